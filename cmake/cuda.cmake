@@ -1,0 +1,17 @@
+# Finds the CUDA toolkit, which may be installed without being on PATH. Sets CORUN_HAVE_CUDA.
+set(CORUN_HAVE_CUDA OFF)
+if(NOT CORUN_CUDA STREQUAL "OFF")
+  if(NOT CUDAToolkit_ROOT AND EXISTS /usr/local/cuda/bin/nvcc)
+    set(CUDAToolkit_ROOT /usr/local/cuda)
+  endif()
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_FOUND AND TARGET CUDA::cudart_static)
+    set(CORUN_HAVE_CUDA ON)
+    message(STATUS "CUDA ${CUDAToolkit_VERSION} found: GPUs can be asked for")
+  elseif(CORUN_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "CORUN_CUDA=ON, but no CUDA toolkit was found. Install one, point "
+                        "CUDAToolkit_ROOT at it, or configure with -DCORUN_CUDA=AUTO.")
+  else()
+    message(STATUS "No CUDA toolkit found: building for the CPU alone")
+  endif()
+endif()

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Files that are there whole or not at all, whatever stops the program or the machine.
+namespace corun {
+
+/// Checks that a file can be written at `path` before any work is done for it, and gives the path to
+/// write to: links are followed, so that a link stays one. Throws InputError (one line that begins
+/// with `place`, usually a flag): empty, a directory, not a regular file, write-protected, directory
+/// missing or not writable.
+std::string checked_output_path(const std::string& path, const std::string& place);
+
+/// Writes `bytes` to `temporary`, syncs it, renames it over `path` and syncs the directory: a kill
+/// or a power cut at any instant leaves the old file or the new one. `temporary` must be on the same
+/// file system; empty: `path` + ".tmp-PID". On failure removes `temporary`, leaves `path` as it was
+/// and throws InputError with the system's reason.
+void write_file_atomically(const std::string& path, std::string_view bytes,
+                           std::string temporary = "");
+
+/// Makes a directory's entries (renames, new files) survive a power cut. Does nothing on file systems
+/// that cannot.
+void sync_directory(const std::string& path);
+
+/// The directory a path is in; "." for a bare name.
+std::string directory_of(const std::string& path);
+
+}  // namespace corun

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/metrics.hpp"
+
+/// Confidence intervals over replications (DESIGN section 3).
+namespace corun {
+
+/// Mean and its 95 % percentile-bootstrap interval; lo <= mean <= hi. NaN throughout where no
+/// replication defines the metric.
+struct Interval {
+  double mean = 0;
+  double lo = 0;
+  double hi = 0;
+};
+
+using MetricIntervals = std::array<Interval, kMetricCount>;
+
+struct Comparison {
+  std::vector<MetricIntervals> policies;
+  /// versus[a][b]: policy a minus policy b, paired by replication.
+  std::vector<std::vector<MetricIntervals>> versus;
+};
+
+/// `values[p][r]` are the metrics of policy p in replication r. All policies are resampled with the
+/// same replications (they share arrivals, true costs and noise), so a difference of resampled means
+/// is the mean of resampled differences. kResamples resamples, keyed by (seed, resample).
+/// A replication that does not define a metric is left out of that metric's means.
+inline constexpr int kResamples = 1000;
+Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed);
+
+}  // namespace corun

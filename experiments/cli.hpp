@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <boost/program_options.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/config.hpp"
+
+/// What all sub-commands of `corun` share: options, the places where data lie, exit codes.
+namespace corun {
+
+/// Exit codes of the program (DESIGN section 6).
+enum ExitCode : int {
+  kDone = 0,
+  kCheckFailed = 1,
+  kBadInput = 2,
+  kDeviceMissing = 3,
+  kInterrupted = 130,
+};
+
+enum class Format : std::uint8_t { kTable, kJson, kCsv };
+
+/// Options that every command takes.
+struct CommonOptions {
+  Format format = Format::kTable;
+  std::optional<std::uint64_t> seed;
+  unsigned threads = 1;
+  std::string device = "auto";
+  std::optional<std::string> output;
+  std::string data;                    ///< public data sets; empty when there are none
+  bool quiet = false;
+  bool dump_config = false;
+  std::vector<std::string> overrides;  ///< --set KEY.PATH=VALUE, and --seed as one of them
+};
+
+/// One sub-command: its own options beside the common ones, and its help.
+struct CommandLine {
+  std::string name;                 ///< "replay"
+  std::string usage;                ///< "corun replay [CONFIG] [options]"
+  std::string summary;              ///< a paragraph
+  std::string examples;             ///< lines that run as printed
+  boost::program_options::options_description own{"Options of this command"};
+  std::string positional;           ///< name of the one optional positional argument, or empty
+  bool configured = true;           ///< takes a configuration: --set, --dump-config apply
+};
+
+/// Parses; empty when `--help` was asked for and printed. Throws InputError naming the flag.
+std::optional<boost::program_options::variables_map> parse_command_line(
+    const CommandLine& command, const std::vector<std::string>& arguments, CommonOptions& common);
+
+/// The effective configuration of a command: CONFIG if given, else the default, then --set.
+Config load_config(const CommonOptions& common, const std::optional<std::string>& path);
+
+/// True once SIGINT or SIGTERM has arrived; the handler is installed by the first call.
+const std::atomic<bool>& interrupted();
+
+/// Version as printed and recorded, and the commit it was built from ("unknown" outside a checkout).
+std::string version();
+std::string commit();
+
+int replay_command(const std::vector<std::string>& arguments);
+int recommend_command(const std::vector<std::string>& arguments);
+int model_command(const std::vector<std::string>& arguments);
+int list_command(const std::vector<std::string>& arguments);
+
+}  // namespace corun

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+/// The configuration of an experiment as typed structs; the defaults are the main job. The keys and
+/// their meaning are documented in docs/configuration.md; reading and writing is in config_yaml.hpp.
+/// Keys end in their unit. An empty optional is `null` in YAML.
+namespace corun {
+
+struct WorkloadConfig {
+  std::string source = "jrs-queue";   ///< a name from `corun list traces`
+  std::optional<std::string> path;    ///< file, for sources that read one
+  std::optional<std::string> order;   ///< shuffled | trace; null: the source's own default
+  std::int64_t jobs = 24;             ///< how many jobs a generated source makes
+  std::optional<double> load;         ///< offered work over capacity; null: all jobs at time 0
+};
+
+struct OomConfig {
+  double ramp_s = 30;
+  std::int64_t retries = 3;
+};
+
+struct ClusterConfig {
+  std::int64_t nodes = 4;
+  std::int64_t gpus_per_node = 1;
+  std::string gpu_type = "V100-16GB";
+  std::optional<double> gpu_memory_mib;  ///< null: what the GPU type has
+  double gpu_speed = 1;                  ///< relative to the trace's reference GPU type
+  std::int64_t cpu_milli_per_node = 32000;
+  std::int64_t memory_mib_per_node = 131072;
+  std::string sharing = "time-slicing";
+  std::optional<std::int64_t> max_jobs_per_gpu;
+  OomConfig oom;
+};
+
+struct WorldConfig {
+  std::string model = "measured";
+  std::string fallback = "contention";
+  std::optional<std::string> path;  ///< *.corun.csv; null: the papers' tables
+  bool noise = true;
+};
+
+struct BeliefConfig {
+  std::string model = "cluster-mean";  ///< cluster-mean | truth
+  std::string initial = "jrs";         ///< jrs | prirect | none | FILE
+};
+
+struct EstimatesConfig {
+  std::string duration = "none";  ///< none | exact | lognormal
+  double sigma = 0.5;             ///< of lognormal, in log units
+};
+
+struct ProfilingConfig {
+  std::string mode = "none";  ///< none | epoch | minute | predictor
+  bool keeps_progress = false;
+};
+
+struct ControlConfig {
+  std::string start = "group";  ///< group | join
+  std::string plan = "online";  ///< online | once
+  std::optional<double> round_s;
+  std::optional<double> reallocate_s;  ///< accepted as null only: no policy here takes GPUs away
+  std::optional<double> tick_s;
+};
+
+/// monostate is null; pairs are cluster pairs, strings in a list are job names.
+using PolicySetting =
+    std::variant<std::monostate, double, std::int64_t, std::string,
+                 std::vector<std::pair<int, int>>, std::vector<std::string>>;
+
+struct PolicyConfig {
+  std::string name;
+  std::optional<std::string> label;  ///< how the output calls it; null: its name
+  std::map<std::string, PolicySetting> settings;  ///< only those given
+};
+
+struct Config {
+  WorkloadConfig workload;
+  ClusterConfig cluster;
+  WorldConfig world;
+  BeliefConfig belief;
+  EstimatesConfig estimates;
+  ProfilingConfig profiling;
+  ControlConfig control;
+  std::vector<PolicyConfig> policies;  ///< never empty once read
+  std::int64_t replications = 200;
+  std::uint64_t seed = 1;
+
+  /// Where a key got its value: "world.path" -> "FILE:LINE:COLUMN" (or "--set world.path=...").
+  /// Keys of policies are "policies[0].epsilon". A key that kept its default is absent.
+  std::map<std::string, std::string> places;
+  /// Directory that relative paths are looked up in first; empty = the working directory.
+  std::string directory;
+
+  /// The place of a key for an error message; "the default of KEY" when nobody gave it.
+  std::string place(const std::string& key) const {
+    const auto it = places.find(key);
+    return it == places.end() ? "the default of " + key : it->second;
+  }
+};
+
+/// The embedded default: fcfs, random, kube-default, balance, min-slowdown, max-packing, opposites,
+/// exclusive, oracle on the JRS queue.
+Config default_config();
+
+}  // namespace corun

@@ -1,0 +1,435 @@
+#include "experiments/experiment.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <set>
+
+#include "experiments/checksum.hpp"
+#include "experiments/gpu_types.hpp"
+#include "experiments/knowledge_csv.hpp"
+#include "models/interference/catalog.hpp"
+#include "models/truth_belief.hpp"
+#include "policies/recommender.hpp"
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "sim/text.hpp"
+#include "traces/corun_csv.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Watches a policy from outside: how long it decides, and what its knowledge base has become.
+class ObservedPolicy final : public Policy {
+ public:
+  ObservedPolicy(Policy& inner, PolicyRun& run, const RunObservation& observation)
+      : inner_(inner), run_(run), observation_(observation) {}
+
+  void decide(const ClusterView& view, std::vector<Decision>& out) override {
+    const auto start = std::chrono::steady_clock::now();
+    inner_.decide(view, out);
+    const double took =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    run_.decide_s += took;
+    run_.longest_decision_s = std::max(run_.longest_decision_s, took);
+  }
+  void observe(const EpisodeOutcome& outcome) override {
+    inner_.observe(outcome);
+    if (!observation_.on_learned) return;
+    const auto* recommender = dynamic_cast<const Recommender*>(&inner_);
+    if (recommender == nullptr) return;
+    const auto* belief = dynamic_cast<const ClusterMeanBelief*>(&recommender->belief());
+    if (belief != nullptr) observation_.on_learned(outcome.end, belief->knowledge_base());
+  }
+  bool needs_profile() const override { return inner_.needs_profile(); }
+  bool joins_always() const override { return inner_.joins_always(); }
+
+ private:
+  Policy& inner_;
+  PolicyRun& run_;
+  const RunObservation& observation_;
+};
+
+template <typename Entries>
+std::string suggest(const Entries& entries, const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const auto& e : entries) names.push_back(e.name);
+  return did_you_mean(word, names);
+}
+
+Duration seconds_or_zero(const std::optional<double>& s) {
+  return s ? from_seconds(*s) : Duration::zero();
+}
+
+}  // namespace
+
+Experiment::Experiment(Config config, std::string data_directory)
+    : config_(std::move(config)), data_directory_(std::move(data_directory)) {
+  build_cluster();
+  source_ = find_trace(config_.workload.source);
+  if (source_ == nullptr) {
+    throw InputError(config_.place("workload.source"),
+                     "unknown workload source '" + config_.workload.source + "': " +
+                         suggest(trace_catalog(), config_.workload.source));
+  }
+  if (source_->reads_file) {
+    if (!config_.workload.path) {
+      throw InputError(config_.place("workload.source"),
+                       "source '" + config_.workload.source + "' reads a file: set workload.path");
+    }
+    trace_path_ = resolve_path(*config_.workload.path, "workload.path");
+  } else if (config_.workload.path) {
+    throw InputError(config_.place("workload.path"), "source '" + config_.workload.source +
+                                                         "' reads no file; remove workload.path");
+  }
+  build_world();
+  build_belief();
+  build_policies();
+  check_trace();
+}
+
+std::string Experiment::resolve_path(const std::string& path, const std::string& key) {
+  const fs::path given(path);
+  std::vector<fs::path> candidates;
+  if (given.is_absolute()) {
+    candidates.push_back(given);
+  } else {
+    candidates.push_back(fs::path(config_.directory) / given);
+    if (!data_directory_.empty()) candidates.push_back(fs::path(data_directory_) / given);
+  }
+  for (const fs::path& candidate : candidates) {
+    std::error_code error;
+    if (!fs::is_regular_file(candidate, error)) continue;
+    inputs_.push_back("sha256:" + sha256_of_file(candidate.string()) + " " + path);
+    return candidate.string();
+  }
+  std::string looked;
+  for (const fs::path& candidate : candidates) {
+    looked += (looked.empty() ? "" : " and ") + candidate.lexically_normal().string();
+  }
+  throw InputError(config_.place(key), "no file '" + printable(path) + "' (looked at " +
+                                           printable(looked, 300) +
+                                           "); check the path or give --data DIR");
+}
+
+void Experiment::build_cluster() {
+  const ClusterConfig& c = config_.cluster;
+  const GpuTypeInfo* known = find_gpu_type(c.gpu_type);
+  if (known == nullptr && !c.gpu_memory_mib) {
+    throw InputError(config_.place("cluster.gpu_type"),
+                     "unknown GPU type '" + printable(c.gpu_type) + "': " +
+                         suggest(gpu_types(), c.gpu_type) +
+                         "; or set cluster.gpu_memory_mib for a type of your own");
+  }
+  NodeSpec node;
+  node.gpu = {c.gpu_type, c.gpu_speed, c.gpu_memory_mib.value_or(known ? known->memory_mib : 0)};
+  node.gpus = static_cast<int>(c.gpus_per_node);
+  node.cpu_milli = c.cpu_milli_per_node;
+  node.memory_mib = c.memory_mib_per_node;
+  cluster_.nodes.assign(static_cast<std::size_t>(c.nodes), node);
+  cluster_.sharing = c.sharing;
+  if (c.max_jobs_per_gpu) cluster_.max_jobs_per_gpu = static_cast<int>(*c.max_jobs_per_gpu);
+  cluster_.oom = {from_seconds(c.oom.ramp_s), static_cast<int>(c.oom.retries)};
+}
+
+void Experiment::build_world() {
+  const WorldConfig& w = config_.world;
+  std::vector<CorunMeasurement> rows;
+  if (w.path) {
+    rows = read_corun_csv(resolve_path(*w.path, "world.path"), keys_).measurements;
+  } else {
+    rows = paper_measurements(keys_);
+  }
+  const bool measured = w.model == "measured";
+  const std::string& name = measured ? w.fallback : w.model;
+  const SpeedModelEntry* entry = find_speed_model(name);
+  if (entry == nullptr) {
+    throw InputError(config_.place(measured ? "world.fallback" : "world.model"),
+                     "unknown model '" + name + "': " + suggest(speed_model_catalog(), name));
+  }
+  for (CorunMeasurement& row : rows) {
+    for (CorunMember& m : row.members) {
+      if (m.cluster < 0) m.cluster = assign_cluster(m.profile).cluster;
+    }
+  }
+  try {
+    model_ = entry->fit(rows);
+  } catch (const std::invalid_argument& e) {
+    throw InputError(config_.place("world.path"), std::string(e.what()) + "; the file has none");
+  }
+  measured_ = measured ? std::make_shared<MeasuredTable>(rows) : std::make_shared<MeasuredTable>();
+  const bool known_here = std::any_of(rows.begin(), rows.end(), [&](const CorunMeasurement& r) {
+    return r.gpu_type == config_.cluster.gpu_type && r.sharing == config_.cluster.sharing;
+  });
+  extrapolated_ = !known_here;
+  if (extrapolated_) {
+    warnings_.push_back("the world was measured on " + rows.front().gpu_type + " with " +
+                        rows.front().sharing + ", not on " + config_.cluster.gpu_type + " with " +
+                        config_.cluster.sharing + ": all co-run costs are extrapolated");
+  }
+}
+
+void Experiment::build_belief() {
+  const std::string& initial = config_.belief.initial;
+  if (initial == "jrs") {
+    initial_knowledge_ = build_knowledge_base(paper_measurements(keys_, kJrsKnowledgeBase), kClusters);
+  } else if (initial == "prirect") {
+    initial_knowledge_ = build_knowledge_base(paper_measurements(keys_, kPrirectKnowledgeBase), kClusters);
+  } else if (initial == "none") {
+    initial_knowledge_ = KnowledgeBase(kClusters);
+  } else {
+    initial_knowledge_ =
+        read_knowledge_csv(resolve_path(initial, "belief.initial"), kClusters);
+  }
+}
+
+void Experiment::build_policies() {
+  std::map<std::string, int> times;
+  for (const PolicyConfig& p : config_.policies) ++times[p.label.value_or(p.name)];
+  std::map<std::string, int> number;
+  std::set<std::string> labels;
+  for (std::size_t i = 0; i < config_.policies.size(); ++i) {
+    const PolicyConfig& p = config_.policies[i];
+    PolicyInstance instance;
+    instance.entry = find_policy(p.name);
+    instance.config = &p;
+    instance.place = config_.place("policies[" + std::to_string(i) + "]");
+    instance.granted_truth =
+        instance.entry->needs == PolicyNeeds::kTruth ||
+        (instance.entry->needs == PolicyNeeds::kBelief && config_.belief.model == "truth");
+    instance.label = p.label.value_or(p.name);
+    if (times[instance.label] > 1) {
+      instance.label += "#" + std::to_string(++number[instance.label]);
+    }
+    if (!labels.insert(instance.label).second) {
+      throw InputError(instance.place, "two policies are labelled '" + instance.label +
+                                           "'; give one of them another label");
+    }
+    policies_.push_back(std::move(instance));
+  }
+}
+
+void Experiment::check_trace() {
+  const Trace trace = make_trace(0);
+  if (trace.workload.jobs.empty()) {
+    throw InputError(config_.place("workload.path"), "the workload has no jobs");
+  }
+  Time first = kNever, last{0};
+  double work_s = 0;
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    const JobSpec& job = trace.workload.jobs[j];
+    if (job.gpus > cluster_.gpu_count()) {
+      throw InputError(config_.place("cluster.nodes"),
+                       "job '" + printable(trace.names[j]) + "' needs " +
+                           std::to_string(job.gpus) + " GPUs at once, the cluster has " +
+                           std::to_string(cluster_.gpu_count()) + "; add nodes or GPUs");
+    }
+    work_s += to_seconds(job.work) * job.gpus;
+    first = std::min(first, job.submit);
+    last = std::max(last, job.submit);
+  }
+  // A trace without arrivals over time is a batch: it has no offered load.
+  if (last > first) {
+    const double capacity = to_seconds(last - first) * cluster_.gpu_count() * config_.cluster.gpu_speed;
+    const double load = work_s / capacity;
+    if (load > 1) {
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "the offered load is %.2f of what %d GPUs can do without sharing: queues grow "
+                    "with the length of the trace",
+                    load, cluster_.gpu_count());
+      warnings_.emplace_back(text);
+    }
+  }
+  if (trace.imputed_profiles > 0) {
+    warnings_.push_back(std::to_string(trace.imputed_profiles) + " of " +
+                        std::to_string(trace.names.size()) +
+                        " jobs have no published profile: their cluster's centre stands in "
+                        "(imputed)");
+  }
+  const auto unknown = std::count_if(
+      trace.workload.jobs.begin(), trace.workload.jobs.end(),
+      [](const JobSpec& j) { return !j.profile.mem_used_mib.has_value(); });
+  if (unknown > 0) {
+    warnings_.push_back(std::to_string(unknown) + " of " + std::to_string(trace.names.size()) +
+                        " jobs have no known memory demand: they cannot run out of memory");
+  }
+  for (const PolicyInstance& p : policies_) parameters_of(p, trace);  // names of jobs must exist
+}
+
+Trace Experiment::make_trace(std::size_t number) const {
+  TraceRequest request;
+  request.path = trace_path_;
+  request.jobs = static_cast<int>(config_.workload.jobs);
+  request.load = config_.workload.load;
+  request.gpus = cluster_.gpu_count();
+  request.seed = seed_of(number);
+  Trace trace;
+  {
+    const std::lock_guard lock(keys_mutex_);
+    trace = source_->make(request, keys_);
+  }
+  const bool shuffled = config_.workload.order ? *config_.workload.order == "shuffled"
+                                               : trace.shuffled_by_default;
+  if (shuffled) {
+    // One permutation per seed, the same for all policies; submit times stay in order.
+    Rng rng(request.seed, Stream::kQueueOrder);
+    rng.shuffle(std::span(trace.workload.arrivals));
+    std::stable_sort(trace.workload.arrivals.begin(), trace.workload.arrivals.end(),
+                     [&](JobId a, JobId b) {
+                       return trace.workload.jobs[index(a)].submit <
+                              trace.workload.jobs[index(b)].submit;
+                     });
+  }
+  return trace;
+}
+
+std::vector<Duration> Experiment::solo_times(const Trace& trace) const {
+  std::vector<Duration> solo;
+  for (const JobSpec& job : trace.workload.jobs) {
+    solo.push_back(Duration{std::llround(static_cast<double>(job.work.count()) /
+                                         config_.cluster.gpu_speed)});
+  }
+  return solo;
+}
+
+std::unique_ptr<World> Experiment::make_world(const Trace& trace) const {
+  std::vector<WorldJob> jobs;
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    jobs.push_back({trace.keys[j], trace.workload.jobs[j].profile});
+  }
+  return std::make_unique<InterferenceWorld>(measured_, model_, std::move(jobs), extrapolated_);
+}
+
+std::unique_ptr<Belief> Experiment::initial_belief(const Trace& trace) const {
+  std::vector<ClusterAssignment> assignments;
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    ClusterAssignment a = assign_cluster(trace.workload.jobs[j].profile);
+    if (trace.clusters[j] >= 0) a.cluster = trace.clusters[j];
+    if (!std::isnan(trace.uncertainties[j])) a.uncertainty = trace.uncertainties[j];
+    assignments.push_back(a);
+  }
+  return std::make_unique<ClusterMeanBelief>(*initial_knowledge_, std::move(assignments));
+}
+
+Parameters Experiment::parameters_of(const PolicyInstance& policy, const Trace& trace) const {
+  Parameters parameters(policy.entry->parameters);
+  const std::string own =
+      "policies[" + std::to_string(policy.config - config_.policies.data()) + "].";
+  for (const auto& [name, setting] : policy.config->settings) {
+    std::visit(
+        [&, key = name](const auto& value) {
+          using T = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+            std::vector<JobId> jobs;
+            for (const std::string& job : value) {
+              const auto at = std::find(trace.names.begin(), trace.names.end(), job);
+              if (at == trace.names.end()) {
+                const std::vector<std::string_view> known(trace.names.begin(), trace.names.end());
+                throw InputError(config_.place(own + key),
+                                 "no job '" + printable(job) + "' in the workload: " +
+                                     did_you_mean(job, known));
+              }
+              jobs.push_back(JobId{static_cast<std::uint32_t>(at - trace.names.begin())});
+            }
+            parameters.set(key, std::move(jobs));
+          } else {
+            if constexpr (std::is_same_v<T, std::vector<std::pair<int, int>>>) {
+              for (const auto& [a, b] : value) {
+                if (std::max(a, b) < kClusters) continue;
+                throw InputError(config_.place(own + key),
+                                 "found cluster " + std::to_string(std::max(a, b)) +
+                                     ", expected clusters 0 to " + std::to_string(kClusters - 1));
+              }
+            }
+            parameters.set(key, value);
+          }
+        },
+        setting);
+  }
+  return parameters;
+}
+
+std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t number,
+                                                const PolicyInstance& policy,
+                                                const World& world) const {
+  PolicyContext context{parameters_of(policy, trace), nullptr, seed_of(number),
+                        config_.control.plan == "once"};
+  if (policy.granted_truth) {
+    context.belief = std::make_unique<TruthBelief>(world, solo_times(trace));
+  } else if (policy.entry->needs == PolicyNeeds::kBelief) {
+    context.belief = initial_belief(trace);
+  }
+  return policy.entry->make(std::move(context));
+}
+
+std::vector<JobView> Experiment::make_faces(const Trace& trace, std::size_t number) const {
+  std::vector<JobView> faces;
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    const JobSpec& job = trace.workload.jobs[j];
+    JobView face{JobId{static_cast<std::uint32_t>(j)}, job.submit, job.gpus, job.priority,
+                 job.profile, job.request, {}, 0};
+    if (config_.estimates.duration == "exact") face.estimate = job.work;
+    if (config_.estimates.duration == "lognormal") {
+      Rng rng(seed_of(number), Stream::kEstimates, j);
+      face.estimate = from_seconds(to_seconds(job.work) *
+                                   std::exp(config_.estimates.sigma * rng.normal()));
+    }
+    faces.push_back(face);
+  }
+  return faces;
+}
+
+PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
+                                 const PolicyInstance& policy,
+                                 const RunObservation& observation) const {
+  const std::unique_ptr<World> world = make_world(trace);
+  const std::unique_ptr<Policy> inner = make_policy(trace, number, policy, *world);
+  PolicyRun run;
+  ObservedPolicy observed(*inner, run, observation);
+
+  SimulationOptions options;
+  if (config_.world.noise) options.noise_seed = seed_of(number);
+  options.profile_epoch = config_.profiling.mode == "epoch";
+  options.profiling_keeps_progress = config_.profiling.keeps_progress;
+  options.tick = seconds_or_zero(config_.control.tick_s);
+  SimulatedBackend backend(cluster_, trace.workload, *world, options);
+
+  ControlOptions control;
+  control.start = config_.control.start == "join" ? StartMode::kJoin : StartMode::kGroup;
+  const std::string& mode = config_.profiling.mode;
+  control.profiling = mode == "epoch"       ? ProfilingMode::kEpoch
+                      : mode == "minute"    ? ProfilingMode::kMinute
+                      : mode == "predictor" ? ProfilingMode::kPredictor
+                                            : ProfilingMode::kNone;
+  control.round = seconds_or_zero(config_.control.round_s);
+  control.oom_retries = cluster_.oom.retries;
+  try {
+    ControlLoop loop(backend, observed, policy.label, make_faces(trace, number), control);
+    const std::size_t passes = loop.run(observation.log);
+    run.record = backend.take_record();
+    run.record.passes = passes;
+  } catch (const PolicyError& e) {
+    throw InputError(policy.place, e.what());
+  }
+  run.metrics = compute_metrics(run.record);
+  return run;
+}
+
+Replication Experiment::run(std::size_t number) const {
+  Replication replication;
+  replication.number = number;
+  replication.trace = make_trace(number);
+  for (const PolicyInstance& policy : policies_) {
+    replication.runs.push_back(run_policy(replication.trace, number, policy, {}));
+  }
+  return replication;
+}
+
+}  // namespace corun

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/config.hpp"
+#include "models/interference/interference_world.hpp"
+#include "models/knowledge/cluster_mean_belief.hpp"
+#include "policies/catalog.hpp"
+#include "sim/control_loop.hpp"
+#include "sim/metrics.hpp"
+#include "sim/run_record.hpp"
+#include "sim/simulated_backend.hpp"
+#include "traces/catalog.hpp"
+
+/// A configuration made runnable: it joins traces to models and builds, for each replication, the
+/// workload, the world, and for each policy its own belief. Replications are independent and may run
+/// on any thread; replication r has seed `config.seed + r`, so it can be repeated alone.
+namespace corun {
+
+/// A policy as configured.
+struct PolicyInstance {
+  const PolicyEntry* entry = nullptr;
+  std::string label;           ///< how the output calls it; all different
+  const PolicyConfig* config = nullptr;
+  std::string place;           ///< in the configuration, for errors
+  bool granted_truth = false;  ///< the oracle, or belief: {model: truth}
+};
+
+/// One policy's run within a replication.
+struct PolicyRun {
+  RunRecord record;
+  MetricValues metrics;
+  double decide_s = 0;           ///< wall-clock spent in decisions; never part of the results
+  double longest_decision_s = 0;
+};
+
+/// What watching a run costs extra: asked for only where it is wanted.
+struct RunObservation {
+  EventLog* log = nullptr;
+  /// Called after each finished co-run with the policy's knowledge base (policies that have one).
+  std::function<void(Time, const KnowledgeBase&)> on_learned;
+};
+
+struct Replication {
+  std::size_t number = 0;
+  Trace trace;
+  std::vector<PolicyRun> runs;  ///< one per policy, in their order
+};
+
+/// Where the world's rows and the belief's start come from: read once, shared.
+class Experiment {
+ public:
+  /// `data_directory` may be empty. Throws InputError (place, found, expected).
+  Experiment(Config config, std::string data_directory);
+
+  const Config& config() const { return config_; }
+  const std::vector<PolicyInstance>& policies() const { return policies_; }
+  const ClusterSpec& cluster() const { return cluster_; }
+  /// What the user should know: extrapolated world, imputed profiles, overload.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// "sha256:... FILE" for every file that was read.
+  const std::vector<std::string>& inputs() const { return inputs_; }
+
+  /// Runs all policies on the same workload, true costs and noise. Thread-safe. Throws InputError
+  /// naming a policy's place when it breaks a rule of the control loop.
+  Replication run(std::size_t number) const;
+
+  /// One policy alone, watched.
+  PolicyRun run_policy(const Trace& trace, std::size_t number, const PolicyInstance& policy,
+                       const RunObservation& observation) const;
+
+  Trace make_trace(std::size_t number) const;
+
+  /// A policy as a run would build it, with its belief over the jobs of this trace. The world must
+  /// outlive the policy: only a policy that was granted truth keeps hold of it.
+  std::unique_ptr<Policy> make_policy(const Trace& trace, std::size_t number,
+                                      const PolicyInstance& policy, const World& world) const;
+
+  /// What policies may see of the jobs of this trace, by JobId.
+  std::vector<JobView> make_faces(const Trace& trace, std::size_t number) const;
+
+  std::uint64_t seed_of(std::size_t number) const { return config_.seed + number; }
+
+  /// The belief a policy starts from, over the jobs of this trace.
+  std::unique_ptr<Belief> initial_belief(const Trace& trace) const;
+
+  /// Solo time of a job of this trace on this cluster's GPUs.
+  std::vector<Duration> solo_times(const Trace& trace) const;
+  std::unique_ptr<World> make_world(const Trace& trace) const;
+
+ private:
+  void build_cluster();
+  void build_world();
+  void build_belief();
+  void build_policies();
+  void check_trace();
+  std::string resolve_path(const std::string& path, const std::string& key);
+  Parameters parameters_of(const PolicyInstance& policy, const Trace& trace) const;
+
+  Config config_;
+  std::string data_directory_;
+  ClusterSpec cluster_;
+  const TraceEntry* source_ = nullptr;
+  std::string trace_path_;
+  mutable WorkloadKeys keys_;   ///< hands out keys while traces are generated
+  mutable std::mutex keys_mutex_;
+  std::shared_ptr<const MeasuredTable> measured_;
+  std::shared_ptr<const SpeedModel> model_;
+  bool extrapolated_ = false;
+  std::optional<KnowledgeBase> initial_knowledge_;
+  std::vector<PolicyInstance> policies_;
+  std::vector<std::string> warnings_;
+  std::vector<std::string> inputs_;
+};
+
+}  // namespace corun

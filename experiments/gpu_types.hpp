@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+/// GPU types a configuration may name, with their device memory. Their speed relative to the trace's
+/// reference GPU is the configuration's (cluster.gpu_speed): it depends on the jobs.
+namespace corun {
+
+struct GpuTypeInfo {
+  std::string_view name;
+  double memory_mib;  ///< nominal device memory
+};
+
+inline std::span<const GpuTypeInfo> gpu_types() {
+  static constexpr std::array<GpuTypeInfo, 13> kTypes{{
+      {"V100-16GB", 16384},
+      {"V100-32GB", 32768},
+      {"T4", 16384},
+      {"P100-16GB", 16384},
+      {"K80", 12288},
+      {"RTX-2080Ti", 11264},
+      {"RTX-3090", 24576},
+      {"A10", 24576},
+      {"A100-40GB", 40960},
+      {"A100-80GB", 81920},
+      {"H100-80GB", 81920},
+      {"H200-141GB", 144384},
+      {"L40S", 49152},
+  }};
+  return kTypes;
+}
+
+inline const GpuTypeInfo* find_gpu_type(std::string_view name) {
+  for (const GpuTypeInfo& type : gpu_types()) {
+    if (type.name == name) return &type;
+  }
+  return nullptr;
+}
+
+}  // namespace corun

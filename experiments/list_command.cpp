@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "experiments/cli.hpp"
+#include "models/interference/catalog.hpp"
+#include "policies/catalog.hpp"
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+#include "traces/catalog.hpp"
+#include "traces/csv_reader.hpp"
+
+namespace corun {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Row {
+  std::string name;
+  std::string description;
+  std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+std::string fallback_text(const ParameterValue& value) {
+  return std::visit(
+      [](const auto& v) -> std::string {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>) {
+          return fmt::format("{}", v);
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          return v;
+        } else {
+          return "null";
+        }
+      },
+      value);
+}
+
+std::vector<Row> rows_of(const std::string& what) {
+  std::vector<Row> rows;
+  if (what == "policies") {
+    for (const PolicyEntry& e : policy_catalog()) {
+      Row row{std::string(e.name), std::string(e.description), {}};
+      for (const ParameterSpec& p : e.parameters) {
+        row.parameters.emplace_back(
+            p.name, fmt::format("{} (default {})", p.description, fallback_text(p.fallback)));
+      }
+      rows.push_back(std::move(row));
+    }
+  } else if (what == "models") {
+    rows.push_back({"measured", "rows measured for exactly these jobs; a fallback for the rest", {}});
+    for (const SpeedModelEntry& e : speed_model_catalog()) {
+      rows.push_back({std::string(e.name), std::string(e.description), {}});
+    }
+  } else if (what == "traces") {
+    for (const TraceEntry& e : trace_catalog()) {
+      rows.push_back({std::string(e.name), std::string(e.description), {}});
+    }
+  } else {
+    constexpr std::array<std::string_view, 3> kKnown{"policies", "models", "traces"};
+    throw InputError("corun list", what.empty()
+                                       ? "what? One of policies, models, traces"
+                                       : "no list '" + printable(what) + "': " +
+                                             did_you_mean(what, kKnown));
+  }
+  return rows;
+}
+
+}  // namespace
+
+int list_command(const std::vector<std::string>& arguments) {
+  CommandLine command;
+  command.name = "list";
+  command.usage = "corun list policies|models|traces [options]";
+  command.summary = "What there is, one line each; policies with their parameters.";
+  command.examples = "  corun list policies\n  corun list traces --format json\n";
+  command.positional = "what";
+  command.configured = false;
+  CommonOptions common;
+  const auto values = parse_command_line(command, arguments, common);
+  if (!values) return kDone;
+  const std::string what = values->count("what") ? (*values)["what"].as<std::string>() : "";
+  const std::vector<Row> rows = rows_of(what);
+  if (common.format == Format::kJson) {
+    Json out = Json::array();
+    for (const Row& r : rows) {
+      Json entry{{"name", r.name}, {"description", r.description}};
+      if (what == "policies") {
+        entry["parameters"] = Json::object();
+        for (const auto& [name, text] : r.parameters) entry["parameters"][name] = text;
+      }
+      out.push_back(std::move(entry));
+    }
+    std::cout << out.dump(2) << "\n";
+  } else if (common.format == Format::kCsv) {
+    std::cout << "name,description\n";
+    for (const Row& r : rows) std::cout << csv_text(r.name) << ',' << csv_text(r.description) << '\n';
+  } else {
+    for (const Row& r : rows) {
+      std::cout << fmt::format("{:<14} {}\n", r.name, r.description);
+      for (const auto& [name, text] : r.parameters) {
+        std::cout << fmt::format("    {}: {}\n", name, text);
+      }
+    }
+  }
+  return kDone;
+}
+
+}  // namespace corun

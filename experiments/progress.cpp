@@ -1,0 +1,36 @@
+#include "experiments/progress.hpp"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace corun {
+
+Progress::Progress(std::string what, bool quiet)
+    : what_(std::move(what)),
+      enabled_(!quiet && isatty(STDERR_FILENO) != 0),
+      start_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::update(std::size_t done, std::size_t total) {
+  if (!enabled_ || total == 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (drawn_ && done < total && now - last_ < std::chrono::milliseconds(100)) return;
+  last_ = now;
+  drawn_ = true;
+  constexpr std::size_t kWidth = 30;
+  const std::size_t filled = kWidth * done / total;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
+  const double left = rate > 0 ? static_cast<double>(total - done) / rate : 0;
+  fmt::print(stderr, "\r\033[K{} [{}{}] {}/{}  {:.0f}/s  {:.0f} s left", what_,
+             std::string(filled, '#'), std::string(kWidth - filled, '.'), done, total, rate, left);
+  std::fflush(stderr);
+}
+
+}  // namespace corun

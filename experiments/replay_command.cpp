@@ -1,0 +1,260 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "experiments/atomic_file.hpp"
+#include "experiments/cli.hpp"
+#include "experiments/config_yaml.hpp"
+#include "experiments/knowledge_csv.hpp"
+#include "experiments/progress.hpp"
+#include "experiments/replay.hpp"
+#include "experiments/replay_output.hpp"
+#include "experiments/results_hdf5.hpp"
+#include "models/device.hpp"
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+
+/// `corun replay`: the main job.
+namespace corun {
+
+namespace {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+
+ResultsHeader results_header(const Experiment& experiment) {
+  ResultsHeader header;
+  header.corun_version = version();
+  header.commit = commit();
+  header.config = dump_yaml(experiment.config());
+  header.seed = experiment.config().seed;
+  header.inputs = experiment.inputs();
+  for (const PolicyInstance& policy : experiment.policies()) {
+    header.policies.push_back({policy.label, std::string(policy.entry->name),
+                               parameters_json(policy).dump(), policy.granted_truth});
+  }
+  return header;
+}
+
+/// The event log of replication 0, one CSV per policy.
+void write_timelines(const Experiment& experiment, const std::string& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) throw InputError("--timeline", "cannot make '" + directory + "': " + error.message());
+  const Trace trace = experiment.make_trace(0);
+  for (const PolicyInstance& policy : experiment.policies()) {
+    EventLog log;
+    RunObservation observation;
+    observation.log = &log;
+    experiment.run_policy(trace, 0, policy, observation);
+    std::ostringstream text;
+    write_event_log(text, log, [&](JobId j) { return trace.names[index(j)]; });
+    write_file_atomically((fs::path(directory) / (policy.label + ".csv")).string(), text.str());
+  }
+}
+
+/// How every knowledge base of replication 0 changed with each finished co-run.
+void write_knowledge_history(const Experiment& experiment, const std::string& path) {
+  std::ostringstream text;
+  text << "policy,time_s,co_runs,metric,cluster,partner,count,mean,rank\n";
+  const Trace trace = experiment.make_trace(0);
+  for (const PolicyInstance& policy : experiment.policies()) {
+    std::size_t co_runs = 0;
+    RunObservation observation;
+    observation.on_learned = [&](Time at, const KnowledgeBase& kb) {
+      ++co_runs;
+      // Rank 1: least ISD, greatest PS. Pairs never observed have no rank.
+      const auto rows = [&](const char* metric, bool ordered, bool ascending, const auto& get) {
+        std::vector<std::pair<double, std::pair<int, int>>> known;
+        for (int a = 0; a < kb.clusters(); ++a) {
+          for (int b = ordered ? 0 : a; b < kb.clusters(); ++b) {
+            const Statistic& s = get(a, b);
+            if (s.count > 0) known.push_back({ascending ? s.mean : -s.mean, {a, b}});
+          }
+        }
+        std::sort(known.begin(), known.end());
+        for (std::size_t r = 0; r < known.size(); ++r) {
+          const auto [a, b] = known[r].second;
+          text << policy.label << ',' << to_seconds(at) << ',' << co_runs << ',' << metric << ','
+               << a << ',' << b << ',' << get(a, b).count << ',' << get(a, b).mean << ','
+               << r + 1 << '\n';
+        }
+      };
+      rows("isd", true, true, [&](int a, int b) -> const Statistic& { return kb.isd(a, b); });
+      rows("ps", false, false, [&](int a, int b) -> const Statistic& { return kb.ps(a, b); });
+    };
+    experiment.run_policy(trace, 0, policy, observation);
+  }
+  write_file_atomically(path, text.str());
+}
+
+/// "measured+cluster-mean" is model measured with that fallback.
+Config in_world(Config config, const std::string& world) {
+  const auto plus = world.find('+');
+  config.world.model = world.substr(0, plus);
+  config.places["world.model"] = "--worlds";
+  if (plus != std::string::npos) {
+    config.world.fallback = world.substr(plus + 1);
+    config.places["world.fallback"] = "--worlds";
+    if (config.world.model != "measured") {
+      throw InputError("--worlds", "found '" + printable(world) +
+                                       "', only measured takes a +fallback");
+    }
+  }
+  return config;
+}
+
+void print_notes(const Experiment& experiment, bool quiet) {
+  if (quiet) return;
+  for (const std::string& warning : experiment.warnings()) {
+    fmt::print(stderr, "note: {}\n", warning);
+  }
+}
+
+int compare_worlds(const Config& config, const CommonOptions& common,
+                   const std::vector<std::string>& worlds) {
+  std::vector<std::unique_ptr<Experiment>> experiments;
+  for (const std::string& world : worlds) {
+    experiments.push_back(std::make_unique<Experiment>(in_world(config, world), common.data));
+  }
+  print_notes(*experiments.front(), common.quiet);
+  std::vector<ReplayResult> results;
+  bool stopped = false;
+  for (std::size_t w = 0; w < worlds.size(); ++w) {
+    Progress progress("world " + worlds[w], common.quiet);
+    ReplayOptions options;
+    options.threads = common.threads;
+    options.stop = &interrupted();
+    options.on_finished = [&](const Replication&, std::size_t done, std::size_t total) {
+      progress.update(done, total);
+    };
+    results.push_back(replay(*experiments[w], options));
+    stopped |= results.back().interrupted;
+    if (results.back().replications.empty()) return kInterrupted;
+  }
+  std::vector<WorldResult> shown;
+  for (std::size_t w = 0; w < worlds.size(); ++w) {
+    shown.push_back({worlds[w], experiments[w].get(), &results[w]});
+  }
+  if (common.format == Format::kJson) {
+    nlohmann::ordered_json out;
+    out["worlds"] = nlohmann::ordered_json::array();
+    for (const WorldResult& w : shown) {
+      out["worlds"].push_back(to_json(*w.experiment, *w.result));
+      out["worlds"].back()["world"] = w.world;
+    }
+    out["ranking"] = ranking_json(shown);
+    std::cout << out.dump(2) << "\n";
+  } else {
+    for (const WorldResult& w : shown) {
+      print_table(std::cout, *w.experiment, *w.result);
+      std::cout << "\n";
+    }
+    print_ranking(std::cout, shown);
+  }
+  return stopped ? kInterrupted : kDone;
+}
+
+}  // namespace
+
+int replay_command(const std::vector<std::string>& arguments) {
+  CommandLine command;
+  command.name = "replay";
+  command.usage = "corun replay [CONFIG] [options]";
+  command.summary =
+      "The main job: one workload, several scheduling policies, many seeds. Every policy of a seed\n"
+      "sees the same arrivals, true costs and noise; the table shows means with 95 % bootstrap\n"
+      "intervals and paired differences. Without CONFIG: the 24 measured jobs of the JRS paper.";
+  command.examples =
+      "  corun replay\n"
+      "  corun replay --set replications=1000 --set cluster.nodes=8\n"
+      "  corun replay --set policies='[{name: random}, {name: min-slowdown, epsilon: 0.3}]'\n"
+      "  corun replay --worlds measured,contention,cluster-mean\n"
+      "  corun replay --format json --output results.h5\n";
+  command.positional = "CONFIG";
+  auto add = command.own.add_options();
+  add("worlds", po::value<std::string>(),
+      "repeat the comparison in each of these worlds and say whether the ranking survives, e.g. "
+      "measured,measured+cluster-mean,contention");
+  add("timeline", po::value<std::string>(),
+      "write the events of the first replication to DIR/POLICY.csv");
+  add("knowledge", po::value<std::string>(),
+      "write how the knowledge bases of the first replication learned to this CSV");
+  CommonOptions common;
+  const auto values = parse_command_line(command, arguments, common);
+  if (!values) return kDone;
+  const auto started = std::chrono::steady_clock::now();
+  const auto given = [&](const char* key) -> std::optional<std::string> {
+    if (values->count(key) == 0) return std::nullopt;
+    return (*values)[key].as<std::string>();
+  };
+  const std::string device = choose_device(common.device);
+  const Config config = load_config(common, given("CONFIG"));
+  if (common.dump_config) {
+    std::cout << dump_yaml(config);
+    return kDone;
+  }
+  if (const auto worlds = given("worlds")) {
+    if (common.output || given("timeline") || given("knowledge") ||
+        common.format == Format::kCsv) {
+      throw InputError("--worlds", "prints a table or JSON; it takes no --output, --timeline, "
+                                   "--knowledge or --format csv");
+    }
+    std::vector<std::string> names;
+    std::istringstream list(*worlds);
+    for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+    if (names.empty()) throw InputError("--worlds", "expected a list of worlds");
+    return compare_worlds(config, common, names);
+  }
+
+  const Experiment experiment(config, common.data);
+  print_notes(experiment, common.quiet);
+  const ResultsHeader header = results_header(experiment);
+  std::unique_ptr<ResultsWriter> writer;
+  if (common.output) {
+    writer = std::make_unique<ResultsWriter>(*common.output, header);
+    if (!writer->notice().empty() && !common.quiet) {
+      fmt::print(stderr, "note: {}\n", writer->notice());
+    }
+  }
+  ReplayOptions options;
+  options.threads = common.threads;
+  options.stop = &interrupted();
+  ReplayResult result;
+  {
+    Progress progress("replaying", common.quiet);
+    options.on_finished = [&](const Replication& replication, std::size_t done,
+                              std::size_t total) {
+      if (writer) writer->add(replication);
+      progress.update(writer ? writer->committed() : done, total);
+    };
+    result = replay(experiment, options);
+  }
+  if (result.replications.empty()) return kInterrupted;
+  if (writer) {
+    writer->finish(result);
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
+    write_run_json(*common.output, {wall.count(), common.threads, device, ""}, header, result);
+  }
+  if (const auto directory = given("timeline")) write_timelines(experiment, *directory);
+  if (const auto path = given("knowledge")) write_knowledge_history(experiment, *path);
+
+  switch (common.format) {
+    case Format::kTable:
+      print_table(std::cout, experiment, result);
+      break;
+    case Format::kJson:
+      std::cout << to_json(experiment, result).dump(2) << "\n";
+      break;
+    case Format::kCsv:
+      print_csv(std::cout, experiment, result);
+      break;
+  }
+  return result.interrupted ? kInterrupted : kDone;
+}
+
+}  // namespace corun

@@ -1,0 +1,112 @@
+#include "models/interference/interference_world.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "models/interference/overlap.hpp"
+#include "sim/rng.hpp"
+
+namespace corun {
+
+namespace {
+
+Rng noise_of(std::uint64_t seed, std::span<const JobId> set) {
+  std::vector<std::uint32_t> ids;
+  ids.reserve(set.size());
+  for (const JobId j : set) ids.push_back(static_cast<std::uint32_t>(index(j)));
+  return Rng(seed, Stream::kWorldNoise, hash_entity(ids));
+}
+
+}  // namespace
+
+MeasuredTable::MeasuredTable(std::span<const CorunMeasurement> rows) {
+  for (const CorunMeasurement& m : rows) {
+    if (std::any_of(m.members.begin(), m.members.end(),
+                    [](const CorunMember& c) { return c.workload == kUnknownWorkload; })) {
+      continue;
+    }
+    const std::vector<double> excess = overlap_excess(m);
+    std::vector<std::size_t> order(m.members.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return m.members[a].workload < m.members[b].workload;
+    });
+    Row row;
+    for (const std::size_t i : order) {
+      row.workloads.push_back(m.members[i].workload);
+      row.excess.push_back(excess[i]);
+    }
+    rows_[row.workloads].push_back(row);
+  }
+}
+
+Provenance InterferenceWorld::speeds(const Company& company,
+                                     std::optional<std::uint64_t> noise_seed,
+                                     std::span<double> out) const {
+  const auto residents = company.residents;
+  if (residents.size() < 2) {
+    std::fill(out.begin(), out.end(), 1.0);
+    return Provenance::kAlone;
+  }
+  const Provenance measured = extrapolated_ ? Provenance::kExtrapolated : Provenance::kMeasured;
+  if (company.formed.size() > residents.size() &&
+      measured_speeds(company.formed, residents, noise_seed, out)) {
+    return measured;
+  }
+  if (measured_speeds(residents, residents, noise_seed, out)) return measured;
+
+  std::vector<const Profile*> profiles;
+  profiles.reserve(residents.size());
+  for (const JobId j : residents) profiles.push_back(&jobs_[index(j)].profile);
+  model_->speeds(profiles, out);
+  if (noise_seed) {
+    Rng rng = noise_of(*noise_seed, residents);
+    const double sigma = model_->residual_sigma();
+    for (double& speed : out) {
+      const double factor = std::exp(sigma * rng.normal() - sigma * sigma / 2);
+      speed = 1 / (1 + (1 / speed - 1) * factor);
+    }
+  }
+  return extrapolated_ ? Provenance::kExtrapolated : Provenance::kModelled;
+}
+
+bool InterferenceWorld::measured_speeds(std::span<const JobId> group,
+                                        std::span<const JobId> residents,
+                                        std::optional<std::uint64_t> noise_seed,
+                                        std::span<double> out) const {
+  if (measured_->groups() == 0) return false;
+  std::vector<WorkloadKey> workloads;
+  workloads.reserve(group.size());
+  for (const JobId j : group) workloads.push_back(jobs_[index(j)].workload);
+  // Position of each job in the row: members in ascending order of workload, ties by job.
+  std::vector<std::size_t> order(group.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return workloads[a] < workloads[b]; });
+  std::vector<WorkloadKey> sorted;
+  sorted.reserve(group.size());
+  for (const std::size_t i : order) sorted.push_back(workloads[i]);
+  const auto* rows = measured_->find(sorted);
+  if (rows == nullptr) return false;
+
+  std::size_t first = 0;
+  std::size_t last = rows->size();
+  if (noise_seed && rows->size() > 1) {
+    first = noise_of(*noise_seed, group).below(static_cast<std::uint32_t>(rows->size()));
+    last = first + 1;
+  }
+  const auto others = static_cast<double>(residents.size() - 1);
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const JobId job = group[order[at]];
+    const auto resident = std::lower_bound(residents.begin(), residents.end(), job);
+    if (resident == residents.end() || *resident != job) continue;  // has left already
+    double speed = 0;
+    for (std::size_t r = first; r < last; ++r) speed += 1 / (1 + (*rows)[r].excess[at] * others);
+    out[static_cast<std::size_t>(resident - residents.begin())] =
+        speed / static_cast<double>(last - first);
+  }
+  return true;
+}
+
+}  // namespace corun

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/interference/speed_model.hpp"
+#include "sim/measurement.hpp"
+#include "sim/world.hpp"
+
+/// The world of a simulation: measured rows where exactly these workloads were measured together, an
+/// interference model for the rest.
+///
+/// Which row or model speaks for the residents of a GPU, in this order:
+///   1. the set as it was formed by the latest start is a measured group: its members keep their
+///      measured excess per resident while others leave (DESIGN section 3);
+///   2. the residents are a measured group;
+///   3. the model, on the residents' profiles.
+/// Measured more than once: one row is drawn per co-run, or the mean speed is taken without noise.
+/// The model's noise multiplies each job's excess 1/s - 1 by a log-normal factor of mean one. Draws are
+/// keyed by (seed, set of jobs).
+namespace corun {
+
+/// Measured groups by the workloads in them.
+class MeasuredTable {
+ public:
+  MeasuredTable() = default;
+  /// Rows with an unknown workload are passed over. Throws InputError for impossible times.
+  explicit MeasuredTable(std::span<const CorunMeasurement> rows);
+
+  /// One measured row: `excess[i]` belongs to `workloads[i]` (ascending).
+  struct Row {
+    std::vector<WorkloadKey> workloads;
+    std::vector<double> excess;
+  };
+  /// All rows of this multiset of workloads (ascending), or nullptr.
+  const std::vector<Row>* find(const std::vector<WorkloadKey>& workloads) const {
+    const auto it = rows_.find(workloads);
+    return it == rows_.end() ? nullptr : &it->second;
+  }
+  std::size_t groups() const { return rows_.size(); }
+
+ private:
+  std::map<std::vector<WorkloadKey>, std::vector<Row>> rows_;
+};
+
+/// What the world alone may know of a job.
+struct WorldJob {
+  WorkloadKey workload = kUnknownWorkload;
+  Profile profile;
+};
+
+class InterferenceWorld final : public World {
+ public:
+  /// `measured` may be empty; table and model are shared by many replications and must not be null.
+  /// `jobs[i]` is JobId i. `extrapolated`: the cluster is not what the world was measured on.
+  InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
+                    std::shared_ptr<const SpeedModel> model, std::vector<WorldJob> jobs,
+                    bool extrapolated)
+      : measured_(std::move(measured)),
+        model_(std::move(model)),
+        jobs_(std::move(jobs)),
+        extrapolated_(extrapolated) {}
+
+  Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
+                    std::span<double> out) const override;
+
+ private:
+  bool measured_speeds(std::span<const JobId> group, std::span<const JobId> residents,
+                       std::optional<std::uint64_t> noise_seed, std::span<double> out) const;
+
+  std::shared_ptr<const MeasuredTable> measured_;
+  std::shared_ptr<const SpeedModel> model_;
+  std::vector<WorldJob> jobs_;
+  bool extrapolated_;
+};
+
+}  // namespace corun

@@ -1,0 +1,66 @@
+#include "models/interference/overlap.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/error.hpp"
+
+namespace corun {
+
+std::vector<double> overlap_excess(const CorunMeasurement& measurement) {
+  const auto& members = measurement.members;
+  std::vector<double> ends;
+  for (const CorunMember& m : members) ends.push_back(m.corun_s);
+  std::sort(ends.begin(), ends.end());
+
+  std::vector<double> excess;
+  for (const CorunMember& member : members) {
+    // Solo seconds of work done by the member's end, as a function of its excess: falls with x.
+    const auto work = [&](double x) {
+      double done = 0;
+      double from = 0;
+      for (std::size_t e = 0; e < ends.size(); ++e) {
+        const double to = std::min(ends[e], member.corun_s);
+        if (to <= from) continue;
+        const auto others = static_cast<double>(ends.size() - e - 1);
+        done += (to - from) / (1 + x * others);
+        from = to;
+      }
+      return done;
+    };
+    double low = -0.5 / static_cast<double>(members.size() - 1);  // twice the solo speed
+    double high = 1e6;
+    if (!(work(low) >= member.solo_s && work(high) <= member.solo_s)) {
+      throw InputError(measurement.source, "a member's times fit no positive speed: solo " +
+                                               std::to_string(member.solo_s) + " s, co-run " +
+                                               std::to_string(member.corun_s) + " s");
+    }
+    for (int i = 0; i < 200 && low < high; ++i) {
+      const double middle = std::midpoint(low, high);
+      if (middle == low || middle == high) break;
+      (work(middle) >= member.solo_s ? low : high) = middle;
+    }
+    excess.push_back(low);
+  }
+  return excess;
+}
+
+PairCost pair_cost(double solo_a_s, double solo_b_s, double speed_a, double speed_b) {
+  const double alone_a = solo_a_s / speed_a;  // if the company stayed to the end
+  const double alone_b = solo_b_s / speed_b;
+  PairCost cost;
+  if (alone_a <= alone_b) {
+    cost.corun_a_s = alone_a;
+    cost.corun_b_s = alone_a + (solo_b_s - alone_a * speed_b);
+  } else {
+    cost.corun_b_s = alone_b;
+    cost.corun_a_s = alone_b + (solo_a_s - alone_b * speed_a);
+  }
+  cost.isd_a = (cost.corun_a_s - solo_a_s) / solo_a_s;
+  cost.isd_b = (cost.corun_b_s - solo_b_s) / solo_b_s;
+  const double solo = solo_a_s + solo_b_s;
+  cost.ps = (solo - std::max(cost.corun_a_s, cost.corun_b_s)) / solo;
+  return cost;
+}
+
+}  // namespace corun

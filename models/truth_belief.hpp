@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/belief.hpp"
+#include "sim/time.hpp"
+#include "sim/world.hpp"
+
+/// A belief that knows the world's expected costs (never its draws) and the jobs' solo times: what the
+/// policy `oracle` reads, and what `belief: {model: truth}` grants to all. It has nothing to learn.
+namespace corun {
+
+class TruthBelief final : public Belief {
+ public:
+  /// `solo[i]` is J_a of JobId i. The world must outlive the belief.
+  TruthBelief(const World& world, std::vector<Duration> solo)
+      : world_(world), solo_(std::move(solo)) {}
+
+  PairBelief pair(JobId a, JobId b) const override;
+  void learn(const EpisodeOutcome&) override {}
+
+ private:
+  const World& world_;
+  std::vector<Duration> solo_;
+};
+
+}  // namespace corun

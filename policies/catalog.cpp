@@ -1,0 +1,25 @@
+#include "policies/catalog.hpp"
+
+#include <array>
+
+#include "policies/entries.hpp"
+
+namespace corun {
+
+std::span<const PolicyEntry> policy_catalog() {
+  static const std::array catalog = {
+      fcfs_entry(),        random_entry(),    kube_default_entry(),
+      balance_entry(),     min_slowdown_entry(), max_packing_entry(),
+      opposites_entry(),   exclusive_entry(), oracle_entry(),
+  };
+  return catalog;
+}
+
+const PolicyEntry* find_policy(std::string_view name) {
+  for (const PolicyEntry& entry : policy_catalog()) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace corun

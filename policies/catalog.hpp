@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "policies/parameters.hpp"
+#include "sim/belief.hpp"
+#include "sim/policy.hpp"
+
+/// The visible table of policies: name, one line, parameters, factory. To add a policy, write
+/// policies/<name>.cpp with one `PolicyEntry <name>_entry()` and add it to catalog.cpp.
+namespace corun {
+
+/// What a policy decides from, beside the view.
+enum class PolicyNeeds : std::uint8_t {
+  kNothing,
+  kBelief,  ///< the configured belief, which learns from finished co-runs
+  kTruth,   ///< the world's expected costs; only `oracle`, and the output says so
+};
+
+struct PolicyContext {
+  Parameters parameters;
+  std::unique_ptr<Belief> belief;  ///< empty for PolicyNeeds::kNothing
+  std::uint64_t seed = 0;          ///< of the replication
+  bool plan_once = false;          ///< control.plan: once
+};
+
+struct PolicyEntry {
+  std::string_view name;
+  std::string_view description;  ///< one line, with its source
+  PolicyNeeds needs = PolicyNeeds::kNothing;
+  std::span<const ParameterSpec> parameters;
+  std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;
+};
+
+/// In the order in which they are listed and compared by default.
+std::span<const PolicyEntry> policy_catalog();
+
+/// nullptr when there is none of that name.
+const PolicyEntry* find_policy(std::string_view name);
+
+}  // namespace corun

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <algorithm>
+
+#include "policies/catalog.hpp"
+
+/// The catalogue entry of each policy, defined in the policy's own file.
+namespace corun {
+
+PolicyEntry fcfs_entry();
+PolicyEntry random_entry();
+PolicyEntry kube_default_entry();
+PolicyEntry balance_entry();
+PolicyEntry min_slowdown_entry();
+PolicyEntry max_packing_entry();
+PolicyEntry opposites_entry();
+PolicyEntry exclusive_entry();
+PolicyEntry oracle_entry();
+
+}  // namespace corun

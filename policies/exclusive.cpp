@@ -1,0 +1,39 @@
+#include "policies/entries.hpp"
+#include "policies/group_policy.hpp"
+
+/// exclusive: no sharing. Every job has its GPU alone, oldest first: the bound with ISD 0 and PS 0.
+namespace corun {
+
+namespace {
+
+class Exclusive final : public GroupPolicy {
+ public:
+  using GroupPolicy::GroupPolicy;
+
+  std::vector<Group> plan(const ClusterView&, std::span<const JobId> waiting, std::uint64_t,
+                          std::size_t wanted) const override {
+    std::vector<Group> groups;
+    for (const JobId j : waiting.first(std::min(wanted, waiting.size()))) {
+      groups.push_back({.jobs = {j}});
+    }
+    return groups;
+  }
+
+  std::optional<JobId> partner(const ClusterView&, JobId, std::span<const JobId>) const override {
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+PolicyEntry exclusive_entry() {
+  return {.name = "exclusive",
+          .description = "no sharing: one job per GPU, oldest first (the bound with ISD 0)",
+          .needs = PolicyNeeds::kNothing,
+          .parameters = {},
+          .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
+            return std::make_unique<Exclusive>(c.plan_once);
+          }};
+}
+
+}  // namespace corun

@@ -1,0 +1,96 @@
+#include "policies/group_policy.hpp"
+
+#include <algorithm>
+
+#include "policies/placement.hpp"
+
+namespace corun {
+
+void GroupPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
+  start_groups(view, out);
+  if (out.empty() && view.start_mode() == StartMode::kJoin) join_residents(view, out);
+}
+
+void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& out) {
+  if (view.empty_gpus().empty()) return;
+
+  // Jobs of one gang size are planned together. With several sizes the size of the oldest job has
+  // its turn, one group at a time, and a group that does not fit blocks the queue: no gang starves.
+  std::vector<JobId> of_size;
+  std::span<const JobId> waiting = view.waiting();
+  const int gang = view.job(waiting.front()).gpus;
+  const bool gangs = view.largest_gang() > 1;
+  if (gangs) {
+    for (const JobId j : waiting) {
+      if (view.job(j).gpus == gang) of_size.push_back(j);
+    }
+    waiting = of_size;
+  }
+  const std::size_t room = gangs ? 1 : static_cast<std::size_t>(view.empty_gpus().size());
+
+  std::vector<Group> planned;
+  if (plan_once_) {
+    if (frozen_.empty()) {
+      for (Group& g : plan(view, waiting, committed_, waiting.size())) {
+        frozen_.push_back(std::move(g));
+      }
+    }
+    while (!frozen_.empty() && planned.size() < room) {
+      planned.push_back(std::move(frozen_.front()));
+      frozen_.pop_front();
+    }
+  } else {
+    planned = plan(view, waiting, committed_, room);
+    if (planned.size() > room) planned.resize(room);
+  }
+
+  if (!gangs) {
+    auto group = planned.begin();
+    view.empty_gpus().each([&](GpuId g) {
+      if (group == planned.end()) return false;
+      out.push_back(StartGroup{std::move(group->jobs), {g}});
+      ++group;
+      return true;
+    });
+    committed_ += out.size();
+    return;
+  }
+  for (Group& group : planned) {
+    std::vector<GpuId> gpus = choose_empty_gpus(view, view.job(group.jobs.front()).gpus);
+    if (gpus.empty()) {
+      if (plan_once_) frozen_.push_front(std::move(group));
+      return;
+    }
+    out.push_back(StartGroup{std::move(group.jobs), std::move(gpus)});
+    ++committed_;
+  }
+}
+
+void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>& out) {
+  if (view.max_jobs_per_gpu(kPair) < kPair) return;
+  for (std::size_t g = 0; g < view.gpus().size(); ++g) {
+    const GpuState& gpu = view.gpus()[g];
+    if (gpu.residents.size() != 1 || gpu.profiling) continue;
+    const JobId resident = gpu.residents.front();
+    if (view.job(resident).gpus != 1) continue;  // gangs take no company while running
+    std::vector<JobId> singles;
+    std::span<const JobId> waiting = view.waiting();
+    if (view.largest_gang() > 1) {
+      for (const JobId j : waiting) {
+        if (view.job(j).gpus == 1) singles.push_back(j);
+      }
+      waiting = singles;
+    }
+    if (waiting.empty()) return;
+    if (const auto job = partner(view, resident, waiting)) {
+      out.push_back(StartGroup{{*job}, {GpuId{static_cast<std::uint32_t>(g)}}});
+      std::erase_if(frozen_, [&](Group& group) {
+        std::erase(group.jobs, *job);
+        return group.jobs.empty();
+      });
+      return;  // called again with an up-to-date view
+    }
+  }
+}
+
+}  // namespace corun

@@ -1,0 +1,31 @@
+#include "policies/entries.hpp"
+#include "policies/recommender_parameters.hpp"
+
+/// oracle: matching on the world's expected costs. The only policy that may peek; the output says so.
+/// It bounds what any pairing policy could reach with a perfect model, not with foreknowledge of the
+/// noise of single co-runs.
+namespace corun {
+
+PolicyEntry oracle_entry() {
+  static const std::vector<ParameterSpec> parameters = {
+      {.name = "objective",
+       .description = "what is optimised: min-slowdown, balance or max-packing (pairs only)",
+       .kind = ParameterKind::kChoice,
+       .fallback = std::string("min-slowdown"),
+       .choices = {"min-slowdown", "balance", "max-packing"}},
+  };
+  return {.name = "oracle",
+          .description = "matching on the world's expected costs: the bound (reads the truth)",
+          .needs = PolicyNeeds::kTruth,
+          .parameters = parameters,
+          .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
+            RecommenderOptions options;
+            const std::string& objective = c.parameters.choice("objective");
+            options.objective = objective == "balance"       ? Objective::kBalance
+                                : objective == "max-packing" ? Objective::kMaxPacking
+                                                             : Objective::kMinSlowdown;
+            return std::make_unique<Recommender>(std::move(options), std::move(c));
+          }};
+}
+
+}  // namespace corun

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/ids.hpp"
+
+/// What a policy can be told in a configuration. Each policy lists its parameters once, in its
+/// catalogue entry; readers, `--help`, `corun list policies` and the output all work from that list.
+namespace corun {
+
+enum class ParameterKind : std::uint8_t {
+  kNumber,        ///< double within [min, max]
+  kInteger,       ///< whole number within [min, max]; may be absent (null)
+  kChoice,        ///< one of `choices`
+  kClusterPairs,  ///< list of [a, b], e.g. [[1, 1], [0, 2]]
+  kJobs,          ///< list of job names in the configuration, of JobIds for the policy
+};
+
+using ClusterPair = std::pair<int, int>;
+
+/// monostate: not given (null).
+using ParameterValue = std::variant<std::monostate, double, std::int64_t, std::string,
+                                    std::vector<ClusterPair>, std::vector<JobId>>;
+
+struct ParameterSpec {
+  std::string_view name;
+  std::string_view description;
+  ParameterKind kind = ParameterKind::kNumber;
+  ParameterValue fallback;
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  std::vector<std::string_view> choices;
+};
+
+/// The values of one policy's parameters: those given, else the fallbacks of its list. The readers
+/// have checked kinds and ranges, so a wrong type here is a programming mistake (std::logic_error).
+class Parameters {
+ public:
+  explicit Parameters(std::span<const ParameterSpec> specs) : specs_(specs) {
+    for (const auto& s : specs) values_.push_back(s.fallback);
+  }
+
+  void set(std::string_view name, ParameterValue value) {
+    values_[position(name)] = std::move(value);
+  }
+  const ParameterValue& value(std::string_view name) const { return values_[position(name)]; }
+
+  double number(std::string_view name) const { return get<double>(name); }
+  const std::string& choice(std::string_view name) const { return get<std::string>(name); }
+  std::optional<std::int64_t> integer(std::string_view name) const {
+    if (std::holds_alternative<std::monostate>(value(name))) return std::nullopt;
+    return get<std::int64_t>(name);
+  }
+  /// Empty when not given.
+  std::vector<ClusterPair> cluster_pairs(std::string_view name) const {
+    if (std::holds_alternative<std::monostate>(value(name))) return {};
+    return get<std::vector<ClusterPair>>(name);
+  }
+  std::vector<JobId> jobs(std::string_view name) const {
+    if (std::holds_alternative<std::monostate>(value(name))) return {};
+    return get<std::vector<JobId>>(name);
+  }
+
+  std::span<const ParameterSpec> specs() const { return specs_; }
+
+ private:
+  std::size_t position(std::string_view name) const {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      if (specs_[i].name == name) return i;
+    }
+    throw std::logic_error("no parameter '" + std::string(name) + "'");
+  }
+  template <typename T>
+  const T& get(std::string_view name) const {
+    const T* v = std::get_if<T>(&value(name));
+    if (v == nullptr) throw std::logic_error("parameter '" + std::string(name) + "' has no value");
+    return *v;
+  }
+
+  std::span<const ParameterSpec> specs_;
+  std::vector<ParameterValue> values_;
+};
+
+}  // namespace corun

@@ -1,0 +1,197 @@
+#include "policies/recommender.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "policies/matching.hpp"
+#include "sim/rng.hpp"
+
+namespace corun {
+
+double objective_cost(Objective objective, const PairBelief& pair) {
+  switch (objective) {
+    case Objective::kMinSlowdown:
+      return pair.isd_a + pair.isd_b;
+    case Objective::kBalance:
+      return (pair.isd_a + pair.isd_b) / 2 - pair.ps;
+    case Objective::kMaxPacking:
+      return -pair.ps;
+  }
+  return 0;
+}
+
+Recommender::Recommender(RecommenderOptions options, PolicyContext context)
+    : GroupPolicy(context.plan_once),
+      options_(std::move(options)),
+      belief_(std::move(context.belief)),
+      seed_(context.seed),
+      needs_profile_(belief_->as_clusters() != nullptr) {}
+
+std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const JobId> waiting,
+                                     std::uint64_t first, std::size_t wanted) const {
+  std::vector<Group> groups;
+  if (view.max_jobs_per_gpu(kPair) < kPair) {
+    for (const JobId j : waiting.first(std::min(wanted, waiting.size()))) {
+      groups.push_back({.jobs = {j}});
+    }
+    return groups;
+  }
+  std::vector<JobId> left(waiting.begin(), waiting.end());
+  if (options_.pack_bin) {
+    std::vector<JobId> bin = choose_bin(view, waiting);
+    if (bin.size() > kPair) {
+      std::erase_if(left,
+                    [&](JobId j) { return std::find(bin.begin(), bin.end(), j) != bin.end(); });
+      groups.push_back({.jobs = std::move(bin), .bin = true});
+    }
+  }
+  if (left.size() > kWindow) left.resize(kWindow);
+  if (left.empty()) return groups;
+  if (const ClusterBelief* clusters = belief_->as_clusters()) {
+    pair_by_cluster(*clusters, left, first, groups);
+  } else {
+    pair_by_job(left, groups);
+  }
+  return groups;
+}
+
+std::vector<JobId> Recommender::choose_bin(const ClusterView& view,
+                                           std::span<const JobId> waiting) const {
+  std::vector<JobId> bin;
+  if (!options_.given_bin.empty()) {
+    for (const JobId j : options_.given_bin) {
+      if (std::find(waiting.begin(), waiting.end(), j) != waiting.end()) bin.push_back(j);
+    }
+    // The given bin is one group of the plan: once a part of it has started, it is gone.
+    return bin.size() == options_.given_bin.size() ? bin : std::vector<JobId>{};
+  }
+  const auto need = [&](JobId j) -> std::optional<double> {
+    const Profile& p = view.job(j).profile;
+    return options_.bin_by_memory ? p.mem_alloc_pct : p.gpu_util_pct;
+  };
+  std::vector<JobId> candidates;
+  for (const JobId j : waiting) {
+    if (need(j)) candidates.push_back(j);
+  }
+  std::sort(candidates.begin(), candidates.end(), [&](JobId a, JobId b) {
+    const double na = *need(a);
+    const double nb = *need(b);
+    return na != nb ? na < nb : a < b;
+  });
+  const auto limit = options_.bin_max
+                         ? static_cast<std::size_t>(*options_.bin_max)
+                         : static_cast<std::size_t>(
+                               view.max_jobs_per_gpu(std::numeric_limits<int>::max()));
+  double filled = 0;
+  for (const JobId j : candidates) {
+    filled += *need(j);
+    if (filled > 100 || bin.size() == limit) break;
+    bin.push_back(j);
+  }
+  return bin;
+}
+
+void Recommender::pair_by_cluster(const ClusterBelief& clusters, std::span<const JobId> waiting,
+                                  std::uint64_t first, std::vector<Group>& groups) const {
+  // Waiting jobs of each cluster by precedence: ascending uncertainty, ties by job index.
+  std::vector<std::vector<JobId>> of_cluster(static_cast<std::size_t>(clusters.clusters()));
+  for (const JobId j : waiting) {
+    of_cluster[static_cast<std::size_t>(clusters.cluster(j))].push_back(j);
+  }
+  std::vector<std::size_t> counts;
+  for (auto& jobs : of_cluster) {
+    std::sort(jobs.begin(), jobs.end(), [&](JobId a, JobId b) {
+      const double ua = clusters.uncertainty(a);
+      const double ub = clusters.uncertainty(b);
+      return ua != ub ? ua < ub : a < b;
+    });
+    counts.push_back(jobs.size());
+  }
+  const ClusterPlan plan = choose_cluster_pairs(
+      options_.pairing, counts,
+      [&](int a, int b) { return objective_cost(options_.objective, clusters.cluster_pair(a, b)); },
+      options_.order);
+
+  for (const ClusterSlots& slots : plan.slots) {
+    for (std::size_t i = 0; i < slots.groups; ++i) {
+      const std::uint64_t number = first + groups.size();
+      Group group{.jobs = {}, .clusters = slots.clusters, .rank = slots.rank};
+      for (const int c : {slots.clusters.first, slots.clusters.second}) {
+        auto& jobs = of_cluster[static_cast<std::size_t>(c)];
+        auto chosen = jobs.begin();
+        if (options_.epsilon > 0) {
+          Rng rng(seed_, Stream::kEpsilon, number * 2 + group.jobs.size());
+          if (rng.uniform() < options_.epsilon) {
+            chosen += rng.below(static_cast<std::uint32_t>(jobs.size()));
+          }
+        }
+        group.jobs.push_back(*chosen);
+        jobs.erase(chosen);
+      }
+      group.expected = clusters.cluster_pair(slots.clusters.first, slots.clusters.second);
+      groups.push_back(std::move(group));
+    }
+  }
+  if (plan.alone >= 0) {
+    groups.push_back({.jobs = {of_cluster[static_cast<std::size_t>(plan.alone)].front()}});
+  }
+}
+
+void Recommender::pair_by_job(std::span<const JobId> waiting, std::vector<Group>& groups) const {
+  std::vector<JobId> jobs(waiting.begin(), waiting.end());
+  std::sort(jobs.begin(), jobs.end());  // the order of the queue must not matter
+  const std::size_t n = jobs.size();
+  std::vector<double> cost(n * n, 0);
+  struct Edge {
+    double cost;
+    std::size_t a, b;
+  };
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i + 1; j < n; ++j) {
+      const double c = objective_cost(options_.objective, belief_->pair(jobs[i], jobs[j]));
+      cost[i * n + j] = cost[j * n + i] = c;
+      edges.push_back({c, i, j});
+    }
+  }
+  std::vector<bool> used(n, false);
+  std::vector<Edge> chosen;
+  if (options_.pairing == Pairing::kMatching) {
+    const auto partner = min_cost_matching(cost, n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto mate = static_cast<std::size_t>(partner[i]);
+      if (partner[i] >= 0 && mate > i) chosen.push_back({cost[i * n + mate], i, mate});
+      used[i] = partner[i] >= 0;
+    }
+  } else {
+    std::stable_sort(edges.begin(), edges.end(),
+                     [](const Edge& x, const Edge& y) { return x.cost < y.cost; });
+    for (const Edge& e : edges) {
+      if (used[e.a] || used[e.b]) continue;
+      used[e.a] = used[e.b] = true;
+      chosen.push_back(e);
+    }
+  }
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const Edge& x, const Edge& y) { return x.cost < y.cost; });
+  for (const Edge& e : chosen) {
+    groups.push_back({.jobs = {jobs[e.a], jobs[e.b]},
+                      .expected = belief_->pair(jobs[e.a], jobs[e.b])});
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!used[i]) groups.push_back({.jobs = {jobs[i]}});
+  }
+}
+
+std::optional<JobId> Recommender::partner(const ClusterView&, JobId resident,
+                                          std::span<const JobId> waiting) const {
+  const ClusterBelief* clusters = belief_->as_clusters();
+  const auto key = [&](JobId j) {
+    return std::tuple(objective_cost(options_.objective, belief_->pair(resident, j)),
+                      clusters != nullptr ? clusters->uncertainty(j) : 0.0, index(j));
+  };
+  return *std::min_element(waiting.begin(), waiting.end(),
+                           [&](JobId a, JobId b) { return key(a) < key(b); });
+}
+
+}  // namespace corun

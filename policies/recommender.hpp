@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "policies/catalog.hpp"
+#include "policies/group_policy.hpp"
+#include "policies/pairing.hpp"
+
+/// The Job Recommendation Service (JRS section II-B), made exact by DESIGN 4.9 and 4.10: a queue of
+/// profiles in, groups out. `balance`, `min-slowdown`, `max-packing`, `oracle` and the command
+/// `corun recommend` are this one planner with different objectives and beliefs.
+///
+/// A plan with a belief by clusters:
+///   1. max-packing only: fill one GPU's bin in ascending order of a resource until the next job would
+///      exceed 100 %. A bin is a group of three or more; a smaller fill is left to the pairing.
+///   2. choose how many groups each pair of clusters gets (pairing.hpp), best rank first;
+///   3. fill the slots in that order with the waiting jobs of each cluster by ascending uncertainty,
+///      ties by job index: inter-cluster pairs join i-th with i-th, intra-cluster pairs consecutive
+///      jobs, the farthest are left over. With probability epsilon a slot takes instead a uniformly
+///      drawn waiting job of its cluster.
+/// With a belief that knows jobs one by one, the matching (or the greedy ranking) is over jobs and
+/// epsilon has no meaning.
+///
+/// Departures from the paper: at most kWindow jobs, the oldest, are matched at once, so that one
+/// decision stays within about 12 ms; the paper's queue has 24.
+namespace corun {
+
+enum class Objective : std::uint8_t { kMinSlowdown, kBalance, kMaxPacking };
+
+/// What the objective minimises for a pair (DESIGN 4.9): ISD(a|b) + ISD(b|a); mean ISD - PS; -PS.
+double objective_cost(Objective objective, const PairBelief& pair);
+
+struct RecommenderOptions {
+  Objective objective = Objective::kMinSlowdown;
+  Pairing pairing = Pairing::kMatching;
+  std::vector<ClusterPair> order;  ///< of Pairing::kGiven
+  double epsilon = 0;              ///< 0 to 1
+  bool pack_bin = false;           ///< max-packing: fill a bin first
+  bool bin_by_memory = false;      ///< by memory allocated, else by GPU utilisation
+  std::optional<std::int64_t> bin_max;  ///< largest bin; empty: no limit but the cluster's
+  std::vector<JobId> given_bin;         ///< the bin itself, where the configuration gives it
+};
+
+class Recommender final : public GroupPolicy {
+ public:
+  static constexpr std::size_t kWindow = 256;
+
+  Recommender(RecommenderOptions options, PolicyContext context);
+
+  std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
+                          std::uint64_t first, std::size_t wanted) const override;
+  std::optional<JobId> partner(const ClusterView& view, JobId resident,
+                               std::span<const JobId> waiting) const override;
+  void observe(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
+  bool needs_profile() const override { return needs_profile_; }
+
+  const Belief& belief() const { return *belief_; }
+
+ private:
+  std::vector<JobId> choose_bin(const ClusterView& view, std::span<const JobId> waiting) const;
+  void pair_by_cluster(const ClusterBelief& clusters, std::span<const JobId> waiting,
+                       std::uint64_t first, std::vector<Group>& groups) const;
+  void pair_by_job(std::span<const JobId> waiting, std::vector<Group>& groups) const;
+
+  RecommenderOptions options_;
+  std::unique_ptr<Belief> belief_;
+  std::uint64_t seed_;
+  bool needs_profile_;
+};
+
+}  // namespace corun

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "policies/recommender.hpp"
+
+/// Parameters that all policies built on the recommender share.
+namespace corun {
+
+inline ParameterSpec pairing_parameter() {
+  return {.name = "pairing",
+          .description = "how pairs are chosen: matching (least total cost), greedy-rank (the "
+                         "paper's words) or given (see order)",
+          .kind = ParameterKind::kChoice,
+          .fallback = std::string("matching"),
+          .choices = pairing_names()};
+}
+
+inline ParameterSpec order_parameter() {
+  return {.name = "order",
+          .description = "ranking of cluster pairs for pairing: given, e.g. [[1, 1], [0, 2]]",
+          .kind = ParameterKind::kClusterPairs,
+          .fallback = {},
+          .min = 0,
+          .max = 2,
+          .choices = {}};
+}
+
+inline ParameterSpec epsilon_parameter() {
+  return {.name = "epsilon",
+          .description = "probability that a slot ignores the precedence of low uncertainty",
+          .kind = ParameterKind::kNumber,
+          .fallback = 0.0,
+          .min = 0,
+          .max = 1,
+          .choices = {}};
+}
+
+/// Reads the shared parameters.
+inline RecommenderOptions recommender_options(Objective objective, const Parameters& parameters) {
+  RecommenderOptions options;
+  options.objective = objective;
+  options.pairing = pairing_from(parameters.choice("pairing"));
+  options.order = parameters.cluster_pairs("order");
+  options.epsilon = parameters.number("epsilon");
+  return options;
+}
+
+}  // namespace corun

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/cluster_state.hpp"
+#include "sim/event_log.hpp"
+#include "sim/ids.hpp"
+#include "sim/run_record.hpp"
+#include "sim/time.hpp"
+
+/// The seam between scheduling and what is scheduled on. The control loop drives a simulated and a
+/// live cluster through this interface alone; neither it nor a policy asks which one it is.
+namespace corun {
+
+/// What a backend reports, in the order of EventKind within one instant.
+enum class ReportKind : std::uint8_t { kFinished, kProfiled, kOutOfMemory, kArrived, kTimer };
+
+struct Report {
+  ReportKind kind = ReportKind::kTimer;
+  JobId job{};
+};
+
+class ClusterBackend {
+ public:
+  virtual ~ClusterBackend() = default;
+
+  virtual Time now() const = 0;
+  virtual const ClusterState& state() const = 0;
+
+  /// Waits for (or jumps to) the next instant at which something happens and appends all that
+  /// happened at it. False: nothing will ever happen again.
+  virtual bool advance(std::vector<Report>& out) = 0;
+
+  /// Starts these jobs together on all of these GPUs, now. Already validated by the control loop.
+  virtual void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) = 0;
+  /// Runs a job alone on an empty GPU to profile it; reported by kProfiled.
+  virtual void start_profiling(JobId job, GpuId gpu) = 0;
+  /// Report kTimer at this time.
+  virtual void wake_at(Time at) = 0;
+
+  /// All episodes that have ended so far, in order of their end.
+  virtual std::span<const EpisodeRecord> finished_episodes() const = 0;
+  /// The record of a job's latest run; final once the job was reported as finished.
+  virtual const JobRecord& record(JobId job) const = 0;
+};
+
+}  // namespace corun

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/ids.hpp"
+#include "sim/time.hpp"
+
+/// The simulated cluster as it was built: immutable.
+namespace corun {
+
+struct GpuType {
+  std::string name = "V100-16GB";
+  double speed = 1.0;             ///< relative to the trace's reference GPU type
+  double memory_mib = 16384;      ///< hard limit on the residents' known true demand
+};
+
+struct NodeSpec {
+  GpuType gpu;
+  int gpus = 1;
+  std::int64_t cpu_milli = 32000;    ///< allocatable, for policies that place pods
+  std::int64_t memory_mib = 131072;
+};
+
+/// A newcomer above the memory limit fails `ramp` after its start and is resubmitted at most
+/// `retries` times; then it counts as failed.
+struct OomRule {
+  Duration ramp = std::chrono::seconds{30};
+  int retries = 3;
+};
+
+struct ClusterSpec {
+  std::vector<NodeSpec> nodes;
+  std::string sharing = "time-slicing";
+  std::optional<int> max_jobs_per_gpu;  ///< hard limit, checked by the control loop
+  OomRule oom;
+
+  int gpu_count() const {
+    int n = 0;
+    for (const auto& node : nodes) n += node.gpus;
+    return n;
+  }
+};
+
+}  // namespace corun

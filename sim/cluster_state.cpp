@@ -1,0 +1,26 @@
+#include "sim/cluster_state.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace corun {
+
+void ClusterState::add(GpuId g, JobId job, bool profiling) {
+  GpuState& gpu = gpus_[index(g)];
+  const auto at = std::lower_bound(gpu.residents.begin(), gpu.residents.end(), job);
+  assert(at == gpu.residents.end() || *at != job);
+  gpu.residents.insert(at, job);
+  gpu.profiling = profiling;
+  empty_.erase(g);
+}
+
+void ClusterState::remove(GpuId g, JobId job) {
+  GpuState& gpu = gpus_[index(g)];
+  const auto at = std::lower_bound(gpu.residents.begin(), gpu.residents.end(), job);
+  assert(at != gpu.residents.end() && *at == job);
+  gpu.residents.erase(at);
+  gpu.profiling = false;
+  if (gpu.residents.empty()) empty_.insert(g);
+}
+
+}  // namespace corun

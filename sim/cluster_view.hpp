@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "sim/cluster_state.hpp"
+#include "sim/ids.hpp"
+#include "sim/job.hpp"
+#include "sim/profile.hpp"
+#include "sim/time.hpp"
+
+/// What a policy may see: an opaque integer for a job, its profile, what was asked for it, and what
+/// the scheduler itself observed. No name, no model, no data set, no batch size, no epochs, and no
+/// run time unless the configuration grants estimates (DESIGN 4.13).
+namespace corun {
+
+struct JobView {
+  JobId id = kNoJob;
+  Time submit{0};
+  int gpus = 1;
+  int priority = 0;
+  Profile profile;
+  ResourceRequest request;
+  std::optional<Duration> estimate;  ///< solo time, only where `estimates.duration` grants it
+  int resubmissions = 0;             ///< how often it came back after an OOM
+};
+
+/// `control.start`: may a job be placed beside a running one?
+enum class StartMode : std::uint8_t { kGroup, kJoin };
+
+class ClusterView {
+ public:
+  ClusterView(Time now, StartMode start, std::span<const JobId> waiting,
+              std::span<const JobView> jobs, const ClusterState& state, std::size_t departures,
+              int largest_gang)
+      : now_(now),
+        start_(start),
+        waiting_(waiting),
+        jobs_(jobs),
+        state_(&state),
+        departures_(departures),
+        largest_gang_(largest_gang) {}
+
+  Time now() const { return now_; }
+  StartMode start_mode() const { return start_; }
+  /// The queue, oldest first (a resubmitted job stands at the end).
+  std::span<const JobId> waiting() const { return waiting_; }
+  /// A waiting or resident job.
+  const JobView& job(JobId id) const {
+    const JobView& face = jobs_[index(id)];
+    if (face.id != id) throw std::logic_error("a policy asked about a job that has not arrived");
+    return face;
+  }
+  const std::vector<GpuState>& gpus() const { return state_->gpus(); }
+  const GpuState& gpu(GpuId g) const { return state_->gpu(g); }
+  const GpuType& gpu_type(GpuId g) const { return state_->gpu_type(g); }
+  const GpuSet& empty_gpus() const { return state_->empty_gpus(); }
+  const ClusterSpec& cluster() const { return state_->spec(); }
+  /// How many times a job has left a GPU since the start.
+  std::size_t departures() const { return departures_; }
+  /// No job of the workload wants more GPUs than this; 1 means that there are no gangs at all.
+  int largest_gang() const { return largest_gang_; }
+  /// How many jobs a GPU may hold at most; `otherwise` where the cluster sets no limit.
+  int max_jobs_per_gpu(int otherwise) const {
+    return cluster().max_jobs_per_gpu.value_or(otherwise);
+  }
+
+ private:
+  Time now_;
+  StartMode start_;
+  std::span<const JobId> waiting_;
+  std::span<const JobView> jobs_;
+  const ClusterState* state_;
+  std::size_t departures_;
+  int largest_gang_;
+};
+
+}  // namespace corun

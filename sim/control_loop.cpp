@@ -1,0 +1,190 @@
+#include "sim/control_loop.hpp"
+
+#include <algorithm>
+
+#include "sim/error.hpp"
+
+namespace corun {
+
+ControlLoop::ControlLoop(ClusterBackend& backend, Policy& policy, std::string policy_name,
+                         std::vector<JobView> jobs, ControlOptions options)
+    : backend_(backend),
+      policy_(policy),
+      policy_name_(std::move(policy_name)),
+      options_(options),
+      faces_(std::move(jobs)),
+      arrived_(faces_.size()),
+      waiting_(faces_.size()) {
+  for (const JobView& face : faces_) largest_gang_ = std::max(largest_gang_, face.gpus);
+}
+
+std::size_t ControlLoop::run(EventLog* log) {
+  log_ = log;
+  std::vector<Report> reports;
+  while (backend_.advance(reports)) {
+    for (const Report& report : reports) take(report);
+    reports.clear();
+    show_finished_episodes();
+    pass();
+  }
+  if (!waiting_.empty() || !to_profile_.empty()) {
+    broken("progress", std::to_string(waiting_.jobs().size() + to_profile_.size()) +
+                           " jobs were left waiting on an idle cluster");
+  }
+  return passes_;
+}
+
+void ControlLoop::take(const Report& report) {
+  const JobId job = report.job;
+  switch (report.kind) {
+    case ReportKind::kArrived: {
+      arrived_[index(job)] = faces_[index(job)];
+      note(LogKind::kArrive, job);
+      const bool segment = options_.profiling == ProfilingMode::kEpoch ||
+                           options_.profiling == ProfilingMode::kMinute;
+      if (segment && policy_.needs_profile()) {
+        to_profile_.push_back(job);
+      } else {
+        waiting_.push(job);
+      }
+      break;
+    }
+    case ReportKind::kFinished:
+      ++departures_;
+      note(LogKind::kFinish, job);
+      break;
+    case ReportKind::kProfiled:
+      ++departures_;
+      note(LogKind::kProfiled, job);
+      waiting_.push(job);
+      break;
+    case ReportKind::kOutOfMemory: {
+      ++departures_;
+      JobView& face = arrived_[index(job)];
+      if (face.resubmissions == options_.oom_retries) {
+        note(LogKind::kFail, job);
+      } else {
+        ++face.resubmissions;
+        note(LogKind::kOom, job);
+        waiting_.push(job);
+      }
+      break;
+    }
+    case ReportKind::kTimer:
+      break;
+  }
+}
+
+void ControlLoop::show_finished_episodes() {
+  const auto episodes = backend_.finished_episodes();
+  for (; episodes_shown_ < episodes.size(); ++episodes_shown_) {
+    const EpisodeRecord& episode = episodes[episodes_shown_];
+    // A gang leaves one episode on each of its GPUs: it is one co-run and is shown once.
+    const bool first = std::all_of(episode.jobs.begin(), episode.jobs.end(), [&](JobId j) {
+      return backend_.record(j).gpu == episode.gpu;
+    });
+    const auto ps = episode.ps();
+    if (!first || !ps) continue;
+    members_.clear();
+    for (const JobId j : episode.jobs) {
+      const JobRecord& r = backend_.record(j);
+      members_.push_back({j, r.solo, r.corun(), r.isd()});
+    }
+    policy_.observe({members_, episode.end - episode.start, *ps, episode.together, episode.end});
+  }
+}
+
+void ControlLoop::start_profiling() {
+  while (!to_profile_.empty() && !backend_.state().empty_gpus().empty()) {
+    const JobId job = to_profile_.front();
+    to_profile_.pop_front();
+    GpuId free{};
+    backend_.state().empty_gpus().each([&](GpuId g) {
+      free = g;
+      return false;
+    });
+    backend_.start_profiling(job, free);
+    note(LogKind::kProfile, job, {&free, 1});
+  }
+}
+
+void ControlLoop::pass() {
+  const Time next_round = round_up(backend_.now(), options_.round);
+  if (next_round != backend_.now()) {
+    if (!waiting_.empty() || !to_profile_.empty()) backend_.wake_at(next_round);
+    return;
+  }
+  start_profiling();
+  if (waiting_.empty()) return;
+  ++passes_;
+  for (;;) {
+    decisions_.clear();
+    policy_.decide(ClusterView(backend_.now(), options_.start, waiting_.jobs(), arrived_,
+                               backend_.state(), departures_, largest_gang_),
+                   decisions_);
+    bool started = false;
+    for (const Decision& decision : decisions_) {
+      std::visit([this](const auto& d) { apply(d); }, decision);
+      started |= std::holds_alternative<StartGroup>(decision);
+    }
+    if (!started || waiting_.empty()) return;
+  }
+}
+
+void ControlLoop::apply(const StartGroup& decision) {
+  const ClusterState& state = backend_.state();
+  const auto job_text = [](JobId j) { return "job " + std::to_string(index(j)); };
+  const auto gpu_text = [](GpuId g) { return "GPU " + std::to_string(index(g)); };
+  if (decision.jobs.empty()) broken("waiting", "a group without jobs");
+  for (auto j = decision.jobs.begin(); j != decision.jobs.end(); ++j) {
+    if (!waiting_.contains(*j)) broken("waiting", job_text(*j) + " is not waiting");
+    if (std::find(decision.jobs.begin(), j, *j) != j) {
+      broken("waiting", job_text(*j) + " is named twice");
+    }
+    const int asked = arrived_[index(*j)].gpus;
+    if (static_cast<std::size_t>(asked) != decision.gpus.size()) {
+      broken("gang size", job_text(*j) + " asked for " + std::to_string(asked) + " GPUs and got " +
+                              std::to_string(decision.gpus.size()));
+    }
+  }
+  for (auto g = decision.gpus.begin(); g != decision.gpus.end(); ++g) {
+    if (index(*g) >= state.gpus().size()) broken("known GPU", gpu_text(*g) + " does not exist");
+    if (std::find(decision.gpus.begin(), g, *g) != g) {
+      broken("known GPU", gpu_text(*g) + " is named twice");
+    }
+    const GpuState& gpu = state.gpu(*g);
+    if (gpu.profiling) broken("exclusive GPU", gpu_text(*g) + " is profiling a job");
+    if (options_.start == StartMode::kGroup && !policy_.joins_always() && !gpu.residents.empty()) {
+      broken("group start", gpu_text(*g) + " still has a resident");
+    }
+    const std::size_t after = gpu.residents.size() + decision.jobs.size();
+    const auto limit = state.spec().max_jobs_per_gpu;
+    if (limit && after > static_cast<std::size_t>(*limit)) {
+      broken("over-commit", gpu_text(*g) + " would hold " + std::to_string(after) +
+                                " jobs, cluster.max_jobs_per_gpu is " + std::to_string(*limit));
+    }
+  }
+  for (const JobId j : decision.jobs) {
+    waiting_.erase(j);
+    note(LogKind::kStart, j, decision.gpus);
+  }
+  backend_.start_group(decision.jobs, decision.gpus);
+}
+
+void ControlLoop::apply(const WakeAt& decision) {
+  if (decision.at <= backend_.now()) {
+    broken("future timer", "asked to be woken at " + std::to_string(decision.at.count()) +
+                               " ns, it is " + std::to_string(backend_.now().count()) + " ns");
+  }
+  backend_.wake_at(decision.at);
+}
+
+void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus) {
+  if (log_ != nullptr) log_->push_back({backend_.now(), kind, job, {gpus.begin(), gpus.end()}});
+}
+
+void ControlLoop::broken(const char* rule, const std::string& found) const {
+  throw PolicyError(policy_name_, rule, found);
+}
+
+}  // namespace corun

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/cluster_backend.hpp"
+#include "sim/cluster_view.hpp"
+#include "sim/event_log.hpp"
+#include "sim/job.hpp"
+#include "sim/policy.hpp"
+#include "sim/waiting_queue.hpp"
+
+/// The only loop: for simulated and live clusters alike.
+///
+///   while the backend has a next instant:
+///     take what happened, in order: completions, failures, arrivals, timers
+///       (a finished episode is shown to the policy here, before the pass)
+///     start profiling segments on empty GPUs, where asked for
+///     one scheduling pass: call the policy until it starts nothing more;
+///       validate each decision, apply it, bring the view up to date
+///
+/// Rules that every decision must keep; a PolicyError names the policy and the rule:
+///   waiting         the job has arrived, waits, and is named once
+///   gang size       the group has exactly as many GPUs as each of its jobs asked for
+///   known GPU       the GPU exists and is named once
+///   exclusive GPU   a GPU that profiles a job takes no company
+///   group start     with control.start: group, a GPU takes newcomers only when it is empty
+///   over-commit     no GPU holds more jobs than cluster.max_jobs_per_gpu
+///   future timer    a wake-up lies in the future
+///   progress        no job is left waiting when nothing will ever happen again
+namespace corun {
+
+/// How long a job is profiled for, and whether that work counts (DESIGN 4.5).
+enum class ProfilingMode : std::uint8_t {
+  kNone,       ///< jobs come with their profile
+  kEpoch,      ///< one epoch of the job, alone on a GPU
+  kMinute,     ///< one minute, alone on a GPU
+  kPredictor,  ///< the profile is predicted: costs nothing
+};
+
+struct ControlOptions {
+  StartMode start = StartMode::kGroup;
+  ProfilingMode profiling = ProfilingMode::kNone;
+  Duration round{0};  ///< > 0: scheduling passes happen only at multiples of this
+  int oom_retries = 3;
+};
+
+class ControlLoop {
+ public:
+  /// `jobs[i]` is the face of JobId i that the policy sees once it has arrived.
+  ControlLoop(ClusterBackend& backend, Policy& policy, std::string policy_name,
+              std::vector<JobView> jobs, ControlOptions options);
+
+  /// Runs to the end and returns the number of scheduling passes. Throws PolicyError. `log`, when
+  /// given, receives every event.
+  std::size_t run(EventLog* log = nullptr);
+
+ private:
+  void take(const Report& report);
+  void enqueue(JobId job);
+  void show_finished_episodes();
+  void start_profiling();
+  void pass();
+  void apply(const StartGroup& decision);
+  void apply(const WakeAt& decision);
+  void note(LogKind kind, JobId job, std::span<const GpuId> gpus = {});
+  [[noreturn]] void broken(const char* rule, const std::string& found) const;
+
+  ClusterBackend& backend_;
+  Policy& policy_;
+  std::string policy_name_;
+  ControlOptions options_;
+  std::vector<JobView> faces_;    ///< of all jobs, arrived or not
+  std::vector<JobView> arrived_;  ///< what the view shows; blank until a job arrives
+  WaitingQueue waiting_;
+  std::deque<JobId> to_profile_;
+  std::vector<Decision> decisions_;
+  std::vector<MemberOutcome> members_;
+  std::size_t episodes_shown_ = 0;
+  std::size_t departures_ = 0;
+  std::size_t passes_ = 0;
+  int largest_gang_ = 1;
+  EventLog* log_ = nullptr;
+};
+
+}  // namespace corun

@@ -1,0 +1,99 @@
+#include "sim/event_log.hpp"
+
+#include <array>
+#include <charconv>
+#include <istream>
+#include <ostream>
+#include <string_view>
+
+#include "sim/error.hpp"
+
+namespace corun {
+
+namespace {
+
+constexpr std::string_view kHeader = "time_ns,event,job,gpus";
+constexpr std::array<std::string_view, 7> kNames = {"arrive", "profile", "profiled", "start",
+                                                    "finish", "oom",     "fail"};
+
+template <typename T>
+bool parse(std::string_view text, T& value) {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  return result.ec == std::errc{} && result.ptr == text.data() + text.size();
+}
+
+}  // namespace
+
+void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name) {
+  out << kHeader << '\n';
+  for (const LogEntry& e : log) {
+    out << e.at.count() << ',' << kNames[static_cast<std::size_t>(e.kind)] << ','
+        << (name ? name(e.job) : std::to_string(index(e.job))) << ',';
+    for (std::size_t i = 0; i < e.gpus.size(); ++i) out << (i ? " " : "") << index(e.gpus[i]);
+    out << '\n';
+  }
+}
+
+EventLog read_event_log(std::istream& in, const std::string& place, const JobFinder& find) {
+  EventLog log;
+  std::string line;
+  std::size_t number = 0;
+  const auto refuse = [&](const std::string& message) {
+    throw InputError(place + ":" + std::to_string(number), message);
+  };
+  while (std::getline(in, line)) {
+    ++number;
+    if (number == 1) {
+      if (line != kHeader) refuse("found '" + line + "', expected the header '" +
+                                  std::string(kHeader) + "'");
+      continue;
+    }
+    std::array<std::string_view, 4> field;
+    std::string_view rest = line;
+    for (std::size_t f = 0; f < 4; ++f) {
+      const auto comma = rest.find(',');
+      if ((comma == std::string_view::npos) != (f == 3)) {
+        refuse("found '" + line + "', expected 4 fields: " + std::string(kHeader));
+      }
+      field[f] = rest.substr(0, comma);
+      if (f < 3) rest.remove_prefix(comma + 1);
+    }
+    LogEntry entry;
+    std::int64_t ns = 0;
+    if (!parse(field[0], ns) || ns < 0) {
+      refuse("time_ns is '" + std::string(field[0]) + "', expected nanoseconds, 0 or more");
+    }
+    entry.at = Time{ns};
+    if (!log.empty() && entry.at < log.back().at) refuse("time_ns goes back");
+    std::size_t kind = 0;
+    while (kind < kNames.size() && kNames[kind] != field[1]) ++kind;
+    if (kind == kNames.size()) {
+      refuse("event is '" + std::string(field[1]) +
+             "', expected arrive, profile, profiled, start, finish, oom or fail");
+    }
+    entry.kind = static_cast<LogKind>(kind);
+    std::uint32_t id = 0;
+    if (find) {
+      const auto job = find(std::string(field[2]));
+      if (!job) refuse("job '" + std::string(field[2]) + "' is not in the workload");
+      entry.job = *job;
+    } else if (parse(field[2], id)) {
+      entry.job = JobId{id};
+    } else {
+      refuse("job is '" + std::string(field[2]) + "', expected its number");
+    }
+    for (std::string_view gpus = field[3]; !gpus.empty();) {
+      const auto space = gpus.find(' ');
+      if (!parse(gpus.substr(0, space), id)) {
+        refuse("gpus is '" + std::string(field[3]) + "', expected numbers separated by blanks");
+      }
+      entry.gpus.push_back(GpuId{id});
+      gpus = space == std::string_view::npos ? std::string_view{} : gpus.substr(space + 1);
+    }
+    log.push_back(std::move(entry));
+  }
+  if (number == 0) throw InputError(place, "the file is empty, expected an event log");
+  return log;
+}
+
+}  // namespace corun

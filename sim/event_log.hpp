@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/ids.hpp"
+#include "sim/time.hpp"
+
+/// The event timeline of a run as CSV: written, read back, compared.
+///
+///   time_ns,event,job,gpus
+///   0,arrive,J7-205,
+///   0,start,J7-205,0
+///   281400000000,finish,J7-205,0
+namespace corun {
+
+enum class LogKind : std::uint8_t {
+  kArrive,   ///< submitted
+  kProfile,  ///< profiling segment starts
+  kProfiled, ///< profiling segment ends
+  kStart,    ///< starts (or joins) on its GPUs
+  kFinish,   ///< work done
+  kOom,      ///< ran out of memory, returned to the queue
+  kFail,     ///< ran out of memory once too often, given up
+};
+
+struct LogEntry {
+  Time at{0};
+  LogKind kind = LogKind::kArrive;
+  JobId job{};
+  std::vector<GpuId> gpus;
+
+  friend bool operator==(const LogEntry&, const LogEntry&) = default;
+};
+
+using EventLog = std::vector<LogEntry>;
+using JobNamer = std::function<std::string(JobId)>;
+using JobFinder = std::function<std::optional<JobId>(const std::string&)>;
+
+/// Names are re-attached here, on output; without `name` a job is called by its number.
+void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name = {});
+
+/// Throws InputError "place:line: found, expected" on anything else than what the writer writes.
+EventLog read_event_log(std::istream& in, const std::string& place, const JobFinder& find = {});
+
+}  // namespace corun

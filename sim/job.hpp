@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/ids.hpp"
+#include "sim/profile.hpp"
+#include "sim/time.hpp"
+
+/// A job as it was asked for. What happened to it is in run_record.hpp; what a policy may see of it
+/// is in cluster_view.hpp.
+namespace corun {
+
+/// What a pod asks of its node besides GPUs; zero means that nothing was asked.
+struct ResourceRequest {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+};
+
+struct JobSpec {
+  Time submit{0};
+  Duration work{0};  ///< solo run time on one (for a gang: each of its) reference GPU, J_a
+  int gpus = 1;      ///< gang size: all of them at once
+  int priority = 0;  ///< larger goes first where a policy knows priorities
+  Profile profile;
+  ResourceRequest request;
+  std::optional<Duration> epoch;  ///< solo time of one epoch, for profiling.mode: epoch
+};
+
+/// The jobs of one replication. JobId is the index into `jobs` and never changes; `arrivals` is the
+/// order in which they come (non-decreasing submit; equal times in this order).
+struct Workload {
+  std::vector<JobSpec> jobs;
+  std::vector<JobId> arrivals;
+};
+
+}  // namespace corun

@@ -1,0 +1,152 @@
+#include "sim/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace corun {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+constexpr std::array<MetricInfo, kMetricCount> kInfo{{
+    {"isd", "1", "mean individual slowdown (J_c - J_a) / J_a over finished jobs"},
+    {"ps", "1", "mean packing saving (sum J_a - length) / sum J_a over episodes"},
+    {"ps_total", "1", "(sum of all J_a - busy GPU time) / sum of all J_a"},
+    {"isd_max", "1", "largest individual slowdown"},
+    {"jct_s", "s", "mean job completion time, finish - submit"},
+    {"jct_p50_s", "s", "median job completion time"},
+    {"jct_p95_s", "s", "95th percentile of job completion time"},
+    {"jct_p99_s", "s", "99th percentile of job completion time"},
+    {"queue_s", "s", "mean queueing delay, first start - submit"},
+    {"queue_p50_s", "s", "median queueing delay"},
+    {"queue_p95_s", "s", "95th percentile of queueing delay"},
+    {"queue_p99_s", "s", "99th percentile of queueing delay"},
+    {"stretch", "1", "mean completion time / solo time on the reference GPU"},
+    {"stretch_p50", "1", "median stretch"},
+    {"stretch_p95", "1", "95th percentile of stretch"},
+    {"stretch_p99", "1", "99th percentile of stretch"},
+    {"jain", "1", "Jain's fairness index on stretch"},
+    {"makespan_s", "s", "last finish - first submit"},
+    {"last_end_s", "s", "last finish, from the start of the trace"},
+    {"gpu_util", "1", "time average of min(1, residents' utilisation scaled by speed)"},
+    {"mem_util", "1", "memory in use over GPU time whose residents' demand is known"},
+    {"occupancy", "1", "share of GPU time with at least one resident"},
+    {"entropy_isd", "nat", "differential entropy of individual slowdown (Vasicek)"},
+    {"entropy_ps", "nat", "differential entropy of packing saving per episode (Vasicek)"},
+    {"oom", "1", "runs that ended out of memory"},
+    {"failed", "1", "jobs given up after the last retry"},
+    {"profiling_s", "s", "mean time a job spent in a profiling segment"},
+    {"jobs", "1", "jobs that finished"},
+}};
+
+double mean(std::span<const double> x) {
+  if (x.empty()) return kNaN;
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+
+}  // namespace
+
+const MetricInfo& metric_info(Metric metric) { return kInfo[static_cast<std::size_t>(metric)]; }
+
+double quantile(std::span<const double> sorted, double p) {
+  if (sorted.empty()) return kNaN;
+  const double position = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  if (below + 1 >= sorted.size()) return sorted.back();
+  const double part = position - static_cast<double>(below);
+  return sorted[below] + part * (sorted[below + 1] - sorted[below]);
+}
+
+double differential_entropy(std::span<const double> sample) {
+  const std::size_t n = sample.size();
+  if (n < 4) return kNaN;
+  std::vector<double> x(sample.begin(), sample.end());
+  std::sort(x.begin(), x.end());
+  const auto m = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n))));
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double spacing = x[std::min(i + m, n - 1)] - x[i < m ? 0 : i - m];
+    if (!(spacing > 0)) return kNaN;
+    sum += std::log(static_cast<double>(n) / (2.0 * static_cast<double>(m)) * spacing);
+  }
+  return sum / static_cast<double>(n);
+}
+
+MetricValues compute_metrics(const RunRecord& run) {
+  std::vector<double> isd, jct, queue, stretch, ps;
+  double ooms = 0, failed = 0, solo_gpu_s = 0, profiling = 0;
+  Time first_submit = kNever, last_finish{0};
+  for (const JobRecord& job : run.jobs) {
+    ooms += job.ooms;
+    first_submit = std::min(first_submit, job.submit);
+    profiling += to_seconds(job.profiling);
+    if (job.end == JobEnd::kFailed) {
+      ++failed;
+      continue;
+    }
+    last_finish = std::max(last_finish, job.finish);
+    isd.push_back(job.isd());
+    jct.push_back(to_seconds(job.finish - job.submit));
+    queue.push_back(to_seconds(*job.first_start - job.submit));
+    stretch.push_back(jct.back() / to_seconds(job.work));
+  }
+  Duration solo_sum{0};
+  for (const EpisodeRecord& episode : run.episodes) {
+    solo_sum += episode.solo_sum;
+    if (const auto value = episode.ps()) ps.push_back(*value);
+  }
+  solo_gpu_s = to_seconds(solo_sum);
+
+  MetricValues v;
+  v.fill(kNaN);
+  const auto tails = [&](std::vector<double>& x, Metric p50) {
+    std::sort(x.begin(), x.end());
+    for (int i = 0; i < 3; ++i) {
+      constexpr std::array<double, 3> kLevels{0.50, 0.95, 0.99};
+      v[static_cast<std::size_t>(p50) + static_cast<std::size_t>(i)] =
+          quantile(x, kLevels[static_cast<std::size_t>(i)]);
+    }
+  };
+  at(v, Metric::kIsd) = mean(isd);
+  at(v, Metric::kEntropyIsd) = differential_entropy(isd);
+  at(v, Metric::kIsdMax) = isd.empty() ? kNaN : *std::max_element(isd.begin(), isd.end());
+  at(v, Metric::kPs) = mean(ps);
+  at(v, Metric::kEntropyPs) = differential_entropy(ps);
+  at(v, Metric::kPsTotal) =
+      solo_gpu_s > 0 ? to_seconds(solo_sum - run.usage.busy) / solo_gpu_s : kNaN;
+  at(v, Metric::kJctS) = mean(jct);
+  at(v, Metric::kQueueS) = mean(queue);
+  at(v, Metric::kStretch) = mean(stretch);
+  double square = 0;
+  for (const double s : stretch) square += s * s;
+  if (!stretch.empty()) {
+    const double sum = at(v, Metric::kStretch) * static_cast<double>(stretch.size());
+    at(v, Metric::kJain) = sum * sum / (static_cast<double>(stretch.size()) * square);
+  }
+  tails(jct, Metric::kJctP50S);
+  tails(queue, Metric::kQueueP50S);
+  tails(stretch, Metric::kStretchP50);
+  const UsageRecord& usage = run.usage;
+  if (!jct.empty()) {
+    at(v, Metric::kMakespanS) = to_seconds(last_finish - first_submit);
+    at(v, Metric::kLastEndS) = to_seconds(last_finish);
+    const double capacity = at(v, Metric::kMakespanS) * run.gpu_count;
+    at(v, Metric::kOccupancy) = to_seconds(usage.busy) / capacity;
+    // GPUs without a resident count as idle; busy time of unknown utilisation is left out.
+    const double unknown = to_seconds(usage.busy) - usage.util_known_s;
+    if (capacity - unknown > 0) at(v, Metric::kGpuUtil) = usage.util_s / (capacity - unknown);
+  }
+  if (usage.mem_known_s > 0) at(v, Metric::kMemUtil) = usage.mem_s / usage.mem_known_s;
+  at(v, Metric::kOom) = ooms;
+  at(v, Metric::kFailed) = failed;
+  at(v, Metric::kProfilingS) =
+      run.jobs.empty() ? kNaN : profiling / static_cast<double>(run.jobs.size());
+  at(v, Metric::kJobs) = static_cast<double>(isd.size());
+  return v;
+}
+
+}  // namespace corun

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "sim/run_record.hpp"
+
+/// Every figure that a run is judged by: each formula once (DESIGN section 3).
+namespace corun {
+
+enum class Metric : std::uint8_t {
+  kIsd,         ///< mean individual slowdown over finished jobs, JRS eq. 1, fraction
+  kPs,          ///< mean packing saving over episodes, JRS eq. 2, fraction
+  kPsTotal,     ///< (sum of J_a - busy GPU time) / sum of J_a, fraction
+  kIsdMax,      ///< worst ISD
+  kJctS,        ///< mean finish - submit [s]
+  kJctP50S,
+  kJctP95S,
+  kJctP99S,
+  kQueueS,      ///< mean first start - submit [s]
+  kQueueP50S,
+  kQueueP95S,
+  kQueueP99S,
+  kStretch,     ///< mean JCT / J_a on the reference GPU
+  kStretchP50,
+  kStretchP95,
+  kStretchP99,
+  kJain,        ///< Jain's index on stretch
+  kMakespanS,   ///< last finish - first submit [s]
+  kLastEndS,    ///< last finish, absolute [s]
+  kGpuUtil,     ///< time average over GPUs of min(1, sum of utilisation scaled by speed)
+  kMemUtil,     ///< memory in use, over the GPU time whose residents' demand is known
+  kOccupancy,   ///< time average of "at least one resident"
+  kEntropyIsd,  ///< differential entropy of the jobs' ISD (fractions), nats
+  kEntropyPs,   ///< differential entropy of the episodes' PS (fractions), nats
+  kOom,         ///< runs that ended out of memory
+  kFailed,      ///< jobs given up after the last retry
+  kProfilingS,  ///< mean time spent being profiled [s]
+  kJobs,        ///< jobs that finished
+  kCount
+};
+
+inline constexpr std::size_t kMetricCount = static_cast<std::size_t>(Metric::kCount);
+
+struct MetricInfo {
+  std::string_view name;         ///< key in JSON, CSV and HDF5
+  std::string_view unit;         ///< "1" for fractions and counts
+  std::string_view description;
+};
+
+const MetricInfo& metric_info(Metric metric);
+
+/// NaN where a metric is not defined for a run (no memory demand known, say).
+using MetricValues = std::array<double, kMetricCount>;
+
+inline double& at(MetricValues& values, Metric m) { return values[static_cast<std::size_t>(m)]; }
+inline double at(const MetricValues& values, Metric m) {
+  return values[static_cast<std::size_t>(m)];
+}
+
+MetricValues compute_metrics(const RunRecord& run);
+
+/// Quantile by linear interpolation between order statistics (type 7); NaN for an empty sample.
+/// `sorted` ascending, 0 <= p <= 1.
+double quantile(std::span<const double> sorted, double p);
+
+/// Differential entropy in nats by Vasicek's m-spacing estimator (J. R. Stat. Soc. B 38, 1976) with
+/// m = round(sqrt(n)): mean of log(n / (2 m) * (x[i+m] - x[i-m])), indices clamped to the sample.
+/// NaN for n < 4 or where 2 m + 1 values coincide (no density there).
+double differential_entropy(std::span<const double> sample);
+
+}  // namespace corun

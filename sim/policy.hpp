@@ -1,0 +1,45 @@
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "sim/belief.hpp"
+#include "sim/cluster_view.hpp"
+
+/// The interface of a scheduling policy: what happened comes in as a read-only view, decisions go
+/// out. A policy never touches the engine, so the same object drives a simulation and a GPU box.
+namespace corun {
+
+/// Start these jobs, all at once, on these GPUs. Every job must want exactly gpus.size() GPUs and
+/// becomes resident on each of them. Members are taken in this order where order matters (memory).
+struct StartGroup {
+  std::vector<JobId> jobs;
+  std::vector<GpuId> gpus;
+};
+
+/// Ask to be called again at this time, which must be later than now.
+struct WakeAt {
+  Time at{0};
+};
+
+using Decision = std::variant<StartGroup, WakeAt>;
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  /// Called in every scheduling pass, again and again until it adds no StartGroup; the view is up to
+  /// date at each call. The control loop checks every decision (control_loop.hpp lists the rules).
+  virtual void decide(const ClusterView& view, std::vector<Decision>& out) = 0;
+
+  /// A co-run has ended. Called before the pass of that instant.
+  virtual void observe(const EpisodeOutcome&) {}
+
+  /// True: jobs are profiled before the policy sees them, where the configuration says how.
+  virtual bool needs_profile() const { return false; }
+
+  /// True: places jobs beside running ones whatever `control.start` says (kube-default: per pod).
+  virtual bool joins_always() const { return false; }
+};
+
+}  // namespace corun

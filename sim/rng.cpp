@@ -1,0 +1,129 @@
+#include "sim/rng.hpp"
+
+#include <cmath>
+
+namespace corun {
+
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key) {
+  constexpr std::uint64_t kMultiplier0 = 0xD2511F53U;
+  constexpr std::uint64_t kMultiplier1 = 0xCD9E8D57U;
+  constexpr std::uint32_t kWeyl0 = 0x9E3779B9U;
+  constexpr std::uint32_t kWeyl1 = 0xBB67AE85U;
+  for (int round = 0; round < 10; ++round) {
+    if (round > 0) {
+      key[0] += kWeyl0;
+      key[1] += kWeyl1;
+    }
+    const std::uint64_t p0 = kMultiplier0 * counter[0];
+    const std::uint64_t p1 = kMultiplier1 * counter[2];
+    counter = {static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key[0],
+               static_cast<std::uint32_t>(p1),
+               static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key[1],
+               static_cast<std::uint32_t>(p0)};
+  }
+  return counter;
+}
+
+std::uint64_t hash_entity(std::span<const std::uint32_t> values) {
+  // FNV-1a over the words, then a finaliser so that near sets land far apart.
+  std::uint64_t h = 0xcbf29ce484222325ULL;
+  for (const std::uint32_t v : values) h = (h ^ v) * 0x100000001b3ULL;
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
+  return h ^ (h >> 31);
+}
+
+Rng::Rng(std::uint64_t seed, Stream stream, std::uint64_t entity)
+    : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+      counter_{0, static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(entity),
+               static_cast<std::uint32_t>(entity >> 32)} {}
+
+std::uint32_t Rng::next() {
+  if (used_ == 4) {
+    block_ = philox4x32(counter_, key_);
+    ++counter_[0];
+    used_ = 0;
+  }
+  return block_[used_++];
+}
+
+double Rng::uniform() {
+  const std::uint64_t high = next();
+  const std::uint64_t low = next();
+  return static_cast<double>(((high << 32) | low) >> 11) * 0x1.0p-53;
+}
+
+std::uint32_t Rng::below(std::uint32_t n) {
+  // Lemire's multiply-and-reject: unbiased, nearly always one draw.
+  std::uint64_t product = static_cast<std::uint64_t>(next()) * n;
+  if (static_cast<std::uint32_t>(product) < n) {
+    const std::uint32_t threshold = -n % n;
+    while (static_cast<std::uint32_t>(product) < threshold) {
+      product = static_cast<std::uint64_t>(next()) * n;
+    }
+  }
+  return static_cast<std::uint32_t>(product >> 32);
+}
+
+namespace {
+
+template <std::size_t N>
+double polynomial(const std::array<double, N>& c, double x) {
+  double y = 0;
+  for (std::size_t i = N; i-- > 0;) y = y * x + c[i];
+  return y;
+}
+
+}  // namespace
+
+double Rng::normal() {
+  // Wichura (1988), Algorithm AS 241, routine PPND16: relative error about 1e-16.
+  const double p = uniform() + 0x1.0p-54;  // never 0 or 1
+  const double q = p - 0.5;
+  if (std::fabs(q) <= 0.425) {
+    const double r = 0.180625 - q * q;
+    return q *
+           polynomial<8>({3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
+                          1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
+                          3.3430575583588128105e4, 2.5090809287301226727e3},
+                         r) /
+           polynomial<8>({1.0, 4.2313330701600911252e1, 6.8718700749205790830e2,
+                          5.3941960214247511077e3, 2.1213794301586595867e4, 3.9307895800092710610e4,
+                          2.8729085735721942674e4, 5.2264952788528545610e3},
+                         r);
+  }
+  double r = std::sqrt(-std::log(q < 0 ? p : 1 - p));
+  double value;
+  if (r <= 5) {
+    r -= 1.6;
+    value =
+        polynomial<8>({1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
+                       3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
+                       2.27238449892691845833e-2, 7.74545014278341407640e-4},
+                      r) /
+        polynomial<8>({1.0, 2.05319162663775882187e0, 1.67638483018380384940e0,
+                       6.89767334985100004550e-1, 1.48103976427480074590e-1,
+                       1.51986665636164571966e-2, 5.47593808499534494600e-4,
+                       1.05075007164441684324e-9},
+                      r);
+  } else {
+    r -= 5;
+    value =
+        polynomial<8>({6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
+                       2.96560571828504891230e-1, 2.65321895265761230930e-2,
+                       1.24266094738807843860e-3, 2.71155556874348757815e-5,
+                       2.01033439929228813265e-7},
+                      r) /
+        polynomial<8>({1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1,
+                       1.48753612908506148525e-2, 7.86869131145613259100e-4,
+                       1.84631831751005468180e-5, 1.42151175831644588870e-7,
+                       2.04426310338993978564e-15},
+                      r);
+  }
+  return q < 0 ? -value : value;
+}
+
+double Rng::exponential(double mean) { return -mean * std::log1p(-uniform()); }
+
+}  // namespace corun

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+/// Counter-based random numbers (DESIGN 4.11): Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
+/// "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+///
+/// A draw is a pure function of (seed, stream, entity, position). One more draw for one entity never
+/// shifts another entity's numbers, and the number of threads never matters. Distributions are our
+/// own: those of the standard library differ between implementations.
+namespace corun {
+
+/// One name per purpose. Values are part of the results' reproducibility: append, never renumber.
+enum class Stream : std::uint32_t {
+  kQueueOrder = 1,   ///< permutation of the jobs that arrive (workload.order: shuffled)
+  kArrivals = 2,     ///< inter-arrival times of generated workloads
+  kJobChoice = 3,    ///< which measured job a generated job copies
+  kWorldNoise = 4,   ///< residual of a co-run; entity = the set of jobs
+  kEpsilon = 5,      ///< exploration of the JRS policies; entity = (group, slot)
+  kRandomPolicy = 6, ///< policy `random`; entity = group
+  kKubeTie = 7,      ///< uniform choice among kube-default's best nodes; entity = attempt
+  kBootstrap = 8,    ///< resampling of replications; entity = resample
+  kEstimates = 9,    ///< error of a duration estimate; entity = job
+  kTest = 10,        ///< tests and benchmarks
+};
+
+/// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key);
+
+/// Order-dependent 64-bit digest of a list, for entities that are sets (pass them sorted).
+std::uint64_t hash_entity(std::span<const std::uint32_t> values);
+
+/// The sequence of draws that belongs to one (seed, stream, entity).
+class Rng {
+ public:
+  Rng(std::uint64_t seed, Stream stream, std::uint64_t entity = 0);
+
+  std::uint32_t next();
+  /// Uniform in [0, 1), 53 bits.
+  double uniform();
+  /// Uniform in {0, ..., n - 1}, unbiased; n >= 1.
+  std::uint32_t below(std::uint32_t n);
+  /// Standard normal (inverse transform, Wichura's AS 241).
+  double normal();
+  /// Exponential with the given mean > 0.
+  double exponential(double mean);
+
+  /// Fisher-Yates; the same permutation on every platform.
+  template <typename T>
+  void shuffle(std::span<T> items) {
+    for (std::size_t i = items.size(); i > 1; --i) {
+      std::swap(items[i - 1], items[below(static_cast<std::uint32_t>(i))]);
+    }
+  }
+
+ private:
+  std::array<std::uint32_t, 2> key_;
+  std::array<std::uint32_t, 4> counter_;
+  std::array<std::uint32_t, 4> block_{};
+  unsigned used_ = 4;
+};
+
+}  // namespace corun

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "sim/ids.hpp"
+#include "sim/time.hpp"
+#include "sim/world.hpp"
+
+/// What happened in one run (one policy, one replication). Metrics are computed from this alone.
+namespace corun {
+
+enum class JobEnd : std::uint8_t { kFinished, kFailed };  ///< kFailed: out of memory once too often
+
+struct JobRecord {
+  Time submit{0};
+  std::optional<Time> first_start;  ///< on a GPU for work, not for profiling
+  Time last_start{0};
+  Time finish{0};
+  Duration work{0};       ///< J_a on the reference GPU type, as asked
+  Duration solo{0};       ///< J_a of what the last run had to do, on the GPU it ran on
+  int gpus = 1;
+  GpuId gpu{};            ///< the first GPU of the last run
+  std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together
+  int ooms = 0;
+  Duration profiling{0};  ///< time spent in a profiling segment
+  JobEnd end = JobEnd::kFinished;
+
+  Duration corun() const { return finish - last_start; }
+  /// JRS eq. 1: (J_c - J_a) / J_a, a fraction; 0 for a job whose work was done while profiling.
+  double isd() const {
+    return solo.count() == 0
+               ? 0.0
+               : static_cast<double>((corun() - solo).count()) / static_cast<double>(solo.count());
+  }
+};
+
+/// A maximal interval during which one GPU had a resident; `jobs` in order of start.
+struct EpisodeRecord {
+  GpuId gpu{};
+  Time start{0};
+  Time end{0};
+  std::vector<JobId> jobs;  ///< those that finished in it; a run that ended in OOM is not listed
+  Duration solo_sum{0};     ///< sum of their J_a
+  bool together = true;
+
+  /// JRS eq. 2 in its general form; empty when nobody finished in the episode.
+  std::optional<double> ps() const {
+    if (solo_sum.count() == 0) return std::nullopt;
+    return static_cast<double>((solo_sum - (end - start)).count()) /
+           static_cast<double>(solo_sum.count());
+  }
+};
+
+/// Time integrals over all GPUs, in GPU-seconds.
+struct UsageRecord {
+  Duration busy{0};         ///< at least one resident (profiling included)
+  double util_s = 0;        ///< min(1, sum of residents' utilisation scaled by speed)
+  double util_known_s = 0;  ///< busy time during which every resident's utilisation was known
+  double mem_s = 0;         ///< share of memory in use, where every resident's demand is known
+  double mem_known_s = 0;
+  std::array<double, 4> corun_s{};  ///< time with company, by Provenance
+};
+
+struct RunRecord {
+  std::vector<JobRecord> jobs;  ///< indexed by JobId
+  std::vector<EpisodeRecord> episodes;
+  UsageRecord usage;
+  int gpu_count = 0;
+  std::size_t unknown_memory_jobs = 0;  ///< jobs that could not cause an OOM: demand not known
+  std::size_t passes = 0;               ///< scheduling passes
+};
+
+}  // namespace corun

@@ -1,0 +1,274 @@
+#include "sim/simulated_backend.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace corun {
+
+SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& workload,
+                                   const World& world, SimulationOptions options)
+    : spec_(spec),
+      workload_(workload),
+      world_(world),
+      options_(options),
+      state_(spec),
+      running_(workload.jobs.size()),
+      devices_(static_cast<std::size_t>(spec.gpu_count())) {
+  assert(workload.arrivals.size() == workload.jobs.size());
+  record_.gpu_count = spec.gpu_count();
+  record_.jobs.resize(workload.jobs.size());
+  work_left_.reserve(workload.jobs.size());
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    const JobSpec& job = workload.jobs[j];
+    record_.jobs[j].submit = job.submit;
+    record_.jobs[j].work = job.work;
+    record_.jobs[j].gpus = job.gpus;
+    record_.unknown_memory_jobs += !job.profile.mem_used_mib.has_value();
+    work_left_.push_back(job.work);
+  }
+}
+
+bool SimulatedBackend::advance(std::vector<Report>& out) {
+  const bool arrivals_left = next_arrival_ < workload_.arrivals.size();
+  if (queue_.empty() && !arrivals_left) return false;
+  const auto arrival_time = [&] {
+    return next_arrival_ < workload_.arrivals.size()
+               ? workload_.jobs[index(workload_.arrivals[next_arrival_])].submit
+               : kNever;
+  };
+  now_ = queue_.empty() ? arrival_time() : std::min(queue_.top().at, arrival_time());
+
+  const auto first = static_cast<std::ptrdiff_t>(out.size());
+  while (!queue_.empty() && queue_.top().at == now_) {
+    const Event event = queue_.pop();
+    switch (event.kind) {
+      case EventKind::kCompletion:
+        out.push_back(complete(JobId{event.subject}));
+        break;
+      case EventKind::kFailure:
+        out.push_back(run_out_of_memory(JobId{event.subject}));
+        break;
+      case EventKind::kArrival:  // arrivals come from the workload, which is sorted already
+      case EventKind::kTimer:
+        out.push_back({ReportKind::kTimer, kNoJob});
+        break;
+    }
+  }
+  for (; arrival_time() == now_; ++next_arrival_) {
+    out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_]});
+  }
+  // A failure can bring a completion forward to this very instant; it is still reported first.
+  std::stable_sort(out.begin() + first, out.end(),
+                   [](const Report& a, const Report& b) { return a.kind < b.kind; });
+  return true;
+}
+
+void SimulatedBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
+  for (const GpuId g : gpus) account(g);
+  double slowest_gpu = std::numeric_limits<double>::infinity();
+  for (const GpuId g : gpus) slowest_gpu = std::min(slowest_gpu, state_.gpu_type(g).speed);
+  const std::uint32_t group = next_group_++;
+  for (const JobId job : jobs) {
+    Running& running = running_[index(job)];
+    running = Running{};
+    running.gpus.assign(gpus.begin(), gpus.end());
+    running.remaining_ns = static_cast<double>(work_left_[index(job)].count());
+    running.since = now_;
+    running.doomed = exceeds_memory(job, gpus);
+    if (running.doomed) {
+      running.event = queue_.schedule(now_ + spec_.oom.ramp, EventKind::kFailure,
+                                      static_cast<std::uint32_t>(index(job)));
+    }
+    JobRecord& record = record_.jobs[index(job)];
+    if (!record.first_start) record.first_start = now_;
+    record.last_start = now_;
+    record.gpu = gpus.front();
+    record.group = group;
+    record.solo = Duration{std::llround(running.remaining_ns / slowest_gpu)};
+    for (const GpuId g : gpus) occupy(job, g);
+  }
+  for (const GpuId g : gpus) devices_[index(g)].formed = state_.gpu(g).residents;
+  company_changed(gpus);
+}
+
+void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
+  account(gpu);
+  state_.add(gpu, job, true);
+  const double speed = state_.gpu_type(gpu).speed;
+  const auto& epoch = workload_.jobs[index(job)].epoch;
+  const Duration asked = options_.profile_epoch && epoch ? *epoch : options_.profiling_minute;
+  const Duration work = std::min(asked, work_left_[index(job)]);
+  Running& running = running_[index(job)];
+  running = Running{};
+  running.gpus = {gpu};
+  running.remaining_ns = static_cast<double>(work.count());
+  running.since = now_;
+  running.profiling = true;
+  record_.jobs[index(job)].last_start = now_;
+  devices_[index(gpu)].formed = state_.gpu(gpu).residents;
+  devices_[index(gpu)].speeds = {1.0};
+  devices_[index(gpu)].provenance = Provenance::kAlone;
+  if (options_.profiling_keeps_progress) work_left_[index(job)] -= work;
+  set_speed(job, speed);
+}
+
+void SimulatedBackend::wake_at(Time at) { queue_.schedule(at, EventKind::kTimer, 0); }
+
+RunRecord SimulatedBackend::take_record() { return std::move(record_); }
+
+Report SimulatedBackend::complete(JobId job) {
+  JobRecord& record = record_.jobs[index(job)];
+  running_[index(job)].event = EventQueue::kNone;
+  if (running_[index(job)].profiling) {
+    record.profiling += now_ - record.last_start;
+    const GpuId gpu = running_[index(job)].gpus.front();
+    account(gpu);
+    state_.remove(gpu, job);
+    devices_[index(gpu)].speeds.clear();
+    return {ReportKind::kProfiled, job};
+  }
+  record.finish = now_;
+  record.end = JobEnd::kFinished;
+  vacate(job);
+  return {ReportKind::kFinished, job};
+}
+
+Report SimulatedBackend::run_out_of_memory(JobId job) {
+  JobRecord& record = record_.jobs[index(job)];
+  running_[index(job)].event = EventQueue::kNone;
+  record.finish = now_;
+  record.end = JobEnd::kFailed;  // stands unless a later attempt finishes
+  ++record.ooms;
+  for (const GpuId g : running_[index(job)].gpus) std::erase(devices_[index(g)].episode.jobs, job);
+  vacate(job);
+  return {ReportKind::kOutOfMemory, job};
+}
+
+void SimulatedBackend::occupy(JobId job, GpuId gpu) {
+  EpisodeRecord& episode = devices_[index(gpu)].episode;
+  if (state_.gpu(gpu).residents.empty()) {
+    episode = EpisodeRecord{};
+    episode.gpu = gpu;
+    episode.start = now_;
+  } else if (episode.start != now_) {
+    episode.together = false;
+  }
+  episode.jobs.push_back(job);
+  state_.add(gpu, job, false);
+}
+
+void SimulatedBackend::vacate(JobId job) {
+  const std::vector<GpuId> gpus = std::move(running_[index(job)].gpus);
+  for (const GpuId g : gpus) {
+    account(g);
+    state_.remove(g, job);
+    Device& device = devices_[index(g)];
+    if (!state_.gpu(g).residents.empty()) continue;
+    device.formed.clear();
+    device.speeds.clear();
+    if (device.episode.jobs.empty()) continue;  // only runs that ended in OOM
+    device.episode.end = now_;
+    for (const JobId j : device.episode.jobs) {
+      device.episode.solo_sum += record_.jobs[index(j)].solo;
+    }
+    record_.episodes.push_back(std::move(device.episode));
+  }
+  company_changed(gpus);
+}
+
+void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {
+  for (const GpuId g : gpus) {
+    Device& device = devices_[index(g)];
+    const auto& residents = state_.gpu(g).residents;
+    device.speeds.assign(residents.size(), 1.0);
+    if (residents.size() < 2) {
+      device.provenance = Provenance::kAlone;
+      continue;
+    }
+    device.provenance =
+        world_.speeds({residents, device.formed}, options_.noise_seed, device.speeds);
+  }
+  for (const GpuId g : gpus) {
+    for (const JobId job : state_.gpu(g).residents) {
+      const Running& running = running_[index(job)];
+      if (running.doomed) continue;
+      double speed = std::numeric_limits<double>::infinity();
+      for (const GpuId own : running.gpus) speed = std::min(speed, speed_on(job, own));
+      if (speed != running.speed) set_speed(job, speed);
+    }
+  }
+}
+
+void SimulatedBackend::set_speed(JobId job, double speed) {
+  Running& running = running_[index(job)];
+  // The utilisation of every GPU of a gang depends on its speed: account before it changes.
+  for (const GpuId g : running.gpus) account(g);
+  running.remaining_ns -= running.speed * static_cast<double>((now_ - running.since).count());
+  running.remaining_ns = std::max(running.remaining_ns, 0.0);
+  running.since = now_;
+  running.speed = speed;
+  const Time end =
+      round_up(now_ + Duration{std::llround(running.remaining_ns / speed)}, options_.tick);
+  if (running.event == EventQueue::kNone) {
+    running.event = queue_.schedule(end, EventKind::kCompletion,
+                                    static_cast<std::uint32_t>(index(job)));
+  } else {
+    queue_.move(running.event, end);
+  }
+}
+
+double SimulatedBackend::speed_on(JobId job, GpuId gpu) const {
+  const auto& residents = state_.gpu(gpu).residents;
+  const auto at = std::lower_bound(residents.begin(), residents.end(), job) - residents.begin();
+  return state_.gpu_type(gpu).speed * devices_[index(gpu)].speeds[static_cast<std::size_t>(at)];
+}
+
+void SimulatedBackend::account(GpuId gpu) {
+  Device& device = devices_[index(gpu)];
+  const Duration elapsed = now_ - device.since;
+  device.since = now_;
+  const auto& residents = state_.gpu(gpu).residents;
+  if (residents.empty() || elapsed == Duration::zero()) return;
+  const double seconds = to_seconds(elapsed);
+  const GpuType& type = state_.gpu_type(gpu);
+  double util = 0;
+  double memory = 0;
+  bool util_known = true;
+  bool memory_known = true;
+  for (const JobId j : residents) {
+    const Profile& profile = workload_.jobs[index(j)].profile;
+    util_known &= profile.gpu_util_pct.has_value();
+    memory_known &= profile.mem_used_mib.has_value();
+    util += profile.gpu_util_pct.value_or(0) / 100 * running_[index(j)].speed / type.speed;
+    if (!running_[index(j)].doomed) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
+  }
+  UsageRecord& usage = record_.usage;
+  usage.busy += elapsed;
+  if (util_known) {
+    usage.util_s += std::min(1.0, util) * seconds;
+    usage.util_known_s += seconds;
+  }
+  if (memory_known) {
+    usage.mem_s += std::min(1.0, memory) * seconds;
+    usage.mem_known_s += seconds;
+  }
+  if (residents.size() > 1) usage.corun_s[static_cast<std::size_t>(device.provenance)] += seconds;
+}
+
+bool SimulatedBackend::exceeds_memory(JobId job, std::span<const GpuId> gpus) const {
+  const auto& demand = workload_.jobs[index(job)].profile.mem_used_mib;
+  if (!demand) return false;
+  return std::any_of(gpus.begin(), gpus.end(), [&](GpuId g) {
+    double used = *demand;
+    for (const JobId j : state_.gpu(g).residents) {
+      if (!running_[index(j)].doomed) {
+        used += workload_.jobs[index(j)].profile.mem_used_mib.value_or(0);
+      }
+    }
+    return used > state_.gpu_type(g).memory_mib;
+  });
+}
+
+}  // namespace corun

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/cluster_backend.hpp"
+#include "sim/event_queue.hpp"
+#include "sim/job.hpp"
+#include "sim/world.hpp"
+
+/// The cluster in virtual time.
+///
+/// Progress-based execution (DESIGN 4.2): job j runs at v(j) = min over its GPUs g of
+/// speed(g) * s(j | company on g). When company on a GPU changes, the residents' remaining work is
+/// brought up to now (remaining -= v * elapsed) and their completions are re-planned to the nearest
+/// nanosecond. A job whose speed did not change keeps its planned completion, so that nothing drifts.
+namespace corun {
+
+struct SimulationOptions {
+  std::optional<std::uint64_t> noise_seed;  ///< empty: the world gives expected speeds
+  Duration profiling_minute = std::chrono::seconds{60};
+  bool profile_epoch = false;         ///< profiling segment is one epoch (else `profiling_minute`)
+  bool profiling_keeps_progress = false;
+  Duration tick{0};  ///< > 0: a completion is noticed at the next multiple of this
+};
+
+class SimulatedBackend final : public ClusterBackend {
+ public:
+  /// The arguments must outlive the backend. Every job's gang must fit the cluster.
+  SimulatedBackend(const ClusterSpec& spec, const Workload& workload, const World& world,
+                   SimulationOptions options);
+
+  Time now() const override { return now_; }
+  const ClusterState& state() const override { return state_; }
+  bool advance(std::vector<Report>& out) override;
+  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
+  void start_profiling(JobId job, GpuId gpu) override;
+  void wake_at(Time at) override;
+  std::span<const EpisodeRecord> finished_episodes() const override { return record_.episodes; }
+  const JobRecord& record(JobId job) const override { return record_.jobs[index(job)]; }
+
+  /// The record of the whole run; call once, after advance() has returned false.
+  RunRecord take_record();
+
+ private:
+  struct Running {
+    double remaining_ns = 0;  ///< work left, in nanoseconds at speed 1
+    double speed = 0;         ///< v(j); 0 for a newcomer that will run out of memory
+    Time since{0};            ///< remaining_ns is as of this time
+    EventQueue::Handle event = EventQueue::kNone;
+    std::vector<GpuId> gpus;
+    bool doomed = false;     ///< started above the memory limit
+    bool profiling = false;
+  };
+  struct Device {
+    std::vector<JobId> formed;    ///< residents just after the latest start
+    std::vector<double> speeds;   ///< normalised, of the residents in their order
+    Provenance provenance = Provenance::kAlone;
+    Time since{0};                ///< usage is accounted up to here
+    EpisodeRecord episode;
+  };
+
+  Report complete(JobId job);
+  Report run_out_of_memory(JobId job);
+  void occupy(JobId job, GpuId gpu);
+  void vacate(JobId job);
+  void company_changed(std::span<const GpuId> gpus);
+  void set_speed(JobId job, double speed);
+  double speed_on(JobId job, GpuId gpu) const;
+  void account(GpuId gpu);
+  bool exceeds_memory(JobId job, std::span<const GpuId> gpus) const;
+
+  const ClusterSpec& spec_;
+  const Workload& workload_;
+  const World& world_;
+  SimulationOptions options_;
+  Time now_{0};
+  ClusterState state_;
+  EventQueue queue_;
+  std::size_t next_arrival_ = 0;
+  std::vector<Running> running_;
+  std::vector<Device> devices_;
+  std::vector<Duration> work_left_;  ///< by job: less than asked once profiling has done some
+  std::uint32_t next_group_ = 0;
+  RunRecord record_;
+};
+
+}  // namespace corun

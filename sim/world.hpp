@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "sim/ids.hpp"
+
+/// The world: what a co-run really costs in the simulation. Only the simulated backend asks it;
+/// a policy never holds one (DESIGN 4.6).
+namespace corun {
+
+/// Where a speed came from.
+enum class Provenance : std::uint8_t {
+  kAlone,         ///< no company, nothing to know
+  kMeasured,      ///< a measured row of exactly these jobs
+  kModelled,      ///< an interference model, within what it was fitted on
+  kExtrapolated,  ///< a GPU type or a sharing mode the world was not measured on
+};
+
+/// Who is on a GPU now, and in which company they came to be there.
+struct Company {
+  std::span<const JobId> residents;  ///< ascending, not empty
+  /// The residents just after the latest start on this GPU, ascending; contains `residents`. A
+  /// measured group stays that group while its members leave one by one.
+  std::span<const JobId> formed;
+};
+
+class World {
+ public:
+  virtual ~World() = default;
+
+  /// Normalised speed of each resident: out[i] in (0, 1] belongs to residents[i]; alone it is 1.
+  /// `noise_seed` empty asks for expected speeds; else the draw is keyed by (seed, set of jobs), so
+  /// that whoever forms the same set in the same replication sees the same draw.
+  virtual Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
+                            std::span<double> out) const = 0;
+};
+
+}  // namespace corun

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "traces/trace.hpp"
+#include "traces/workload_names.hpp"
+
+/// The visible table of workload sources. To add a trace format, write traces/<format>.{hpp,cpp} and
+/// one line in catalog.cpp.
+namespace corun {
+
+struct TraceRequest {
+  std::string path;            ///< of sources that read a file
+  int jobs = 24;               ///< of sources that generate
+  std::optional<double> load;  ///< offered work over capacity; empty: all jobs at time 0
+  int gpus = 1;                ///< capacity that `load` refers to
+  std::uint64_t seed = 0;      ///< of the replication
+};
+
+struct TraceEntry {
+  std::string_view name;
+  std::string_view description;
+  bool reads_file = false;
+  bool generates = false;  ///< differs from seed to seed; `jobs` and `load` apply
+  Trace (*make)(const TraceRequest& request, WorkloadKeys& keys) = nullptr;
+};
+
+std::span<const TraceEntry> trace_catalog();
+/// nullptr when there is none of that name.
+const TraceEntry* find_trace(std::string_view name);
+
+}  // namespace corun

@@ -1,0 +1,516 @@
+#include "traces/csv_reader.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+
+namespace corun {
+namespace {
+
+constexpr int kEnd = -1;
+constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+constexpr std::size_t kMaxHeaderColumns = 4096;
+/// Limits above this guard arithmetic and are mentioned only to those who reach them.
+constexpr double kTellingLimit = 1e6;
+
+/// For people: a limit without exponent.
+std::string shown(double value) {
+  char digits[400];
+  const auto [end, error] =
+      std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed);
+  return error == std::errc{} ? std::string(digits, end) : csv_number(value);
+}
+
+/// A path is the place to look at, so it is shown whole, unless it would break the line.
+std::string shown_path(const std::string& path) {
+  const auto breaks = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  return std::ranges::any_of(path, breaks) ? printable(path, path.size()) : path;
+}
+
+/// "; did you mean 'x'?", or nothing when no name is near.
+std::string suggestion(std::string_view found, const std::vector<std::string_view>& known) {
+  const std::string_view near = nearest(found, known);
+  return near.empty() ? "" : "; did you mean '" + std::string(near) + "'?";
+}
+
+std::string hex_byte(unsigned char byte) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  return std::string("0x") + kDigits[byte >> 4] + kDigits[byte & 15];
+}
+
+std::string join(const std::vector<CsvColumn>& columns, bool required_only) {
+  std::string text;
+  for (const CsvColumn& column : columns) {
+    if (required_only && !column.required) continue;
+    if (!text.empty()) text += ", ";
+    text += column.name;
+  }
+  return text;
+}
+
+std::string describe(const NumberRule& rule, bool too_large) {
+  std::string text(rule.what);
+  const bool has_min = std::isfinite(rule.min);
+  const bool tells_max = std::isfinite(rule.max) && (too_large || rule.max < kTellingLimit);
+  if (has_min && rule.above_min) {
+    text += ", above " + shown(rule.min);
+    if (tells_max) text += " and up to " + shown(rule.max);
+  } else if (has_min && tells_max) {
+    text += ", from " + shown(rule.min) + " to " + shown(rule.max);
+  } else if (has_min) {
+    text += ", " + shown(rule.min) + " or more";
+  } else if (tells_max) {
+    text += ", " + shown(rule.max) + " or less";
+  }
+  return text;
+}
+
+std::string describe(const IntegerRule& rule) {
+  std::string text(rule.what);
+  const bool has_min = rule.min != std::numeric_limits<std::int64_t>::min();
+  const bool has_max = rule.max != std::numeric_limits<std::int64_t>::max();
+  if (has_min && has_max) {
+    text += ", from " + std::to_string(rule.min) + " to " + std::to_string(rule.max);
+  } else if (has_min) {
+    text += ", " + std::to_string(rule.min) + " or more";
+  } else if (has_max) {
+    text += ", " + std::to_string(rule.max) + " or less";
+  }
+  return text;
+}
+
+bool in_range(double value, const NumberRule& rule) {
+  return (rule.above_min ? value > rule.min : value >= rule.min) && value <= rule.max;
+}
+
+/// A double holds nanoseconds exactly for only 104 days, so digits are taken one by one. `text` is
+/// a number in [0, kMaxTimeSeconds] that parse_number accepted, `value` what it gave.
+Duration exact_seconds(std::string_view text, double value) {
+  if (value == 0) return Duration::zero();
+  if (text.find_first_of("eE") != std::string_view::npos) return from_seconds(value);
+  constexpr int kDigits = 9;
+  const std::size_t point = std::min(text.find('.'), text.size());
+  std::int64_t ns = 0;
+  for (const char digit : text.substr(0, point)) ns = ns * 10 + (digit - '0');
+  const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
+  for (std::size_t i = 0; i < kDigits; ++i) {
+    ns = ns * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
+  }
+  if (fraction.size() > kDigits && fraction[kDigits] >= '5') ++ns;
+  return Duration{ns};
+}
+
+std::unique_ptr<std::istream> open(const std::string& path) {
+  const std::string name = shown_path(path);
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    throw InputError(name, "no such file, expected a CSV file; check the path");
+  }
+  if (status.type() == std::filesystem::file_type::directory) {
+    throw InputError(name, "is a directory, expected a CSV file; name a file in it");
+  }
+  errno = 0;
+  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (!*file) {
+    const std::string reason = errno != 0 ? std::generic_category().message(errno) : "unknown";
+    throw InputError(name, "cannot be opened (" + reason +
+                               "), expected a readable CSV file; check "
+                               "its permissions");
+  }
+  return file;
+}
+
+}  // namespace
+
+CsvReader::CsvReader(const std::string& path, std::vector<CsvColumn> columns, CsvOptions options)
+    : name_(shown_path(path)),
+      columns_(std::move(columns)),
+      options_(options),
+      owned_(open(path)),
+      in_(owned_.get()),
+      buffer_(kBufferBytes) {
+  read_header();
+}
+
+CsvReader::CsvReader(std::istream& in, const std::string& name, std::vector<CsvColumn> columns,
+                     CsvOptions options)
+    : name_(name),
+      columns_(std::move(columns)),
+      options_(options),
+      in_(&in),
+      buffer_(kBufferBytes) {
+  read_header();
+}
+
+CsvReader::~CsvReader() = default;
+
+CsvReader::Column CsvReader::column(std::string_view name) const {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].name == name) return Column{i};
+  }
+  throw std::logic_error("CsvReader was given no column '" + std::string(name) + "'");
+}
+
+bool CsvReader::has(Column column) const {
+  return position_.at(static_cast<std::size_t>(column)) != kAbsent;
+}
+
+void CsvReader::read_header() {
+  constexpr int kMark[] = {0xef, 0xbb, 0xbf};
+  if (peek() == kMark[0]) {
+    for (const int byte : kMark) {
+      if (take() != byte)
+        fail_at(1, 1, "half a byte order mark, expected a header; is this a CSV file?");
+    }
+    column_ = 1;
+  }
+  position_.assign(columns_.size(), kAbsent);
+  if (!read_record()) {
+    fail_at(
+        1, 1,
+        "the file is empty, expected a header line with " + join(columns_, true) + "; write one");
+  }
+  std::vector<std::string_view> known;
+  for (const CsvColumn& column : columns_) known.push_back(column.name);
+  std::vector<std::pair<std::string_view, std::size_t>> seen;
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const Field& field = fields_[i];
+    const std::string_view name(record_.data() + field.begin, field.end - field.begin);
+    seen.emplace_back(name, i);
+    const auto it = std::ranges::find(known, name);
+    if (it != known.end()) {
+      position_[static_cast<std::size_t>(it - known.begin())] = i;
+    } else if (!options_.ignore_unknown) {
+      fail_at(field.line, field.column,
+              "unknown column '" + printable(name) + "', expected columns among " +
+                  join(columns_, false) + suggestion(name, known));
+    }
+  }
+  std::ranges::sort(seen);
+  std::size_t repeated = kAbsent;
+  std::size_t first = kAbsent;
+  for (std::size_t i = 1; i < seen.size(); ++i) {
+    if (seen[i].first != seen[i - 1].first || seen[i].second >= repeated) continue;
+    repeated = seen[i].second;
+    first = seen[i - 1].second;
+  }
+  if (repeated != kAbsent) {
+    const Field& field = fields_[repeated];
+    fail_at(field.line, field.column,
+            "column '" + printable({record_.data() + field.begin, field.end - field.begin}) +
+                "' is named a second time (first at column " +
+                std::to_string(fields_[first].column) + "), expected each once; remove one");
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].required && position_[i] == kAbsent) {
+      fail_at(record_line_, 1,
+              "the header has no column '" + std::string(columns_[i].name) +
+                  "', expected at least " + join(columns_, true) + "; add it");
+    }
+  }
+  width_ = fields_.size();
+}
+
+bool CsvReader::next() { return read_record(); }
+
+bool CsvReader::read_record() {
+  record_.clear();
+  fields_.clear();
+  if (peek() == kEnd) return false;
+  record_line_ = line_;
+  const std::size_t max_fields = width_ > 0 ? width_ : kMaxHeaderColumns;
+  const int separator = static_cast<unsigned char>(options_.separator);
+  for (;;) {
+    Field field{record_.size(), 0, line_, column_};
+    if (fields_.size() == max_fields) {
+      fail_at(field.line, field.column,
+              "the row goes on after " + std::to_string(max_fields) + " fields, expected " +
+                  std::to_string(max_fields) +
+                  " as in the header; remove the rest, or quote a field that contains the "
+                  "separator");
+    }
+    int byte = kEnd;
+    if (peek() == '"') {
+      read_quoted(field);
+      const std::size_t line = line_;
+      const std::size_t column = column_;
+      byte = take();
+      if (byte == '\r' && peek() == '\n') byte = take();
+      if (byte != separator && byte != '\n' && byte != kEnd) {
+        fail_at(line, column,
+                "text after the closing quote, expected the end of the field; write a quote inside "
+                "a field twice");
+      }
+    } else {
+      for (;;) {
+        take_plain();
+        const std::size_t line = line_;
+        const std::size_t column = column_;
+        byte = take();
+        if (byte == '\r' && peek() == '\n') byte = take();
+        if (byte == separator || byte == '\n' || byte == kEnd) break;
+        if (byte == '"') {
+          fail_at(line, column,
+                  "a quote inside a bare field, expected none; quote the whole field and write the "
+                  "quote twice");
+        }
+        if (byte == '\r') {
+          fail_at(line, column,
+                  "a carriage return without a line feed, expected LF or CRLF line ends; convert "
+                  "the file");
+        }
+        record_.push_back(static_cast<char>(byte));
+        if (record_.size() > kMaxRecordBytes) {
+          fail_at(field.line, field.column,
+                  "the record is longer than 1 MiB, expected rows of a CSV file; is this one?");
+        }
+      }
+    }
+    field.end = record_.size();
+    fields_.push_back(field);
+    if (byte == separator) continue;
+    if (width_ > 0 && fields_.size() < width_) {
+      const bool empty = fields_.size() == 1 && record_.empty();
+      const std::string found = empty ? "the line is empty"
+                                      : "the row has " + std::to_string(fields_.size()) +
+                                            (fields_.size() == 1 ? " field" : " fields");
+      fail_at(record_line_, 1,
+              found + ", expected " + std::to_string(width_) + " fields as in the header; " +
+                  (empty ? "remove it" : "add what is missing"));
+    }
+    return true;
+  }
+}
+
+void CsvReader::read_quoted(const Field& field) {
+  take();  // the opening quote
+  for (;;) {
+    const int byte = take();
+    if (byte == kEnd) {
+      fail_at(field.line, field.column,
+              "the quote is never closed, expected a closing quote before the end of the file; "
+              "close it");
+    }
+    if (byte == '"') {
+      if (peek() != '"') return;
+      take();
+    }
+    record_.push_back(static_cast<char>(byte));
+    if (record_.size() > kMaxRecordBytes) {
+      fail_at(field.line, field.column,
+              "the record is longer than 1 MiB, expected rows of a CSV file; is the quote closed?");
+    }
+  }
+}
+
+int CsvReader::peek() {
+  if (at_ == filled_ && !refill()) return kEnd;
+  return static_cast<unsigned char>(buffer_[at_]);
+}
+
+int CsvReader::take() {
+  const int byte = peek();
+  check_utf8(byte == kEnd ? '\n' : static_cast<unsigned char>(byte), line_, column_);
+  if (byte == kEnd) return kEnd;
+  ++at_;
+  ++column_;
+  if (byte == '\n') {
+    ++line_;
+    column_ = 1;
+  }
+  return byte;
+}
+
+/// Moves the bytes that mean nothing but themselves from the buffer to the record, all at once: most
+/// of a file is of this kind, and byte by byte a trace would take half as long again.
+void CsvReader::take_plain() {
+  if (utf8_pending_ > 0) return;
+  const std::size_t begin = at_;
+  const std::size_t room = kMaxRecordBytes - std::min(record_.size(), kMaxRecordBytes);
+  const std::size_t end = std::min(filled_, begin + room);
+  while (at_ < end) {
+    const auto byte = static_cast<unsigned char>(buffer_[at_]);
+    if (byte < 0x20 || byte >= 0x7f || byte == '"' || buffer_[at_] == options_.separator) break;
+    ++at_;
+  }
+  record_.append(buffer_.data() + begin, at_ - begin);
+  column_ += at_ - begin;
+}
+
+bool CsvReader::refill() {
+  at_ = 0;
+  filled_ = 0;
+  if (in_->good()) {
+    in_->read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    filled_ = static_cast<std::size_t>(in_->gcount());
+  }
+  if (in_->bad()) fail_at(line_, column_, "reading failed, expected a readable CSV file");
+  return filled_ > 0;
+}
+
+/// The well-formed byte sequences of the Unicode standard (table 3-7), without control characters.
+void CsvReader::check_utf8(unsigned char byte, std::size_t line, std::size_t column) {
+  const auto refuse_byte = [&] {
+    fail_at(line, column,
+            "byte " + hex_byte(byte) +
+                " is not text, expected UTF-8 without control characters; "
+                "is this a CSV file?");
+  };
+  if (utf8_pending_ > 0) {
+    if (byte < utf8_low_ || byte > utf8_high_) refuse_byte();
+    --utf8_pending_;
+    utf8_low_ = 0x80;
+    utf8_high_ = 0xbf;
+    return;
+  }
+  if (byte < 0x80) {
+    const bool control = byte < 0x20 || byte == 0x7f;
+    if (control && byte != '\t' && byte != '\n' && byte != '\r') refuse_byte();
+    return;
+  }
+  if (byte < 0xc2 || byte > 0xf4) refuse_byte();
+  utf8_pending_ = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+  if (byte == 0xc2) utf8_low_ = 0xa0;   // below are the C1 control characters
+  if (byte == 0xe0) utf8_low_ = 0xa0;   // below are longer forms of shorter characters
+  if (byte == 0xed) utf8_high_ = 0x9f;  // above are surrogates
+  if (byte == 0xf0) utf8_low_ = 0x90;
+  if (byte == 0xf4) utf8_high_ = 0x8f;
+}
+
+void CsvReader::fail_at(std::size_t line, std::size_t column, const std::string& message) const {
+  throw InputError(name_ + ":" + std::to_string(line) + ":" + std::to_string(column), message);
+}
+
+const CsvReader::Field* CsvReader::field(Column column) const {
+  const std::size_t position = position_.at(static_cast<std::size_t>(column));
+  return position < fields_.size() ? &fields_[position] : nullptr;
+}
+
+std::string_view CsvReader::raw(Column column) const {
+  const Field* f = field(column);
+  return f == nullptr ? std::string_view{}
+                      : std::string_view(record_.data() + f->begin, f->end - f->begin);
+}
+
+std::string_view CsvReader::text(Column column) const {
+  const std::string_view value = raw(column);
+  if (value.find_first_of("\r\n\t") != std::string_view::npos) {
+    refuse(column, "text on one line, without tabs");
+  }
+  return value;
+}
+
+std::string_view CsvReader::required_text(Column column, std::string_view what) const {
+  const std::string_view value = text(column);
+  if (value.empty()) refuse(column, std::string(what));
+  return value;
+}
+
+std::optional<double> CsvReader::number(Column column, const NumberRule& rule) const {
+  const std::string_view found = raw(column);
+  if (found.empty()) return std::nullopt;
+  const std::optional<double> value = parse_number(found);
+  if (!value || !in_range(*value, rule)) refuse(column, describe(rule, value && *value > rule.max));
+  return value;
+}
+
+double CsvReader::required_number(Column column, const NumberRule& rule) const {
+  const std::optional<double> value = number(column, rule);
+  if (!value) refuse(column, describe(rule, false), "fill it in");
+  return *value;
+}
+
+std::optional<std::int64_t> CsvReader::integer(Column column, const IntegerRule& rule) const {
+  const std::string_view found = raw(column);
+  if (found.empty()) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
+  if (error != std::errc{} || end != found.data() + found.size() || value < rule.min ||
+      value > rule.max) {
+    refuse(column, describe(rule));
+  }
+  return value;
+}
+
+std::optional<Duration> CsvReader::seconds(Column column, const NumberRule& rule) const {
+  NumberRule bounded = rule;
+  bounded.min = std::max(rule.min, 0.0);
+  bounded.max = std::min(rule.max, kMaxTimeSeconds);
+  const std::optional<double> value = number(column, bounded);
+  if (!value) return std::nullopt;
+  const Duration time = exact_seconds(raw(column), *value);
+  if (bounded.above_min && time <= from_seconds(bounded.min)) {
+    refuse(column, describe(bounded, false) + " by a nanosecond or more");
+  }
+  return time;
+}
+
+Duration CsvReader::required_seconds(Column column, const NumberRule& rule) const {
+  const std::optional<Duration> value = seconds(column, rule);
+  if (!value) refuse(column, describe(rule, false), "fill it in");
+  return *value;
+}
+
+std::string CsvReader::place(Column column) const {
+  const Field* f = field(column);
+  return name_ + ":" + std::to_string(f == nullptr ? record_line_ : f->line) + ":" +
+         std::to_string(f == nullptr ? 1 : f->column);
+}
+
+void CsvReader::refuse(Column column, const std::string& expected,
+                       const std::string& advice) const {
+  const std::string_view found = raw(column);
+  const CsvColumn& known = columns_[static_cast<std::size_t>(column)];
+  std::string hint = advice;
+  if (hint.empty()) {
+    hint = found.empty()    ? "fill it in"
+           : known.required ? "correct it"
+                            : "correct it or leave it empty";
+  }
+  fail(column, "column '" + std::string(known.name) + "' is " +
+                   (found.empty() ? "empty" : "'" + printable(found) + "'") + ", expected " +
+                   expected + "; " + hint);
+}
+
+void CsvReader::fail(Column column, const std::string& message) const {
+  throw InputError(place(column), message);
+}
+
+std::string csv_text(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string csv_number(double value) {
+  if (std::isnan(value)) return "";
+  char digits[32];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+  return error == std::errc{} ? std::string(digits, end) : std::string();
+}
+
+std::string csv_seconds(Duration value) {
+  constexpr std::int64_t kPerSecond = 1'000'000'000;
+  std::string text = std::to_string(value.count() / kPerSecond);
+  std::string fraction = std::to_string(std::abs(value.count() % kPerSecond));
+  fraction.insert(0, 9 - fraction.size(), '0');
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return fraction.empty() ? text : text + "." + fraction;
+}
+
+}  // namespace corun

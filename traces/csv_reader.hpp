@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/time.hpp"
+
+/// Strict streaming CSV, for files that people write by hand and programs write half of.
+///
+/// Accepted: RFC 4180 with LF or CRLF line ends, a UTF-8 byte order mark, line breaks inside
+/// quotes, a last line without line end. A header is required and columns are looked up by its
+/// names. Refused, each with FILE:LINE:COLUMN: unknown, missing or repeated columns, rows of
+/// another length than the header, quotes that are not closed or stand inside a bare field, control
+/// bytes, bytes that are not UTF-8, records above kMaxRecordBytes. Columns of a place count bytes,
+/// from 1. Every mistake of the file is an InputError of one line: place, what was found, what was
+/// expected, what to do.
+namespace corun {
+
+/// A record longer than this is a quote that was never closed, or no CSV at all.
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;
+
+/// Points in time that readers take [s]: seconds since 1970 fit, and so does the end of any trace
+/// in a Duration.
+inline constexpr double kMaxTimeSeconds = 4e9;
+
+struct CsvColumn {
+  std::string_view name;
+  bool required = false;  ///< the header must have it; whether a field may be empty is the caller's
+};
+
+struct CsvOptions {
+  char separator = ',';
+  bool ignore_unknown = false;  ///< for public formats that carry more than we read
+};
+
+/// Which numbers a field may hold, and how to say so: "expected {what}, 0 or more".
+struct NumberRule {
+  std::string_view what;  ///< "a number of seconds"
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool above_min = false;  ///< min itself is refused
+};
+
+struct IntegerRule {
+  std::string_view what;  ///< "a whole number of GPUs"
+  std::int64_t min = std::numeric_limits<std::int64_t>::min();
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Reads one file from front to back, one record at a time, in memory bounded by one record.
+class CsvReader {
+ public:
+  /// Handle of a known column; valid for the reader that gave it.
+  enum class Column : std::size_t {};
+
+  /// Opens the file and reads its header. InputError if the file is missing, a directory,
+  /// unreadable or empty, or its header is not made of `columns`.
+  explicit CsvReader(const std::string& path, std::vector<CsvColumn> columns,
+                     CsvOptions options = {});
+  /// The same from an open stream, called `name` in messages. The stream must outlive the reader.
+  CsvReader(std::istream& in, const std::string& name, std::vector<CsvColumn> columns,
+            CsvOptions options = {});
+  ~CsvReader();
+  CsvReader(const CsvReader&) = delete;
+  CsvReader& operator=(const CsvReader&) = delete;
+
+  /// `name` must be one of the columns given to the constructor (std::logic_error).
+  Column column(std::string_view name) const;
+  /// Whether the header has it. A column that it lacks reads as empty fields.
+  bool has(Column column) const;
+
+  /// Moves to the next record; false at the end of the file.
+  bool next();
+  /// Line on which the current record begins, from 1.
+  std::size_t line() const { return record_line_; }
+
+  // The fields of the current record. Optional forms give nothing for an empty field; the others
+  // refuse it. Numbers are decimal: no NaN, infinity, hexadecimal, leading '+' or blanks, and none
+  // that a double or an int64 cannot hold. Texts stand on one line.
+
+  /// Valid until next(); line breaks and tabs are refused; may be empty.
+  std::string_view text(Column column) const;
+  /// As text(), and not empty; `what` is e.g. "the name of a job".
+  std::string_view required_text(Column column, std::string_view what) const;
+  std::optional<double> number(Column column, const NumberRule& rule) const;
+  double required_number(Column column, const NumberRule& rule) const;
+  std::optional<std::int64_t> integer(Column column, const IntegerRule& rule) const;
+  /// Seconds, to the exact nanosecond where the text has no exponent. Rules out negative times and
+  /// those above kMaxTimeSeconds in addition to `rule`; `above_min` refuses what rounds to the
+  /// minimum.
+  std::optional<Duration> seconds(Column column, const NumberRule& rule) const;
+  Duration required_seconds(Column column, const NumberRule& rule) const;
+
+  /// "FILE:LINE:COLUMN" of a field of the current record; of the record if the column is absent.
+  std::string place(Column column) const;
+  /// Throws InputError "PLACE: column 'NAME' is 'FOUND', expected EXPECTED; ADVICE". An empty
+  /// advice means the usual one.
+  [[noreturn]] void refuse(Column column, const std::string& expected,
+                           const std::string& advice = "") const;
+  /// Throws InputError "PLACE: MESSAGE".
+  [[noreturn]] void fail(Column column, const std::string& message) const;
+  /// The file as messages call it.
+  const std::string& name() const { return name_; }
+
+ private:
+  struct Field {
+    std::size_t begin = 0;  ///< in record_
+    std::size_t end = 0;
+    std::size_t line = 0;
+    std::size_t column = 0;
+  };
+
+  void read_header();
+  bool read_record();
+  void read_quoted(const Field& field);
+  int take();
+  void take_plain();
+  int peek();
+  bool refill();
+  void check_utf8(unsigned char byte, std::size_t line, std::size_t column);
+  [[noreturn]] void fail_at(std::size_t line, std::size_t column, const std::string& message) const;
+  std::string_view raw(Column column) const;
+  const Field* field(Column column) const;
+
+  std::string name_;
+  std::vector<CsvColumn> columns_;
+  CsvOptions options_;
+  std::unique_ptr<std::istream> owned_;
+  std::istream* in_;
+  std::vector<char> buffer_;
+  std::size_t at_ = 0;
+  std::size_t filled_ = 0;
+  std::size_t line_ = 1;    ///< of the next byte
+  std::size_t column_ = 1;  ///< of the next byte
+  int utf8_pending_ = 0;    ///< continuation bytes still to come
+  unsigned char utf8_low_ = 0x80;
+  unsigned char utf8_high_ = 0xbf;
+
+  std::vector<std::size_t>
+      position_;           ///< field of each known column; kAbsent if the header lacks it
+  std::size_t width_ = 0;  ///< fields of the header; 0 while it is being read
+  std::string record_;     ///< the fields, unquoted, one after the other
+  std::vector<Field> fields_;
+  std::size_t record_line_ = 0;
+};
+
+// What a strict reader needs from a writer.
+
+/// `text` as a CSV field, quoted where RFC 4180 asks for it.
+std::string csv_text(std::string_view text);
+/// The shortest decimal that reads back as the same double; NaN is the empty field.
+std::string csv_number(double value);
+/// Seconds with as many digits as the nanoseconds need; reads back as the same Duration.
+std::string csv_seconds(Duration value);
+
+}  // namespace corun

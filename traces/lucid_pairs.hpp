@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "sim/measurement.hpp"
+#include "traces/workload_names.hpp"
+
+/// The public co-runs of Lucid (Hu et al., "Lucid: A Non-intrusive, Scalable and Interpretable
+/// Scheduler for Deep Learning Training Jobs", ASPLOS 2023): pairs of training jobs on an RTX 3090,
+/// `lucid/lucid_pairs.csv` of the data directory.
+///
+/// Columns that are read, with `_a` and `_b` for the two jobs:
+///
+/// | column           | unit | meaning                                                             |
+/// |------------------|------|---------------------------------------------------------------------|
+/// | `job_x`          |      | MODEL|DATASET|BATCH|AMP: the workload                               |
+/// | `model_x`        |      | name of the model                                                   |
+/// | `solo_gpu_util_x`  | %  | GPU utilisation alone                                               |
+/// | `solo_gmem_util_x` | %  | share of time accessing memory, alone                               |
+/// | `solo_gmem_mib_x`  | MiB| memory in use, alone                                                |
+/// | `norm_x`         |      | speed beside the other as a multiple of the speed alone             |
+///
+/// All others are passed over. In particular `lucid_label` was derived from the outcome: it is no
+/// feature of a job.
+namespace corun {
+
+inline constexpr std::string_view kLucidGpuType = "RTX-3090";
+inline constexpr double kLucidMemoryMib = 24576;
+
+struct LucidPair {
+  /// Both speeds were taken while both jobs were there, and nothing says how long a job is. So the
+  /// times are made up, such that both jobs end together after kLucidCorunSeconds: overlap_excess()
+  /// gives the measured speeds back, and J_c / J_a is what a job of any length would see if its
+  /// company stayed to the end. Clusters are not part of the file: -1.
+  CorunMeasurement measurement;
+  std::array<double, 2> speeds{};  ///< above 1 where noise outweighs the interference
+  bool imputed_speed = false;      ///< PPO or TD3 take part, whose own speeds nobody measured: they
+                                   ///< are 1 throughout, so the pair is no evidence
+};
+
+inline constexpr double kLucidCorunSeconds = 1000;
+
+/// All rows in file order. InputError for a file that is not of this form.
+std::vector<LucidPair> read_lucid_pairs(const std::string& path, WorkloadKeys& keys);
+/// The same from a stream, called `name` in messages.
+std::vector<LucidPair> read_lucid_pairs(std::istream& in, const std::string& name,
+                                        WorkloadKeys& keys);
+
+}  // namespace corun

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/job.hpp"
+#include "sim/measurement.hpp"
+
+/// What a reader or generator gives: the jobs, and beside them all that is re-attached on output
+/// and never reaches a policy (DESIGN 4.13).
+namespace corun {
+
+inline constexpr int kUnknownCluster = -1;
+inline constexpr double kUnknownUncertainty = std::numeric_limits<double>::quiet_NaN();
+
+/// The vectors are indexed by JobId and as long as `workload.jobs`.
+struct Trace {
+  Workload workload;
+  std::vector<std::string> names;     ///< how the output calls a job; all different
+  std::vector<WorkloadKey> keys;      ///< kUnknownWorkload when never measured
+  std::vector<int> clusters;          ///< of the profile, kUnknownCluster when not known
+  std::vector<double> uncertainties;  ///< sum of distances to all centres [percentage points]; NaN
+                                      ///< when not known
+  std::string source;                 ///< where the jobs come from, for the output
+  std::size_t imputed_profiles = 0;   ///< jobs whose profile stands in for an unpublished one
+  bool shuffled_by_default = false;   ///< workload.order when nobody says (DESIGN 4.8)
+};
+
+/// Appends a job, whose JobId is its position. `arrivals` is left to order_arrivals.
+inline void add_job(Trace& trace, const JobSpec& job, std::string name, WorkloadKey key,
+                    int cluster, double uncertainty) {
+  trace.imputed_profiles += job.profile.imputed ? 1 : 0;
+  trace.workload.jobs.push_back(job);
+  trace.names.push_back(std::move(name));
+  trace.keys.push_back(key);
+  trace.clusters.push_back(cluster);
+  trace.uncertainties.push_back(uncertainty);
+}
+
+/// Jobs arrive by submit time; those of one instant in the order of their identifiers.
+inline void order_arrivals(Trace& trace) {
+  auto& arrivals = trace.workload.arrivals;
+  arrivals.clear();
+  for (std::size_t i = 0; i < trace.workload.jobs.size(); ++i) {
+    arrivals.push_back(static_cast<JobId>(i));
+  }
+  std::ranges::stable_sort(arrivals, {},
+                           [&](JobId id) { return trace.workload.jobs[index(id)].submit; });
+}
+
+}  // namespace corun

@@ -47,23 +47,19 @@ po::options_description common_options(bool configured) {
 }
 
 std::string data_directory(const po::variables_map& values) {
-  std::string directory;
-  std::string place;
-  if (values.count("data") != 0) {
-    directory = values["data"].as<std::string>();
-    place = "--data";
-  } else if (const char* set = std::getenv("CORUN_DATA"); set != nullptr && *set != '\0') {
-    directory = set;
-    place = "CORUN_DATA";
-  } else {
-    std::error_code error;
-    return std::filesystem::is_directory("../shared/data", error) ? "../shared/data" : "";
-  }
   std::error_code error;
-  if (!std::filesystem::is_directory(directory, error)) {
-    throw InputError(place, "'" + printable(directory) + "' is not a directory");
+  if (values.count("data") != 0) {
+    const std::string directory = values["data"].as<std::string>();
+    if (!std::filesystem::is_directory(directory, error)) {
+      throw InputError("--data", "'" + printable(directory) + "' is not a directory");
+    }
+    return directory;
   }
-  return directory;
+  // The environment is not this command's own word: a stale path there is as good as none, and what
+  // needs a data file will say where it looked.
+  const char* set = std::getenv("CORUN_DATA");
+  if (set != nullptr && *set != '\0') return set;
+  return std::filesystem::is_directory("../shared/data", error) ? "../shared/data" : "";
 }
 
 }  // namespace

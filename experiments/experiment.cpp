@@ -153,11 +153,6 @@ void Experiment::build_world() {
     throw InputError(config_.place(measured ? "world.fallback" : "world.model"),
                      "unknown model '" + name + "': " + suggest(speed_model_catalog(), name));
   }
-  for (CorunMeasurement& row : rows) {
-    for (CorunMember& m : row.members) {
-      if (m.cluster < 0) m.cluster = assign_cluster(m.profile).cluster;
-    }
-  }
   try {
     model_ = entry->fit(rows);
   } catch (const std::invalid_argument& e) {
@@ -178,9 +173,9 @@ void Experiment::build_world() {
 void Experiment::build_belief() {
   const std::string& initial = config_.belief.initial;
   if (initial == "jrs") {
-    initial_knowledge_ = build_knowledge_base(paper_measurements(keys_, kJrsKnowledgeBase), kClusters);
+    initial_knowledge_ = build_knowledge_base(paper_measurements(keys_, kJrsKnowledgeBase));
   } else if (initial == "prirect") {
-    initial_knowledge_ = build_knowledge_base(paper_measurements(keys_, kPrirectKnowledgeBase), kClusters);
+    initial_knowledge_ = build_knowledge_base(paper_measurements(keys_, kPrirectKnowledgeBase));
   } else if (initial == "none") {
     initial_knowledge_ = KnowledgeBase(kClusters);
   } else {
@@ -229,6 +224,12 @@ void Experiment::check_trace() {
                        "job '" + printable(trace.names[j]) + "' needs " +
                            std::to_string(job.gpus) + " GPUs at once, the cluster has " +
                            std::to_string(cluster_.gpu_count()) + "; add nodes or GPUs");
+    }
+    if (trace.clusters[j] >= kClusters) {
+      throw InputError(config_.place("workload.path"),
+                       "job '" + printable(trace.names[j]) + "' is of cluster " +
+                           std::to_string(trace.clusters[j]) + ", expected clusters 0 to " +
+                           std::to_string(kClusters - 1) + " or none given");
     }
     work_s += to_seconds(job.work) * job.gpus;
     first = std::min(first, job.submit);

@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -38,6 +42,34 @@ std::string fallback_text(const ParameterValue& value) {
       value);
 }
 
+/// The experiments that come with corun, called by the path to give to `corun replay`: those under
+/// the working directory, else those of the checkout that the program was built in. The description
+/// is the first line of comment.
+std::vector<Row> shipped_experiments() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path root = "experiments";
+  if (!fs::is_directory(root, error)) {
+    root = fs::read_symlink("/proc/self/exe", error).parent_path() / "../../experiments";
+    root = root.lexically_normal();
+  }
+  std::vector<Row> rows;
+  for (auto at = fs::recursive_directory_iterator(root, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (at->path().extension() != ".yaml") continue;
+    std::ifstream file(at->path());
+    std::string line;
+    std::getline(file, line);
+    line.erase(0, line.find_first_not_of("# "));
+    rows.push_back({at->path().string(), line, {}});
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
+  if (rows.empty()) {
+    throw InputError("corun list experiments", "none found in experiments/; run it in the checkout");
+  }
+  return rows;
+}
+
 std::vector<Row> rows_of(const std::string& what) {
   std::vector<Row> rows;
   if (what == "policies") {
@@ -58,10 +90,13 @@ std::vector<Row> rows_of(const std::string& what) {
     for (const TraceEntry& e : trace_catalog()) {
       rows.push_back({std::string(e.name), std::string(e.description), {}});
     }
+  } else if (what == "experiments") {
+    return shipped_experiments();
   } else {
-    constexpr std::array<std::string_view, 3> kKnown{"policies", "models", "traces"};
+    constexpr std::array<std::string_view, 4> kKnown{"policies", "models", "traces",
+                                                     "experiments"};
     throw InputError("corun list", what.empty()
-                                       ? "what? One of policies, models, traces"
+                                       ? "what? One of policies, models, traces, experiments"
                                        : "no list '" + printable(what) + "': " +
                                              did_you_mean(what, kKnown));
   }
@@ -73,7 +108,7 @@ std::vector<Row> rows_of(const std::string& what) {
 int list_command(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "list";
-  command.usage = "corun list policies|models|traces [options]";
+  command.usage = "corun list policies|models|traces|experiments [options]";
   command.summary = "What there is, one line each; policies with their parameters.";
   command.examples = "  corun list policies\n  corun list traces --format json\n";
   command.positional = "what";
@@ -98,8 +133,10 @@ int list_command(const std::vector<std::string>& arguments) {
     std::cout << "name,description\n";
     for (const Row& r : rows) std::cout << csv_text(r.name) << ',' << csv_text(r.description) << '\n';
   } else {
+    std::size_t width = 0;
+    for (const Row& r : rows) width = std::max(width, r.name.size());
     for (const Row& r : rows) {
-      std::cout << fmt::format("{:<14} {}\n", r.name, r.description);
+      std::cout << fmt::format("{:<{}}  {}\n", r.name, width, r.description);
       for (const auto& [name, text] : r.parameters) {
         std::cout << fmt::format("    {}: {}\n", name, text);
       }

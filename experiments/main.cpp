@@ -28,7 +28,7 @@ constexpr std::array<Command, 4> kCommands{{
      corun::recommend_command},
     {"model", "interference models: how well they predict what they have not seen",
      corun::model_command},
-    {"list", "what there is: policies, models, traces", corun::list_command},
+    {"list", "what there is: policies, models, traces, experiments", corun::list_command},
 }};
 
 void print_help() {

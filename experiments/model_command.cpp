@@ -245,7 +245,7 @@ int eval(const std::vector<std::string>& arguments) {
   add("pairs", po::value<std::string>()->default_value("papers"),
       "papers: JRS II to VII and PriRecT III, IV; lucid: lucid/lucid_pairs.csv of the data "
       "directory; or a file of co-run measurements");
-  add("queues", po::value<std::string>()->default_value("200"),
+  add("queues", po::value<std::string>()->default_value("100"),
       "random queues per session; 1 to 100000");
   add("seed", po::value<std::string>()->default_value("1"), "which queues are drawn");
   CommonOptions common;

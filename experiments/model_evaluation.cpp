@@ -70,7 +70,7 @@ Prediction constant(double isd) {
 }
 
 Prediction fit_knowledge_base(std::span<const CorunMeasurement> rows) {
-  return [kb = build_knowledge_base(rows, kClusters)](const CorunMeasurement& pair) {
+  return [kb = build_knowledge_base(rows)](const CorunMeasurement& pair) {
     const auto isd = [&](const CorunMember& of, const CorunMember& beside) {
       const Statistic& known = kb.isd(of.cluster, beside.cluster);
       return known.count > 0 ? known.mean : kb.overall_isd();

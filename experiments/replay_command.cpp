@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -9,7 +10,6 @@
 #include "experiments/atomic_file.hpp"
 #include "experiments/cli.hpp"
 #include "experiments/config_yaml.hpp"
-#include "experiments/knowledge_csv.hpp"
 #include "experiments/progress.hpp"
 #include "experiments/replay.hpp"
 #include "experiments/replay_output.hpp"
@@ -17,6 +17,7 @@
 #include "models/device.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
+#include "traces/csv_reader.hpp"
 
 /// `corun replay`: the main job.
 namespace corun {
@@ -40,6 +41,16 @@ ResultsHeader results_header(const Experiment& experiment) {
   return header;
 }
 
+/// A label as a file name: whatever a path could trip over becomes '_'.
+std::string file_name(std::string label) {
+  for (char& c : label) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       std::string_view("-_.#=").find(c) != std::string_view::npos;
+    if (!plain) c = '_';
+  }
+  return label;
+}
+
 /// The event log of replication 0, one CSV per policy.
 void write_timelines(const Experiment& experiment, const std::string& directory) {
   std::error_code error;
@@ -53,7 +64,7 @@ void write_timelines(const Experiment& experiment, const std::string& directory)
     experiment.run_policy(trace, 0, policy, observation);
     std::ostringstream text;
     write_event_log(text, log, [&](JobId j) { return trace.names[index(j)]; });
-    write_file_atomically((fs::path(directory) / (policy.label + ".csv")).string(), text.str());
+    write_file_atomically((fs::path(directory) / (file_name(policy.label) + ".csv")).string(), text.str());
   }
 }
 
@@ -79,9 +90,9 @@ void write_knowledge_history(const Experiment& experiment, const std::string& pa
         std::sort(known.begin(), known.end());
         for (std::size_t r = 0; r < known.size(); ++r) {
           const auto [a, b] = known[r].second;
-          text << policy.label << ',' << to_seconds(at) << ',' << co_runs << ',' << metric << ','
-               << a << ',' << b << ',' << get(a, b).count << ',' << get(a, b).mean << ','
-               << r + 1 << '\n';
+          text << csv_text(policy.label) << ',' << csv_seconds(at) << ',' << co_runs << ','
+               << metric << ',' << a << ',' << b << ',' << get(a, b).count << ','
+               << csv_number(get(a, b).mean) << ',' << r + 1 << '\n';
         }
       };
       rows("isd", true, true, [&](int a, int b) -> const Statistic& { return kb.isd(a, b); });
@@ -212,7 +223,6 @@ int replay_command(const std::vector<std::string>& arguments) {
   }
 
   const Experiment experiment(config, common.data);
-  print_notes(experiment, common.quiet);
   const ResultsHeader header = results_header(experiment);
   std::unique_ptr<ResultsWriter> writer;
   if (common.output) {
@@ -221,6 +231,7 @@ int replay_command(const std::vector<std::string>& arguments) {
       fmt::print(stderr, "note: {}\n", writer->notice());
     }
   }
+  print_notes(experiment, common.quiet);
   ReplayOptions options;
   options.threads = common.threads;
   options.stop = &interrupted();

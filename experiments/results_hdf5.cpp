@@ -143,6 +143,7 @@ void write_attribute(hid_t object, const std::string& name, const std::vector<st
   const hsize_t size = value.size();
   const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "make a space");
   std::vector<const char*> texts;
+  texts.reserve(value.size());
   for (const std::string& text : value) texts.push_back(text.c_str());
   write_attribute(object, name, type, space, texts.data());
 }
@@ -912,6 +913,7 @@ struct ResultsWriter::Impl {
   void write_part(const std::vector<Pending>& batch) {
     if (batch.empty()) return;
     std::vector<ReplicationView> views;
+    views.reserve(batch.size());
     for (const Pending& p : batch) views.push_back({p.number, &p.names, &p.runs});
     std::ranges::sort(views, {}, &ReplicationView::number);
     const std::string image = file_image({header, views});
@@ -972,6 +974,7 @@ void ResultsWriter::finish(const ReplayResult& result) {
   assert(!impl_->finished);
   impl_->end_thread();
   std::vector<ReplicationView> views;
+  views.reserve(result.replications.size());
   for (const Replication& r : result.replications) {
     views.push_back({r.number, &r.trace.names, &r.runs});
   }

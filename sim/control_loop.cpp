@@ -79,12 +79,8 @@ void ControlLoop::show_finished_episodes() {
   const auto episodes = backend_.finished_episodes();
   for (; episodes_shown_ < episodes.size(); ++episodes_shown_) {
     const EpisodeRecord& episode = episodes[episodes_shown_];
-    // A gang leaves one episode on each of its GPUs: it is one co-run and is shown once.
-    const bool first = std::all_of(episode.jobs.begin(), episode.jobs.end(), [&](JobId j) {
-      return backend_.record(j).gpu == episode.gpu;
-    });
     const auto ps = episode.ps();
-    if (!first || !ps) continue;
+    if (!episode.primary || !ps) continue;
     members_.clear();
     for (const JobId j : episode.jobs) {
       const JobRecord& r = backend_.record(j);

@@ -16,8 +16,10 @@ constexpr std::string_view kHeader = "time_ns,event,job,gpus";
 constexpr std::array<std::string_view, 7> kNames = {"arrive", "profile", "profiled", "start",
                                                     "finish", "oom",     "fail"};
 
+/// Only the spelling that the writer gives: no sign, no leading zero.
 template <typename T>
 bool parse(std::string_view text, T& value) {
+  if (text.empty() || text.front() == '-' || (text.size() > 1 && text.front() == '0')) return false;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   return result.ec == std::errc{} && result.ptr == text.data() + text.size();
 }
@@ -84,6 +86,7 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
     }
     for (std::string_view gpus = field[3]; !gpus.empty();) {
       const auto space = gpus.find(' ');
+      if (space + 1 == gpus.size()) refuse("gpus ends in a blank");
       if (!parse(gpus.substr(0, space), id)) {
         refuse("gpus is '" + std::string(field[3]) + "', expected numbers separated by blanks");
       }

@@ -79,11 +79,12 @@ double differential_entropy(std::span<const double> sample) {
 MetricValues compute_metrics(const RunRecord& run) {
   std::vector<double> isd, jct, queue, stretch, ps;
   double ooms = 0, failed = 0, solo_gpu_s = 0, profiling = 0;
-  Time first_submit = kNever, last_finish{0};
+  Time first_submit = kNever, last_finish{0}, last_departure{0};
   for (const JobRecord& job : run.jobs) {
     ooms += job.ooms;
     first_submit = std::min(first_submit, job.submit);
     profiling += to_seconds(job.profiling);
+    last_departure = std::max(last_departure, job.finish);
     if (job.end == JobEnd::kFailed) {
       ++failed;
       continue;
@@ -134,7 +135,8 @@ MetricValues compute_metrics(const RunRecord& run) {
   if (!jct.empty()) {
     at(v, Metric::kMakespanS) = to_seconds(last_finish - first_submit);
     at(v, Metric::kLastEndS) = to_seconds(last_finish);
-    const double capacity = at(v, Metric::kMakespanS) * run.gpu_count;
+    // Averages run to the last departure: a job may fail after the last one has finished.
+    const double capacity = to_seconds(last_departure - first_submit) * run.gpu_count;
     at(v, Metric::kOccupancy) = to_seconds(usage.busy) / capacity;
     // GPUs without a resident count as idle; busy time of unknown utilisation is left out.
     const double unknown = to_seconds(usage.busy) - usage.util_known_s;

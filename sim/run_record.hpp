@@ -43,7 +43,10 @@ struct EpisodeRecord {
   Time end{0};
   std::vector<JobId> jobs;  ///< those that finished in it; a run that ended in OOM is not listed
   Duration solo_sum{0};     ///< sum of their J_a
-  bool together = true;
+  bool together = true;     ///< they all started at the same instant
+  /// This is the lowest-numbered GPU that all of them were on: a co-run of gangs leaves an episode on
+  /// each of its GPUs, and one of them speaks for it.
+  bool primary = true;
 
   /// JRS eq. 2 in its general form; empty when nobody finished in the episode.
   std::optional<double> ps() const {

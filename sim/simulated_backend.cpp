@@ -147,13 +147,19 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
 }
 
 void SimulatedBackend::occupy(JobId job, GpuId gpu) {
-  EpisodeRecord& episode = devices_[index(gpu)].episode;
+  Device& device = devices_[index(gpu)];
+  EpisodeRecord& episode = device.episode;
+  std::vector<GpuId> own = running_[index(job)].gpus;
+  std::sort(own.begin(), own.end());
   if (state_.gpu(gpu).residents.empty()) {
     episode = EpisodeRecord{};
     episode.gpu = gpu;
     episode.start = now_;
-  } else if (episode.start != now_) {
-    episode.together = false;
+    device.shared = std::move(own);
+  } else {
+    std::erase_if(device.shared, [&](GpuId g) {
+      return !std::binary_search(own.begin(), own.end(), g);
+    });
   }
   episode.jobs.push_back(job);
   state_.add(gpu, job, false);
@@ -168,14 +174,23 @@ void SimulatedBackend::vacate(JobId job) {
     if (!state_.gpu(g).residents.empty()) continue;
     device.formed.clear();
     device.speeds.clear();
-    if (device.episode.jobs.empty()) continue;  // only runs that ended in OOM
-    device.episode.end = now_;
-    for (const JobId j : device.episode.jobs) {
-      device.episode.solo_sum += record_.jobs[index(j)].solo;
-    }
-    record_.episodes.push_back(std::move(device.episode));
+    finish_episode(g);
   }
   company_changed(gpus);
+}
+
+void SimulatedBackend::finish_episode(GpuId gpu) {
+  Device& device = devices_[index(gpu)];
+  EpisodeRecord& episode = device.episode;
+  if (episode.jobs.empty()) return;  // only runs that ended in OOM
+  episode.end = now_;
+  const Time start = record_.jobs[index(episode.jobs.front())].last_start;
+  for (const JobId j : episode.jobs) {
+    episode.solo_sum += record_.jobs[index(j)].solo;
+    episode.together &= record_.jobs[index(j)].last_start == start;
+  }
+  episode.primary = device.shared.front() == gpu;
+  record_.episodes.push_back(std::move(episode));
 }
 
 void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {

@@ -58,11 +58,13 @@ class SimulatedBackend final : public ClusterBackend {
     Provenance provenance = Provenance::kAlone;
     Time since{0};                ///< usage is accounted up to here
     EpisodeRecord episode;
+    std::vector<GpuId> shared;    ///< GPUs that all members of the episode were on, ascending
   };
 
   Report complete(JobId job);
   Report run_out_of_memory(JobId job);
   void occupy(JobId job, GpuId gpu);
+  void finish_episode(GpuId gpu);
   void vacate(JobId job);
   void company_changed(std::span<const GpuId> gpus);
   void set_speed(JobId job, double speed);

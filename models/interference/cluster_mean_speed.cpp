@@ -18,8 +18,8 @@ ClusterMeanSpeed ClusterMeanSpeed::fit(std::span<const CorunMeasurement> rows) {
     if (row.members.size() != 2) continue;
     const std::vector<double> x = overlap_excess(row);
     for (std::size_t i = 0; i < 2; ++i) {
-      const auto pair = static_cast<std::size_t>(row.members[i].cluster * kClusters +
-                                                 row.members[1 - i].cluster);
+      const auto pair = static_cast<std::size_t>(cluster_of(row.members[i]) * kClusters +
+                                                 cluster_of(row.members[1 - i]));
       sum[pair] += x[i];
       count[pair] += 1;
       samples.emplace_back(pair, x[i]);

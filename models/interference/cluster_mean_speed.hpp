@@ -13,8 +13,7 @@ namespace corun {
 
 class ClusterMeanSpeed final : public SpeedModel {
  public:
-  /// Fits on the pairs among `rows`; members need their cluster. At least one pair
-  /// (std::invalid_argument).
+  /// Fits on the pairs among `rows`; at least one (std::invalid_argument).
   static ClusterMeanSpeed fit(std::span<const CorunMeasurement> rows);
 
   void speeds(std::span<const Profile* const> residents, std::span<double> out) const override;

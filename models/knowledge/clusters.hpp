@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "sim/measurement.hpp"
 #include "sim/profile.hpp"
 
 /// Clusters of profiles (k = 3, the papers' choice) and the papers' uncertainty score.
@@ -27,5 +28,11 @@ struct ClusterAssignment {
 /// Nearest centre and the sum of distances, over the features that the profile has. A profile
 /// without any feature goes to cluster 0 with infinite uncertainty.
 ClusterAssignment assign_cluster(const Profile& profile);
+
+/// The cluster that a measurement names for its member, else that of its profile.
+inline int cluster_of(const CorunMember& member) {
+  return member.cluster >= 0 && member.cluster < kClusters ? member.cluster
+                                                           : assign_cluster(member.profile).cluster;
+}
 
 }  // namespace corun

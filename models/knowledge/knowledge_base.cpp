@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/knowledge/clusters.hpp"
+
 namespace corun {
 
 void KnowledgeBase::observe(int a, int b, double isd_a, double isd_b, double ps) {
@@ -20,14 +22,14 @@ double KnowledgeBase::overall(const std::vector<Statistic>& statistics) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows, int clusters) {
-  KnowledgeBase kb(clusters);
+KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows) {
+  KnowledgeBase kb(kClusters);
   for (const CorunMeasurement& row : rows) {
     if (row.members.size() != 2) continue;
     const CorunMember& a = row.members[0];
     const CorunMember& b = row.members[1];
     const double solo = a.solo_s + b.solo_s;
-    kb.observe(a.cluster, b.cluster, (a.corun_s - a.solo_s) / a.solo_s,
+    kb.observe(cluster_of(a), cluster_of(b), (a.corun_s - a.solo_s) / a.solo_s,
                (b.corun_s - b.solo_s) / b.solo_s,
                (solo - std::max(a.corun_s, b.corun_s)) / solo);
   }

@@ -47,8 +47,11 @@ class KnowledgeBase {
   double overall_ps() const { return overall(ps_); }
 
  private:
-  std::size_t size() const { return static_cast<std::size_t>(clusters_) * static_cast<std::size_t>(clusters_); }
-  std::size_t at(int a, int b) const { return static_cast<std::size_t>(a * clusters_ + b); }
+  std::size_t size() const { return at(clusters_, 0); }
+  std::size_t at(int a, int b) const {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(clusters_) +
+           static_cast<std::size_t>(b);
+  }
   static double overall(const std::vector<Statistic>& statistics);
 
   int clusters_;
@@ -56,8 +59,8 @@ class KnowledgeBase {
   std::vector<Statistic> ps_;   ///< a <= b only
 };
 
-/// The knowledge base that these measurements of pairs give; larger groups are passed over. Every
-/// member must carry its cluster.
-KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows, int clusters);
+/// The knowledge base that these measurements of pairs give; larger groups are passed over. Members
+/// without a cluster are assigned by their profile.
+KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows);
 
 }  // namespace corun

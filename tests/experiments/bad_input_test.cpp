@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/support/program.hpp"
+
+// Every input is hostile: one line that begins with the place, exit code 2, nothing written.
+namespace corun {
+namespace {
+
+struct Case {
+  const char* name;
+  std::string text;
+  const char* place;  ///< ":LINE:COLUMN: " after the file's name
+  const char* hint;   ///< somewhere in the line
+};
+
+class BadConfiguration : public testing::TestWithParam<Case> {};
+
+TEST_P(BadConfiguration, IsRefusedInOneLineWithItsPlace) {
+  const Case& c = GetParam();
+  const test::TemporaryDirectory directory;
+  directory.write("bad.yaml", c.text);
+  const test::Outcome outcome =
+      test::run_corun({"replay", "bad.yaml", "--output", "out.h5", "--quiet", "--threads", "2"},
+                      directory.path());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err.rfind(std::string("bad.yaml") + c.place, 0), 0U) << outcome.err;
+  EXPECT_NE(outcome.err.find(c.hint), std::string::npos) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    EXPECT_EQ(entry.path().filename(), "bad.yaml") << "something was written";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, BadConfiguration,
+    testing::Values(
+        Case{"UnknownKey", "clutser: {nodes: 1}\n", ":1:1: ", "did you mean 'cluster'"},
+        Case{"DuplicateKey", "seed: 1\nseed: 2\n", ":2:1: ", "seed"},
+        Case{"WrongType", "cluster: {nodes: many}\n", ":1:18: ", "many"},
+        Case{"NegativeSize", "replications: -3\n", ":1:15: ", "-3"},
+        Case{"ZeroSize", "cluster: {nodes: 0}\n", ":1:18: ", "0"},
+        Case{"NaN", "policies: [{name: min-slowdown, epsilon: .nan}]\n", ":1:42: ", "nan"},
+        Case{"Overflow", "replications: 99999999999999999999\n", ":1:15: ",
+             "99999999999999999999"},
+        Case{"LeadingZero", "seed: 010\n", ":1:7: ", "010"},
+        Case{"Unterminated", "workload: {source: 'jrs-queue\n", ":1:20: ", "unterminated"},
+        Case{"UnterminatedPlain", "seed: 1\nworkload:\n  source: 'jrs-queue\n", ":3:11: ", "unterminated"},
+        Case{"Empty", "", ":1:1: ", "nothing"},
+        Case{"Binary", std::string("\x00\x01\x02\xff", 4), ":1:1: ", "byte"},
+        Case{"UnknownPolicy", "policies: [{name: min-slowdwn}]\n", ":1:19: ",
+             "did you mean 'min-slowdown'"},
+        Case{"NoPolicy", "policies: []\n", ":1:11: ", "polic"},
+        Case{"Epsilon", "policies: [{name: balance, epsilon: 1.5}]\n", ":1:37: ", "1.5"},
+        Case{"NoSuchTrace", "workload: {source: csv, path: /nonexistent.csv}\n", ":1:31: ",
+             "/nonexistent.csv"},
+        Case{"NoSuchWorld", "world: {path: nowhere.corun.csv}\n", ":1:15: ", "nowhere.corun.csv"},
+        Case{"NoSuchKnowledge", "belief: {initial: kb.csv}\n", ":1:19: ", "kb.csv"},
+        Case{"UnknownSource", "workload: {source: jrs-qeue}\n", ":1:20: ",
+             "did you mean 'jrs-queue'"},
+        Case{"UnknownGpu", "cluster: {gpu_type: V100-16G}\n", ":1:21: ",
+             "did you mean 'V100-16GB'"},
+        Case{"OverCommit",
+             "cluster: {max_jobs_per_gpu: 2}\npolicies: [{name: kube-default, replicas: 3}]\n",
+             ":2:19: ", "broke the rule 'over-commit'"},
+        Case{"OverCommittedBin",
+             "cluster: {max_jobs_per_gpu: 4}\n"
+             "policies:\n  - fcfs\n  - {name: max-packing, bin_max: 9}\n",
+             ":4:12: ", "broke the rule 'over-commit'"},
+        Case{"UnknownJobInBin", "policies: [{name: max-packing, bin: [J7-206]}]\n", ":1:37: ",
+             "did you mean 'J7-20"},
+        Case{"UnknownCluster",
+             "policies: [{name: balance, pairing: given, order: [[0, 7]]}]\n", ":1:51: ",
+             "clusters 0 to 2"},
+        Case{"SameLabelTwice",
+             "policies: [{name: fcfs, label: x}, {name: random, label: 'x#1'}, {name: balance, "
+             "label: x}]\n",
+             ":1:", "label"}),
+    [](const auto& c) { return std::string(c.param.name); });
+
+TEST(BadFlags, AreRefusedWithTheFlagsName) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"replay", "--sed", "1"}, "--sed: no such option of corun replay; did you mean '--se"},
+      {{"replay", "--seed", "-1"}, "--set seed=-1: "},
+      {{"replay", "--threads", "x"}, "--threads: found 'x'"},
+      {{"replay", "--format", "xml"}, "--format: found 'xml'"},
+      {{"replay", "--set", "cluster.nods=2"}, "--set cluster.nods=2: "},
+      {{"replay", "missing.yaml"}, "missing.yaml"},
+      {{"replay", "."}, ".: "},
+      {{"replay", "--output", "no/such/dir/x.h5"}, "--output"},
+      {{"replay", "--data", "/nonexistent"}, "--data: '/nonexistent' is not a directory"},
+      {{"replay", "--worlds", "nowhere"}, "--worlds"},
+      {{"recommend", "--epsilon", "2"}, "--epsilon: found '2'"},
+      {{"recommend", "--objective", "minslowdown"}, "--objective: found 'minslowdown'"},
+      {{"recommend", "--pairing", "given"}, "--order: "},
+      {{"recommend", "--bin", "J7-205"}, "--bin: "},
+      {{"recommend", "--queue", "nowhere.csv"}, "--queue: no file 'nowhere.csv'"},
+      {{"recommend", "--kb", "nowhere.csv"}, "--kb: no file 'nowhere.csv'"},
+      {{"list", "polices"}, "corun list: no list 'polices': did you mean 'policies'?"},
+      {{"repaly"}, "corun: no command 'repaly': did you mean 'replay'?"},
+  };
+  const test::TemporaryDirectory directory;
+  for (const auto& [arguments, begin] : cases) {
+    const test::Outcome outcome = test::run_corun(arguments, directory.path());
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_EQ(outcome.err.rfind(begin, 0), 0U) << begin << "\n" << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(BadFlags, CudaWithoutAUsableGpuIsItsOwnExitCode) {
+  const test::Outcome outcome = test::run_corun({"replay", "--device", "cuda"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.err.rfind("--device cuda: ", 0), 0U) << outcome.err;
+}
+
+}  // namespace
+}  // namespace corun

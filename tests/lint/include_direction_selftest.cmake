@@ -1,0 +1,147 @@
+# Shows that include_direction_test.cmake can fail:  cmake -P include_direction_selftest.cmake
+#
+# A small tree that keeps every rule must pass; the same tree with one forbidden include must fail
+# and name that file and line, for each rule in turn. -DWORK=<folder> says where the trees are made
+# (default: a folder of its own among the temporary files).
+cmake_minimum_required(VERSION 3.25)
+
+set(script "${CMAKE_CURRENT_LIST_DIR}/include_direction_test.cmake")
+if(NOT DEFINED WORK)
+  set(parent "$ENV{TMPDIR}")
+  if(parent STREQUAL "")
+    set(parent "/tmp")
+  endif()
+  string(RANDOM LENGTH 12 name)
+  set(WORK "${parent}/include_direction_${name}")
+endif()
+set(tree "${WORK}/tree")
+
+# file|include
+set(allowed
+    "sim/a.hpp|<vector>"
+    "sim/a.cpp|\"sim/a.hpp\""
+    "sim/b.cpp|\"a.hpp\""
+    "traces/a.hpp|\"sim/a.hpp\""
+    "traces/a.cpp|<zlib.h>"
+    "traces/b.cpp|<fmt/format.h>"
+    "models/a.hpp|\"sim/a.hpp\""
+    "models/a.cpp|<boost/graph/adjacency_list.hpp>"
+    "models/deep/a.cu|<cuda_runtime.h>"
+    "models/deep/b.cpp|\"../a.hpp\""
+    "policies/a.hpp|\"models/a.hpp\""
+    "policies/a.cpp|<boost/graph/graph_traits.hpp>"
+    "policies/matching.cpp|<lemon/matching.h>"
+    "policies/matching_lemon.cpp|<lemon/smart_graph.h>"
+    "experiments/a.hpp|\"traces/a.hpp\""
+    "experiments/b.hpp|\"policies/a.hpp\""
+    "experiments/a.cpp|<hdf5.h>"
+    "experiments/b.cpp|<yaml-cpp/yaml.h>"
+    "experiments/c.cpp|<boost/program_options.hpp>"
+    "experiments/live/a.cpp|<cuda_runtime.h>")
+
+set(forbidden
+    "sim/bad.cpp|\"traces/a.hpp\""
+    "sim/bad.cpp|\"models/a.hpp\""
+    "sim/bad.cpp|\"policies/a.hpp\""
+    "sim/bad.cpp|\"experiments/a.hpp\""
+    "sim/bad.cpp|\"tests/support/a.hpp\""
+    "sim/bad.cpp|\"bench/a.hpp\""
+    "sim/bad.cpp|\"../models/a.hpp\""
+    "sim/bad.cpp|<models/a.hpp>"
+    "sim/bad.cpp|<fmt/format.h>"
+    "sim/bad.cpp|<unistd.h>"
+    "sim/bad.cpp|<boost/graph/adjacency_list.hpp>"
+    "sim/bad.cpp|\"hdf5.h\""
+    "sim/bad.cpp|<cuda_runtime.h>"
+    "traces/bad.hpp|\"models/a.hpp\""
+    "traces/bad.hpp|\"policies/a.hpp\""
+    "traces/bad.hpp|\"experiments/a.hpp\""
+    "traces/bad.hpp|<hdf5.h>"
+    "traces/bad.hpp|<yaml-cpp/yaml.h>"
+    "traces/bad.hpp|<boost/program_options/options_description.hpp>"
+    "traces/bad.hpp|<boost/graph/adjacency_list.hpp>"
+    "traces/bad.hpp|<cuda_runtime.h>"
+    "traces/bad.hpp|<lemon/matching.h>"
+    "models/bad.cpp|\"traces/a.hpp\""
+    "models/bad.cpp|\"policies/a.hpp\""
+    "models/bad.cpp|\"experiments/a.hpp\""
+    "models/bad.cpp|<H5Cpp.h>"
+    "models/bad.cpp|<yaml-cpp/yaml.h>"
+    "models/bad.cpp|<boost/program_options.hpp>"
+    "models/bad.cpp|<lemon/matching.h>"
+    "models/deep/bad.cu|\"../../policies/a.hpp\""
+    "policies/bad.cpp|\"traces/a.hpp\""
+    "policies/bad.cpp|\"experiments/a.hpp\""
+    "policies/bad.cpp|<hdf5_hl.h>"
+    "policies/bad.cpp|<yaml-cpp/yaml.h>"
+    "policies/bad.cpp|<boost/program_options.hpp>"
+    "policies/bad.cpp|<cuda.h>"
+    "policies/bad.cpp|<thrust/sort.h>"
+    "policies/bad.cpp|<lemon/matching.h>"
+    "policies/matching.hpp|<lemon/matching.h>"
+    "experiments/bad.cpp|\"tests/support/a.hpp\""
+    "experiments/bad.cpp|\"bench/a.hpp\""
+    "experiments/bad.cpp|<lemon/matching.h>"
+    "experiments/bad.cpp|<cuda_runtime_api.h>"
+    "experiments/bad.cpp|<nvml.h>")
+
+# put(case): writes the file of one case, its include on line 4, after text that must not confuse.
+function(put case)
+  string(REGEX MATCH "^([^|]+)\\|(.+)$" whole "${case}")
+  set(path "${CMAKE_MATCH_1}")
+  set(header "${CMAKE_MATCH_2}")
+  file(WRITE "${tree}/${path}"
+       "// #include \"experiments/comment.hpp\"; [x]\n#define LONG(a) \\\n  a[0];\n#include ${header}\n")
+endfunction()
+
+function(check_tree status_name output_name)
+  execute_process(COMMAND "${CMAKE_COMMAND}" "-DROOT=${tree}" -P "${script}"
+                  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  set(${status_name} "${status}" PARENT_SCOPE)
+  set(${output_name} "${output}${errors}" PARENT_SCOPE)
+endfunction()
+
+set(wrong "")
+
+# An empty tree is no success.
+file(REMOVE_RECURSE "${tree}")
+file(MAKE_DIRECTORY "${tree}")
+check_tree(status output)
+if(status EQUAL 0)
+  list(APPEND wrong "a tree without sources passed")
+endif()
+
+foreach(case IN LISTS allowed)
+  put("${case}")
+endforeach()
+check_tree(status output)
+if(NOT status EQUAL 0)
+  list(APPEND wrong "the tree that keeps the rules did not pass: ${output}")
+endif()
+
+foreach(case IN LISTS forbidden)
+  string(REGEX MATCH "^[^|]+" path "${case}")
+  put("${case}")
+  check_tree(status output)
+  file(REMOVE "${tree}/${path}")
+  if(status EQUAL 0)
+    list(APPEND wrong "passed, though forbidden: ${case}")
+  else()
+    string(FIND "${output}" "${path}:4: " position)
+    if(position EQUAL -1)
+      list(APPEND wrong "failed without naming ${path}:4: ${case}")
+    endif()
+    if(NOT output MATCHES "1 includes go the wrong way")
+      list(APPEND wrong "named more than the one violation: ${case}: ${output}")
+    endif()
+  endif()
+endforeach()
+
+file(REMOVE_RECURSE "${WORK}")
+if(NOT wrong STREQUAL "")
+  list(JOIN wrong "\n" report)
+  message(FATAL_ERROR "the include-direction test is not to be trusted:\n${report}")
+endif()
+list(LENGTH allowed allowed_count)
+list(LENGTH forbidden forbidden_count)
+message(STATUS "${allowed_count} allowed includes pass, each of ${forbidden_count} forbidden ones fails")

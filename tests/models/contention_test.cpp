@@ -1,0 +1,324 @@
+#include "models/interference/contention.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "models/interference/catalog.hpp"
+#include "models/interference/overlap.hpp"
+#include "sim/rng.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+namespace {
+
+using Coefficients = std::array<double, ContentionModel::kTerms>;
+
+Profile profile(std::optional<double> u, std::optional<double> m, std::optional<double> t) {
+  return {u, m, t, std::nullopt, false};
+}
+
+/// The four pressures on `own` beside one other, written out from the header's formula.
+Coefficients pressures(const Profile& own, const Profile& other) {
+  const double u = *own.gpu_util_pct / 100;
+  const double m = *own.mem_alloc_pct / 100;
+  const double t = *own.mem_time_pct / 100;
+  const double v = *other.gpu_util_pct / 100;
+  const double n = *other.mem_alloc_pct / 100;
+  const double r = *other.mem_time_pct / 100;
+  return {(1 - m) * u * (1 - n) * v, t * v, std::max(0.0, 1 - u / 0.1) * v,
+          std::max(0.0, t + r - 0.5) - std::max(0.0, t - 0.5)};
+}
+
+double excess(const Coefficients& c, const Profile& own, const Profile& other) {
+  const Coefficients p = pressures(own, other);
+  return c[0] * p[0] + c[1] * p[1] + c[2] * p[2] + c[3] * p[3];
+}
+
+/// A pair whose members stay together to the end, at the speeds that belong to these excesses.
+CorunMeasurement pair_of(const Profile& a, const Profile& b, double excess_a, double excess_b) {
+  constexpr double kEnd = 1000;
+  CorunMeasurement row;
+  row.source = "made up";
+  row.members.push_back({0, a, kEnd / (1 + excess_a), kEnd, 0});
+  row.members.push_back({1, b, kEnd / (1 + excess_b), kEnd, 0});
+  return row;
+}
+
+std::vector<Profile> random_profiles(std::size_t n) {
+  Rng rng(5, Stream::kTest);
+  std::vector<Profile> all;
+  for (std::size_t i = 0; i < n; ++i) {
+    // Every third is a light job, or the launch latency term would have nothing to be fitted on.
+    const double u = i % 3 == 0 ? 12 * rng.uniform() : 100 * rng.uniform();
+    all.push_back(profile(u, 100 * rng.uniform(), 70 * rng.uniform()));
+  }
+  return all;
+}
+
+/// Rows that follow the formula exactly.
+std::vector<CorunMeasurement> rows_of(const Coefficients& c) {
+  const std::vector<Profile> all = random_profiles(30);
+  std::vector<CorunMeasurement> rows;
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    const Profile& a = all[i];
+    const Profile& b = all[i + 1];
+    rows.push_back(pair_of(a, b, excess(c, a, b), excess(c, b, a)));
+  }
+  return rows;
+}
+
+std::vector<double> speeds(const SpeedModel& model, const std::vector<Profile>& residents) {
+  std::vector<const Profile*> pointers;
+  for (const Profile& p : residents) pointers.push_back(&p);
+  std::vector<double> out(residents.size(), -1);
+  model.speeds(pointers, out);
+  return out;
+}
+
+constexpr Coefficients kKnown{0.8, 0.3, 0.4, 0.5};
+
+TEST(Contention, FitFindsTheFormulaThatMadeTheRows) {
+  const auto model = ContentionModel::fit(rows_of(kKnown));
+  for (std::size_t k = 0; k < kKnown.size(); ++k) {
+    EXPECT_NEAR(model.coefficients()[k], kKnown[k], 1e-9) << k;
+  }
+  EXPECT_NEAR(model.residual_sigma(), 0, 1e-6);
+}
+
+TEST(Contention, PairByHand) {
+  const auto model = ContentionModel::fit(rows_of(kKnown));
+  // Own u 0.5, m 0.2, t 0.4; other u 0.8, m 0.5, t 0.3:
+  //   0.8 * (0.8 * 0.5) * (0.5 * 0.8) + 0.3 * 0.4 * 0.8 + 0 + 0.5 * 0.2 = 0.324
+  //   0.8 * (0.5 * 0.8) * (0.8 * 0.5) + 0.3 * 0.3 * 0.5 + 0 + 0.5 * 0.2 = 0.273
+  const auto s = speeds(model, {profile(50, 20, 40), profile(80, 50, 30)});
+  EXPECT_NEAR(s[0], 1 / 1.324, 1e-9);
+  EXPECT_NEAR(s[1], 1 / 1.273, 1e-9);
+  // A light job, u 0.05, m 0, t 0: 0.8 * 0.05 * 0.4 + 0 + 0.4 * 0.5 * 0.8 + 0 = 0.176.
+  EXPECT_NEAR(speeds(model, {profile(5, 0, 0), profile(80, 50, 30)})[0], 1 / 1.176, 1e-9);
+}
+
+TEST(Contention, TripleByHand) {
+  const auto model = ContentionModel::fit(rows_of(kKnown));
+  const auto s = speeds(model, {profile(50, 20, 40), profile(80, 50, 30), profile(5, 0, 60)});
+  // First: the others' (1 - m) u sum to 0.4 + 0.05, u to 0.85, t to 0.9.
+  EXPECT_NEAR(s[0], 1 / (1 + 0.8 * 0.4 * 0.45 + 0.3 * 0.4 * 0.85 + 0.5 * 0.8), 1e-9);
+  EXPECT_NEAR(s[1], 1 / (1 + 0.8 * 0.4 * 0.45 + 0.3 * 0.3 * 0.55 + 0.5 * 0.8), 1e-9);
+  // The third is above the knee by itself (0.6): only what the others add counts.
+  EXPECT_NEAR(s[2],
+              1 / (1 + 0.8 * 0.05 * 0.8 + 0.3 * 0.6 * 1.3 + 0.4 * 0.5 * 1.3 + 0.5 * (0.8 - 0.1)),
+              1e-9);
+}
+
+TEST(Contention, AloneIsExactlyOne) {
+  WorkloadKeys keys;
+  const auto model = ContentionModel::fit(paper_measurements(keys));
+  for (const Profile& p : random_profiles(50)) EXPECT_EQ(speeds(model, {p})[0], 1.0);
+  EXPECT_EQ(speeds(model, {Profile{}})[0], 1.0);
+}
+
+TEST(Contention, SpeedsAreInZeroToOneAndFallWithCompany) {
+  WorkloadKeys keys;
+  const auto model = ContentionModel::fit(paper_measurements(keys));
+  std::vector<Profile> residents;
+  double before = 1;
+  for (const Profile& p : random_profiles(12)) {
+    residents.push_back(p);
+    const auto s = speeds(model, residents);
+    for (const double x : s) {
+      EXPECT_GT(x, 0);
+      EXPECT_LE(x, 1);
+    }
+    EXPECT_LE(s[0], before);
+    before = s[0];
+  }
+}
+
+TEST(Contention, FirstTermIsSymmetric) {
+  const auto model = ContentionModel::fit(rows_of({0.7, 0, 0, 0}));
+  EXPECT_NEAR(model.coefficients()[0], 0.7, 1e-9);
+  for (std::size_t k = 1; k < ContentionModel::kTerms; ++k) {
+    EXPECT_NEAR(model.coefficients()[k], 0, 1e-9);
+  }
+  const auto s = speeds(model, {profile(50, 20, 40), profile(8, 50, 60)});
+  EXPECT_LT(s[0], 1);
+  EXPECT_NEAR(s[0], s[1], 1e-9);
+}
+
+/// Least squares under c >= 0 by coordinate descent, which shares nothing with the model's solver.
+Coefficients descend(const std::vector<Coefficients>& a, const std::vector<double>& b) {
+  Coefficients c{};
+  for (int round = 0; round < 20000; ++round) {
+    for (std::size_t k = 0; k < c.size(); ++k) {
+      double slope = 0;
+      double curve = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        double rest = b[i];
+        for (std::size_t l = 0; l < c.size(); ++l) rest -= l == k ? 0 : a[i][l] * c[l];
+        slope += a[i][k] * rest;
+        curve += a[i][k] * a[i][k];
+      }
+      c[k] = curve > 0 ? std::max(0.0, slope / curve) : 0;
+    }
+  }
+  return c;
+}
+
+/// The header's fit done otherwise: weighted non-negative least squares, and the level apart.
+struct SlowFit {
+  Coefficients coefficients{};
+  double level = 0;
+};
+
+SlowFit slow_fit(const std::vector<CorunMeasurement>& rows) {
+  std::vector<Coefficients> a;
+  std::vector<Coefficients> weighted;
+  std::vector<double> b;
+  double measured = 0;
+  for (const CorunMeasurement& row : rows) {
+    if (row.members.size() != 2) continue;
+    const std::vector<double> x = overlap_excess(row);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double s = std::min(1.0, 1 / (1 + x[i]));
+      a.push_back(pressures(row.members[i].profile, row.members[1 - i].profile));
+      weighted.push_back(a.back());
+      for (double& p : weighted.back()) p *= s;
+      b.push_back(s * x[i]);
+      measured += x[i];
+    }
+  }
+  SlowFit fit;
+  fit.coefficients = descend(weighted, b);
+  double predicted = 0;
+  for (const Coefficients& p : a) {
+    predicted += std::inner_product(p.begin(), p.end(), fit.coefficients.begin(), 0.0);
+  }
+  fit.level = measured / predicted;
+  return fit;
+}
+
+void expect_same_fit(const std::vector<CorunMeasurement>& rows) {
+  const auto model = ContentionModel::fit(rows);
+  const SlowFit slow = slow_fit(rows);
+  for (std::size_t k = 0; k < ContentionModel::kTerms; ++k) {
+    EXPECT_GE(model.coefficients()[k], 0);
+    EXPECT_NEAR(model.coefficients()[k], slow.level * slow.coefficients[k], 1e-6) << k;
+  }
+}
+
+TEST(Contention, NonNegativeLeastSquaresAgainstDescent) {
+  WorkloadKeys keys;
+  expect_same_fit(paper_measurements(keys));
+  // Excesses that have nothing to do with the profiles: some coefficients end at the bound.
+  bool bound_reached = false;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Rng rng(seed, Stream::kTest);
+    std::vector<CorunMeasurement> rows = rows_of(kKnown);
+    for (CorunMeasurement& row : rows) {
+      for (CorunMember& m : row.members) m.solo_s = m.corun_s / (1 + rng.exponential(0.3));
+    }
+    expect_same_fit(rows);
+    const auto c = ContentionModel::fit(rows).coefficients();
+    bound_reached = bound_reached || std::ranges::count(c, 0.0) > 0;
+  }
+  EXPECT_TRUE(bound_reached);
+}
+
+TEST(Contention, PapersCoefficients) {
+  WorkloadKeys keys;
+  const auto rows = paper_measurements(keys);
+  // An independent fit in other software, on these rows and two of a draft: before the level.
+  const Coefficients expected{0.7985, 0.3382, 0.3864, 0.0088};
+  const SlowFit slow = slow_fit(rows);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_NEAR(slow.coefficients[k], expected[k], 0.05) << k;
+  }
+  // The weights favour small excesses, which the level makes up for.
+  EXPECT_NEAR(slow.level, 1.34, 0.03);
+
+  const auto model = ContentionModel::fit(rows);
+  EXPECT_GT(model.residual_sigma(), 0.4);
+  EXPECT_LT(model.residual_sigma(), 1.0);
+  double measured = 0;
+  double predicted = 0;
+  for (const CorunMeasurement& row : rows) {
+    if (row.members.size() != 2) continue;
+    for (const double x : overlap_excess(row)) measured += x;
+    for (const double s : speeds(model, {row.members[0].profile, row.members[1].profile})) {
+      predicted += 1 / s - 1;
+    }
+  }
+  EXPECT_NEAR(predicted / measured, 1, 1e-9);
+}
+
+TEST(Contention, MissingValuesTakeTheMeanOfTheFittedRows) {
+  // Half the rows have u 40, the others 60, and so on: the means are u 50, m 20, t 40.
+  const Profile low = profile(40, 10, 30);
+  const Profile high = profile(60, 30, 50);
+  const std::vector<CorunMeasurement> rows{pair_of(low, high, 0.2, 0.3),
+                                           pair_of(high, low, 0.25, 0.35)};
+  const auto model = ContentionModel::fit(rows);
+  const Profile other = profile(80, 50, 30);
+  const auto known = speeds(model, {profile(50, 20, 40), other});
+  for (const Profile& p :
+       {profile({}, 20, 40), profile(50, {}, 40), profile(50, 20, {}), profile({}, {}, {})}) {
+    const auto s = speeds(model, {p, other});
+    EXPECT_NEAR(s[0], known[0], 1e-12);
+    EXPECT_NEAR(s[1], known[1], 1e-12);
+  }
+  // A gap among the fitted rows is no reason to refuse them, nor is a column that nobody knows.
+  std::vector<CorunMeasurement> gaps = rows;
+  gaps[0].members[0].profile.gpu_util_pct.reset();
+  for (CorunMeasurement& row : gaps) {
+    for (CorunMember& m : row.members) m.profile.mem_alloc_pct.reset();
+  }
+  for (const double s : speeds(ContentionModel::fit(gaps), {low, Profile{}})) {
+    EXPECT_TRUE(s > 0 && s <= 1) << s;
+  }
+}
+
+TEST(Contention, RowsWithoutInterferenceGiveNone) {
+  const auto model = ContentionModel::fit(rows_of({0, 0, 0, 0}));
+  EXPECT_NEAR(speeds(model, {profile(90, 10, 60), profile(90, 10, 60)})[0], 1, 1e-9);
+}
+
+TEST(Contention, RefusesRowsWithoutPairs) {
+  EXPECT_THROW(ContentionModel::fit({}), std::invalid_argument);
+  WorkloadKeys keys;
+  PaperFilter bins;
+  bins.jrs_bins = true;
+  EXPECT_THROW(ContentionModel::fit(paper_measurements(keys, bins)), std::invalid_argument);
+}
+
+TEST(SpeedModels, EveryOneOfTheCatalogueKeepsItsPromises) {
+  WorkloadKeys keys;
+  const auto rows = paper_measurements(keys);
+  ASSERT_FALSE(speed_model_catalog().empty());
+  for (const SpeedModelEntry& entry : speed_model_catalog()) {
+    EXPECT_EQ(find_speed_model(entry.name), &entry);
+    EXPECT_FALSE(entry.description.empty());
+    EXPECT_THROW(entry.fit({}), std::invalid_argument) << entry.name;
+    const auto model = entry.fit(rows);
+    EXPECT_GE(model->residual_sigma(), 0);
+    EXPECT_EQ(speeds(*model, {profile(80, 50, 30)})[0], 1.0) << entry.name;
+    const auto profiles = random_profiles(9);
+    for (const double s : speeds(*model, profiles)) EXPECT_TRUE(s > 0 && s <= 1) << entry.name;
+    // The order of the residents does not matter.
+    const auto one = speeds(*model, {profiles[0], profiles[1], profiles[2]});
+    const auto other = speeds(*model, {profiles[2], profiles[0], profiles[1]});
+    EXPECT_NEAR(one[0], other[1], 1e-12);
+    EXPECT_NEAR(one[2], other[0], 1e-12);
+  }
+  EXPECT_EQ(find_speed_model("no such model"), nullptr);
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,100 @@
+#include "sim/cluster_state.hpp"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim/rng.hpp"
+#include "tests/support/builders.hpp"
+
+namespace corun {
+namespace {
+
+using test::G;
+using test::J;
+
+std::vector<std::uint32_t> members(const GpuSet& set) {
+  std::vector<std::uint32_t> found;
+  set.each([&](GpuId g) {
+    found.push_back(static_cast<std::uint32_t>(index(g)));
+    return true;
+  });
+  return found;
+}
+
+TEST(ClusterState, GpusAreNumberedNodeByNode) {
+  const ClusterSpec spec = test::cluster({test::node(2, 1.0), test::node(3, 2.0)});
+  const ClusterState state(spec);
+  ASSERT_EQ(state.gpus().size(), 5U);
+  EXPECT_EQ(spec.gpu_count(), 5);
+  for (std::uint32_t g = 0; g < 5; ++g) {
+    EXPECT_EQ(index(state.gpu(G(g)).node), g < 2 ? 0U : 1U);
+    EXPECT_EQ(state.gpu_type(G(g)).speed, g < 2 ? 1.0 : 2.0);
+    EXPECT_TRUE(state.empty_gpus().contains(G(g)));
+  }
+  EXPECT_EQ(state.empty_gpus().size(), 5);
+}
+
+TEST(ClusterState, ResidentsAscendAndAnEmptyGpuIsInTheSet) {
+  const ClusterSpec spec = test::cluster(1, 2);
+  ClusterState state(spec);
+  state.add(G(1), J(7), false);
+  state.add(G(1), J(2), false);
+  state.add(G(1), J(5), false);
+  EXPECT_EQ(state.gpu(G(1)).residents, (std::vector<JobId>{J(2), J(5), J(7)}));
+  EXPECT_EQ(members(state.empty_gpus()), (std::vector<std::uint32_t>{0}));
+  state.remove(G(1), J(5));
+  EXPECT_EQ(state.gpu(G(1)).residents, (std::vector<JobId>{J(2), J(7)}));
+  state.remove(G(1), J(2));
+  EXPECT_FALSE(state.empty_gpus().contains(G(1)));
+  state.remove(G(1), J(7));
+  EXPECT_EQ(members(state.empty_gpus()), (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(ClusterState, ProfilingIsMarkedAndUnmarked) {
+  const ClusterSpec spec = test::cluster(1, 1);
+  ClusterState state(spec);
+  state.add(G(0), J(0), true);
+  EXPECT_TRUE(state.gpu(G(0)).profiling);
+  state.remove(G(0), J(0));
+  EXPECT_FALSE(state.gpu(G(0)).profiling);
+}
+
+TEST(GpuSet, ScanStopsWhenAsked) {
+  GpuSet set(200);
+  for (const std::uint32_t g : {199U, 3U, 64U, 63U}) set.insert(G(g));
+  std::vector<std::uint32_t> found;
+  set.each([&](GpuId g) {
+    found.push_back(static_cast<std::uint32_t>(index(g)));
+    return found.size() < 2;
+  });
+  EXPECT_EQ(found, (std::vector<std::uint32_t>{3, 63}));
+  EXPECT_EQ(members(set), (std::vector<std::uint32_t>{3, 63, 64, 199}));
+}
+
+TEST(GpuSet, RandomOperationsAgreeWithAnOrderedSet) {
+  Rng rng(1, Stream::kTest);
+  for (const int gpus : {1, 63, 64, 65, 300}) {
+    GpuSet set(gpus);
+    std::set<std::uint32_t> reference;
+    for (int step = 0; step < 2000; ++step) {
+      const std::uint32_t g = rng.below(static_cast<std::uint32_t>(gpus));
+      if (rng.below(2) == 0) {
+        set.insert(G(g));
+        reference.insert(g);
+      } else {
+        set.erase(G(g));
+        reference.erase(g);
+      }
+      ASSERT_EQ(set.size(), static_cast<int>(reference.size()));
+      ASSERT_EQ(set.empty(), reference.empty());
+      ASSERT_EQ(set.contains(G(g)), reference.count(g) == 1);
+    }
+    EXPECT_EQ(members(set), std::vector<std::uint32_t>(reference.begin(), reference.end()));
+  }
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,132 @@
+#include "sim/event_log.hpp"
+
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim/error.hpp"
+#include "tests/support/builders.hpp"
+
+namespace corun {
+namespace {
+
+using namespace std::chrono_literals;
+using test::G;
+using test::J;
+
+const std::string kHeader = "time_ns,event,job,gpus\n";
+
+EventLog sample() {
+  return {{0s, LogKind::kArrive, J(0), {}},
+          {0s, LogKind::kProfile, J(0), {G(3)}},
+          {60s, LogKind::kProfiled, J(0), {}},
+          {60s, LogKind::kStart, J(0), {G(0), G(11)}},
+          {90s, LogKind::kOom, J(0), {}},
+          {90s, LogKind::kStart, J(0), {G(0), G(11)}},
+          {120s + 1ns, LogKind::kFail, J(0), {}},
+          {121s, LogKind::kArrive, J(4000000000U), {}},
+          {9000000s, LogKind::kFinish, J(4000000000U), {}}};
+}
+
+EventLog read(const std::string& text, const JobFinder& find = {}) {
+  std::istringstream in(text);
+  return read_event_log(in, "run.csv", find);
+}
+
+std::string written(const EventLog& log, const JobNamer& name = {}) {
+  std::ostringstream out;
+  write_event_log(out, log, name);
+  return out.str();
+}
+
+void refused(const std::string& text, const std::string& place, const std::string& words) {
+  try {
+    read(text);
+    ADD_FAILURE() << "accepted: " << text;
+  } catch (const InputError& e) {
+    const std::string what = e.what();
+    EXPECT_EQ(what.rfind(place + ": ", 0), 0U) << what;
+    EXPECT_NE(what.find(words), std::string::npos) << what;
+  }
+}
+
+TEST(EventLog, WritesWhatTheHeaderShows) {
+  const EventLog log = {{0s, LogKind::kArrive, J(5), {}},
+                        {0s, LogKind::kStart, J(5), {G(0)}},
+                        {281400ms, LogKind::kFinish, J(5), {}}};
+  EXPECT_EQ(written(log, [](JobId) { return std::string("J7-205"); }),
+            kHeader + "0,arrive,J7-205,\n0,start,J7-205,0\n281400000000,finish,J7-205,\n");
+}
+
+TEST(EventLog, RoundTripByNumberAndByName) {
+  EXPECT_EQ(read(written(sample())), sample());
+  EXPECT_EQ(read(written({})), EventLog{});
+  const auto name = [](JobId j) { return "job-" + std::to_string(index(j)); };
+  const auto find = [](const std::string& s) -> std::optional<JobId> {
+    if (s.rfind("job-", 0) != 0) return std::nullopt;
+    return JobId{static_cast<std::uint32_t>(std::stoul(s.substr(4)))};
+  };
+  EXPECT_EQ(read(written(sample(), name), find), sample());
+}
+
+TEST(EventLog, EveryKindHasItsOwnWord) {
+  EXPECT_EQ(written(sample()),
+            kHeader +
+                "0,arrive,0,\n0,profile,0,3\n60000000000,profiled,0,\n60000000000,start,0,0 11\n"
+                "90000000000,oom,0,\n90000000000,start,0,0 11\n120000000001,fail,0,\n"
+                "121000000000,arrive,4000000000,\n9000000000000000,finish,4000000000,\n");
+}
+
+TEST(EventLog, MalformedLinesAreRefusedWithTheirPlace) {
+  refused("", "run.csv", "empty");
+  refused("time,event,job,gpus\n", "run.csv:1", "expected the header");
+  refused("\n", "run.csv:1", "expected the header");
+  refused(kHeader + "0,arrive,0\n", "run.csv:2", "expected 4 fields");
+  refused(kHeader + "0,arrive,0,,\n", "run.csv:2", "expected 4 fields");
+  refused(kHeader + "\n", "run.csv:2", "expected 4 fields");
+  refused(kHeader + "0,arrive,0,\n\n", "run.csv:3", "expected 4 fields");
+  refused(kHeader + "x,arrive,0,\n", "run.csv:2", "time_ns is 'x'");
+  refused(kHeader + ",arrive,0,\n", "run.csv:2", "time_ns is ''");
+  refused(kHeader + "1.5,arrive,0,\n", "run.csv:2", "time_ns is '1.5'");
+  refused(kHeader + "-1,arrive,0,\n", "run.csv:2", "time_ns is '-1'");
+  refused(kHeader + "99999999999999999999,arrive,0,\n", "run.csv:2", "time_ns");
+  refused(kHeader + "5,arrive,0,\n4,arrive,1,\n", "run.csv:3", "goes back");
+  refused(kHeader + "0,Arrive,0,\n", "run.csv:2", "event is 'Arrive'");
+  refused(kHeader + "0,,0,\n", "run.csv:2", "event is ''");
+  refused(kHeader + "0,arrive,J7,\n", "run.csv:2", "job is 'J7'");
+  refused(kHeader + "0,arrive,,\n", "run.csv:2", "job is ''");
+  refused(kHeader + "0,arrive,-1,\n", "run.csv:2", "job is '-1'");
+  refused(kHeader + "0,arrive,4294967296,\n", "run.csv:2", "job is '4294967296'");
+  refused(kHeader + "0,start,0,a\n", "run.csv:2", "gpus is 'a'");
+  refused(kHeader + "0,start,0,0;1\n", "run.csv:2", "gpus is '0;1'");
+  refused(kHeader + "0,start,0,0  1\n", "run.csv:2", "gpus is '0  1'");
+  refused(kHeader + "0,start,0, 0\n", "run.csv:2", "gpus is ' 0'");
+  refused(kHeader + "0,start,0,0\r\n", "run.csv:2", "gpus is");
+}
+
+/// "Throws on anything else than what the writer writes": a blank that separates nothing.
+TEST(EventLog, ATrailingBlankIsRefused) {
+  refused(kHeader + "0,start,0,0 \n", "run.csv:2", "gpus is '0 '");
+}
+
+/// As above: numbers that the writer would write differently.
+TEST(EventLog, NumbersInAnotherSpellingAreRefused) {
+  refused(kHeader + "-0,arrive,0,\n", "run.csv:2", "time_ns is '-0'");
+  refused(kHeader + "007,arrive,0,\n", "run.csv:2", "time_ns is '007'");
+  refused(kHeader + "0,arrive,00,\n", "run.csv:2", "job is '00'");
+}
+
+TEST(EventLog, AnUnknownNameIsRefused) {
+  try {
+    read(kHeader + "0,arrive,J9-1,\n", [](const std::string&) { return std::nullopt; });
+    ADD_FAILURE();
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "run.csv:2: job 'J9-1' is not in the workload");
+  }
+}
+
+}  // namespace
+}  // namespace corun

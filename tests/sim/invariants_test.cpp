@@ -1,0 +1,499 @@
+#include "tests/support/invariants.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/scenarios.hpp"
+
+/// Each invariant is shown to fail on a deliberately broken engine. A broken engine stands between the
+/// control loop and the simulated backend, simulates another cluster or another world than the one it
+/// is judged by, or alters what it leaves behind.
+namespace corun::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Passes everything through; each broken engine overrides one thing.
+class Passing : public ClusterBackend {
+ public:
+  explicit Passing(ClusterBackend& inner) : inner_(inner) {}
+  Time now() const override { return inner_.now(); }
+  const ClusterState& state() const override { return inner_.state(); }
+  bool advance(std::vector<Report>& out) override { return inner_.advance(out); }
+  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override {
+    inner_.start_group(jobs, gpus);
+  }
+  void start_profiling(JobId j, GpuId g) override { inner_.start_profiling(j, g); }
+  void wake_at(Time at) override { inner_.wake_at(at); }
+  std::span<const EpisodeRecord> finished_episodes() const override {
+    return inner_.finished_episodes();
+  }
+  const JobRecord& record(JobId j) const override { return inner_.record(j); }
+
+ protected:
+  ClusterBackend& inner_;
+};
+
+class LosesACompletion final : public Passing {
+ public:
+  using Passing::Passing;
+  bool advance(std::vector<Report>& out) override {
+    const bool more = inner_.advance(out);
+    for (auto r = out.begin(); r != out.end() && !lost_; ++r) {
+      if (r->kind != ReportKind::kFinished) continue;
+      out.erase(r);
+      lost_ = true;
+      break;
+    }
+    return more;
+  }
+
+ private:
+  bool lost_ = false;
+};
+
+class RunsAJobTwice final : public Passing {
+ public:
+  using Passing::Passing;
+  bool advance(std::vector<Report>& out) override {
+    const bool more = inner_.advance(out);
+    for (const Report r : std::vector<Report>(out)) {
+      if (r.kind != ReportKind::kFinished || twice_) continue;
+      out.push_back({ReportKind::kArrived, r.job});
+      twice_ = true;
+    }
+    return more;
+  }
+
+ private:
+  bool twice_ = false;
+};
+
+/// Its clock goes wrong for one instant in the middle.
+class GoesBackInTime final : public Passing {
+ public:
+  using Passing::Passing;
+  bool advance(std::vector<Report>& out) override {
+    ++instants_;
+    return inner_.advance(out);
+  }
+  Time now() const override { return instants_ == 4 ? inner_.now() - 11s : inner_.now(); }
+
+ private:
+  int instants_ = 0;
+};
+
+/// Reports what happened at an instant in the reverse order.
+class Reverses final : public Passing {
+ public:
+  using Passing::Passing;
+  bool advance(std::vector<Report>& out) override {
+    const bool more = inner_.advance(out);
+    std::reverse(out.begin(), out.end());
+    return more;
+  }
+};
+
+class StartsAGangPartly final : public Passing {
+ public:
+  using Passing::Passing;
+  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override {
+    inner_.start_group(jobs, gpus.first(1));
+  }
+};
+
+/// Starts the members of a group one by one.
+class SplitsGroups final : public Passing {
+ public:
+  using Passing::Passing;
+  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override {
+    for (const JobId& j : jobs) inner_.start_group({&j, 1}, gpus);
+  }
+};
+
+/// Forgets who has left: survivors keep the speed of the full company; it also takes 10 % off.
+class StaleWorld final : public World {
+ public:
+  explicit StaleWorld(const World& world) : world_(world) {}
+  Provenance speeds(const Company& company, std::optional<std::uint64_t> noise,
+                    std::span<double> out) const override {
+    const Provenance p = world_.speeds(company, noise, out);
+    if (company.formed.size() > company.residents.size()) {
+      for (double& s : out) s *= 0.9;
+    }
+    return p;
+  }
+
+ private:
+  const World& world_;
+};
+
+/// A healthy trace with everything in it: pairs, a bin of three, a gang, an OOM, arrivals later on.
+class BrokenEngine : public testing::Test {
+ protected:
+  BrokenEngine() {
+    spec_.oom = {5s, 1};
+    spec_.max_jobs_per_gpu = 3;
+    ends_ = run_it();
+  }
+
+  static ScriptedPolicy script() {
+    return steps({{{J(0), J(1), J(2)}, {G(0)}},
+                  {{J(3)}, {G(1), G(2)}},
+                  {{J(4), J(5)}, {G(1)}, 40s},
+                  {{J(5)}, {G(2)}, 50s},
+                  {{J(6), J(7)}, {G(0)}, 90s}});
+  }
+
+  RunResult run_it(std::function<std::unique_ptr<ClusterBackend>(ClusterBackend&)> wrap = {}) {
+    ScriptedPolicy policy = script();
+    RunOptions options;
+    options.wrap = std::move(wrap);
+    return run(spec_, workload_, world_, policy, options);
+  }
+
+  template <typename Engine>
+  RunResult broken() {
+    return run_it([](ClusterBackend& b) { return std::make_unique<Engine>(b); });
+  }
+
+  Facts facts(const RunResult& r) const {
+    return {
+        .workload = workload_, .cluster = spec_, .world = world_, .record = r.record, .log = r.log};
+  }
+
+  using Check = Violations (*)(const Facts&);
+  /// This check finds it, and says these words.
+  void finds(Check check, const RunResult& r, const std::string& words) const {
+    const Violations v = check(facts(r));
+    bool said = false;
+    std::string all;
+    for (const std::string& s : v) {
+      said |= s.find(words) != std::string::npos;
+      all += "\n  " + s;
+    }
+    EXPECT_TRUE(said) << "expected: " << words << ", found:" << all;
+  }
+
+  ClusterSpec spec_ = cluster(1, 3, 1, 1000);
+  Workload workload_ =
+      workload({job(10s).memory(300).util(60), job(20s).memory(300).util(50), job(15s).util(70),
+                job(30s).gpus(2).memory(100).util(30), job(10s).at(31s).memory(600).util(20),
+                job(10s).at(31s).memory(600), job(5s).at(80s), job(5s).at(80s)});
+  ShareWorld world_{0.5};
+  RunResult ends_;
+};
+
+TEST_F(BrokenEngine, TheHealthyEngineHasNoViolation) {
+  EXPECT_EQ(check_all(facts(ends_)), Violations{});
+  int ooms = 0;
+  for (const JobRecord& j : ends_.record.jobs) ooms += j.ooms;
+  EXPECT_EQ(ooms, 1);
+}
+
+// ---- jobs ------------------------------------------------------------------------------------
+
+TEST_F(BrokenEngine, LosesAJob) {
+  const RunResult r = broken<LosesACompletion>();
+  finds(check_jobs, r, "is lost");
+  finds(check_jobs, r, "started and never ended");
+}
+
+TEST_F(BrokenEngine, RunsAJobTwice) {
+  const Workload w = workload({job(10s), job(30s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(0)}, {G(0)}, 11s}});
+  RunOptions options;
+  options.wrap = [](ClusterBackend& b) { return std::make_unique<RunsAJobTwice>(b); };
+  const RunResult r = run(spec_, w, world_, policy, options);
+  const Violations v = check_jobs(
+      {.workload = w, .cluster = spec_, .world = world_, .record = r.record, .log = r.log});
+  EXPECT_NE(std::find(v.begin(), v.end(), "job 0 ends more than once"), v.end());
+  EXPECT_NE(std::find(v.begin(), v.end(), "job 0 arrives 2 times"), v.end());
+}
+
+TEST_F(BrokenEngine, RunsAJobTwiceAtOnce) {
+  RunResult r = ends_;
+  for (std::size_t i = 0; i < r.log.size(); ++i) {
+    if (r.log[i].kind != LogKind::kStart || r.log[i].job != J(1)) continue;
+    const LogEntry again = r.log[i];
+    r.log.insert(r.log.begin() + static_cast<std::ptrdiff_t>(i), again);
+    break;
+  }
+  finds(check_jobs, r, "starts while it runs");
+}
+
+TEST_F(BrokenEngine, GivesUpTooEarly) {
+  RunResult r = ends_;
+  for (LogEntry& e : r.log) {
+    if (e.kind == LogKind::kOom) e.kind = LogKind::kFail;
+  }
+  finds(check_jobs, r, "is given up after 1 attempts");
+  finds(check_jobs, r, "goes on after its end");
+}
+
+TEST_F(BrokenEngine, RecordsAnotherFinishThanItReports) {
+  RunResult r = ends_;
+  r.record.jobs[2].finish += 1ns;
+  finds(check_jobs, r, "the record of job 2 is not what the log says");
+}
+
+// ---- time ------------------------------------------------------------------------------------
+
+TEST_F(BrokenEngine, GoesBackInTime) {
+  finds(check_time, broken<GoesBackInTime>(), "time goes back");
+}
+
+TEST_F(BrokenEngine, TakesTheThingsOfAnInstantInTheWrongOrder) {
+  const Workload w = workload({job(10s), job(10s).at(10s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
+  RunOptions options;
+  options.wrap = [](ClusterBackend& b) { return std::make_unique<Reverses>(b); };
+  const RunResult r = run(spec_, w, world_, policy, options);
+  const Violations v = check_time(
+      {.workload = w, .cluster = spec_, .world = world_, .record = r.record, .log = r.log});
+  ASSERT_EQ(v.size(), 1U);
+  EXPECT_EQ(v[0], "at 10000000000 ns things are worked through in the wrong order");
+}
+
+TEST_F(BrokenEngine, StartsBeforeItWasAsked) {
+  RunResult r = ends_;
+  r.record.jobs[4].first_start = r.record.jobs[4].submit - 1ns;
+  finds(check_time, r, "is not in the order submit, first start, last start, finish");
+}
+
+TEST_F(BrokenEngine, StartsBetweenRoundsAndEndsBetweenTicks) {
+  Facts f = facts(ends_);
+  f.round = 7s;
+  f.tick = 7s;
+  const Violations v = check_time(f);
+  EXPECT_TRUE(std::any_of(v.begin(), v.end(), [](const std::string& s) {
+    return s.find("starts between two rounds") != std::string::npos;
+  }));
+  EXPECT_TRUE(std::any_of(v.begin(), v.end(), [](const std::string& s) {
+    return s.find("ends between two ticks") != std::string::npos;
+  }));
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+
+TEST_F(BrokenEngine, IgnoresTheMemoryLimit) {
+  ClusterSpec blind = spec_;
+  for (NodeSpec& n : blind.nodes) n.gpu.memory_mib = 1e9;
+  ScriptedPolicy policy = script();
+  RunResult r =
+      run(blind, workload_, world_, policy);  // J(5) is not restarted: step 4 waits for it
+  finds(check_memory, r, "starts above the memory limit");
+}
+
+TEST_F(BrokenEngine, RunsOutOfMemoryWithoutCause) {
+  Facts f = facts(ends_);
+  ClusterSpec roomy = spec_;
+  for (NodeSpec& n : roomy.nodes) n.gpu.memory_mib = 2000;
+  const Violations v = check_memory({.workload = f.workload,
+                                     .cluster = roomy,
+                                     .world = f.world,
+                                     .record = f.record,
+                                     .log = f.log});
+  ASSERT_EQ(v.size(), 1U);
+  EXPECT_EQ(v[0], "job 5 runs out of memory without cause");
+}
+
+TEST_F(BrokenEngine, NoticesTooLateThatMemoryIsFull) {
+  spec_.oom.ramp = 6s;
+  const RunResult late = run_it();
+  spec_.oom.ramp = 5s;
+  finds(check_memory, late, "runs out of memory after 6000000000 ns");
+}
+
+// ---- work ------------------------------------------------------------------------------------
+
+TEST_F(BrokenEngine, ForgetsToSlowDownTheSurvivors) {
+  ScriptedPolicy policy = script();
+  const RunResult r = run(spec_, workload_, StaleWorld(world_), policy);
+  finds(check_work, r, "ns of work and did");
+}
+
+TEST_F(BrokenEngine, HasAnEndOneMicrosecondTooEarlyOrTooLate) {
+  for (const Duration off : {-1us, 1us}) {
+    RunResult r = ends_;
+    for (LogEntry& e : r.log) {
+      if (e.kind == LogKind::kFinish && e.job == J(3)) e.at += off;
+    }
+    finds(check_work, r, "job 3 was asked for");
+  }
+}
+
+TEST_F(BrokenEngine, LetsAGangRunAtItsFastestGpu) {
+  ScriptedPolicy policy = script();
+  const RunResult fast = run(spec_, workload_, world_, policy);
+  ClusterSpec mixed = spec_;
+  mixed.nodes = {node(2, 1, 1000), node(1, 0.5, 1000)};  // judged by: GPU 2 is slow
+  const Violations v = check_work({.workload = workload_,
+                                   .cluster = mixed,
+                                   .world = world_,
+                                   .record = fast.record,
+                                   .log = fast.log});
+  EXPECT_TRUE(std::any_of(v.begin(), v.end(), [](const std::string& s) {
+    return s.find("job 3 was asked for") != std::string::npos;
+  }));
+}
+
+TEST_F(BrokenEngine, ProfilesForAnotherTimeThanAsked) {
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+  policy.wants_profile = true;
+  RunOptions options;
+  options.control.profiling = ProfilingMode::kMinute;
+  const Workload w = workload({job(100s)});
+  const RunResult r = run(spec_, w, world_, policy, options);
+  Facts f{.workload = w, .cluster = spec_, .world = world_, .record = r.record, .log = r.log};
+  EXPECT_EQ(check_work(f), Violations{});
+  f.minute = 59s;
+  EXPECT_EQ(check_work(f), Violations{"job 0 is profiled for 60000000000 ns"});
+}
+
+// ---- gangs and capacity ----------------------------------------------------------------------
+
+TEST_F(BrokenEngine, StartsAGangPartly) {
+  const RunResult r = broken<StartsAGangPartly>();
+  finds(check_episodes, r, "episodes, the log has");
+  finds(check_usage, r, "busy time is");
+}
+
+TEST_F(BrokenEngine, ReportsAGangStartedPartly) {
+  RunResult r = ends_;
+  for (LogEntry& e : r.log) {
+    if (e.kind == LogKind::kStart && e.job == J(3)) e.gpus.pop_back();
+  }
+  finds(check_gangs, r, "job 3 asked for 2 GPUs and starts on 1");
+}
+
+TEST_F(BrokenEngine, GivesOneGroupNumberToTwoGroups) {
+  RunResult r = ends_;
+  for (JobRecord& j : r.record.jobs) j.group = 0;
+  finds(check_gangs, r, "have one group number and do not start together");
+}
+
+TEST_F(BrokenEngine, SplitsAGroup) {
+  // Members started one by one: each has its own number, which nobody else may share; what is lost is
+  // that they belong together, and the record says so.
+  const RunResult r = broken<SplitsGroups>();
+  EXPECT_NE(r.record.jobs[0].group, r.record.jobs[1].group);
+  EXPECT_EQ(ends_.record.jobs[0].group, ends_.record.jobs[1].group);
+}
+
+TEST_F(BrokenEngine, OvercommitsAGpu) {
+  spec_.max_jobs_per_gpu = 2;
+  finds(check_capacity, ends_, "GPU 0 holds 3 jobs");
+}
+
+TEST_F(BrokenEngine, ProfilesInCompany) {
+  RunResult r = ends_;
+  for (LogEntry& e : r.log) {
+    if (e.job != J(1)) continue;
+    if (e.kind == LogKind::kStart) e.kind = LogKind::kProfile;
+    if (e.kind == LogKind::kFinish) e.kind = LogKind::kProfiled;
+  }
+  finds(check_capacity, r, "profiles a job in company");
+}
+
+TEST_F(BrokenEngine, JoinsWhereItMayNot) {
+  const Workload w = workload({job(10s), job(10s).at(5s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}});
+  const RunResult r = run(spec_, w, world_, policy, join());
+  Facts f{.workload = w, .cluster = spec_, .world = world_, .record = r.record, .log = r.log};
+  EXPECT_EQ(check_capacity(f), Violations{"job 1 joins job 0 on GPU 0 at 5000000000 ns"});
+  f.join = true;
+  EXPECT_EQ(check_capacity(f), Violations{});
+}
+
+// ---- episodes, outcomes, usage ---------------------------------------------------------------
+
+TEST_F(BrokenEngine, CutsAnEpisodeShort) {
+  RunResult r = ends_;
+  r.record.episodes[0].end -= 1ns;
+  finds(check_episodes, r, "is not in the log");
+}
+
+TEST_F(BrokenEngine, ForgetsAMemberOfAnEpisode) {
+  RunResult r = ends_;
+  r.record.episodes[0].jobs.pop_back();
+  finds(check_episodes, r, "is not in the log");
+}
+
+TEST_F(BrokenEngine, ForgetsAnEpisode) {
+  RunResult r = ends_;
+  r.record.episodes.pop_back();
+  finds(check_episodes, r, "episodes, the log has");
+}
+
+TEST_F(BrokenEngine, MixesUpTheOrderOfEpisodes) {
+  RunResult r = ends_;
+  std::swap(r.record.episodes.front(), r.record.episodes.back());
+  finds(check_episodes, r, "episodes are not in order");
+}
+
+TEST_F(BrokenEngine, AddsUpSoloTimesWrongly) {
+  RunResult r = ends_;
+  r.record.episodes[0].solo_sum += 1ns;
+  finds(check_episodes, r, "an episode's solo times do not add up");
+}
+
+TEST_F(BrokenEngine, IsWrongAboutStartingTogether) {
+  RunResult r = ends_;
+  for (EpisodeRecord& e : r.record.episodes) e.together = !e.together;
+  finds(check_episodes, r, "wrong about its members starting together");
+}
+
+TEST_F(BrokenEngine, TakesAnotherSoloTime) {
+  RunResult r = ends_;
+  r.record.jobs[1].solo += 1ms;
+  finds(check_outcomes, r, "ISD of job 1 is");
+  r.record.jobs[1].solo *= 2;
+  finds(check_outcomes, r, "metric isd is not the mean over finished jobs");
+}
+
+TEST_F(BrokenEngine, CountsAFailedJobAsFinished) {
+  RunResult r = ends_;
+  r.record.jobs[0].end = JobEnd::kFailed;
+  finds(check_outcomes, r, "metric jobs is wrong");
+}
+
+TEST_F(BrokenEngine, LosesAnEpisodesSaving) {
+  RunResult r = ends_;
+  r.record.episodes.front().solo_sum *= 2;
+  finds(check_outcomes, r, "metric ps is not the mean over episodes");
+}
+
+TEST_F(BrokenEngine, ShiftsASubmission) {
+  RunResult r = ends_;
+  r.record.jobs[4].submit += 1s;
+  finds(check_outcomes, r, "metric jct_s");
+}
+
+TEST_F(BrokenEngine, MiscountsUsage) {
+  const std::vector<std::pair<std::string, std::function<void(UsageRecord&)>>> mistakes{
+      {"busy time is", [](UsageRecord& u) { u.busy += 1ns; }},
+      {"utilisation is", [](UsageRecord& u) { u.util_s *= 1.001; }},
+      {"time of known utilisation is", [](UsageRecord& u) { u.util_known_s += 0.01; }},
+      {"memory in use is", [](UsageRecord& u) { u.mem_s -= 0.01; }},
+      {"time of known memory is", [](UsageRecord& u) { u.mem_known_s -= 0.01; }},
+      {"time with company is", [](UsageRecord& u) { std::swap(u.corun_s[1], u.corun_s[2]); }}};
+  for (const auto& [words, mistake] : mistakes) {
+    RunResult r = ends_;
+    mistake(r.record.usage);
+    finds(check_usage, r, words);
+  }
+}
+
+}  // namespace
+}  // namespace corun::test

@@ -1,0 +1,102 @@
+#include "tests/support/reference_simulator.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/scenarios.hpp"
+
+/// The engine against a naive fixed-step simulator, first on traces whose every event lies on the grid
+/// of the steps, where the two must agree exactly, then on any traces, within a few steps.
+namespace corun::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kPolicies[] = {"fcfs",         "random",  "exclusive", "opposites",
+                                          "min-slowdown", "balance", "oracle"};
+
+// Whole seconds, one GPU speed, shared speed 1/2, pairs, group start: all events lie on half seconds.
+// (A pair ends at t + 2 a, the survivor has b - a left; beside a newcomer that fails after r it has
+// done r / 2.) Ties are many, and every one of them has to be settled alike.
+TEST(Reference, AgreesExactlyOnTheGrid) {
+  ScenarioLimits limits;
+  limits.profiling = limits.rounding = limits.any_limit = false;
+  limits.whole_seconds = true;
+  const ShareWorld world(1);
+  int jobs = 0, ooms = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Scenario s = random_scenario(seed, limits);
+    s.options.control.start = StartMode::kGroup;
+    for (const std::string_view name : kPolicies) {
+      const PolicyEntry& entry = *find_policy(name);
+      const auto policy = make_policy(entry, s.workload, world, seed);
+      const RunResult engine = run(s, world, *policy);
+      const auto again = make_policy(entry, s.workload, world, seed);
+      const ReferenceResult reference =
+          simulate_in_steps(s.cluster, s.workload, world, *again, StartMode::kGroup, 500ms);
+      for (std::size_t j = 0; j < s.workload.jobs.size(); ++j) {
+        ASSERT_EQ(engine.record.jobs[j].finish, reference.finish[j])
+            << name << ", seed " << seed << ", job " << j;
+        ASSERT_EQ(engine.record.jobs[j].ooms, reference.ooms[j]);
+        ooms += reference.ooms[j];
+        ++jobs;
+      }
+    }
+  }
+  EXPECT_GT(jobs, 10000);
+  EXPECT_GT(ooms, 500);
+}
+
+// Any speeds, any times, both ways of starting, any company. An end comes up to a step late, and what
+// it starts with it. Where two things happen within a few steps of each other the naive simulator may
+// take them in the other order: such traces are passed over, and they must be few.
+TEST(Reference, AgreesWithinAFewStepsOnAnyTrace) {
+  ScenarioLimits limits;
+  limits.profiling = limits.rounding = limits.any_limit = false;
+  limits.jobs = 6;
+  constexpr Duration kStep = 2ms;
+  int compared = 0, passed_over = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Scenario s = random_scenario(seed + 1000, limits);
+    s.options.simulation.noise_seed.reset();
+    for (JobSpec& j : s.workload.jobs) {  // shorter, and arrivals on the grid
+      j.work = j.work / 4 + 100ms;
+      j.submit = round_up(j.submit / 2, kStep);
+    }
+    s.workload = workload(std::move(s.workload.jobs));
+    s.cluster.oom.ramp = 700ms;
+    const ErraticWorld erratic(seed);
+    const ShareWorld share(0.1 + 0.13 * static_cast<double>(seed % 9));
+    const World& world = seed % 2 == 0 ? static_cast<const World&>(erratic) : share;
+    for (const std::string_view name : kPolicies) {
+      const PolicyEntry& entry = *find_policy(name);
+      const auto again = make_policy(entry, s.workload, world, seed);
+      const ReferenceResult reference =
+          simulate_in_steps(s.cluster, s.workload, world, *again, s.options.control.start, kStep);
+      if (reference.smallest_gap < 12 * kStep) {
+        ++passed_over;
+        continue;
+      }
+      const auto policy = make_policy(entry, s.workload, world, seed);
+      const RunResult engine = run(s, world, *policy);
+      for (std::size_t j = 0; j < s.workload.jobs.size(); ++j) {
+        const Duration off = reference.finish[j] - engine.record.jobs[j].finish;
+        ASSERT_LE(std::abs(off.count()), (10 * kStep).count())
+            << name << ", seed " << seed << ", job " << j;
+        ASSERT_EQ(engine.record.jobs[j].ooms, reference.ooms[j]);
+      }
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 300);
+  EXPECT_LT(passed_over, 2 * compared);
+}
+
+}  // namespace
+}  // namespace corun::test

@@ -1,0 +1,600 @@
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "models/interference/interference_world.hpp"
+#include "sim/simulated_backend.hpp"
+#include "tests/support/builders.hpp"
+
+/// Cases that can be worked out by hand, compared to the nanosecond. Each test states system and
+/// expectation first; "does 40" means 40 s of work at speed 1.
+namespace corun::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<Time> finishes(const RunRecord& record) {
+  std::vector<Time> out;
+  for (const JobRecord& r : record.jobs) out.push_back(r.finish);
+  return out;
+}
+using Times = std::vector<Time>;
+
+// ---- one job ---------------------------------------------------------------------------------
+
+TEST(ClosedForm, OneJobAlone) {
+  const Workload w = workload({job(100s).at(5s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy);
+  const JobRecord& j = r.record.jobs[0];
+  EXPECT_EQ(j.first_start, 5s);
+  EXPECT_EQ(j.finish, 105s);
+  EXPECT_EQ(j.isd(), 0);
+  EXPECT_EQ(j.solo, 100s);
+  ASSERT_EQ(r.record.episodes.size(), 1U);
+  EXPECT_EQ(r.record.episodes[0].ps(), 0);
+  EXPECT_EQ(r.record.usage.busy, 100s);
+  EXPECT_EQ(r.log, (EventLog{{5s, LogKind::kArrive, J(0), {}},
+                             {5s, LogKind::kStart, J(0), {G(0)}},
+                             {105s, LogKind::kFinish, J(0), {}}}));
+}
+
+// J_a on a GPU of speed v is work / v: 100 s / 3 = 33.333333333(3) s, the nearest ns. ISD stays 0.
+TEST(ClosedForm, AFasterGpuShortensTheSoloTimeToo) {
+  for (const auto& [speed, expected] :
+       std::vector<std::pair<double, Time>>{{2, 50s}, {3, 33333333333ns}, {0.75, 133333333333ns}}) {
+    ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+    const RunResult r = run(cluster(1, 1, speed), workload({job(100s)}), ShareWorld(1), policy);
+    EXPECT_EQ(r.record.jobs[0].finish, expected);
+    EXPECT_EQ(r.record.jobs[0].solo, expected);
+    EXPECT_EQ(r.record.jobs[0].isd(), 0);
+  }
+}
+
+// ---- two jobs --------------------------------------------------------------------------------
+
+// Speed together 1 / 1.5 = 2/3. A (60 s) ends at 90. B (100 s) has done 60, the other 40 at speed 1:
+// ends at 130. ISD 0.5 and 0.3; PS = (160 - 130) / 160 = 3/16.
+TEST(ClosedForm, TwoJobsOfDifferentLengthsSharing) {
+  const Workload w = workload({job(60s), job(100s)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, ShareWorld(0.5), policy);
+  EXPECT_EQ(finishes(r.record), (Times{90s, 130s}));
+  EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 0.5);
+  EXPECT_DOUBLE_EQ(r.record.jobs[1].isd(), 0.3);
+  ASSERT_EQ(r.record.episodes.size(), 1U);
+  const EpisodeRecord& e = r.record.episodes[0];
+  EXPECT_DOUBLE_EQ(*e.ps(), 0.1875);
+  EXPECT_EQ(e.solo_sum, 160s);
+  EXPECT_TRUE(e.together);
+  EXPECT_EQ(e.jobs, (std::vector<JobId>{J(0), J(1)}));
+  EXPECT_EQ(r.record.jobs[0].group, r.record.jobs[1].group);
+  EXPECT_DOUBLE_EQ(r.record.usage.corun_s[static_cast<std::size_t>(Provenance::kModelled)], 90);
+}
+
+// Each its own speed: A (60 s) at 1/2, B (100 s) at 3/4. A ends at 120; B has done 90, ends at 130.
+TEST(ClosedForm, TwoJobsThatSufferDifferently) {
+  const Workload w = workload({job(60s), job(100s)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, TableWorld({0.5, 0.75}), policy);
+  EXPECT_EQ(finishes(r.record), (Times{120s, 130s}));
+}
+
+// Rounding: A (1 s) at speed 0.3 ends at 3.333333333(3) s -> 3333333333 ns. By then B (2 s) has done
+// 0.9999999999 s; 1.0000000001 s is left: 1000000000.1 ns -> 1000000000. Ends at 4333333333 ns.
+TEST(ClosedForm, EndsAreRoundedToTheNearestNanosecond) {
+  const Workload w = workload({job(1s), job(2s)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, TableWorld({0.3, 0.3}), policy);
+  EXPECT_EQ(finishes(r.record), (Times{3333333333ns, 4333333333ns}));
+}
+
+// 1 s at speed 0.6 takes 1.6666666666(6) s: upwards.
+TEST(ClosedForm, EndsAreRoundedUpToo) {
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1, 0.6), workload({job(1s)}), ShareWorld(1), policy);
+  EXPECT_EQ(r.record.jobs[0].finish, 1666666667ns);
+  EXPECT_EQ(r.record.jobs[0].solo, 1666666667ns);
+}
+
+// Equal twins end at the same instant, in the order in which they were started.
+TEST(ClosedForm, TwinsEndTogether) {
+  const Workload w = workload({job(10s), job(10s)});
+  ScriptedPolicy policy = steps({{{J(1), J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, ShareWorld(0.1), policy);
+  EXPECT_EQ(finishes(r.record), (Times{11s, 11s}));
+  EXPECT_DOUBLE_EQ(*r.record.episodes[0].ps(), 0.45);
+}
+
+// On a GPU of speed 2 with shared speed 2/3: v = 4/3. A (60 s) ends at 45; B (100 s) has done 60, the
+// other 40 at speed 2: ends at 65. J_a is 30 and 50: the same ISD 0.5 and 0.3.
+TEST(ClosedForm, SharingAFasterGpu) {
+  const Workload w = workload({job(60s), job(100s)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1, 2), w, ShareWorld(0.5), policy);
+  EXPECT_EQ(finishes(r.record), (Times{45s, 65s}));
+  EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 0.5);
+  EXPECT_DOUBLE_EQ(r.record.jobs[1].isd(), 0.3);
+  EXPECT_DOUBLE_EQ(*r.record.episodes[0].ps(), 0.1875);
+}
+
+// ---- joining ---------------------------------------------------------------------------------
+
+// x = 1/2: two run at 2/3, three at 1/2. A, B (120 s each) start at 0; C (50 s) joins at 60 when both
+// have done 40. C ends at 160; A, B have done 90, the other 30 at 2/3 take 45: both end at 205.
+// ISD 85/120 and 1. PS = (290 - 205) / 290.
+TEST(ClosedForm, AThirdJobJoins) {
+  const Workload w = workload({job(120s), job(120s), job(50s).at(60s)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}, {{J(2)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, ShareWorld(0.5), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{205s, 205s, 160s}));
+  EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 85.0 / 120);
+  EXPECT_DOUBLE_EQ(r.record.jobs[2].isd(), 1);
+  ASSERT_EQ(r.record.episodes.size(), 1U);
+  EXPECT_FALSE(r.record.episodes[0].together);
+  EXPECT_DOUBLE_EQ(*r.record.episodes[0].ps(), 85.0 / 290);
+  EXPECT_EQ(r.record.episodes[0].jobs, (std::vector<JobId>{J(0), J(1), J(2)}));
+}
+
+// A chain linked by overlap is one episode. x = 1: shared speed 1/2. A (20 s) 0.., B (20 s) joins at
+// 10, C (20 s) joins when A has gone. 10: A has done 10, left 10 -> ends at 30; B has done 10 then.
+// C joins at 30: B left 10 -> ends at 50; C has done 10, the other 10 alone: ends at 60.
+// PS = (60 - 60) / 60 = 0.
+TEST(ClosedForm, AChainOfOverlapsIsOneEpisode) {
+  const Workload w = workload({job(20s), job(20s).at(10s), job(20s).at(30s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(2)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{30s, 50s, 60s}));
+  ASSERT_EQ(r.record.episodes.size(), 1U);
+  EXPECT_EQ(*r.record.episodes[0].ps(), 0);
+}
+
+// Whoever comes at the instant at which the last one leaves starts a new episode.
+TEST(ClosedForm, ComingAsTheLastLeavesIsANewEpisode) {
+  const Workload w = workload({job(20s), job(20s).at(20s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{20s, 40s}));
+  EXPECT_EQ(r.record.episodes.size(), 2U);
+}
+
+// A job whose speed does not change keeps its planned end, however often the company changes: 1 s of
+// work at speed 0.3 ends at 3333333333 ns; re-planned at each of 300 joins it could have drifted.
+TEST(ClosedForm, NothingDriftsWhileTheSpeedStays) {
+  std::vector<JobSpec> jobs{job(1s)};
+  std::vector<Step> script{{{J(0)}, {G(0)}}};
+  std::vector<double> speeds{0.3};
+  for (std::uint32_t i = 1; i <= 300; ++i) {
+    jobs.push_back(job(10s).at(Time{i * 7'777'777}));
+    script.push_back({{J(i)}, {G(0)}});
+    speeds.push_back(0.5);
+  }
+  jobs.push_back(job(100s));
+  script[0].jobs.push_back(J(301));
+  speeds.push_back(0.9);
+  ScriptedPolicy policy = steps(script);
+  const RunResult r = run(cluster(1, 1), workload(jobs), TableWorld(speeds), policy, join());
+  EXPECT_EQ(r.record.jobs[0].finish, 3333333333ns);
+}
+
+// ... and its place among those that end at the same instant: A was planned before B. C, whose company
+// costs nothing, joins A at 5.
+TEST(ClosedForm, WhoKeepsItsSpeedKeepsItsPlace) {
+  const Workload w = workload({job(20s), job(20s), job(100s).at(5s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 2), w, ShareWorld(0), policy, join());
+  std::vector<JobId> ended;
+  for (const LogEntry& e : r.log) {
+    if (e.kind == LogKind::kFinish) ended.push_back(e.job);
+  }
+  EXPECT_EQ(ended, (std::vector<JobId>{J(0), J(1), J(2)}));
+}
+
+// ---- a bin of five ---------------------------------------------------------------------------
+
+// x = 1/4: five run at 1/2, four at 4/7, three at 2/3, two at 4/5. Works 10, 20, 30, 40, 50: each
+// stage does 10 more, in 20, 17.5, 15, 12.5 and 10 s. PS = (150 - 75) / 150 = 1/2.
+TEST(ClosedForm, ABinOfFive) {
+  const Workload w = workload({job(10s), job(20s), job(30s), job(40s), job(50s)});
+  ScriptedPolicy policy = steps({{{J(0), J(1), J(2), J(3), J(4)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, ShareWorld(0.25), policy);
+  EXPECT_EQ(finishes(r.record), (Times{20s, 37500ms, 52500ms, 65s, 75s}));
+  ASSERT_EQ(r.record.episodes.size(), 1U);
+  EXPECT_DOUBLE_EQ(*r.record.episodes[0].ps(), 0.5);
+  EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 1.0);
+  EXPECT_DOUBLE_EQ(r.record.jobs[4].isd(), 0.5);
+}
+
+// ---- gangs -----------------------------------------------------------------------------------
+
+// A gang alone on a GPU of speed 2 and one of speed 1 runs at 1: 100 s, and that is its J_a.
+TEST(ClosedForm, AGangRunsAtItsSlowestGpu) {
+  const Workload w = workload({job(100s).gpus(2)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}});
+  const RunResult r = run(cluster({node(1, 2), node(1, 1)}), w, ShareWorld(1), policy);
+  EXPECT_EQ(r.record.jobs[0].finish, 100s);
+  EXPECT_EQ(r.record.jobs[0].solo, 100s);
+  EXPECT_EQ(r.record.jobs[0].isd(), 0);
+  EXPECT_EQ(r.record.episodes.size(), 2U);  // one on each GPU
+  EXPECT_EQ(r.record.usage.busy, 200s);
+}
+
+// x = 1. The gang A (100 s) holds GPUs 0 and 1; B (40 s) sits on GPU 1. A runs at min(1, 1/2) = 1/2.
+// B ends at 80; A has done 40, ends at 140.
+TEST(ClosedForm, AGangWithCompanyOnOneOfItsGpus) {
+  const Workload w = workload({job(100s).gpus(2), job(40s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});
+  const RunResult r = run(cluster(1, 2), w, ShareWorld(1), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{140s, 80s}));
+  EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 0.4);
+  EXPECT_DOUBLE_EQ(r.record.jobs[1].isd(), 1.0);
+}
+
+// x = 1. Gang A (100 s) on GPUs 0, 1, 2; B (30 s) on GPU 1; C, D (20 s each) on GPU 2. A runs at
+// min(1, 1/2, 1/3) = 1/3; B at 1/2, for the gang's slowness elsewhere leaves the world's s alone.
+//   60: B has done 30 and ends; C, D have done 20 and end; A has done 20, left 80 at speed 1: 140.
+TEST(ClosedForm, AGangWithDifferentCompanyEverywhere) {
+  const Workload w = workload({job(100s).gpus(3), job(30s), job(20s), job(20s)});
+  ScriptedPolicy policy =
+      steps({{{J(0)}, {G(0), G(1), G(2)}}, {{J(1)}, {G(1)}}, {{J(2), J(3)}, {G(2)}}});
+  const RunResult r = run(cluster(1, 3), w, ShareWorld(1), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{140s, 60s, 60s, 60s}));
+}
+
+// The slowest GPU changes hands. GPU 0 has speed 2, GPU 1 speed 1, x = 1. Gang A (100 s) on both; B
+// (30 s) on GPU 0, C (10 s) on GPU 1.
+//   GPU 0: A at 2/2 = 1, B at 1. GPU 1: A at 1/2, C at 1/2. A runs at 1/2.
+//   20: C ends; A has done 10; now min(1, 1) = 1.   30: B ends; A has done 20; now min(2, 1) = 1.
+//   A ends at 30 + 80 = 110. Its speed did not change at 30.
+TEST(ClosedForm, TheSlowestMemberOfAGangChanges) {
+  const Workload w = workload({job(100s).gpus(2), job(30s), job(10s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(0)}}, {{J(2)}, {G(1)}}});
+  const RunResult r = run(cluster({node(1, 2), node(1, 1)}), w, ShareWorld(1), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{110s, 30s, 20s}));
+  EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 0.1);
+}
+
+// Two gangs of two share both GPUs, x = 1/2: 2/3 each, as one pair. Two equal episodes.
+TEST(ClosedForm, TwoGangsShareTheirGpus) {
+  const Workload w = workload({job(60s).gpus(2), job(100s).gpus(2)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0), G(1)}}});
+  const RunResult r = run(cluster(1, 2), w, ShareWorld(0.5), policy);
+  EXPECT_EQ(finishes(r.record), (Times{90s, 130s}));
+  ASSERT_EQ(r.record.episodes.size(), 2U);
+  for (const EpisodeRecord& e : r.record.episodes) EXPECT_DOUBLE_EQ(*e.ps(), 0.1875);
+  EXPECT_EQ(policy.seen.size(), 1U);  // one co-run, shown once
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+
+ClusterSpec small_memory(int retries = 3) {
+  ClusterSpec spec = cluster(1, 1, 1, 1000);
+  spec.oom = {30s, retries};
+  return spec;
+}
+
+// x = 1. A (100 s, 600 MiB) starts at 0. B (50 s, 600 MiB) joins at 10: 1200 > 1000, it fails at 40.
+// Meanwhile A had company: it has done 10 + 15 = 25 at 40, the rest alone: ends at 115. B's work is
+// lost: restarted at 115 it ends at 165. B holds no memory while it fails.
+TEST(ClosedForm, ANewcomerAboveTheLimitFailsAndComesBack) {
+  const Workload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}, 115s}});
+  const RunResult r = run(small_memory(), w, ShareWorld(1), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{115s, 165s}));
+  EXPECT_EQ(r.record.jobs[1].ooms, 1);
+  EXPECT_EQ(r.record.jobs[1].end, JobEnd::kFinished);
+  EXPECT_EQ(r.record.jobs[1].first_start, 10s);
+  EXPECT_EQ(r.record.jobs[1].last_start, 115s);
+  EXPECT_EQ(r.record.jobs[1].isd(), 0);
+  EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 0.15);
+  ASSERT_EQ(r.record.episodes.size(), 2U);
+  EXPECT_EQ(r.record.episodes[0].jobs, (std::vector<JobId>{J(0)}));
+  EXPECT_EQ(r.record.episodes[0].end, 115s);
+  EXPECT_DOUBLE_EQ(r.record.usage.mem_s, 0.6 * 115 + 0.6 * 50);
+  EXPECT_EQ(r.log[5], (LogEntry{115s, LogKind::kFinish, J(0), {}}));
+  EXPECT_EQ(r.log[4], (LogEntry{40s, LogKind::kOom, J(1), {}}));
+}
+
+// The sum may reach the limit.
+TEST(ClosedForm, ExactlyFullIsNotTooFull) {
+  const Workload w = workload({job(10s).memory(600), job(10s).memory(400)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r = run(small_memory(), w, ShareWorld(1), policy);
+  EXPECT_EQ(finishes(r.record), (Times{20s, 20s}));
+}
+
+// Never fits: starts at 0, 30 and 60, fails for good at 90 after two retries.
+TEST(ClosedForm, RetriesRunOut) {
+  const Workload w = workload({job(10s).memory(1001)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(0)}, {G(0)}}, {{J(0)}, {G(0)}}});
+  const RunResult r = run(small_memory(2), w, ShareWorld(1), policy);
+  const JobRecord& j = r.record.jobs[0];
+  EXPECT_EQ(j.end, JobEnd::kFailed);
+  EXPECT_EQ(j.ooms, 3);
+  EXPECT_EQ(j.first_start, 0s);
+  EXPECT_EQ(j.last_start, 60s);
+  EXPECT_EQ(j.finish, 90s);
+  EXPECT_TRUE(r.record.episodes.empty());
+  EXPECT_EQ(r.record.usage.busy, 90s);
+  EXPECT_EQ(r.log.back(), (LogEntry{90s, LogKind::kFail, J(0), {}}));
+}
+
+TEST(ClosedForm, WithoutRetriesTheFirstFailureIsTheLast) {
+  const Workload w = workload({job(10s).memory(1001)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+  const RunResult r = run(small_memory(0), w, ShareWorld(1), policy);
+  EXPECT_EQ(r.record.jobs[0].finish, 30s);
+  EXPECT_EQ(r.record.jobs[0].end, JobEnd::kFailed);
+}
+
+// Newcomers are taken in group order: [B, A, C] of 600, 600, 400 MiB: B fits, A does not, C does,
+// for A holds nothing. x = 1: three at 1/3 until 30, when B and C have done 10; then two at 1/2.
+// B, C (20 s) need 20 s more: both end at 50. A (10 s) starts again at 50 and ends at 60.
+TEST(ClosedForm, AGroupIsTakenInItsOrder) {
+  const Workload w = workload({job(10s).memory(600), job(20s).memory(600), job(20s).memory(400)});
+  ScriptedPolicy policy = steps({{{J(1), J(0), J(2)}, {G(0)}}, {{J(0)}, {G(0)}, 50s}});
+  const RunResult r = run(small_memory(), w, ShareWorld(1), policy);
+  EXPECT_EQ(finishes(r.record), (Times{60s, 50s, 50s}));
+  EXPECT_EQ(r.record.jobs[0].ooms, 1);
+}
+
+// Unknown demand never fails and counts as nothing.
+TEST(ClosedForm, UnknownMemoryNeverFails) {
+  const Workload w = workload({job(10s).memory(1000), job(10s), job(10s)});
+  ScriptedPolicy policy = steps({{{J(1), J(0), J(2)}, {G(0)}}});
+  const RunResult r = run(small_memory(), w, ShareWorld(1), policy);
+  EXPECT_EQ(finishes(r.record), (Times{30s, 30s, 30s}));
+  EXPECT_EQ(r.record.unknown_memory_jobs, 2U);
+  EXPECT_EQ(r.record.usage.mem_known_s, 0);
+}
+
+// What a framework reserved is not what is needed: 150 % together, and nobody fails.
+TEST(ClosedForm, ReservedMemoryIsNoDemand) {
+  const Workload w = workload({job(10s).reserved(75), job(10s).reserved(75)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r = run(small_memory(), w, ShareWorld(1), policy);
+  EXPECT_EQ(finishes(r.record), (Times{20s, 20s}));
+}
+
+// A gang that is too much on one of its GPUs fails on all: A (700 MiB) holds GPU 1; gang B (400 MiB)
+// starts on GPUs 0 and 1 at 0 and fails at 30. x = 1: A (60 s) has done 15 by then and ends at 75.
+TEST(ClosedForm, AGangFailsAsAWhole) {
+  const Workload w = workload({job(60s).memory(700), job(20s).gpus(2).memory(400)});
+  ScriptedPolicy policy =
+      steps({{{J(0)}, {G(1)}}, {{J(1)}, {G(0), G(1)}}, {{J(1)}, {G(0), G(1)}, 75s}});
+  ClusterSpec spec = cluster(1, 2, 1, 1000);
+  const RunResult r = run(spec, w, ShareWorld(1), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{75s, 95s}));
+  EXPECT_EQ(r.record.usage.busy, (30s + 20s) + (75s + 20s));
+}
+
+// A resident may end while the newcomer ramps up; the newcomer is doomed all the same.
+TEST(ClosedForm, ADoomedNewcomerStaysDoomed) {
+  const Workload w = workload({job(10s).memory(600), job(50s).at(5s).memory(600)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}}});
+  const RunResult r = run(small_memory(), w, ShareWorld(1), policy, join());
+  // A: 5 done by 5, the other 5 at 1/2: ends at 15. B fails at 35, starts again at once: 85.
+  EXPECT_EQ(finishes(r.record), (Times{15s, 85s}));
+}
+
+// EpisodeOutcome::together: "all members started at the same instant". The only member of this
+// episode is A; the newcomer that ran out of memory is not one.
+TEST(ClosedForm, ANewcomerThatFailedIsNoMemberOfTheEpisode) {
+  const Workload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}, 115s}});
+  const RunResult r = run(small_memory(), w, ShareWorld(1), policy, join());
+  ASSERT_EQ(policy.seen.size(), 2U);
+  ASSERT_EQ(policy.seen[0].members.size(), 1U);
+  EXPECT_TRUE(policy.seen[0].together);
+}
+
+// ---- profiling -------------------------------------------------------------------------------
+
+RunOptions profiled(ProfilingMode mode, bool keeps = false) {
+  RunOptions options;
+  options.control.profiling = mode;
+  options.simulation.profiling_keeps_progress = keeps;
+  return options;
+}
+
+ScriptedPolicy profiling_steps(std::vector<Step> list) {
+  ScriptedPolicy policy = steps(std::move(list));
+  policy.wants_profile = true;
+  return policy;
+}
+
+// One minute alone, then the whole job: ends at 160. The minute is in JCT and occupancy, not in J_c.
+TEST(ClosedForm, AMinuteOfProfiling) {
+  ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), workload({job(100s)}), ShareWorld(1), policy,
+                          profiled(ProfilingMode::kMinute));
+  const JobRecord& j = r.record.jobs[0];
+  EXPECT_EQ(j.first_start, 60s);
+  EXPECT_EQ(j.finish, 160s);
+  EXPECT_EQ(j.corun(), 100s);
+  EXPECT_EQ(j.isd(), 0);
+  EXPECT_EQ(j.profiling, 60s);
+  EXPECT_EQ(r.record.usage.busy, 160s);
+  ASSERT_EQ(r.record.episodes.size(), 1U);
+  EXPECT_EQ(r.record.episodes[0].start, 60s);
+  EXPECT_EQ(r.log, (EventLog{{0s, LogKind::kArrive, J(0), {}},
+                             {0s, LogKind::kProfile, J(0), {G(0)}},
+                             {60s, LogKind::kProfiled, J(0), {}},
+                             {60s, LogKind::kStart, J(0), {G(0)}},
+                             {160s, LogKind::kFinish, J(0), {}}}));
+}
+
+// Progress kept: 40 s are left, ends at 100. J_a of what the run had to do is 40 s.
+TEST(ClosedForm, ProfilingThatKeepsProgress) {
+  ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), workload({job(100s)}), ShareWorld(1), policy,
+                          profiled(ProfilingMode::kMinute, true));
+  EXPECT_EQ(r.record.jobs[0].finish, 100s);
+  EXPECT_EQ(r.record.jobs[0].solo, 40s);
+  EXPECT_EQ(r.record.jobs[0].isd(), 0);
+}
+
+// One epoch of 7 s; a job that does not know its epochs takes a minute.
+TEST(ClosedForm, AnEpochOfProfiling) {
+  ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
+  const RunResult r = run(cluster(1, 2), workload({job(100s).epoch(7s), job(100s)}), ShareWorld(1),
+                          policy, profiled(ProfilingMode::kEpoch));
+  EXPECT_EQ(finishes(r.record), (Times{107s, 160s}));
+}
+
+// A job shorter than the segment: profiled for its 30 s. Kept, nothing is left to do and its run has
+// no length; not kept, it runs once more.
+TEST(ClosedForm, AJobShorterThanItsProfilingSegment) {
+  for (const bool keeps : {true, false}) {
+    ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
+    const RunResult r = run(cluster(1, 1), workload({job(30s)}), ShareWorld(1), policy,
+                            profiled(ProfilingMode::kMinute, keeps));
+    EXPECT_EQ(r.record.jobs[0].finish, keeps ? 30s : 60s);
+    EXPECT_EQ(r.record.jobs[0].profiling, 30s);
+    EXPECT_EQ(r.record.jobs[0].isd(), 0);
+  }
+}
+
+// Segments wait for an empty GPU, first come, first served, and go before the pass: B is profiled
+// when A's segment ends, so A starts only at 120, and ends at 130.
+TEST(ClosedForm, ProfilingSegmentsQueueForTheGpu) {
+  const Workload w = workload({job(70s), job(70s)});
+  ScriptedPolicy policy = profiling_steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r =
+      run(cluster(1, 1), w, ShareWorld(0), policy, profiled(ProfilingMode::kMinute));
+  EXPECT_EQ(r.record.jobs[0].first_start, 120s);
+  EXPECT_EQ(finishes(r.record), (Times{190s, 190s}));
+}
+
+// On a GPU of speed 2 an epoch of 7 s takes 3.5 s.
+TEST(ClosedForm, AnEpochOnAFasterGpuIsShorter) {
+  ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1, 2), workload({job(100s).epoch(7s)}), ShareWorld(1), policy,
+                          profiled(ProfilingMode::kEpoch));
+  EXPECT_EQ(r.record.jobs[0].profiling, 3500ms);
+  EXPECT_EQ(r.record.jobs[0].finish, 53500ms);
+}
+
+TEST(ClosedForm, OnlyPoliciesThatNeedAProfilePayForIt) {
+  for (const ProfilingMode mode :
+       {ProfilingMode::kNone, ProfilingMode::kPredictor, ProfilingMode::kMinute}) {
+    ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+    policy.wants_profile = mode != ProfilingMode::kMinute;
+    const RunResult r =
+        run(cluster(1, 1), workload({job(100s)}), ShareWorld(1), policy, profiled(mode));
+    EXPECT_EQ(r.record.jobs[0].finish, 100s);
+    EXPECT_EQ(r.record.jobs[0].profiling, 0s);
+  }
+}
+
+// ---- ticks -----------------------------------------------------------------------------------
+
+// Ends are noticed at multiples of one second: 1.3 s of work end at 2. Until then the GPU is held:
+// x = 1, A (1.3 s) and B (2 s) at 1/2: A is done at 2.6 and leaves at 3; B has done 1.5, the other
+// half second at speed 1: 3.5, noticed at 4.
+TEST(ClosedForm, TicksDelayTheNoticeOfAnEnd) {
+  RunOptions options;
+  options.simulation.tick = 1s;
+  ScriptedPolicy alone = steps({{{J(0)}, {G(0)}}});
+  EXPECT_EQ(
+      finishes(run(cluster(1, 1), workload({job(1300ms)}), ShareWorld(1), alone, options).record),
+      (Times{2s}));
+  ScriptedPolicy pair = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r =
+      run(cluster(1, 1), workload({job(1300ms), job(2s)}), ShareWorld(1), pair, options);
+  EXPECT_EQ(finishes(r.record), (Times{3s, 4s}));
+  ScriptedPolicy exact = steps({{{J(0)}, {G(0)}}});
+  EXPECT_EQ(finishes(run(cluster(1, 1), workload({job(3s)}), ShareWorld(1), exact, options).record),
+            (Times{3s}));
+}
+
+// ---- utilisation -----------------------------------------------------------------------------
+
+// 80 % and 60 % at speed 2/3 each: 140/100 * 2/3 = 14/15 for 90 s, then B alone at 60 % for 40 s.
+TEST(ClosedForm, UtilisationScalesWithSpeedAndIsCut) {
+  const Workload w = workload({job(60s).util(80), job(100s).util(60)});
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  EXPECT_DOUBLE_EQ(run(cluster(1, 1), w, ShareWorld(0.5), policy).record.usage.util_s,
+                   90 * 14.0 / 15 + 40 * 0.6);
+  // x = 0: 140 % is cut to 100 % for 60 s, then 60 % for 40 s.
+  ScriptedPolicy again = steps({{{J(0), J(1)}, {G(0)}}});
+  EXPECT_DOUBLE_EQ(run(cluster(1, 1), w, ShareWorld(0), again).record.usage.util_s, 60 + 24);
+}
+
+// A gang slowed on one GPU is busy less on the other too: x = 1, gang A (100 s, 50 %) on both GPUs at
+// 1/2 until B (40 s, 40 %) has left GPU 1 at 80, then 60 s at speed 1.
+//   GPU 0: 80 * 0.25 + 60 * 0.5 = 50.   GPU 1: 80 * (0.25 + 0.2) + 60 * 0.5 = 66.
+TEST(ClosedForm, UtilisationOfAGang) {
+  const Workload w = workload({job(100s).gpus(2).util(50), job(40s).util(40)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});
+  const RunResult r = run(cluster(1, 2), w, ShareWorld(1), policy, join());
+  EXPECT_DOUBLE_EQ(r.record.usage.util_s, 116);
+  EXPECT_DOUBLE_EQ(r.record.usage.util_known_s, 280);
+}
+
+// ---- a measured group ------------------------------------------------------------------------
+
+/// Half speed for everybody: what the world says where nothing was measured.
+class HalfSpeed final : public SpeedModel {
+ public:
+  void speeds(std::span<const Profile* const>, std::span<double> out) const override {
+    std::fill(out.begin(), out.end(), 0.5);
+  }
+  double residual_sigma() const override { return 0; }
+};
+
+InterferenceWorld measured_three() {
+  // Excess 1/2 per other resident: three at 1/2, two at 2/3. Solo 10, 20, 30 s.
+  //   20: the first ends; 35: the second (10 + 15 * 2/3 = 20); 45: the third (10 + 10 + 10 = 30).
+  CorunMeasurement m;
+  m.source = "test";
+  m.members = {{0, {}, 10, 20, 0}, {1, {}, 20, 35, 0}, {2, {}, 30, 45, 0}};
+  return InterferenceWorld(std::make_shared<MeasuredTable>(std::vector{m}),
+                           std::make_shared<HalfSpeed>(), {{0, {}}, {1, {}}, {2, {}}, {7, {}}},
+                           false);
+}
+
+// The measured group reproduces its measured times, its members leaving one by one.
+TEST(ClosedForm, AMeasuredGroupReproducesItsTimes) {
+  const Workload w = workload({job(10s), job(20s), job(30s)});
+  ScriptedPolicy policy = steps({{{J(0), J(1), J(2)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, measured_three(), policy);
+  EXPECT_EQ(finishes(r.record), (Times{20s, 35s, 45s}));
+  EXPECT_DOUBLE_EQ(r.record.usage.corun_s[static_cast<std::size_t>(Provenance::kMeasured)], 35);
+}
+
+// Twice as long a run keeps the speeds; and the first to leave may be another one: works 60, 40, 20.
+//   three at 1/2: the third ends at 40, others have done 20; two at 2/3: the second (20 left) ends at
+//   70; the first has done 40, ends at 90.
+TEST(ClosedForm, AMeasuredGroupShrinksInAnyOrder) {
+  ScriptedPolicy longer = steps({{{J(0), J(1), J(2)}, {G(0)}}});
+  EXPECT_EQ(finishes(run(cluster(1, 1), workload({job(20s), job(40s), job(60s)}), measured_three(),
+                         longer)
+                         .record),
+            (Times{40s, 70s, 90s}));
+  ScriptedPolicy other = steps({{{J(0), J(1), J(2)}, {G(0)}}});
+  EXPECT_EQ(
+      finishes(run(cluster(1, 1), workload({job(60s), job(40s), job(20s)}), measured_three(), other)
+                   .record),
+      (Times{90s, 70s, 40s}));
+}
+
+// A stranger joins when the first has gone: the residents are no measured group any more and run at
+// the model's 1/2. Works 10, 20, 30 and 5 (joins at 20).
+//   20: second and third have done 10. Three at 1/2 until 30: the stranger's 5 s are done, second and
+//   third have done 15. The latest start formed {1, 2, 3}, never measured, nor was {1, 2}: model, 1/2.
+//   40: the second ends; the third has done 20 and ends at 50.
+TEST(ClosedForm, AStrangerEndsAMeasuredGroup) {
+  const Workload w = workload({job(10s), job(20s), job(30s), job(5s).at(20s)});
+  ScriptedPolicy policy = steps({{{J(0), J(1), J(2)}, {G(0)}}, {{J(3)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), w, measured_three(), policy, join());
+  EXPECT_EQ(finishes(r.record), (Times{20s, 40s, 50s, 30s}));
+  EXPECT_DOUBLE_EQ(r.record.usage.corun_s[static_cast<std::size_t>(Provenance::kMeasured)], 20);
+  EXPECT_DOUBLE_EQ(r.record.usage.corun_s[static_cast<std::size_t>(Provenance::kModelled)], 20);
+}
+
+}  // namespace
+}  // namespace corun::test

@@ -1,0 +1,263 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/control_loop.hpp"
+#include "sim/job.hpp"
+#include "sim/policy.hpp"
+#include "sim/rng.hpp"
+#include "sim/simulated_backend.hpp"
+#include "sim/world.hpp"
+
+/// Small builders for the tests of the engine: jobs, clusters, worlds, a policy that follows a script,
+/// and one function that runs a simulation and returns everything it left behind.
+namespace corun::test {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+constexpr JobId J(std::uint32_t i) { return JobId{i}; }
+constexpr GpuId G(std::uint32_t i) { return GpuId{i}; }
+
+inline std::vector<JobId> ids(std::span<const JobId> jobs) { return {jobs.begin(), jobs.end()}; }
+
+/// job(100s).at(5s).gpus(2).memory(600): reads as a sentence, is a JobSpec.
+class JobBuilder {
+ public:
+  explicit JobBuilder(Duration work) { spec_.work = work; }
+  JobBuilder& at(Time submit) {
+    return set([&] { spec_.submit = submit; });
+  }
+  JobBuilder& gpus(int n) {
+    return set([&] { spec_.gpus = n; });
+  }
+  JobBuilder& priority(int p) {
+    return set([&] { spec_.priority = p; });
+  }
+  JobBuilder& memory(double mib) {
+    return set([&] { spec_.profile.mem_used_mib = mib; });
+  }
+  JobBuilder& util(double pct) {
+    return set([&] { spec_.profile.gpu_util_pct = pct; });
+  }
+  JobBuilder& reserved(double pct) {
+    return set([&] { spec_.profile.mem_alloc_pct = pct; });
+  }
+  JobBuilder& accessed(double pct) {
+    return set([&] { spec_.profile.mem_time_pct = pct; });
+  }
+  JobBuilder& epoch(Duration d) {
+    return set([&] { spec_.epoch = d; });
+  }
+  operator JobSpec() const { return spec_; }  // NOLINT: the point of a builder
+
+ private:
+  template <typename F>
+  JobBuilder& set(F&& f) {
+    f();
+    return *this;
+  }
+  JobSpec spec_;
+};
+
+inline JobBuilder job(Duration work) { return JobBuilder(work); }
+
+/// Arrivals by submit time, equal times by position in the list.
+inline Workload workload(std::vector<JobSpec> jobs) {
+  Workload w;
+  w.jobs = std::move(jobs);
+  for (std::uint32_t i = 0; i < w.jobs.size(); ++i) w.arrivals.push_back(J(i));
+  std::stable_sort(w.arrivals.begin(), w.arrivals.end(), [&](JobId a, JobId b) {
+    return w.jobs[index(a)].submit < w.jobs[index(b)].submit;
+  });
+  return w;
+}
+
+inline NodeSpec node(int gpus, double speed = 1, double memory_mib = 16384) {
+  NodeSpec spec;
+  spec.gpu.speed = speed;
+  spec.gpu.memory_mib = memory_mib;
+  spec.gpus = gpus;
+  return spec;
+}
+
+inline ClusterSpec cluster(std::vector<NodeSpec> nodes) {
+  ClusterSpec spec;
+  spec.nodes = std::move(nodes);
+  return spec;
+}
+
+/// n nodes of g equal GPUs.
+inline ClusterSpec cluster(int nodes, int gpus, double speed = 1, double memory_mib = 16384) {
+  return cluster(
+      std::vector<NodeSpec>(static_cast<std::size_t>(nodes), node(gpus, speed, memory_mib)));
+}
+
+/// Everybody among k residents runs at 1 / (1 + x (k - 1)).
+class ShareWorld final : public World {
+ public:
+  explicit ShareWorld(double x) : x_(x) {}
+  Provenance speeds(const Company& company, std::optional<std::uint64_t>,
+                    std::span<double> out) const override {
+    const auto others = static_cast<double>(company.residents.size() - 1);
+    std::fill(out.begin(), out.end(), 1 / (1 + x_ * others));
+    return Provenance::kModelled;
+  }
+
+ private:
+  double x_;
+};
+
+/// Job i has speed `table[i]` whenever it has company, however many they are.
+class TableWorld final : public World {
+ public:
+  explicit TableWorld(std::vector<double> table) : table_(std::move(table)) {}
+  Provenance speeds(const Company& company, std::optional<std::uint64_t>,
+                    std::span<double> out) const override {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = table_[index(company.residents[i])];
+    return Provenance::kMeasured;
+  }
+
+ private:
+  std::vector<double> table_;
+};
+
+/// No regularity at all: each speed in [0.2, 1] is drawn for this job, these residents, this formed
+/// group and this noise. Whoever asks with another company gets another answer.
+class ErraticWorld final : public World {
+ public:
+  explicit ErraticWorld(std::uint64_t seed) : seed_(seed) {}
+  Provenance speeds(const Company& company, std::optional<std::uint64_t> noise,
+                    std::span<double> out) const override {
+    std::vector<std::uint32_t> key{static_cast<std::uint32_t>(noise.value_or(0))};
+    for (const JobId j : company.residents) key.push_back(static_cast<std::uint32_t>(index(j)));
+    key.push_back(0xffffffffU);
+    for (const JobId j : company.formed) key.push_back(static_cast<std::uint32_t>(index(j)));
+    Rng rng(seed_, Stream::kTest, hash_entity(key));
+    for (double& s : out) s = 0.2 + 0.8 * rng.uniform();
+    return static_cast<Provenance>(1 + rng.below(3));
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+/// Does what a function says and writes down what it is shown.
+class ScriptedPolicy final : public Policy {
+ public:
+  using Decide = std::function<void(const ClusterView&, std::vector<Decision>&)>;
+  struct Seen {
+    std::vector<MemberOutcome> members;
+    Duration length{0};
+    double ps = 0;
+    bool together = false;
+  };
+
+  explicit ScriptedPolicy(Decide decide) : decide_(std::move(decide)) {}
+  void decide(const ClusterView& view, std::vector<Decision>& out) override {
+    ++calls;
+    decide_(view, out);
+  }
+  void observe(const EpisodeOutcome& o) override {
+    seen.push_back({{o.members.begin(), o.members.end()}, o.length, o.ps, o.together});
+  }
+  bool needs_profile() const override { return wants_profile; }
+  bool joins_always() const override { return joins; }
+
+  bool wants_profile = false;
+  bool joins = false;
+  int calls = 0;
+  std::vector<Seen> seen;
+
+ private:
+  Decide decide_;
+};
+
+/// Start these jobs on these GPUs as soon as all of them wait, not before `from`.
+struct Step {
+  std::vector<JobId> jobs;
+  std::vector<GpuId> gpus;
+  Time from{0};
+};
+
+/// Each step is taken once, those of one job in their order; a job that came back after an OOM needs a
+/// further step.
+inline ScriptedPolicy steps(std::vector<Step> list) {
+  return ScriptedPolicy(
+      [list, done = std::vector<bool>(list.size()), woken = std::vector<bool>(list.size())](
+          const ClusterView& view, std::vector<Decision>& out) mutable {
+        std::vector<JobId> waiting = ids(view.waiting());
+        for (std::size_t s = 0; s < list.size(); ++s) {
+          if (done[s]) continue;
+          const bool due = list[s].from <= view.now();
+          if (!due && !woken[s]) out.emplace_back(WakeAt{list[s].from});
+          woken[s] = woken[s] || !due;
+          const auto waits = [&](JobId j) {
+            return std::find(waiting.begin(), waiting.end(), j) != waiting.end();
+          };
+          done[s] = due && std::all_of(list[s].jobs.begin(), list[s].jobs.end(), waits);
+          if (done[s]) out.emplace_back(StartGroup{list[s].jobs, list[s].gpus});
+          // Whether taken or not, later steps of these jobs have to wait.
+          for (const JobId j : list[s].jobs) std::erase(waiting, j);
+        }
+      });
+}
+
+struct RunOptions {
+  SimulationOptions simulation = {};
+  ControlOptions control = {};
+  std::string name = "scripted";
+  /// Stands between the loop and the simulated backend: how a broken engine is made.
+  std::function<std::unique_ptr<ClusterBackend>(ClusterBackend&)> wrap = {};
+};
+
+struct RunResult {
+  RunRecord record;
+  EventLog log;
+  std::size_t passes = 0;
+};
+
+inline std::vector<JobView> faces(const Workload& w) {
+  std::vector<JobView> faces;
+  for (std::uint32_t i = 0; i < w.jobs.size(); ++i) {
+    const JobSpec& j = w.jobs[i];
+    faces.push_back({J(i), j.submit, j.gpus, j.priority, j.profile, j.request, std::nullopt, 0});
+  }
+  return faces;
+}
+
+/// One simulation. The options' retries and kind of profiling segment are made to agree with the
+/// cluster and with `control.profiling`.
+inline RunResult run(const ClusterSpec& spec, const Workload& w, const World& world, Policy& policy,
+                     RunOptions options = {}) {
+  options.control.oom_retries = spec.oom.retries;
+  options.simulation.profile_epoch = options.control.profiling == ProfilingMode::kEpoch;
+  SimulatedBackend backend(spec, w, world, options.simulation);
+  const auto wrapped = options.wrap ? options.wrap(backend) : nullptr;
+  ControlLoop loop(wrapped ? *wrapped : backend, policy, options.name, faces(w), options.control);
+  RunResult result;
+  result.passes = loop.run(&result.log);
+  result.record = backend.take_record();
+  result.record.passes = result.passes;
+  return result;
+}
+
+inline RunOptions join() {
+  RunOptions options;
+  options.control.start = StartMode::kJoin;
+  return options;
+}
+
+}  // namespace corun::test

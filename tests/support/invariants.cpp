@@ -1,0 +1,636 @@
+#include "tests/support/invariants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "sim/metrics.hpp"
+
+namespace corun::test {
+
+namespace {
+
+constexpr std::size_t kOpen = std::numeric_limits<std::size_t>::max();
+
+std::string name(JobId j) { return "job " + std::to_string(index(j)); }
+std::string name(GpuId g) { return "GPU " + std::to_string(index(g)); }
+std::string text(Time t) { return std::to_string(t.count()) + " ns"; }
+
+/// One stay of one job on GPUs, cut out of the log.
+struct Stay {
+  JobId job{};
+  std::vector<GpuId> gpus;
+  Time start{0};
+  Time end{0};
+  std::size_t first = 0;     ///< position in the log of its start
+  std::size_t last = kOpen;  ///< position in the log of its end
+  LogKind how = LogKind::kFinish;
+  bool profiling = false;
+  bool doomed = false;  ///< started above known memory
+
+  bool on(GpuId g) const { return std::find(gpus.begin(), gpus.end(), g) != gpus.end(); }
+};
+
+struct Story {
+  std::vector<Stay> stays;  ///< in order of start
+  Violations broken;        ///< starts and ends that do not pair up
+};
+
+bool known_gpus(const Facts& f, const std::vector<GpuId>& gpus) {
+  return std::all_of(gpus.begin(), gpus.end(), [&](GpuId g) {
+    return index(g) < static_cast<std::size_t>(f.cluster.gpu_count());
+  });
+}
+
+const GpuType& type_of(const Facts& f, GpuId g) {
+  auto left = static_cast<int>(index(g));
+  for (const NodeSpec& n : f.cluster.nodes) {
+    if (left < n.gpus) return n.gpu;
+    left -= n.gpus;
+  }
+  return f.cluster.nodes.back().gpu;
+}
+
+/// The stays that were on this GPU right after entry `position` of the log.
+std::vector<const Stay*> present(const Story& story, GpuId g, std::size_t position) {
+  std::vector<const Stay*> found;
+  for (const Stay& s : story.stays) {
+    if (s.first <= position && s.last > position && s.on(g)) found.push_back(&s);
+  }
+  return found;
+}
+
+Story read(const Facts& f) {
+  Story story;
+  std::vector<std::size_t> open(f.workload.jobs.size(), kOpen);
+  for (std::size_t i = 0; i < f.log.size(); ++i) {
+    const LogEntry& e = f.log[i];
+    if (index(e.job) >= open.size()) {
+      story.broken.push_back(name(e.job) + " is not in the workload");
+      continue;
+    }
+    std::size_t& now = open[index(e.job)];
+    switch (e.kind) {
+      case LogKind::kArrive:
+        break;
+      case LogKind::kProfile:
+      case LogKind::kStart:
+        if (now != kOpen) {
+          story.broken.push_back(name(e.job) + " starts while it runs, at " + text(e.at));
+          story.stays[now].last = i;
+          story.stays[now].end = e.at;
+        }
+        if (!known_gpus(f, e.gpus)) {
+          story.broken.push_back(name(e.job) + " starts on a GPU that does not exist");
+          continue;
+        }
+        now = story.stays.size();
+        story.stays.push_back({e.job, e.gpus, e.at, e.at, i, kOpen, LogKind::kFinish,
+                               e.kind == LogKind::kProfile, false});
+        break;
+      case LogKind::kProfiled:
+      case LogKind::kFinish:
+      case LogKind::kOom:
+      case LogKind::kFail:
+        if (now == kOpen || story.stays[now].profiling != (e.kind == LogKind::kProfiled)) {
+          story.broken.push_back(name(e.job) + " ends without having started, at " + text(e.at));
+          continue;
+        }
+        story.stays[now].end = e.at;
+        story.stays[now].last = i;
+        story.stays[now].how = e.kind;
+        now = kOpen;
+        break;
+    }
+  }
+  for (const Stay& s : story.stays) {
+    if (s.last == kOpen) story.broken.push_back(name(s.job) + " started and never ended");
+  }
+  // Who must run out of memory: newcomers in the order of the log, those that fail hold none.
+  for (Stay& s : story.stays) {
+    const auto& demand = f.workload.jobs[index(s.job)].profile.mem_used_mib;
+    if (s.profiling || !demand) continue;
+    for (const GpuId g : s.gpus) {
+      double used = *demand;
+      for (const Stay* o : present(story, g, s.first)) {
+        if (o == &s || o->doomed) continue;
+        used += f.workload.jobs[index(o->job)].profile.mem_used_mib.value_or(0);
+      }
+      if (used > type_of(f, g).memory_mib) s.doomed = true;
+    }
+  }
+  return story;
+}
+
+/// A stretch of time during which nobody comes or goes, as one GPU lives it.
+struct Stretch {
+  Time from{0};
+  Time to{0};
+  std::vector<const Stay*> residents;  ///< ascending by job
+  std::vector<double> speeds;          ///< normalised, by the world
+  Provenance provenance = Provenance::kAlone;
+};
+
+std::vector<std::vector<Stretch>> stretches(const Facts& f, const Story& story) {
+  std::set<Time> times;
+  for (const Stay& s : story.stays) {
+    times.insert(s.start);
+    times.insert(s.end);
+  }
+  const auto gpus = static_cast<std::size_t>(f.cluster.gpu_count());
+  std::vector<std::vector<Stretch>> all(gpus);
+  for (std::size_t g = 0; g < gpus; ++g) {
+    const GpuId gpu{static_cast<std::uint32_t>(g)};
+    for (auto t = times.begin(); t != times.end() && std::next(t) != times.end(); ++t) {
+      Stretch stretch;
+      stretch.from = *t;
+      stretch.to = *std::next(t);
+      std::size_t latest = 0;
+      for (const Stay& s : story.stays) {
+        if (!s.on(gpu)) continue;
+        if (s.start <= stretch.from && s.end >= stretch.to) stretch.residents.push_back(&s);
+        if (s.start <= stretch.from) latest = std::max(latest, s.first);
+      }
+      const auto by_job = [](const Stay* a, const Stay* b) { return a->job < b->job; };
+      std::sort(stretch.residents.begin(), stretch.residents.end(), by_job);
+      stretch.speeds.assign(stretch.residents.size(), 1.0);
+      if (stretch.residents.size() > 1) {
+        std::vector<const Stay*> formed = present(story, gpu, latest);
+        std::sort(formed.begin(), formed.end(), by_job);
+        const auto jobs = [](const std::vector<const Stay*>& list) {
+          std::vector<JobId> out;
+          out.reserve(list.size());
+          for (const Stay* s : list) out.push_back(s->job);
+          return out;
+        };
+        const auto resident_ids = jobs(stretch.residents);
+        const auto formed_ids = jobs(formed);
+        stretch.provenance =
+            f.world.speeds({resident_ids, formed_ids}, f.noise_seed, stretch.speeds);
+      }
+      all[g].push_back(std::move(stretch));
+    }
+  }
+  return all;
+}
+
+/// Speed of a stay during stretch number `at`: that of its slowest GPU.
+double speed_of(const Facts& f, const std::vector<std::vector<Stretch>>& all, const Stay& stay,
+                std::size_t at) {
+  if (stay.doomed) return 0;
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const GpuId g : stay.gpus) {
+    const Stretch& s = all[index(g)][at];
+    for (std::size_t i = 0; i < s.residents.size(); ++i) {
+      if (s.residents[i] == &stay) {
+        slowest = std::min(slowest, type_of(f, g).speed * s.speeds[i]);
+      }
+    }
+  }
+  return slowest;
+}
+
+Duration segment(const Facts& f, JobId j) {
+  const JobSpec& job = f.workload.jobs[index(j)];
+  return std::min(f.epoch && job.epoch ? *job.epoch : f.minute, job.work);
+}
+
+/// What the runs of a job have to do, given that it was profiled before or not.
+Duration work_asked(const Facts& f, const Story& story, JobId j) {
+  Duration work = f.workload.jobs[index(j)].work;
+  if (!f.keeps_progress) return work;
+  for (const Stay& s : story.stays) {
+    if (s.job == j && s.profiling) work -= segment(f, j);
+  }
+  return work;
+}
+
+double slowest_gpu(const Facts& f, const Stay& s) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const GpuId g : s.gpus) slowest = std::min(slowest, type_of(f, g).speed);
+  return slowest;
+}
+
+const Stay* last_run(const Story& story, JobId j) {
+  const Stay* last = nullptr;
+  for (const Stay& s : story.stays) {
+    if (s.job == j && !s.profiling) last = &s;
+  }
+  return last;
+}
+
+struct Episode {
+  GpuId gpu{};
+  Time start{0};
+  Time end{0};
+  std::vector<JobId> jobs;
+  Duration solo_sum{0};
+  bool together = true;
+  bool touched_by_oom = false;
+};
+
+/// Episodes with at least one finished job.
+std::vector<Episode> episodes(const Facts& f, const Story& story) {
+  std::vector<Episode> found;
+  for (std::uint32_t g = 0; g < static_cast<std::uint32_t>(f.cluster.gpu_count()); ++g) {
+    std::vector<const Stay*> here;
+    for (const Stay& s : story.stays) {
+      if (!s.profiling && s.on(GpuId{g})) here.push_back(&s);
+    }
+    for (std::size_t i = 0; i < here.size();) {
+      Episode e;
+      e.gpu = GpuId{g};
+      e.start = here[i]->start;
+      std::size_t last = here[i]->last;  // in the log: what ends at the instant at which
+      std::size_t n = i;                 // another starts ends first and is not linked to it
+      std::vector<const Stay*> finished;
+      for (; n < here.size() && here[n]->first < last; ++n) {
+        last = std::max(last, here[n]->last);
+        e.end = std::max(e.end, here[n]->end);
+        if (here[n]->how == LogKind::kFinish) {
+          finished.push_back(here[n]);
+        } else {
+          e.touched_by_oom = true;
+        }
+      }
+      for (const Stay* s : finished) {
+        e.jobs.push_back(s->job);
+        e.together &= s->start == finished.front()->start;
+        const auto work = static_cast<double>(work_asked(f, story, s->job).count());
+        e.solo_sum += Duration{std::llround(work / slowest_gpu(f, *s))};
+      }
+      if (!e.jobs.empty()) found.push_back(std::move(e));
+      i = n;
+    }
+  }
+  return found;
+}
+
+bool near(double a, double b, double relative) {
+  return std::fabs(a - b) <= relative * std::max({1.0, std::fabs(a), std::fabs(b)});
+}
+
+}  // namespace
+
+Violations check_time(const Facts& f) {
+  Violations v;
+  // Within one instant: ends of work and of profiling, failures, arrivals, then what is started.
+  const auto rank = [](LogKind kind) {
+    switch (kind) {
+      case LogKind::kFinish:
+      case LogKind::kProfiled:
+        return 0;
+      case LogKind::kOom:
+      case LogKind::kFail:
+        return 1;
+      case LogKind::kArrive:
+        return 2;
+      case LogKind::kProfile:
+        return 3;
+      case LogKind::kStart:
+        return 4;
+    }
+    return 5;
+  };
+  std::vector<Time> started(f.workload.jobs.size(), kNever);
+  for (std::size_t i = 0; i < f.log.size(); ++i) {
+    const LogEntry& e = f.log[i];
+    if (index(e.job) >= started.size()) continue;  // check_jobs says so
+    const bool starts = e.kind == LogKind::kStart || e.kind == LogKind::kProfile;
+    // A stay of no length makes a second round within the instant.
+    const bool no_length = !starts && started[index(e.job)] == e.at;
+    if (starts) started[index(e.job)] = e.at;
+    if (i == 0) continue;
+    const LogEntry& before = f.log[i - 1];
+    if (e.at < before.at) {
+      v.push_back("time goes back from " + text(before.at) + " to " + text(e.at));
+    } else if (e.at == before.at && rank(e.kind) < rank(before.kind) && !no_length) {
+      v.push_back("at " + text(e.at) + " things are worked through in the wrong order");
+    }
+    if (starts && f.round > Duration::zero() && e.at % f.round != Duration::zero()) {
+      v.push_back(name(e.job) + " starts between two rounds, at " + text(e.at));
+    }
+    if (f.tick > Duration::zero() && e.at % f.tick != Duration::zero() &&
+        (e.kind == LogKind::kFinish || e.kind == LogKind::kProfiled)) {
+      v.push_back(name(e.job) + " ends between two ticks, at " + text(e.at));
+    }
+  }
+  for (std::size_t j = 0; j < f.record.jobs.size(); ++j) {
+    const JobRecord& r = f.record.jobs[j];
+    if (!r.first_start || r.submit > *r.first_start || *r.first_start > r.last_start ||
+        r.last_start > r.finish) {
+      v.push_back("record of job " + std::to_string(j) +
+                  " is not in the order submit, first start, last start, finish");
+    }
+  }
+  return v;
+}
+
+Violations check_jobs(const Facts& f) {
+  const Story story = read(f);
+  Violations v = story.broken;
+  if (f.record.jobs.size() != f.workload.jobs.size()) {
+    v.push_back("the record has another number of jobs than the workload");
+    return v;
+  }
+  for (std::uint32_t i = 0; i < f.workload.jobs.size(); ++i) {
+    const JobId j{i};
+    const JobSpec& asked = f.workload.jobs[i];
+    const JobRecord& r = f.record.jobs[i];
+    int arrivals = 0, finishes = 0, fails = 0, ooms = 0;
+    bool over = false;
+    for (const LogEntry& e : f.log) {
+      if (e.job != j) continue;
+      if (over) v.push_back(name(j) + " goes on after its end, at " + text(e.at));
+      if (arrivals == 0 && e.kind != LogKind::kArrive) v.push_back(name(j) + " did not arrive");
+      if (e.kind == LogKind::kArrive) {
+        ++arrivals;
+        if (e.at != asked.submit) v.push_back(name(j) + " does not arrive when submitted");
+      }
+      finishes += e.kind == LogKind::kFinish;
+      fails += e.kind == LogKind::kFail;
+      ooms += e.kind == LogKind::kOom || e.kind == LogKind::kFail;
+      over = finishes + fails > 0;
+    }
+    if (arrivals != 1) v.push_back(name(j) + " arrives " + std::to_string(arrivals) + " times");
+    if (finishes + fails == 0) v.push_back(name(j) + " is lost");
+    if (finishes + fails > 1) v.push_back(name(j) + " ends more than once");
+    if (fails == 1 && ooms != f.cluster.oom.retries + 1) {
+      v.push_back(name(j) + " is given up after " + std::to_string(ooms) + " attempts");
+    }
+    if (fails == 0 && ooms > f.cluster.oom.retries) v.push_back(name(j) + " retries too often");
+    Duration profiled{0};
+    const Stay* first = nullptr;
+    for (const Stay& s : story.stays) {
+      if (s.job != j) continue;
+      if (s.profiling) {
+        profiled += s.end - s.start;
+      } else if (first == nullptr) {
+        first = &s;
+      }
+    }
+    const Stay* last = last_run(story, j);
+    if (first == nullptr) {
+      v.push_back(name(j) + " never starts");
+      continue;
+    }
+    if (r.submit != asked.submit || r.work != asked.work || r.gpus != asked.gpus ||
+        r.first_start != first->start || r.last_start != last->start || r.finish != last->end ||
+        last->gpus.empty() || r.gpu != last->gpus.front() || r.ooms != ooms ||
+        r.profiling != profiled || r.end != (finishes > 0 ? JobEnd::kFinished : JobEnd::kFailed)) {
+      v.push_back("the record of " + name(j) + " is not what the log says");
+    }
+  }
+  return v;
+}
+
+Violations check_memory(const Facts& f) {
+  Violations v;
+  const Story story = read(f);
+  for (const Stay& s : story.stays) {
+    const bool ran_out = s.how == LogKind::kOom || s.how == LogKind::kFail;
+    if (ran_out && !s.doomed) v.push_back(name(s.job) + " runs out of memory without cause");
+    if (s.doomed && !ran_out) {
+      v.push_back(name(s.job) + " starts above the memory limit at " + text(s.start) +
+                  " and never runs out of memory");
+    }
+    if (s.doomed && ran_out && s.end - s.start != f.cluster.oom.ramp) {
+      v.push_back(name(s.job) + " runs out of memory after " + text(s.end - s.start) +
+                  ", the ramp-up is " + text(f.cluster.oom.ramp));
+    }
+  }
+  return v;
+}
+
+Violations check_work(const Facts& f) {
+  Violations v;
+  const Story story = read(f);
+  const auto all = stretches(f, story);
+  for (const Stay& s : story.stays) {
+    if (s.profiling) {
+      const double length = static_cast<double>(segment(f, s.job).count()) / slowest_gpu(f, s);
+      const auto over = static_cast<double>((s.end - s.start).count()) - length;
+      if (over < -1 || over > 1 + static_cast<double>(f.tick.count())) {
+        v.push_back(name(s.job) + " is profiled for " + text(s.end - s.start));
+      }
+      continue;
+    }
+    if (s.how != LogKind::kFinish || s.last == kOpen) continue;
+    double done = 0;
+    double changes = 1;
+    double previous = -1;
+    double fastest = 0;
+    for (std::size_t i = 0; !s.gpus.empty() && i < all[index(s.gpus.front())].size(); ++i) {
+      const Stretch& stretch = all[index(s.gpus.front())][i];
+      if (stretch.from < s.start || stretch.to > s.end) continue;
+      const double speed = speed_of(f, all, s, i);
+      done += speed * static_cast<double>((stretch.to - stretch.from).count());
+      changes += previous >= 0 && speed != previous;
+      previous = speed;
+      fastest = std::max(fastest, speed);
+    }
+    const auto asked = static_cast<double>(work_asked(f, story, s.job).count());
+    const double slack = changes * std::max(1.0, fastest);
+    if (done < asked - slack ||
+        done > asked + slack + fastest * static_cast<double>(f.tick.count())) {
+      v.push_back(name(s.job) + " was asked for " + std::to_string(asked) + " ns of work and did " +
+                  std::to_string(done));
+    }
+  }
+  return v;
+}
+
+Violations check_gangs(const Facts& f) {
+  Violations v;
+  const Story story = read(f);
+  for (const Stay& s : story.stays) {
+    const std::set<GpuId> distinct(s.gpus.begin(), s.gpus.end());
+    const int asked = s.profiling ? 1 : f.workload.jobs[index(s.job)].gpus;
+    if (distinct.size() != s.gpus.size() || distinct.size() != static_cast<std::size_t>(asked)) {
+      v.push_back(name(s.job) + " asked for " + std::to_string(asked) + " GPUs and starts on " +
+                  std::to_string(distinct.size()));
+    }
+  }
+  for (std::size_t a = 0; a < f.record.jobs.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      const JobRecord& x = f.record.jobs[a];
+      const JobRecord& y = f.record.jobs[b];
+      if (x.group == y.group && (x.last_start != y.last_start || x.gpu != y.gpu)) {
+        v.push_back("jobs " + std::to_string(a) + " and " + std::to_string(b) +
+                    " have one group number and do not start together");
+      }
+    }
+  }
+  return v;
+}
+
+Violations check_capacity(const Facts& f) {
+  Violations v;
+  const Story story = read(f);
+  for (const Stay& s : story.stays) {
+    for (const GpuId g : s.gpus) {
+      const auto here = present(story, g, s.first);
+      const auto limit = f.cluster.max_jobs_per_gpu;
+      if (limit && here.size() > static_cast<std::size_t>(*limit)) {
+        v.push_back(name(g) + " holds " + std::to_string(here.size()) + " jobs at " +
+                    text(s.start));
+      }
+      for (const Stay* o : here) {
+        if (o == &s) continue;
+        if (o->profiling || s.profiling) {
+          v.push_back(name(g) + " profiles a job in company at " + text(s.start));
+        }
+        if (!f.join && o->start != s.start) {
+          v.push_back(name(s.job) + " joins " + name(o->job) + " on " + name(g) + " at " +
+                      text(s.start));
+        }
+      }
+    }
+  }
+  return v;
+}
+
+Violations check_episodes(const Facts& f) {
+  Violations v;
+  const Story story = read(f);
+  const std::vector<Episode> expected = episodes(f, story);
+  if (expected.size() != f.record.episodes.size()) {
+    v.push_back("there are " + std::to_string(f.record.episodes.size()) +
+                " episodes, the log has " + std::to_string(expected.size()));
+  }
+  for (std::size_t i = 0; i < f.record.episodes.size(); ++i) {
+    const EpisodeRecord& r = f.record.episodes[i];
+    if (i > 0 && r.end < f.record.episodes[i - 1].end) v.push_back("episodes are not in order");
+    const auto e = std::find_if(expected.begin(), expected.end(), [&](const Episode& x) {
+      return x.gpu == r.gpu && x.start == r.start && x.end == r.end && x.jobs == r.jobs;
+    });
+    if (e == expected.end()) {
+      v.push_back("the episode on " + name(r.gpu) + " from " + text(r.start) + " to " +
+                  text(r.end) + " with " + std::to_string(r.jobs.size()) +
+                  " jobs is not in the log");
+      continue;
+    }
+    if (e->solo_sum != r.solo_sum) v.push_back("an episode's solo times do not add up");
+    if (!e->touched_by_oom && e->together != r.together) {
+      v.push_back("an episode is wrong about its members starting together");
+    }
+  }
+  return v;
+}
+
+Violations check_outcomes(const Facts& f) {
+  Violations v;
+  const Story story = read(f);
+  double isd_sum = 0, jct_sum = 0, finished = 0;
+  for (std::uint32_t i = 0; i < f.record.jobs.size(); ++i) {
+    const Stay* run = last_run(story, JobId{i});
+    if (run == nullptr || run->how != LogKind::kFinish || run->gpus.empty()) continue;
+    const double solo =
+        static_cast<double>(work_asked(f, story, JobId{i}).count()) / slowest_gpu(f, *run);
+    const auto length = static_cast<double>((run->end - run->start).count());
+    const double isd = solo == 0 ? 0 : (length - solo) / solo;
+    // J_a is kept to the nanosecond: half of one, as a share of itself.
+    const double slack = solo == 0 ? 0 : 1e-12 + (1 + std::fabs(isd)) / solo;
+    if (std::fabs(f.record.jobs[i].isd() - isd) > slack) {
+      v.push_back("ISD of job " + std::to_string(i) + " is " +
+                  std::to_string(f.record.jobs[i].isd()) + ", the log says " + std::to_string(isd));
+    }
+    isd_sum += isd;
+    jct_sum += to_seconds(run->end - f.workload.jobs[i].submit);
+    ++finished;
+  }
+  double ps_sum = 0, ps_count = 0;
+  for (const Episode& e : episodes(f, story)) {
+    if (e.solo_sum.count() == 0) continue;
+    const auto solo = static_cast<double>(e.solo_sum.count());
+    ps_sum += (solo - static_cast<double>((e.end - e.start).count())) / solo;
+    ++ps_count;
+  }
+  const MetricValues m = compute_metrics(f.record);
+  if (at(m, Metric::kJobs) != finished) v.push_back("metric jobs is wrong");
+  if (finished > 0 && !near(at(m, Metric::kIsd), isd_sum / finished, 1e-6)) {
+    v.push_back("metric isd is not the mean over finished jobs");
+  }
+  if (finished > 0 && !near(at(m, Metric::kJctS), jct_sum / finished, 1e-9)) {
+    v.push_back("metric jct_s is not the mean over finished jobs");
+  }
+  if (ps_count > 0 && !near(at(m, Metric::kPs), ps_sum / ps_count, 1e-6)) {
+    v.push_back("metric ps is not the mean over episodes");
+  }
+  return v;
+}
+
+Violations check_usage(const Facts& f) {
+  Violations v;
+  const Story story = read(f);
+  const auto all = stretches(f, story);
+  UsageRecord u;
+  for (std::size_t g = 0; g < all.size(); ++g) {
+    const GpuType& type = type_of(f, GpuId{static_cast<std::uint32_t>(g)});
+    for (std::size_t i = 0; i < all[g].size(); ++i) {
+      const Stretch& s = all[g][i];
+      if (s.residents.empty()) continue;
+      const double length = to_seconds(s.to - s.from);
+      u.busy += s.to - s.from;
+      double util = 0, memory = 0;
+      bool util_known = true, memory_known = true;
+      for (const Stay* r : s.residents) {
+        const Profile& p = f.workload.jobs[index(r->job)].profile;
+        util_known &= p.gpu_util_pct.has_value();
+        memory_known &= p.mem_used_mib.has_value();
+        util += p.gpu_util_pct.value_or(0) / 100 * speed_of(f, all, *r, i) / type.speed;
+        if (!r->doomed) memory += p.mem_used_mib.value_or(0) / type.memory_mib;
+      }
+      if (util_known) {
+        u.util_s += std::min(1.0, util) * length;
+        u.util_known_s += length;
+      }
+      if (memory_known) {
+        u.mem_s += std::min(1.0, memory) * length;
+        u.mem_known_s += length;
+      }
+      if (s.residents.size() > 1) u.corun_s[static_cast<std::size_t>(s.provenance)] += length;
+    }
+  }
+  const UsageRecord& r = f.record.usage;
+  if (r.busy != u.busy) {
+    v.push_back("busy time is " + text(r.busy) + ", the log says " + text(u.busy));
+  }
+  const auto compare = [&](const char* what, double recorded, double expected) {
+    if (!near(recorded, expected, 1e-7)) {
+      v.push_back(std::string(what) + " is " + std::to_string(recorded) + " s, the log says " +
+                  std::to_string(expected) + " s");
+    }
+  };
+  compare("utilisation", r.util_s, u.util_s);
+  compare("time of known utilisation", r.util_known_s, u.util_known_s);
+  compare("memory in use", r.mem_s, u.mem_s);
+  compare("time of known memory", r.mem_known_s, u.mem_known_s);
+  for (std::size_t p = 0; p < 4; ++p) compare("time with company", r.corun_s[p], u.corun_s[p]);
+  return v;
+}
+
+Violations check_all(const Facts& facts) {
+  using Check = Violations (*)(const Facts&);
+  constexpr std::array<std::pair<const char*, Check>, 9> kChecks{{{"time", check_time},
+                                                                  {"jobs", check_jobs},
+                                                                  {"memory", check_memory},
+                                                                  {"work", check_work},
+                                                                  {"gangs", check_gangs},
+                                                                  {"capacity", check_capacity},
+                                                                  {"episodes", check_episodes},
+                                                                  {"outcomes", check_outcomes},
+                                                                  {"usage", check_usage}}};
+  Violations v;
+  for (const auto& [what, check] : kChecks) {
+    for (const std::string& found : check(facts)) v.push_back(std::string(what) + ": " + found);
+  }
+  return v;
+}
+
+}  // namespace corun::test

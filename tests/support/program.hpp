@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+/// Runs the program that users run, as they run it.
+namespace corun::test {
+
+struct Outcome {
+  int code = -1;    ///< exit code; 128 + signal when killed
+  std::string out;  ///< stdout
+  std::string err;  ///< stderr
+};
+
+/// Runs corun with these arguments in `directory`, waits for it.
+Outcome run_corun(const std::vector<std::string>& arguments, const std::string& directory = ".");
+
+/// A directory of the test's own, removed with everything in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  std::string path(const std::string& name = "") const { return name.empty() ? path_ : path_ + "/" + name; }
+  /// Writes a file and returns its path.
+  std::string write(const std::string& name, const std::string& bytes) const;
+
+ private:
+  std::string path_;
+};
+
+/// All bytes of a file; fails the test when it cannot be read.
+std::string read_file(const std::string& path);
+
+}  // namespace corun::test

@@ -1,0 +1,204 @@
+#include "tests/support/reference_simulator.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <variant>
+
+namespace corun::test {
+
+namespace {
+
+struct Job {
+  std::vector<GpuId> gpus;  ///< empty: does not run
+  double left_ns = 0;
+  Time started{0};
+  Time finished{0};
+  bool doomed = false;
+  bool over = false;
+  int started_as = 0;  ///< running number of the start
+};
+
+struct Gpu {
+  std::vector<JobId> formed;
+  std::optional<Time> episode;  ///< since when somebody is here
+  std::vector<JobId> ended;     ///< finished in this episode
+};
+
+}  // namespace
+
+ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workload,
+                                  const World& world, Policy& policy, StartMode start,
+                                  Duration step) {
+  const std::size_t n = workload.jobs.size();
+  std::vector<Job> jobs(n);
+  std::vector<Gpu> gpus(static_cast<std::size_t>(spec.gpu_count()));
+  std::vector<JobView> faces(n);
+  std::vector<JobId> waiting;
+  ClusterState state(spec);
+  ReferenceResult result;
+  result.finish.assign(n, Time{0});
+  result.ooms.assign(n, 0);
+  std::size_t arrived = 0, over = 0, departures = 0;
+  int starts = 0;
+  int largest_gang = 1;
+  for (const JobSpec& j : workload.jobs) largest_gang = std::max(largest_gang, j.gpus);
+  Time last_happened = -kNever / 2;  // long ago
+
+  const auto speed_of = [&](JobId j) {
+    double slowest = 1e300;
+    for (const GpuId g : jobs[index(j)].gpus) {
+      const auto& residents = state.gpu(g).residents;
+      std::vector<double> speeds(residents.size(), 1.0);
+      if (residents.size() > 1) {
+        world.speeds({residents, gpus[index(g)].formed}, std::nullopt, speeds);
+      }
+      for (std::size_t i = 0; i < residents.size(); ++i) {
+        if (residents[i] == j) slowest = std::min(slowest, speeds[i] * state.gpu_type(g).speed);
+      }
+    }
+    return slowest;
+  };
+  const auto solo_of = [&](JobId j) {
+    double slowest = 1e300;
+    for (const GpuId g : jobs[index(j)].gpus) slowest = std::min(slowest, state.gpu_type(g).speed);
+    return Duration{
+        std::llround(static_cast<double>(workload.jobs[index(j)].work.count()) / slowest)};
+  };
+  const auto memory_on = [&](GpuId g) {
+    double used = 0;
+    for (const JobId j : state.gpu(g).residents) {
+      if (!jobs[index(j)].doomed) {
+        used += workload.jobs[index(j)].profile.mem_used_mib.value_or(0);
+      }
+    }
+    return used;
+  };
+
+  std::vector<double> speeds(n, 0);
+  std::vector<Duration> solo(n);
+  for (Time now{0}; over < n; now += step) {
+    if (now > std::chrono::hours{100}) throw std::logic_error("the reference never ends");
+    bool happened = false;
+    // Everybody's bit of work, at the speeds of the step that has passed.
+    std::vector<JobId> done, failed;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      Job& job = jobs[i];
+      if (job.gpus.empty()) continue;
+      if (job.doomed) {
+        if (now - job.started >= spec.oom.ramp) failed.push_back(JobId{i});
+        continue;
+      }
+      job.left_ns -= speeds[i] * static_cast<double>(step.count());
+      if (job.left_ns <= 1e-3) done.push_back(JobId{i});
+    }
+    std::sort(failed.begin(), failed.end(), [&](JobId a, JobId b) {
+      return jobs[index(a)].started_as < jobs[index(b)].started_as;
+    });
+    const auto leave = [&](JobId j, bool finished) {
+      happened = true;
+      ++departures;
+      Job& job = jobs[index(j)];
+      result.finish[index(j)] = job.finished = now;
+      const std::vector<GpuId> own = job.gpus;
+      job.gpus.clear();
+      for (const GpuId g : own) {
+        state.remove(g, j);
+        Gpu& gpu = gpus[index(g)];
+        if (finished) gpu.ended.push_back(j);
+        if (!state.gpu(g).residents.empty()) continue;
+        std::vector<MemberOutcome> members;
+        Duration sum{0};
+        std::sort(gpu.ended.begin(), gpu.ended.end(), [&](JobId a, JobId b) {
+          return jobs[index(a)].started_as < jobs[index(b)].started_as;
+        });
+        for (const JobId m : gpu.ended) {
+          const Duration corun = jobs[index(m)].finished - jobs[index(m)].started;
+          const auto own_solo = static_cast<double>(solo[index(m)].count());
+          members.push_back({m, solo[index(m)], corun,
+                             static_cast<double>((corun - solo[index(m)]).count()) / own_solo});
+          sum += solo[index(m)];
+        }
+        const Duration length = now - *gpu.episode;
+        // A gang leaves one episode on each of its GPUs: shown for the first.
+        if (!members.empty() && g == own.front()) {
+          policy.observe(
+              {members, length,
+               static_cast<double>((sum - length).count()) / static_cast<double>(sum.count()),
+               true});
+        }
+        gpu = Gpu{};
+      }
+    };
+    for (const JobId j : done) {
+      leave(j, true);
+      jobs[index(j)].over = true;
+      ++over;
+    }
+    for (const JobId j : failed) {
+      leave(j, false);
+      if (result.ooms[index(j)]++ == spec.oom.retries) {
+        jobs[index(j)].over = true;
+        ++over;
+      } else {
+        ++faces[index(j)].resubmissions;
+        waiting.push_back(j);
+      }
+    }
+    for (; arrived < n; ++arrived) {
+      const JobId j = workload.arrivals[arrived];
+      const JobSpec& asked = workload.jobs[index(j)];
+      if (asked.submit > now) break;
+      happened = true;
+      faces[index(j)] = {
+          j, asked.submit, asked.gpus, asked.priority, asked.profile, asked.request, std::nullopt,
+          0};
+      waiting.push_back(j);
+    }
+    if (happened) {
+      result.smallest_gap = std::min(result.smallest_gap, now - last_happened);
+      last_happened = now;
+    }
+    // One pass, only where something happened, until the policy starts nothing more.
+    for (bool started = happened; started && !waiting.empty();) {
+      started = false;
+      std::vector<Decision> decisions;
+      policy.decide(ClusterView(now, start, waiting, faces, state, departures, largest_gang),
+                    decisions);
+      for (const Decision& d : decisions) {
+        const auto* group = std::get_if<StartGroup>(&d);
+        if (group == nullptr) throw std::logic_error("the reference knows no wake-ups");
+        started = true;
+        for (const JobId j : group->jobs) {
+          std::erase(waiting, j);
+          Job& job = jobs[index(j)];
+          job.gpus = group->gpus;
+          job.left_ns = static_cast<double>(workload.jobs[index(j)].work.count());
+          job.started = now;
+          job.started_as = starts++;
+          job.doomed = false;
+          solo[index(j)] = solo_of(j);
+          const auto demand = workload.jobs[index(j)].profile.mem_used_mib;
+          for (const GpuId g : group->gpus) {
+            job.doomed |= demand && memory_on(g) + *demand > state.gpu_type(g).memory_mib;
+          }
+          for (const GpuId g : group->gpus) {
+            if (!gpus[index(g)].episode) gpus[index(g)].episode = now;
+            state.add(g, j, false);
+            gpus[index(g)].formed = state.gpu(g).residents;
+          }
+        }
+      }
+    }
+    for (std::uint32_t i = 0; i < n && happened; ++i) {
+      if (!jobs[i].gpus.empty()) speeds[i] = speed_of(JobId{i});
+    }
+  }
+  return result;
+}
+
+}  // namespace corun::test

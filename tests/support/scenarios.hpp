@@ -1,0 +1,154 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/knowledge/cluster_mean_belief.hpp"
+#include "models/truth_belief.hpp"
+#include "policies/catalog.hpp"
+#include "sim/rng.hpp"
+#include "tests/support/builders.hpp"
+
+/// Random small traces, and policies as the catalogue makes them.
+namespace corun::test {
+
+struct Scenario {
+  ClusterSpec cluster;
+  Workload workload;
+  RunOptions options;
+  std::uint64_t seed = 0;
+};
+
+struct ScenarioLimits {
+  std::uint32_t jobs = 12;
+  bool gangs = true;
+  bool memory = true;
+  bool profiling = true;
+  bool rounding = true;        ///< rounds and ticks
+  bool whole_seconds = false;  ///< all times, and GPUs of equal speed
+  bool any_limit = true;       ///< max_jobs_per_gpu may be set
+};
+
+inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits = {}) {
+  Rng rng(seed, Stream::kTest, 1);
+  const auto chance = [&](double p) { return rng.uniform() < p; };
+  const auto pick = [&](std::vector<double> values) {
+    return values[rng.below(static_cast<std::uint32_t>(values.size()))];
+  };
+  Scenario s;
+  s.seed = seed;
+  const std::uint32_t nodes = 1 + rng.below(3);
+  std::vector<NodeSpec> specs;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    specs.push_back(node(static_cast<int>(1 + rng.below(2)),
+                         limits.whole_seconds ? 1 : pick({1, 1, 1, 2, 0.5, 1.7}),
+                         limits.whole_seconds ? 1000 : pick({1000, 1000, 1500})));
+  }
+  s.cluster = cluster(std::move(specs));
+  s.cluster.oom = {seconds(1 + rng.below(5)), static_cast<int>(rng.below(3))};
+  if (limits.any_limit && chance(0.4)) {
+    s.cluster.max_jobs_per_gpu = static_cast<int>(1 + rng.below(4));
+  }
+  s.options.control.start = chance(0.5) ? StartMode::kJoin : StartMode::kGroup;
+  if (limits.profiling && chance(0.4)) {
+    s.options.control.profiling = static_cast<ProfilingMode>(1 + rng.below(3));
+    s.options.simulation.profiling_keeps_progress = chance(0.5);
+    s.options.simulation.profiling_minute = seconds(6);
+  }
+  if (limits.rounding && chance(0.2)) s.options.control.round = seconds(1 + rng.below(7));
+  if (limits.rounding && chance(0.2)) s.options.simulation.tick = milliseconds(250);
+  if (!limits.whole_seconds && chance(0.5)) s.options.simulation.noise_seed = seed;
+
+  const bool gangs = limits.gangs && chance(0.5);
+  const bool whole = limits.whole_seconds || chance(0.3);
+  const double busy = pick({2, 20, 60});  // arrivals spread over so many seconds
+  const auto time = [&](double at_least, double range) {
+    const double t = at_least + range * rng.uniform();
+    return whole ? seconds(static_cast<std::int64_t>(t)) : from_seconds(t);
+  };
+  std::vector<JobSpec> jobs;
+  const std::uint32_t count = 1 + rng.below(limits.jobs);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    JobBuilder j = job(time(1, 30)).at(time(0, busy));
+    if (gangs && chance(0.3)) {
+      j.gpus(static_cast<int>(1 + rng.below(static_cast<std::uint32_t>(s.cluster.gpu_count()))));
+    }
+    if (limits.memory && chance(0.7)) j.memory(100 * (1 + rng.below(11)));
+    if (chance(0.8)) j.util(100 * rng.uniform());
+    if (chance(0.8)) j.reserved(100 * rng.uniform());
+    if (chance(0.8)) j.accessed(100 * rng.uniform());
+    if (chance(0.7)) j.epoch(time(1, 8));
+    j.priority(static_cast<int>(rng.below(3)));
+    jobs.push_back(j);
+  }
+  s.workload = workload(std::move(jobs));
+  return s;
+}
+
+inline KnowledgeBase small_knowledge() {
+  KnowledgeBase kb(kClusters);
+  kb.observe(0, 1, 0.4, 0.3, 0.3);
+  kb.observe(0, 0, 0.9, 0.7, 0.1);
+  kb.observe(1, 1, 0.1, 0.2, 0.45);
+  kb.observe(1, 2, 0.5, 0.6, 0.2);
+  kb.observe(2, 2, 1.1, 1.0, 0.05);
+  return kb;  // clusters 0 and 2 were never seen together
+}
+
+/// As an experiment makes it: a cluster belief that learns, or the truth for those who may read it.
+inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workload& w,
+                                           const World& world, std::uint64_t seed,
+                                           Parameters parameters, bool plan_once = false) {
+  std::unique_ptr<Belief> belief;
+  if (entry.needs == PolicyNeeds::kBelief) {
+    std::vector<ClusterAssignment> clusters;
+    for (const JobSpec& j : w.jobs) clusters.push_back(assign_cluster(j.profile));
+    belief = std::make_unique<ClusterMeanBelief>(small_knowledge(), std::move(clusters));
+  } else if (entry.needs == PolicyNeeds::kTruth) {
+    std::vector<Duration> solo;
+    for (const JobSpec& j : w.jobs) solo.push_back(j.work);
+    belief = std::make_unique<TruthBelief>(world, std::move(solo));
+  }
+  return entry.make({std::move(parameters), std::move(belief), seed, plan_once});
+}
+
+inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workload& w,
+                                           const World& world, std::uint64_t seed) {
+  return make_policy(entry, w, world, seed, Parameters(entry.parameters));
+}
+
+/// kube-default lives on one node per pod and takes its own number of replicas for the truth: traces
+/// that it cannot run are passed over, and replicas are brought in line with the cluster.
+inline bool can_run(const PolicyEntry& entry, const Scenario& s) {
+  if (entry.name != "kube-default") return true;
+  int largest_node = 0;
+  for (const NodeSpec& n : s.cluster.nodes) largest_node = std::max(largest_node, n.gpus);
+  return std::all_of(s.workload.jobs.begin(), s.workload.jobs.end(),
+                     [&](const JobSpec& j) { return j.gpus <= largest_node; });
+}
+
+inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
+  Parameters parameters(entry.parameters);
+  Rng rng(s.seed, Stream::kTest, 2);
+  for (const ParameterSpec& p : entry.parameters) {
+    if (p.name == "replicas") {
+      parameters.set("replicas", std::int64_t{std::min(s.cluster.max_jobs_per_gpu.value_or(3), 3)});
+    } else if (p.kind == ParameterKind::kChoice) {
+      parameters.set(
+          p.name, std::string(p.choices[rng.below(static_cast<std::uint32_t>(p.choices.size()))]));
+    } else if (p.name == "epsilon") {
+      parameters.set("epsilon", rng.below(2) * 0.5);
+    }
+  }
+  return parameters;
+}
+
+inline RunResult run(const Scenario& s, const World& world, Policy& policy) {
+  return run(s.cluster, s.workload, world, policy, s.options);
+}
+
+}  // namespace corun::test

@@ -1,0 +1,256 @@
+#include "traces/job_csv.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+namespace {
+
+Trace read(const std::string& text, WorkloadKeys& keys) {
+  std::istringstream in(text);
+  return read_job_csv(in, "t.csv", keys);
+}
+
+std::string write(const Trace& trace, const WorkloadKeys& keys) {
+  std::ostringstream out;
+  write_job_csv(out, trace, keys);
+  return out.str();
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    WorkloadKeys keys;
+    read(text, keys);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// All that the file format holds; `keys` belong to `a`, `other_keys` to `b`.
+void expect_same(const Trace& a, const WorkloadKeys& keys, const Trace& b,
+                 const WorkloadKeys& other_keys) {
+  ASSERT_EQ(a.workload.jobs.size(), b.workload.jobs.size());
+  EXPECT_EQ(a.workload.arrivals, b.workload.arrivals);
+  EXPECT_EQ(a.names, b.names);
+  EXPECT_EQ(a.clusters, b.clusters);
+  EXPECT_EQ(a.imputed_profiles, b.imputed_profiles);
+  for (std::size_t i = 0; i < a.names.size(); ++i) {
+    const JobSpec& x = a.workload.jobs[i];
+    const JobSpec& y = b.workload.jobs[i];
+    EXPECT_EQ(x.submit, y.submit) << a.names[i];
+    EXPECT_EQ(x.work, y.work) << a.names[i];
+    EXPECT_EQ(x.gpus, y.gpus) << a.names[i];
+    EXPECT_EQ(x.priority, y.priority) << a.names[i];
+    EXPECT_EQ(x.profile, y.profile) << a.names[i];
+    EXPECT_EQ(x.request.cpu_milli, y.request.cpu_milli) << a.names[i];
+    EXPECT_EQ(x.request.memory_mib, y.request.memory_mib) << a.names[i];
+    EXPECT_EQ(x.epoch, y.epoch) << a.names[i];
+    EXPECT_EQ(keys.text(a.keys[i]), other_keys.text(b.keys[i])) << a.names[i];
+    const double u = a.uncertainties[i];
+    const double v = b.uncertainties[i];
+    EXPECT_TRUE(u == v || (std::isnan(u) && std::isnan(v))) << a.names[i];
+  }
+}
+
+void expect_round_trip(const Trace& trace, const WorkloadKeys& keys) {
+  const std::string text = write(trace, keys);
+  WorkloadKeys fresh;
+  const Trace again = read(text, fresh);
+  expect_same(trace, keys, again, fresh);
+  EXPECT_EQ(write(again, fresh), text);
+}
+
+TEST(JobCsv, ReadsTheLeastThatMustBeThere) {
+  WorkloadKeys keys;
+  const Trace trace = read("solo_s,job,submit_s\n10,a,0\n0.5,b,2.25\n", keys);
+  ASSERT_EQ(trace.names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(trace.source, "t.csv");
+  EXPECT_FALSE(trace.shuffled_by_default);
+  const JobSpec& b = trace.workload.jobs[1];
+  EXPECT_EQ(b.submit, from_seconds(2.25));
+  EXPECT_EQ(b.work, from_seconds(0.5));
+  EXPECT_EQ(b.gpus, 1);
+  EXPECT_EQ(b.priority, 0);
+  EXPECT_EQ(b.profile, Profile{});
+  EXPECT_EQ(b.request.cpu_milli, 0);
+  EXPECT_EQ(b.request.memory_mib, 0);
+  EXPECT_EQ(b.epoch, std::nullopt);
+  EXPECT_EQ(trace.keys[1], kUnknownWorkload);
+  EXPECT_EQ(trace.clusters[1], kUnknownCluster);
+  EXPECT_TRUE(std::isnan(trace.uncertainties[1]));
+  EXPECT_EQ(keys.size(), 0u);
+}
+
+TEST(JobCsv, ReadsEverything) {
+  WorkloadKeys keys;
+  const WorkloadKey dcgan = keys.of("DCGAN", 205, 20);
+  const Trace trace = read(
+      "job,submit_s,solo_s,gpus,priority,gpu_util_pct,mem_alloc_pct,mem_time_pct,mem_used_mib,"
+      "cpu_milli,memory_mib,epoch_s,workload,cluster,uncertainty,imputed\n"
+      "\"a, b\",1,2,4,-3,42.16,140.7,13.78,2048.5,6000,12288,0.1,DCGAN/bs=205/epochs=20,1,133.11,"
+      "1\n",
+      keys);
+  const JobSpec& job = trace.workload.jobs.at(0);
+  EXPECT_EQ(trace.names[0], "a, b");
+  EXPECT_EQ(job.gpus, 4);
+  EXPECT_EQ(job.priority, -3);
+  EXPECT_EQ(job.profile, (Profile{42.16, 140.7, 13.78, 2048.5, true}));
+  EXPECT_EQ(job.request.cpu_milli, 6000);
+  EXPECT_EQ(job.request.memory_mib, 12288);
+  EXPECT_EQ(job.epoch, from_seconds(0.1));
+  EXPECT_EQ(trace.keys[0], dcgan);
+  EXPECT_EQ(trace.clusters[0], 1);
+  EXPECT_EQ(trace.uncertainties[0], 133.11);
+  EXPECT_EQ(trace.imputed_profiles, 1u);
+  expect_round_trip(trace, keys);
+}
+
+TEST(JobCsv, ArrivalsFollowSubmitAndThenTheFile) {
+  WorkloadKeys keys;
+  const Trace trace = read("job,submit_s,solo_s\na,5,1\nb,1,1\nc,5,1\nd,0,1\ne,1,1\n", keys);
+  EXPECT_EQ(trace.workload.arrivals,
+            (std::vector<JobId>{JobId{3}, JobId{1}, JobId{4}, JobId{0}, JobId{2}}));
+  expect_round_trip(trace, keys);
+}
+
+TEST(JobCsv, NamesThePlaceOfEveryMistake) {
+  const std::string head = "job,submit_s,solo_s";
+  const auto with = [&](const std::string& column, const std::string& value) {
+    return head + "," + column + "\na,0,1," + value + "\n";
+  };
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {head + "\n", "t.csv:1:1: no rows after the header"},
+      {head + "\na,0,1\nb,0,1\na,0,1\n",
+       "t.csv:4:1: column 'job' is 'a', expected names that differ, and line 2 has this one; "
+       "rename one of the two"},
+      {head + "\n,0,1\n", "t.csv:2:1: column 'job' is empty, expected the name of a job"},
+      {head + "\na,-0.5,1\n",
+       "t.csv:2:3: column 'submit_s' is '-0.5', expected a number of seconds, 0 or more; "},
+      {head + "\na,4e10,1\n",
+       "t.csv:2:3: column 'submit_s' is '4e10', expected a number of seconds, from 0 to "
+       "4000000000; "},
+      {head + "\na,,1\n", "t.csv:2:3: column 'submit_s' is empty"},
+      {head + "\na,0,0\n",
+       "t.csv:2:5: column 'solo_s' is '0', expected a number of seconds, above 0; correct it"},
+      {head + "\na,0,1e-30\n", "t.csv:2:5: column 'solo_s' is '1e-30'"},
+      {head + "\na,0,1e9\n",
+       "t.csv:2:5: column 'solo_s' is '1e9', expected a number of seconds, above 0 and up to "
+       "90000000; "},
+      {head + "\na,0,nan\n", "t.csv:2:5: column 'solo_s' is 'nan'"},
+      {with("gpus", "0"), "t.csv:2:7: column 'gpus' is '0', expected a whole number of GPUs"},
+      {with("priority", "1.5"), "t.csv:2:7: column 'priority' is '1.5'"},
+      {with("gpu_util_pct", "100.1"),
+       "t.csv:2:7: column 'gpu_util_pct' is '100.1', expected a percentage, from 0 to 100; correct "
+       "it or leave it empty"},
+      {with("mem_alloc_pct", "1001"), "t.csv:2:7: column 'mem_alloc_pct' is '1001'"},
+      {with("mem_time_pct", "-1"), "t.csv:2:7: column 'mem_time_pct' is '-1'"},
+      {with("mem_used_mib", "-1"), "t.csv:2:7: column 'mem_used_mib' is '-1'"},
+      {with("cpu_milli", "x"), "t.csv:2:7: column 'cpu_milli' is 'x'"},
+      {with("memory_mib", "-1"), "t.csv:2:7: column 'memory_mib' is '-1'"},
+      {with("epoch_s", "0"), "t.csv:2:7: column 'epoch_s' is '0'"},
+      {with("cluster", "-1"), "t.csv:2:7: column 'cluster' is '-1'"},
+      {with("uncertainty", "-1"), "t.csv:2:7: column 'uncertainty' is '-1'"},
+      {with("imputed", "2"), "t.csv:2:7: column 'imputed' is '2'"},
+      {with("duration", "2"), "t.csv:1:21: unknown column 'duration'"},
+      {"job,submit_s,solo\na,0,1\n",
+       "t.csv:1:14: unknown column 'solo', expected columns among job, submit_s, solo_s, gpus, "
+       "priority, gpu_util_pct, mem_alloc_pct, mem_time_pct, mem_used_mib, cpu_milli, memory_mib, "
+       "epoch_s, workload, cluster, uncertainty, imputed; did you mean 'solo_s'?"},
+      {"job,submit_s\na,0\n", "t.csv:1:1: the header has no column 'solo_s'"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const std::string error = error_of(text);
+    EXPECT_EQ(error.substr(0, expected.size()), expected) << text;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << text;
+  }
+}
+
+TEST(JobCsv, AMissingFileIsAnInputError) {
+  WorkloadKeys keys;
+  EXPECT_THROW(read_job_csv("/nonexistent.csv", keys), InputError);
+}
+
+TEST(JobCsv, TheEmbeddedQueueSurvivesTheFile) {
+  WorkloadKeys keys;
+  expect_round_trip(jrs_queue_trace(keys), keys);
+  expect_round_trip(jrs_resampled_trace(keys, 300, 60.0, 7), keys);
+}
+
+/// A trace with anything the format allows in it, drawn from `rng`.
+Trace random_trace(Rng& rng, WorkloadKeys& keys) {
+  const std::vector<std::string> odd = {"", ",", "\"", " ", "ü", "'", "#", "\"\"", ", \""};
+  const auto some = [&](double most) -> std::optional<double> {
+    if (rng.below(3) == 0) return std::nullopt;
+    return rng.below(5) == 0 ? most : rng.uniform() * most;
+  };
+  const auto ns = [&](double most) {
+    return Duration{static_cast<std::int64_t>(rng.uniform() * most) + 1};
+  };
+  Trace trace;
+  const std::uint32_t jobs = rng.below(20) + 1;
+  for (std::uint32_t i = 0; i < jobs; ++i) {
+    JobSpec job;
+    job.submit = rng.below(3) == 0 ? Time{0} : ns(rng.below(2) == 0 ? 4e18 : 1e11);
+    job.work = ns(rng.below(2) == 0 ? 9e16 : 1e12);
+    job.gpus = static_cast<int>(rng.below(64)) + 1;
+    job.priority = static_cast<int>(rng.below(100)) - 50;
+    job.profile = {some(100), some(1000), some(100), some(80000), rng.below(2) == 0};
+    job.request = {rng.below(100000), rng.below(1000000)};
+    if (rng.below(2) == 0) job.epoch = ns(1e12);
+    const std::string& text = odd[rng.below(static_cast<std::uint32_t>(odd.size()))];
+    add_job(trace, job, std::to_string(i) + text, keys.of(text), static_cast<int>(rng.below(5)) - 1,
+            some(400).value_or(kUnknownUncertainty));
+  }
+  order_arrivals(trace);
+  return trace;
+}
+
+TEST(JobCsv, WhatIsWrittenIsRead) {
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    Rng rng(2, Stream::kTest, i);
+    WorkloadKeys keys;
+    const Trace trace = random_trace(rng, keys);
+    SCOPED_TRACE(i);
+    expect_round_trip(trace, keys);
+  }
+}
+
+TEST(JobCsv, SurvivesPrefixesAndMutations) {
+  Rng draw(3, Stream::kTest);
+  WorkloadKeys keys;
+  const std::string text = write(random_trace(draw, keys), keys);
+  int refused = 0;
+  const auto check = [&](const std::string& hostile) {
+    const std::string message = error_of(hostile);  // any other exception fails the test
+    if (message == "no error") return;
+    ++refused;
+    EXPECT_TRUE(message.starts_with("t.csv:")) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  };
+  for (std::size_t n = 0; n <= text.size(); ++n) check(text.substr(0, n));
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    Rng rng(4, Stream::kTest, i);
+    std::string hostile = text;
+    for (std::uint32_t k = rng.below(3) + 1; k > 0; --k) {
+      const std::size_t at = rng.below(static_cast<std::uint32_t>(hostile.size()));
+      const char likely = "\",\n\r-.e9"[rng.below(8)];
+      hostile[at] = rng.below(2) == 0 ? likely : static_cast<char>(rng.below(256));
+    }
+    check(hostile);
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace corun

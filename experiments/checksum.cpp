@@ -1,10 +1,10 @@
 #include "experiments/checksum.hpp"
 
-#include <openssl/evp.h>
-
 #include <array>
 #include <fstream>
 #include <memory>
+
+#include <openssl/evp.h>
 
 #include "sim/error.hpp"
 
@@ -14,7 +14,7 @@ std::string sha256_of_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw InputError(path, "cannot be read");
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                       EVP_MD_CTX_free);
+                                                                        EVP_MD_CTX_free);
   EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr);
   std::array<char, 65536> buffer{};
   while (in) {

@@ -79,8 +79,9 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
   try {
     // Guessing is off: `--sed` must not be taken for `--seed`.
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
-              values);
+    po::store(
+        po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
+        values);
     po::notify(values);
   } catch (const po::unknown_option& e) {
     std::vector<std::string> names;
@@ -116,8 +117,7 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
   }
   const auto threads = parse_integer(text("threads"));
   if (!threads || *threads < 0 || *threads > 4096) {
-    throw InputError("--threads",
-                     "found '" + printable(text("threads")) + "', expected 0 to 4096");
+    throw InputError("--threads", "found '" + printable(text("threads")) + "', expected 0 to 4096");
   }
   common.threads = *threads == 0 ? std::max(1U, std::thread::hardware_concurrency())
                                  : static_cast<unsigned>(*threads);

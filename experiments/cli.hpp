@@ -1,10 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <boost/program_options.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <boost/program_options.hpp>
 
 #include "experiments/config.hpp"
 
@@ -29,7 +30,7 @@ struct CommonOptions {
   unsigned threads = 1;
   std::string device = "auto";
   std::optional<std::string> output;
-  std::string data;                    ///< public data sets; empty when there are none
+  std::string data;  ///< public data sets; empty when there are none
   bool quiet = false;
   bool dump_config = false;
   std::vector<std::string> overrides;  ///< --set KEY.PATH=VALUE, and --seed as one of them
@@ -37,13 +38,13 @@ struct CommonOptions {
 
 /// One sub-command: its own options beside the common ones, and its help.
 struct CommandLine {
-  std::string name;                 ///< "replay"
-  std::string usage;                ///< "corun replay [CONFIG] [options]"
-  std::string summary;              ///< a paragraph
-  std::string examples;             ///< lines that run as printed
+  std::string name;      ///< "replay"
+  std::string usage;     ///< "corun replay [CONFIG] [options]"
+  std::string summary;   ///< a paragraph
+  std::string examples;  ///< lines that run as printed
   boost::program_options::options_description own{"Options of this command"};
-  std::string positional;           ///< name of the one optional positional argument, or empty
-  bool configured = true;           ///< takes a configuration: --set, --dump-config apply
+  std::string positional;  ///< name of the one optional positional argument, or empty
+  bool configured = true;  ///< takes a configuration: --set, --dump-config apply
 };
 
 /// Parses; empty when `--help` was asked for and printed. Throws InputError naming the flag.

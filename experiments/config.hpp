@@ -14,11 +14,11 @@
 namespace corun {
 
 struct WorkloadConfig {
-  std::string source = "jrs-queue";   ///< a name from `corun list traces`
-  std::optional<std::string> path;    ///< file, for sources that read one
-  std::optional<std::string> order;   ///< shuffled | trace; null: the source's own default
-  std::int64_t jobs = 24;             ///< how many jobs a generated source makes
-  std::optional<double> load;         ///< offered work over capacity; null: all jobs at time 0
+  std::string source = "jrs-queue";  ///< a name from `corun list traces`
+  std::optional<std::string> path;   ///< file, for sources that read one
+  std::optional<std::string> order;  ///< shuffled | trace; null: the source's own default
+  std::int64_t jobs = 24;            ///< how many jobs a generated source makes
+  std::optional<double> load;        ///< offered work over capacity; null: all jobs at time 0
 };
 
 struct OomConfig {
@@ -70,13 +70,12 @@ struct ControlConfig {
 };
 
 /// monostate is null; pairs are cluster pairs, strings in a list are job names.
-using PolicySetting =
-    std::variant<std::monostate, double, std::int64_t, std::string,
-                 std::vector<std::pair<int, int>>, std::vector<std::string>>;
+using PolicySetting = std::variant<std::monostate, double, std::int64_t, std::string,
+                                   std::vector<std::pair<int, int>>, std::vector<std::string>>;
 
 struct PolicyConfig {
   std::string name;
-  std::optional<std::string> label;  ///< how the output calls it; null: its name
+  std::optional<std::string> label;               ///< how the output calls it; null: its name
   std::map<std::string, PolicySetting> settings;  ///< only those given
 };
 

@@ -23,8 +23,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/text.hpp"
 #include "sim/error.hpp"
+#include "sim/text.hpp"
 
 namespace corun {
 namespace {

@@ -75,8 +75,8 @@ Experiment::Experiment(Config config, std::string data_directory)
   source_ = find_trace(config_.workload.source);
   if (source_ == nullptr) {
     throw InputError(config_.place("workload.source"),
-                     "unknown workload source '" + config_.workload.source + "': " +
-                         suggest(trace_catalog(), config_.workload.source));
+                     "unknown workload source '" + config_.workload.source +
+                         "': " + suggest(trace_catalog(), config_.workload.source));
   }
   if (source_->reads_file) {
     if (!config_.workload.path) {
@@ -123,8 +123,8 @@ void Experiment::build_cluster() {
   const GpuTypeInfo* known = find_gpu_type(c.gpu_type);
   if (known == nullptr && !c.gpu_memory_mib) {
     throw InputError(config_.place("cluster.gpu_type"),
-                     "unknown GPU type '" + printable(c.gpu_type) + "': " +
-                         suggest(gpu_types(), c.gpu_type) +
+                     "unknown GPU type '" + printable(c.gpu_type) +
+                         "': " + suggest(gpu_types(), c.gpu_type) +
                          "; or set cluster.gpu_memory_mib for a type of your own");
   }
   NodeSpec node;
@@ -179,8 +179,7 @@ void Experiment::build_belief() {
   } else if (initial == "none") {
     initial_knowledge_ = KnowledgeBase(kClusters);
   } else {
-    initial_knowledge_ =
-        read_knowledge_csv(resolve_path(initial, "belief.initial"), kClusters);
+    initial_knowledge_ = read_knowledge_csv(resolve_path(initial, "belief.initial"), kClusters);
   }
 }
 
@@ -221,8 +220,8 @@ void Experiment::check_trace() {
     const JobSpec& job = trace.workload.jobs[j];
     if (job.gpus > cluster_.gpu_count()) {
       throw InputError(config_.place("cluster.nodes"),
-                       "job '" + printable(trace.names[j]) + "' needs " +
-                           std::to_string(job.gpus) + " GPUs at once, the cluster has " +
+                       "job '" + printable(trace.names[j]) + "' needs " + std::to_string(job.gpus) +
+                           " GPUs at once, the cluster has " +
                            std::to_string(cluster_.gpu_count()) + "; add nodes or GPUs");
     }
     if (trace.clusters[j] >= kClusters) {
@@ -237,7 +236,8 @@ void Experiment::check_trace() {
   }
   // A trace without arrivals over time is a batch: it has no offered load.
   if (last > first) {
-    const double capacity = to_seconds(last - first) * cluster_.gpu_count() * config_.cluster.gpu_speed;
+    const double capacity =
+        to_seconds(last - first) * cluster_.gpu_count() * config_.cluster.gpu_speed;
     const double load = work_s / capacity;
     if (load > 1) {
       char text[160];
@@ -254,9 +254,9 @@ void Experiment::check_trace() {
                         " jobs have no published profile: their cluster's centre stands in "
                         "(imputed)");
   }
-  const auto unknown = std::count_if(
-      trace.workload.jobs.begin(), trace.workload.jobs.end(),
-      [](const JobSpec& j) { return !j.profile.mem_used_mib.has_value(); });
+  const auto unknown =
+      std::count_if(trace.workload.jobs.begin(), trace.workload.jobs.end(),
+                    [](const JobSpec& j) { return !j.profile.mem_used_mib.has_value(); });
   if (unknown > 0) {
     warnings_.push_back(std::to_string(unknown) + " of " + std::to_string(trace.names.size()) +
                         " jobs have no known memory demand: they cannot run out of memory");
@@ -276,32 +276,33 @@ Trace Experiment::make_trace(std::size_t number) const {
     const std::lock_guard lock(keys_mutex_);
     trace = source_->make(request, keys_);
   }
-  const bool shuffled = config_.workload.order ? *config_.workload.order == "shuffled"
-                                               : trace.shuffled_by_default;
+  const bool shuffled =
+      config_.workload.order ? *config_.workload.order == "shuffled" : trace.shuffled_by_default;
   if (shuffled) {
     // One permutation per seed, the same for all policies; submit times stay in order.
     Rng rng(request.seed, Stream::kQueueOrder);
     rng.shuffle(std::span(trace.workload.arrivals));
-    std::stable_sort(trace.workload.arrivals.begin(), trace.workload.arrivals.end(),
-                     [&](JobId a, JobId b) {
-                       return trace.workload.jobs[index(a)].submit <
-                              trace.workload.jobs[index(b)].submit;
-                     });
+    std::stable_sort(
+        trace.workload.arrivals.begin(), trace.workload.arrivals.end(), [&](JobId a, JobId b) {
+          return trace.workload.jobs[index(a)].submit < trace.workload.jobs[index(b)].submit;
+        });
   }
   return trace;
 }
 
 std::vector<Duration> Experiment::solo_times(const Trace& trace) const {
   std::vector<Duration> solo;
+  solo.reserve(trace.names.size());
   for (const JobSpec& job : trace.workload.jobs) {
-    solo.push_back(Duration{std::llround(static_cast<double>(job.work.count()) /
-                                         config_.cluster.gpu_speed)});
+    solo.push_back(
+        Duration{std::llround(static_cast<double>(job.work.count()) / config_.cluster.gpu_speed)});
   }
   return solo;
 }
 
 std::unique_ptr<World> Experiment::make_world(const Trace& trace) const {
   std::vector<WorldJob> jobs;
+  jobs.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
     jobs.push_back({trace.keys[j], trace.workload.jobs[j].profile});
   }
@@ -310,6 +311,7 @@ std::unique_ptr<World> Experiment::make_world(const Trace& trace) const {
 
 std::unique_ptr<Belief> Experiment::initial_belief(const Trace& trace) const {
   std::vector<ClusterAssignment> assignments;
+  assignments.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
     ClusterAssignment a = assign_cluster(trace.workload.jobs[j].profile);
     if (trace.clusters[j] >= 0) a.cluster = trace.clusters[j];
@@ -333,9 +335,9 @@ Parameters Experiment::parameters_of(const PolicyInstance& policy, const Trace& 
               const auto at = std::find(trace.names.begin(), trace.names.end(), job);
               if (at == trace.names.end()) {
                 const std::vector<std::string_view> known(trace.names.begin(), trace.names.end());
-                throw InputError(config_.place(own + key),
-                                 "no job '" + printable(job) + "' in the workload: " +
-                                     did_you_mean(job, known));
+                throw InputError(
+                    config_.place(own + key),
+                    "no job '" + printable(job) + "' in the workload: " + did_you_mean(job, known));
               }
               jobs.push_back(JobId{static_cast<std::uint32_t>(at - trace.names.begin())});
             }
@@ -372,15 +374,22 @@ std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t 
 
 std::vector<JobView> Experiment::make_faces(const Trace& trace, std::size_t number) const {
   std::vector<JobView> faces;
+  faces.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
     const JobSpec& job = trace.workload.jobs[j];
-    JobView face{JobId{static_cast<std::uint32_t>(j)}, job.submit, job.gpus, job.priority,
-                 job.profile, job.request, {}, 0};
+    JobView face{JobId{static_cast<std::uint32_t>(j)},
+                 job.submit,
+                 job.gpus,
+                 job.priority,
+                 job.profile,
+                 job.request,
+                 {},
+                 0};
     if (config_.estimates.duration == "exact") face.estimate = job.work;
     if (config_.estimates.duration == "lognormal") {
       Rng rng(seed_of(number), Stream::kEstimates, j);
-      face.estimate = from_seconds(to_seconds(job.work) *
-                                   std::exp(config_.estimates.sigma * rng.normal()));
+      face.estimate =
+          from_seconds(to_seconds(job.work) * std::exp(config_.estimates.sigma * rng.normal()));
     }
     faces.push_back(face);
   }

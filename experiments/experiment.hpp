@@ -25,7 +25,7 @@ namespace corun {
 /// A policy as configured.
 struct PolicyInstance {
   const PolicyEntry* entry = nullptr;
-  std::string label;           ///< how the output calls it; all different
+  std::string label;  ///< how the output calls it; all different
   const PolicyConfig* config = nullptr;
   std::string place;           ///< in the configuration, for errors
   bool granted_truth = false;  ///< the oracle, or belief: {model: truth}
@@ -35,7 +35,7 @@ struct PolicyInstance {
 struct PolicyRun {
   RunRecord record;
   MetricValues metrics;
-  double decide_s = 0;           ///< wall-clock spent in decisions; never part of the results
+  double decide_s = 0;  ///< wall-clock spent in decisions; never part of the results
   double longest_decision_s = 0;
 };
 
@@ -86,6 +86,8 @@ class Experiment {
 
   std::uint64_t seed_of(std::size_t number) const { return config_.seed + number; }
 
+  const KnowledgeBase& initial_knowledge() const { return *initial_knowledge_; }
+
   /// The belief a policy starts from, over the jobs of this trace.
   std::unique_ptr<Belief> initial_belief(const Trace& trace) const;
 
@@ -107,7 +109,7 @@ class Experiment {
   ClusterSpec cluster_;
   const TraceEntry* source_ = nullptr;
   std::string trace_path_;
-  mutable WorkloadKeys keys_;   ///< hands out keys while traces are generated
+  mutable WorkloadKeys keys_;  ///< hands out keys while traces are generated
   mutable std::mutex keys_mutex_;
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const SpeedModel> model_;

@@ -1,10 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli.hpp"
@@ -65,7 +65,8 @@ std::vector<Row> shipped_experiments() {
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
   if (rows.empty()) {
-    throw InputError("corun list experiments", "none found in experiments/; run it in the checkout");
+    throw InputError("corun list experiments",
+                     "none found in experiments/; run it in the checkout");
   }
   return rows;
 }
@@ -82,7 +83,8 @@ std::vector<Row> rows_of(const std::string& what) {
       rows.push_back(std::move(row));
     }
   } else if (what == "models") {
-    rows.push_back({"measured", "rows measured for exactly these jobs; a fallback for the rest", {}});
+    rows.push_back(
+        {"measured", "rows measured for exactly these jobs; a fallback for the rest", {}});
     for (const SpeedModelEntry& e : speed_model_catalog()) {
       rows.push_back({std::string(e.name), std::string(e.description), {}});
     }
@@ -93,12 +95,11 @@ std::vector<Row> rows_of(const std::string& what) {
   } else if (what == "experiments") {
     return shipped_experiments();
   } else {
-    constexpr std::array<std::string_view, 4> kKnown{"policies", "models", "traces",
-                                                     "experiments"};
-    throw InputError("corun list", what.empty()
-                                       ? "what? One of policies, models, traces, experiments"
-                                       : "no list '" + printable(what) + "': " +
-                                             did_you_mean(what, kKnown));
+    constexpr std::array<std::string_view, 4> kKnown{"policies", "models", "traces", "experiments"};
+    throw InputError("corun list",
+                     what.empty()
+                         ? "what? One of policies, models, traces, experiments"
+                         : "no list '" + printable(what) + "': " + did_you_mean(what, kKnown));
   }
   return rows;
 }
@@ -131,7 +132,8 @@ int list_command(const std::vector<std::string>& arguments) {
     std::cout << out.dump(2) << "\n";
   } else if (common.format == Format::kCsv) {
     std::cout << "name,description\n";
-    for (const Row& r : rows) std::cout << csv_text(r.name) << ',' << csv_text(r.description) << '\n';
+    for (const Row& r : rows)
+      std::cout << csv_text(r.name) << ',' << csv_text(r.description) << '\n';
   } else {
     std::size_t width = 0;
     for (const Row& r : rows) width = std::max(width, r.name.size());

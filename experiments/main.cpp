@@ -63,8 +63,8 @@ int dispatch(Arguments arguments) {
   }
   std::vector<std::string_view> known;
   for (const Command& c : kCommands) known.push_back(c.name);
-  throw corun::InputError("corun", "no command '" + corun::printable(name) + "': " +
-                                       corun::did_you_mean(name, known));
+  throw corun::InputError(
+      "corun", "no command '" + corun::printable(name) + "': " + corun::did_you_mean(name, known));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "experiments/progress.hpp"
 
+#include <cstdio>
+
 #include <unistd.h>
 
 #include <fmt/format.h>
-
-#include <cstdio>
 
 namespace corun {
 

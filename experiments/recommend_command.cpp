@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <iostream>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli.hpp"
@@ -63,9 +63,9 @@ Json to_json(const Recommendation& r) {
   entry["jobs"] = r.jobs;
   entry["clusters"] = r.clusters;
   // A bin's costs are nobody's belief: the knowledge base knows pairs.
-  entry["isd"] = r.group.expected ? Json{number(r.group.expected->isd_a),
-                                         number(r.group.expected->isd_b)}
-                                  : Json(nullptr);
+  entry["isd"] = r.group.expected
+                     ? Json{number(r.group.expected->isd_a), number(r.group.expected->isd_b)}
+                     : Json(nullptr);
   entry["ps"] = r.group.expected ? number(r.group.expected->ps) : Json(nullptr);
   entry["uncertainty"] = Json::array();
   for (const double u : r.uncertainty) entry["uncertainty"].push_back(number(u));
@@ -77,9 +77,9 @@ std::string reason_of(const Recommendation& r, const std::string& by) {
   if (r.group.bin) {
     return fmt::format("bin of {} filled by {} up to one GPU", r.jobs.size(), by);
   }
-  std::string text = fmt::format("cluster pair {}-{}, rank {}, uncertainty {:.1f}/{:.1f}",
-                                 r.group.clusters->first, r.group.clusters->second, r.group.rank,
-                                 r.uncertainty[0], r.uncertainty[1]);
+  std::string text =
+      fmt::format("cluster pair {}-{}, rank {}, uncertainty {:.1f}/{:.1f}", r.group.clusters->first,
+                  r.group.clusters->second, r.group.rank, r.uncertainty[0], r.uncertainty[1]);
   if (r.group.expected && !r.group.expected->observed) text += ", never observed: overall mean";
   return text;
 }
@@ -91,7 +91,8 @@ int recommend_command(const std::vector<std::string>& arguments) {
   command.name = "recommend";
   command.usage = "corun recommend [options]";
   command.summary =
-      "The Job Recommendation Service: a queue of profiled jobs in, groups that should share a GPU\n"
+      "The Job Recommendation Service: a queue of profiled jobs in, groups that should share a "
+      "GPU\n"
       "out, each with the ISD and PS the knowledge base expects, the uncertainty of its jobs, and\n"
       "the reason. The planner is the one that `corun replay` simulates.";
   command.examples =
@@ -133,10 +134,11 @@ int recommend_command(const std::vector<std::string>& arguments) {
   Config config = default_config();
   config.replications = 1;
   config.workload.order = "trace";
-  for (const auto& [key, flag] : std::map<std::string, std::string>{
-           {"workload.source", "--queue"}, {"workload.path", "--queue"},
-           {"belief.initial", "--kb"}, {"policies[0]", "--objective"},
-           {"policies[0].bin", "--bin"}}) {
+  for (const auto& [key, flag] : std::map<std::string, std::string>{{"workload.source", "--queue"},
+                                                                    {"workload.path", "--queue"},
+                                                                    {"belief.initial", "--kb"},
+                                                                    {"policies[0]", "--objective"},
+                                                                    {"policies[0].bin", "--bin"}}) {
     config.places[key] = flag;
   }
   if (text("queue") != "jrs-queue") {
@@ -146,8 +148,8 @@ int recommend_command(const std::vector<std::string>& arguments) {
   config.belief.initial = text("kb");
   const auto seed = parse_integer(text("seed"));
   if (!seed || *seed < 0) {
-    throw InputError("--seed", "found '" + printable(text("seed")) +
-                                   "', expected a whole number, 0 or more");
+    throw InputError("--seed",
+                     "found '" + printable(text("seed")) + "', expected a whole number, 0 or more");
   }
   config.seed = static_cast<std::uint64_t>(*seed);
 
@@ -156,8 +158,8 @@ int recommend_command(const std::vector<std::string>& arguments) {
   policy.settings["pairing"] = choice("pairing", pairing_names());
   const auto epsilon = parse_number(text("epsilon"));
   if (!epsilon || !(*epsilon >= 0 && *epsilon <= 1)) {
-    throw InputError("--epsilon", "found '" + printable(text("epsilon")) +
-                                      "', expected a probability, 0 to 1");
+    throw InputError("--epsilon",
+                     "found '" + printable(text("epsilon")) + "', expected a probability, 0 to 1");
   }
   policy.settings["epsilon"] = *epsilon;
   if (parsed->count("order") != 0) policy.settings["order"] = cluster_order(text("order"));

@@ -21,9 +21,9 @@ struct Coverage {
 struct ReplayResult {
   std::vector<Replication> replications;  ///< finished ones, ascending by number
   Comparison comparison;
-  Coverage coverage;                      ///< over all policies
+  Coverage coverage;  ///< over all policies
   std::vector<Coverage> coverage_by_policy;
-  bool interrupted = false;               ///< some replications were not run
+  bool interrupted = false;  ///< some replications were not run
 };
 
 struct ReplayOptions {

@@ -1,10 +1,10 @@
-#include <fmt/format.h>
-
 #include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "experiments/atomic_file.hpp"
@@ -64,7 +64,8 @@ void write_timelines(const Experiment& experiment, const std::string& directory)
     experiment.run_policy(trace, 0, policy, observation);
     std::ostringstream text;
     write_event_log(text, log, [&](JobId j) { return trace.names[index(j)]; });
-    write_file_atomically((fs::path(directory) / (file_name(policy.label) + ".csv")).string(), text.str());
+    write_file_atomically((fs::path(directory) / (file_name(policy.label) + ".csv")).string(),
+                          text.str());
   }
 }
 
@@ -74,10 +75,9 @@ void write_knowledge_history(const Experiment& experiment, const std::string& pa
   text << "policy,time_s,co_runs,metric,cluster,partner,count,mean,rank\n";
   const Trace trace = experiment.make_trace(0);
   for (const PolicyInstance& policy : experiment.policies()) {
+    if (policy.granted_truth || policy.entry->needs != PolicyNeeds::kBelief) continue;
     std::size_t co_runs = 0;
-    RunObservation observation;
-    observation.on_learned = [&](Time at, const KnowledgeBase& kb) {
-      ++co_runs;
+    const auto write = [&](Time at, const KnowledgeBase& kb) {
       // Rank 1: least ISD, greatest PS. Pairs never observed have no rank.
       const auto rows = [&](const char* metric, bool ordered, bool ascending, const auto& get) {
         std::vector<std::pair<double, std::pair<int, int>>> known;
@@ -98,6 +98,12 @@ void write_knowledge_history(const Experiment& experiment, const std::string& pa
       rows("isd", true, true, [&](int a, int b) -> const Statistic& { return kb.isd(a, b); });
       rows("ps", false, false, [&](int a, int b) -> const Statistic& { return kb.ps(a, b); });
     };
+    write(Time{0}, experiment.initial_knowledge());
+    RunObservation observation;
+    observation.on_learned = [&](Time at, const KnowledgeBase& kb) {
+      ++co_runs;
+      write(at, kb);
+    };
     experiment.run_policy(trace, 0, policy, observation);
   }
   write_file_atomically(path, text.str());
@@ -112,8 +118,8 @@ Config in_world(Config config, const std::string& world) {
     config.world.fallback = world.substr(plus + 1);
     config.places["world.fallback"] = "--worlds";
     if (config.world.model != "measured") {
-      throw InputError("--worlds", "found '" + printable(world) +
-                                       "', only measured takes a +fallback");
+      throw InputError("--worlds",
+                       "found '" + printable(world) + "', only measured takes a +fallback");
     }
   }
   return config;
@@ -177,7 +183,8 @@ int replay_command(const std::vector<std::string>& arguments) {
   command.name = "replay";
   command.usage = "corun replay [CONFIG] [options]";
   command.summary =
-      "The main job: one workload, several scheduling policies, many seeds. Every policy of a seed\n"
+      "The main job: one workload, several scheduling policies, many seeds. Every policy of a "
+      "seed\n"
       "sees the same arrivals, true costs and noise; the table shows means with 95 % bootstrap\n"
       "intervals and paired differences. Without CONFIG: the 24 measured jobs of the JRS paper.";
   command.examples =
@@ -210,10 +217,10 @@ int replay_command(const std::vector<std::string>& arguments) {
     return kDone;
   }
   if (const auto worlds = given("worlds")) {
-    if (common.output || given("timeline") || given("knowledge") ||
-        common.format == Format::kCsv) {
-      throw InputError("--worlds", "prints a table or JSON; it takes no --output, --timeline, "
-                                   "--knowledge or --format csv");
+    if (common.output || given("timeline") || given("knowledge") || common.format == Format::kCsv) {
+      throw InputError("--worlds",
+                       "prints a table or JSON; it takes no --output, --timeline, "
+                       "--knowledge or --format csv");
     }
     std::vector<std::string> names;
     std::istringstream list(*worlds);
@@ -238,8 +245,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   ReplayResult result;
   {
     Progress progress("replaying", common.quiet);
-    options.on_finished = [&](const Replication& replication, std::size_t done,
-                              std::size_t total) {
+    options.on_finished = [&](const Replication& replication, std::size_t done, std::size_t total) {
       if (writer) writer->add(replication);
       progress.update(writer ? writer->committed() : done, total);
     };

@@ -1,13 +1,13 @@
 #include "experiments/replay_output.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ostream.h>
-
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <nlohmann/json.hpp>
 
 #include "experiments/cli.hpp"
 #include "experiments/config_yaml.hpp"
@@ -77,16 +77,18 @@ std::string paper_figures(const PolicyInstance& policy) {
   for (const std::string_view table : {"JRS-IV", "JRS-V", "JRS-VI", "JRS-VII"}) {
     const PaperSchedule schedule = paper_schedule(table);
     if (schedule.policy != policy.entry->name) continue;
+    // The printed tables are without exploration.
+    const auto epsilon = policy.config->settings.find("epsilon");
+    if (epsilon != policy.config->settings.end() && std::get<double>(epsilon->second) > 0) continue;
     if (!schedule.fill_by.empty()) {
       const auto by = policy.config->settings.find("by");
-      const std::string asked = by == policy.config->settings.end()
-                                    ? "utilisation"
-                                    : std::get<std::string>(by->second);
+      const std::string asked =
+          by == policy.config->settings.end() ? "utilisation" : std::get<std::string>(by->second);
       if (schedule.fill_by != asked) continue;
     }
     const PaperReported reported = paper_reported(table);
-    text = fmt::format("{:.1f} / {:.1f} ({})", reported.isd_with_bin_pct,
-                       reported.ps_with_bin_pct, table.substr(4));
+    text = fmt::format("{:.1f} / {:.1f} ({})", reported.isd_with_bin_pct, reported.ps_with_bin_pct,
+                       table.substr(4));
   }
   return text;
 }
@@ -107,10 +109,8 @@ double kendall_tau(const Comparison& x, const Comparison& y) {
   double pairs = 0;
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = a + 1; b < n; ++b) {
-      const double dx =
-          of(x.policies[a], Metric::kIsd).mean - of(x.policies[b], Metric::kIsd).mean;
-      const double dy =
-          of(y.policies[a], Metric::kIsd).mean - of(y.policies[b], Metric::kIsd).mean;
+      const double dx = of(x.policies[a], Metric::kIsd).mean - of(x.policies[b], Metric::kIsd).mean;
+      const double dy = of(y.policies[a], Metric::kIsd).mean - of(y.policies[b], Metric::kIsd).mean;
       pairs += 1;
       // A pair tied in both worlds agrees; a tie in one of them says nothing.
       concordant += dx * dy > 0 || (dx == 0 && dy == 0) ? 1 : dx * dy < 0 ? -1 : 0;
@@ -231,12 +231,14 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   print_winner(out, experiment, result, Metric::kIsd, true, "least slowdown");
   print_winner(out, experiment, result, Metric::kPs, false, "most packing saving");
   const Coverage& c = result.coverage;
-  fmt::print(out, "co-run time whose cost was measured {:.1f} %, modelled {:.1f} %, extrapolated "
+  fmt::print(out,
+             "co-run time whose cost was measured {:.1f} %, modelled {:.1f} %, extrapolated "
              "{:.1f} %\n",
              c.measured * 100, c.modelled * 100, c.extrapolated * 100);
   if (truth) fmt::print(out, "* was granted the truth about co-run costs: a bound, not a policy\n");
   if (paper_queue) {
-    fmt::print(out, "paper: means over the printed rows of that JRS table, bins included; one run "
+    fmt::print(out,
+               "paper: means over the printed rows of that JRS table, bins included; one run "
                "each, on its own pairs\n");
   }
   if (oom) fmt::print(out, "jobs ran out of memory: see `oom` and `failed` in --format json\n");
@@ -307,8 +309,8 @@ void print_ranking(std::ostream& out, const std::vector<WorldResult>& worlds) {
       line += (line.empty() ? "" : " < ") + w.experiment->policies()[p].label;
     }
     const double tau = kendall_tau(worlds.front().result->comparison, w.result->comparison);
-    survives &= ranked_by_isd(w.result->comparison) ==
-                ranked_by_isd(worlds.front().result->comparison);
+    survives &=
+        ranked_by_isd(w.result->comparison) == ranked_by_isd(worlds.front().result->comparison);
     fmt::print(out, "  {:<{}}  tau {:+.2f}  {}\n", w.world, width, tau, line);
   }
   fmt::print(out, "the ranking {} the change of world\n",

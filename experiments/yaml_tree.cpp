@@ -14,8 +14,8 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include "sim/text.hpp"
 #include "sim/error.hpp"
+#include "sim/text.hpp"
 
 namespace corun {
 namespace {

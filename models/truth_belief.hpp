@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/belief.hpp"
@@ -13,15 +14,20 @@ namespace corun {
 class TruthBelief final : public Belief {
  public:
   /// `solo[i]` is J_a of JobId i. The world must outlive the belief.
-  TruthBelief(const World& world, std::vector<Duration> solo)
-      : world_(world), solo_(std::move(solo)) {}
+  TruthBelief(const World& world, std::vector<Duration> solo);
 
   PairBelief pair(JobId a, JobId b) const override;
   void learn(const EpisodeOutcome&) override {}
 
  private:
+  /// Beyond this many jobs costs are asked for anew each time: the square of it is kept in memory.
+  static constexpr std::size_t kRemembered = 1024;
+
+  PairBelief ask(JobId a, JobId b) const;
+
   const World& world_;
   std::vector<Duration> solo_;
+  mutable std::vector<std::optional<PairBelief>> remembered_;  ///< row-major; truth does not change
 };
 
 }  // namespace corun

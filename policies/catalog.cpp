@@ -8,9 +8,9 @@ namespace corun {
 
 std::span<const PolicyEntry> policy_catalog() {
   static const std::array catalog = {
-      fcfs_entry(),        random_entry(),    kube_default_entry(),
-      balance_entry(),     min_slowdown_entry(), max_packing_entry(),
-      opposites_entry(),   exclusive_entry(), oracle_entry(),
+      fcfs_entry(),      random_entry(),       kube_default_entry(),
+      balance_entry(),   min_slowdown_entry(), max_packing_entry(),
+      opposites_entry(), exclusive_entry(),    oracle_entry(),
   };
   return catalog;
 }

@@ -23,9 +23,11 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
   if (gangs) {
     for (const JobId j : waiting) {
       if (view.job(j).gpus == gang) of_size.push_back(j);
+      if (of_size.size() == kWindow) break;
     }
     waiting = of_size;
   }
+  waiting = waiting.first(std::min(waiting.size(), kWindow));
   const std::size_t room = gangs ? 1 : static_cast<std::size_t>(view.empty_gpus().size());
 
   std::vector<Group> planned;
@@ -82,6 +84,7 @@ void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>&
       waiting = singles;
     }
     if (waiting.empty()) return;
+    waiting = waiting.first(std::min(waiting.size(), kWindow));
     if (const auto job = partner(view, resident, waiting)) {
       out.push_back(StartGroup{{*job}, {GpuId{static_cast<std::uint32_t>(g)}}});
       std::erase_if(frozen_, [&](Group& group) {

@@ -19,9 +19,9 @@ namespace corun {
 struct Group {
   std::vector<JobId> jobs;
   std::optional<ClusterPair> clusters = {};  ///< of jobs[0] and jobs[1], where clusters decided
-  int rank = 0;                         ///< of that cluster pair, from 1; 0 where there is none
-  std::optional<PairBelief> expected = {};   ///< of jobs[0] and jobs[1]
-  bool bin = false;                     ///< packed up to a GPU's capacity
+  int rank = 0;                             ///< of that cluster pair, from 1; 0 where there is none
+  std::optional<PairBelief> expected = {};  ///< of jobs[0] and jobs[1]
+  bool bin = false;                         ///< packed up to a GPU's capacity
 };
 
 class GroupPolicy : public Policy {
@@ -32,7 +32,8 @@ class GroupPolicy : public Policy {
 
   /// Partitions `waiting` (not empty, all of one gang size, oldest first) into groups in the order in
   /// which they are to be started. Groups beyond the first `wanted` will not be looked at. Group i of
-  /// the answer is group number `first + i` of the run, which keys its random draws.
+  /// the answer is group number `first + i` of the run, which keys its random draws. All of
+  /// `waiting` takes part; decide() passes at most kWindow jobs.
   virtual std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
                                   std::uint64_t first, std::size_t wanted) const = 0;
 
@@ -46,14 +47,17 @@ class GroupPolicy : public Policy {
 
   /// The greatest number of jobs this policy puts together when the cluster sets no limit.
   static constexpr int kPair = 2;
+  /// A plan is over this many waiting jobs at most, the oldest: a queue that grows without bound must
+  /// not make each decision slower. No queue of the papers comes near.
+  static constexpr std::size_t kWindow = 2048;
 
  private:
   void start_groups(const ClusterView& view, std::vector<Decision>& out);
   void join_residents(const ClusterView& view, std::vector<Decision>& out);
 
   bool plan_once_;
-  std::deque<Group> frozen_;    ///< control.plan: once
-  std::uint64_t committed_ = 0; ///< groups started so far
+  std::deque<Group> frozen_;     ///< control.plan: once
+  std::uint64_t committed_ = 0;  ///< groups started so far
 };
 
 }  // namespace corun

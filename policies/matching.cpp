@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <cmath>
+
 #include <lemon/matching.h>
 #include <lemon/smart_graph.h>
 

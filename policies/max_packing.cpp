@@ -14,7 +14,7 @@ PolicyEntry max_packing_entry() {
        .fallback = std::string("utilisation"),
        .choices = {"utilisation", "memory"}},
       {.name = "bin_max",
-       .description = "most jobs in the bin; null: no limit but the cluster's",
+       .description = "most jobs in the bin, beside the cluster's own limit; null: no other",
        .kind = ParameterKind::kInteger,
        .fallback = {},
        .min = 1,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -33,12 +32,12 @@ struct ClusterPlan {
   int alone = -1;                   ///< cluster of the job that stays alone, -1 if none does
 };
 
-/// Cost of a pair of clusters, symmetric, smaller is better.
-using ClusterCost = std::function<double(int, int)>;
-
-/// How the jobs of each cluster (`counts`) are paired up. `given` is read by Pairing::kGiven only;
+/// How the jobs of each cluster (`counts`, k of them) are paired up. `cost` is symmetric, k x k,
+/// row-major, smaller is better; whoever stays alone costs 0. `given` is read by Pairing::kGiven only;
 /// pairs it does not list come after it, by cost. Equal costs rank by cluster number.
+/// Matching with k <= 3: O(n^2) in the number of jobs, 0.03 ms for 256; with more clusters it is a
+/// matching of the n jobs, O(n^3).
 ClusterPlan choose_cluster_pairs(Pairing pairing, std::span<const std::size_t> counts,
-                                 const ClusterCost& cost, std::span<const ClusterPair> given);
+                                 std::span<const double> cost, std::span<const ClusterPair> given);
 
 }  // namespace corun

@@ -34,8 +34,10 @@ class Random final : public GroupPolicy {
 
   std::optional<JobId> partner(const ClusterView&, JobId resident,
                                std::span<const JobId> waiting) const override {
+    std::vector<JobId> jobs(waiting.begin(), waiting.end());
+    std::sort(jobs.begin(), jobs.end());
     Rng rng(seed_, Stream::kRandomPolicy, (std::uint64_t{1} << 32) + index(resident));
-    return waiting[rng.below(static_cast<std::uint32_t>(waiting.size()))];
+    return jobs[rng.below(static_cast<std::uint32_t>(jobs.size()))];
   }
 
  private:

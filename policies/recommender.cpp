@@ -45,12 +45,12 @@ std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const Jo
       groups.push_back({.jobs = std::move(bin), .bin = true});
     }
   }
-  if (left.size() > kWindow) left.resize(kWindow);
   if (left.empty()) return groups;
   if (const ClusterBelief* clusters = belief_->as_clusters()) {
     pair_by_cluster(*clusters, left, first, groups);
   } else {
-    pair_by_job(left, groups);
+    // Matching single jobs is cubic in their number; the oldest come first.
+    pair_by_job(std::span(left).first(std::min(left.size(), kMatchedJobs)), groups);
   }
   return groups;
 }
@@ -78,10 +78,9 @@ std::vector<JobId> Recommender::choose_bin(const ClusterView& view,
     const double nb = *need(b);
     return na != nb ? na < nb : a < b;
   });
-  const auto limit = options_.bin_max
-                         ? static_cast<std::size_t>(*options_.bin_max)
-                         : static_cast<std::size_t>(
-                               view.max_jobs_per_gpu(std::numeric_limits<int>::max()));
+  constexpr int kNoLimit = std::numeric_limits<int>::max();
+  const auto limit = static_cast<std::size_t>(
+      std::min<std::int64_t>(options_.bin_max.value_or(kNoLimit), view.max_jobs_per_gpu(kNoLimit)));
   double filled = 0;
   for (const JobId j : candidates) {
     filled += *need(j);
@@ -107,10 +106,13 @@ void Recommender::pair_by_cluster(const ClusterBelief& clusters, std::span<const
     });
     counts.push_back(jobs.size());
   }
-  const ClusterPlan plan = choose_cluster_pairs(
-      options_.pairing, counts,
-      [&](int a, int b) { return objective_cost(options_.objective, clusters.cluster_pair(a, b)); },
-      options_.order);
+  std::vector<double> cost;
+  for (int a = 0; a < clusters.clusters(); ++a) {
+    for (int b = 0; b < clusters.clusters(); ++b) {
+      cost.push_back(objective_cost(options_.objective, clusters.cluster_pair(a, b)));
+    }
+  }
+  const ClusterPlan plan = choose_cluster_pairs(options_.pairing, counts, cost, options_.order);
 
   for (const ClusterSlots& slots : plan.slots) {
     for (std::size_t i = 0; i < slots.groups; ++i) {
@@ -175,8 +177,8 @@ void Recommender::pair_by_job(std::span<const JobId> waiting, std::vector<Group>
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Edge& x, const Edge& y) { return x.cost < y.cost; });
   for (const Edge& e : chosen) {
-    groups.push_back({.jobs = {jobs[e.a], jobs[e.b]},
-                      .expected = belief_->pair(jobs[e.a], jobs[e.b])});
+    groups.push_back(
+        {.jobs = {jobs[e.a], jobs[e.b]}, .expected = belief_->pair(jobs[e.a], jobs[e.b])});
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (!used[i]) groups.push_back({.jobs = {jobs[i]}});
@@ -190,8 +192,16 @@ std::optional<JobId> Recommender::partner(const ClusterView&, JobId resident,
     return std::tuple(objective_cost(options_.objective, belief_->pair(resident, j)),
                       clusters != nullptr ? clusters->uncertainty(j) : 0.0, index(j));
   };
-  return *std::min_element(waiting.begin(), waiting.end(),
-                           [&](JobId a, JobId b) { return key(a) < key(b); });
+  JobId best = waiting.front();
+  auto best_key = key(best);
+  for (const JobId j : waiting.subspan(1)) {
+    const auto other = key(j);
+    if (other < best_key) {
+      best = j;
+      best_key = other;
+    }
+  }
+  return best;
 }
 
 }  // namespace corun

@@ -7,8 +7,9 @@ namespace corun {
 
 inline ParameterSpec pairing_parameter() {
   return {.name = "pairing",
-          .description = "how pairs are chosen: matching (least total cost), greedy-rank (the "
-                         "paper's words) or given (see order)",
+          .description =
+              "how pairs are chosen: matching (least total cost), greedy-rank (the "
+              "paper's words) or given (see order)",
           .kind = ParameterKind::kChoice,
           .fallback = std::string("matching"),
           .choices = pairing_names()};

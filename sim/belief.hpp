@@ -29,8 +29,8 @@ struct EpisodeOutcome {
 
 /// Expected cost of putting two jobs together; fractions.
 struct PairBelief {
-  double isd_a = 0;      ///< ISD of the first beside the second
-  double isd_b = 0;      ///< ISD of the second beside the first
+  double isd_a = 0;  ///< ISD of the first beside the second
+  double isd_b = 0;  ///< ISD of the second beside the first
   double ps = 0;
   bool observed = true;  ///< false: never observed, a mean stands in
 };

@@ -13,14 +13,14 @@ namespace corun {
 
 struct GpuType {
   std::string name = "V100-16GB";
-  double speed = 1.0;             ///< relative to the trace's reference GPU type
-  double memory_mib = 16384;      ///< hard limit on the residents' known true demand
+  double speed = 1.0;         ///< relative to the trace's reference GPU type
+  double memory_mib = 16384;  ///< hard limit on the residents' known true demand
 };
 
 struct NodeSpec {
   GpuType gpu;
   int gpus = 1;
-  std::int64_t cpu_milli = 32000;    ///< allocatable, for policies that place pods
+  std::int64_t cpu_milli = 32000;  ///< allocatable, for policies that place pods
   std::int64_t memory_mib = 131072;
 };
 

@@ -1,5 +1,6 @@
 #include "sim/event_log.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <istream>
@@ -24,13 +25,46 @@ bool parse(std::string_view text, T& value) {
   return result.ec == std::errc{} && result.ptr == text.data() + text.size();
 }
 
+/// A name as a CSV field: quoted where it holds a comma or a quote.
+std::string quoted(const std::string& name) {
+  if (name.find_first_of(",\"") == std::string::npos) return name;
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + '"';
+}
+
+/// Takes the next field off `rest`; nothing where no field of CSV ends as it should.
+std::optional<std::string> take_field(std::string_view& rest, bool last) {
+  std::string field;
+  std::size_t end = 0;
+  if (!rest.empty() && rest.front() == '"') {
+    for (end = 1; end < rest.size(); ++end) {
+      if (rest[end] != '"') {
+        field += rest[end];
+      } else if (end + 1 < rest.size() && rest[end + 1] == '"') {
+        field += rest[end++];
+      } else {
+        break;
+      }
+    }
+    if (end == rest.size()) return std::nullopt;
+    ++end;
+  } else {
+    end = std::min(rest.find(','), rest.size());
+    field = rest.substr(0, end);
+  }
+  if (last != (end == rest.size()) || (!last && rest[end] != ',')) return std::nullopt;
+  rest.remove_prefix(last ? end : end + 1);
+  return field;
+}
+
 }  // namespace
 
 void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name) {
   out << kHeader << '\n';
   for (const LogEntry& e : log) {
     out << e.at.count() << ',' << kNames[static_cast<std::size_t>(e.kind)] << ','
-        << (name ? name(e.job) : std::to_string(index(e.job))) << ',';
+        << (name ? quoted(name(e.job)) : std::to_string(index(e.job))) << ',';
     for (std::size_t i = 0; i < e.gpus.size(); ++i) out << (i ? " " : "") << index(e.gpus[i]);
     out << '\n';
   }
@@ -46,49 +80,46 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
   while (std::getline(in, line)) {
     ++number;
     if (number == 1) {
-      if (line != kHeader) refuse("found '" + line + "', expected the header '" +
-                                  std::string(kHeader) + "'");
+      if (line != kHeader)
+        refuse("found '" + line + "', expected the header '" + std::string(kHeader) + "'");
       continue;
     }
-    std::array<std::string_view, 4> field;
+    std::array<std::string, 4> field;
     std::string_view rest = line;
     for (std::size_t f = 0; f < 4; ++f) {
-      const auto comma = rest.find(',');
-      if ((comma == std::string_view::npos) != (f == 3)) {
-        refuse("found '" + line + "', expected 4 fields: " + std::string(kHeader));
-      }
-      field[f] = rest.substr(0, comma);
-      if (f < 3) rest.remove_prefix(comma + 1);
+      auto text = take_field(rest, f == 3);
+      if (!text) refuse("found '" + line + "', expected 4 fields: " + std::string(kHeader));
+      field[f] = std::move(*text);
     }
     LogEntry entry;
     std::int64_t ns = 0;
     if (!parse(field[0], ns) || ns < 0) {
-      refuse("time_ns is '" + std::string(field[0]) + "', expected nanoseconds, 0 or more");
+      refuse("time_ns is '" + field[0] + "', expected nanoseconds, 0 or more");
     }
     entry.at = Time{ns};
     if (!log.empty() && entry.at < log.back().at) refuse("time_ns goes back");
     std::size_t kind = 0;
     while (kind < kNames.size() && kNames[kind] != field[1]) ++kind;
     if (kind == kNames.size()) {
-      refuse("event is '" + std::string(field[1]) +
+      refuse("event is '" + field[1] +
              "', expected arrive, profile, profiled, start, finish, oom or fail");
     }
     entry.kind = static_cast<LogKind>(kind);
     std::uint32_t id = 0;
     if (find) {
-      const auto job = find(std::string(field[2]));
-      if (!job) refuse("job '" + std::string(field[2]) + "' is not in the workload");
+      const auto job = find(field[2]);
+      if (!job) refuse("job '" + field[2] + "' is not in the workload");
       entry.job = *job;
     } else if (parse(field[2], id)) {
       entry.job = JobId{id};
     } else {
-      refuse("job is '" + std::string(field[2]) + "', expected its number");
+      refuse("job is '" + field[2] + "', expected its number");
     }
-    for (std::string_view gpus = field[3]; !gpus.empty();) {
+    for (std::string_view gpus(field[3]); !gpus.empty();) {
       const auto space = gpus.find(' ');
-      if (space + 1 == gpus.size()) refuse("gpus ends in a blank");
-      if (!parse(gpus.substr(0, space), id)) {
-        refuse("gpus is '" + std::string(field[3]) + "', expected numbers separated by blanks");
+      const bool ends_in_blank = space + 1 == gpus.size();
+      if (ends_in_blank || !parse(gpus.substr(0, space), id)) {
+        refuse("gpus is '" + field[3] + "', expected numbers separated by blanks");
       }
       entry.gpus.push_back(GpuId{id});
       gpus = space == std::string_view::npos ? std::string_view{} : gpus.substr(space + 1);

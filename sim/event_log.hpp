@@ -18,13 +18,13 @@
 namespace corun {
 
 enum class LogKind : std::uint8_t {
-  kArrive,   ///< submitted
-  kProfile,  ///< profiling segment starts
-  kProfiled, ///< profiling segment ends
-  kStart,    ///< starts (or joins) on its GPUs
-  kFinish,   ///< work done
-  kOom,      ///< ran out of memory, returned to the queue
-  kFail,     ///< ran out of memory once too often, given up
+  kArrive,    ///< submitted
+  kProfile,   ///< profiling segment starts
+  kProfiled,  ///< profiling segment ends
+  kStart,     ///< starts (or joins) on its GPUs
+  kFinish,    ///< work done
+  kOom,       ///< ran out of memory, returned to the queue
+  kFail,      ///< ran out of memory once too often, given up
 };
 
 struct LogEntry {
@@ -40,7 +40,8 @@ using EventLog = std::vector<LogEntry>;
 using JobNamer = std::function<std::string(JobId)>;
 using JobFinder = std::function<std::optional<JobId>(const std::string&)>;
 
-/// Names are re-attached here, on output; without `name` a job is called by its number.
+/// Names are re-attached here, on output, quoted where CSV needs it; they hold no line break. Without
+/// `name` a job is called by its number.
 void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name = {});
 
 /// Throws InputError "place:line: found, expected" on anything else than what the writer writes.

@@ -24,9 +24,9 @@ struct CorunMember {
 
 /// Jobs that were started together on one GPU, and how long each took.
 struct CorunMeasurement {
-  std::string source;    ///< e.g. "JRS-IV row 3"
-  std::string gpu_type;  ///< e.g. "V100-16GB"
-  std::string sharing;   ///< e.g. "time-slicing"
+  std::string source;                ///< e.g. "JRS-IV row 3"
+  std::string gpu_type;              ///< e.g. "V100-16GB"
+  std::string sharing;               ///< e.g. "time-slicing"
   std::vector<CorunMember> members;  ///< two or more
 };
 

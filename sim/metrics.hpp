@@ -11,19 +11,19 @@
 namespace corun {
 
 enum class Metric : std::uint8_t {
-  kIsd,         ///< mean individual slowdown over finished jobs, JRS eq. 1, fraction
-  kPs,          ///< mean packing saving over episodes, JRS eq. 2, fraction
-  kPsTotal,     ///< (sum of J_a - busy GPU time) / sum of J_a, fraction
-  kIsdMax,      ///< worst ISD
-  kJctS,        ///< mean finish - submit [s]
+  kIsd,      ///< mean individual slowdown over finished jobs, JRS eq. 1, fraction
+  kPs,       ///< mean packing saving over episodes, JRS eq. 2, fraction
+  kPsTotal,  ///< (sum of J_a - busy GPU time) / sum of J_a, fraction
+  kIsdMax,   ///< worst ISD
+  kJctS,     ///< mean finish - submit [s]
   kJctP50S,
   kJctP95S,
   kJctP99S,
-  kQueueS,      ///< mean first start - submit [s]
+  kQueueS,  ///< mean first start - submit [s]
   kQueueP50S,
   kQueueP95S,
   kQueueP99S,
-  kStretch,     ///< mean JCT / J_a on the reference GPU
+  kStretch,  ///< mean JCT / J_a on the reference GPU
   kStretchP50,
   kStretchP95,
   kStretchP99,
@@ -45,8 +45,8 @@ enum class Metric : std::uint8_t {
 inline constexpr std::size_t kMetricCount = static_cast<std::size_t>(Metric::kCount);
 
 struct MetricInfo {
-  std::string_view name;         ///< key in JSON, CSV and HDF5
-  std::string_view unit;         ///< "1" for fractions and counts
+  std::string_view name;  ///< key in JSON, CSV and HDF5
+  std::string_view unit;  ///< "1" for fractions and counts
   std::string_view description;
 };
 
@@ -68,7 +68,7 @@ double quantile(std::span<const double> sorted, double p);
 
 /// Differential entropy in nats by Vasicek's m-spacing estimator (J. R. Stat. Soc. B 38, 1976) with
 /// m = round(sqrt(n)): mean of log(n / (2 m) * (x[i+m] - x[i-m])), indices clamped to the sample.
-/// NaN for n < 4 or where 2 m + 1 values coincide (no density there).
+/// NaN for n < 4 or where one of the spacings is 0: so many equal values have no density.
 double differential_entropy(std::span<const double> sample);
 
 }  // namespace corun

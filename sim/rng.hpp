@@ -14,16 +14,16 @@ namespace corun {
 
 /// One name per purpose. Values are part of the results' reproducibility: append, never renumber.
 enum class Stream : std::uint32_t {
-  kQueueOrder = 1,   ///< permutation of the jobs that arrive (workload.order: shuffled)
-  kArrivals = 2,     ///< inter-arrival times of generated workloads
-  kJobChoice = 3,    ///< which measured job a generated job copies
-  kWorldNoise = 4,   ///< residual of a co-run; entity = the set of jobs
-  kEpsilon = 5,      ///< exploration of the JRS policies; entity = (group, slot)
-  kRandomPolicy = 6, ///< policy `random`; entity = group
-  kKubeTie = 7,      ///< uniform choice among kube-default's best nodes; entity = attempt
-  kBootstrap = 8,    ///< resampling of replications; entity = resample
-  kEstimates = 9,    ///< error of a duration estimate; entity = job
-  kTest = 10,        ///< tests and benchmarks
+  kQueueOrder = 1,    ///< permutation of the jobs that arrive (workload.order: shuffled)
+  kArrivals = 2,      ///< inter-arrival times of generated workloads
+  kJobChoice = 3,     ///< which measured job a generated job copies
+  kWorldNoise = 4,    ///< residual of a co-run; entity = the set of jobs
+  kEpsilon = 5,       ///< exploration of the JRS policies; entity = (group, slot)
+  kRandomPolicy = 6,  ///< policy `random`; entity = group
+  kKubeTie = 7,       ///< uniform choice among kube-default's best nodes; entity = attempt
+  kBootstrap = 8,     ///< resampling of replications; entity = resample
+  kEstimates = 9,     ///< error of a duration estimate; entity = job
+  kTest = 10,         ///< tests and benchmarks
 };
 
 /// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.

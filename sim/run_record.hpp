@@ -18,10 +18,10 @@ struct JobRecord {
   std::optional<Time> first_start;  ///< on a GPU for work, not for profiling
   Time last_start{0};
   Time finish{0};
-  Duration work{0};       ///< J_a on the reference GPU type, as asked
-  Duration solo{0};       ///< J_a of what the last run had to do, on the GPU it ran on
+  Duration work{0};  ///< J_a on the reference GPU type, as asked
+  Duration solo{0};  ///< J_a of what the last run had to do, on the GPU it ran on
   int gpus = 1;
-  GpuId gpu{};            ///< the first GPU of the last run
+  GpuId gpu{};              ///< the first GPU of the last run
   std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together
   int ooms = 0;
   Duration profiling{0};  ///< time spent in a profiling segment

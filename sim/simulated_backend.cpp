@@ -60,8 +60,10 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
     out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_]});
   }
   // A failure can bring a completion forward to this very instant; it is still reported first.
-  std::stable_sort(out.begin() + first, out.end(),
-                   [](const Report& a, const Report& b) { return a.kind < b.kind; });
+  if (out.end() - out.begin() > first + 1) {
+    std::stable_sort(out.begin() + first, out.end(),
+                     [](const Report& a, const Report& b) { return a.kind < b.kind; });
+  }
   return true;
 }
 
@@ -98,7 +100,10 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   state_.add(gpu, job, true);
   const double speed = state_.gpu_type(gpu).speed;
   const auto& epoch = workload_.jobs[index(job)].epoch;
-  const Duration asked = options_.profile_epoch && epoch ? *epoch : options_.profiling_minute;
+  const Duration asked = 
+      options_.profile_epoch && epoch
+          ? *epoch
+          : Duration{std::llround(static_cast<double>(options_.profiling_minute.count()) * speed)};
   const Duration work = std::min(asked, work_left_[index(job)]);
   Running& running = running_[index(job)];
   running = Running{};
@@ -157,9 +162,8 @@ void SimulatedBackend::occupy(JobId job, GpuId gpu) {
     episode.start = now_;
     device.shared = std::move(own);
   } else {
-    std::erase_if(device.shared, [&](GpuId g) {
-      return !std::binary_search(own.begin(), own.end(), g);
-    });
+    std::erase_if(device.shared,
+                  [&](GpuId g) { return !std::binary_search(own.begin(), own.end(), g); });
   }
   episode.jobs.push_back(job);
   state_.add(gpu, job, false);
@@ -227,8 +231,8 @@ void SimulatedBackend::set_speed(JobId job, double speed) {
   const Time end =
       round_up(now_ + Duration{std::llround(running.remaining_ns / speed)}, options_.tick);
   if (running.event == EventQueue::kNone) {
-    running.event = queue_.schedule(end, EventKind::kCompletion,
-                                    static_cast<std::uint32_t>(index(job)));
+    running.event =
+        queue_.schedule(end, EventKind::kCompletion, static_cast<std::uint32_t>(index(job)));
   } else {
     queue_.move(running.event, end);
   }

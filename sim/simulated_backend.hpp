@@ -19,7 +19,7 @@ namespace corun {
 struct SimulationOptions {
   std::optional<std::uint64_t> noise_seed;  ///< empty: the world gives expected speeds
   Duration profiling_minute = std::chrono::seconds{60};
-  bool profile_epoch = false;         ///< profiling segment is one epoch (else `profiling_minute`)
+  bool profile_epoch = false;  ///< profiling segment is one epoch (else `profiling_minute`)
   bool profiling_keeps_progress = false;
   Duration tick{0};  ///< > 0: a completion is noticed at the next multiple of this
 };
@@ -49,16 +49,16 @@ class SimulatedBackend final : public ClusterBackend {
     Time since{0};            ///< remaining_ns is as of this time
     EventQueue::Handle event = EventQueue::kNone;
     std::vector<GpuId> gpus;
-    bool doomed = false;     ///< started above the memory limit
+    bool doomed = false;  ///< started above the memory limit
     bool profiling = false;
   };
   struct Device {
-    std::vector<JobId> formed;    ///< residents just after the latest start
-    std::vector<double> speeds;   ///< normalised, of the residents in their order
+    std::vector<JobId> formed;   ///< residents just after the latest start
+    std::vector<double> speeds;  ///< normalised, of the residents in their order
     Provenance provenance = Provenance::kAlone;
-    Time since{0};                ///< usage is accounted up to here
+    Time since{0};  ///< usage is accounted up to here
     EpisodeRecord episode;
-    std::vector<GpuId> shared;    ///< GPUs that all members of the episode were on, ascending
+    std::vector<GpuId> shared;  ///< GPUs that all members of the episode were on, ascending
   };
 
   Report complete(JobId job);

@@ -27,10 +27,9 @@ class WaitingQueue {
 
   void erase(JobId job) {
     const auto first = queue_.begin() + static_cast<std::ptrdiff_t>(head_);
-    const auto at = std::lower_bound(first, queue_.end(), ticket_[index(job)],
-                                     [this](JobId j, std::uint64_t t) {
-                                       return ticket_[index(j)] < t;
-                                     });
+    const auto at =
+        std::lower_bound(first, queue_.end(), ticket_[index(job)],
+                         [this](JobId j, std::uint64_t t) { return ticket_[index(j)] < t; });
     if (at - first < queue_.end() - at) {
       std::move_backward(first, at, at + 1);
       ++head_;
@@ -45,9 +44,9 @@ class WaitingQueue {
   }
 
  private:
-  std::vector<JobId> queue_;            ///< ascending by ticket from head_ on
+  std::vector<JobId> queue_;  ///< ascending by ticket from head_ on
   std::size_t head_ = 0;
-  std::vector<std::uint64_t> ticket_;   ///< by job; 0 = does not wait
+  std::vector<std::uint64_t> ticket_;  ///< by job; 0 = does not wait
   std::uint64_t next_ticket_ = 1;
 };
 

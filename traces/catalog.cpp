@@ -10,8 +10,7 @@ namespace corun {
 std::span<const TraceEntry> trace_catalog() {
   static const std::array<TraceEntry, 3> catalog{{
       {"jrs-queue", "the 24 measured jobs of the JRS paper (Table I), all submitted at 0", false,
-       false,
-       [](const TraceRequest&, WorkloadKeys& keys) { return jrs_queue_trace(keys); }},
+       false, [](const TraceRequest&, WorkloadKeys& keys) { return jrs_queue_trace(keys); }},
       {"jrs-resampled", "jobs drawn from all measured JRS jobs; `jobs` of them, Poisson at `load`",
        false, true,
        [](const TraceRequest& r, WorkloadKeys& keys) {

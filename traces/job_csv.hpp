@@ -9,24 +9,22 @@
 /// corun's own trace of jobs: a CSV with a header, one row per job. Columns may stand in any order;
 /// an empty field of an optional column means "not known".
 ///
-/// | column            | unit  | meaning |
-/// |-------------------|-------|-------------------------------------------------------------------|
-/// | `job`             |       | required; the job's name, each once | | `submit_s`        | s |
-/// required; 0 or more, up to 4e9 (seconds since 1970 fit)           | | `solo_s`          | s |
-/// required; run time alone on the reference GPU type, above 0       | | `gpus`            | | gang
-/// size, 1 or more; 1 if empty                                  | | `priority`        |       |
-/// larger goes first; 0 if empty                                     | | `gpu_util_pct`    | % |
-/// profile: maximum GPU utilisation, 0 to 100                        | | `mem_alloc_pct`   | % |
-/// profile: maximum share of memory reserved, 0 to 1000              | | `mem_time_pct`    | % |
-/// profile: share of time memory was accessed, 0 to 100              | | `mem_used_mib`    | MiB |
-/// true memory demand; unknown demand never causes OOM               | | `cpu_milli`       |
-/// 1/1000| CPU asked of the node; 0 if empty                                 | | `memory_mib` | MiB
-/// | main memory asked of the node; 0 if empty                         | | `epoch_s`         | s |
-/// solo time of one epoch, above 0                                   | | `workload`        | | the
-/// workload's name in co-run measurements (`workload_names.hpp`) | | `cluster`         |       |
-/// cluster of the profile, 0 or more                                 | | `uncertainty`     | pp |
-/// sum of the profile's distances to all centres, 0 or more          | | `imputed`         | | 1
-/// where the profile stands in for an unpublished one, else 0      |
+///   job            required; the job's name, each once
+///   submit_s       required; [s] 0 or more, up to 4e9 (seconds since 1970 fit)
+///   solo_s         required; [s] run time alone on the reference GPU type, above 0
+///   gpus           gang size, 1 or more; 1 if empty
+///   priority       larger goes first; 0 if empty
+///   gpu_util_pct   profile: maximum GPU utilisation [%], 0 to 100
+///   mem_alloc_pct  profile: maximum share of memory reserved [%], 0 to 1000
+///   mem_time_pct   profile: share of time memory was accessed [%], 0 to 100
+///   mem_used_mib   true memory demand [MiB]; unknown demand never causes OOM
+///   cpu_milli      CPU asked of the node [1/1000]; 0 if empty
+///   memory_mib     main memory asked of the node [MiB]; 0 if empty
+///   epoch_s        solo time of one epoch [s], above 0
+///   workload       the workload's name in co-run measurements (workload_names.hpp)
+///   cluster        cluster of the profile, 0 or more
+///   uncertainty    sum of the profile's distances to all centres, 0 or more
+///   imputed        1 where the profile stands in for an unpublished one, else 0
 ///
 /// Times are kept to the nanosecond. Identifiers follow the rows; arrivals follow `submit_s`, rows
 /// of one instant in file order.

@@ -1,11 +1,12 @@
 #include "models/interference/contention.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <vector>
+
+#include <Eigen/Dense>
 
 #include "models/interference/overlap.hpp"
 
@@ -79,8 +80,8 @@ ContentionModel ContentionModel::fit(std::span<const CorunMeasurement> rows) {
   }
   const Eigen::VectorXd weight =
       (1 + excess.array()).inverse().min(1.0);  // sqrt of s^2, speeds above 1 count as 1
-  Eigen::Vector4d c = non_negative_least_squares(weight.asDiagonal() * pressure,
-                                                 weight.asDiagonal() * excess);
+  Eigen::Vector4d c =
+      non_negative_least_squares(weight.asDiagonal() * pressure, weight.asDiagonal() * excess);
   const double fitted_level = (pressure * c).sum();
   if (fitted_level > 0) c *= std::max(0.0, excess.sum()) / fitted_level;
 

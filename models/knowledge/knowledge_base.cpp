@@ -30,8 +30,7 @@ KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows) {
     const CorunMember& b = row.members[1];
     const double solo = a.solo_s + b.solo_s;
     kb.observe(cluster_of(a), cluster_of(b), (a.corun_s - a.solo_s) / a.solo_s,
-               (b.corun_s - b.solo_s) / b.solo_s,
-               (solo - std::max(a.corun_s, b.corun_s)) / solo);
+               (b.corun_s - b.solo_s) / b.solo_s, (solo - std::max(a.corun_s, b.corun_s)) / solo);
   }
   return kb;
 }

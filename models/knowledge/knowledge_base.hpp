@@ -28,8 +28,7 @@ struct Statistic {
 
 class KnowledgeBase {
  public:
-  explicit KnowledgeBase(int clusters)
-      : clusters_(clusters), isd_(size()), ps_(size()) {}
+  explicit KnowledgeBase(int clusters) : clusters_(clusters), isd_(size()), ps_(size()) {}
 
   int clusters() const { return clusters_; }
 

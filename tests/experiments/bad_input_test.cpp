@@ -1,7 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "tests/support/program.hpp"
 
@@ -22,9 +22,8 @@ TEST_P(BadConfiguration, IsRefusedInOneLineWithItsPlace) {
   const Case& c = GetParam();
   const test::TemporaryDirectory directory;
   directory.write("bad.yaml", c.text);
-  const test::Outcome outcome =
-      test::run_corun({"replay", "bad.yaml", "--output", "out.h5", "--quiet", "--threads", "2"},
-                      directory.path());
+  const test::Outcome outcome = test::run_corun(
+      {"replay", "bad.yaml", "--output", "out.h5", "--quiet", "--threads", "2"}, directory.path());
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err.rfind(std::string("bad.yaml") + c.place, 0), 0U) << outcome.err;
@@ -44,37 +43,36 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NegativeSize", "replications: -3\n", ":1:15: ", "-3"},
         Case{"ZeroSize", "cluster: {nodes: 0}\n", ":1:18: ", "0"},
         Case{"NaN", "policies: [{name: min-slowdown, epsilon: .nan}]\n", ":1:42: ", "nan"},
-        Case{"Overflow", "replications: 99999999999999999999\n", ":1:15: ",
-             "99999999999999999999"},
+        Case{"Overflow", "replications: 99999999999999999999\n", ":1:15: ", "99999999999999999999"},
         Case{"LeadingZero", "seed: 010\n", ":1:7: ", "010"},
         Case{"Unterminated", "workload: {source: 'jrs-queue\n", ":1:20: ", "unterminated"},
-        Case{"UnterminatedPlain", "seed: 1\nworkload:\n  source: 'jrs-queue\n", ":3:11: ", "unterminated"},
+        Case{"UnterminatedPlain", "seed: 1\nworkload:\n  source: 'jrs-queue\n",
+             ":3:11: ", "unterminated"},
         Case{"Empty", "", ":1:1: ", "nothing"},
         Case{"Binary", std::string("\x00\x01\x02\xff", 4), ":1:1: ", "byte"},
-        Case{"UnknownPolicy", "policies: [{name: min-slowdwn}]\n", ":1:19: ",
-             "did you mean 'min-slowdown'"},
+        Case{"UnknownPolicy", "policies: [{name: min-slowdwn}]\n",
+             ":1:19: ", "did you mean 'min-slowdown'"},
         Case{"NoPolicy", "policies: []\n", ":1:11: ", "polic"},
         Case{"Epsilon", "policies: [{name: balance, epsilon: 1.5}]\n", ":1:37: ", "1.5"},
-        Case{"NoSuchTrace", "workload: {source: csv, path: /nonexistent.csv}\n", ":1:31: ",
-             "/nonexistent.csv"},
+        Case{"NoSuchTrace", "workload: {source: csv, path: /nonexistent.csv}\n",
+             ":1:31: ", "/nonexistent.csv"},
         Case{"NoSuchWorld", "world: {path: nowhere.corun.csv}\n", ":1:15: ", "nowhere.corun.csv"},
         Case{"NoSuchKnowledge", "belief: {initial: kb.csv}\n", ":1:19: ", "kb.csv"},
-        Case{"UnknownSource", "workload: {source: jrs-qeue}\n", ":1:20: ",
-             "did you mean 'jrs-queue'"},
-        Case{"UnknownGpu", "cluster: {gpu_type: V100-16G}\n", ":1:21: ",
-             "did you mean 'V100-16GB'"},
+        Case{"UnknownSource", "workload: {source: jrs-qeue}\n",
+             ":1:20: ", "did you mean 'jrs-queue'"},
+        Case{"UnknownGpu", "cluster: {gpu_type: V100-16G}\n",
+             ":1:21: ", "did you mean 'V100-16GB'"},
         Case{"OverCommit",
              "cluster: {max_jobs_per_gpu: 2}\npolicies: [{name: kube-default, replicas: 3}]\n",
              ":2:19: ", "broke the rule 'over-commit'"},
         Case{"OverCommittedBin",
              "cluster: {max_jobs_per_gpu: 4}\n"
-             "policies:\n  - fcfs\n  - {name: max-packing, bin_max: 9}\n",
+             "policies:\n  - fcfs\n  - {name: max-packing, bin: [J15-32, J15-562, J15-716, J12-256, J11-256]}\n",
              ":4:12: ", "broke the rule 'over-commit'"},
-        Case{"UnknownJobInBin", "policies: [{name: max-packing, bin: [J7-206]}]\n", ":1:37: ",
-             "did you mean 'J7-20"},
-        Case{"UnknownCluster",
-             "policies: [{name: balance, pairing: given, order: [[0, 7]]}]\n", ":1:51: ",
-             "clusters 0 to 2"},
+        Case{"UnknownJobInBin", "policies: [{name: max-packing, bin: [J7-206]}]\n",
+             ":1:37: ", "did you mean 'J7-20"},
+        Case{"UnknownCluster", "policies: [{name: balance, pairing: given, order: [[0, 7]]}]\n",
+             ":1:51: ", "clusters 0 to 2"},
         Case{"SameLabelTwice",
              "policies: [{name: fcfs, label: x}, {name: random, label: 'x#1'}, {name: balance, "
              "label: x}]\n",

@@ -17,9 +17,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/text.hpp"
 #include "experiments/yaml_tree.hpp"
 #include "sim/error.hpp"
+#include "sim/text.hpp"
 
 namespace corun {
 namespace {

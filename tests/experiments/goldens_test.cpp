@@ -1,9 +1,9 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "models/interference/contention.hpp"
 #include "models/interference/interference_world.hpp"
@@ -68,10 +68,10 @@ TEST(Goldens, MaxPackingFillsTableVsBinAndItsPairs) {
 }
 
 TEST(Goldens, MaxPackingAfterTableVIsBinGivesItsPairs) {
-  const Groups groups = recommended(
-      {"--objective", "max-packing", "--by", "memory", "--pairing", "given", "--order",
-       kPackingOrder, "--bin",
-       "J15-562,J15-32,J15-716,J9-256,J10-256,J7-109,J7-180,J7-205,J8-256"});
+  const Groups groups =
+      recommended({"--objective", "max-packing", "--by", "memory", "--pairing", "given", "--order",
+                   kPackingOrder, "--bin",
+                   "J15-562,J15-32,J15-716,J9-256,J10-256,J7-109,J7-180,J7-205,J8-256"});
   EXPECT_EQ(groups, printed_schedule("JRS-VI"));
 }
 

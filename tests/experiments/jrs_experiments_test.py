@@ -40,7 +40,10 @@ BIN_TIMES = {
 TWICE = {"table-v": ([5.6, 26.3], 19.2), "table-vi": ([3.5, 4.1], 20.1), "table-vii": ([5.6, 26.3], 19.2)}
 TWICE_MEAN = ([4.55, 15.2], 19.65)
 
-TOLERANCE = 0.1  # points: figures are printed to 0.1, and a mean speed is not exactly a mean ISD
+# Points. Figures are printed to 0.1, PS mostly cut off rather than rounded, and a mean speed is not
+# exactly a mean ISD.
+ISD_TOLERANCE = 0.1
+PS_TOLERANCE = 0.15
 
 
 def run(path, *arguments):
@@ -101,8 +104,9 @@ class PrintedSchedules(unittest.TestCase):
                     ps += TWICE_MEAN[1] - TWICE[name][1]
                 policy = run(EXPERIMENTS / f"{name}.yaml")["policies"][0]
                 metrics = policy["metrics"]
-                self.assertAlmostEqual(100 * metrics["isd"]["mean"], isd / JOBS, delta=TOLERANCE)
-                self.assertAlmostEqual(100 * metrics["ps"]["mean"], ps / (groups + JOBS - ran), delta=TOLERANCE)
+                self.assertAlmostEqual(100 * metrics["isd"]["mean"], isd / JOBS, delta=ISD_TOLERANCE)
+                self.assertAlmostEqual(100 * metrics["ps"]["mean"], ps / (groups + JOBS - ran),
+                                       delta=PS_TOLERANCE)
                 self.assertEqual(metrics["jobs"]["mean"], JOBS)
                 self.assertAlmostEqual(policy["coverage"]["measured"], 1, places=9)
                 self.assertEqual(metrics["isd"]["lo"], metrics["isd"]["hi"])

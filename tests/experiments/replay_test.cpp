@@ -1,16 +1,18 @@
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "experiments/replay.hpp"
 
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
 #include "experiments/config_yaml.hpp"
-#include "experiments/replay.hpp"
 #include "policies/catalog.hpp"
 #include "tests/support/program.hpp"
 
@@ -156,9 +158,10 @@ TEST(Replay, ResultsHaveTheSameBytesAtAnyThreadCountTwiceAndAnywhere) {
 
 TEST(Replay, TheDumpedConfigurationReproducesTheRun) {
   const test::TemporaryDirectory directory;
-  const std::vector<std::string> changes{"--set", "replications=5", "--set",
-                                         "policies=[{name: random}, {name: balance, epsilon: 0.4}]",
-                                         "--set", "cluster.nodes=3"};
+  const std::vector<std::string> changes{
+      "--set", "replications=5",
+      "--set", "policies=[{name: random}, {name: balance, epsilon: 0.4}]",
+      "--set", "cluster.nodes=3"};
   std::vector<std::string> dump{"replay", "--dump-config"};
   dump.insert(dump.end(), changes.begin(), changes.end());
   const test::Outcome dumped = test::run_corun(dump);
@@ -212,8 +215,8 @@ TEST(Replay, GrantedTruthIsSaid) {
   EXPECT_EQ(json["policies"].size(), 9U);
   for (const auto& p : json["policies"]) {
     const std::string name = p["policy"];
-    const bool knows = name == "oracle" || name == "balance" || name == "min-slowdown" ||
-                       name == "max-packing";
+    const bool knows =
+        name == "oracle" || name == "balance" || name == "min-slowdown" || name == "max-packing";
     EXPECT_EQ(p["granted_truth"], knows) << name;
   }
 }

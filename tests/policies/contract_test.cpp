@@ -219,8 +219,8 @@ TEST(PolicyContract, ALoneJobStartsAtOnce) {
   }
 }
 
-/// cluster.max_jobs_per_gpu is kept. kube-default is exempt: it takes its own number of replicas for
-/// the truth and the control loop says so.
+/// cluster.max_jobs_per_gpu is kept. kube-default is exempt: it takes its own number of replicas
+/// for the truth and the control loop says so.
 TEST(PolicyContract, TheClustersLimitIsKept) {
   const ShareWorld world(0.5);
   for (const PolicyEntry& entry : policy_catalog()) {

@@ -75,8 +75,8 @@ TEST(ControlLoop, RuleKnownGpu) {
          start({J(0)}, {G(1), G(1)}));
 }
 
-// Job 0 is profiled on GPU 0; job 1 arrives profiled (both are: the second on GPU 1), so the policy is
-// asked when the short segment of job 1 has ended and GPU 0 still profiles.
+// Job 0 is profiled on GPU 0; job 1 arrives profiled (both are: the second on GPU 1), so the policy
+// is asked when the short segment of job 1 has ended and GPU 0 still profiles.
 TEST(ControlLoop, RuleExclusiveGpu) {
   for (const StartMode mode : {StartMode::kGroup, StartMode::kJoin}) {
     RunOptions options;
@@ -193,8 +193,8 @@ TEST(ControlLoop, NoPassWithoutAWaitingJob) {
   EXPECT_EQ(policy.calls, 1);
 }
 
-/// Rounds of 10 s: who comes at 3 starts at 10, who comes at 10 starts at 10, who comes at 11 at 20;
-/// between rounds nobody is asked.
+/// Rounds of 10 s: who comes at 3 starts at 10, who comes at 10 starts at 10, who comes at 11 at
+/// 20; between rounds nobody is asked.
 TEST(ControlLoop, PassesOnlyAtRounds) {
   RunOptions options;
   options.control.round = 10s;
@@ -296,7 +296,8 @@ TEST(ControlLoop, WhatAPolicyIsShownOfAnEpisode) {
   EXPECT_TRUE(e.together);
 }
 
-/// A gang and a single that shared its second GPU are one co-run as well; somebody has to learn of it.
+/// A gang and a single that shared its second GPU are one co-run as well; somebody has to learn of
+/// it.
 TEST(ControlLoop, ACoRunOnTheSecondGpuOfAGangIsShown) {
   const Workload w = workload({job(100s).gpus(2), job(40s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});

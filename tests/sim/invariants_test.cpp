@@ -15,9 +15,9 @@
 
 #include "tests/support/scenarios.hpp"
 
-/// Each invariant is shown to fail on a deliberately broken engine. A broken engine stands between the
-/// control loop and the simulated backend, simulates another cluster or another world than the one it
-/// is judged by, or alters what it leaves behind.
+/// Each invariant is shown to fail on a deliberately broken engine. A broken engine stands between
+/// the control loop and the simulated backend, simulates another cluster or another world than the
+/// one it is judged by, or alters what it leaves behind.
 namespace corun::test {
 namespace {
 
@@ -384,8 +384,8 @@ TEST_F(BrokenEngine, GivesOneGroupNumberToTwoGroups) {
 }
 
 TEST_F(BrokenEngine, SplitsAGroup) {
-  // Members started one by one: each has its own number, which nobody else may share; what is lost is
-  // that they belong together, and the record says so.
+  // Members started one by one: each has its own number, which nobody else may share; what is lost
+  // is that they belong together, and the record says so.
   const RunResult r = broken<SplitsGroups>();
   EXPECT_NE(r.record.jobs[0].group, r.record.jobs[1].group);
   EXPECT_EQ(ends_.record.jobs[0].group, ends_.record.jobs[1].group);

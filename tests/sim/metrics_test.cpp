@@ -128,8 +128,8 @@ TEST(Metrics, UndefinedIsNaN) {
   EXPECT_EQ(at(m, Metric::kFailed), 1);
 }
 
-/// A share of time is at most 1, also when the last thing that happens is a job that fails: A (10 s)
-/// ends at 10, then B tries four times for 30 s each and is given up at 130.
+/// A share of time is at most 1, also when the last thing that happens is a job that fails: A (10
+/// s) ends at 10, then B tries four times for 30 s each and is given up at 130.
 TEST(Metrics, OccupancyIsAShareOfTimeAlsoWhenAFailureComesLast) {
   ClusterSpec spec = test::cluster(1, 1, 1, 1000);
   const Workload w = test::workload({test::job(10s).util(50), test::job(5s).memory(2000).util(50)});

@@ -56,8 +56,8 @@ TEST(ClosedForm, AFasterGpuShortensTheSoloTimeToo) {
 
 // ---- two jobs --------------------------------------------------------------------------------
 
-// Speed together 1 / 1.5 = 2/3. A (60 s) ends at 90. B (100 s) has done 60, the other 40 at speed 1:
-// ends at 130. ISD 0.5 and 0.3; PS = (160 - 130) / 160 = 3/16.
+// Speed together 1 / 1.5 = 2/3. A (60 s) ends at 90. B (100 s) has done 60, the other 40 at speed
+// 1: ends at 130. ISD 0.5 and 0.3; PS = (160 - 130) / 160 = 3/16.
 TEST(ClosedForm, TwoJobsOfDifferentLengthsSharing) {
   const Workload w = workload({job(60s), job(100s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
@@ -83,8 +83,9 @@ TEST(ClosedForm, TwoJobsThatSufferDifferently) {
   EXPECT_EQ(finishes(r.record), (Times{120s, 130s}));
 }
 
-// Rounding: A (1 s) at speed 0.3 ends at 3.333333333(3) s -> 3333333333 ns. By then B (2 s) has done
-// 0.9999999999 s; 1.0000000001 s is left: 1000000000.1 ns -> 1000000000. Ends at 4333333333 ns.
+// Rounding: A (1 s) at speed 0.3 ends at 3.333333333(3) s -> 3333333333 ns. By then B (2 s) has
+// done 0.9999999999 s; 1.0000000001 s is left: 1000000000.1 ns -> 1000000000. Ends at 4333333333
+// ns.
 TEST(ClosedForm, EndsAreRoundedToTheNearestNanosecond) {
   const Workload w = workload({job(1s), job(2s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
@@ -109,8 +110,8 @@ TEST(ClosedForm, TwinsEndTogether) {
   EXPECT_DOUBLE_EQ(*r.record.episodes[0].ps(), 0.45);
 }
 
-// On a GPU of speed 2 with shared speed 2/3: v = 4/3. A (60 s) ends at 45; B (100 s) has done 60, the
-// other 40 at speed 2: ends at 65. J_a is 30 and 50: the same ISD 0.5 and 0.3.
+// On a GPU of speed 2 with shared speed 2/3: v = 4/3. A (60 s) ends at 45; B (100 s) has done 60,
+// the other 40 at speed 2: ends at 65. J_a is 30 and 50: the same ISD 0.5 and 0.3.
 TEST(ClosedForm, SharingAFasterGpu) {
   const Workload w = workload({job(60s), job(100s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
@@ -123,9 +124,9 @@ TEST(ClosedForm, SharingAFasterGpu) {
 
 // ---- joining ---------------------------------------------------------------------------------
 
-// x = 1/2: two run at 2/3, three at 1/2. A, B (120 s each) start at 0; C (50 s) joins at 60 when both
-// have done 40. C ends at 160; A, B have done 90, the other 30 at 2/3 take 45: both end at 205.
-// ISD 85/120 and 1. PS = (290 - 205) / 290.
+// x = 1/2: two run at 2/3, three at 1/2. A, B (120 s each) start at 0; C (50 s) joins at 60 when
+// both have done 40. C ends at 160; A, B have done 90, the other 30 at 2/3 take 45: both end at
+// 205. ISD 85/120 and 1. PS = (290 - 205) / 290.
 TEST(ClosedForm, AThirdJobJoins) {
   const Workload w = workload({job(120s), job(120s), job(50s).at(60s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}, {{J(2)}, {G(0)}}});
@@ -139,9 +140,9 @@ TEST(ClosedForm, AThirdJobJoins) {
   EXPECT_EQ(r.record.episodes[0].jobs, (std::vector<JobId>{J(0), J(1), J(2)}));
 }
 
-// A chain linked by overlap is one episode. x = 1: shared speed 1/2. A (20 s) 0.., B (20 s) joins at
-// 10, C (20 s) joins when A has gone. 10: A has done 10, left 10 -> ends at 30; B has done 10 then.
-// C joins at 30: B left 10 -> ends at 50; C has done 10, the other 10 alone: ends at 60.
+// A chain linked by overlap is one episode. x = 1: shared speed 1/2. A (20 s) 0.., B (20 s) joins
+// at 10, C (20 s) joins when A has gone. 10: A has done 10, left 10 -> ends at 30; B has done 10
+// then. C joins at 30: B left 10 -> ends at 50; C has done 10, the other 10 alone: ends at 60.
 // PS = (60 - 60) / 60 = 0.
 TEST(ClosedForm, AChainOfOverlapsIsOneEpisode) {
   const Workload w = workload({job(20s), job(20s).at(10s), job(20s).at(30s)});
@@ -161,8 +162,9 @@ TEST(ClosedForm, ComingAsTheLastLeavesIsANewEpisode) {
   EXPECT_EQ(r.record.episodes.size(), 2U);
 }
 
-// A job whose speed does not change keeps its planned end, however often the company changes: 1 s of
-// work at speed 0.3 ends at 3333333333 ns; re-planned at each of 300 joins it could have drifted.
+// A job whose speed does not change keeps its planned end, however often the company changes: 1 s
+// of work at speed 0.3 ends at 3333333333 ns; re-planned at each of 300 joins it could have
+// drifted.
 TEST(ClosedForm, NothingDriftsWhileTheSpeedStays) {
   std::vector<JobSpec> jobs{job(1s)};
   std::vector<Step> script{{{J(0)}, {G(0)}}};
@@ -180,8 +182,8 @@ TEST(ClosedForm, NothingDriftsWhileTheSpeedStays) {
   EXPECT_EQ(r.record.jobs[0].finish, 3333333333ns);
 }
 
-// ... and its place among those that end at the same instant: A was planned before B. C, whose company
-// costs nothing, joins A at 5.
+// ... and its place among those that end at the same instant: A was planned before B. C, whose
+// company costs nothing, joins A at 5.
 TEST(ClosedForm, WhoKeepsItsSpeedKeepsItsPlace) {
   const Workload w = workload({job(20s), job(20s), job(100s).at(5s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(0)}}});
@@ -222,8 +224,8 @@ TEST(ClosedForm, AGangRunsAtItsSlowestGpu) {
   EXPECT_EQ(r.record.usage.busy, 200s);
 }
 
-// x = 1. The gang A (100 s) holds GPUs 0 and 1; B (40 s) sits on GPU 1. A runs at min(1, 1/2) = 1/2.
-// B ends at 80; A has done 40, ends at 140.
+// x = 1. The gang A (100 s) holds GPUs 0 and 1; B (40 s) sits on GPU 1. A runs at min(1, 1/2) =
+// 1/2. B ends at 80; A has done 40, ends at 140.
 TEST(ClosedForm, AGangWithCompanyOnOneOfItsGpus) {
   const Workload w = workload({job(100s).gpus(2), job(40s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});
@@ -276,9 +278,9 @@ ClusterSpec small_memory(int retries = 3) {
   return spec;
 }
 
-// x = 1. A (100 s, 600 MiB) starts at 0. B (50 s, 600 MiB) joins at 10: 1200 > 1000, it fails at 40.
-// Meanwhile A had company: it has done 10 + 15 = 25 at 40, the rest alone: ends at 115. B's work is
-// lost: restarted at 115 it ends at 165. B holds no memory while it fails.
+// x = 1. A (100 s, 600 MiB) starts at 0. B (50 s, 600 MiB) joins at 10: 1200 > 1000, it fails at
+// 40. Meanwhile A had company: it has done 10 + 15 = 25 at 40, the rest alone: ends at 115. B's
+// work is lost: restarted at 115 it ends at 165. B holds no memory while it fails.
 TEST(ClosedForm, ANewcomerAboveTheLimitFailsAndComesBack) {
   const Workload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}, 115s}});
@@ -359,8 +361,9 @@ TEST(ClosedForm, ReservedMemoryIsNoDemand) {
   EXPECT_EQ(finishes(r.record), (Times{20s, 20s}));
 }
 
-// A gang that is too much on one of its GPUs fails on all: A (700 MiB) holds GPU 1; gang B (400 MiB)
-// starts on GPUs 0 and 1 at 0 and fails at 30. x = 1: A (60 s) has done 15 by then and ends at 75.
+// A gang that is too much on one of its GPUs fails on all: A (700 MiB) holds GPU 1; gang B (400
+// MiB) starts on GPUs 0 and 1 at 0 and fails at 30. x = 1: A (60 s) has done 15 by then and ends at
+// 75.
 TEST(ClosedForm, AGangFailsAsAWhole) {
   const Workload w = workload({job(60s).memory(700), job(20s).gpus(2).memory(400)});
   ScriptedPolicy policy =
@@ -406,7 +409,8 @@ ScriptedPolicy profiling_steps(std::vector<Step> list) {
   return policy;
 }
 
-// One minute alone, then the whole job: ends at 160. The minute is in JCT and occupancy, not in J_c.
+// One minute alone, then the whole job: ends at 160. The minute is in JCT and occupancy, not in
+// J_c.
 TEST(ClosedForm, AMinuteOfProfiling) {
   ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), workload({job(100s)}), ShareWorld(1), policy,
@@ -445,8 +449,8 @@ TEST(ClosedForm, AnEpochOfProfiling) {
   EXPECT_EQ(finishes(r.record), (Times{107s, 160s}));
 }
 
-// A job shorter than the segment: profiled for its 30 s. Kept, nothing is left to do and its run has
-// no length; not kept, it runs once more.
+// A job shorter than the segment: profiled for its 30 s. Kept, nothing is left to do and its run
+// has no length; not kept, it runs once more.
 TEST(ClosedForm, AJobShorterThanItsProfilingSegment) {
   for (const bool keeps : {true, false}) {
     ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
@@ -524,8 +528,8 @@ TEST(ClosedForm, UtilisationScalesWithSpeedAndIsCut) {
   EXPECT_DOUBLE_EQ(run(cluster(1, 1), w, ShareWorld(0), again).record.usage.util_s, 60 + 24);
 }
 
-// A gang slowed on one GPU is busy less on the other too: x = 1, gang A (100 s, 50 %) on both GPUs at
-// 1/2 until B (40 s, 40 %) has left GPU 1 at 80, then 60 s at speed 1.
+// A gang slowed on one GPU is busy less on the other too: x = 1, gang A (100 s, 50 %) on both GPUs
+// at 1/2 until B (40 s, 40 %) has left GPU 1 at 80, then 60 s at speed 1.
 //   GPU 0: 80 * 0.25 + 60 * 0.5 = 50.   GPU 1: 80 * (0.25 + 0.2) + 60 * 0.5 = 66.
 TEST(ClosedForm, UtilisationOfAGang) {
   const Workload w = workload({job(100s).gpus(2).util(50), job(40s).util(40)});
@@ -566,7 +570,8 @@ TEST(ClosedForm, AMeasuredGroupReproducesItsTimes) {
   EXPECT_DOUBLE_EQ(r.record.usage.corun_s[static_cast<std::size_t>(Provenance::kMeasured)], 35);
 }
 
-// Twice as long a run keeps the speeds; and the first to leave may be another one: works 60, 40, 20.
+// Twice as long a run keeps the speeds; and the first to leave may be another one: works 60, 40,
+// 20.
 //   three at 1/2: the third ends at 40, others have done 20; two at 2/3: the second (20 left) ends at
 //   70; the first has done 40, ends at 90.
 TEST(ClosedForm, AMeasuredGroupShrinksInAnyOrder) {

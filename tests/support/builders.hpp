@@ -20,8 +20,8 @@
 #include "sim/simulated_backend.hpp"
 #include "sim/world.hpp"
 
-/// Small builders for the tests of the engine: jobs, clusters, worlds, a policy that follows a script,
-/// and one function that runs a simulation and returns everything it left behind.
+/// Small builders for the tests of the engine: jobs, clusters, worlds, a policy that follows a
+/// script, and one function that runs a simulation and returns everything it left behind.
 namespace corun::test {
 
 using std::chrono::milliseconds;
@@ -192,8 +192,8 @@ struct Step {
   Time from{0};
 };
 
-/// Each step is taken once, those of one job in their order; a job that came back after an OOM needs a
-/// further step.
+/// Each step is taken once, those of one job in their order; a job that came back after an OOM
+/// needs a further step.
 inline ScriptedPolicy steps(std::vector<Step> list) {
   return ScriptedPolicy(
       [list, done = std::vector<bool>(list.size()), woken = std::vector<bool>(list.size())](

@@ -195,9 +195,18 @@ double speed_of(const Facts& f, const std::vector<std::vector<Stretch>>& all, co
   return slowest;
 }
 
-Duration segment(const Facts& f, JobId j) {
-  const JobSpec& job = f.workload.jobs[index(j)];
-  return std::min(f.epoch && job.epoch ? *job.epoch : f.minute, job.work);
+double slowest_gpu(const Facts& f, const Stay& s) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const GpuId g : s.gpus) slowest = std::min(slowest, type_of(f, g).speed);
+  return slowest;
+}
+
+/// Work of a profiling segment: an epoch of the job, or a minute on the clock of its GPU.
+Duration segment(const Facts& f, const Stay& s) {
+  const JobSpec& job = f.workload.jobs[index(s.job)];
+  const Duration minute{
+      std::llround(static_cast<double>(f.minute.count()) * slowest_gpu(f, s))};
+  return std::min(f.epoch && job.epoch ? *job.epoch : minute, job.work);
 }
 
 /// What the runs of a job have to do, given that it was profiled before or not.
@@ -205,15 +214,9 @@ Duration work_asked(const Facts& f, const Story& story, JobId j) {
   Duration work = f.workload.jobs[index(j)].work;
   if (!f.keeps_progress) return work;
   for (const Stay& s : story.stays) {
-    if (s.job == j && s.profiling) work -= segment(f, j);
+    if (s.job == j && s.profiling) work -= segment(f, s);
   }
   return work;
-}
-
-double slowest_gpu(const Facts& f, const Stay& s) {
-  double slowest = std::numeric_limits<double>::infinity();
-  for (const GpuId g : s.gpus) slowest = std::min(slowest, type_of(f, g).speed);
-  return slowest;
 }
 
 const Stay* last_run(const Story& story, JobId j) {
@@ -413,7 +416,7 @@ Violations check_work(const Facts& f) {
   const auto all = stretches(f, story);
   for (const Stay& s : story.stays) {
     if (s.profiling) {
-      const double length = static_cast<double>(segment(f, s.job).count()) / slowest_gpu(f, s);
+      const double length = static_cast<double>(segment(f, s).count()) / slowest_gpu(f, s);
       const auto over = static_cast<double>((s.end - s.start).count()) - length;
       if (over < -1 || over > 1 + static_cast<double>(f.tick.count())) {
         v.push_back(name(s.job) + " is profiled for " + text(s.end - s.start));

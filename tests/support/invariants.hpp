@@ -12,9 +12,9 @@
 #include "sim/run_record.hpp"
 #include "sim/world.hpp"
 
-/// What must hold of every run whatever the policy, found out from the event log and the world alone.
-/// Each function returns the violations it finds, in words; none found means an empty list. The
-/// engine's own bookkeeping is never asked, except to be compared.
+/// What must hold of every run whatever the policy, found out from the event log and the world
+/// alone. Each function returns the violations it finds, in words; none found means an empty list.
+/// The engine's own bookkeeping is never asked, except to be compared.
 namespace corun::test {
 
 struct Facts {

@@ -9,8 +9,8 @@
 #include "sim/time.hpp"
 #include "sim/world.hpp"
 
-/// A naive simulator that the engine has to agree with: time goes forward in fixed steps, at each step
-/// every resident does its bit of work, and everything is looked at again. No event queue, no
+/// A naive simulator that the engine has to agree with: time goes forward in fixed steps, at each
+/// step every resident does its bit of work, and everything is looked at again. No event queue, no
 /// re-planning, no bookkeeping of usage; it shares only the data types and the policies with the
 /// engine.
 ///

@@ -121,8 +121,8 @@ inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workl
   return make_policy(entry, w, world, seed, Parameters(entry.parameters));
 }
 
-/// kube-default lives on one node per pod and takes its own number of replicas for the truth: traces
-/// that it cannot run are passed over, and replicas are brought in line with the cluster.
+/// kube-default lives on one node per pod and takes its own number of replicas for the truth:
+/// traces that it cannot run are passed over, and replicas are brought in line with the cluster.
 inline bool can_run(const PolicyEntry& entry, const Scenario& s) {
   if (entry.name != "kube-default") return true;
   int largest_node = 0;

@@ -1,0 +1,115 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "policies/matching.hpp"
+#include "sim/rng.hpp"
+#include "traces/job_csv.hpp"
+#include "traces/paper_workloads.hpp"
+
+/// The parts that can dominate: minimum-cost matching of the waiting jobs, random draws, reading a
+/// trace. 24 is the paper's queue, 256 the most jobs that the recommender matches at once.
+namespace {
+
+using corun::Rng;
+using corun::Stream;
+
+/// Costs as of a belief that knows jobs one by one: all different.
+void matching_random(benchmark::State& state) {
+  const auto n = static_cast<std::size_t>(state.range(0));
+  std::vector<double> cost(n * n, 0);
+  Rng rng(1, Stream::kTest);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i + 1; j < n; ++j) cost[i * n + j] = cost[j * n + i] = rng.uniform();
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(corun::min_cost_matching(cost, n));
+}
+
+/// Costs as of a belief by clusters, here what min-slowdown believes of the JRS paper's measurements:
+/// six values for the pairs of three clusters, so nearly all costs are ties.
+void matching_clusters(benchmark::State& state) {
+  constexpr std::size_t kClusters = 3;
+  constexpr std::array<double, kClusters* kClusters> kOfPair = {0.2565, 0.2152, 0.3566,  //
+                                                                0.2152, 0.1404, 0.4061,  //
+                                                                0.3566, 0.4061, 0.8332};
+  const auto n = static_cast<std::size_t>(state.range(0));
+  const auto cluster = [&](std::size_t job) { return job * kClusters / n; };
+  std::vector<double> cost(n * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      cost[i * n + j] = kOfPair[cluster(i) * kClusters + cluster(j)];
+    }
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(corun::min_cost_matching(cost, n));
+}
+
+/// A block of four 32-bit numbers.
+void philox_block(benchmark::State& state) {
+  std::array<std::uint32_t, 4> counter{};
+  for (auto _ : state) {
+    ++counter[0];
+    benchmark::DoNotOptimize(corun::philox4x32(counter, {1, 2}));
+  }
+}
+
+void philox_uniform(benchmark::State& state) {
+  Rng rng(1, Stream::kTest);
+  for (auto _ : state) benchmark::DoNotOptimize(rng.uniform());
+}
+
+/// As the noise of a co-run is drawn: a new sequence for each entity, one number of it.
+void philox_keyed_normal(benchmark::State& state) {
+  std::uint64_t entity = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(Rng(1, Stream::kTest, ++entity).normal());
+}
+
+void read_job_csv(benchmark::State& state) {
+  const auto jobs = static_cast<int>(state.range(0));
+  std::string text;
+  {
+    corun::WorkloadKeys keys;
+    std::ostringstream out;
+    corun::write_job_csv(out, corun::jrs_resampled_trace(keys, jobs, 10.0, 1), keys);
+    text = std::move(out).str();
+  }
+  for (auto _ : state) {
+    corun::WorkloadKeys keys;
+    std::istringstream in(text);
+    benchmark::DoNotOptimize(corun::read_job_csv(in, "trace.csv", keys));
+  }
+  state.SetItemsProcessed(state.iterations() * jobs);
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
+}
+
+BENCHMARK(matching_random)
+    ->Name("matching/random")
+    ->ArgName("n")
+    ->Arg(24)
+    ->Arg(100)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(matching_clusters)
+    ->Name("matching/clusters")
+    ->ArgName("n")
+    ->Arg(24)
+    ->Arg(100)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(philox_block)->Name("philox/block");
+BENCHMARK(philox_uniform)->Name("philox/uniform");
+BENCHMARK(philox_keyed_normal)->Name("philox/keyed_normal");
+BENCHMARK(read_job_csv)
+    ->Name("read_job_csv")
+    ->ArgName("rows")
+    ->Arg(10000)
+    ->Arg(100000)
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();

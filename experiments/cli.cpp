@@ -49,7 +49,7 @@ po::options_description common_options(bool configured) {
 std::string data_directory(const po::variables_map& values) {
   std::error_code error;
   if (values.count("data") != 0) {
-    const std::string directory = values["data"].as<std::string>();
+    std::string directory = values["data"].as<std::string>();
     if (!std::filesystem::is_directory(directory, error)) {
       throw InputError("--data", "'" + printable(directory) + "' is not a directory");
     }

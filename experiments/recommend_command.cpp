@@ -123,7 +123,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
   choose_device(common.device);
   const auto text = [&](const char* key) { return (*parsed)[key].as<std::string>(); };
   const auto choice = [&](const char* key, const std::vector<std::string_view>& known) {
-    const std::string value = text(key);
+    std::string value = text(key);
     if (std::find(known.begin(), known.end(), value) == known.end()) {
       throw InputError(std::string("--") + key,
                        "found '" + printable(value) + "': " + did_you_mean(value, known));

@@ -42,15 +42,22 @@ const Interval& of(const MetricIntervals& metrics, Metric m) {
   return metrics[static_cast<std::size_t>(m)];
 }
 
+/// With this many digits; never "-0.0".
+std::string fixed(double x, int digits) {
+  std::string text = fmt::format("{:.{}f}", x, digits);
+  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
+  return text;
+}
+
 /// "17.3 [16.9, 17.8]"
 std::string with_interval(const Interval& i, double scale, int digits) {
   if (std::isnan(i.mean)) return "-";
-  return fmt::format("{:.{}f} [{:.{}f}, {:.{}f}]", i.mean * scale, digits, i.lo * scale, digits,
-                     i.hi * scale, digits);
+  return fmt::format("{} [{}, {}]", fixed(i.mean * scale, digits), fixed(i.lo * scale, digits),
+                     fixed(i.hi * scale, digits));
 }
 
 std::string plain(const Interval& i, double scale, int digits) {
-  return std::isnan(i.mean) ? "-" : fmt::format("{:.{}f}", i.mean * scale, digits);
+  return std::isnan(i.mean) ? "-" : fixed(i.mean * scale, digits);
 }
 
 /// An aligned table: first column to the left, the others to the right.
@@ -203,7 +210,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   if (versus) {
     rows.front().insert(rows.front().end(), {"ISD v. random", "PS v. random"});
   }
-  rows.front().insert(rows.front().end(), {"JCT s", "makespan s", "GPU util %", "worst ISD %"});
+  rows.front().insert(rows.front().end(), {"JCT s", "makespan s", "GPU util %", "measured %"});
   if (paper_queue) rows.front().push_back("paper: ISD / PS");
   bool truth = false;
   bool oom = false;
@@ -220,7 +227,9 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
     row.push_back(plain(of(m, Metric::kJctS), 1, 0));
     row.push_back(plain(of(m, Metric::kMakespanS), 1, 0));
     row.push_back(plain(of(m, Metric::kGpuUtil), 100, 1));
-    row.push_back(plain(of(m, Metric::kIsdMax), 100, 0));
+    const Coverage& coverage = result.coverage_by_policy[p];
+    const double shared = coverage.measured + coverage.modelled + coverage.extrapolated;
+    row.push_back(shared > 0 ? fixed(coverage.measured * 100, 0) : "-");
     if (paper_queue) row.push_back(paper_figures(policies[p]));
     rows.push_back(std::move(row));
     truth |= policies[p].granted_truth;

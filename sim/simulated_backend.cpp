@@ -100,7 +100,7 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   state_.add(gpu, job, true);
   const double speed = state_.gpu_type(gpu).speed;
   const auto& epoch = workload_.jobs[index(job)].epoch;
-  const Duration asked = 
+  const Duration asked =
       options_.profile_epoch && epoch
           ? *epoch
           : Duration{std::llround(static_cast<double>(options_.profiling_minute.count()) * speed)};

@@ -9,6 +9,15 @@
 
 namespace corun {
 
+namespace {
+
+/// Position of an ordered pair of clusters.
+std::size_t position(int of, int beside) {
+  return static_cast<std::size_t>(of) * kClusters + static_cast<std::size_t>(beside);
+}
+
+}  // namespace
+
 ClusterMeanSpeed ClusterMeanSpeed::fit(std::span<const CorunMeasurement> rows) {
   constexpr std::size_t kPairs = kClusters * kClusters;
   std::vector<double> sum(kPairs, 0);
@@ -18,8 +27,7 @@ ClusterMeanSpeed ClusterMeanSpeed::fit(std::span<const CorunMeasurement> rows) {
     if (row.members.size() != 2) continue;
     const std::vector<double> x = overlap_excess(row);
     for (std::size_t i = 0; i < 2; ++i) {
-      const auto pair = static_cast<std::size_t>(cluster_of(row.members[i]) * kClusters +
-                                                 cluster_of(row.members[1 - i]));
+      const std::size_t pair = position(cluster_of(row.members[i]), cluster_of(row.members[1 - i]));
       sum[pair] += x[i];
       count[pair] += 1;
       samples.emplace_back(pair, x[i]);
@@ -52,7 +60,7 @@ void ClusterMeanSpeed::speeds(std::span<const Profile* const> residents,
   for (std::size_t i = 0; i < residents.size(); ++i) {
     double excess = 0;
     for (std::size_t j = 0; j < residents.size(); ++j) {
-      if (j != i) excess += excess_[static_cast<std::size_t>(cluster[i] * kClusters + cluster[j])];
+      if (j != i) excess += excess_[position(cluster[i], cluster[j])];
     }
     out[i] = 1 / (1 + excess);
   }

@@ -67,7 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
              ":2:19: ", "broke the rule 'over-commit'"},
         Case{"OverCommittedBin",
              "cluster: {max_jobs_per_gpu: 4}\n"
-             "policies:\n  - fcfs\n  - {name: max-packing, bin: [J15-32, J15-562, J15-716, J12-256, J11-256]}\n",
+             "policies:\n  - fcfs\n  - {name: max-packing, bin: [J15-32, J15-562, J15-716, "
+             "J12-256, J11-256]}\n",
              ":4:12: ", "broke the rule 'over-commit'"},
         Case{"UnknownJobInBin", "policies: [{name: max-packing, bin: [J7-206]}]\n",
              ":1:37: ", "did you mean 'J7-20"},

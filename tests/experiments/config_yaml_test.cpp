@@ -620,7 +620,7 @@ TEST(Overrides, MistakesOfTheFileKeepTheirPlace) {
 // ---- Files --------------------------------------------------------------------------------------
 
 class ConfigFile : public testing::Test {
- protected:
+ public:
   ConfigFile() {
     // Cases may run at the same time as processes of their own.
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();

@@ -2,10 +2,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <thread>
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

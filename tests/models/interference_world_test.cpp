@@ -152,7 +152,7 @@ TEST(InterferenceWorld, RepeatedPairDrawsOneOfItsRows) {
       EXPECT_NEAR(speeds[1], 0.6, 1e-12);
     }
   }
-  EXPECT_NEAR(first, kSeeds / 2, 5 * std::sqrt(kSeeds / 4.0));
+  EXPECT_NEAR(first, kSeeds / 2.0, 5 * std::sqrt(kSeeds / 4.0));
   // Without noise: the mean speed.
   const auto expected = ask(w, {0, 1}, {0, 1}).speeds;
   EXPECT_NEAR(expected[0], 0.7, 1e-12);

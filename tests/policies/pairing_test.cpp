@@ -1,12 +1,12 @@
 #include "policies/pairing.hpp"
 
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+
+#include <gtest/gtest.h>
 
 #include "policies/matching.hpp"
 #include "sim/rng.hpp"
@@ -19,9 +19,8 @@ using Counts = std::vector<std::size_t>;
 double total(const ClusterPlan& plan, std::span<const double> cost, std::size_t k) {
   double sum = 0;
   for (const ClusterSlots& s : plan.slots) {
-    sum += static_cast<double>(s.groups) *
-           cost[static_cast<std::size_t>(s.clusters.first) * k +
-                static_cast<std::size_t>(s.clusters.second)];
+    sum += static_cast<double>(s.groups) * cost[static_cast<std::size_t>(s.clusters.first) * k +
+                                                static_cast<std::size_t>(s.clusters.second)];
   }
   return sum;
 }
@@ -58,7 +57,8 @@ double matched(const Counts& counts, std::span<const double> cost) {
   const std::size_t n = cluster.size();
   std::vector<double> all(n * n);
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) all[i * n + j] = cost[cluster[i] * counts.size() + cluster[j]];
+    for (std::size_t j = 0; j < n; ++j)
+      all[i * n + j] = cost[cluster[i] * counts.size() + cluster[j]];
   }
   const auto partner = min_cost_matching(all, n);
   double sum = 0;
@@ -98,8 +98,7 @@ TEST(Pairing, MoreClustersAreMatchedJobByJob) {
 TEST(Pairing, GreedyTakesTheBestPairAsOftenAsItCan) {
   // Ranks: 0-1 (1), 2-2 (2), 1-2 (3), then the rest.
   const std::vector<double> cost{9, 1, 8, 1, 7, 3, 8, 3, 2};
-  const ClusterPlan plan =
-      choose_cluster_pairs(Pairing::kGreedyRank, Counts{2, 4, 3}, cost, {});
+  const ClusterPlan plan = choose_cluster_pairs(Pairing::kGreedyRank, Counts{2, 4, 3}, cost, {});
   ASSERT_EQ(plan.slots.size(), 3U);
   EXPECT_EQ(plan.slots[0].clusters, ClusterPair(0, 1));
   EXPECT_EQ(plan.slots[0].groups, 2U);
@@ -137,7 +136,8 @@ double brute_force(const std::vector<double>& cost, std::size_t n) {
     if (std::popcount(set) % 2 == 1) {
       // Or another one than the lowest stays alone.
       for (std::size_t j = i + 1; j < n; ++j) {
-        if ((rest >> j & 1) != 0) best[set] = std::min(best[set], best[set & ~(std::size_t{1} << j)]);
+        if ((rest >> j & 1) != 0)
+          best[set] = std::min(best[set], best[set & ~(std::size_t{1} << j)]);
       }
     }
   }

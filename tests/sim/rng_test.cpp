@@ -150,7 +150,7 @@ TEST(Rng, ShuffleIsAPermutationAndEachPlaceIsEquallyLikely) {
     for (std::size_t p = 0; p < 4; ++p) ++seen[static_cast<std::size_t>(items[p])][p];
   }
   for (const auto& item : seen) {
-    for (const int n : item) EXPECT_NEAR(n, kShuffles / 4, 5 * 62);
+    for (const int n : item) EXPECT_NEAR(n, kShuffles / 4.0, 5 * 62);
   }
 }
 

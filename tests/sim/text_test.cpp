@@ -1,10 +1,10 @@
 #include "sim/text.hpp"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace corun {
 namespace {

@@ -204,8 +204,7 @@ double slowest_gpu(const Facts& f, const Stay& s) {
 /// Work of a profiling segment: an epoch of the job, or a minute on the clock of its GPU.
 Duration segment(const Facts& f, const Stay& s) {
   const JobSpec& job = f.workload.jobs[index(s.job)];
-  const Duration minute{
-      std::llround(static_cast<double>(f.minute.count()) * slowest_gpu(f, s))};
+  const Duration minute{std::llround(static_cast<double>(f.minute.count()) * slowest_gpu(f, s))};
   return std::min(f.epoch && job.epoch ? *job.epoch : minute, job.work);
 }
 

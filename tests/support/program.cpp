@@ -1,14 +1,14 @@
 #include "tests/support/program.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
 
 namespace corun::test {
 
@@ -26,8 +26,8 @@ Outcome run_corun(const std::vector<std::string>& arguments, const std::string& 
   const TemporaryDirectory temporary;
   std::string command = "cd " + quoted(directory) + " && " + quoted(CORUN_PROGRAM);
   for (const std::string& a : arguments) command += " " + quoted(a);
-  command += " >" + quoted(temporary.path("out")) + " 2>" + quoted(temporary.path("err")) +
-             " </dev/null";
+  command +=
+      " >" + quoted(temporary.path("out")) + " 2>" + quoted(temporary.path("err")) + " </dev/null";
   const int status = std::system(command.c_str());
   Outcome outcome;
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -12,10 +12,12 @@ ControlLoop::ControlLoop(ClusterBackend& backend, Policy& policy, std::string po
       policy_(policy),
       policy_name_(std::move(policy_name)),
       options_(options),
-      faces_(std::move(jobs)),
-      arrived_(faces_.size()),
-      waiting_(faces_.size()) {
-  for (const JobView& face : faces_) largest_gang_ = std::max(largest_gang_, face.gpus);
+      jobs_(std::move(jobs)),
+      waiting_(jobs_.size()) {
+  for (JobView& face : jobs_) {
+    largest_gang_ = std::max(largest_gang_, face.gpus);
+    face.id = kNoJob;
+  }
 }
 
 std::size_t ControlLoop::run(EventLog* log) {
@@ -38,7 +40,7 @@ void ControlLoop::take(const Report& report) {
   const JobId job = report.job;
   switch (report.kind) {
     case ReportKind::kArrived: {
-      arrived_[index(job)] = faces_[index(job)];
+      jobs_[index(job)].id = job;
       note(LogKind::kArrive, job);
       const bool segment = options_.profiling == ProfilingMode::kEpoch ||
                            options_.profiling == ProfilingMode::kMinute;
@@ -60,7 +62,7 @@ void ControlLoop::take(const Report& report) {
       break;
     case ReportKind::kOutOfMemory: {
       ++departures_;
-      JobView& face = arrived_[index(job)];
+      JobView& face = jobs_[index(job)];
       if (face.resubmissions == options_.oom_retries) {
         note(LogKind::kFail, job);
       } else {
@@ -115,7 +117,7 @@ void ControlLoop::pass() {
   ++passes_;
   for (;;) {
     decisions_.clear();
-    policy_.decide(ClusterView(backend_.now(), options_.start, waiting_.jobs(), arrived_,
+    policy_.decide(ClusterView(backend_.now(), options_.start, waiting_.jobs(), jobs_,
                                backend_.state(), departures_, largest_gang_),
                    decisions_);
     bool started = false;
@@ -137,7 +139,7 @@ void ControlLoop::apply(const StartGroup& decision) {
     if (std::find(decision.jobs.begin(), j, *j) != j) {
       broken("waiting", job_text(*j) + " is named twice");
     }
-    const int asked = arrived_[index(*j)].gpus;
+    const int asked = jobs_[index(*j)].gpus;
     if (static_cast<std::size_t>(asked) != decision.gpus.size()) {
       broken("gang size", job_text(*j) + " asked for " + std::to_string(asked) + " GPUs and got " +
                               std::to_string(decision.gpus.size()));

@@ -73,8 +73,8 @@ class ControlLoop {
   Policy& policy_;
   std::string policy_name_;
   ControlOptions options_;
-  std::vector<JobView> faces_;    ///< of all jobs, arrived or not
-  std::vector<JobView> arrived_;  ///< what the view shows; blank until a job arrives
+  std::vector<JobView>
+      jobs_;  ///< what the view shows; kNoJob stands in a face until its job arrives
   WaitingQueue waiting_;
   std::deque<JobId> to_profile_;
   std::vector<Decision> decisions_;

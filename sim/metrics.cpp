@@ -48,6 +48,17 @@ double mean(std::span<const double> x) {
   return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }
 
+/// quantile() of a sample in any order, which it reorders; linear in its size.
+double quantile_of(std::vector<double>& x, double p) {
+  if (x.empty()) return kNaN;
+  const double position = p * static_cast<double>(x.size() - 1);
+  const auto below = x.begin() + static_cast<std::ptrdiff_t>(position);
+  std::nth_element(x.begin(), below, x.end());
+  if (below + 1 == x.end()) return *below;
+  const std::array neighbours{*below, *std::min_element(below + 1, x.end())};
+  return quantile(neighbours, position - std::floor(position));
+}
+
 }  // namespace
 
 const MetricInfo& metric_info(Metric metric) { return kInfo[static_cast<std::size_t>(metric)]; }
@@ -105,11 +116,10 @@ MetricValues compute_metrics(const RunRecord& run) {
   MetricValues v;
   v.fill(kNaN);
   const auto tails = [&](std::vector<double>& x, Metric p50) {
-    std::sort(x.begin(), x.end());
     for (int i = 0; i < 3; ++i) {
       constexpr std::array<double, 3> kLevels{0.50, 0.95, 0.99};
       v[static_cast<std::size_t>(p50) + static_cast<std::size_t>(i)] =
-          quantile(x, kLevels[static_cast<std::size_t>(i)]);
+          quantile_of(x, kLevels[static_cast<std::size_t>(i)]);
     }
   };
   at(v, Metric::kIsd) = mean(isd);

@@ -154,16 +154,16 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
 void SimulatedBackend::occupy(JobId job, GpuId gpu) {
   Device& device = devices_[index(gpu)];
   EpisodeRecord& episode = device.episode;
-  std::vector<GpuId> own = running_[index(job)].gpus;
-  std::sort(own.begin(), own.end());
+  const std::vector<GpuId>& own = running_[index(job)].gpus;
   if (state_.gpu(gpu).residents.empty()) {
     episode = EpisodeRecord{};
     episode.gpu = gpu;
     episode.start = now_;
-    device.shared = std::move(own);
+    device.shared = own;
+    std::sort(device.shared.begin(), device.shared.end());
   } else {
     std::erase_if(device.shared,
-                  [&](GpuId g) { return !std::binary_search(own.begin(), own.end(), g); });
+                  [&](GpuId g) { return std::find(own.begin(), own.end(), g) == own.end(); });
   }
   episode.jobs.push_back(job);
   state_.add(gpu, job, false);

@@ -55,10 +55,7 @@ double offered_load(const Trace& trace) {
 }
 
 double warned(const Experiment& experiment) {
-  const auto& warnings = experiment.warnings();
-  return std::any_of(warnings.begin(), warnings.end(), [](const std::string& w) {
-    return w.find("offered load") != std::string::npos;
-  });
+  return experiment.overload().empty() ? 0 : 1;
 }
 
 void simulate(benchmark::State& state, const std::string& policy, double load) {

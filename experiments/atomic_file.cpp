@@ -59,6 +59,14 @@ int write_and_sync(const std::string& path, std::string_view bytes) {
   return file.close();
 }
 
+/// What a link leads to; a link to nothing is itself, as the file to come will replace it.
+std::string followed(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  const fs::path target = fs::canonical(path, error);
+  return error ? path : target.string();
+}
+
 std::string advice(int error) {
   switch (error) {
     case ENOSPC:
@@ -95,10 +103,7 @@ std::string checked_output_path(const std::string& path, const std::string& plac
            "' does not exist and names no file; give a file, such as "
            "results.h5");
   }
-  if (fs::is_symlink(target, error)) {
-    const fs::path linked = fs::canonical(target, error);
-    if (!error) target = linked;  // a link to nothing is replaced by the file
-  }
+  target = followed(path);
   const std::string directory = directory_of(target.string());
   if (!fs::is_directory(directory, error)) {
     refuse("directory '" + directory + "' of '" + path +
@@ -129,14 +134,22 @@ void sync_directory(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes, std::string temporary) {
-  if (temporary.empty()) temporary = path + ".tmp-" + std::to_string(::getpid());
+  const std::string target = followed(path);
+  struct stat found {};
+  // Renaming over a device such as /dev/null would take the device away.
+  if (::stat(target.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+    throw InputError("cannot write '" + path + "': it is " +
+                     (S_ISDIR(found.st_mode) ? "a directory" : "not a regular file") +
+                     "; choose another file");
+  }
+  if (temporary.empty()) temporary = target + ".tmp-" + std::to_string(::getpid());
   int error = write_and_sync(temporary, bytes);
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
   if (error != 0) {
     ::unlink(temporary.c_str());
     throw InputError("cannot write '" + path + "': " + reason(error) + advice(error));
   }
-  sync_directory(directory_of(path));
+  sync_directory(directory_of(target));
 }
 
 }  // namespace corun

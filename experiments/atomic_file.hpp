@@ -13,9 +13,10 @@ namespace corun {
 std::string checked_output_path(const std::string& path, const std::string& place);
 
 /// Writes `bytes` to `temporary`, syncs it, renames it over `path` and syncs the directory: a kill
-/// or a power cut at any instant leaves the old file or the new one. `temporary` must be on the same
-/// file system; empty: `path` + ".tmp-PID". On failure removes `temporary`, leaves `path` as it was
-/// and throws InputError with the system's reason.
+/// or a power cut at any instant leaves the old file or the new one. A link stays one: what it leads
+/// to is written. `temporary` must be on the same file system; empty: the file + ".tmp-PID". On
+/// failure removes `temporary`, leaves `path` as it was and throws InputError with the reason: the
+/// system's, or that something is there which is no regular file (a directory, a device, a pipe).
 void write_file_atomically(const std::string& path, std::string_view bytes,
                            std::string temporary = "");
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/rng.hpp"
 
@@ -18,6 +19,40 @@ Interval interval(double mean, std::vector<double>& resampled) {
           std::max(mean, quantile(resampled, 0.975))};
 }
 
+/// A metric that two policies do not define in the same replications. A difference of their means
+/// would compare different replications, so the differences themselves are resampled.
+struct Unpaired {
+  std::size_t metric, p, q;
+  std::vector<double> differences;     ///< by replication; 0 where one of them is not defined
+  std::vector<double> both;            ///< by replication: 1 where both are defined, else 0
+  std::vector<double> resampled = {};  ///< means; the last one is the sample's
+};
+
+std::vector<Unpaired> find_unpaired(const std::vector<std::vector<MetricValues>>& values) {
+  std::vector<Unpaired> found;
+  for (std::size_t m = 0; m < kMetricCount; ++m) {
+    for (std::size_t p = 0; p < values.size(); ++p) {
+      for (std::size_t q = 0; q < p; ++q) {
+        const auto& of_p = values[p];
+        const auto& of_q = values[q];
+        if (std::equal(of_p.begin(), of_p.end(), of_q.begin(),
+                       [&](const MetricValues& a, const MetricValues& b) {
+                         return std::isnan(a[m]) == std::isnan(b[m]);
+                       })) {
+          continue;
+        }
+        Unpaired& one = found.emplace_back(Unpaired{m, p, q, {}, {}});
+        for (std::size_t r = 0; r < of_p.size(); ++r) {
+          const double d = of_p[r][m] - of_q[r][m];
+          one.differences.push_back(std::isnan(d) ? 0 : d);
+          one.both.push_back(std::isnan(d) ? 0 : 1);
+        }
+      }
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed) {
@@ -25,6 +60,7 @@ Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::ui
   const std::size_t replications = policies == 0 ? 0 : values.front().size();
   // means[b][p][m]: mean of metric m of policy p in resample b; the last one is the sample itself.
   std::vector<std::vector<MetricValues>> means;
+  std::vector<Unpaired> unpaired = find_unpaired(values);
   std::vector<std::uint32_t> drawn(replications);
   for (int b = 0; b <= kResamples; ++b) {
     Rng rng(seed, Stream::kBootstrap, static_cast<std::uint64_t>(b));
@@ -48,12 +84,26 @@ Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::ui
         of_policy[p][m] = count[m] > 0 ? sum[m] / count[m] : std::nan("");
       }
     }
+    for (Unpaired& one : unpaired) {
+      double sum = 0;
+      double count = 0;
+      for (const std::uint32_t r : drawn) {
+        sum += one.differences[r];
+        count += one.both[r];
+      }
+      one.resampled.push_back(count > 0 ? sum / count : std::nan(""));
+    }
   }
   const std::vector<MetricValues>& sample = means[kResamples];
   Comparison result;
   result.policies.resize(policies);
   result.versus.assign(policies, std::vector<MetricIntervals>(policies));
   std::vector<double> resampled;
+  const auto set_versus = [&](std::size_t m, std::size_t p, std::size_t q, double mean) {
+    const Interval d = interval(mean, resampled);
+    result.versus[p][q][m] = d;
+    result.versus[q][p][m] = {-d.mean, -d.hi, -d.lo};
+  };
   for (std::size_t m = 0; m < kMetricCount; ++m) {
     for (std::size_t p = 0; p < policies; ++p) {
       resampled.clear();
@@ -67,11 +117,15 @@ Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::ui
           const auto& mean = means[static_cast<std::size_t>(b)];
           resampled.push_back(mean[p][m] - mean[q][m]);
         }
-        const Interval d = interval(sample[p][m] - sample[q][m], resampled);
-        result.versus[p][q][m] = d;
-        result.versus[q][p][m] = {-d.mean, -d.hi, -d.lo};
+        set_versus(m, p, q, sample[p][m] - sample[q][m]);
       }
     }
+  }
+  for (Unpaired& one : unpaired) {
+    resampled = std::move(one.resampled);
+    const double mean = resampled.back();
+    resampled.pop_back();
+    set_versus(one.metric, one.p, one.q, mean);
   }
   return result;
 }

@@ -1,6 +1,8 @@
 #include "experiments/checksum.hpp"
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <memory>
 
@@ -12,7 +14,7 @@ namespace corun {
 
 std::string sha256_of_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(path, "cannot be read");
+  if (!in) throw InputError(path, std::string("cannot be read: ") + std::strerror(errno));
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                         EVP_MD_CTX_free);
   EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr);

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "experiments/atomic_file.hpp"
 #include "experiments/build_info.hpp"
 #include "experiments/config_yaml.hpp"
 #include "policies/catalog.hpp"
@@ -21,7 +22,10 @@ namespace po = boost::program_options;
 
 std::atomic<bool> stop_requested{false};
 
-void request_stop(int) { stop_requested = true; }
+/// The first signal ends the run in order, the second at once.
+void request_stop(int) {
+  if (stop_requested.exchange(true)) std::_Exit(kInterrupted);
+}
 
 po::options_description common_options(bool configured) {
   po::options_description options("Options of every command");
@@ -90,7 +94,7 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
     const auto near = nearest(e.get_option_name(), known);
     throw InputError(e.get_option_name(),
                      "no such option of corun " + command.name +
-                         (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?") +
+                         (near.empty() ? "." : "; did you mean '" + std::string(near) + "'?") +
                          " See corun " + command.name + " --help");
   } catch (const po::too_many_positional_options_error&) {
     throw InputError("corun " + command.name,
@@ -131,6 +135,14 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
     if (values.count("seed") != 0) common.overrides.push_back("seed=" + text("seed"));
   }
   return values;
+}
+
+void emit(const CommonOptions& common, const std::string& text) {
+  if (common.output) {
+    write_file_atomically(checked_output_path(*common.output, "--output"), text);
+  } else {
+    std::cout << text;
+  }
 }
 
 Config load_config(const CommonOptions& common, const std::optional<std::string>& path) {

@@ -51,6 +51,9 @@ struct CommandLine {
 std::optional<boost::program_options::variables_map> parse_command_line(
     const CommandLine& command, const std::vector<std::string>& arguments, CommonOptions& common);
 
+/// Prints what a command has to say, or writes it to --output in its place.
+void emit(const CommonOptions& common, const std::string& text);
+
 /// The effective configuration of a command: CONFIG if given, else the default, then --set.
 Config load_config(const CommonOptions& common, const std::optional<std::string>& path);
 

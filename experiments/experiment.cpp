@@ -32,6 +32,7 @@ class ObservedPolicy final : public Policy {
       : inner_(inner), run_(run), observation_(observation) {}
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
+    if (observation_.stop != nullptr && observation_.stop->load()) throw Interrupted{};
     const auto start = std::chrono::steady_clock::now();
     inner_.decide(view, out);
     const double took =
@@ -83,7 +84,10 @@ Experiment::Experiment(Config config, std::string data_directory)
       throw InputError(config_.place("workload.source"),
                        "source '" + config_.workload.source + "' reads a file: set workload.path");
     }
-    trace_path_ = resolve_path(*config_.workload.path, "workload.path");
+    // Once: a file that changes or goes during a long run must not change the run.
+    TraceRequest request;
+    request.path = resolve_path(*config_.workload.path, "workload.path");
+    file_trace_ = source_->make(request, keys_);
   } else if (config_.workload.path) {
     throw InputError(config_.place("workload.path"), "source '" + config_.workload.source +
                                                          "' reads no file; remove workload.path");
@@ -106,6 +110,7 @@ std::string Experiment::resolve_path(const std::string& path, const std::string&
   for (const fs::path& candidate : candidates) {
     std::error_code error;
     if (!fs::is_regular_file(candidate, error)) continue;
+    input_files_.push_back(candidate.string());
     inputs_.push_back("sha256:" + sha256_of_file(candidate.string()) + " " + path);
     return candidate.string();
   }
@@ -159,6 +164,17 @@ void Experiment::build_world() {
     throw InputError(config_.place("world.path"), std::string(e.what()) + "; the file has none");
   }
   measured_ = measured ? std::make_shared<MeasuredTable>(rows) : std::make_shared<MeasuredTable>();
+  if (w.path) {
+    const auto pairs = std::count_if(
+        rows.begin(), rows.end(), [](const CorunMeasurement& r) { return r.members.size() == 2; });
+    constexpr std::ptrdiff_t kFew = 20;
+    if (pairs < kFew) {
+      warnings_.push_back("the model " + name + " is fitted on " + std::to_string(pairs) +
+                          " pairs of " + *w.path +
+                          ": too few to trust it where nothing was "
+                          "measured (corun model eval --pairs FILE says how far off it is)");
+    }
+  }
   const bool known_here = std::any_of(rows.begin(), rows.end(), [&](const CorunMeasurement& r) {
     return r.gpu_type == config_.cluster.gpu_type && r.sharing == config_.cluster.sharing;
   });
@@ -234,8 +250,9 @@ void Experiment::check_trace() {
     first = std::min(first, job.submit);
     last = std::max(last, job.submit);
   }
-  // A trace without arrivals over time is a batch: it has no offered load.
-  if (last > first) {
+  // A trace without arrivals over a good while is a batch: it has no offered load.
+  const double jobs = static_cast<double>(trace.names.size());
+  if (to_seconds(last - first) * jobs > 4 * work_s) {
     const double capacity =
         to_seconds(last - first) * cluster_.gpu_count() * config_.cluster.gpu_speed;
     const double load = work_s / capacity;
@@ -245,7 +262,7 @@ void Experiment::check_trace() {
                     "the offered load is %.2f of what %d GPUs can do without sharing: queues grow "
                     "with the length of the trace",
                     load, cluster_.gpu_count());
-      warnings_.emplace_back(text);
+      overload_ = text;
     }
   }
   if (trace.imputed_profiles > 0) {
@@ -253,6 +270,15 @@ void Experiment::check_trace() {
                         std::to_string(trace.names.size()) +
                         " jobs have no published profile: their cluster's centre stands in "
                         "(imputed)");
+  }
+  const auto blank =
+      std::count_if(trace.workload.jobs.begin(), trace.workload.jobs.end(), [](const JobSpec& j) {
+        return !j.profile.gpu_util_pct && !j.profile.mem_alloc_pct && !j.profile.mem_time_pct;
+      });
+  if (blank > 0) {
+    warnings_.push_back(std::to_string(blank) + " of " + std::to_string(trace.names.size()) +
+                        " jobs have no profile at all: models take average values for them, "
+                        "clusters the first");
   }
   const auto unknown =
       std::count_if(trace.workload.jobs.begin(), trace.workload.jobs.end(),
@@ -262,19 +288,44 @@ void Experiment::check_trace() {
                         " jobs have no known memory demand: they cannot run out of memory");
   }
   for (const PolicyInstance& p : policies_) parameters_of(p, trace);  // names of jobs must exist
+
+  // A pod lives on one node, so kube-default cannot place a gang that no node can hold.
+  const auto widest =
+      std::max_element(trace.workload.jobs.begin(), trace.workload.jobs.end(),
+                       [](const JobSpec& a, const JobSpec& b) { return a.gpus < b.gpus; });
+  const auto pods = std::find_if(policies_.begin(), policies_.end(), [](const PolicyInstance& p) {
+    return p.entry->name == "kube-default";
+  });
+  if (pods == policies_.end() || widest->gpus <= config_.cluster.gpus_per_node) return;
+  const std::string what =
+      "job '" +
+      printable(trace.names[static_cast<std::size_t>(widest - trace.workload.jobs.begin())]) +
+      "' asks for " + std::to_string(widest->gpus) + " GPUs, a node has " +
+      std::to_string(config_.cluster.gpus_per_node) + ", and kube-default places a pod on one node";
+  if (config_.places.contains("policies")) {
+    throw InputError(pods->place, what + "; leave it out or raise cluster.gpus_per_node");
+  }
+  warnings_.push_back(what + ": left out of the default comparison");
+  policies_.erase(pods);
 }
 
 Trace Experiment::make_trace(std::size_t number) const {
   TraceRequest request;
-  request.path = trace_path_;
   request.jobs = static_cast<int>(config_.workload.jobs);
   request.load = config_.workload.load;
   request.gpus = cluster_.gpu_count();
   request.seed = seed_of(number);
   Trace trace;
-  {
+  if (file_trace_) {
+    trace = *file_trace_;
+  } else {
     const std::lock_guard lock(keys_mutex_);
-    trace = source_->make(request, keys_);
+    try {
+      trace = source_->make(request, keys_);
+    } catch (const InputError& e) {
+      throw InputError(config_.place(config_.workload.load ? "workload.load" : "workload.source"),
+                       e.what());
+    }
   }
   const bool shuffled =
       config_.workload.order ? *config_.workload.order == "shuffled" : trace.shuffled_by_default;
@@ -365,7 +416,7 @@ std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t 
   PolicyContext context{parameters_of(policy, trace), nullptr, seed_of(number),
                         config_.control.plan == "once"};
   if (policy.granted_truth) {
-    context.belief = std::make_unique<TruthBelief>(world, solo_times(trace));
+    context.belief = std::make_unique<TruthBelief>(world, solo_times(trace), config_.world.noise);
   } else if (policy.entry->needs == PolicyNeeds::kBelief) {
     context.belief = initial_belief(trace);
   }
@@ -432,12 +483,12 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
   return run;
 }
 
-Replication Experiment::run(std::size_t number) const {
+Replication Experiment::run(std::size_t number, const std::atomic<bool>* stop) const {
   Replication replication;
   replication.number = number;
   replication.trace = make_trace(number);
   for (const PolicyInstance& policy : policies_) {
-    replication.runs.push_back(run_policy(replication.trace, number, policy, {}));
+    replication.runs.push_back(run_policy(replication.trace, number, policy, {.stop = stop}));
   }
   return replication;
 }

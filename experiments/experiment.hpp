@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -39,11 +40,15 @@ struct PolicyRun {
   double longest_decision_s = 0;
 };
 
+/// Thrown out of a run whose `stop` was set.
+struct Interrupted {};
+
 /// What watching a run costs extra: asked for only where it is wanted.
 struct RunObservation {
+  const std::atomic<bool>* stop = nullptr;  ///< looked at in every decision
   EventLog* log = nullptr;
   /// Called after each finished co-run with the policy's knowledge base (policies that have one).
-  std::function<void(Time, const KnowledgeBase&)> on_learned;
+  std::function<void(Time, const KnowledgeBase&)> on_learned = {};
 };
 
 struct Replication {
@@ -61,14 +66,19 @@ class Experiment {
   const Config& config() const { return config_; }
   const std::vector<PolicyInstance>& policies() const { return policies_; }
   const ClusterSpec& cluster() const { return cluster_; }
-  /// What the user should know: extrapolated world, imputed profiles, overload.
+  /// What the user should know: extrapolated world, imputed or missing profiles, a thin fit.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// The files that were read, as found.
+  const std::vector<std::string>& input_files() const { return input_files_; }
+  /// What to say where the trace offers more work over time than the cluster can do without sharing;
+  /// empty where it does not.
+  const std::string& overload() const { return overload_; }
   /// "sha256:... FILE" for every file that was read.
   const std::vector<std::string>& inputs() const { return inputs_; }
 
   /// Runs all policies on the same workload, true costs and noise. Thread-safe. Throws InputError
-  /// naming a policy's place when it breaks a rule of the control loop.
-  Replication run(std::size_t number) const;
+  /// naming a policy's place when it breaks a rule of the control loop, and Interrupted.
+  Replication run(std::size_t number, const std::atomic<bool>* stop = nullptr) const;
 
   /// One policy alone, watched.
   PolicyRun run_policy(const Trace& trace, std::size_t number, const PolicyInstance& policy,
@@ -108,8 +118,8 @@ class Experiment {
   std::string data_directory_;
   ClusterSpec cluster_;
   const TraceEntry* source_ = nullptr;
-  std::string trace_path_;
-  mutable WorkloadKeys keys_;  ///< hands out keys while traces are generated
+  std::optional<Trace> file_trace_;  ///< of sources that read a file: read once
+  mutable WorkloadKeys keys_;        ///< hands out keys while traces are generated
   mutable std::mutex keys_mutex_;
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const SpeedModel> model_;
@@ -117,6 +127,8 @@ class Experiment {
   std::optional<KnowledgeBase> initial_knowledge_;
   std::vector<PolicyInstance> policies_;
   std::vector<std::string> warnings_;
+  std::string overload_;
+  std::vector<std::string> input_files_;
   std::vector<std::string> inputs_;
 };
 

@@ -20,8 +20,7 @@ KnowledgeBase read(CsvReader& csv, int clusters) {
   const auto count = csv.column("count");
   const auto mean = csv.column("mean");
   const auto variance = csv.column("variance");
-  const IntegerRule cluster_rule{"a cluster, 0 to " + std::to_string(clusters - 1), 0,
-                                 clusters - 1};
+  const IntegerRule cluster_rule{"the number of a cluster", 0, clusters - 1};
   KnowledgeBase kb(clusters);
   while (csv.next()) {
     const auto whole = [&](CsvReader::Column column, const IntegerRule& rule) {
@@ -37,7 +36,7 @@ KnowledgeBase read(CsvReader& csv, int clusters) {
     Statistic& s = name == "isd" ? kb.isd(a, b) : kb.ps(a, b);
     if (s.count != 0) csv.fail(cluster, "this pair of clusters is listed twice");
     s.count = whole(count, {"a number of observations, 1 or more", 1, 1'000'000'000'000});
-    s.mean = csv.required_number(mean, {"a fraction", -1, 1e6});
+    s.mean = csv.required_number(mean, {"a fraction (0.1 for 10 %)", -1, 10});
     s.m2 = csv.required_number(variance, {"a variance, 0 or more", 0, 1e12}) *
            static_cast<double>(s.count - 1);
   }

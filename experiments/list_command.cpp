@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -42,9 +43,24 @@ std::string fallback_text(const ParameterValue& value) {
       value);
 }
 
+/// The first sentence of the comment that opens a file, on one line.
+std::string first_sentence(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string text;
+  for (std::string line; std::getline(file, line) && line.rfind("#", 0) == 0;) {
+    line.erase(0, line.find_first_not_of("# "));
+    if (line.empty()) break;
+    text += (text.empty() ? "" : " ") + line;
+    const auto end = text.find(". ");
+    if (end != std::string::npos) return text.substr(0, end + 1);
+    if (text.back() == '.') break;
+  }
+  return text;
+}
+
 /// The experiments that come with corun, called by the path to give to `corun replay`: those under
 /// the working directory, else those of the checkout that the program was built in. The description
-/// is the first line of comment.
+/// is the first sentence of their comment.
 std::vector<Row> shipped_experiments() {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -57,11 +73,7 @@ std::vector<Row> shipped_experiments() {
   for (auto at = fs::recursive_directory_iterator(root, error);
        !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     if (at->path().extension() != ".yaml") continue;
-    std::ifstream file(at->path());
-    std::string line;
-    std::getline(file, line);
-    line.erase(0, line.find_first_not_of("# "));
-    rows.push_back({at->path().string(), line, {}});
+    rows.push_back({at->path().string(), first_sentence(at->path()), {}});
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
   if (rows.empty()) {
@@ -119,31 +131,32 @@ int list_command(const std::vector<std::string>& arguments) {
   if (!values) return kDone;
   const std::string what = values->count("what") ? (*values)["what"].as<std::string>() : "";
   const std::vector<Row> rows = rows_of(what);
+  std::ostringstream out;
   if (common.format == Format::kJson) {
-    Json out = Json::array();
+    Json json = Json::array();
     for (const Row& r : rows) {
       Json entry{{"name", r.name}, {"description", r.description}};
       if (what == "policies") {
         entry["parameters"] = Json::object();
         for (const auto& [name, text] : r.parameters) entry["parameters"][name] = text;
       }
-      out.push_back(std::move(entry));
+      json.push_back(std::move(entry));
     }
-    std::cout << out.dump(2) << "\n";
+    out << json.dump(2) << "\n";
   } else if (common.format == Format::kCsv) {
-    std::cout << "name,description\n";
-    for (const Row& r : rows)
-      std::cout << csv_text(r.name) << ',' << csv_text(r.description) << '\n';
+    out << "name,description\n";
+    for (const Row& r : rows) out << csv_text(r.name) << ',' << csv_text(r.description) << '\n';
   } else {
     std::size_t width = 0;
     for (const Row& r : rows) width = std::max(width, r.name.size());
     for (const Row& r : rows) {
-      std::cout << fmt::format("{:<{}}  {}\n", r.name, width, r.description);
+      out << fmt::format("{:<{}}  {}\n", r.name, width, r.description);
       for (const auto& [name, text] : r.parameters) {
-        std::cout << fmt::format("    {}: {}\n", name, text);
+        out << fmt::format("    {}: {}\n", name, text);
       }
     }
   }
+  emit(common, out.str());
   return kDone;
 }
 

@@ -8,13 +8,23 @@
 
 namespace corun {
 
+namespace {
+
+/// Nobody may be reading (stderr closed, its disk full): the work goes on without a progress line.
+void show(const std::string& text) {
+  static_cast<void>(std::fputs(text.c_str(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
+}  // namespace
+
 Progress::Progress(std::string what, bool quiet)
     : what_(std::move(what)),
       enabled_(!quiet && isatty(STDERR_FILENO) != 0),
       start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) show("\r\033[K");
 }
 
 void Progress::update(std::size_t done, std::size_t total) {
@@ -28,9 +38,9 @@ void Progress::update(std::size_t done, std::size_t total) {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double rate = elapsed > 0 ? static_cast<double>(done) / elapsed : 0;
   const double left = rate > 0 ? static_cast<double>(total - done) / rate : 0;
-  fmt::print(stderr, "\r\033[K{} [{}{}] {}/{}  {:.0f}/s  {:.0f} s left", what_,
-             std::string(filled, '#'), std::string(kWidth - filled, '.'), done, total, rate, left);
-  std::fflush(stderr);
+  show(fmt::format("\r\033[K{} [{}{}] {}/{}  {:.0f}/s  {:.0f} s left", what_,
+                   std::string(filled, '#'), std::string(kWidth - filled, '.'), done, total, rate,
+                   left));
 }
 
 }  // namespace corun

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <iostream>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -73,9 +74,10 @@ Json to_json(const Recommendation& r) {
   return entry;
 }
 
-std::string reason_of(const Recommendation& r, const std::string& by) {
+std::string reason_of(const Recommendation& r, const std::string& by, bool given) {
   if (r.group.bin) {
-    return fmt::format("bin of {} filled by {} up to one GPU", r.jobs.size(), by);
+    return given ? fmt::format("bin of {}, as given", r.jobs.size())
+                 : fmt::format("bin of {} filled by {} up to one GPU", r.jobs.size(), by);
   }
   std::string text =
       fmt::format("cluster pair {}-{}, rank {}, uncertainty {:.1f}/{:.1f}", r.group.clusters->first,
@@ -179,7 +181,8 @@ int recommend_command(const std::vector<std::string>& arguments) {
       policy.settings["bin_max"] = *most;
     }
   } else if (parsed->count("bin") != 0 || parsed->count("bin-max") != 0) {
-    throw InputError("--bin", "only --objective max-packing fills a bin");
+    throw InputError(parsed->count("bin") != 0 ? "--bin" : "--bin-max",
+                     "only --objective max-packing fills a bin");
   }
   config.policies = {policy};
 
@@ -216,7 +219,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
         r.uncertainty.push_back(clusters.uncertainty(j));
       }
       r.group = std::move(group);
-      r.reason = reason_of(r, by);
+      r.reason = reason_of(r, by, parsed->count("bin") != 0);
       groups.push_back(std::move(r));
     }
   }
@@ -226,43 +229,45 @@ int recommend_command(const std::vector<std::string>& arguments) {
       std::cerr << "note: " << warning << "\n";
     }
   }
+  std::ostringstream out;
   if (common.format == Format::kJson) {
-    Json out;
-    out["groups"] = Json::array();
-    for (const Recommendation& r : groups) out["groups"].push_back(to_json(r));
-    out["alone"] = alone;
-    std::cout << out.dump(2) << "\n";
+    Json json;
+    json["groups"] = Json::array();
+    for (const Recommendation& r : groups) json["groups"].push_back(to_json(r));
+    json["alone"] = alone;
+    out << json.dump(2) << "\n";
   } else if (common.format == Format::kCsv) {
-    std::cout << "group,job,cluster,uncertainty,isd,ps,reason\n";
+    out << "group,job,cluster,uncertainty,isd,ps,reason\n";
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const Recommendation& r = groups[g];
       for (std::size_t j = 0; j < r.jobs.size(); ++j) {
         const auto& e = r.group.expected;
-        std::cout << g << ',' << csv_text(r.jobs[j]) << ',' << r.clusters[j] << ','
-                  << csv_number(r.uncertainty[j]) << ','
-                  << (e ? csv_number(j == 0 ? e->isd_a : e->isd_b) : "") << ','
-                  << (e ? csv_number(e->ps) : "") << ',' << csv_text(r.reason) << '\n';
+        out << g << ',' << csv_text(r.jobs[j]) << ',' << r.clusters[j] << ','
+            << csv_number(r.uncertainty[j]) << ','
+            << (e ? csv_number(j == 0 ? e->isd_a : e->isd_b) : "") << ','
+            << (e ? csv_number(e->ps) : "") << ',' << csv_text(r.reason) << '\n';
       }
     }
     for (const std::string& job : alone) {
-      std::cout << ',' << csv_text(job) << ",,,,,alone\n";
+      out << ',' << csv_text(job) << ",,,,,alone\n";
     }
   } else {
     std::size_t width = 4;
     for (const Recommendation& r : groups) {
       width = std::max(width, fmt::format("{}", fmt::join(r.jobs, " + ")).size());
     }
-    std::cout << fmt::format("{:<{}}  {:>15}  {:>6}  {}\n", "jobs", width, "ISD % expected", "PS %",
-                             "reason");
+    out << fmt::format("{:<{}}  {:>15}  {:>6}  {}\n", "jobs", width, "ISD % expected", "PS %",
+                       "reason");
     for (const Recommendation& r : groups) {
       const auto& e = r.group.expected;
-      std::cout << fmt::format(
-          "{:<{}}  {:>15}  {:>6}  {}\n", fmt::format("{}", fmt::join(r.jobs, " + ")), width,
-          e ? fmt::format("{:.1f} / {:.1f}", e->isd_a * 100, e->isd_b * 100) : "-",
-          e ? fmt::format("{:.1f}", e->ps * 100) : "-", r.reason);
+      out << fmt::format("{:<{}}  {:>15}  {:>6}  {}\n", fmt::format("{}", fmt::join(r.jobs, " + ")),
+                         width,
+                         e ? fmt::format("{:.1f} / {:.1f}", e->isd_a * 100, e->isd_b * 100) : "-",
+                         e ? fmt::format("{:.1f}", e->ps * 100) : "-", r.reason);
     }
-    for (const std::string& job : alone) std::cout << job << "  alone\n";
+    for (const std::string& job : alone) out << job << "  alone\n";
   }
+  emit(common, out.str());
   return kDone;
 }
 

@@ -35,10 +35,12 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
       const std::size_t number = next.fetch_add(1);
       if (number >= total) return;
       try {
-        Replication replication = experiment.run(number);
+        Replication replication = experiment.run(number, options.stop);
         const std::lock_guard lock(mutex);
         const auto at = finished.emplace(number, std::move(replication)).first;
         if (options.on_finished) options.on_finished(at->second, finished.size(), total);
+      } catch (const Interrupted&) {
+        return;
       } catch (...) {
         const std::lock_guard lock(mutex);
         errors.emplace(number, std::current_exception());

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -41,6 +44,12 @@ ResultsHeader results_header(const Experiment& experiment) {
   return header;
 }
 
+/// A line on stderr; that nobody can read it is no reason to lose a result.
+template <typename... Arguments>
+void note(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  std::fputs(fmt::format(format, std::forward<Arguments>(arguments)...).c_str(), stderr);
+}
+
 /// A label as a file name: whatever a path could trip over becomes '_'.
 std::string file_name(std::string label) {
   for (char& c : label) {
@@ -51,21 +60,65 @@ std::string file_name(std::string label) {
   return label;
 }
 
+/// The timeline's file of each policy, all different.
+std::vector<std::string> timeline_files(const Experiment& experiment,
+                                        const std::string& directory) {
+  std::vector<std::string> files;
+  for (const PolicyInstance& policy : experiment.policies()) {
+    const std::string stem = (fs::path(directory) / file_name(policy.label)).string();
+    std::string file = stem + ".csv";
+    for (int n = 2; std::find(files.begin(), files.end(), file) != files.end(); ++n) {
+      file = stem + "-" + std::to_string(n) + ".csv";
+    }
+    files.push_back(file);
+  }
+  return files;
+}
+
+/// Everything that will be written can be, is written once, and is not what was read. Before a long
+/// run, not after it.
+void check_outputs(const Experiment& experiment, const std::optional<std::string>& config,
+                   const std::optional<std::string>& output,
+                   const std::optional<std::string>& timeline,
+                   const std::optional<std::string>& knowledge) {
+  const auto same = [](const std::string& path) {
+    std::error_code error;
+    return fs::weakly_canonical(path, error);
+  };
+  std::map<fs::path, std::string> taken;
+  for (const std::string& file : experiment.input_files()) taken[same(file)] = "an input";
+  if (config) taken[same(*config)] = "the configuration";
+  const auto claim = [&](const std::string& path, const std::string& place) {
+    checked_output_path(path, place);
+    const auto [at, fresh] = taken.emplace(same(path), "the output of " + place);
+    if (!fresh) {
+      throw InputError(place, "'" + path + "' is " + at->second + "; choose another file");
+    }
+  };
+  if (output) {
+    claim(*output, "--output");
+    claim(*output + ".run.json", "--output");
+  }
+  if (knowledge) claim(*knowledge, "--knowledge");
+  if (!timeline) return;
+  std::error_code error;
+  fs::create_directories(*timeline, error);
+  if (error) throw InputError("--timeline", "cannot make '" + *timeline + "': " + error.message());
+  for (const std::string& file : timeline_files(experiment, *timeline)) claim(file, "--timeline");
+}
+
 /// The event log of replication 0, one CSV per policy.
 void write_timelines(const Experiment& experiment, const std::string& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) throw InputError("--timeline", "cannot make '" + directory + "': " + error.message());
+  const std::vector<std::string> files = timeline_files(experiment, directory);
   const Trace trace = experiment.make_trace(0);
-  for (const PolicyInstance& policy : experiment.policies()) {
+  for (std::size_t p = 0; p < files.size(); ++p) {
     EventLog log;
     RunObservation observation;
     observation.log = &log;
-    experiment.run_policy(trace, 0, policy, observation);
+    experiment.run_policy(trace, 0, experiment.policies()[p], observation);
     std::ostringstream text;
     write_event_log(text, log, [&](JobId j) { return trace.names[index(j)]; });
-    write_file_atomically((fs::path(directory) / (file_name(policy.label) + ".csv")).string(),
-                          text.str());
+    write_file_atomically(files[p], text.str());
   }
 }
 
@@ -128,8 +181,9 @@ Config in_world(Config config, const std::string& world) {
 void print_notes(const Experiment& experiment, bool quiet) {
   if (quiet) return;
   for (const std::string& warning : experiment.warnings()) {
-    fmt::print(stderr, "note: {}\n", warning);
+    note("note: {}\n", warning);
   }
+  if (!experiment.overload().empty()) note("warning: {}\n", experiment.overload());
 }
 
 int compare_worlds(const Config& config, const CommonOptions& common,
@@ -151,10 +205,14 @@ int compare_worlds(const Config& config, const CommonOptions& common,
     };
     results.push_back(replay(*experiments[w], options));
     stopped |= results.back().interrupted;
-    if (results.back().replications.empty()) return kInterrupted;
+    if (results.back().replications.empty()) {
+      results.pop_back();  // interrupted before its first replication: show the worlds before it
+      break;
+    }
   }
+  if (results.empty()) return kInterrupted;
   std::vector<WorldResult> shown;
-  for (std::size_t w = 0; w < worlds.size(); ++w) {
+  for (std::size_t w = 0; w < results.size(); ++w) {
     shown.push_back({worlds[w], experiments[w].get(), &results[w]});
   }
   if (common.format == Format::kJson) {
@@ -230,12 +288,13 @@ int replay_command(const std::vector<std::string>& arguments) {
   }
 
   const Experiment experiment(config, common.data);
+  check_outputs(experiment, given("CONFIG"), common.output, given("timeline"), given("knowledge"));
   const ResultsHeader header = results_header(experiment);
   std::unique_ptr<ResultsWriter> writer;
   if (common.output) {
     writer = std::make_unique<ResultsWriter>(*common.output, header);
     if (!writer->notice().empty() && !common.quiet) {
-      fmt::print(stderr, "note: {}\n", writer->notice());
+      note("note: {}\n", writer->notice());
     }
   }
   print_notes(experiment, common.quiet);
@@ -247,7 +306,7 @@ int replay_command(const std::vector<std::string>& arguments) {
     Progress progress("replaying", common.quiet);
     options.on_finished = [&](const Replication& replication, std::size_t done, std::size_t total) {
       if (writer) writer->add(replication);
-      progress.update(writer ? writer->committed() : done, total);
+      progress.update(done, total);
     };
     result = replay(experiment, options);
   }

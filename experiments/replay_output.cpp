@@ -50,8 +50,9 @@ std::string fixed(double x, int digits) {
 }
 
 /// "17.3 [16.9, 17.8]"
-std::string with_interval(const Interval& i, double scale, int digits) {
+std::string with_interval(const Interval& i, double scale, int digits, bool single) {
   if (std::isnan(i.mean)) return "-";
+  if (single) return fixed(i.mean * scale, digits);
   return fmt::format("{} [{}, {}]", fixed(i.mean * scale, digits), fixed(i.lo * scale, digits),
                      fixed(i.hi * scale, digits));
 }
@@ -197,14 +198,16 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
              config.world.model,
              config.world.model == "measured" ? " (else " + config.world.fallback + ")" : "",
              config.world.noise ? "" : ", no noise", config.belief.model, config.belief.initial);
-  fmt::print(out, "{} replications, seed {}; [95 % intervals]; v. random: paired difference\n\n",
-             result.replications.size(), config.seed);
 
   std::size_t random = policies.size();
   for (std::size_t p = 0; p < policies.size(); ++p) {
     if (policies[p].entry->name == "random" && random == policies.size()) random = p;
   }
   const bool versus = random < policies.size();
+  const std::size_t n = result.replications.size();
+  fmt::print(out, "{} replication{}, seed {}{}{}\n\n", n, n == 1 ? "" : "s", config.seed,
+             n == 1 ? "; one says nothing about chance: no intervals" : "; [95 % intervals]",
+             versus ? "; v. random: paired difference" : "");
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"policy", "ISD %", "PS %"});
   if (versus) {
@@ -217,12 +220,12 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   for (std::size_t p = 0; p < policies.size(); ++p) {
     const MetricIntervals& m = result.comparison.policies[p];
     std::vector<std::string> row{policies[p].label + (policies[p].granted_truth ? " *" : ""),
-                                 with_interval(of(m, Metric::kIsd), 100, 1),
-                                 with_interval(of(m, Metric::kPs), 100, 1)};
+                                 with_interval(of(m, Metric::kIsd), 100, 1, n == 1),
+                                 with_interval(of(m, Metric::kPs), 100, 1, n == 1)};
     if (versus) {
       const MetricIntervals& d = result.comparison.versus[p][random];
-      row.push_back(p == random ? "" : with_interval(of(d, Metric::kIsd), 100, 1));
-      row.push_back(p == random ? "" : with_interval(of(d, Metric::kPs), 100, 1));
+      row.push_back(p == random ? "" : with_interval(of(d, Metric::kIsd), 100, 1, n == 1));
+      row.push_back(p == random ? "" : with_interval(of(d, Metric::kPs), 100, 1, n == 1));
     }
     row.push_back(plain(of(m, Metric::kJctS), 1, 0));
     row.push_back(plain(of(m, Metric::kMakespanS), 1, 0));
@@ -237,13 +240,20 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   }
   print_aligned(out, rows);
   fmt::print(out, "\n");
-  print_winner(out, experiment, result, Metric::kIsd, true, "least slowdown");
-  print_winner(out, experiment, result, Metric::kPs, false, "most packing saving");
-  const Coverage& c = result.coverage;
+  if (n > 1) {
+    print_winner(out, experiment, result, Metric::kIsd, true, "least slowdown");
+    print_winner(out, experiment, result, Metric::kPs, false, "most packing saving");
+  }
   fmt::print(out,
-             "co-run time whose cost was measured {:.1f} %, modelled {:.1f} %, extrapolated "
-             "{:.1f} %\n",
-             c.measured * 100, c.modelled * 100, c.extrapolated * 100);
+             "ISD: how much longer a job took than alone, less is better; PS: time saved by a "
+             "group on its GPU, more is better\n");
+  const Coverage& c = result.coverage;
+  if (c.measured + c.modelled + c.extrapolated > 0) {
+    fmt::print(out,
+               "co-run time whose cost was measured {:.1f} %, modelled {:.1f} %, extrapolated "
+               "{:.1f} %\n",
+               c.measured * 100, c.modelled * 100, c.extrapolated * 100);
+  }
   if (truth) fmt::print(out, "* was granted the truth about co-run costs: a bound, not a policy\n");
   if (paper_queue) {
     fmt::print(out,
@@ -264,6 +274,7 @@ Json to_json(const Experiment& experiment, const ReplayResult& result) {
   out["replications"] = result.replications.size();
   out["coverage"] = to_json(result.coverage);
   out["warnings"] = experiment.warnings();
+  if (!experiment.overload().empty()) out["warnings"].push_back(experiment.overload());
   out["inputs"] = experiment.inputs();
   out["policies"] = Json::array();
   const auto& policies = experiment.policies();

@@ -783,7 +783,8 @@ void remove_partial(const std::string& directory) {
 class PartialDirectory {
  public:
   explicit PartialDirectory(const std::string& target) : path_(target + ".partial") {
-    for (;;) {
+    constexpr int kAttempts = 100;  // each is lost to another writer that came or went meanwhile
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const bool made = ::mkdir(path_.c_str(), 0777) == 0;
       if (!made && errno != EEXIST) {
         throw InputError(kPlace, "cannot make directory '" + path_ + "' (" +
@@ -793,6 +794,9 @@ class PartialDirectory {
       if (!lock(target)) continue;
       if (made || !move_aside()) return;
     }
+    throw InputError(kPlace,
+                     "cannot keep directory '" + path_ +
+                         "': something else removes it again and again; choose another file");
   }
   ~PartialDirectory() { unlock(); }
   PartialDirectory(const PartialDirectory&) = delete;
@@ -806,9 +810,13 @@ class PartialDirectory {
   bool lock(const std::string& target) {
     fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd_ < 0) {
-      if (errno == ENOENT) return false;
+      const int error = errno;
+      struct stat entry {};
+      const bool link = ::lstat(path_.c_str(), &entry) == 0 && S_ISLNK(entry.st_mode);
+      if (error == ENOENT && !link) return false;
       throw InputError(kPlace, "'" + path_ + "' is in the way (" +
-                                   std::generic_category().message(errno) +
+                                   (error == ENOENT ? std::string("a link to nothing")
+                                                    : std::generic_category().message(error)) +
                                    "); remove it or choose another file");
     }
     // Where locks are not to be had (some network file systems) the writer does without.

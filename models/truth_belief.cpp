@@ -1,14 +1,11 @@
 #include "models/truth_belief.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "models/interference/overlap.hpp"
 
 namespace corun {
 
-TruthBelief::TruthBelief(const World& world, std::vector<Duration> solo)
-    : world_(world), solo_(std::move(solo)) {
+TruthBelief::TruthBelief(const World& world, std::vector<Duration> solo, bool noise)
+    : world_(world), solo_(std::move(solo)), noise_(noise) {
   if (solo_.size() <= kRemembered) remembered_.resize(solo_.size() * solo_.size());
 }
 
@@ -20,13 +17,22 @@ PairBelief TruthBelief::pair(JobId a, JobId b) const {
 }
 
 PairBelief TruthBelief::ask(JobId a, JobId b) const {
-  const std::array set{std::min(a, b), std::max(a, b)};
-  std::array<double, 2> speed{};
-  world_.speeds({set, set}, std::nullopt, speed);
-  if (a > b) std::swap(speed[0], speed[1]);
-  const PairCost cost =
-      pair_cost(to_seconds(solo_[index(a)]), to_seconds(solo_[index(b)]), speed[0], speed[1]);
-  return {cost.isd_a, cost.isd_b, cost.ps, true};
+  std::vector<World::PairOutcome> outcomes;
+  if (noise_) {
+    world_.pair_outcomes(a, b, outcomes);
+  } else {
+    world_.World::pair_outcomes(a, b, outcomes);
+  }
+  const double solo_a = to_seconds(solo_[index(a)]);
+  const double solo_b = to_seconds(solo_[index(b)]);
+  PairBelief expected{0, 0, 0, true};
+  for (const World::PairOutcome& o : outcomes) {
+    const PairCost cost = pair_cost(solo_a, solo_b, o.speed_a, o.speed_b);
+    expected.isd_a += o.weight * cost.isd_a;
+    expected.isd_b += o.weight * cost.isd_b;
+    expected.ps += o.weight * cost.ps;
+  }
+  return expected;
 }
 
 }  // namespace corun

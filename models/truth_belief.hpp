@@ -14,7 +14,9 @@ namespace corun {
 class TruthBelief final : public Belief {
  public:
   /// `solo[i]` is J_a of JobId i. The world must outlive the belief.
-  TruthBelief(const World& world, std::vector<Duration> solo);
+  /// With `noise` a cost is the mean over how the co-run could turn out, else that at the expected
+  /// speeds: a cost is not linear in the noise, so the two differ.
+  TruthBelief(const World& world, std::vector<Duration> solo, bool noise);
 
   PairBelief pair(JobId a, JobId b) const override;
   void learn(const EpisodeOutcome&) override {}
@@ -27,6 +29,7 @@ class TruthBelief final : public Belief {
 
   const World& world_;
   std::vector<Duration> solo_;
+  bool noise_;
   mutable std::vector<std::optional<PairBelief>> remembered_;  ///< row-major; truth does not change
 };
 

@@ -7,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "sim/error.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -46,12 +45,8 @@ std::unique_ptr<Policy> make(PolicyContext context) {
     options.percentage_of_nodes_to_score = static_cast<int>(*n);
   }
   options.backoff_initial = from_seconds(parameters.number("backoff_initial_s"));
-  options.backoff_max = from_seconds(parameters.number("backoff_max_s"));
-  if (options.backoff_max < options.backoff_initial) {
-    throw InputError(
-        "kube-default: backoff_max_s is below backoff_initial_s, expected at least as much; raise "
-        "backoff_max_s");
-  }
+  options.backoff_max =
+      std::max(options.backoff_initial, from_seconds(parameters.number("backoff_max_s")));
   return std::make_unique<KubeDefault>(options, context.seed);
 }
 
@@ -78,7 +73,13 @@ std::span<const ParameterSpec> parameter_specs() {
        0,
        1e6,
        {}},
-      {"backoff_max_s", "longest back-off [s]", ParameterKind::kNumber, 10.0, 0, 1e6, {}},
+      {"backoff_max_s",
+       "longest back-off [s]; backoff_initial_s where that is larger",
+       ParameterKind::kNumber,
+       10.0,
+       0,
+       1e6,
+       {}},
   }};
   return specs;
 }
@@ -187,7 +188,7 @@ void KubeDefault::admit(const ClusterView& view) {
 
 void KubeDefault::move_unschedulable(Time now) {
   for (const Cohort& cohort : unschedulable_) {
-    const Time end = cohort.timestamp + backoffs_[cohort.attempts - 1];
+    const Time end = later(cohort.timestamp, backoffs_[cohort.attempts - 1]);
     if (end > now) {
       backoff_.push({round_up(end, options_.backoff_poll), cohort});
     } else {

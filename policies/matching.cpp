@@ -1,5 +1,6 @@
 #include "policies/matching.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -13,9 +14,13 @@ std::vector<std::int32_t> min_cost_matching(const std::vector<double>& cost, std
   assert(cost.size() == n * n);
   std::vector<std::int32_t> partner(n, -1);
   if (n < 2) return partner;
+  // No cost may overflow the sums of the search; one that nobody knows is the worst.
+  constexpr double kLargest = 1e6;
   // Whole numbers: LEMON's dual variables stay exact, and equal costs are equal.
   const auto scaled = [&](std::size_t i, std::size_t j) {
-    return static_cast<std::int64_t>(std::llround(cost[i * n + j] * 1e9));
+    const double c = cost[i * n + j];
+    const double bounded = std::isnan(c) ? kLargest : std::clamp(c, -kLargest, kLargest);
+    return static_cast<std::int64_t>(std::llround(bounded * 1e9));
   };
   using Graph = lemon::SmartGraph;
   Graph graph;

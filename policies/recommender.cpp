@@ -39,7 +39,8 @@ std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const Jo
   std::vector<JobId> left(waiting.begin(), waiting.end());
   if (options_.pack_bin) {
     std::vector<JobId> bin = choose_bin(view, waiting);
-    if (bin.size() > kPair) {
+    // Two jobs that merely fit are a pair like any other; a bin that was asked for is a bin.
+    if (bin.size() > (options_.given_bin.empty() ? kPair : 1)) {
       std::erase_if(left,
                     [&](JobId j) { return std::find(bin.begin(), bin.end(), j) != bin.end(); });
       groups.push_back({.jobs = std::move(bin), .bin = true});

@@ -30,8 +30,13 @@ std::size_t ControlLoop::run(EventLog* log) {
     pass();
   }
   if (!waiting_.empty() || !to_profile_.empty()) {
-    broken("progress", std::to_string(waiting_.jobs().size() + to_profile_.size()) +
-                           " jobs were left waiting on an idle cluster");
+    const std::size_t left = waiting_.jobs().size() + to_profile_.size();
+    const JobId first = waiting_.empty() ? to_profile_.front() : waiting_.jobs().front();
+    const int asked = jobs_[index(first)].gpus;
+    broken("progress", std::to_string(left) + (left == 1 ? " job was" : " jobs were") +
+                           " left waiting on an idle cluster, the first is job " +
+                           std::to_string(index(first)) + ", which asks for " +
+                           std::to_string(asked) + (asked == 1 ? " GPU" : " GPUs"));
   }
   return passes_;
 }
@@ -107,9 +112,10 @@ void ControlLoop::start_profiling() {
 }
 
 void ControlLoop::pass() {
+  if (waiting_.empty() && to_profile_.empty()) return;
   const Time next_round = round_up(backend_.now(), options_.round);
   if (next_round != backend_.now()) {
-    if (!waiting_.empty() || !to_profile_.empty()) backend_.wake_at(next_round);
+    backend_.wake_at(next_round);
     return;
   }
   start_profiling();

@@ -106,7 +106,7 @@ MetricValues compute_metrics(const RunRecord& run) {
     queue.push_back(to_seconds(*job.first_start - job.submit));
     stretch.push_back(jct.back() / to_seconds(job.work));
   }
-  Duration solo_sum{0};
+  GpuTime solo_sum;
   for (const EpisodeRecord& episode : run.episodes) {
     solo_sum += episode.solo_sum;
     if (const auto value = episode.ps()) ps.push_back(*value);

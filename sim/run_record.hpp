@@ -19,7 +19,8 @@ struct JobRecord {
   Time last_start{0};
   Time finish{0};
   Duration work{0};  ///< J_a on the reference GPU type, as asked
-  Duration solo{0};  ///< J_a of what the last run had to do, on the GPU it ran on
+  /// J_a of what the last run had to do, on the GPU it ran on; at least 1 ns, but 0 for no work.
+  Duration solo{0};
   int gpus = 1;
   GpuId gpu{};              ///< the first GPU of the last run
   std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together
@@ -42,7 +43,7 @@ struct EpisodeRecord {
   Time start{0};
   Time end{0};
   std::vector<JobId> jobs;  ///< those that finished in it; a run that ended in OOM is not listed
-  Duration solo_sum{0};     ///< sum of their J_a
+  GpuTime solo_sum;         ///< sum of their J_a
   bool together = true;     ///< they all started at the same instant
   /// This is the lowest-numbered GPU that all of them were on: a co-run of gangs leaves an episode on
   /// each of its GPUs, and one of them speaks for it.
@@ -50,15 +51,14 @@ struct EpisodeRecord {
 
   /// JRS eq. 2 in its general form; empty when nobody finished in the episode.
   std::optional<double> ps() const {
-    if (solo_sum.count() == 0) return std::nullopt;
-    return static_cast<double>((solo_sum - (end - start)).count()) /
-           static_cast<double>(solo_sum.count());
+    if (solo_sum == GpuTime{}) return std::nullopt;
+    return (solo_sum - (end - start)).nanoseconds() / solo_sum.nanoseconds();
   }
 };
 
 /// Time integrals over all GPUs, in GPU-seconds.
 struct UsageRecord {
-  Duration busy{0};         ///< at least one resident (profiling included)
+  GpuTime busy;             ///< at least one resident (profiling included)
   double util_s = 0;        ///< min(1, sum of residents' utilisation scaled by speed)
   double util_known_s = 0;  ///< busy time during which every resident's utilisation was known
   double mem_s = 0;         ///< share of memory in use, where every resident's demand is known

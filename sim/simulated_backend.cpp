@@ -7,6 +7,13 @@
 
 namespace corun {
 
+namespace {
+
+/// What work takes at least, however little it is and however fast the GPU.
+constexpr Duration kShortestRun{1};
+
+}  // namespace
+
 SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& workload,
                                    const World& world, SimulationOptions options)
     : spec_(spec),
@@ -22,7 +29,7 @@ SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& work
   work_left_.reserve(workload.jobs.size());
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
-    record_.jobs[j].submit = job.submit;
+    record_.jobs[j].submit = later(job.submit, Duration::zero());
     record_.jobs[j].work = job.work;
     record_.jobs[j].gpus = job.gpus;
     record_.unknown_memory_jobs += !job.profile.mem_used_mib.has_value();
@@ -80,7 +87,7 @@ void SimulatedBackend::start_group(std::span<const JobId> jobs, std::span<const 
     running.since = now_;
     running.doomed = exceeds_memory(job, gpus);
     if (running.doomed) {
-      running.event = queue_.schedule(now_ + spec_.oom.ramp, EventKind::kFailure,
+      running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
                                       static_cast<std::uint32_t>(index(job)));
     }
     JobRecord& record = record_.jobs[index(job)];
@@ -88,7 +95,10 @@ void SimulatedBackend::start_group(std::span<const JobId> jobs, std::span<const 
     record.last_start = now_;
     record.gpu = gpus.front();
     record.group = group;
-    record.solo = Duration{std::llround(running.remaining_ns / slowest_gpu)};
+    record.solo = later(Time::zero(), from_nanoseconds(running.remaining_ns / slowest_gpu));
+    // On a very fast GPU: no work at all is another thing.
+    running.has_work = running.remaining_ns > 0;
+    if (running.has_work) record.solo = std::max(record.solo, kShortestRun);
     for (const GpuId g : gpus) occupy(job, g);
   }
   for (const GpuId g : gpus) devices_[index(g)].formed = state_.gpu(g).residents;
@@ -103,13 +113,14 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   const Duration asked =
       options_.profile_epoch && epoch
           ? *epoch
-          : Duration{std::llround(static_cast<double>(options_.profiling_minute.count()) * speed)};
+          : from_nanoseconds(static_cast<double>(options_.profiling_minute.count()) * speed);
   const Duration work = std::min(asked, work_left_[index(job)]);
   Running& running = running_[index(job)];
   running = Running{};
   running.gpus = {gpu};
   running.remaining_ns = static_cast<double>(work.count());
   running.since = now_;
+  running.has_work = work > Duration::zero();
   running.profiling = true;
   record_.jobs[index(job)].last_start = now_;
   devices_[index(gpu)].formed = state_.gpu(gpu).residents;
@@ -228,8 +239,9 @@ void SimulatedBackend::set_speed(JobId job, double speed) {
   running.remaining_ns = std::max(running.remaining_ns, 0.0);
   running.since = now_;
   running.speed = speed;
-  const Time end =
-      round_up(now_ + Duration{std::llround(running.remaining_ns / speed)}, options_.tick);
+  Time end = later(now_, from_nanoseconds(running.remaining_ns / speed));
+  if (running.has_work) end = std::max(end, record_.jobs[index(job)].last_start + kShortestRun);
+  end = round_up(end, options_.tick);
   if (running.event == EventQueue::kNone) {
     running.event =
         queue_.schedule(end, EventKind::kCompletion, static_cast<std::uint32_t>(index(job)));

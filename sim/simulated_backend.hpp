@@ -14,6 +14,8 @@
 /// speed(g) * s(j | company on g). When company on a GPU changes, the residents' remaining work is
 /// brought up to now (remaining -= v * elapsed) and their completions are re-planned to the nearest
 /// nanosecond. A job whose speed did not change keeps its planned completion, so that nothing drifts.
+///
+/// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
 namespace corun {
 
 struct SimulationOptions {
@@ -21,7 +23,9 @@ struct SimulationOptions {
   Duration profiling_minute = std::chrono::seconds{60};
   bool profile_epoch = false;  ///< profiling segment is one epoch (else `profiling_minute`)
   bool profiling_keeps_progress = false;
-  Duration tick{0};  ///< > 0: a completion is noticed at the next multiple of this
+  /// > 0: a completion is noticed at the next multiple of this. What it adds is part of J_c, of the
+  /// episode's length and of busy time, never of J_a: with a tick a lone job has ISD > 0 and PS < 0.
+  Duration tick{0};
 };
 
 class SimulatedBackend final : public ClusterBackend {
@@ -49,7 +53,8 @@ class SimulatedBackend final : public ClusterBackend {
     Time since{0};            ///< remaining_ns is as of this time
     EventQueue::Handle event = EventQueue::kNone;
     std::vector<GpuId> gpus;
-    bool doomed = false;  ///< started above the memory limit
+    bool doomed = false;    ///< started above the memory limit
+    bool has_work = false;  ///< when it started
     bool profiling = false;
   };
   struct Device {

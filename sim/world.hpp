@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "sim/ids.hpp"
 
@@ -35,6 +36,15 @@ class World {
   /// that whoever forms the same set in the same replication sees the same draw.
   virtual Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
                             std::span<double> out) const = 0;
+
+  /// How a co-run of two could turn out, with weights that add up to 1: what an expected cost is taken
+  /// over. Unless a world knows better, its expected speeds for certain. Clears `out`.
+  struct PairOutcome {
+    double weight = 1;
+    double speed_a = 1;
+    double speed_b = 1;
+  };
+  virtual void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const;
 };
 
 }  // namespace corun

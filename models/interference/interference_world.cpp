@@ -1,6 +1,7 @@
 #include "models/interference/interference_world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -69,6 +70,42 @@ Provenance InterferenceWorld::speeds(const Company& company,
     }
   }
   return extrapolated_ ? Provenance::kExtrapolated : Provenance::kModelled;
+}
+
+void InterferenceWorld::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const {
+  const std::size_t first = jobs_[index(a)].workload <= jobs_[index(b)].workload ? 0 : 1;
+  const std::array workloads{jobs_[index(a)].workload, jobs_[index(b)].workload};
+  if (const auto* rows = measured_->find({workloads[first], workloads[1 - first]})) {
+    out.clear();
+    for (const MeasuredTable::Row& row : *rows) {
+      out.push_back({1 / static_cast<double>(rows->size()), 1 / (1 + row.excess[first]),
+                     1 / (1 + row.excess[1 - first])});
+    }
+    return;
+  }
+  World::pair_outcomes(a, b, out);
+  const double sigma = model_->residual_sigma();
+  if (sigma == 0) return;
+  // Nodes and weights of the standard normal: exact for polynomials of degree nine.
+  struct Node {
+    double z, weight;
+  };
+  constexpr std::array<Node, 5> kNodes{{{-2.8569700138728056, 0.011257411327720691},
+                                        {-1.3556261799742659, 0.22207592200561266},
+                                        {0, 0.53333333333333333},
+                                        {1.3556261799742659, 0.22207592200561266},
+                                        {2.8569700138728056, 0.011257411327720691}}};
+  const PairOutcome at_mean = out.front();
+  const auto speed = [&](double mean_speed, double z) {
+    return 1 / (1 + (1 / mean_speed - 1) * std::exp(sigma * z - sigma * sigma / 2));
+  };
+  out.clear();
+  for (const Node& x : kNodes) {
+    for (const Node& y : kNodes) {
+      out.push_back(
+          {x.weight * y.weight, speed(at_mean.speed_a, x.z), speed(at_mean.speed_b, y.z)});
+    }
+  }
 }
 
 bool InterferenceWorld::measured_speeds(std::span<const JobId> group,

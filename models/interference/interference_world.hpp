@@ -66,6 +66,9 @@ class InterferenceWorld final : public World {
   Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
 
+  /// Each measured row alike, or the model with five Gauss-Hermite nodes of noise for each job.
+  void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const override;
+
  private:
   bool measured_speeds(std::span<const JobId> group, std::span<const JobId> residents,
                        std::optional<std::uint64_t> noise_seed, std::span<double> out) const;

@@ -31,9 +31,11 @@ std::vector<double> overlap_excess(const CorunMeasurement& measurement) {
     double low = -0.5 / static_cast<double>(members.size() - 1);  // twice the solo speed
     double high = 1e6;
     if (!(work(low) >= member.solo_s && work(high) <= member.solo_s)) {
-      throw InputError(measurement.source, "a member's times fit no positive speed: solo " +
-                                               std::to_string(member.solo_s) + " s, co-run " +
-                                               std::to_string(member.corun_s) + " s");
+      throw InputError(measurement.source,
+                       "found solo_s " + std::to_string(member.solo_s) + " and corun_s " +
+                           std::to_string(member.corun_s) +
+                           ", which fit no positive speed beside the other members, expected times "
+                           "of jobs that started together; correct or remove the row");
     }
     for (int i = 0; i < 200 && low < high; ++i) {
       const double middle = std::midpoint(low, high);

@@ -1,27 +1,34 @@
 #!/usr/bin/python3
 """Holds the documentation true: every block that says `<!-- output of: corun ... -->` is what that
-command prints.
+command prints, and every command that a page shows runs as printed.
 
 usage: docs_test.py CORUN [--update]
 
-With --update the blocks are rewritten in place. A block is an indented paragraph right after the
-comment. Exit code 1 when one of them differs, or when a page has none left to check.
+A block is an indented paragraph right after its comment; with --update the blocks are rewritten in place.
+A command is any other line that begins with four spaces and `corun `. It runs in a folder of its own
+with the program on the PATH and links to examples/ and experiments/, and must exit with 0. Exit code 1
+when a block differs, a page has none left to check, or a command fails.
 """
+import concurrent.futures
 import difflib
+import os
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/models.md"]
+PAGES = ["README.md", "docs/models.md"]  # have blocks of output
 BLOCK = re.compile(r"(<!-- output of: corun (.*?) -->\n)\n?((?:(?:    .*)?\n)*?)(?=\S|\Z)")
+COMMAND = re.compile(r"^    (corun .*?)(?:\s+#.*)?$", re.MULTILINE)
+NEEDS_DATA = ["--pairs lucid"]  # data that are not part of the repository
+LIMIT_S = 120
 
 
-def main():
-    program = str(pathlib.Path(sys.argv[1]).resolve())
-    update = "--update" in sys.argv[2:]
+def check_blocks(program, update):
+    """Number of pages that are not what the program prints."""
     wrong = 0
     for page in PAGES:
         path = ROOT / page
@@ -50,6 +57,63 @@ def main():
             wrong += 1
             print(f"{page} is not what the program prints; renew it with {sys.argv[0]} CORUN --update")
             sys.stdout.writelines(difflib.unified_diff(text.splitlines(True), new.splitlines(True), "page", "program"))
+    return wrong
+
+
+def commands():
+    """PAGE:LINE and text of every command shown, outputs left out."""
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*/README.md"))]:
+        # Blank lines take the place of a block, so that line numbers stay.
+        text = BLOCK.sub(lambda block: "\n" * block[0].count("\n"), page.read_text())
+        for match in COMMAND.finditer(text):
+            yield f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}", match[1]
+
+
+def run_command(program, place, line):
+    """What is wrong with this line, or None."""
+    short = line
+    if re.match(r"corun replay\b", line) and "replications" not in line and "--dump-config" not in line:
+        short += " --set replications=2"  # that it runs is the question, not what it finds
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "bin").mkdir()
+        (pathlib.Path(folder) / "bin/corun").symlink_to(program)
+        here = pathlib.Path(folder) / "here"
+        here.mkdir()
+        for name in ["examples", "experiments"]:
+            (here / name).symlink_to(ROOT / name)
+        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+        try:
+            done = subprocess.run(["bash", "-c", short], capture_output=True, text=True, cwd=here, env=environment,
+                                  timeout=LIMIT_S, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return f"{place}: {line}\n  took more than {LIMIT_S} s"
+    if done.returncode != 0:
+        return f"{place}: {line}\n  exit {done.returncode}: {(done.stderr or done.stdout).strip()[-1000:]}"
+    return None
+
+
+def check_commands(program):
+    """Number of commands that do not run as printed."""
+    seen = {}
+    for place, line in commands():
+        if not any(data in line for data in NEEDS_DATA):
+            seen.setdefault(line, place)
+    if not seen:
+        print("no command was found in any page")
+        return 1
+    with concurrent.futures.ThreadPoolExecutor(max_workers=4) as pool:
+        results = pool.map(lambda item: run_command(program, item[1], item[0]), seen.items())
+        problems = [problem for problem in results if problem]
+    for problem in problems:
+        print(problem)
+    print(f"{len(seen)} commands ran, {len(problems)} failed")
+    return len(problems)
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    wrong = check_blocks(program, "--update" in sys.argv[2:])
+    wrong += check_commands(program)
     sys.exit(1 if wrong else 0)
 
 

@@ -95,9 +95,7 @@ TEST(Replay, AnotherGpuTypeIsExtrapolatedAndSaysSo) {
 
 TEST(Replay, OverloadIsAnnounced) {
   const auto has = [](const Experiment& e) {
-    return std::any_of(e.warnings().begin(), e.warnings().end(), [](const std::string& w) {
-      return w.find("offered load") != std::string::npos;
-    });
+    return e.overload().find("offered load") != std::string::npos;
   };
   const std::vector<std::string> base{"workload.source=jrs-resampled", "workload.jobs=400"};
   const auto with_load = [&](const std::string& load) {

@@ -21,6 +21,7 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -622,6 +623,37 @@ TEST_F(ResultsTest, AtomicWritesLeaveNoTemporaryFile) {
                        "No such file or directory"));
   EXPECT_EQ(bytes_of(path("f")), "two");
   EXPECT_EQ(names(), (std::set<std::string>{"f"}));
+}
+
+TEST_F(ResultsTest, AtomicWritesReplaceNothingButFiles) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0666), 0);
+  fs::create_symlink("pipe", path("to-pipe"));
+  fs::create_directory(path("folder"));
+  for (const char* name : {"pipe", "to-pipe"}) {
+    EXPECT_EQ(error_of([&] { write_file_atomically(path(name), "one"); }),
+              "cannot write '" + path(name) + "': it is not a regular file; choose another file");
+  }
+  EXPECT_EQ(error_of([&] { write_file_atomically(path("folder"), "one"); }),
+            "cannot write '" + path("folder") + "': it is a directory; choose another file");
+  EXPECT_TRUE(fs::is_fifo(pipe) && fs::is_symlink(path("to-pipe")));
+  EXPECT_EQ(names(), (std::set<std::string>{"pipe", "to-pipe", "folder"}));
+}
+
+TEST_F(ResultsTest, AtomicWritesFollowLinks) {
+  write_text(path("f"), "one");
+  fs::create_symlink("f", path("link"));
+  write_file_atomically(path("link"), "two");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(bytes_of(path("f")), "two");
+}
+
+TEST_F(ResultsTest, APartialDirectoryThatIsALinkToNothingIsRefused) {
+  fs::create_symlink("nowhere", path("r.h5.partial"));
+  EXPECT_EQ(error_of([&] { ResultsWriter(path("r.h5"), make_header(), kNow); }),
+            "--output: '" + path("r.h5.partial") +
+                "' is in the way (a link to nothing); remove it or choose another file");
+  EXPECT_TRUE(fs::is_symlink(path("r.h5.partial")));
 }
 
 }  // namespace

@@ -127,8 +127,13 @@ TEST(ControlLoop, RuleFutureTimer) {
 }
 
 TEST(ControlLoop, RuleProgress) {
-  breaks("progress", "2 jobs were left waiting on an idle cluster", cluster(1, 1),
-         workload({job(10s), job(10s)}), [](const ClusterView&, std::vector<Decision>&) {});
+  const auto idle = [](const ClusterView&, std::vector<Decision>&) {};
+  breaks("progress",
+         "2 jobs were left waiting on an idle cluster, the first is job 1, which asks for 2 GPUs",
+         cluster(1, 2), workload({job(10s).at(5s), job(10s).gpus(2)}), idle);
+  breaks("progress",
+         "1 job was left waiting on an idle cluster, the first is job 0, which asks for 1 GPU",
+         cluster(1, 1), workload({job(10s)}), idle);
 }
 
 /// At 30 s everything happens at once: A ends, B runs out of memory, C arrives, a timer rings. Ends

@@ -1,11 +1,16 @@
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "models/interference/interference_world.hpp"
+#include "sim/error.hpp"
+#include "sim/metrics.hpp"
 #include "sim/simulated_backend.hpp"
 #include "tests/support/builders.hpp"
 
@@ -599,6 +604,89 @@ TEST(ClosedForm, AStrangerEndsAMeasuredGroup) {
   EXPECT_EQ(finishes(r.record), (Times{20s, 40s, 50s, 30s}));
   EXPECT_DOUBLE_EQ(r.record.usage.corun_s[static_cast<std::size_t>(Provenance::kMeasured)], 20);
   EXPECT_DOUBLE_EQ(r.record.usage.corun_s[static_cast<std::size_t>(Provenance::kModelled)], 20);
+}
+
+// ---- the ends of the range -------------------------------------------------------------------
+
+// 9e7 s on a GPU of speed 1/100 take 9e9 s: 285 years. On a GPU of its own each job can do that, and
+// the sums over GPUs (2.7e10 GPU-seconds) are exact beyond what a Duration holds.
+TEST(ClosedForm, GpuTimeBeyondTheRangeOfADuration) {
+  const Workload w = workload({job(90'000'000s), job(90'000'000s), job(90'000'000s)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(2)}}});
+  const RunResult r = run(cluster(1, 3, 1e-2), w, ShareWorld(1), policy);
+  EXPECT_EQ(finishes(r.record), Times(3, 9'000'000'000s));
+  EXPECT_DOUBLE_EQ(to_seconds(r.record.usage.busy), 2.7e10);
+  const MetricValues m = compute_metrics(r.record);
+  EXPECT_EQ(at(m, Metric::kPsTotal), 0);
+  EXPECT_EQ(at(m, Metric::kPs), 0);
+  EXPECT_DOUBLE_EQ(at(m, Metric::kOccupancy), 1);
+}
+
+// What goes on beyond 292 years is refused wherever it would happen, and never wraps around.
+TEST(ClosedForm, TimeBeyondTheRangeIsRefused) {
+  const auto refused = [](const ClusterSpec& spec, const Workload& w, std::vector<Step> list,
+                          const RunOptions& options) {
+    ScriptedPolicy policy = steps(std::move(list));
+    try {
+      run(spec, w, ShareWorld(1), policy, options);
+    } catch (const InputError& e) {
+      return std::string(e.what()).rfind("simulated time would pass 292 years; ", 0) == 0;
+    }
+    return false;
+  };
+  const Workload long_jobs = workload({job(90'000'000s), job(90'000'000s), job(90'000'000s)});
+  const ClusterSpec slow = cluster(1, 1, 1e-2);
+  // One after the other; sharing; on a GPU on which one alone does not end.
+  EXPECT_TRUE(refused(slow, long_jobs, {{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 9'000'000'000s}}, {}));
+  EXPECT_TRUE(refused(slow, long_jobs, {{{J(0), J(1), J(2)}, {G(0)}}}, {}));
+  EXPECT_TRUE(refused(cluster(1, 1, 1e-12), long_jobs, {{{J(0)}, {G(0)}}}, {}));
+  // Rounds and ticks of 1e9 s: nothing can start or end after 9e9 s.
+  RunOptions coarse;
+  coarse.simulation.tick = 1'000'000'000s;
+  EXPECT_TRUE(refused(slow, workload({job(90'000'001s)}), {{{J(0)}, {G(0)}}}, coarse));
+  coarse = {};
+  coarse.control.round = 1'000'000'000s;
+  EXPECT_TRUE(refused(slow, workload({job(10s).at(9'000'000'001s)}), {{{J(0)}, {G(0)}}}, coarse));
+  // A job that can never fit fails after 1e9 s, ten times: the tenth would be at 1e10 s.
+  ClusterSpec small = cluster(1, 1, 1, 100);
+  small.oom.ramp = 1'000'000'000s;
+  small.oom.retries = 20;
+  EXPECT_TRUE(refused(small, workload({job(10s).memory(200)}),
+                      std::vector<Step>(21, {{J(0)}, {G(0)}}), {}));
+  // Arrivals, too.
+  EXPECT_TRUE(refused(slow, workload({job(10s).at(kNever)}), {}, {}));
+}
+
+// A round that nobody waits for does not matter: 9e9 s is a multiple of 1e9 s, the end is not.
+TEST(ClosedForm, ARoundBeyondTheRangeThatNobodyWaitsForIsNone) {
+  RunOptions options;
+  options.control.round = 1'000'000'000s;
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+  const Workload w = workload({job(10s).at(9'000'000'000s)});
+  EXPECT_EQ(finishes(run(cluster(1, 1), w, ShareWorld(1), policy, options).record),
+            (Times{9'000'000'010s}));
+}
+
+// 1 ns of work on a GPU of speed 1e6 takes 1 ns, the least that there is: alone it has no slowdown.
+TEST(ClosedForm, TheShortestRunTakesANanosecond) {
+  ScriptedPolicy alone = steps({{{J(0)}, {G(0)}}});
+  const RunResult one = run(cluster(1, 1, 1e6), workload({job(1ns)}), ShareWorld(1), alone);
+  EXPECT_EQ(one.record.jobs[0].solo, 1ns);
+  EXPECT_EQ(one.record.jobs[0].finish, 1ns);
+  EXPECT_EQ(one.record.jobs[0].isd(), 0);
+  EXPECT_EQ(at(compute_metrics(one.record), Metric::kPsTotal), 0);
+  // Sharing with a longer one that comes beside it at the same instant.
+  ScriptedPolicy joined = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}});
+  EXPECT_EQ(run(cluster(1, 1, 1e6), workload({job(1ns), job(1s)}), ShareWorld(1), joined, join())
+                .record.jobs[0]
+                .isd(),
+            0);
+  // Sharing with a longer one from the start.
+  ScriptedPolicy both = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult two = run(cluster(1, 1, 1e6), workload({job(1ns), job(1s)}), ShareWorld(1), both);
+  EXPECT_EQ(two.record.jobs[0].solo, 1ns);
+  EXPECT_EQ(two.record.jobs[0].isd(), 0);
+  EXPECT_TRUE(std::isfinite(*two.record.episodes[0].ps()));
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workl
   } else if (entry.needs == PolicyNeeds::kTruth) {
     std::vector<Duration> solo;
     for (const JobSpec& j : w.jobs) solo.push_back(j.work);
-    belief = std::make_unique<TruthBelief>(world, std::move(solo));
+    belief = std::make_unique<TruthBelief>(world, std::move(solo), false);
   }
   return entry.make({std::move(parameters), std::move(belief), seed, plan_once});
 }

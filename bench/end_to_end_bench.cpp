@@ -100,7 +100,9 @@ int main(int argc, char** argv) {
       add(policy, load, 100000);
     }
   }
-  for (const char* policy : {"fcfs", "kube-default", "exclusive"}) add(policy, "3.0", 100000);
+  for (const char* policy : {"fcfs", "min-slowdown", "kube-default", "exclusive"}) {
+    add(policy, "3.0", 100000);
+  }
   benchmark::RegisterBenchmark("make-trace/load=0.9", make_trace)
       ->ArgName("jobs")
       ->RangeMultiplier(10)

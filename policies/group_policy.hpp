@@ -49,7 +49,7 @@ class GroupPolicy : public Policy {
   static constexpr int kPair = 2;
   /// A plan is over this many waiting jobs at most, the oldest: a queue that grows without bound must
   /// not make each decision slower. No queue of the papers comes near.
-  static constexpr std::size_t kWindow = 2048;
+  static constexpr std::size_t kWindow = 512;
 
  private:
   void start_groups(const ClusterView& view, std::vector<Decision>& out);

@@ -478,6 +478,8 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
     run.record.passes = passes;
   } catch (const PolicyError& e) {
     throw InputError(policy.place, e.what());
+  } catch (const InputError& e) {  // the engine's: it knows no places
+    throw InputError(config_.place(file_trace_ ? "workload.path" : "workload.source"), e.what());
   }
   run.metrics = compute_metrics(run.record);
   return run;

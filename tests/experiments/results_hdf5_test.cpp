@@ -269,7 +269,7 @@ TEST_F(ResultsTest, PandasReadsItWithNoHelpOfOurs) {
                  "tested that users can open results files\n\n";
     GTEST_SKIP() << "needs python3-h5py and python3-pandas";
   }
-  const fs::path script = fs::path(__FILE__).parent_path() / "read_results.py";
+  const fs::path script = fs::path(CORUN_SOURCE_DIR) / "tests/experiments/read_results.py";
   ASSERT_TRUE(fs::exists(script)) << script;
   const auto read = [&](const std::string& file, const std::string& more) {
     return std::system(

@@ -54,9 +54,7 @@ double offered_load(const Trace& trace) {
   return work_s / (corun::to_seconds(last - first) * kNodes * kGpusPerNode);
 }
 
-double warned(const Experiment& experiment) {
-  return experiment.overload().empty() ? 0 : 1;
-}
+double warned(const Experiment& experiment) { return experiment.overload().empty() ? 0 : 1; }
 
 void simulate(benchmark::State& state, const std::string& policy, double load) {
   const std::int64_t jobs = state.range(0);

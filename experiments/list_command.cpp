@@ -47,7 +47,7 @@ std::string fallback_text(const ParameterValue& value) {
 std::string first_sentence(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string text;
-  for (std::string line; std::getline(file, line) && line.rfind("#", 0) == 0;) {
+  for (std::string line; std::getline(file, line) && line.starts_with('#');) {
     line.erase(0, line.find_first_not_of("# "));
     if (line.empty()) break;
     text += (text.empty() ? "" : " ") + line;

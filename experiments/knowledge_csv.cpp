@@ -1,7 +1,5 @@
 #include "experiments/knowledge_csv.hpp"
 
-#include <ostream>
-
 #include "traces/csv_reader.hpp"
 
 namespace corun {
@@ -53,21 +51,6 @@ KnowledgeBase read_knowledge_csv(const std::string& path, int clusters) {
 KnowledgeBase read_knowledge_csv(std::istream& in, const std::string& name, int clusters) {
   CsvReader csv(in, name, columns());
   return read(csv, clusters);
-}
-
-void write_knowledge_csv(std::ostream& out, const KnowledgeBase& kb) {
-  out << "metric,cluster,partner,count,mean,variance\n";
-  const auto row = [&](const char* metric, int a, int b, const Statistic& s) {
-    if (s.count == 0) return;
-    out << metric << ',' << a << ',' << b << ',' << s.count << ',' << csv_number(s.mean) << ','
-        << csv_number(s.variance()) << '\n';
-  };
-  for (int a = 0; a < kb.clusters(); ++a) {
-    for (int b = 0; b < kb.clusters(); ++b) row("isd", a, b, kb.isd(a, b));
-  }
-  for (int a = 0; a < kb.clusters(); ++a) {
-    for (int b = a; b < kb.clusters(); ++b) row("ps", a, b, kb.ps(a, b));
-  }
 }
 
 }  // namespace corun

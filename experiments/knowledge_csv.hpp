@@ -18,6 +18,4 @@ namespace corun {
 KnowledgeBase read_knowledge_csv(const std::string& path, int clusters);
 KnowledgeBase read_knowledge_csv(std::istream& in, const std::string& name, int clusters);
 
-void write_knowledge_csv(std::ostream& out, const KnowledgeBase& kb);
-
 }  // namespace corun

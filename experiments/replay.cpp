@@ -8,6 +8,9 @@
 
 namespace corun {
 
+namespace {
+
+/// Over all of these runs.
 Coverage coverage_of(const std::vector<const UsageRecord*>& usage) {
   std::array<double, 4> sum{};
   for (const UsageRecord* u : usage) {
@@ -20,6 +23,8 @@ Coverage coverage_of(const std::vector<const UsageRecord*>& usage) {
   return {of(Provenance::kMeasured) / total, of(Provenance::kModelled) / total,
           of(Provenance::kExtrapolated) / total};
 }
+
+}  // namespace
 
 ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) {
   const auto total = static_cast<std::size_t>(experiment.config().replications);

@@ -37,7 +37,4 @@ struct ReplayOptions {
 /// there are. Throws what a replication throws (the one with the lowest number).
 ReplayResult replay(const Experiment& experiment, const ReplayOptions& options);
 
-/// One policy of one replication, for logs.
-Coverage coverage_of(const std::vector<const UsageRecord*>& usage);
-
 }  // namespace corun

@@ -21,7 +21,7 @@ PairBelief TruthBelief::ask(JobId a, JobId b) const {
   if (noise_) {
     world_.pair_outcomes(a, b, outcomes);
   } else {
-    world_.World::pair_outcomes(a, b, outcomes);
+    world_.World::pair_outcomes(a, b, outcomes);  // the interface's own: at the expected speeds
   }
   const double solo_a = to_seconds(solo_[index(a)]);
   const double solo_b = to_seconds(solo_[index(b)]);

@@ -13,7 +13,8 @@
 ///
 /// A plan with a belief by clusters:
 ///   1. max-packing only: fill one GPU's bin in ascending order of a resource until the next job would
-///      exceed 100 %. A bin is a group of three or more; a smaller fill is left to the pairing.
+///      exceed 100 %. A bin is a group of three or more; a smaller fill is left to the pairing
+///      (a bin that the configuration gives is taken as it is).
 ///   2. choose how many groups each pair of clusters gets (pairing.hpp), best rank first;
 ///   3. fill the slots in that order with the waiting jobs of each cluster by ascending uncertainty,
 ///      ties by job index: inter-cluster pairs join i-th with i-th, intra-cluster pairs consecutive

@@ -60,7 +60,6 @@ class ControlLoop {
 
  private:
   void take(const Report& report);
-  void enqueue(JobId job);
   void show_finished_episodes();
   void start_profiling();
   void pass();

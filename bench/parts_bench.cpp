@@ -7,6 +7,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "models/knowledge/knowledge_base.hpp"
 #include "policies/matching.hpp"
 #include "sim/rng.hpp"
 #include "traces/job_csv.hpp"
@@ -86,6 +87,31 @@ void read_job_csv(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
 
+/// One co-run learnt, of random clusters: ISD of both, PS of the pair. `known` co-runs came before, so
+/// that quantiles are exact lists (100) or bins (10^6); the cost must not grow with them.
+void knowledge_observe(benchmark::State& state) {
+  Rng rng(1, Stream::kTest);
+  struct CoRun {
+    int a, b;
+    double isd_a, isd_b, ps;
+  };
+  std::vector<CoRun> co_runs(4096);
+  for (CoRun& c : co_runs) {
+    c = {static_cast<int>(rng.below(3)), static_cast<int>(rng.below(3)), 0.4 * rng.uniform(),
+         0.4 * rng.uniform(), 0.5 * rng.uniform()};
+  }
+  std::size_t next = 0;
+  corun::KnowledgeBase kb(corun::paper_clusters(), state.range(1) != 0 ? 0.01 : 0);
+  const auto observe = [&] {
+    const CoRun& c = co_runs[next++ % co_runs.size()];
+    kb.observe(c.a, c.b, c.isd_a, c.isd_b, c.ps);
+  };
+  for (std::int64_t i = 0; i < state.range(0); ++i) observe();
+  for (auto _ : state) observe();
+  benchmark::DoNotOptimize(kb.overall_isd());
+  state.SetItemsProcessed(state.iterations());
+}
+
 BENCHMARK(matching_random)
     ->Name("matching/random")
     ->ArgName("n")
@@ -103,6 +129,12 @@ BENCHMARK(matching_clusters)
 BENCHMARK(philox_block)->Name("philox/block");
 BENCHMARK(philox_uniform)->Name("philox/uniform");
 BENCHMARK(philox_keyed_normal)->Name("philox/keyed_normal");
+BENCHMARK(knowledge_observe)
+    ->Name("knowledge/observe")
+    ->ArgNames({"known", "decay"})
+    ->Args({100, 0})
+    ->Args({1000000, 0})
+    ->Args({1000000, 1});
 BENCHMARK(read_job_csv)
     ->Name("read_job_csv")
     ->ArgName("rows")

@@ -137,6 +137,19 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
   return values;
 }
 
+std::string find_input_file(const std::string& path, const CommonOptions& common,
+                            const std::string& flag) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return path;
+  if (!common.data.empty() && !std::filesystem::path(path).is_absolute()) {
+    const std::string there = common.data + "/" + path;
+    if (std::filesystem::exists(there, error)) return there;
+  }
+  throw InputError(flag, "no file '" + printable(path) + "'" +
+                             (common.data.empty() ? "" : ", nor below " + printable(common.data)) +
+                             "; check the path or give --data DIR");
+}
+
 void emit(const CommonOptions& common, const std::string& text) {
   if (common.output) {
     write_file_atomically(checked_output_path(*common.output, "--output"), text);

@@ -51,6 +51,11 @@ struct CommandLine {
 std::optional<boost::program_options::variables_map> parse_command_line(
     const CommandLine& command, const std::vector<std::string>& arguments, CommonOptions& common);
 
+/// The path itself if it is there, else the file of that name in the data directory. InputError that
+/// begins with `flag` if there is neither.
+std::string find_input_file(const std::string& path, const CommonOptions& common,
+                            const std::string& flag);
+
 /// Prints what a command has to say, or writes it to --output in its place.
 void emit(const CommonOptions& common, const std::string& text);
 
@@ -67,6 +72,8 @@ std::string commit();
 int replay_command(const std::vector<std::string>& arguments);
 int recommend_command(const std::vector<std::string>& arguments);
 int model_command(const std::vector<std::string>& arguments);
+int kb_command(const std::vector<std::string>& arguments);
+int kb_eval_command(const std::vector<std::string>& arguments);
 int list_command(const std::vector<std::string>& arguments);
 
 }  // namespace corun

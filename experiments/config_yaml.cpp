@@ -104,6 +104,7 @@ template <typename Visitor>
 void visit(Visitor& v, BeliefConfig& c) {
   v.field("model", c.model, OneOf{{"cluster-mean", "truth"}});
   v.field("initial", c.initial, AnyText{});
+  v.field("overrides", c.overrides, AnyText{});
 }
 
 template <typename Visitor>

@@ -9,7 +9,8 @@
 
 #include "experiments/checksum.hpp"
 #include "experiments/gpu_types.hpp"
-#include "experiments/knowledge_csv.hpp"
+#include "experiments/knowledge_catalog.hpp"
+#include "experiments/knowledge_file.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/truth_belief.hpp"
 #include "policies/recommender.hpp"
@@ -70,8 +71,10 @@ Duration seconds_or_zero(const std::optional<double>& s) {
 
 }  // namespace
 
-Experiment::Experiment(Config config, std::string data_directory)
-    : config_(std::move(config)), data_directory_(std::move(data_directory)) {
+Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue)
+    : config_(std::move(config)),
+      data_directory_(std::move(data_directory)),
+      file_trace_(std::move(queue)) {
   build_cluster();
   source_ = find_trace(config_.workload.source);
   if (source_ == nullptr) {
@@ -79,7 +82,7 @@ Experiment::Experiment(Config config, std::string data_directory)
                      "unknown workload source '" + config_.workload.source +
                          "': " + suggest(trace_catalog(), config_.workload.source));
   }
-  if (source_->reads_file) {
+  if (source_->reads_file && !file_trace_) {
     if (!config_.workload.path) {
       throw InputError(config_.place("workload.source"),
                        "source '" + config_.workload.source + "' reads a file: set workload.path");
@@ -88,7 +91,7 @@ Experiment::Experiment(Config config, std::string data_directory)
     TraceRequest request;
     request.path = resolve_path(*config_.workload.path, "workload.path");
     file_trace_ = source_->make(request, keys_);
-  } else if (config_.workload.path) {
+  } else if (config_.workload.path && !file_trace_) {
     throw InputError(config_.place("workload.path"), "source '" + config_.workload.source +
                                                          "' reads no file; remove workload.path");
   }
@@ -188,14 +191,16 @@ void Experiment::build_world() {
 
 void Experiment::build_belief() {
   const std::string& initial = config_.belief.initial;
-  if (initial == "jrs") {
-    initial_knowledge_ = build_knowledge_base(paper_measurements(keys_, kJrsKnowledgeBase));
-  } else if (initial == "prirect") {
-    initial_knowledge_ = build_knowledge_base(paper_measurements(keys_, kPrirectKnowledgeBase));
-  } else if (initial == "none") {
-    initial_knowledge_ = KnowledgeBase(kClusters);
+  if (const KnowledgeEntry* entry = find_knowledge(initial)) {
+    initial_knowledge_ = entry->make();
   } else {
-    initial_knowledge_ = read_knowledge_csv(resolve_path(initial, "belief.initial"), kClusters);
+    initial_knowledge_ = read_knowledge_file(resolve_path(initial, "belief.initial")).kb;
+    // The queues that come with corun carry the papers' labels, which say nothing of other clusters.
+    labels_hold_ = source_->reads_file;
+  }
+  if (config_.belief.overrides) {
+    overrides_ = read_cluster_overrides(resolve_path(*config_.belief.overrides, "belief.overrides"),
+                                        initial_knowledge_->clusters());
   }
 }
 
@@ -240,11 +245,11 @@ void Experiment::check_trace() {
                            " GPUs at once, the cluster has " +
                            std::to_string(cluster_.gpu_count()) + "; add nodes or GPUs");
     }
-    if (trace.clusters[j] >= kClusters) {
+    if (labels_hold_ && trace.clusters[j] >= initial_knowledge_->clusters()) {
       throw InputError(config_.place("workload.path"),
                        "job '" + printable(trace.names[j]) + "' is of cluster " +
                            std::to_string(trace.clusters[j]) + ", expected clusters 0 to " +
-                           std::to_string(kClusters - 1) + " or none given");
+                           std::to_string(initial_knowledge_->clusters() - 1) + " or none given");
     }
     work_s += to_seconds(job.work) * job.gpus;
     first = std::min(first, job.submit);
@@ -268,8 +273,24 @@ void Experiment::check_trace() {
   if (trace.imputed_profiles > 0) {
     warnings_.push_back(std::to_string(trace.imputed_profiles) + " of " +
                         std::to_string(trace.names.size()) +
-                        " jobs have no published profile: their cluster's centre stands in "
-                        "(imputed)");
+                        (labels_hold_
+                             ? " jobs have no published profile: their cluster's centre stands in "
+                               "(imputed)"
+                             : " jobs have no published profile: they count as cluster 0 with "
+                               "infinite uncertainty where belief.overrides says nothing else"));
+  }
+  for (const ClusterOverride& o : overrides_) {
+    if (std::find(trace.names.begin(), trace.names.end(), o.job) == trace.names.end()) {
+      const std::vector<std::string_view> known(trace.names.begin(), trace.names.end());
+      throw InputError(o.place, "no job '" + printable(o.job) +
+                                    "' in the workload: " + did_you_mean(o.job, known));
+    }
+  }
+  if (!overrides_.empty()) {
+    warnings_.push_back(std::to_string(overrides_.size()) + " of " +
+                        std::to_string(trace.names.size()) +
+                        " jobs take their cluster or uncertainty from " +
+                        *config_.belief.overrides);
   }
   const auto blank =
       std::count_if(trace.workload.jobs.begin(), trace.workload.jobs.end(), [](const JobSpec& j) {
@@ -364,10 +385,22 @@ std::unique_ptr<Belief> Experiment::initial_belief(const Trace& trace) const {
   std::vector<ClusterAssignment> assignments;
   assignments.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    ClusterAssignment a = assign_cluster(trace.workload.jobs[j].profile);
-    if (trace.clusters[j] >= 0) a.cluster = trace.clusters[j];
-    if (!std::isnan(trace.uncertainties[j])) a.uncertainty = trace.uncertainties[j];
+    const Profile& profile = trace.workload.jobs[j].profile;
+    // Without the papers' labels a stand-in for an unpublished profile is no profile.
+    ClusterAssignment a = assign_cluster(initial_knowledge_->clustering(),
+                                         labels_hold_ || !profile.imputed ? profile : Profile{});
+    if (labels_hold_) {
+      if (trace.clusters[j] >= 0) a.cluster = trace.clusters[j];
+      if (!std::isnan(trace.uncertainties[j])) a.uncertainty = trace.uncertainties[j];
+    }
     assignments.push_back(a);
+  }
+  for (const ClusterOverride& o : overrides_) {
+    const auto at = std::find(trace.names.begin(), trace.names.end(), o.job);
+    if (at == trace.names.end()) continue;  // replications of a resampled queue differ in names
+    ClusterAssignment& a = assignments[static_cast<std::size_t>(at - trace.names.begin())];
+    if (o.cluster) a.cluster = *o.cluster;
+    if (o.uncertainty) a.uncertainty = *o.uncertainty;
   }
   return std::make_unique<ClusterMeanBelief>(*initial_knowledge_, std::move(assignments));
 }
@@ -396,10 +429,11 @@ Parameters Experiment::parameters_of(const PolicyInstance& policy, const Trace& 
           } else {
             if constexpr (std::is_same_v<T, std::vector<std::pair<int, int>>>) {
               for (const auto& [a, b] : value) {
-                if (std::max(a, b) < kClusters) continue;
+                if (std::max(a, b) < initial_knowledge_->clusters()) continue;
                 throw InputError(config_.place(own + key),
                                  "found cluster " + std::to_string(std::max(a, b)) +
-                                     ", expected clusters 0 to " + std::to_string(kClusters - 1));
+                                     ", expected clusters 0 to " +
+                                     std::to_string(initial_knowledge_->clusters() - 1));
               }
             }
             parameters.set(key, value);

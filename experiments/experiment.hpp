@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/cluster_overrides.hpp"
 #include "experiments/config.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/knowledge/cluster_mean_belief.hpp"
@@ -60,8 +61,9 @@ struct Replication {
 /// Where the world's rows and the belief's start come from: read once, shared.
 class Experiment {
  public:
-  /// `data_directory` may be empty. Throws InputError (place, found, expected).
-  Experiment(Config config, std::string data_directory);
+  /// `data_directory` may be empty. With a `queue` the jobs are its, whatever config.workload names.
+  /// Throws InputError (place, found, expected).
+  Experiment(Config config, std::string data_directory, std::optional<Trace> queue = {});
 
   const Config& config() const { return config_; }
   const std::vector<PolicyInstance>& policies() const { return policies_; }
@@ -97,6 +99,8 @@ class Experiment {
   std::uint64_t seed_of(std::size_t number) const { return config_.seed + number; }
 
   const KnowledgeBase& initial_knowledge() const { return *initial_knowledge_; }
+  /// Jobs that do not take their cluster from their profile, by belief.overrides.
+  const std::vector<ClusterOverride>& overrides() const { return overrides_; }
 
   /// The belief a policy starts from, over the jobs of this trace.
   std::unique_ptr<Belief> initial_belief(const Trace& trace) const;
@@ -125,6 +129,8 @@ class Experiment {
   std::shared_ptr<const SpeedModel> model_;
   bool extrapolated_ = false;
   std::optional<KnowledgeBase> initial_knowledge_;
+  bool labels_hold_ = true;  ///< the trace's clusters are clusters of initial_knowledge_
+  std::vector<ClusterOverride> overrides_;
   std::vector<PolicyInstance> policies_;
   std::vector<std::string> warnings_;
   std::string overload_;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli.hpp"
+#include "experiments/knowledge_catalog.hpp"
 #include "models/interference/catalog.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
@@ -104,13 +105,18 @@ std::vector<Row> rows_of(const std::string& what) {
     for (const TraceEntry& e : trace_catalog()) {
       rows.push_back({std::string(e.name), std::string(e.description), {}});
     }
+  } else if (what == "knowledge") {
+    for (const KnowledgeEntry& e : knowledge_catalog()) {
+      rows.push_back({std::string(e.name), std::string(e.description), {}});
+    }
   } else if (what == "experiments") {
     return shipped_experiments();
   } else {
-    constexpr std::array<std::string_view, 4> kKnown{"policies", "models", "traces", "experiments"};
+    constexpr std::array<std::string_view, 5> kKnown{"policies", "models", "traces", "knowledge",
+                                                      "experiments"};
     throw InputError("corun list",
                      what.empty()
-                         ? "what? One of policies, models, traces, experiments"
+                         ? "what? One of policies, models, traces, knowledge, experiments"
                          : "no list '" + printable(what) + "': " + did_you_mean(what, kKnown));
   }
   return rows;
@@ -121,7 +127,7 @@ std::vector<Row> rows_of(const std::string& what) {
 int list_command(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "list";
-  command.usage = "corun list policies|models|traces|experiments [options]";
+  command.usage = "corun list policies|models|traces|knowledge|experiments [options]";
   command.summary = "What there is, one line each; policies with their parameters.";
   command.examples = "  corun list policies\n  corun list traces --format json\n";
   command.positional = "what";

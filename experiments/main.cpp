@@ -21,14 +21,16 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 4> kCommands{{
+constexpr std::array<Command, 5> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
     {"recommend", "who should sit with whom: a queue of profiles in, groups out",
      corun::recommend_command},
+    {"kb", "knowledge base: from profiles and measured co-runs to what policies believe",
+     corun::kb_command},
     {"model", "interference models: how well they predict what they have not seen",
      corun::model_command},
-    {"list", "what there is: policies, models, traces, experiments", corun::list_command},
+    {"list", "what there is: policies, models, traces, knowledge bases, experiments", corun::list_command},
 }};
 
 void print_help() {

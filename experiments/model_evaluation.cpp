@@ -73,7 +73,7 @@ Prediction fit_knowledge_base(std::span<const CorunMeasurement> rows) {
   return [kb = build_knowledge_base(rows)](const CorunMeasurement& pair) {
     const auto isd = [&](const CorunMember& of, const CorunMember& beside) {
       const Statistic& known = kb.isd(of.cluster, beside.cluster);
-      return known.count > 0 ? known.mean : kb.overall_isd();
+      return known.count() > 0 ? known.mean() : kb.overall_isd();
     };
     return Isd{isd(pair.members[0], pair.members[1]), isd(pair.members[1], pair.members[0])};
   };
@@ -615,7 +615,7 @@ EvaluationData evaluation_data(std::string name, std::span<const CorunMeasuremen
     session.pairs.push_back(data.pairs.size());
     data.pairs.push_back(row);
     for (CorunMember& m : data.pairs.back().members) {
-      if (m.cluster < 0) m.cluster = assign_cluster(m.profile).cluster;
+      if (m.cluster < 0) m.cluster = assign_cluster(paper_clusters(), m.profile).cluster;
     }
   }
   if (data.pairs.empty()) {

@@ -5,14 +5,20 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "experiments/argo_manifest.hpp"
+#include "experiments/atomic_file.hpp"
 #include "experiments/cli.hpp"
+#include "experiments/container_csv.hpp"
 #include "experiments/experiment.hpp"
 #include "models/device.hpp"
+#include "models/knowledge/cluster_mean_belief.hpp"
 #include "policies/group_policy.hpp"
 #include "policies/recommender.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/job_csv.hpp"
+#include "traces/profile_csv.hpp"
 
 /// `corun recommend`: the queue form of the same policy code that `replay` runs.
 namespace corun {
@@ -34,18 +40,40 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 /// "1-1,0-2"
 std::vector<std::pair<int, int>> cluster_order(const std::string& text) {
+  constexpr std::int64_t kMost = 1000;  // what there is, the knowledge base says
   std::vector<std::pair<int, int>> order;
   for (const std::string& pair : split(text, ',')) {
     const auto parts = split(pair, '-');
     const auto a = parts.size() == 2 ? parse_integer(parts[0]) : std::nullopt;
     const auto b = parts.size() == 2 ? parse_integer(parts[1]) : std::nullopt;
-    if (!a || !b || *a < 0 || *b < 0 || *a >= kClusters || *b >= kClusters) {
+    if (!a || !b || *a < 0 || *b < 0 || *a > kMost || *b > kMost) {
       throw InputError("--order", "found '" + printable(pair) +
-                                      "', expected pairs of clusters 0 to 2, e.g. 1-1,0-2");
+                                      "', expected pairs of clusters, e.g. 1-1,0-2");
     }
     order.emplace_back(static_cast<int>(*a), static_cast<int>(*b));
   }
   return order;
+}
+
+/// A job trace, or a table of profiles: then all jobs are there at once, and how long they take is
+/// not known, which no recommendation asks.
+Trace read_queue(const std::string& path) {
+  WorkloadKeys keys;
+  const std::vector<std::string> header = CsvReader(path, {}, {.ignore_unknown = true}).header();
+  if (std::find(header.begin(), header.end(), "solo_s") != header.end()) {
+    return read_job_csv(path, keys);
+  }
+  const ProfileTable table = read_profile_csv(path);
+  Trace trace;
+  trace.source = path;
+  for (std::size_t i = 0; i < table.jobs.size(); ++i) {
+    JobSpec job;
+    job.work = std::chrono::seconds(1);
+    job.profile = table.profiles[i];
+    add_job(trace, job, table.jobs[i], kUnknownWorkload, kUnknownCluster, kUnknownUncertainty);
+  }
+  order_arrivals(trace);
+  return trace;
 }
 
 /// What is shown of one group.
@@ -54,6 +82,11 @@ struct Recommendation {
   std::vector<std::string> jobs;
   std::vector<int> clusters;
   std::vector<double> uncertainty;
+  std::vector<std::string> overridden;  ///< jobs whose cluster or uncertainty a file gave
+  std::vector<std::string> blank;       ///< jobs without a profile
+  std::array<PredictionInterval, 2> isd{};        ///< of the next such co-run, 90 %; NaN where unknown
+  PredictionInterval ps{};
+  std::int64_t observations = 0;  ///< co-runs of this pair of clusters
   std::string reason;
 };
 
@@ -68,6 +101,14 @@ Json to_json(const Recommendation& r) {
                      ? Json{number(r.group.expected->isd_a), number(r.group.expected->isd_b)}
                      : Json(nullptr);
   entry["ps"] = r.group.expected ? number(r.group.expected->ps) : Json(nullptr);
+  const auto interval = [](const PredictionInterval& i) -> Json {
+    return std::isfinite(i.lo) ? Json{i.lo, i.hi} : Json(nullptr);
+  };
+  entry["isd_interval"] =
+      r.group.expected ? Json{interval(r.isd[0]), interval(r.isd[1])} : Json(nullptr);
+  entry["ps_interval"] = r.group.expected ? interval(r.ps) : Json(nullptr);
+  entry["observations"] = r.observations;
+  entry["overridden"] = r.overridden;
   entry["uncertainty"] = Json::array();
   for (const double u : r.uncertainty) entry["uncertainty"].push_back(number(u));
   entry["reason"] = r.reason;
@@ -75,14 +116,19 @@ Json to_json(const Recommendation& r) {
 }
 
 std::string reason_of(const Recommendation& r, const std::string& by, bool given) {
+  std::string text;
   if (r.group.bin) {
-    return given ? fmt::format("bin of {}, as given", r.jobs.size())
+    text = given ? fmt::format("bin of {}, as given", r.jobs.size())
                  : fmt::format("bin of {} filled by {} up to one GPU", r.jobs.size(), by);
-  }
-  std::string text =
-      fmt::format("cluster pair {}-{}, rank {}, uncertainty {:.1f}/{:.1f}", r.group.clusters->first,
+  } else {
+    text = fmt::format("cluster pair {}-{}, rank {}, uncertainty {:.1f}/{:.1f}", r.group.clusters->first,
                   r.group.clusters->second, r.group.rank, r.uncertainty[0], r.uncertainty[1]);
+  }
   if (r.group.expected && !r.group.expected->observed) text += ", never observed: overall mean";
+  if (!r.blank.empty()) text += fmt::format(", no profile of {}", fmt::join(r.blank, ", "));
+  if (!r.overridden.empty()) {
+    text += fmt::format(", {} by --overrides", fmt::join(r.overridden, ", "));
+  }
   return text;
 }
 
@@ -100,13 +146,16 @@ int recommend_command(const std::vector<std::string>& arguments) {
   command.examples =
       "  corun recommend --queue jrs-queue --kb jrs --objective min-slowdown\n"
       "  corun recommend --kb prirect --objective balance --pairing greedy-rank\n"
-      "  corun recommend --objective max-packing --pairing given --order 1-1,1-2,2-2,0-0,0-2\n";
+      "  corun recommend --objective max-packing --pairing given --order 1-1,1-2,2-2,0-0,0-2\n"
+      "  corun recommend --queue examples/jobs.csv --argo workflow.yaml   to hand to `argo submit`\n";
   command.configured = false;
   auto add = command.own.add_options();
   add("queue", po::value<std::string>()->default_value("jrs-queue"),
-      "jrs-queue, or a job trace in CSV (docs/formats.md)");
+      "jrs-queue, or a CSV: a job trace or a table of profiles (docs/formats.md)");
   add("kb", po::value<std::string>()->default_value("jrs"),
-      "knowledge base to believe: jrs, prirect, none, or a file");
+      "knowledge base to believe: one of `corun list knowledge`, or a file of `corun kb`");
+  add("overrides", po::value<std::string>(),
+      "CSV of clusters and uncertainties that hold in place of the profile's");
   add("objective", po::value<std::string>()->default_value("min-slowdown"),
       "min-slowdown, balance or max-packing");
   add("pairing", po::value<std::string>()->default_value("matching"),
@@ -119,6 +168,15 @@ int recommend_command(const std::vector<std::string>& arguments) {
   add("epsilon", po::value<std::string>()->default_value("0"),
       "probability, 0 to 1, that a slot ignores the precedence of low uncertainty");
   add("seed", po::value<std::string>()->default_value("1"), "for epsilon");
+  add("argo", po::value<std::string>(),
+      "also write an Argo Workflow to this file: one pod per group, its jobs on one shared GPU");
+  add("containers", po::value<std::string>(),
+      "with --argo: CSV of job,image,command,args; without, images are parameters of the workflow");
+  add("gpus", po::value<std::string>()->default_value("4"), "with --argo: pods at a time");
+  add("gpu-resource", po::value<std::string>()->default_value("nvidia.com/gpu.shared"),
+      "with --argo: the resource of which a container asks for one slice");
+  add("claim-template", po::value<std::string>(),
+      "with --argo: share by this ResourceClaimTemplate in place of slices");
   CommonOptions common;
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
@@ -139,15 +197,20 @@ int recommend_command(const std::vector<std::string>& arguments) {
   for (const auto& [key, flag] : std::map<std::string, std::string>{{"workload.source", "--queue"},
                                                                     {"workload.path", "--queue"},
                                                                     {"belief.initial", "--kb"},
+                                                                    {"belief.overrides",
+                                                                     "--overrides"},
                                                                     {"policies[0]", "--objective"},
                                                                     {"policies[0].bin", "--bin"}}) {
     config.places[key] = flag;
   }
+  std::optional<Trace> queue;
   if (text("queue") != "jrs-queue") {
     config.workload.source = "csv";
     config.workload.path = text("queue");
+    queue = read_queue(find_input_file(text("queue"), common, "--queue"));
   }
   config.belief.initial = text("kb");
+  if (parsed->count("overrides") != 0) config.belief.overrides = text("overrides");
   const auto seed = parse_integer(text("seed"));
   if (!seed || *seed < 0) {
     throw InputError("--seed",
@@ -186,12 +249,13 @@ int recommend_command(const std::vector<std::string>& arguments) {
   }
   config.policies = {policy};
 
-  const Experiment experiment(std::move(config), common.data);
+  const Experiment experiment(std::move(config), common.data, std::move(queue));
   const Trace trace = experiment.make_trace(0);
   const std::unique_ptr<World> world = experiment.make_world(trace);
   const auto made = experiment.make_policy(trace, 0, experiment.policies().front(), *world);
   const auto& recommender = dynamic_cast<const Recommender&>(*made);
-  const ClusterBelief& clusters = *recommender.belief().as_clusters();
+  const auto& belief = dynamic_cast<const ClusterMeanBelief&>(recommender.belief());
+  const ClusterBelief& clusters = belief;
 
   // The queue stands before an idle cluster; gangs of one size are planned together.
   const std::vector<JobView> faces = experiment.make_faces(trace, 0);
@@ -217,8 +281,26 @@ int recommend_command(const std::vector<std::string>& arguments) {
         r.jobs.push_back(trace.names[index(j)]);
         r.clusters.push_back(clusters.cluster(j));
         r.uncertainty.push_back(clusters.uncertainty(j));
+        const std::string& name = r.jobs.back();
+        const auto given = std::find_if(experiment.overrides().begin(),
+                                        experiment.overrides().end(),
+                                        [&](const ClusterOverride& o) { return o.job == name; });
+        if (given != experiment.overrides().end()) r.overridden.push_back(name);
+        if (std::isinf(r.uncertainty.back())) r.blank.push_back(name);
       }
       r.group = std::move(group);
+      if (r.group.expected && r.group.expected->observed) {
+        const KnowledgeBase& kb = belief.knowledge_base();
+        const int a = r.clusters[0];
+        const int b = r.clusters[1];
+        r.isd = {isd_interval(kb, a, b), isd_interval(kb, b, a)};
+        r.ps = ps_interval(kb, a, b);
+        r.observations = kb.ps(a, b).count();
+      } else {
+        constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+        r.isd = {PredictionInterval{kNone, kNone}, PredictionInterval{kNone, kNone}};
+        r.ps = {kNone, kNone};
+      }
       r.reason = reason_of(r, by, parsed->count("bin") != 0);
       groups.push_back(std::move(r));
     }
@@ -229,6 +311,40 @@ int recommend_command(const std::vector<std::string>& arguments) {
       std::cerr << "note: " << warning << "\n";
     }
   }
+  if (parsed->count("argo") != 0) {
+    if (largest > 1) {
+      throw InputError("--argo", "jobs of several GPUs cannot share one; leave them out");
+    }
+    const auto gpus = parse_integer(text("gpus"));
+    if (!gpus || *gpus < 1 || *gpus > 1'000'000) {
+      throw InputError("--gpus", "found '" + printable(text("gpus")) +
+                                     "', expected a number of GPUs, 1 or more");
+    }
+    ArgoPlan plan;
+    for (const Recommendation& r : groups) {
+      ArgoGroup group{r.jobs, r.reason, {}, {}};
+      if (r.group.expected) {
+        group.expected_isd = {r.group.expected->isd_a, r.group.expected->isd_b};
+        group.expected_ps = r.group.expected->ps;
+      }
+      plan.groups.push_back(std::move(group));
+    }
+    plan.alone = alone;
+    ArgoOptions options;
+    options.gpus = static_cast<int>(*gpus);
+    options.gpu_resource = text("gpu-resource");
+    if (parsed->count("claim-template") != 0) options.claim_template = text("claim-template");
+    std::optional<ContainerTable> containers;
+    if (parsed->count("containers") != 0) containers = read_container_csv(
+          find_input_file(text("containers"), common, "--containers"));
+    const std::string manifest =
+        argo_manifest(plan, options, containers ? &*containers : nullptr);
+    write_file_atomically(checked_output_path(text("argo"), "--argo"), manifest);
+  } else {
+    for (const char* key : {"containers", "claim-template"}) {
+      if (parsed->count(key) != 0) throw InputError(std::string("--") + key, "goes with --argo");
+    }
+  }
   std::ostringstream out;
   if (common.format == Format::kJson) {
     Json json;
@@ -237,7 +353,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
     json["alone"] = alone;
     out << json.dump(2) << "\n";
   } else if (common.format == Format::kCsv) {
-    out << "group,job,cluster,uncertainty,isd,ps,reason\n";
+    out << "group,job,cluster,uncertainty,isd,isd_lo,isd_hi,ps,ps_lo,ps_hi,reason\n";
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const Recommendation& r = groups[g];
       for (std::size_t j = 0; j < r.jobs.size(); ++j) {
@@ -245,25 +361,35 @@ int recommend_command(const std::vector<std::string>& arguments) {
         out << g << ',' << csv_text(r.jobs[j]) << ',' << r.clusters[j] << ','
             << csv_number(r.uncertainty[j]) << ','
             << (e ? csv_number(j == 0 ? e->isd_a : e->isd_b) : "") << ','
-            << (e ? csv_number(e->ps) : "") << ',' << csv_text(r.reason) << '\n';
+            << (e ? csv_number(r.isd[j].lo) : "") << ',' << (e ? csv_number(r.isd[j].hi) : "")
+            << ',' << (e ? csv_number(e->ps) : "") << ',' << (e ? csv_number(r.ps.lo) : "") << ','
+            << (e ? csv_number(r.ps.hi) : "") << ',' << csv_text(r.reason) << '\n';
       }
     }
     for (const std::string& job : alone) {
-      out << ',' << csv_text(job) << ",,,,,alone\n";
+      out << ',' << csv_text(job) << ",,,,,,,,,alone\n";
     }
   } else {
-    std::size_t width = 4;
-    for (const Recommendation& r : groups) {
-      width = std::max(width, fmt::format("{}", fmt::join(r.jobs, " + ")).size());
-    }
-    out << fmt::format("{:<{}}  {:>15}  {:>6}  {}\n", "jobs", width, "ISD % expected", "PS %",
-                       "reason");
+    const auto shown = [](double x, const PredictionInterval& in) {
+      return std::isfinite(in.lo)
+                 ? fmt::format("{:.1f} [{:.0f}, {:.0f}]", 100 * x, 100 * in.lo, 100 * in.hi)
+                 : fmt::format("{:.1f}", 100 * x);
+    };
+    std::vector<std::array<std::string, 3>> cells{{"jobs", "ISD % [90 %]", "PS % [90 %]"}};
     for (const Recommendation& r : groups) {
       const auto& e = r.group.expected;
-      out << fmt::format("{:<{}}  {:>15}  {:>6}  {}\n", fmt::format("{}", fmt::join(r.jobs, " + ")),
-                         width,
-                         e ? fmt::format("{:.1f} / {:.1f}", e->isd_a * 100, e->isd_b * 100) : "-",
-                         e ? fmt::format("{:.1f}", e->ps * 100) : "-", r.reason);
+      cells.push_back({fmt::format("{}", fmt::join(r.jobs, " + ")),
+                       e ? shown(e->isd_a, r.isd[0]) + " / " + shown(e->isd_b, r.isd[1]) : "-",
+                       e ? shown(e->ps, r.ps) : "-"});
+    }
+    std::array<std::size_t, 3> width{};
+    for (const auto& row : cells) {
+      for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+    }
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      out << fmt::format("{:<{}}  {:>{}}  {:>{}}  {}\n", cells[i][0], width[0], cells[i][1],
+                         width[1], cells[i][2], width[2],
+                         i == 0 ? "reason" : groups[i - 1].reason);
     }
     for (const std::string& job : alone) out << job << "  alone\n";
   }

@@ -13,6 +13,7 @@
 #include "experiments/atomic_file.hpp"
 #include "experiments/cli.hpp"
 #include "experiments/config_yaml.hpp"
+#include "experiments/knowledge_report.hpp"
 #include "experiments/progress.hpp"
 #include "experiments/replay.hpp"
 #include "experiments/replay_output.hpp"
@@ -131,25 +132,15 @@ void write_knowledge_history(const Experiment& experiment, const std::string& pa
     if (policy.granted_truth || policy.entry->needs != PolicyNeeds::kBelief) continue;
     std::size_t co_runs = 0;
     const auto write = [&](Time at, const KnowledgeBase& kb) {
-      // Rank 1: least ISD, greatest PS. Pairs never observed have no rank.
-      const auto rows = [&](const char* metric, bool ordered, bool ascending, const auto& get) {
-        std::vector<std::pair<double, std::pair<int, int>>> known;
-        for (int a = 0; a < kb.clusters(); ++a) {
-          for (int b = ordered ? 0 : a; b < kb.clusters(); ++b) {
-            const Statistic& s = get(a, b);
-            if (s.count > 0) known.push_back({ascending ? s.mean : -s.mean, {a, b}});
-          }
-        }
-        std::sort(known.begin(), known.end());
-        for (std::size_t r = 0; r < known.size(); ++r) {
-          const auto [a, b] = known[r].second;
+      const auto rows = [&](const char* metric, const std::vector<ClusterPairKnowledge>& pairs) {
+        for (const ClusterPairKnowledge& p : pairs) {
           text << csv_text(policy.label) << ',' << csv_seconds(at) << ',' << co_runs << ','
-               << metric << ',' << a << ',' << b << ',' << get(a, b).count << ','
-               << csv_number(get(a, b).mean) << ',' << r + 1 << '\n';
+               << metric << ',' << p.cluster << ',' << p.partner << ',' << p.statistic->count()
+               << ',' << csv_number(p.statistic->mean()) << ',' << p.rank << '\n';
         }
       };
-      rows("isd", true, true, [&](int a, int b) -> const Statistic& { return kb.isd(a, b); });
-      rows("ps", false, false, [&](int a, int b) -> const Statistic& { return kb.ps(a, b); });
+      rows("isd", ranked_isd(kb));
+      rows("ps", ranked_ps(kb));
     };
     write(Time{0}, experiment.initial_knowledge());
     RunObservation observation;

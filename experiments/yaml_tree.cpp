@@ -27,12 +27,12 @@ constexpr std::string_view kExpected = "expected YAML keys such as 'replications
 }
 
 /// What yaml-cpp lets pass or answers in a way that helps nobody, found in the raw text.
-void check_text(const YamlSource& source) {
+void check_text(const YamlSource& source, std::size_t bytes_max) {
   const std::string_view text = source.text;
-  if (text.size() > kYamlBytesMax) {
+  if (text.size() > bytes_max) {
     refuse(source, 0,
            fmt::format("larger than {} bytes, expected a configuration; data belong into CSV files",
-                       kYamlBytesMax));
+                       bytes_max));
   }
   const std::size_t bad = find_bad_text(text, true);
   if (bad < text.size()) {
@@ -272,7 +272,8 @@ std::string YamlNode::description() const {
   return fmt::format("{}'{}'", quoted ? "the quoted text " : "", printable(text));
 }
 
-YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lines) {
+YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lines,
+                    std::size_t bytes_max) {
   // The byte order mark that some editors write is no part of the text, nor of its columns.
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
   auto source = std::make_shared<YamlSource>();
@@ -284,7 +285,7 @@ YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lin
     if (text[i] == '\n') source->line_starts.push_back(i + 1);
     if ((static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U) source->further_bytes.push_back(i);
   }
-  check_text(*source);
+  check_text(*source, bytes_max);
 
   TreeBuilder builder(source);
   try {
@@ -310,7 +311,7 @@ YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lin
   return root;
 }
 
-YamlNode read_yaml_file(const std::string& path) {
+YamlNode read_yaml_file(const std::string& path, std::size_t bytes_max) {
   const std::string name = printable(path, kYamlBytesMax);
   const auto unreadable = [&](const std::string& why) -> InputError {
     return {name, fmt::format("cannot be read ({}), expected a YAML file; check the path", why)};
@@ -321,12 +322,14 @@ YamlNode read_yaml_file(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) throw unreadable(errno != 0 ? std::strerror(errno) : "it cannot be opened");
-  // One byte more than is allowed, so that devices without end are refused too.
-  std::string text(kYamlBytesMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // No further than what is allowed, so that devices without end are refused too.
+  std::string text;
+  for (std::vector<char> buffer(std::size_t{1} << 16U); in && text.size() <= bytes_max;) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
+  }
   if (in.bad()) throw unreadable("reading failed");
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return parse_yaml(text, path);
+  return parse_yaml(text, path, true, bytes_max);
 }
 
 }  // namespace corun

@@ -48,15 +48,17 @@ struct YamlNode {
   std::string description() const;
 };
 
-/// The largest configuration in bytes, and the deepest nesting of lists and maps.
+/// The largest configuration in bytes (other files say their own), and the deepest nesting of lists
+/// and maps.
 inline constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20U;
 inline constexpr int kYamlDepthMax = 16;
 
 /// `name` is what places begin with; `has_lines` false makes it the whole place. InputError with
 /// place and hint for anything that the tree does not hold, an empty text included.
-YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lines = true);
+YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lines = true,
+                    std::size_t bytes_max = kYamlBytesMax);
 
 /// InputError "PATH: ..." when it cannot be read or is a directory, else as parse_yaml.
-YamlNode read_yaml_file(const std::string& path);
+YamlNode read_yaml_file(const std::string& path, std::size_t bytes_max = kYamlBytesMax);
 
 }  // namespace corun

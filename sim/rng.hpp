@@ -24,6 +24,10 @@ enum class Stream : std::uint32_t {
   kBootstrap = 8,     ///< resampling of replications; entity = resample
   kEstimates = 9,     ///< error of a duration estimate; entity = job
   kTest = 10,         ///< tests and benchmarks
+  kClustering = 11,   ///< starting centres of k-means; entity = restart
+  kForest = 12,       ///< seeds of random forests; entity = block of trees
+  kPermutation = 13,  ///< permuted labels of a permutation test; entity = permutation
+  kFolds = 14,        ///< which fold of a cross-validation a row belongs to
 };
 
 /// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.

@@ -166,6 +166,18 @@ bool CsvReader::has(Column column) const {
   return position_.at(static_cast<std::size_t>(column)) != kAbsent;
 }
 
+CsvReader::Column CsvReader::add_column(std::string_view name) {
+  const auto given = std::ranges::find(columns_, name, &CsvColumn::name);
+  if (given != columns_.end()) return Column{static_cast<std::size_t>(given - columns_.begin())};
+  const auto found = std::ranges::find(header_, name);
+  if (found == header_.end()) {
+    throw std::logic_error("the header has no column '" + std::string(name) + "'");
+  }
+  columns_.push_back({*found});  // header_ lives as long as columns_
+  position_.push_back(static_cast<std::size_t>(found - header_.begin()));
+  return Column{columns_.size() - 1};
+}
+
 void CsvReader::read_header() {
   constexpr int kMark[] = {0xef, 0xbb, 0xbf};
   if (peek() == kMark[0]) {
@@ -177,9 +189,10 @@ void CsvReader::read_header() {
   }
   position_.assign(columns_.size(), kAbsent);
   if (!read_record()) {
-    fail_at(
-        1, 1,
-        "the file is empty, expected a header line with " + join(columns_, true) + "; write one");
+    const std::string required = join(columns_, true);
+    fail_at(1, 1,
+            "the file is empty, expected a header line" +
+                (required.empty() ? "" : " with " + required) + "; write one");
   }
   std::vector<std::string_view> known;
   for (const CsvColumn& column : columns_) known.push_back(column.name);
@@ -188,6 +201,7 @@ void CsvReader::read_header() {
     const Field& field = fields_[i];
     const std::string_view name(record_.data() + field.begin, field.end - field.begin);
     seen.emplace_back(name, i);
+    header_.emplace_back(name);
     const auto it = std::ranges::find(known, name);
     if (it != known.end()) {
       position_[static_cast<std::size_t>(it - known.begin())] = i;

@@ -75,15 +75,21 @@ class CsvReader {
   Column column(std::string_view name) const;
   /// Whether the header has it. A column that it lacks reads as empty fields.
   bool has(Column column) const;
+  /// The names of the header, in file order.
+  const std::vector<std::string>& header() const { return header_; }
+  /// Makes a column of the header readable that the constructor was not given (ignore_unknown).
+  /// `name` must be in header() (std::logic_error); a column given or added before stays as it is.
+  Column add_column(std::string_view name);
 
   /// Moves to the next record; false at the end of the file.
   bool next();
   /// Line on which the current record begins, from 1.
   std::size_t line() const { return record_line_; }
 
-  // The fields of the current record. Optional forms give nothing for an empty field; the others
-  // refuse it. Numbers are decimal: no NaN, infinity, hexadecimal, leading '+' or blanks, and none
-  // that a double or an int64 cannot hold. Texts stand on one line.
+  // The fields of the current record; before the first next() that is the header. Optional forms
+  // give nothing for an empty field; the others refuse it. Numbers are decimal: no NaN, infinity,
+  // hexadecimal, leading '+' or blanks, and none that a double or an int64 cannot hold. Texts stand
+  // on one line.
 
   /// Valid until next(); line breaks and tabs are refused; may be empty.
   std::string_view text(Column column) const;
@@ -131,6 +137,7 @@ class CsvReader {
 
   std::string name_;
   std::vector<CsvColumn> columns_;
+  std::vector<std::string> header_;
   CsvOptions options_;
   std::unique_ptr<std::istream> owned_;
   std::istream* in_;

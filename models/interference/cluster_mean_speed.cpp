@@ -13,21 +13,24 @@ namespace {
 
 /// Position of an ordered pair of clusters.
 std::size_t position(int of, int beside) {
-  return static_cast<std::size_t>(of) * kClusters + static_cast<std::size_t>(beside);
+  return static_cast<std::size_t>(of) * paper_clusters().centres.size() +
+         static_cast<std::size_t>(beside);
 }
 
 }  // namespace
 
 ClusterMeanSpeed ClusterMeanSpeed::fit(std::span<const CorunMeasurement> rows) {
-  constexpr std::size_t kPairs = kClusters * kClusters;
-  std::vector<double> sum(kPairs, 0);
-  std::vector<double> count(kPairs, 0);
+  const Clusters& clusters = paper_clusters();
+  const std::size_t pairs = clusters.centres.size() * clusters.centres.size();
+  std::vector<double> sum(pairs, 0);
+  std::vector<double> count(pairs, 0);
   std::vector<std::pair<std::size_t, double>> samples;
   for (const CorunMeasurement& row : rows) {
     if (row.members.size() != 2) continue;
     const std::vector<double> x = overlap_excess(row);
     for (std::size_t i = 0; i < 2; ++i) {
-      const std::size_t pair = position(cluster_of(row.members[i]), cluster_of(row.members[1 - i]));
+      const std::size_t pair = position(cluster_of(clusters, row.members[i]),
+                                        cluster_of(clusters, row.members[1 - i]));
       sum[pair] += x[i];
       count[pair] += 1;
       samples.emplace_back(pair, x[i]);
@@ -38,7 +41,7 @@ ClusterMeanSpeed ClusterMeanSpeed::fit(std::span<const CorunMeasurement> rows) {
   for (const auto& [pair, x] : samples) all += x;
   const double overall = std::max(0.0, all / static_cast<double>(samples.size()));
   ClusterMeanSpeed model;
-  for (std::size_t p = 0; p < kPairs; ++p) {
+  for (std::size_t p = 0; p < pairs; ++p) {
     model.excess_.push_back(count[p] > 0 ? std::max(0.0, sum[p] / count[p]) : overall);
   }
   double error = 0;
@@ -56,7 +59,9 @@ void ClusterMeanSpeed::speeds(std::span<const Profile* const> residents,
                               std::span<double> out) const {
   std::vector<int> cluster;
   cluster.reserve(residents.size());
-  for (const Profile* p : residents) cluster.push_back(assign_cluster(*p).cluster);
+  for (const Profile* p : residents) {
+    cluster.push_back(assign_cluster(paper_clusters(), *p).cluster);
+  }
   for (std::size_t i = 0; i < residents.size(); ++i) {
     double excess = 0;
     for (std::size_t j = 0; j < residents.size(); ++j) {

@@ -13,8 +13,8 @@ PairBelief ClusterMeanBelief::cluster_pair(int a, int b) const {
   const Statistic& ab = kb_.isd(a, b);
   const Statistic& ba = kb_.isd(b, a);
   const Statistic& ps = kb_.ps(a, b);
-  if (ps.count == 0) return {kb_.overall_isd(), kb_.overall_isd(), kb_.overall_ps(), false};
-  return {ab.mean, ba.mean, ps.mean, true};
+  if (ps.count() == 0) return {kb_.overall_isd(), kb_.overall_isd(), kb_.overall_ps(), false};
+  return {ab.mean(), ba.mean(), ps.mean(), true};
 }
 
 }  // namespace corun

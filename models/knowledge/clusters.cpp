@@ -6,29 +6,68 @@
 
 namespace corun {
 
-ClusterAssignment assign_cluster(const Profile& profile) {
-  const std::array<std::optional<double>, 3> features{profile.gpu_util_pct, profile.mem_alloc_pct,
-                                                      profile.mem_time_pct};
-  ClusterAssignment best{0, 0};
-  double nearest = std::numeric_limits<double>::infinity();
-  bool known = false;
-  for (int c = 0; c < kClusters; ++c) {
-    double square = 0;
-    for (std::size_t f = 0; f < features.size(); ++f) {
-      if (!features[f]) continue;
-      known = true;
-      const double d = *features[f] - kClusterCentres[static_cast<std::size_t>(c)][f];
-      square += d * d;
-    }
-    const double distance = std::sqrt(square);
-    best.uncertainty += distance;
-    if (distance < nearest) {
-      nearest = distance;
+namespace {
+
+using MaybeFeatures = std::array<std::optional<double>, kFeatures>;
+
+/// Distance over the features that are known, each in units of its scale.
+double distance(const MaybeFeatures& features, const FeatureVector& centre,
+                const FeatureVector& scale) {
+  double square = 0;
+  for (std::size_t f = 0; f < kFeatures; ++f) {
+    if (!features[f]) continue;
+    const double d = (*features[f] - centre[f]) / scale[f];
+    square += d * d;
+  }
+  return std::sqrt(square);
+}
+
+constexpr FeatureVector kOptimum0{61.423, 43.245, 24.456};
+constexpr FeatureVector kOptimum1{21.394, 8.046, 5.361};
+constexpr FeatureVector kOptimum2{88.779, 56.377, 51.394};
+
+}  // namespace
+
+std::string_view name_of(Uncertainty rule) {
+  return rule == Uncertainty::kAllCentres ? "all-centres" : "own-centre";
+}
+
+ClusterAssignment assign_cluster(const Clusters& clusters, const Profile& profile) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (!has_features(profile)) return {0, kInfinity, kInfinity, kInfinity};
+  const MaybeFeatures features{profile.gpu_util_pct, profile.mem_alloc_pct, profile.mem_time_pct};
+  ClusterAssignment best;
+  double nearest = kInfinity;
+  for (int c = 0; c < clusters.count(); ++c) {
+    const auto i = static_cast<std::size_t>(c);
+    const double d = distance(features, clusters.centres[i], clusters.scale);
+    if (d < nearest) {
+      nearest = d;
       best.cluster = c;
     }
   }
-  if (!known) return {0, std::numeric_limits<double>::infinity()};
+  const auto& centres =
+      clusters.distance_centres.empty() ? clusters.centres : clusters.distance_centres;
+  for (std::size_t c = 0; c < centres.size(); ++c) {
+    const double d = distance(features, centres[c], clusters.scale);
+    best.all_centres += d;
+    if (static_cast<int>(c) == best.cluster) best.own_centre = d;
+  }
+  best.uncertainty =
+      clusters.rule == Uncertainty::kAllCentres ? best.all_centres : best.own_centre;
   return best;
+}
+
+const Clusters& paper_clusters() {
+  static const Clusters clusters{{kOptimum0, kOptimum1, kOptimum2}, {}};
+  return clusters;
+}
+
+const Clusters& printed_clusters() {
+  static const Clusters clusters{
+      {{60.553, 41.523, 23.590}, {20.661, 8.022, 5.091}, {86.815, 56.780, 49.482}},
+      {kOptimum0, kOptimum1, kOptimum2}};
+  return clusters;
 }
 
 }  // namespace corun

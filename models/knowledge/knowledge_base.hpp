@@ -4,62 +4,90 @@
 #include <span>
 #include <vector>
 
+#include "models/knowledge/clusters.hpp"
+#include "models/knowledge/statistic.hpp"
 #include "sim/measurement.hpp"
 
-/// The JRS knowledge base: for every ordered pair of clusters (a job of the first beside a job of the
-/// second) count, mean and variance of ISD; for every unordered pair those of PS. Fractions.
+/// The knowledge base of PriRecT and JRS: clusters of profiles, and for every ordered pair of clusters
+/// (a job of the first beside a job of the second) what is known of ISD, for every unordered pair of
+/// PS (PriRecT fig. 5 and 6, JRS fig. 4). Fractions. It learns one co-run at a time, in memory that
+/// depends on the number of clusters only.
 namespace corun {
-
-/// Count, mean and sum of squared deviations, updated one observation at a time (Welford).
-struct Statistic {
-  std::int64_t count = 0;
-  double mean = 0;
-  double m2 = 0;
-
-  void add(double x) {
-    ++count;
-    const double d = x - mean;
-    mean += d / static_cast<double>(count);
-    m2 += d * (x - mean);
-  }
-  /// Sample variance; 0 for fewer than two observations.
-  double variance() const { return count < 2 ? 0 : m2 / static_cast<double>(count - 1); }
-};
 
 class KnowledgeBase {
  public:
-  explicit KnowledgeBase(int clusters) : clusters_(clusters), isd_(size()), ps_(size()) {}
+  /// `decay` (0 to below 1): how much weight an observation loses with each newer one of its pair of
+  /// clusters; 0 never forgets, 0.05 halves the weight every 14 observations.
+  explicit KnowledgeBase(Clusters clusters, double decay = 0);
 
-  int clusters() const { return clusters_; }
+  const Clusters& clustering() const { return clustering_; }
+  int clusters() const { return clustering_.count(); }
+  double decay() const { return decay_; }
+  void set_decay(double decay) { decay_ = decay; }
 
   /// One co-run of a job of cluster `a` with a job of cluster `b`.
   void observe(int a, int b, double isd_a, double isd_b, double ps);
 
+  /// Takes in what another box has learnt over the same clusters (std::invalid_argument if not).
+  void merge(const KnowledgeBase& other);
+
   /// ISD of a job of cluster `of` beside a job of cluster `beside`.
   const Statistic& isd(int of, int beside) const { return isd_[at(of, beside)]; }
   const Statistic& ps(int a, int b) const { return a <= b ? ps_[at(a, b)] : ps_[at(b, a)]; }
+  /// For files, which put back what they wrote.
   Statistic& isd(int of, int beside) { return isd_[at(of, beside)]; }
   Statistic& ps(int a, int b) { return a <= b ? ps_[at(a, b)] : ps_[at(b, a)]; }
 
   /// Mean over all observations: what stands in for a pair of clusters never observed. 0 when empty.
   double overall_isd() const { return overall(isd_); }
   double overall_ps() const { return overall(ps_); }
+  std::int64_t pairs_observed() const;
 
  private:
-  std::size_t size() const { return at(clusters_, 0); }
   std::size_t at(int a, int b) const {
-    return static_cast<std::size_t>(a) * static_cast<std::size_t>(clusters_) +
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(clusters()) +
            static_cast<std::size_t>(b);
   }
   static double overall(const std::vector<Statistic>& statistics);
 
-  int clusters_;
+  Clusters clustering_;
+  double decay_;
   std::vector<Statistic> isd_;  ///< ordered pairs, row-major
   std::vector<Statistic> ps_;   ///< a <= b only
 };
 
-/// The knowledge base that these measurements of pairs give; larger groups are passed over. Members
-/// without a cluster are assigned by their profile.
-KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows);
+/// Rows that a knowledge base learnt from, and those it passed over, by reason.
+struct LearntRows {
+  std::int64_t pairs = 0;
+  std::int64_t larger_groups = 0;    ///< three jobs or more: nobody's pair of clusters
+  std::int64_t without_profile = 0;  ///< a member without any feature, and no cluster given
+};
+
+/// Which cluster a measured job is of.
+enum class Labels : std::uint8_t {
+  kPrinted,      ///< the cluster that the measurement names, else that of its profile
+  kFromProfile,  ///< always that of its profile; an imputed profile is none
+};
+
+/// Observes every measured pair, in order.
+LearntRows learn_rows(KnowledgeBase& kb, std::span<const CorunMeasurement> rows,
+                      Labels labels = Labels::kPrinted);
+
+/// The knowledge base that these measurements of pairs give.
+KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows,
+                                   const Clusters& clusters = paper_clusters());
+
+struct PredictionInterval {
+  double lo = 0;
+  double hi = 0;
+};
+
+/// Where the next observation will lie with probability `level`: mean -+ t * s * sqrt(1 + 1/n) with
+/// n - 1 degrees of freedom, n the effective count, as if it were normal, cut off where nothing is to
+/// be expected: nobody runs faster in company than alone, so that ISD is 0 or more and the PS of two
+/// 0.5 at most, or what was observed beyond that. NaN on both sides for fewer than two observations.
+/// Measured coverage: docs/knowledge.md.
+PredictionInterval isd_interval(const KnowledgeBase& kb, int of, int beside, double level = 0.9);
+PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double level = 0.9);
 
 }  // namespace corun

@@ -5,6 +5,9 @@ command prints, and every command that a page shows runs as printed.
 usage: docs_test.py CORUN [--update]
 
 A block is an indented paragraph right after its comment; with --update the blocks are rewritten in place.
+So are pictures that say `<!-- figure of: corun ... -->`: the command is run with --figure added.
+What needs public data sets (NEEDS_DATA) is passed over, and named, where they are not there: the folder
+is that of CORUN_DATA, else ../shared/data beside the checkout.
 A command is any other line that begins with four spaces and `corun `. It runs in a folder of its own
 with the program on the PATH and links to examples/ and experiments/, and must exit with 0. Exit code 1
 when a block differs, a page has none left to check, or a command fails.
@@ -20,11 +23,55 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/models.md"]  # have blocks of output
+PAGES = ["README.md", "docs/models.md", "docs/knowledge.md"]  # have blocks of output
 BLOCK = re.compile(r"(<!-- output of: corun (.*?) -->\n)\n?((?:(?:    .*)?\n)*?)(?=\S|\Z)")
+FIGURE = re.compile(r"<!-- figure of: corun (.*?) -->\n!\[[^\]]*\]\((.*?)\)")
 COMMAND = re.compile(r"^    (corun .*?)(?:\s+#.*)?$", re.MULTILINE)
-NEEDS_DATA = ["--pairs lucid"]  # data that are not part of the repository
+DATA = pathlib.Path(os.environ.get("CORUN_DATA") or ROOT / "../shared/data")
+NEEDS_DATA = {  # data that are not part of the repository
+    "--pairs lucid": "lucid/lucid_pairs.csv",
+    "kb eval features": "alnair/alnair_dataset.csv",
+    "kb eval synthetic": "alnair/alnair_dataset.csv",
+    "kb eval clusters": "alnair/alnair_dataset.csv",
+    "kb eval privacy": "alnair/alnair_dataset.csv",
+    "alnair/alnair_dataset.csv": "alnair/alnair_dataset.csv",
+}
 LIMIT_S = 120
+
+
+def lacks_data(command):
+    """Says so and gives True when the command needs a data set that is not there."""
+    for words, file in NEEDS_DATA.items():
+        if words in command and not (DATA / file).exists():
+            print(f"SKIPPED for want of {file}: corun {command}")
+            return True
+    return False
+
+
+def check_figures(program, update):
+    """Number of pictures that are not what the program draws."""
+    wrong = 0
+    for page in PAGES:
+        path = ROOT / page
+        for command, picture in FIGURE.findall(path.read_text()):
+            if lacks_data(command):
+                continue
+            target = path.parent / picture
+            with tempfile.TemporaryDirectory() as folder:
+                drawn = pathlib.Path(folder) / "figure.svg"
+                arguments = [*shlex.split(command), "--figure", str(drawn), "--data", str(DATA)]
+                subprocess.run([program, *arguments], capture_output=True, check=True, cwd=ROOT)
+                bytes_now = drawn.read_bytes()
+            if target.exists() and target.read_bytes() == bytes_now:
+                continue
+            if update:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(bytes_now)
+                print(f"updated {target.relative_to(ROOT)}")
+            else:
+                wrong += 1
+                print(f"{target.relative_to(ROOT)} is not what the program draws; renew it with --update")
+    return wrong
 
 
 def check_blocks(program, update):
@@ -38,7 +85,10 @@ def check_blocks(program, update):
         def renewed(match):
             nonlocal checked
             checked += 1
-            done = subprocess.run([program, *shlex.split(match[2])], capture_output=True, text=True, cwd=ROOT)
+            if lacks_data(match[2]):
+                return match[0]
+            arguments = [*shlex.split(match[2]), *(["--data", str(DATA)] if DATA.is_dir() else [])]
+            done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=ROOT)
             if done.returncode != 0:
                 sys.exit(f"corun {match[2]}: exit {done.returncode}\n{done.stderr}")
             lines = [("    " + line).rstrip() for line in done.stdout.rstrip("\n").split("\n")]
@@ -81,7 +131,7 @@ def run_command(program, place, line):
         here.mkdir()
         for name in ["examples", "experiments"]:
             (here / name).symlink_to(ROOT / name)
-        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "CORUN_DATA": str(DATA)}
         try:
             done = subprocess.run(["bash", "-c", short], capture_output=True, text=True, cwd=here, env=environment,
                                   timeout=LIMIT_S, stdin=subprocess.DEVNULL)
@@ -96,8 +146,8 @@ def check_commands(program):
     """Number of commands that do not run as printed."""
     seen = {}
     for place, line in commands():
-        if not any(data in line for data in NEEDS_DATA):
-            seen.setdefault(line, place)
+        if line not in seen and not lacks_data(line.removeprefix("corun ")):
+            seen[line] = place
     if not seen:
         print("no command was found in any page")
         return 1
@@ -113,6 +163,7 @@ def check_commands(program):
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     wrong = check_blocks(program, "--update" in sys.argv[2:])
+    wrong += check_figures(program, "--update" in sys.argv[2:])
     wrong += check_commands(program)
     sys.exit(1 if wrong else 0)
 

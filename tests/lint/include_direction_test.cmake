@@ -25,7 +25,7 @@ set(policies_may_include policies sim models)
 set(experiments_may_include experiments sim traces models policies)
 
 # Libraries with a home: <name>_headers matches what is included, <name>_home the file that includes.
-set(homes hdf5 yaml program_options boost_graph cuda lemon)
+set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost)
 set(hdf5_headers "^(hdf5(_hl)?\\.h|H5[A-Za-z]*\\.h|hdf5/.*|highfive/.*)$")
 set(hdf5_home "^experiments/")
 set(yaml_headers "^yaml-cpp/")
@@ -39,6 +39,8 @@ set(cuda_headers
 set(cuda_home "^(models|experiments/live)/")
 set(lemon_headers "^lemon/")
 set(lemon_home "^policies/matching[^/]*\\.cpp$")
+set(xgboost_headers "^xgboost/")
+set(xgboost_home "^models/knowledge/forest\\.cpp$")
 
 set(standard_library
     algorithm any array atomic barrier bit bitset cassert ccomplex cctype cerrno cfenv cfloat charconv

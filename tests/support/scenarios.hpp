@@ -90,7 +90,7 @@ inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits
 }
 
 inline KnowledgeBase small_knowledge() {
-  KnowledgeBase kb(kClusters);
+  KnowledgeBase kb(paper_clusters());
   kb.observe(0, 1, 0.4, 0.3, 0.3);
   kb.observe(0, 0, 0.9, 0.7, 0.1);
   kb.observe(1, 1, 0.1, 0.2, 0.45);
@@ -106,7 +106,7 @@ inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workl
   std::unique_ptr<Belief> belief;
   if (entry.needs == PolicyNeeds::kBelief) {
     std::vector<ClusterAssignment> clusters;
-    for (const JobSpec& j : w.jobs) clusters.push_back(assign_cluster(j.profile));
+    for (const JobSpec& j : w.jobs) clusters.push_back(assign_cluster(paper_clusters(), j.profile));
     belief = std::make_unique<ClusterMeanBelief>(small_knowledge(), std::move(clusters));
   } else if (entry.needs == PolicyNeeds::kTruth) {
     std::vector<Duration> solo;

@@ -113,6 +113,21 @@ TEST(CsvReader, ReadsOtherSeparatorsAndIgnoresUnknownColumnsWhenAsked) {
 }
 
 // Each mistake with the exact place. "..." at the end stands for any rest.
+TEST(CsvReader, ReadsColumnsThatOnlyTheHeaderKnew) {
+  std::istringstream in("extra,job,\"a, b\"\n1,x,2\n");
+  CsvReader csv(in, "t.csv", {{"job", true}}, {',', true});
+  EXPECT_EQ(csv.header(), (std::vector<std::string>{"extra", "job", "a, b"}));
+  const auto last = csv.add_column("a, b");
+  EXPECT_EQ(csv.add_column("a, b"), last);
+  EXPECT_EQ(csv.add_column("job"), csv.column("job"));
+  EXPECT_EQ(csv.place(last), "t.csv:1:11");
+  EXPECT_THROW(csv.add_column("none"), std::logic_error);
+  ASSERT_TRUE(csv.next());
+  EXPECT_EQ(csv.number(last, kSeconds), 2);
+  EXPECT_EQ(csv.number(csv.add_column("extra"), kSeconds), 1);
+  EXPECT_EQ(csv.text(csv.column("job")), "x");
+}
+
 TEST(CsvReader, NamesThePlaceOfEveryMistake) {
   const std::string nul("job,solo_s\na,1\nb\0,2\n", 19);
   const std::vector<std::pair<std::string, std::string>> cases = {

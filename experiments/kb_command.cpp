@@ -1,0 +1,433 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <limits>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "experiments/atomic_file.hpp"
+#include "experiments/checksum.hpp"
+#include "experiments/cli.hpp"
+#include "experiments/kb_pipeline.hpp"
+#include "experiments/knowledge_catalog.hpp"
+#include "experiments/knowledge_file.hpp"
+#include "experiments/knowledge_report.hpp"
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+#include "traces/csv_reader.hpp"
+#include "traces/profile_csv.hpp"
+
+/// `corun kb build | show | assign | update | eval`: the knowledge base from raw profiles and measured
+/// co-runs to what policies believe.
+namespace corun {
+
+namespace {
+
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> list_of(const po::variables_map& values, const char* key) {
+  return values.count(key) != 0 ? values[key].as<std::vector<std::string>>()
+                                : std::vector<std::string>();
+}
+
+std::int64_t whole(const po::variables_map& values, const char* key, std::int64_t min,
+                   std::int64_t max) {
+  const std::string text = values[key].as<std::string>();
+  const auto number = parse_integer(text);
+  if (!number || *number < min || *number > max) {
+    throw InputError(std::string("--") + key,
+                     fmt::format("found '{}', expected a whole number from {} to {}",
+                                 printable(text), min, max));
+  }
+  return *number;
+}
+
+std::string choice(const po::variables_map& values, const char* key,
+                   const std::vector<std::string_view>& known) {
+  const std::string value = values[key].as<std::string>();
+  if (std::find(known.begin(), known.end(), value) == known.end()) {
+    throw InputError(std::string("--") + key,
+                     "found '" + printable(value) + "': " + did_you_mean(value, known));
+  }
+  return value;
+}
+
+/// One of the named knowledge bases, or a file.
+KnowledgeFile knowledge_of(const std::string& name) {
+  if (const KnowledgeEntry* entry = find_knowledge(name)) {
+    return {entry->make(), std::string(entry->description), {}};
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(name, error)) {
+    std::vector<std::string_view> known;
+    for (const KnowledgeEntry& e : knowledge_catalog()) known.push_back(e.name);
+    throw InputError("corun kb", "no file and no knowledge base '" + printable(name) +
+                                     "': " + did_you_mean(name, known));
+  }
+  return read_knowledge_file(name);
+}
+
+void say(const CommonOptions& common, const std::string& note) {
+  if (!common.quiet) std::cerr << "note: " << note << "\n";
+}
+
+std::string passed_over(const LearntRows& rows, const std::string& name) {
+  std::string text;
+  const auto add = [&](std::int64_t n, const char* what) {
+    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : " and ", n, what);
+  };
+  add(rows.larger_groups, "groups of more than two jobs");
+  add(rows.without_profile, "pairs with a job without profile");
+  return text.empty() ? text : name + ": " + text + " passed over";
+}
+
+/// Learns every table of co-runs, each once.
+void learn_all(KnowledgeFile& file, const std::vector<std::string>& names,
+               const CommonOptions& common) {
+  for (const std::string& name : names) {
+    const CorunTable table = read_corun_table(
+        is_corun_table(name) ? name : find_input_file(name, common, "--coruns"));
+    const auto same = [&](const KnowledgeSource& s) {
+      return table.sha256.empty() ? s.name == table.name : s.sha256 == table.sha256;
+    };
+    const auto known = std::find_if(file.sources.begin(), file.sources.end(), same);
+    if (known != file.sources.end()) {
+      say(common, fmt::format("{} is already in (as {}): left out, a co-run counts once",
+                              printable(table.name), printable(known->name)));
+      continue;
+    }
+    const LearntRows learnt = learn_rows(file.kb, table.rows, Labels::kFromProfile);
+    if (learnt.pairs == 0) {
+      throw InputError(table.name,
+                       "no pair of two profiled jobs among its groups: nothing to learn");
+    }
+    file.sources.push_back({table.name, table.sha256, learnt.pairs});
+    const std::string left = passed_over(learnt, table.name);
+    if (!left.empty()) say(common, left);
+  }
+}
+
+void print_knowledge(const KnowledgeFile& file, const CommonOptions& common) {
+  switch (common.format) {
+    case Format::kTable:
+      std::cout << (file.about.empty() ? "" : file.about + "\n") << knowledge_table(file.kb);
+      break;
+    case Format::kJson: {
+      Json json = knowledge_json(file.kb);
+      json["about"] = file.about;
+      json["sources"] = Json::array();
+      for (const KnowledgeSource& s : file.sources) {
+        json["sources"].push_back({{"name", s.name}, {"sha256", s.sha256}, {"pairs", s.pairs}});
+      }
+      std::cout << json.dump(2) << "\n";
+      break;
+    }
+    case Format::kCsv:
+      std::cout << knowledge_csv(file.kb);
+      break;
+  }
+}
+
+// ---- build --------------------------------------------------------------------------------------
+
+int build(const std::vector<std::string>& arguments) {
+  CommandLine command;
+  command.name = "kb build";
+  command.usage = "corun kb build --profiles FILE [--coruns FILE ...] --output KB.yaml [options]";
+  command.summary =
+      "Clusters solo profiles by k-means, with synthetic ones between the measured where asked, and\n"
+      "learns from measured co-runs what jobs of these clusters cost each other. The outcome is one\n"
+      "readable file that `corun recommend --kb` and `belief: {initial: FILE}` take. Without\n"
+      "--profiles the clusters are those of --like.";
+  command.examples =
+      "  corun kb build --coruns examples/mine.corun.csv -o mine.kb.yaml\n"
+      "  corun kb build --profiles alnair/alnair_dataset.csv --synthetic paper --coruns jrs \\\n"
+      "      -o jrs.kb.yaml                          JRS from its raw profiles; needs --data\n"
+      "  corun kb build --profiles examples/jobs.csv --coruns examples/mine.corun.csv \\\n"
+      "      --clusters 2 --standardise -o two.kb.yaml\n";
+  command.configured = false;
+  auto add = command.own.add_options();
+  add("profiles", po::value<std::string>(), "table of solo profiles (docs/formats.md)");
+  add("coruns", po::value<std::vector<std::string>>()->composing(),
+      "measured co-runs: a *.corun.csv, or jrs or prirect for the papers' tables; repeatable");
+  add("like", po::value<std::string>()->default_value("jrs"),
+      "without --profiles: the knowledge base whose clusters to take, a name or a file");
+  add("synthetic", po::value<std::string>()->default_value("none"),
+      "profiles between measured batch sizes: none, paper (the authors' 175 samples), best (least "
+      "RMSE in the blind test), or a technique: linear, barycentric, krogh, pchip, cubic-spline, "
+      "spline-2");
+  add("over", po::value<std::string>()->default_value("row"),
+      "axis of the interpolation: row (the papers'), batch-size, log2-batch-size");
+  add("amplify", po::value<std::string>()->default_value("5"),
+      "profiles per measured one: 5 puts 4 between each two");
+  add("samples", po::value<std::string>(), "write the profiles that were clustered to this CSV");
+  add("clusters", po::value<std::string>()->default_value("3"), "k, 1 to 64");
+  add("restarts", po::value<std::string>()->default_value("200"), "starts of k-means++");
+  add("seed", po::value<std::string>()->default_value("1"), "of the starts");
+  add("centres", po::value<std::string>(),
+      "start Lloyd's algorithm from the centres in this CSV in place of k-means++");
+  add("distance-centres", po::value<std::string>(),
+      "take uncertainties to the centres in this CSV, labels to those found");
+  add("standardise", po::bool_switch(), "features in units of their standard deviation");
+  add("uncertainty", po::value<std::string>()->default_value("all-centres"),
+      "all-centres (sum of distances, as the papers print) or own-centre (as their text says)");
+  add("decay", po::value<std::string>()->default_value("0"),
+      "weight that a co-run loses with each newer one of its clusters, 0 to 0.999");
+  add("about", po::value<std::string>()->default_value(""), "one line kept in the file");
+  CommonOptions common;
+  const auto parsed = parse_command_line(command, arguments, common);
+  if (!parsed) return kDone;
+  const po::variables_map& values = *parsed;
+  if (!common.output) {
+    throw InputError("corun kb build", "where to? Give --output KB.yaml");
+  }
+  const std::string output = checked_output_path(*common.output, "--output");
+
+  ClusteringOptions options;
+  options.k = static_cast<int>(whole(values, "clusters", 1, 64));
+  options.restarts = static_cast<int>(whole(values, "restarts", 1, 100'000));
+  options.seed = static_cast<std::uint64_t>(
+      whole(values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
+  options.standardise = values["standardise"].as<bool>();
+  options.rule = choice(values, "uncertainty", {"all-centres", "own-centre"}) == "own-centre"
+                     ? Uncertainty::kOwnCentre
+                     : Uncertainty::kAllCentres;
+  if (values.count("centres") != 0) {
+    options.start = read_centres_csv(find_input_file(values["centres"].as<std::string>(), common,
+                                               "--centres"));
+    options.k = static_cast<int>(options.start.size());
+  }
+  if (values.count("distance-centres") != 0) {
+    options.distance_centres = read_centres_csv(
+        find_input_file(values["distance-centres"].as<std::string>(), common, "--distance-centres"));
+    if (static_cast<int>(options.distance_centres.size()) != options.k) {
+      throw InputError("--distance-centres",
+                       fmt::format("{} centres for {} clusters, expected one each",
+                                   options.distance_centres.size(), options.k));
+    }
+  }
+  const auto decay = parse_number(values["decay"].as<std::string>());
+  if (!decay || !(*decay >= 0 && *decay <= 0.999)) {
+    throw InputError("--decay", "found '" + printable(values["decay"].as<std::string>()) +
+                                    "', expected 0 to 0.999");
+  }
+
+  Clusters clusters;
+  std::string about = values["about"].as<std::string>();
+  std::string found;
+  if (values.count("profiles") != 0) {
+    const ProfileTable table =
+        read_profile_csv(find_input_file(values["profiles"].as<std::string>(), common, "--profiles"));
+    SampleOptions sampling;
+    sampling.synthetic = choice(values, "synthetic", synthetic_choices());
+    const std::string axis = choice(values, "over", {"row", "batch-size", "log2-batch-size"});
+    sampling.axis = axis == "row"          ? SampleAxis::kRow
+                    : axis == "batch-size" ? SampleAxis::kBatchSize
+                                           : SampleAxis::kLog2BatchSize;
+    sampling.between = static_cast<int>(whole(values, "amplify", 1, 100)) - 1;
+    const SampleSet samples = draw_samples(table, sampling);
+    for (const std::string& note : samples.notes) say(common, note);
+    if (values.count("samples") != 0) {
+      write_file_atomically(
+          checked_output_path(values["samples"].as<std::string>(), "--samples"),
+          samples_csv(samples));
+    }
+    const ClusteringResult result = cluster_samples(samples, options);
+    for (const std::string& note : result.notes) say(common, note);
+    clusters = result.clusters;
+    found = fmt::format(
+        "{} profiles, {} of them synthetic; inertia {:.0f}{}\n", samples.profiles.size(),
+        std::count(samples.measured.begin(), samples.measured.end(), false), result.inertia,
+        options.start.empty()
+            ? fmt::format(", the best of {} starts", options.restarts)
+            : (result.start_was_fixed ? ", from the given centres, a fixed point"
+                                      : fmt::format(", {} moves from the given centres",
+                                                    result.iterations)));
+    if (about.empty()) {
+      about = fmt::format("{} clusters of {} profiles ({} synthetic)", options.k,
+                          samples.profiles.size(), sampling.synthetic);
+    }
+  } else {
+    for (const char* key : {"samples", "centres", "distance-centres"}) {
+      if (values.count(key) != 0) {
+        throw InputError(std::string("--") + key, "goes with --profiles");
+      }
+    }
+    for (const char* key : {"synthetic", "over", "amplify", "clusters", "restarts"}) {
+      if (!values[key].defaulted()) {
+        throw InputError(std::string("--") + key, "goes with --profiles");
+      }
+    }
+    if (options.standardise) throw InputError("--standardise", "goes with --profiles");
+    clusters = knowledge_of(values["like"].as<std::string>()).kb.clustering();
+    if (!values["uncertainty"].defaulted()) clusters.rule = options.rule;
+    if (about.empty()) about = "clusters of " + values["like"].as<std::string>();
+  }
+
+  KnowledgeFile file{KnowledgeBase(std::move(clusters), *decay), about, {}};
+  learn_all(file, list_of(values, "coruns"), common);
+  write_knowledge_file(output, file, "--output");
+  if (common.format == Format::kTable) std::cout << found;
+  print_knowledge(file, common);
+  return kDone;
+}
+
+// ---- show ---------------------------------------------------------------------------------------
+
+int show(const std::vector<std::string>& arguments) {
+  CommandLine command;
+  command.name = "kb show";
+  command.usage = "corun kb show [NAME|KB.yaml] [options]";
+  command.summary =
+      "What a knowledge base knows: its clusters, and what jobs of each pair of clusters cost each\n"
+      "other, ranked as the recommender ranks them.";
+  command.examples =
+      "  corun kb show jrs\n"
+      "  corun kb show prirect --figure prirect.svg    box plots, as PriRecT's figures 5 and 6\n"
+      "  corun kb show examples/kb.yaml --format csv\n";
+  command.positional = "kb";
+  command.configured = false;
+  command.own.add_options()("figure", po::value<std::string>(), "write box plots to this SVG");
+  CommonOptions common;
+  const auto parsed = parse_command_line(command, arguments, common);
+  if (!parsed) return kDone;
+  const std::string name = parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs";
+  const KnowledgeFile file = knowledge_of(name);
+  if (parsed->count("figure") != 0) {
+    write_file_atomically(
+        checked_output_path((*parsed)["figure"].as<std::string>(), "--figure"),
+        knowledge_figure(file.kb, file.about.empty() ? name : file.about));
+  }
+  if (common.output) {
+    throw InputError("--output", "corun kb show prints; write its figure with --figure FILE");
+  }
+  print_knowledge(file, common);
+  return kDone;
+}
+
+// ---- assign -------------------------------------------------------------------------------------
+
+int assign(const std::vector<std::string>& arguments) {
+  CommandLine command;
+  command.name = "kb assign";
+  command.usage = "corun kb assign [NAME|KB.yaml] --profiles FILE [options]";
+  command.summary =
+      "The cluster of each profile and how uncertain that is, by both scores: the sum of the\n"
+      "distances to all centres (what the papers print) and the distance to its own centre (what\n"
+      "their text describes). Ranks are within the cluster: rank 1 is recommended first.";
+  command.examples =
+      "  corun kb assign jrs --profiles examples/jobs.csv\n"
+      "  corun kb assign prirect-paper --profiles alnair/alnair_dataset.csv --format csv\n";
+  command.positional = "kb";
+  command.configured = false;
+  command.own.add_options()("profiles", po::value<std::string>(),
+                            "table of solo profiles (docs/formats.md)");
+  CommonOptions common;
+  const auto parsed = parse_command_line(command, arguments, common);
+  if (!parsed) return kDone;
+  if (parsed->count("profiles") == 0) {
+    throw InputError("corun kb assign", "assign what? Give --profiles FILE");
+  }
+  const KnowledgeBase kb =
+      knowledge_of(parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs").kb;
+  const ProfileTable table =
+      read_profile_csv(find_input_file((*parsed)["profiles"].as<std::string>(), common, "--profiles"));
+  const AssignmentTable rows = assign_profiles(kb.clustering(), table);
+  emit(common, common.format == Format::kJson  ? assignment_json(rows).dump(2) + "\n"
+               : common.format == Format::kCsv ? assignment_csv(rows)
+                                               : assignment_table(rows));
+  return kDone;
+}
+
+// ---- update -------------------------------------------------------------------------------------
+
+int update(const std::vector<std::string>& arguments) {
+  CommandLine command;
+  command.name = "kb update";
+  command.usage = "corun kb update KB.yaml [--coruns FILE ...] [--merge KB.yaml ...] [options]";
+  command.summary =
+      "Teaches a knowledge base file more co-runs, or what another box has learnt over the same\n"
+      "clusters. The file changes as a whole or not at all, whatever stops the program; several\n"
+      "updates at once wait for each other; a file of co-runs that is already in is left out.";
+  command.examples =
+      "  corun kb build -o kb.yaml && corun kb update kb.yaml --coruns examples/mine.corun.csv\n";
+  command.positional = "kb";
+  command.configured = false;
+  auto add = command.own.add_options();
+  add("coruns", po::value<std::vector<std::string>>()->composing(),
+      "measured co-runs, *.corun.csv; repeatable");
+  add("merge", po::value<std::vector<std::string>>()->composing(),
+      "another knowledge base file with the same clusters; repeatable");
+  CommonOptions common;
+  const auto parsed = parse_command_line(command, arguments, common);
+  if (!parsed) return kDone;
+  if (parsed->count("kb") == 0) throw InputError("corun kb update", "which file? Give KB.yaml");
+  const std::string path = (*parsed)["kb"].as<std::string>();
+  if (find_knowledge(path) != nullptr) {
+    throw InputError("corun kb update",
+                     "'" + path + "' comes with corun and never changes; `corun kb build --like " +
+                         path + " --output KB.yaml` makes a file of it");
+  }
+  if (common.output) {
+    throw InputError("--output", "corun kb update changes the file it is given; copy it first");
+  }
+  const std::vector<std::string> coruns = list_of(*parsed, "coruns");
+  const std::vector<std::string> others = list_of(*parsed, "merge");
+  if (coruns.empty() && others.empty()) {
+    throw InputError("corun kb update", "learn what? Give --coruns FILE or --merge KB.yaml");
+  }
+  KnowledgeFile after{KnowledgeBase(Clusters{}), "", {}};
+  update_knowledge_file(
+      path,
+      [&](KnowledgeFile& file) {
+        for (const std::string& name : others) merge_knowledge(file, read_knowledge_file(name), name);
+        learn_all(file, coruns, common);
+        after = file;
+      },
+      "corun kb update");
+  print_knowledge(after, common);
+  return kDone;
+}
+
+struct Word {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const std::vector<std::string>&);
+};
+
+constexpr std::array<Word, 5> kWords{{
+    {"build", "from solo profiles and measured co-runs to a knowledge base", build},
+    {"show", "what it knows: clusters, ISD and PS by pair of clusters, box plots", show},
+    {"assign", "cluster and uncertainty of profiles", assign},
+    {"update", "teach it more co-runs, or what another box has learnt", update},
+    {"eval", "how well each step works: the papers' claims, one by one", kb_eval_command},
+}};
+
+}  // namespace
+
+int kb_command(const std::vector<std::string>& arguments) {
+  const std::string word = arguments.empty() ? "" : arguments.front();
+  for (const Word& w : kWords) {
+    if (w.name == word) return w.run({arguments.begin() + 1, arguments.end()});
+  }
+  if (word == "--help" || word == "-h") {
+    std::cout << "usage: corun kb WORD [options]\n\nThe knowledge base of PriRecT and JRS.\n\n";
+    for (const Word& w : kWords) std::cout << fmt::format("  {:<8}{}\n", w.name, w.summary);
+    std::cout << "\n`corun kb WORD --help` teaches each of them.\n\nExamples:\n  corun kb show jrs\n";
+    return kDone;
+  }
+  std::vector<std::string_view> known;
+  for (const Word& w : kWords) known.push_back(w.name);
+  throw InputError("corun kb", word.empty()
+                                   ? "do what? There is: " + fmt::format("{}", fmt::join(known, ", "))
+                                   : "no word '" + printable(word) + "': " +
+                                         did_you_mean(word, known));
+}
+
+}  // namespace corun

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/knowledge/knowledge_base.hpp"
+
+/// A knowledge base as a readable file, what `corun kb build` writes and `belief: {initial: FILE}`,
+/// `corun recommend --kb FILE` and the other words of `corun kb` read. YAML, version 1:
+///
+///   kind: corun knowledge base
+///   version: 1
+///   about: what it was built from, one line
+///   features: [gpu_util_pct, mem_alloc_pct, mem_time_pct]
+///   centres:                       # one row per cluster, in the unit of the features
+///     - [61.423, 43.245, 24.456]
+///   distance_centres: []           # where distances are taken to others than the labels
+///   scale: [1, 1, 1]               # a feature counts as (value - centre) / scale
+///   uncertainty: all-centres       # or own-centre
+///   decay: 0
+///   sources:                       # files of co-runs it has learnt from, each once
+///     - {name: mine.corun.csv, sha256: 0f3c..., pairs: 46}
+///   isd:                           # a job of `cluster` beside one of `partner`; fractions
+///     - {cluster: 0, partner: 1, count: 12, mean: 0.052, variance: 0.0011, ...}
+///   ps:                            # of the two together; cluster <= partner
+///     - {cluster: 0, partner: 1, count: 12, mean: 0.338, variance: 0.0090, ...}
+///   complete: true                 # last line: a file cut short has none
+///
+/// Behind the variance stand, where they are known, `m2`, `min`, `max` and either `values` (up to 64
+/// observations in order of arrival) or `bins` ({bin: weight}, see statistic.hpp), and with decay
+/// `weight`, `weight2` and the `weights` of the values. A file written by hand may leave them out: it
+/// then has no quartiles. Pairs that are not listed were never observed.
+///
+/// Reading back gives the same knowledge base (bit for bit without decay), so that learning in many
+/// runs is learning in one. It is written whole or not at all.
+namespace corun {
+
+struct KnowledgeSource {
+  std::string name;
+  std::string sha256;  ///< of the file's bytes; empty for tables that come with corun
+  std::int64_t pairs = 0;
+  friend bool operator==(const KnowledgeSource&, const KnowledgeSource&) = default;
+};
+
+struct KnowledgeFile {
+  KnowledgeBase kb;
+  std::string about;
+  std::vector<KnowledgeSource> sources;
+};
+
+inline constexpr int kKnowledgeVersion = 1;
+
+/// Throws InputError "FILE:LINE:COLUMN: ..." for anything that is not as above: another kind or a
+/// newer version, a file that was cut short, numbers out of range or that contradict each other.
+KnowledgeFile read_knowledge_file(const std::string& path);
+/// The same from text, called `name` in messages.
+KnowledgeFile parse_knowledge(std::string_view text, const std::string& name);
+
+std::string knowledge_text(const KnowledgeFile& file);
+
+/// Writes it atomically; `place` is the flag that named the path, for errors.
+void write_knowledge_file(const std::string& path, const KnowledgeFile& file,
+                          const std::string& place);
+
+/// Reads, lets `change` alter, and writes back, under a lock: of two processes that update one file
+/// the second waits for the first and builds on what it wrote. When `change` throws nothing is
+/// written.
+void update_knowledge_file(const std::string& path,
+                           const std::function<void(KnowledgeFile&)>& change,
+                           const std::string& place);
+
+}  // namespace corun

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "models/knowledge/knowledge_base.hpp"
+
+/// What a knowledge base knows, for people and programs: the numbers behind PriRecT fig. 5 and 6 (box
+/// plots of ISD and PS by pair of clusters) and JRS fig. 4 (their ranking).
+namespace corun {
+
+/// What is known of one pair of clusters.
+struct ClusterPairKnowledge {
+  int cluster = 0;
+  int partner = 0;
+  const Statistic* statistic = nullptr;  ///< into the knowledge base, never null
+  PredictionInterval interval;           ///< of the next such co-run, 90 %
+  int rank = 0;                          ///< from 1; least ISD and greatest PS first
+};
+
+/// The pairs observed, best rank first; of equals the lower clusters. Pointers into `kb`.
+std::vector<ClusterPairKnowledge> ranked_isd(const KnowledgeBase& kb);
+std::vector<ClusterPairKnowledge> ranked_ps(const KnowledgeBase& kb);
+
+std::string knowledge_table(const KnowledgeBase& kb);
+nlohmann::ordered_json knowledge_json(const KnowledgeBase& kb);
+/// metric,cluster,partner,count,mean,variance,min,q1,median,q3,max,lo,hi,rank
+std::string knowledge_csv(const KnowledgeBase& kb);
+/// Box plots of ISD by ordered, PS by unordered pair of clusters, as SVG.
+std::string knowledge_figure(const KnowledgeBase& kb, const std::string& title);
+
+}  // namespace corun

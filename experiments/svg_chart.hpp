@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+/// Charts of the paper's figures as self-contained SVG: plain numbers in, text out. The same input
+/// gives the same bytes. Numbers that cannot be drawn (NaN, infinite, beyond 1e300, not positive on
+/// a logarithmic axis) are left out; a chart without any says "no data". Texts that have no room
+/// end in an ellipsis.
+namespace corun {
+
+inline constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
+
+// Box plots: ISD or PS by pair of clusters (PriRecT figures 5 and 6).
+
+/// A box from q1 to q3 with its median, whiskers to min and max, a diamond at the mean. A part
+/// whose numbers are not said is not drawn.
+struct BoxSummary {
+  std::string label;
+  std::size_t count = 0;
+  double min = kNotSaid;
+  double q1 = kNotSaid;
+  double median = kNotSaid;
+  double q3 = kNotSaid;
+  double max = kNotSaid;
+  double mean = kNotSaid;
+  std::vector<double> points = {};  ///< drawn beside each other over the box
+};
+
+struct BoxPanel {
+  std::string title;
+  std::string axis;      ///< what is measured, with its unit
+  std::string category;  ///< what the labels are
+  std::vector<BoxSummary> boxes;
+};
+
+/// Panels stand side by side, each with its own axis.
+struct BoxChart {
+  std::string title;
+  std::string note;  ///< small print below
+  std::vector<BoxPanel> panels;
+};
+
+std::string svg_box_chart(const BoxChart& chart);
+
+// Ranked bars: mean rank per attribute with its standard deviation (PriRecT figure 2).
+
+struct RankedBar {
+  std::string label;
+  double value = kNotSaid;
+  double error = kNotSaid;  ///< half the length of the error bar
+  bool accent = true;       ///< the stronger colour: what was chosen
+};
+
+/// Bars from 0 in the order given, each with its number.
+struct BarChart {
+  std::string title;
+  std::string axis;
+  std::string note;
+  int decimals = 1;
+  std::vector<RankedBar> bars;
+};
+
+std::string svg_bar_chart(const BarChart& chart);
+
+// Lines with markers: elbow, silhouette, quality against volume, learning curves.
+
+struct LinePoint {
+  double x = kNotSaid;
+  double y = kNotSaid;
+  double lo = kNotSaid;  ///< both ends of an error bar
+  double hi = kNotSaid;
+};
+
+/// A point that cannot be drawn breaks the line.
+struct LineSeries {
+  std::string name;  ///< empty: not in the legend
+  std::vector<LinePoint> points;
+};
+
+struct LinePanel {
+  std::string title;
+  std::string x_axis;
+  std::string y_axis;
+  bool log_x = false;
+  bool log_y = false;
+  std::vector<LineSeries> series;  ///< told apart by colour and mark, eight by both
+};
+
+struct LineChart {
+  std::string title;
+  std::string note;
+  std::vector<LinePanel> panels;
+};
+
+std::string svg_line_chart(const LineChart& chart);
+
+}  // namespace corun

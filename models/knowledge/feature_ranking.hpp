@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/knowledge/cross_validation.hpp"
+#include "models/knowledge/forest_search.hpp"
+#include "models/knowledge/matrix_view.hpp"
+#include "models/knowledge/regularised_regression.hpp"
+
+/// Which attributes of a job tell most of a target: PriRecT section III-B and Fig. 2, JRS section
+/// III-B.
+///
+/// Four techniques rank the attributes by the absolute value of what each gives them: Pearson's
+/// correlation, the importance in a random forest, and the coefficients of ridge and lasso regression
+/// on standardised attributes; forest and penalties come from the papers' grids by cross-validation.
+/// Rank 1 is the largest; equal values, such as the many zeros of the lasso, share the mean of their
+/// ranks. The order is that of the mean rank. Spearman and Kendall are given beside, as PriRecT does,
+/// and do not count.
+///
+/// What a rank does not say: an attribute that the target is computed from is first without telling
+/// anything. In the papers' data set maximum = minimum + range holds to the last digit for GPU
+/// utilisation and for the time of memory access. kOwnParts names the target's; leave them in to
+/// repeat the paper, out to learn something.
+namespace corun {
+
+/// What PriRecT takes out before it ranks: the identifier (attribute 1 of its Table I), capacities
+/// (44, 45, 55, 56, 57), and what it holds sensitive (2 to 5). Names of the Futurewei data set.
+inline constexpr std::array<std::string_view, 10> kNotRanked{
+    "ID",        "Model",         "Dataset",  "Epoch",   "BS",
+    "SMU_total", "SMU_available", "DU_total", "DU_used", "DU_free"};
+
+/// The attributes whose sum is the target "MGUP" (maximum GPU utilisation) in that data set. The other
+/// target, "MGMAP" (maximum memory allocated), has no parts there.
+inline constexpr std::array<std::string_view, 2> kOwnParts{"GPU_Util_%_ran", "Min_GPU_Util_%"};
+
+/// What a technique gives an attribute, and the place among all ranked attributes that follows.
+struct Score {
+  double value = 0;  ///< signed, but for the forest
+  double rank = 0;   ///< by absolute value, from 1; a midrank where values are equal to 1e-9
+};
+
+struct RankedFeature {
+  std::size_t column = 0;  ///< of the table
+  std::string name;
+  Score pearson, spearman, kendall;
+  Score forest;  ///< share of the reduction of squared error, see RegressionForest::importance
+  Score ridge;   ///< target's unit per deviation of the attribute
+  Score lasso;   ///< the same
+  double mean_rank = 0;       ///< of pearson, forest, ridge and lasso
+  double rank_deviation = 0;  ///< of these four ranks, as a population: divisor 4
+};
+
+enum class SkipReason {
+  kExcluded,  ///< the caller said so
+  kMissing,   ///< a row has no value (NaN)
+  kConstant,  ///< all rows have one value
+};
+std::string_view to_string(SkipReason reason);
+
+struct SkippedFeature {
+  std::size_t column = 0;
+  std::string name;
+  SkipReason reason = SkipReason::kExcluded;
+};
+
+struct RankingOptions {
+  CrossValidation validation;
+  ForestGrid forest;
+  std::vector<double> penalties{kPenaltyGrid.begin(), kPenaltyGrid.end()};
+  int threads = 1;  ///< of the search among forests; changes speed only
+};
+
+struct FeatureRanking {
+  std::string target;
+  std::vector<RankedFeature> features;  ///< by mean rank; of equals, the larger |Pearson| first
+  std::vector<SkippedFeature> skipped;  ///< in column order, without the target
+  ForestChoice forest;                  ///< `importance` follows the ranked columns in table order
+  PenaltyChoice ridge, lasso;           ///< coefficients likewise
+  double target_variance = 0;  ///< population; 1 - error / variance is a technique's held-out R^2
+};
+
+/// Ranks the columns of `table`, called `names`, for the column `target`; NaN marks a missing value.
+/// std::invalid_argument if the shape is wrong, a value is infinite, the target is missing somewhere,
+/// constant, excluded or no column, an excluded column does not exist, nothing is left to rank, there
+/// are fewer rows than folds or fewer than 3, or an option is refused by the technique it is for.
+FeatureRanking rank_features(const MatrixView& table, std::span<const std::string> names,
+                             std::size_t target, std::span<const std::size_t> excluded,
+                             const RankingOptions& options = {});
+
+}  // namespace corun

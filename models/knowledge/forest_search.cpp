@@ -1,0 +1,105 @@
+#include "models/knowledge/forest_search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <stdexcept>
+#include <thread>
+
+namespace corun {
+namespace {
+
+/// The wanted numbers of trees, each once and ascending.
+std::vector<int> milestones(const std::vector<int>& trees) {
+  std::vector<int> sorted = trees;
+  std::ranges::sort(sorted);
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
+}
+
+/// Grows the forest to `trees` by way of every smaller milestone.
+void grow_to(RegressionForest& forest, const std::vector<int>& milestones, int trees) {
+  for (const int m : milestones) {
+    if (m > trees) return;
+    if (m > forest.trees()) forest.grow(m - forest.trees());
+  }
+}
+
+/// Calls work(i) for i < count on `threads` threads; rethrows the failure of the smallest i.
+template <typename Work>
+void for_each_index(std::size_t count, int threads, const Work& work) {
+  std::vector<std::exception_ptr> failures(count);
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (int t = 1; t < threads; ++t) helpers.emplace_back(run);
+    run();
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace
+
+ForestChoice choose_forest(const MatrixView& predictors, std::span<const double> target,
+                           const ForestGrid& grid, const CrossValidation& options, int threads) {
+  if (grid.depths.empty() || grid.features.empty() || grid.trees.empty()) {
+    throw std::invalid_argument("forest: an axis of the grid is empty");
+  }
+  if (*std::ranges::min_element(grid.trees) < 1) {
+    throw std::invalid_argument("forest: a forest needs a tree");
+  }
+  if (threads < 1) throw std::invalid_argument("forest: less than one thread");
+  const std::vector<Split> splits = split(predictors, target, options);
+  const std::vector<int> steps = milestones(grid.trees);
+
+  const std::size_t shapes = grid.depths.size() * grid.features.size();
+  const auto shape_of = [&](std::size_t i) {
+    ForestShape shape;
+    shape.depth = grid.depths[i / grid.features.size()];
+    shape.features = grid.features[i % grid.features.size()];
+    shape.seed = options.seed;
+    return shape;
+  };
+
+  ForestChoice choice;
+  choice.errors.assign(shapes * grid.trees.size(), 0);
+  for_each_index(shapes, threads, [&](std::size_t i) {
+    // Folds in order, in one thread: a sum that no schedule can reorder.
+    for (const Split& s : splits) {
+      RegressionForest forest(s.train_view(), s.train_target, shape_of(i));
+      for (const int step : steps) {
+        grow_to(forest, steps, step);
+        const double error = squared_error(forest.predict(s.test_view()), s.test_target);
+        for (std::size_t t = 0; t < grid.trees.size(); ++t) {
+          if (grid.trees[t] == step) choice.errors[i * grid.trees.size() + t] += error;
+        }
+      }
+    }
+  });
+  for (double& e : choice.errors) e /= static_cast<double>(target.size());
+
+  const auto best =
+      static_cast<std::size_t>(std::ranges::min_element(choice.errors) - choice.errors.begin());
+  const std::size_t shape = best / grid.trees.size();
+  choice.depth = shape_of(shape).depth;
+  choice.features = shape_of(shape).features;
+  choice.trees = grid.trees[best % grid.trees.size()];
+  choice.error = choice.errors[best];
+  RegressionForest forest(predictors, target, shape_of(shape));
+  grow_to(forest, steps, choice.trees);
+  choice.importance = forest.importance();
+  return choice;
+}
+
+}  // namespace corun

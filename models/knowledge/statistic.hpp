@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+/// One quantity that is observed again and again: count, mean, variance and quantiles, learnt one
+/// observation at a time in constant memory.
+///
+/// Mean and variance follow Welford's recurrence with weights (West 1979). With `keep` below 1 every
+/// observation makes the older ones count less by that factor: after n more observations a value has
+/// weight keep^n, so that old measurements fade when the machines drift.
+///
+/// Quantiles are exact up to kExact observations; beyond, values are counted in bins of width
+/// kBinWidth between kLowest and kHighest, so that a quantile is off by half a bin at most (and by
+/// nothing at both ends, which are kept). What is stored depends on the observations only, not on
+/// the way they were split and merged; their order matters to the last bits of the mean.
+namespace corun {
+
+class Statistic {
+ public:
+  static constexpr std::size_t kExact = 64;
+  static constexpr double kBinWidth = 0.002;  ///< 0.2 percentage points of a fraction
+  static constexpr double kLowest = -1;       ///< values outside fall into the bin at the end
+  static constexpr double kHighest = 15;
+
+  Statistic() = default;
+  /// What a file says of observations that it does not list: their quantiles are not known.
+  static Statistic summary(std::int64_t count, double mean, double variance);
+
+  void add(double x, double keep = 1);
+  /// All observations of both. Exact in count and quantiles; mean and variance to rounding.
+  void merge(const Statistic& other);
+
+  std::int64_t count() const { return count_; }
+  double mean() const { return mean_; }  ///< 0 when nothing was observed
+  /// Unbiased for equal weights: m2 / (n - 1). 0 for fewer than two observations.
+  double variance() const;
+  /// Sum of weights squared over sum of squared weights; the count when nothing fades.
+  double effective_count() const;
+  double min() const { return min_; }
+  double max() const { return max_; }
+  /// Quantile p (0 to 1), linear between order statistics (type 7); NaN when not known.
+  double quantile(double p) const;
+  /// Whether quantiles are known: no summary() is among the observations.
+  bool has_quantiles() const { return count_ > 0 && unlisted_ == 0; }
+
+  /// All that is stored, for files.
+  struct State {
+    std::int64_t count = 0;
+    std::int64_t unlisted = 0;  ///< of `count`, observations known by mean and variance only
+    double weight = 0;          ///< sum of weights
+    double weight2 = 0;         ///< sum of squared weights
+    double mean = 0;
+    double m2 = 0;  ///< weighted sum of squared deviations
+    double min = 0;
+    double max = 0;
+    std::vector<std::pair<double, double>> values;  ///< (value, weight) in order of arrival
+    std::map<int, double> bins;                     ///< weight by bin; one of both is empty
+    friend bool operator==(const State&, const State&) = default;
+  };
+  State state() const;
+  static Statistic from(const State& state);
+
+ private:
+  void put(double x, double weight);
+  void spill();
+  void fade(double keep);
+
+  std::int64_t count_ = 0;
+  std::int64_t unlisted_ = 0;
+  double weight_ = 0;
+  double weight2_ = 0;
+  double mean_ = 0;
+  double m2_ = 0;
+  double min_ = 0;
+  double max_ = 0;
+  /// Stored weights are in units of 1 / unit_: fading grows the unit in place of touching them all.
+  double unit_ = 1;
+  std::vector<std::pair<double, double>> values_;
+  std::vector<double> bins_;  ///< empty until kExact is passed
+};
+
+}  // namespace corun

@@ -47,8 +47,8 @@ struct WorldConfig {
 };
 
 struct BeliefConfig {
-  std::string model = "cluster-mean";  ///< cluster-mean | truth
-  std::string initial = "jrs";         ///< a name of `corun list knowledge`, or FILE
+  std::string model = "cluster-mean";    ///< cluster-mean | truth
+  std::string initial = "jrs";           ///< a name of `corun list knowledge`, or FILE
   std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties that hold for jobs
 };
 

@@ -271,13 +271,12 @@ void Experiment::check_trace() {
     }
   }
   if (trace.imputed_profiles > 0) {
-    warnings_.push_back(std::to_string(trace.imputed_profiles) + " of " +
-                        std::to_string(trace.names.size()) +
-                        (labels_hold_
-                             ? " jobs have no published profile: their cluster's centre stands in "
-                               "(imputed)"
-                             : " jobs have no published profile: they count as cluster 0 with "
-                               "infinite uncertainty where belief.overrides says nothing else"));
+    warnings_.push_back(
+        std::to_string(trace.imputed_profiles) + " of " + std::to_string(trace.names.size()) +
+        (labels_hold_ ? " jobs have no published profile: their cluster's centre stands in "
+                        "(imputed)"
+                      : " jobs have no published profile: they count as cluster 0 with "
+                        "infinite uncertainty where belief.overrides says nothing else"));
   }
   for (const ClusterOverride& o : overrides_) {
     if (std::find(trace.names.begin(), trace.names.end(), o.job) == trace.names.end()) {
@@ -287,10 +286,9 @@ void Experiment::check_trace() {
     }
   }
   if (!overrides_.empty()) {
-    warnings_.push_back(std::to_string(overrides_.size()) + " of " +
-                        std::to_string(trace.names.size()) +
-                        " jobs take their cluster or uncertainty from " +
-                        *config_.belief.overrides);
+    warnings_.push_back(
+        std::to_string(overrides_.size()) + " of " + std::to_string(trace.names.size()) +
+        " jobs take their cluster or uncertainty from " + *config_.belief.overrides);
   }
   const auto blank =
       std::count_if(trace.workload.jobs.begin(), trace.workload.jobs.end(), [](const JobSpec& j) {

@@ -91,8 +91,8 @@ std::string passed_over(const LearntRows& rows, const std::string& name) {
 void learn_all(KnowledgeFile& file, const std::vector<std::string>& names,
                const CommonOptions& common) {
   for (const std::string& name : names) {
-    const CorunTable table = read_corun_table(
-        is_corun_table(name) ? name : find_input_file(name, common, "--coruns"));
+    const CorunTable table =
+        read_corun_table(is_corun_table(name) ? name : find_input_file(name, common, "--coruns"));
     const auto same = [&](const KnowledgeSource& s) {
       return table.sha256.empty() ? s.name == table.name : s.sha256 == table.sha256;
     };
@@ -141,8 +141,10 @@ int build(const std::vector<std::string>& arguments) {
   command.name = "kb build";
   command.usage = "corun kb build --profiles FILE [--coruns FILE ...] --output KB.yaml [options]";
   command.summary =
-      "Clusters solo profiles by k-means, with synthetic ones between the measured where asked, and\n"
-      "learns from measured co-runs what jobs of these clusters cost each other. The outcome is one\n"
+      "Clusters solo profiles by k-means, with synthetic ones between the measured where asked, "
+      "and\n"
+      "learns from measured co-runs what jobs of these clusters cost each other. The outcome is "
+      "one\n"
       "readable file that `corun recommend --kb` and `belief: {initial: FILE}` take. Without\n"
       "--profiles the clusters are those of --like.";
   command.examples =
@@ -199,13 +201,13 @@ int build(const std::vector<std::string>& arguments) {
                      ? Uncertainty::kOwnCentre
                      : Uncertainty::kAllCentres;
   if (values.count("centres") != 0) {
-    options.start = read_centres_csv(find_input_file(values["centres"].as<std::string>(), common,
-                                               "--centres"));
+    options.start =
+        read_centres_csv(find_input_file(values["centres"].as<std::string>(), common, "--centres"));
     options.k = static_cast<int>(options.start.size());
   }
   if (values.count("distance-centres") != 0) {
-    options.distance_centres = read_centres_csv(
-        find_input_file(values["distance-centres"].as<std::string>(), common, "--distance-centres"));
+    options.distance_centres = read_centres_csv(find_input_file(
+        values["distance-centres"].as<std::string>(), common, "--distance-centres"));
     if (static_cast<int>(options.distance_centres.size()) != options.k) {
       throw InputError("--distance-centres",
                        fmt::format("{} centres for {} clusters, expected one each",
@@ -222,8 +224,8 @@ int build(const std::vector<std::string>& arguments) {
   std::string about = values["about"].as<std::string>();
   std::string found;
   if (values.count("profiles") != 0) {
-    const ProfileTable table =
-        read_profile_csv(find_input_file(values["profiles"].as<std::string>(), common, "--profiles"));
+    const ProfileTable table = read_profile_csv(
+        find_input_file(values["profiles"].as<std::string>(), common, "--profiles"));
     SampleOptions sampling;
     sampling.synthetic = choice(values, "synthetic", synthetic_choices());
     const std::string axis = choice(values, "over", {"row", "batch-size", "log2-batch-size"});
@@ -234,9 +236,8 @@ int build(const std::vector<std::string>& arguments) {
     const SampleSet samples = draw_samples(table, sampling);
     for (const std::string& note : samples.notes) say(common, note);
     if (values.count("samples") != 0) {
-      write_file_atomically(
-          checked_output_path(values["samples"].as<std::string>(), "--samples"),
-          samples_csv(samples));
+      write_file_atomically(checked_output_path(values["samples"].as<std::string>(), "--samples"),
+                            samples_csv(samples));
     }
     const ClusteringResult result = cluster_samples(samples, options);
     for (const std::string& note : result.notes) say(common, note);
@@ -246,9 +247,9 @@ int build(const std::vector<std::string>& arguments) {
         std::count(samples.measured.begin(), samples.measured.end(), false), result.inertia,
         options.start.empty()
             ? fmt::format(", the best of {} starts", options.restarts)
-            : (result.start_was_fixed ? ", from the given centres, a fixed point"
-                                      : fmt::format(", {} moves from the given centres",
-                                                    result.iterations)));
+            : (result.start_was_fixed
+                   ? ", from the given centres, a fixed point"
+                   : fmt::format(", {} moves from the given centres", result.iterations)));
     if (about.empty()) {
       about = fmt::format("{} clusters of {} profiles ({} synthetic)", options.k,
                           samples.profiles.size(), sampling.synthetic);
@@ -285,7 +286,8 @@ int show(const std::vector<std::string>& arguments) {
   command.name = "kb show";
   command.usage = "corun kb show [NAME|KB.yaml] [options]";
   command.summary =
-      "What a knowledge base knows: its clusters, and what jobs of each pair of clusters cost each\n"
+      "What a knowledge base knows: its clusters, and what jobs of each pair of clusters cost "
+      "each\n"
       "other, ranked as the recommender ranks them.";
   command.examples =
       "  corun kb show jrs\n"
@@ -300,9 +302,8 @@ int show(const std::vector<std::string>& arguments) {
   const std::string name = parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs";
   const KnowledgeFile file = knowledge_of(name);
   if (parsed->count("figure") != 0) {
-    write_file_atomically(
-        checked_output_path((*parsed)["figure"].as<std::string>(), "--figure"),
-        knowledge_figure(file.kb, file.about.empty() ? name : file.about));
+    write_file_atomically(checked_output_path((*parsed)["figure"].as<std::string>(), "--figure"),
+                          knowledge_figure(file.kb, file.about.empty() ? name : file.about));
   }
   if (common.output) {
     throw InputError("--output", "corun kb show prints; write its figure with --figure FILE");
@@ -336,8 +337,8 @@ int assign(const std::vector<std::string>& arguments) {
   }
   const KnowledgeBase kb =
       knowledge_of(parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs").kb;
-  const ProfileTable table =
-      read_profile_csv(find_input_file((*parsed)["profiles"].as<std::string>(), common, "--profiles"));
+  const ProfileTable table = read_profile_csv(
+      find_input_file((*parsed)["profiles"].as<std::string>(), common, "--profiles"));
   const AssignmentTable rows = assign_profiles(kb.clustering(), table);
   emit(common, common.format == Format::kJson  ? assignment_json(rows).dump(2) + "\n"
                : common.format == Format::kCsv ? assignment_csv(rows)
@@ -386,7 +387,8 @@ int update(const std::vector<std::string>& arguments) {
   update_knowledge_file(
       path,
       [&](KnowledgeFile& file) {
-        for (const std::string& name : others) merge_knowledge(file, read_knowledge_file(name), name);
+        for (const std::string& name : others)
+          merge_knowledge(file, read_knowledge_file(name), name);
         learn_all(file, coruns, common);
         after = file;
       },
@@ -419,15 +421,15 @@ int kb_command(const std::vector<std::string>& arguments) {
   if (word == "--help" || word == "-h") {
     std::cout << "usage: corun kb WORD [options]\n\nThe knowledge base of PriRecT and JRS.\n\n";
     for (const Word& w : kWords) std::cout << fmt::format("  {:<8}{}\n", w.name, w.summary);
-    std::cout << "\n`corun kb WORD --help` teaches each of them.\n\nExamples:\n  corun kb show jrs\n";
+    std::cout
+        << "\n`corun kb WORD --help` teaches each of them.\n\nExamples:\n  corun kb show jrs\n";
     return kDone;
   }
   std::vector<std::string_view> known;
   for (const Word& w : kWords) known.push_back(w.name);
-  throw InputError("corun kb", word.empty()
-                                   ? "do what? There is: " + fmt::format("{}", fmt::join(known, ", "))
-                                   : "no word '" + printable(word) + "': " +
-                                         did_you_mean(word, known));
+  throw InputError(
+      "corun kb", word.empty() ? "do what? There is: " + fmt::format("{}", fmt::join(known, ", "))
+                               : "no word '" + printable(word) + "': " + did_you_mean(word, known));
 }
 
 }  // namespace corun

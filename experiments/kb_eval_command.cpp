@@ -94,9 +94,9 @@ FeatureRanking ranking_of(const ProfileTable& table, const std::string& target,
 void add_ranking(Report& report, const FeatureRanking& ranking, const std::string& key,
                  const std::string& title, std::size_t shown) {
   Json list = Json::array();
-  std::string text = fmt::format(
-      "\n{}\n  {:<5}{:<24}{:>9}{:>7}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}\n", title, "rank", "attribute",
-      "mean rank", "sd", "pearson", "spearman", "kendall", "forest", "ridge", "lasso");
+  std::string text = fmt::format("\n{}\n  {:<5}{:<24}{:>9}{:>7}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}\n",
+                                 title, "rank", "attribute", "mean rank", "sd", "pearson",
+                                 "spearman", "kendall", "forest", "ridge", "lasso");
   for (std::size_t i = 0; i < ranking.features.size(); ++i) {
     const RankedFeature& f = ranking.features[i];
     list.push_back({{"attribute", f.name},
@@ -110,10 +110,10 @@ void add_ranking(Report& report, const FeatureRanking& ranking, const std::strin
                     {"lasso", rounded(f.lasso.value)},
                     {"ranks", {f.pearson.rank, f.forest.rank, f.ridge.rank, f.lasso.rank}}});
     if (i < shown) {
-      text += fmt::format("  {:<5}{:<24}{:>9.2f}{:>7.2f}{:>9.2f}{:>10.2f}{:>9.2f}{:>9.3f}{:>9.2f}{:>9.2f}\n",
-                          i + 1, f.name, f.mean_rank, f.rank_deviation, f.pearson.value,
-                          f.spearman.value, f.kendall.value, f.forest.value, f.ridge.value,
-                          f.lasso.value);
+      text += fmt::format(
+          "  {:<5}{:<24}{:>9.2f}{:>7.2f}{:>9.2f}{:>10.2f}{:>9.2f}{:>9.3f}{:>9.2f}{:>9.2f}\n", i + 1,
+          f.name, f.mean_rank, f.rank_deviation, f.pearson.value, f.spearman.value, f.kendall.value,
+          f.forest.value, f.ridge.value, f.lasso.value);
     }
   }
   if (ranking.features.size() > shown) {
@@ -144,15 +144,17 @@ Report features_report(const ProfileTable& table, unsigned threads) {
                             table.attributes.size());
   add_ranking(report, all, "utilisation", "what tells of " + util + ", all that the paper kept",
               kShown);
-  add_ranking(report, honest, "utilisation_without_its_parts",
-              "what tells of " + util + " when its own parts are left out (maximum = minimum + range)",
-              kShown);
+  add_ranking(
+      report, honest, "utilisation_without_its_parts",
+      "what tells of " + util + " when its own parts are left out (maximum = minimum + range)",
+      kShown);
   add_ranking(report, of_memory, "memory", "what tells of " + memory, kShown);
 
   const auto strongest = [](const FeatureRanking& r) {
-    return *std::max_element(r.features.begin(), r.features.end(), [](const auto& a, const auto& b) {
-      return std::abs(a.pearson.value) < std::abs(b.pearson.value);
-    });
+    return *std::max_element(r.features.begin(), r.features.end(),
+                             [](const auto& a, const auto& b) {
+                               return std::abs(a.pearson.value) < std::abs(b.pearson.value);
+                             });
   };
   const auto said = [](const RankedFeature& f) {
     return fmt::format("{} ({:.2f})", f.name, f.pearson.value);
@@ -170,13 +172,14 @@ Report features_report(const ProfileTable& table, unsigned threads) {
         fmt::format("mean rank 1: {} with all attributes, {} without the target's own parts",
                     all.features.front().name, honest.features.front().name));
   const RankedFeature& top_memory = strongest(of_memory);
-  claim(report, "maximum memory allocated correlates weakly with nearly everything (PriRecT III-B)",
-        std::abs(top_memory.pearson.value) < std::abs(top_honest.pearson.value),
-        fmt::format("largest |Pearson| {} against {} for utilisation; {} of {} attributes above 0.5",
-                    said(top_memory), said(top_honest),
-                    std::count_if(of_memory.features.begin(), of_memory.features.end(),
-                                  [](const auto& f) { return std::abs(f.pearson.value) > 0.5; }),
-                    of_memory.features.size()));
+  claim(
+      report, "maximum memory allocated correlates weakly with nearly everything (PriRecT III-B)",
+      std::abs(top_memory.pearson.value) < std::abs(top_honest.pearson.value),
+      fmt::format("largest |Pearson| {} against {} for utilisation; {} of {} attributes above 0.5",
+                  said(top_memory), said(top_honest),
+                  std::count_if(of_memory.features.begin(), of_memory.features.end(),
+                                [](const auto& f) { return std::abs(f.pearson.value) > 0.5; }),
+                  of_memory.features.size()));
 
   BarChart chart;
   chart.title = "What tells of " + util + ": mean rank over four techniques";
@@ -205,8 +208,8 @@ Report synthetic_report(const ProfileTable& table) {
       {"MobileNet's 30.6 as listed", {.retyped = false}},
       {"samples cut before use", {.cut = true}},
   }};
-  report.text = fmt::format("PriRecT Table II: cells that agree to the printed digits\n\n  {:<38}{:>10}",
-                            "", "all");
+  report.text = fmt::format(
+      "PriRecT Table II: cells that agree to the printed digits\n\n  {:<38}{:>10}", "", "all");
   for (const TechniqueEntry& t : technique_catalog()) report.text += fmt::format("{:>13}", t.name);
   report.text += "\n";
   report.json["table_two"] = Json::array();
@@ -214,8 +217,8 @@ Report synthetic_report(const ProfileTable& table) {
     const TableTwo two = prirect_table_two(table, v.variant);
     const Share total = two.total();
     Json row{{"variant", v.name}, {"agree", total.agreeing}, {"printed", total.printed}};
-    report.text += fmt::format("  {:<38}{:>10}", v.name,
-                               fmt::format("{}/{}", total.agreeing, total.printed));
+    report.text +=
+        fmt::format("  {:<38}{:>10}", v.name, fmt::format("{}/{}", total.agreeing, total.printed));
     for (const TechniqueEntry& t : technique_catalog()) {
       const Share s = two.of(t.name);
       row["by_technique"][std::string(t.name)] = {s.agreeing, s.printed};
@@ -275,9 +278,10 @@ Report synthetic_report(const ProfileTable& table) {
 
   const auto by_attribute = least_rmse(table, {.exchanged = false});
   report.json["least_rmse"] = Json::array();
-  report.text += fmt::format("\ntechnique of least RMSE in the blind test (JRS fig. 2), and the one behind the samples\n"
-                             "  {:<16}{:<10}{:<14}{:<8}{}\n",
-                             "workload", "attribute", "least RMSE", "tied", "samples made by");
+  report.text += fmt::format(
+      "\ntechnique of least RMSE in the blind test (JRS fig. 2), and the one behind the samples\n"
+      "  {:<16}{:<10}{:<14}{:<8}{}\n",
+      "workload", "attribute", "least RMSE", "tied", "samples made by");
   std::size_t as_samples = 0;
   for (const LeastRmse& l : by_attribute) {
     report.json["least_rmse"].push_back({{"workload", l.workload},
@@ -285,9 +289,9 @@ Report synthetic_report(const ProfileTable& table) {
                                          {"best", technique_name(l.best)},
                                          {"tied", l.tied},
                                          {"samples", l.samples}});
-    report.text += fmt::format("  {:<16}{:<10}{:<14}{:<8}{}\n", l.workload,
-                               kAttributeNames[l.attribute], technique_name(l.best), yes(l.tied),
-                               l.samples);
+    report.text +=
+        fmt::format("  {:<16}{:<10}{:<14}{:<8}{}\n", l.workload, kAttributeNames[l.attribute],
+                    technique_name(l.best), yes(l.tied), l.samples);
     as_samples += l.as_samples ? 1 : 0;
   }
   claim(report, "synthetic data were made by the technique of least RMSE (JRS fig. 2)",
@@ -325,18 +329,18 @@ Report clusters_report(const ProfileTable& table) {
   report.json["claims"] = Json::array();
   const SampleSet samples = draw_samples(table, {"paper", SampleAxis::kRow, 4});
   const std::vector<double> raw = feature_rows(samples);
-  const std::vector<double> standard = standardise(raw, kFeatures).rows;
+  const std::vector<double> standard = standardised_rows(raw);
   constexpr int kMost = 10;
   const auto curve = distortion_curve(raw, kFeatures, kMost, {1, 200, 1});
   const auto scaled = distortion_curve(standard, kFeatures, kMost, {1, 200, 1});
   report.text = fmt::format("the authors' {} samples\n  {:>3}{:>12}{:>12}{:>18}{:>12}\n",
-                            samples.profiles.size(), "k", "inertia", "silhouette",
-                            "standardised", "silhouette");
+                            samples.profiles.size(), "k", "inertia", "silhouette", "standardised",
+                            "silhouette");
   report.json["curve"] = Json::array();
   for (std::size_t i = 0; i < curve.size(); ++i) {
-    report.text += fmt::format("  {:>3}{:>12.0f}{:>12.3f}{:>18.1f}{:>12.3f}\n", curve[i].k,
-                               curve[i].inertia, curve[i].silhouette, scaled[i].inertia,
-                               scaled[i].silhouette);
+    report.text +=
+        fmt::format("  {:>3}{:>12.0f}{:>12.3f}{:>18.1f}{:>12.3f}\n", curve[i].k, curve[i].inertia,
+                    curve[i].silhouette, scaled[i].inertia, scaled[i].silhouette);
     report.json["curve"].push_back({{"k", curve[i].k},
                                     {"inertia", rounded(curve[i].inertia, 3)},
                                     {"silhouette", rounded(curve[i].silhouette)},
@@ -345,9 +349,9 @@ Report clusters_report(const ProfileTable& table) {
   }
   const int bend = elbow(curve);
   report.json["elbow"] = bend;
-  const auto best = std::max_element(
-      curve.begin() + 1, curve.end(),
-      [](const auto& a, const auto& b) { return a.silhouette < b.silhouette; });
+  const auto best =
+      std::max_element(curve.begin() + 1, curve.end(),
+                       [](const auto& a, const auto& b) { return a.silhouette < b.silhouette; });
   claim(report, "the elbow of the distortion is at three clusters (PriRecT III-D)", bend == 3,
         fmt::format("farthest below the chord over k = 1 to {}: {}; the silhouette prefers {}",
                     kMost, bend, best->k));
@@ -475,9 +479,8 @@ Report interference_report() {
                          100 * p.statistic->mean(), p.statistic->count());
     };
     const auto rank = [](const std::vector<ClusterPairKnowledge>& pairs, int a, int b) {
-      const auto it = std::find_if(pairs.begin(), pairs.end(), [&](const auto& p) {
-        return p.cluster == a && p.partner == b;
-      });
+      const auto it = std::find_if(pairs.begin(), pairs.end(),
+                                   [&](const auto& p) { return p.cluster == a && p.partner == b; });
       return *it;
     };
     const auto median = std::min_element(isd.begin(), isd.end(), [](const auto& a, const auto& b) {
@@ -485,15 +488,15 @@ Report interference_report() {
     });
     const ClusterPairKnowledge one = rank(isd, 1, 2);
     const ClusterPairKnowledge two = rank(isd, 2, 1);
-    claim(report,
-          fmt::format("jobs of cluster 1 beside cluster 2 show the least ISD ({} tables)", n.name),
-          isd.front().cluster == 1 && isd.front().partner == 2,
-          fmt::format("least mean: {}; {} is rank {}, {} rank {} of {}; least median: {} beside {}, "
-                      "{:.1f} % (2 beside 1: {:.1f} %)",
-                      said(isd.front(), "beside"), said(one, "beside"), one.rank,
-                      said(two, "beside"), two.rank, isd.size(), median->cluster, median->partner,
-                      100 * median->statistic->quantile(0.5),
-                      100 * two.statistic->quantile(0.5)));
+    claim(
+        report,
+        fmt::format("jobs of cluster 1 beside cluster 2 show the least ISD ({} tables)", n.name),
+        isd.front().cluster == 1 && isd.front().partner == 2,
+        fmt::format("least mean: {}; {} is rank {}, {} rank {} of {}; least median: {} beside {}, "
+                    "{:.1f} % (2 beside 1: {:.1f} %)",
+                    said(isd.front(), "beside"), said(one, "beside"), one.rank, said(two, "beside"),
+                    two.rank, isd.size(), median->cluster, median->partner,
+                    100 * median->statistic->quantile(0.5), 100 * two.statistic->quantile(0.5)));
     const ClusterPairKnowledge together = rank(ps, 1, 2);
     claim(report,
           fmt::format("jobs of clusters 1 and 2 together save the most ({} tables)", n.name),
@@ -529,7 +532,8 @@ Report privacy_report(const ProfileTable& table) {
   const MatrixView view{rows, samples.profiles.size(), kFeatures};
   report.text = fmt::format(
       "guessing what a job is from its three \"private\" features: each of {} measured profiles\n"
-      "from the others, by the nearest neighbours\n  {:<10}{:>8}{:>15}{:>12}{:>10}{:>11}{:>11}{:>9}\n",
+      "from the others, by the nearest neighbours\n  "
+      "{:<10}{:>8}{:>15}{:>12}{:>10}{:>11}{:>11}{:>9}\n",
       samples.profiles.size(), "guess", "classes", "features", "neighbours", "right", "majority",
       "by chance", "p");
   report.json["guesses"] = Json::array();
@@ -546,9 +550,8 @@ Report privacy_report(const ProfileTable& table) {
       if (origin.model.empty()) {
         throw InputError(table.source, "profiles without a model: nothing to guess");
       }
-      labels.push_back(
-          numbers.emplace(target.label(origin.model), static_cast<int>(numbers.size()))
-              .first->second);
+      labels.push_back(numbers.emplace(target.label(origin.model), static_cast<int>(numbers.size()))
+                           .first->second);
     }
     for (const bool standard : {false, true}) {
       for (const int k : {1, 3, 5}) {
@@ -561,10 +564,10 @@ Report privacy_report(const ProfileTable& table) {
           best_family = r.accuracy;
           chance = r.majority;
         }
-        report.text += fmt::format(
-            "  {:<10}{:>8}{:>15}{:>12}{:>9.1f}%{:>10.1f}%{:>10.1f}%{:>9.3f}\n", target.name,
-            numbers.size(), standard ? "standardised" : "as measured", k, 100 * r.accuracy,
-            100 * r.majority, 100 * r.permuted, r.p_value);
+        report.text +=
+            fmt::format("  {:<10}{:>8}{:>15}{:>12}{:>9.1f}%{:>10.1f}%{:>10.1f}%{:>9.3f}\n",
+                        target.name, numbers.size(), standard ? "standardised" : "as measured", k,
+                        100 * r.accuracy, 100 * r.majority, 100 * r.permuted, r.p_value);
         report.json["guesses"].push_back({{"guess", target.name},
                                           {"classes", numbers.size()},
                                           {"standardised", standard},
@@ -576,7 +579,8 @@ Report privacy_report(const ProfileTable& table) {
       }
     }
   }
-  claim(report, "the three features do not give the model family away (the papers call them private)",
+  claim(report,
+        "the three features do not give the model family away (the papers call them private)",
         best_family <= 2 * chance,
         fmt::format("the family is guessed right for {:.0f} % of the profiles, the majority alone "
                     "would be right for {:.0f} %",
@@ -596,8 +600,10 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
       "How well each step from profiles to recommendations works, and whether what the papers say\n"
       "of it holds:\n"
       "  features      which attributes tell of GPU utilisation and memory (PriRecT fig. 2)\n"
-      "  synthetic     the blind test of synthetic profiles (PriRecT Table II, fig. 3; JRS fig. 2)\n"
-      "  clusters      how many; Tables IV and VII of JRS from raw profiles; other ways to cluster\n"
+      "  synthetic     the blind test of synthetic profiles (PriRecT Table II, fig. 3; JRS fig. "
+      "2)\n"
+      "  clusters      how many; Tables IV and VII of JRS from raw profiles; other ways to "
+      "cluster\n"
       "  interference  how well cluster means predict a pair left out; which pairs cost least\n"
       "  privacy       how well the model is guessed from the three features\n"
       "All but `interference` need the profiles of the Futurewei mini-ML Workload Dataset.";
@@ -617,11 +623,11 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
   const std::string section =
       parsed->count("section") != 0 ? (*parsed)["section"].as<std::string>() : "";
   if (std::find(kSections.begin(), kSections.end(), section) == kSections.end()) {
-    throw InputError("corun kb eval",
-                     section.empty()
-                         ? fmt::format("which section? One of {}", fmt::join(kSections, ", "))
-                         : "no section '" + printable(section) +
-                               "': " + did_you_mean(section, kSections));
+    throw InputError(
+        "corun kb eval",
+        section.empty()
+            ? fmt::format("which section? One of {}", fmt::join(kSections, ", "))
+            : "no section '" + printable(section) + "': " + did_you_mean(section, kSections));
   }
   const std::string figure =
       parsed->count("figure") != 0
@@ -636,10 +642,11 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
     if (parsed->count("profiles") != 0) {
       path = (*parsed)["profiles"].as<std::string>();
     } else if (path.empty() || !std::filesystem::exists(path, error)) {
-      throw InputError("corun kb eval",
-                       fmt::format("{} is not in the data directory{}; give --profiles FILE, --data "
-                                   "DIR or CORUN_DATA",
-                                   kDataSet, path.empty() ? " (there is none)" : ""));
+      throw InputError(
+          "corun kb eval",
+          fmt::format("{} is not in the data directory{}; give --profiles FILE, --data "
+                      "DIR or CORUN_DATA",
+                      kDataSet, path.empty() ? " (there is none)" : ""));
     }
     const ProfileTable table = read_profile_csv(path);
     report = section == "features"    ? features_report(table, common.threads)

@@ -30,7 +30,6 @@ Profile stand_in() {
   return {c[0], c[1], c[2], {}, true};
 }
 
-
 std::vector<CorunMeasurement> table_rows(const PaperFilter& filter) {
   WorkloadKeys keys;
   return paper_measurements(keys, filter);
@@ -130,7 +129,8 @@ std::size_t printed_labels_kept(const Clusters& clusters) {
   std::size_t kept = 0;
   for (const PaperProfile& p : paper_profiles()) {
     const Profile profile{p.gpu_util_pct, p.mem_alloc_pct, p.mem_time_pct, {}, false};
-    kept += assign_cluster(clusters, profile).cluster == printed.at({p.model, p.batch_size}) ? 1 : 0;
+    kept +=
+        assign_cluster(clusters, profile).cluster == printed.at({p.model, p.batch_size}) ? 1 : 0;
   }
   return kept;
 }
@@ -170,7 +170,7 @@ std::vector<ClusterVariant> cluster_variants(const ProfileTable& table) {
   for (Way& way : ways) {
     const SampleSet samples = draw_samples(table, way.samples);
     std::vector<double> rows = feature_rows(samples);
-    if (way.clustering.standardise) rows = standardise(rows, kFeatures).rows;
+    if (way.clustering.standardise) rows = standardised_rows(rows);
     if (way.silhouette_k) {
       constexpr int kMost = 6;
       double best = -2;
@@ -192,8 +192,8 @@ std::vector<ClusterVariant> cluster_variants(const ProfileTable& table) {
     if (three) v.labels = printed_labels_kept(found.clusters);
     // The queue's profiles are the papers' in every variant: what changes is what is made of them.
     std::vector<Profile> profiles = queue_profiles(draw_samples(table, paper));
-    const bool printed_distances = three && !way.clustering.standardise &&
-                                   way.clustering.rule == Uncertainty::kAllCentres;
+    const bool printed_distances =
+        three && !way.clustering.standardise && way.clustering.rule == Uncertainty::kAllCentres;
     if (!printed_distances) {
       for (Profile& p : profiles) {
         if (!has_features(p)) p = stand_in();

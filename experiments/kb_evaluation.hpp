@@ -44,12 +44,12 @@ std::size_t groups_in_common(const NamedGroups& groups, std::string_view table);
 struct ClusterVariant {
   std::string name;
   int k = 0;
-  double inertia = 0;     ///< in its own unit: compare within one scale only
-  double silhouette = 0;  ///< mean over the samples, in its own scale
-  std::size_t labels = 0;  ///< of the 52 printed labels, those it gives; 0 where k is not 3
+  double inertia = 0;         ///< in its own unit: compare within one scale only
+  double silhouette = 0;      ///< mean over the samples, in its own scale
+  std::size_t labels = 0;     ///< of the 52 printed labels, those it gives; 0 where k is not 3
   std::size_t table_iv = 0;   ///< of the 12 groups of Table IV, those min-slowdown still makes
   std::size_t table_vii = 0;  ///< of the 12 groups of Table VII, those balance still makes
-  double mae = 0;  ///< of ISD, each JRS pair of II and III left out in turn [fraction]
+  double mae = 0;             ///< of ISD, each JRS pair of II and III left out in turn [fraction]
 };
 
 /// The papers' way first; then one change at a time; then all of them. Overrides: printed where the

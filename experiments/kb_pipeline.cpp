@@ -13,6 +13,7 @@
 
 #include "experiments/checksum.hpp"
 #include "models/knowledge/kmeans.hpp"
+#include "models/knowledge/standardiser.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 #include "traces/corun_csv.hpp"
@@ -68,10 +69,10 @@ std::vector<std::string> odd_columns() {
   }
   std::vector<std::string> notes;
   for (const auto& [column, odd] : columns) {
-    notes.push_back(fmt::format("{} of {}: {} of {} values are as the authors list them, not as "
-                                "their recipe gives them ({})",
-                                kAttributeNames[column.second], column.first, odd.size(), kGridRows,
-                                odd.front()->cause));
+    notes.push_back(fmt::format(
+        "{} of {}: {} of {} values are as the authors list them, not as "
+        "their recipe gives them ({})",
+        kAttributeNames[column.second], column.first, odd.size(), kGridRows, odd.front()->cause));
   }
   return notes;
 }
@@ -147,6 +148,11 @@ std::vector<double> feature_rows(const SampleSet& samples) {
   return rows;
 }
 
+std::vector<double> standardised_rows(const std::vector<double>& rows) {
+  const MatrixView view{rows, rows.size() / kFeatures, kFeatures};
+  return Standardiser::of(view).apply(view);
+}
+
 // ---- clusters -----------------------------------------------------------------------------------
 
 ClusteringResult cluster_samples(const SampleSet& samples, const ClusteringOptions& options) {
@@ -158,10 +164,18 @@ ClusteringResult cluster_samples(const SampleSet& samples, const ClusteringOptio
     FeatureVector mean{};
     std::vector<double> rows = raw;
     if (options.standardise) {
-      const Standardised s = standardise(raw, kFeatures);
-      rows = s.rows;
-      std::copy(s.mean.begin(), s.mean.end(), mean.begin());
-      std::copy(s.scale.begin(), s.scale.end(), clusters.scale.begin());
+      const MatrixView view{raw, samples.profiles.size(), kFeatures};
+      const Standardiser standardiser = Standardiser::of(view);
+      for (std::size_t f = 0; f < kFeatures; ++f) {
+        mean[f] = standardiser.mean[f];
+        clusters.scale[f] = standardiser.deviation[f];
+        if (clusters.scale[f] > 0) continue;
+        throw InputError(samples.source,
+                         fmt::format("{} is {} in every profile and has no deviation to measure it "
+                                     "by, expected values that vary; leave out --standardise",
+                                     kFeatureNames[f], csv_number(mean[f])));
+      }
+      rows = standardiser.apply(view);
     }
     const auto scaled = [&](std::vector<double> centres) {
       for (std::size_t i = 0; i < centres.size(); ++i) {
@@ -226,8 +240,8 @@ CorunTable read_corun_table(const std::string& name_or_path) {
   CorunTable table;
   table.name = name_or_path;
   if (is_corun_table(name_or_path)) {
-    table.rows = paper_measurements(
-        keys, name_or_path == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
+    table.rows =
+        paper_measurements(keys, name_or_path == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
   } else {
     table.rows = read_corun_csv(name_or_path, keys).measurements;
     table.sha256 = sha256_of_file(name_or_path);
@@ -294,19 +308,19 @@ AssignmentTable assign_profiles(const Clusters& clusters, const ProfileTable& ta
 std::string assignment_table(const AssignmentTable& table) {
   std::size_t width = 3;
   for (const AssignedProfile& r : table.rows) width = std::max(width, printable(r.job).size());
-  std::string out = fmt::format("{:<{}}  {:>7}  {:>12} {:>6}  {:>12} {:>6}  {}\n", "job", width,
-                                "cluster", "all centres", "rank", "own centre", "rank",
-                                "distances");
+  std::string out =
+      fmt::format("{:<{}}  {:>7}  {:>12} {:>6}  {:>12} {:>6}  {}\n", "job", width, "cluster",
+                  "all centres", "rank", "own centre", "rank", "distances");
   for (const AssignedProfile& r : table.rows) {
     std::vector<std::string> distances;
     for (const double d : r.distances) distances.push_back(fmt::format("{:.2f}", d));
-    out += r.has_features
-               ? fmt::format("{:<{}}  {:>7}  {:>12.2f} {:>6}  {:>12.2f} {:>6}  {}\n",
-                             printable(r.job), width, r.assignment.cluster,
-                             r.assignment.all_centres, r.rank_all, r.assignment.own_centre,
-                             r.rank_own, fmt::join(distances, " "))
-               : fmt::format("{:<{}}  {:>7}  no profile: cluster {} by default\n",
-                             printable(r.job), width, "-", r.assignment.cluster);
+    out +=
+        r.has_features
+            ? fmt::format("{:<{}}  {:>7}  {:>12.2f} {:>6}  {:>12.2f} {:>6}  {}\n", printable(r.job),
+                          width, r.assignment.cluster, r.assignment.all_centres, r.rank_all,
+                          r.assignment.own_centre, r.rank_own, fmt::join(distances, " "))
+            : fmt::format("{:<{}}  {:>7}  no profile: cluster {} by default\n", printable(r.job),
+                          width, "-", r.assignment.cluster);
   }
   out += fmt::format("\n{} of {} profiles have another rank by their own centre than by all.\n",
                      table.moved, table.rows.size());

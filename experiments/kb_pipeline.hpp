@@ -49,6 +49,9 @@ std::string samples_csv(const SampleSet& samples);
 /// The features of all samples, row-major, kFeatures columns.
 std::vector<double> feature_rows(const SampleSet& samples);
 
+/// The same in units of their standard deviations; a feature that never varies is 0.
+std::vector<double> standardised_rows(const std::vector<double>& rows);
+
 // ---- clusters -----------------------------------------------------------------------------------
 
 struct ClusteringOptions {

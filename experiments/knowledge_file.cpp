@@ -1,10 +1,5 @@
 #include "experiments/knowledge_file.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -12,6 +7,11 @@
 #include <cstring>
 #include <iterator>
 #include <set>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,8 +34,7 @@ constexpr std::size_t kBytesMax = std::size_t{64} << 20U;
 
 [[noreturn]] void refuse(const YamlNode& node, const std::string& what,
                          const std::string& expected) {
-  throw InputError(node.place(),
-                   what + " is " + node.description() + ", expected " + expected);
+  throw InputError(node.place(), what + " is " + node.description() + ", expected " + expected);
 }
 
 /// A map of which every key must be known, and read.
@@ -107,14 +106,14 @@ const std::vector<YamlNode>& list_of(const YamlNode& node, const std::string& wh
 FeatureVector features_of(const YamlNode& node, const std::string& what, double lo) {
   const auto& items = list_of(node, what);
   if (items.size() != kFeatures) {
-    throw InputError(node.place(), fmt::format("'{}' has {} numbers, expected {}: {}", what,
-                                               items.size(), kFeatures,
-                                               fmt::join(kFeatureNames, ", ")));
+    throw InputError(node.place(),
+                     fmt::format("'{}' has {} numbers, expected {}: {}", what, items.size(),
+                                 kFeatures, fmt::join(kFeatureNames, ", ")));
   }
   FeatureVector out{};
   for (std::size_t f = 0; f < kFeatures; ++f) {
-    out[f] = Section::value_of(items[f], what, lo, 1e6,
-                               lo > 0 ? "a number above 0" : "a finite number");
+    out[f] =
+        Section::value_of(items[f], what, lo, 1e6, lo > 0 ? "a number above 0" : "a finite number");
   }
   return out;
 }
@@ -154,13 +153,12 @@ Statistic statistic_of(const Section& row, const YamlNode& node) {
   const YamlNode* bins = row.find("bins");
   if (values != nullptr) {
     for (const YamlNode& v : list_of(*values, "values")) {
-      s.values.emplace_back(
-          Section::value_of(v, "values", -kFractionMax, kFractionMax, kFraction), 1.0);
+      s.values.emplace_back(Section::value_of(v, "values", -kFractionMax, kFractionMax, kFraction),
+                            1.0);
     }
     if (s.values.size() > Statistic::kExact) {
-      throw InputError(values->place(),
-                       fmt::format("'values' has {} entries, expected {} at most", s.values.size(),
-                                   Statistic::kExact));
+      throw InputError(values->place(), fmt::format("'values' has {} entries, expected {} at most",
+                                                    s.values.size(), Statistic::kExact));
     }
   }
   if (weights != nullptr) {
@@ -259,9 +257,9 @@ std::string quoted(std::string_view text) {
 
 std::string line_of(int a, int b, const Statistic& statistic) {
   const Statistic::State s = statistic.state();
-  std::string out = fmt::format("  - {{cluster: {}, partner: {}, count: {}, mean: {}, variance: {}",
-                                a, b, s.count, csv_number(s.mean),
-                                csv_number(statistic.variance()));
+  std::string out =
+      fmt::format("  - {{cluster: {}, partner: {}, count: {}, mean: {}, variance: {}", a, b,
+                  s.count, csv_number(s.mean), csv_number(statistic.variance()));
   out += ", m2: " + csv_number(s.m2);
   if (statistic.has_quantiles()) {
     out += ", min: " + csv_number(s.min) + ", max: " + csv_number(s.max);
@@ -305,7 +303,8 @@ class FileLock {
                                            std::strerror(errno)));
       }
       while (::flock(fd_, LOCK_EX) != 0) {
-        if (errno != EINTR) throw InputError(path, std::string("cannot be locked: ") + std::strerror(errno));
+        if (errno != EINTR)
+          throw InputError(path, std::string("cannot be locked: ") + std::strerror(errno));
       }
       struct stat held {};
       struct stat named {};
@@ -336,18 +335,19 @@ KnowledgeFile knowledge_of(const YamlNode& root, const std::string& name) {
   const YamlNode* version = root.find("version");
   const auto number = version != nullptr ? parse_integer(version->text) : std::nullopt;
   if (!number || *number != kKnowledgeVersion) {
-    throw InputError(version == nullptr ? name : version->place(),
-                     fmt::format("'version' is {}, this corun reads version {}{}",
-                                 version == nullptr ? "missing" : version->description(),
-                                 kKnowledgeVersion,
-                                 number && *number > kKnowledgeVersion
-                                     ? "; the file is of a newer corun: use that one"
-                                     : ""));
+    throw InputError(
+        version == nullptr ? name : version->place(),
+        fmt::format("'version' is {}, this corun reads version {}{}",
+                    version == nullptr ? "missing" : version->description(), kKnowledgeVersion,
+                    number && *number > kKnowledgeVersion
+                        ? "; the file is of a newer corun: use that one"
+                        : ""));
   }
   const YamlNode* complete = root.find("complete");
   if (complete == nullptr || complete->text != "true") {
-    throw InputError(name, "the file ends early: its last line should be 'complete: true'; it was "
-                           "cut short, take another copy");
+    throw InputError(name,
+                     "the file ends early: its last line should be 'complete: true'; it was "
+                     "cut short, take another copy");
   }
   const Section top(root, "the knowledge base",
                     {"kind", "version", "about", "features", "centres", "distance_centres", "scale",
@@ -357,8 +357,8 @@ KnowledgeFile knowledge_of(const YamlNode& root, const std::string& name) {
   if (names.size() != kFeatures ||
       !std::equal(names.begin(), names.end(), kFeatureNames.begin(),
                   [](const YamlNode& a, std::string_view b) { return a.text == b; })) {
-    throw InputError(features.place(),
-                     fmt::format("'features' differ, expected [{}]", fmt::join(kFeatureNames, ", ")));
+    throw InputError(features.place(), fmt::format("'features' differ, expected [{}]",
+                                                   fmt::join(kFeatureNames, ", ")));
   }
   Clusters clusters;
   const YamlNode& centres = top.need("centres");
@@ -413,9 +413,9 @@ KnowledgeFile read_knowledge_file(const std::string& path) {
 
 std::string knowledge_text(const KnowledgeFile& file) {
   const Clusters& c = file.kb.clustering();
-  std::string out = fmt::format("kind: {}\nversion: {}\nabout: {}\nfeatures: [{}]\n", kKind,
-                                kKnowledgeVersion, quoted(file.about),
-                                fmt::join(kFeatureNames, ", "));
+  std::string out =
+      fmt::format("kind: {}\nversion: {}\nabout: {}\nfeatures: [{}]\n", kKind, kKnowledgeVersion,
+                  quoted(file.about), fmt::join(kFeatureNames, ", "));
   const auto rows = [&](const char* key, const std::vector<FeatureVector>& centres) {
     out += std::string(key) + ":" + (centres.empty() ? " []" : "") + "\n";
     for (const FeatureVector& centre : centres) out += "  - " + numbers(centre) + "\n";

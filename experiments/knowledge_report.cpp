@@ -65,8 +65,12 @@ Json to_json(const std::vector<ClusterPairKnowledge>& pairs) {
   Json list = Json::array();
   for (const ClusterPairKnowledge& p : pairs) {
     const Statistic& s = *p.statistic;
-    Json entry{{"cluster", p.cluster}, {"partner", p.partner},       {"rank", p.rank},
-               {"count", s.count()},   {"mean", s.mean()},           {"variance", s.variance()},
+    Json entry{{"cluster", p.cluster},
+               {"partner", p.partner},
+               {"rank", p.rank},
+               {"count", s.count()},
+               {"mean", s.mean()},
+               {"variance", s.variance()},
                {"min", s.has_quantiles() ? number(s.min()) : Json(nullptr)}};
     entry["quartiles"] = Json::array();
     for (const double q : kQuartiles) entry["quartiles"].push_back(number(s.quantile(q)));
@@ -84,12 +88,11 @@ std::vector<ClusterPairKnowledge> ranked_ps(const KnowledgeBase& kb) { return ra
 
 std::string knowledge_table(const KnowledgeBase& kb) {
   const Clusters& c = kb.clustering();
-  std::string out = fmt::format("{} clusters, {} pairs of jobs observed{}\n\n  {:<10}{:>16}{:>16}{:>16}\n",
-                                kb.clusters(), kb.pairs_observed(),
-                                kb.decay() > 0
-                                    ? fmt::format(", older ones fade by {} each", kb.decay())
-                                    : "",
-                                "centre", kFeatureNames[0], kFeatureNames[1], kFeatureNames[2]);
+  std::string out =
+      fmt::format("{} clusters, {} pairs of jobs observed{}\n\n  {:<10}{:>16}{:>16}{:>16}\n",
+                  kb.clusters(), kb.pairs_observed(),
+                  kb.decay() > 0 ? fmt::format(", older ones fade by {} each", kb.decay()) : "",
+                  "centre", kFeatureNames[0], kFeatureNames[1], kFeatureNames[2]);
   const auto rows = [&](const std::vector<FeatureVector>& centres) {
     for (std::size_t i = 0; i < centres.size(); ++i) {
       out += fmt::format("  {:<10}{:>16.3f}{:>16.3f}{:>16.3f}\n", i, centres[i][0], centres[i][1],
@@ -105,9 +108,9 @@ std::string knowledge_table(const KnowledgeBase& kb) {
     out += fmt::format("  {:<10}{:>16.3f}{:>16.3f}{:>16.3f}\n", "scale", c.scale[0], c.scale[1],
                        c.scale[2]);
   }
-  out += fmt::format("  uncertainty: {}\n",
-                     c.rule == Uncertainty::kAllCentres ? "sum of the distances to all centres"
-                                                        : "distance to the own centre");
+  out += fmt::format("  uncertainty: {}\n", c.rule == Uncertainty::kAllCentres
+                                                ? "sum of the distances to all centres"
+                                                : "distance to the own centre");
   add_table(out, "ISD % of a job of the first cluster beside one of the second", "beside",
             ranked_isd(kb));
   add_table(out, "PS % of the two together", "with", ranked_ps(kb));
@@ -134,14 +137,13 @@ std::string knowledge_csv(const KnowledgeBase& kb) {
   const auto add = [&](const char* metric, const std::vector<ClusterPairKnowledge>& pairs) {
     for (const ClusterPairKnowledge& p : pairs) {
       const Statistic& s = *p.statistic;
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", metric, p.cluster, p.partner,
-                         s.count(), csv_number(s.mean()), csv_number(s.variance()),
-                         s.has_quantiles() ? csv_number(s.min()) : "",
-                         csv_number(s.quantile(kQuartiles[0])),
-                         csv_number(s.quantile(kQuartiles[1])),
-                         csv_number(s.quantile(kQuartiles[2])),
-                         s.has_quantiles() ? csv_number(s.max()) : "", csv_number(p.interval.lo),
-                         csv_number(p.interval.hi), p.rank);
+      out += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", metric, p.cluster, p.partner, s.count(),
+          csv_number(s.mean()), csv_number(s.variance()),
+          s.has_quantiles() ? csv_number(s.min()) : "", csv_number(s.quantile(kQuartiles[0])),
+          csv_number(s.quantile(kQuartiles[1])), csv_number(s.quantile(kQuartiles[2])),
+          s.has_quantiles() ? csv_number(s.max()) : "", csv_number(p.interval.lo),
+          csv_number(p.interval.hi), p.rank);
     }
   };
   add("isd", ranked_isd(kb));

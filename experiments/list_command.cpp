@@ -113,7 +113,7 @@ std::vector<Row> rows_of(const std::string& what) {
     return shipped_experiments();
   } else {
     constexpr std::array<std::string_view, 5> kKnown{"policies", "models", "traces", "knowledge",
-                                                      "experiments"};
+                                                     "experiments"};
     throw InputError("corun list",
                      what.empty()
                          ? "what? One of policies, models, traces, knowledge, experiments"

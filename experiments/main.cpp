@@ -30,7 +30,8 @@ constexpr std::array<Command, 5> kCommands{{
      corun::kb_command},
     {"model", "interference models: how well they predict what they have not seen",
      corun::model_command},
-    {"list", "what there is: policies, models, traces, knowledge bases, experiments", corun::list_command},
+    {"list", "what there is: policies, models, traces, knowledge bases, experiments",
+     corun::list_command},
 }};
 
 void print_help() {

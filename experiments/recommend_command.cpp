@@ -47,8 +47,8 @@ std::vector<std::pair<int, int>> cluster_order(const std::string& text) {
     const auto a = parts.size() == 2 ? parse_integer(parts[0]) : std::nullopt;
     const auto b = parts.size() == 2 ? parse_integer(parts[1]) : std::nullopt;
     if (!a || !b || *a < 0 || *b < 0 || *a > kMost || *b > kMost) {
-      throw InputError("--order", "found '" + printable(pair) +
-                                      "', expected pairs of clusters, e.g. 1-1,0-2");
+      throw InputError("--order",
+                       "found '" + printable(pair) + "', expected pairs of clusters, e.g. 1-1,0-2");
     }
     order.emplace_back(static_cast<int>(*a), static_cast<int>(*b));
   }
@@ -82,9 +82,9 @@ struct Recommendation {
   std::vector<std::string> jobs;
   std::vector<int> clusters;
   std::vector<double> uncertainty;
-  std::vector<std::string> overridden;  ///< jobs whose cluster or uncertainty a file gave
-  std::vector<std::string> blank;       ///< jobs without a profile
-  std::array<PredictionInterval, 2> isd{};        ///< of the next such co-run, 90 %; NaN where unknown
+  std::vector<std::string> overridden;      ///< jobs whose cluster or uncertainty a file gave
+  std::vector<std::string> blank;           ///< jobs without a profile
+  std::array<PredictionInterval, 2> isd{};  ///< of the next such co-run, 90 %; NaN where unknown
   PredictionInterval ps{};
   std::int64_t observations = 0;  ///< co-runs of this pair of clusters
   std::string reason;
@@ -121,8 +121,9 @@ std::string reason_of(const Recommendation& r, const std::string& by, bool given
     text = given ? fmt::format("bin of {}, as given", r.jobs.size())
                  : fmt::format("bin of {} filled by {} up to one GPU", r.jobs.size(), by);
   } else {
-    text = fmt::format("cluster pair {}-{}, rank {}, uncertainty {:.1f}/{:.1f}", r.group.clusters->first,
-                  r.group.clusters->second, r.group.rank, r.uncertainty[0], r.uncertainty[1]);
+    text = fmt::format("cluster pair {}-{}, rank {}, uncertainty {:.1f}/{:.1f}",
+                       r.group.clusters->first, r.group.clusters->second, r.group.rank,
+                       r.uncertainty[0], r.uncertainty[1]);
   }
   if (r.group.expected && !r.group.expected->observed) text += ", never observed: overall mean";
   if (!r.blank.empty()) text += fmt::format(", no profile of {}", fmt::join(r.blank, ", "));
@@ -147,7 +148,8 @@ int recommend_command(const std::vector<std::string>& arguments) {
       "  corun recommend --queue jrs-queue --kb jrs --objective min-slowdown\n"
       "  corun recommend --kb prirect --objective balance --pairing greedy-rank\n"
       "  corun recommend --objective max-packing --pairing given --order 1-1,1-2,2-2,0-0,0-2\n"
-      "  corun recommend --queue examples/jobs.csv --argo workflow.yaml   to hand to `argo submit`\n";
+      "  corun recommend --queue examples/jobs.csv --argo workflow.yaml   to hand to `argo "
+      "submit`\n";
   command.configured = false;
   auto add = command.own.add_options();
   add("queue", po::value<std::string>()->default_value("jrs-queue"),
@@ -194,13 +196,13 @@ int recommend_command(const std::vector<std::string>& arguments) {
   Config config = default_config();
   config.replications = 1;
   config.workload.order = "trace";
-  for (const auto& [key, flag] : std::map<std::string, std::string>{{"workload.source", "--queue"},
-                                                                    {"workload.path", "--queue"},
-                                                                    {"belief.initial", "--kb"},
-                                                                    {"belief.overrides",
-                                                                     "--overrides"},
-                                                                    {"policies[0]", "--objective"},
-                                                                    {"policies[0].bin", "--bin"}}) {
+  for (const auto& [key, flag] :
+       std::map<std::string, std::string>{{"workload.source", "--queue"},
+                                          {"workload.path", "--queue"},
+                                          {"belief.initial", "--kb"},
+                                          {"belief.overrides", "--overrides"},
+                                          {"policies[0]", "--objective"},
+                                          {"policies[0].bin", "--bin"}}) {
     config.places[key] = flag;
   }
   std::optional<Trace> queue;
@@ -282,9 +284,9 @@ int recommend_command(const std::vector<std::string>& arguments) {
         r.clusters.push_back(clusters.cluster(j));
         r.uncertainty.push_back(clusters.uncertainty(j));
         const std::string& name = r.jobs.back();
-        const auto given = std::find_if(experiment.overrides().begin(),
-                                        experiment.overrides().end(),
-                                        [&](const ClusterOverride& o) { return o.job == name; });
+        const auto given =
+            std::find_if(experiment.overrides().begin(), experiment.overrides().end(),
+                         [&](const ClusterOverride& o) { return o.job == name; });
         if (given != experiment.overrides().end()) r.overridden.push_back(name);
         if (std::isinf(r.uncertainty.back())) r.blank.push_back(name);
       }
@@ -335,10 +337,9 @@ int recommend_command(const std::vector<std::string>& arguments) {
     options.gpu_resource = text("gpu-resource");
     if (parsed->count("claim-template") != 0) options.claim_template = text("claim-template");
     std::optional<ContainerTable> containers;
-    if (parsed->count("containers") != 0) containers = read_container_csv(
-          find_input_file(text("containers"), common, "--containers"));
-    const std::string manifest =
-        argo_manifest(plan, options, containers ? &*containers : nullptr);
+    if (parsed->count("containers") != 0)
+      containers = read_container_csv(find_input_file(text("containers"), common, "--containers"));
+    const std::string manifest = argo_manifest(plan, options, containers ? &*containers : nullptr);
     write_file_atomically(checked_output_path(text("argo"), "--argo"), manifest);
   } else {
     for (const char* key : {"containers", "claim-template"}) {
@@ -388,8 +389,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
       out << fmt::format("{:<{}}  {:>{}}  {:>{}}  {}\n", cells[i][0], width[0], cells[i][1],
-                         width[1], cells[i][2], width[2],
-                         i == 0 ? "reason" : groups[i - 1].reason);
+                         width[1], cells[i][2], width[2], i == 0 ? "reason" : groups[i - 1].reason);
     }
     for (const std::string& job : alone) out << job << "  alone\n";
   }

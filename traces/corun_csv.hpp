@@ -10,22 +10,20 @@
 /// Co-run measurements (`*.corun.csv`): one row per job per group; the rows of a group stand
 /// together, and its jobs were started together on one GPU. What the live mode writes.
 ///
-/// | column          | unit | meaning |
-/// |-----------------|------|----------------------------------------------------------------------|
-/// | `group`         |      | required; names the group, unique within its session | | `gpu` | |
-/// required; GPU type, the same in a group                              | | `sharing`       | |
-/// required; e.g. time-slicing, the same in a group                     | | `session`       | | day
-/// or machine that a solo time belongs to                           | | `job`           |      |
-/// required; the workload, as `workload_names.hpp` calls it             | | `gpu_util_pct`  | % |
-/// profile, 0 to 100                                                    | | `mem_alloc_pct` | % |
-/// profile, 0 to 1000                                                   | | `mem_time_pct`  | % |
-/// profile, 0 to 100                                                    | | `mem_used_mib`  | MiB
-/// | profile, 0 or more                                                   | | `solo_s`        | s
-/// | required; J_a in this session, above 0                               | | `corun_s`       | s
-/// | required; J_c, above 0                                               | | `isd`           | |
-/// (corun_s - solo_s) / solo_s, a fraction; solo_s * (1 + isd) must be  | |                 | |
-/// within 1 % of corun_s                                                | | `source`        | |
-/// where the measurement is from, the same in a group                   |
+///   group          required; names the group, unique within its session
+///   gpu            required; GPU type, the same in a group
+///   sharing        required; e.g. time-slicing, the same in a group
+///   session        day or machine that a solo time belongs to
+///   job            required; the workload, as workload_names.hpp calls it
+///   gpu_util_pct   profile [%], 0 to 100
+///   mem_alloc_pct  profile [%], 0 to 1000
+///   mem_time_pct   profile [%], 0 to 100
+///   mem_used_mib   profile [MiB], 0 or more
+///   solo_s         required; J_a in this session [s], above 0
+///   corun_s        required; J_c [s], above 0
+///   isd            (corun_s - solo_s) / solo_s, a fraction; solo_s * (1 + isd) must be within 1 %
+///                  of corun_s
+///   source         where the measurement is from, the same in a group
 ///
 /// An empty field means "not measured". A group of one job is refused: it is a solo measurement.
 namespace corun {

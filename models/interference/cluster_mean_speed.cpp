@@ -29,8 +29,8 @@ ClusterMeanSpeed ClusterMeanSpeed::fit(std::span<const CorunMeasurement> rows) {
     if (row.members.size() != 2) continue;
     const std::vector<double> x = overlap_excess(row);
     for (std::size_t i = 0; i < 2; ++i) {
-      const std::size_t pair = position(cluster_of(clusters, row.members[i]),
-                                        cluster_of(clusters, row.members[1 - i]));
+      const std::size_t pair =
+          position(cluster_of(clusters, row.members[i]), cluster_of(clusters, row.members[1 - i]));
       sum[pair] += x[i];
       count[pair] += 1;
       samples.emplace_back(pair, x[i]);

@@ -20,7 +20,8 @@ class ClusterMeanSpeed final : public SpeedModel {
   double residual_sigma() const override { return sigma_; }
 
  private:
-  std::vector<double> excess_;  ///< ordered cluster pairs, row-major, one per ordered pair of paper_clusters()
+  std::vector<double>
+      excess_;  ///< ordered cluster pairs, row-major, one per ordered pair of paper_clusters()
   double sigma_ = 0;
 };
 

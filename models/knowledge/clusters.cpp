@@ -53,8 +53,7 @@ ClusterAssignment assign_cluster(const Clusters& clusters, const Profile& profil
     best.all_centres += d;
     if (static_cast<int>(c) == best.cluster) best.own_centre = d;
   }
-  best.uncertainty =
-      clusters.rule == Uncertainty::kAllCentres ? best.all_centres : best.own_centre;
+  best.uncertainty = clusters.rule == Uncertainty::kAllCentres ? best.all_centres : best.own_centre;
   return best;
 }
 

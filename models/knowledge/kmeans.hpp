@@ -94,18 +94,4 @@ std::vector<ClusterCount> distortion_curve(std::span<const double> rows, std::si
 /// shorter curves. `curve` is distortion_curve()'s, not empty.
 int elbow(std::span<const ClusterCount> curve);
 
-/// Features made comparable: (x - mean) / scale, with the standard deviation (over n) as scale.
-struct Standardised {
-  std::vector<double> rows;  ///< n x features
-  std::vector<double> mean;
-  std::vector<double> scale;          ///< 1 for a constant feature
-  std::vector<std::size_t> constant;  ///< features that are the same in all rows; 0 in `rows`
-};
-
-/// A constant feature has no scale. Either that is a mistake of the caller's, std::invalid_argument
-/// names the features, or they are skipped: kept as zeros, which no distance notices.
-enum class ConstantFeatures { kRefuse, kSkip };
-Standardised standardise(std::span<const double> rows, std::size_t features,
-                         ConstantFeatures constant = ConstantFeatures::kRefuse);
-
 }  // namespace corun

@@ -16,8 +16,8 @@ PredictionInterval normal_interval(const Statistic& statistic, double level) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (statistic.count() < 2 || n <= 1) return {kNone, kNone};
   const boost::math::students_t t(n - 1);
-  const double reach = boost::math::quantile(t, 0.5 + level / 2) *
-                       std::sqrt(statistic.variance() * (1 + 1 / n));
+  const double reach =
+      boost::math::quantile(t, 0.5 + level / 2) * std::sqrt(statistic.variance() * (1 + 1 / n));
   return {statistic.mean() - reach, statistic.mean() + reach};
 }
 

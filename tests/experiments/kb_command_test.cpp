@@ -16,6 +16,7 @@
 #include "experiments/knowledge_file.hpp"
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"
+#include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/measured/paper_tables.hpp"
 #include "traces/paper_workloads.hpp"
@@ -27,23 +28,14 @@ using Json = nlohmann::json;
 
 const std::string kSource = CORUN_SOURCE_DIR;
 
-std::string data_directory() {
-  const char* set = std::getenv("CORUN_DATA");
-  return set != nullptr && *set != '\0' ? set : kSource + "/../shared/data";
-}
+const std::string kDataSet = "alnair/alnair_dataset.csv";
 
-bool have_data_set() {
-  return std::filesystem::exists(data_directory() + "/alnair/alnair_dataset.csv");
-}
+std::string data_directory() { return test::public_data("."); }
 
-#define NEED_DATA_SET()                                                                       \
-  if (!have_data_set()) {                                                                     \
-    GTEST_SKIP() << "no alnair/alnair_dataset.csv in " << data_directory()                    \
-                 << ": give the data directory in CORUN_DATA";                                \
-  }                                                                                           \
-  static_assert(true)
+#define NEED_DATA_SET() \
+  if (!test::has_public_data(kDataSet)) GTEST_SKIP() << test::not_checked(kDataSet)
 
-ProfileTable data_set() { return read_profile_csv(data_directory() + "/alnair/alnair_dataset.csv"); }
+ProfileTable data_set() { return read_profile_csv(test::public_data(kDataSet)); }
 
 // ---- from raw profiles to recommendations -------------------------------------------------------
 
@@ -91,9 +83,9 @@ TEST(KbEndToEnd, FromRawProfilesComeTablesFourAndSeven) {
   for (const Case& c : {Case{"jrs", "min-slowdown", "matching", "JRS-IV", 8},
                         Case{"prirect", "balance", "greedy-rank", "JRS-VII", 7}}) {
     const std::string kb = build_printed(directory, c.coruns);
-    const std::vector<std::string> command{"recommend",   "--queue",     "jrs-queue", "--kb",
-                                           kb,            "--objective", c.objective, "--pairing",
-                                           c.pairing,     "--format",    "json"};
+    const std::vector<std::string> command{"recommend", "--queue",     "jrs-queue", "--kb",
+                                           kb,          "--objective", c.objective, "--pairing",
+                                           c.pairing,   "--format",    "json"};
     std::vector<std::string> with = command;
     with.insert(with.end(), {"--overrides", kSource + "/experiments/jrs/overrides.csv"});
     const auto overridden = test::run_corun(with);
@@ -274,8 +266,8 @@ TEST(KbCommand, BuildUpdateShowRecommend) {
   EXPECT_EQ(json["pairs"], 52);
   EXPECT_EQ(json["isd"].size(), 9u);
   EXPECT_EQ(json["ps"].size(), 6u);
-  const auto groups = test::run_corun({"recommend", "--queue", kSource + "/examples/jobs.csv",
-                                       "--kb", kb, "--format", "json"});
+  const auto groups = test::run_corun(
+      {"recommend", "--queue", kSource + "/examples/jobs.csv", "--kb", kb, "--format", "json"});
   EXPECT_EQ(groups.code, 0) << groups.err;
 }
 
@@ -290,8 +282,8 @@ TEST(KbCommand, OwnProfilesOwnClusters) {
   EXPECT_EQ(file.kb.clusters(), 4);
   EXPECT_NE(file.kb.clustering().scale, (FeatureVector{1, 1, 1}));
   // Policies take their clusters from it: cluster numbers up to 3 come out.
-  const auto run = test::run_corun({"recommend", "--queue", kSource + "/examples/jobs.csv", "--kb",
-                                    kb, "--format", "json"});
+  const auto run = test::run_corun(
+      {"recommend", "--queue", kSource + "/examples/jobs.csv", "--kb", kb, "--format", "json"});
   ASSERT_EQ(run.code, 0) << run.err;
   std::set<int> clusters;
   const Json json = Json::parse(run.out);
@@ -299,19 +291,19 @@ TEST(KbCommand, OwnProfilesOwnClusters) {
     for (const Json& c : group["clusters"]) clusters.insert(c.get<int>());
   }
   EXPECT_GE(clusters.size(), 3u);
-  const auto replay = test::run_corun(
-      {"replay", kSource + "/examples/mine.yaml", "--set", "belief.initial=" + kb, "--set",
-       "replications=2", "-q"});
+  const auto replay = test::run_corun({"replay", kSource + "/examples/mine.yaml", "--set",
+                                       "belief.initial=" + kb, "--set", "replications=2", "-q"});
   EXPECT_EQ(replay.code, 0) << replay.err;
 }
 
 TEST(KbCommand, AssignShowsBothUncertainties) {
   const test::TemporaryDirectory directory;
-  const std::string profiles = directory.write(
-      "p.csv",
-      "job,gpu_util_pct,mem_alloc_pct,mem_time_pct\nnear,61.423,43.245,24.456\nfar,61.423,43.245,80\n"
-      "blank,,,\n");
-  const auto run = test::run_corun({"kb", "assign", "jrs", "--profiles", profiles, "--format", "json"});
+  const std::string profiles = directory.write("p.csv",
+                                               "job,gpu_util_pct,mem_alloc_pct,mem_time_pct\nnear,"
+                                               "61.423,43.245,24.456\nfar,61.423,43.245,80\n"
+                                               "blank,,,\n");
+  const auto run =
+      test::run_corun({"kb", "assign", "jrs", "--profiles", profiles, "--format", "json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const Json json = Json::parse(run.out)["profiles"];
   EXPECT_EQ(json[0]["own_centre"], 0.0);
@@ -384,12 +376,11 @@ TEST(KbCommand, BadInputIsOneClearLine) {
       {{"kb", "build", "--profiles", "nowhere.csv", "-o", out}, "no file 'nowhere.csv'"},
       {{"kb", "build", "--profiles", good, "--clusters", "5", "-o", out}, "good.csv: "},
       {{"kb", "build", "--profiles", good, "--clusters", "0", "-o", out}, "--clusters: found '0'"},
-      {{"kb", "build", "--profiles",
-        write("same.csv", header + "a,1,2,3\nb,1,2,3\nc,1,2,3\n"), "--clusters", "2", "-o", out},
+      {{"kb", "build", "--profiles", write("same.csv", header + "a,1,2,3\nb,1,2,3\nc,1,2,3\n"),
+        "--clusters", "2", "-o", out},
        "same.csv: "},
-      {{"kb", "build", "--profiles",
-        write("flat.csv", header + "a,1,2,3\nb,2,2,4\nc,9,2,7\n"), "--clusters", "2",
-        "--standardise", "-o", out},
+      {{"kb", "build", "--profiles", write("flat.csv", header + "a,1,2,3\nb,2,2,4\nc,9,2,7\n"),
+        "--clusters", "2", "--standardise", "-o", out},
        "flat.csv: "},
       {{"kb", "build", "--profiles", write("nan.csv", header + "a,nan,2,3\n"), "-o", out},
        "nan.csv:2:3: "},
@@ -398,7 +389,8 @@ TEST(KbCommand, BadInputIsOneClearLine) {
       {{"kb", "build", "--profiles", write("blank.csv", header + "a,1,,3\nb,,2,\n"), "-o", out},
        "no profile has all of gpu_util_pct, mem_alloc_pct, mem_time_pct"},
       {{"kb", "build", "--profiles",
-        write("fractions.csv", header + "a,0.1,0.2,0.3\nb,0.5,0.4,0.9\nc,0.7,0.7,0.1\n"), "-o", out},
+        write("fractions.csv", header + "a,0.1,0.2,0.3\nb,0.5,0.4,0.9\nc,0.7,0.7,0.1\n"), "-o",
+        out},
        "fractions"},
       {{"kb", "build", "--profiles", write("columns.csv", "job,gpu_util_pct\na,1\n"), "-o", out},
        "columns.csv:1:"},
@@ -431,8 +423,7 @@ TEST(KbCommand, BadInputIsOneClearLine) {
       {{"kb", "update", directory.path("none.yaml"), "--coruns", good}, "none.yaml"},
       {{"kb", "assign", "jrs"}, "Give --profiles FILE"},
       {{"kb", "eval", "nothing"}, "no section 'nothing'"},
-      {{"recommend", "--overrides",
-        write("o.csv", "job,cluster,uncertainty,why\nJ8-257,0,1,x\n")},
+      {{"recommend", "--overrides", write("o.csv", "job,cluster,uncertainty,why\nJ8-257,0,1,x\n")},
        "o.csv:2:1: no job 'J8-257' in the workload: did you mean"},
       {{"recommend", "--overrides", write("p.csv", "job,cluster,uncertainty,why\nJ8-256,3,1,x\n")},
        "p.csv:2:8: "},

@@ -1,12 +1,12 @@
 #include "experiments/knowledge_file.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <csignal>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,8 @@ TEST(KnowledgeFile, FadingKnowledgeComesBackToRounding) {
 
 TEST(KnowledgeFile, OneWrittenByHandNeedsNoLists) {
   const KnowledgeFile file = parse_knowledge(
-      "kind: corun knowledge base\nversion: 1\nfeatures: [gpu_util_pct, mem_alloc_pct, mem_time_pct]\n"
+      "kind: corun knowledge base\nversion: 1\nfeatures: [gpu_util_pct, mem_alloc_pct, "
+      "mem_time_pct]\n"
       "centres:\n  - [60, 40, 20]\n  - [20, 10, 5]\n"
       "isd:\n  - {cluster: 0, partner: 1, count: 4, mean: 0.1, variance: 0.004}\n"
       "  - {cluster: 1, partner: 0, count: 4, mean: 0.2, variance: 0}\n"
@@ -116,18 +117,24 @@ TEST(KnowledgeFile, RefusesWhatItCannotTrust) {
     std::string message, expected;
   };
   for (const Case& c : std::vector<Case>{
-           {with("version: 1", "version: 2"), "kb.yaml:2:10: 'version' is '2', this corun reads version 1; the file is of a newer"},
+           {with("version: 1", "version: 2"),
+            "kb.yaml:2:10: 'version' is '2', this corun reads version 1; the file is of a newer"},
            {with("version: 1", "version: one"), "kb.yaml:2:10: 'version' is 'one'"},
            {with("kind: corun knowledge base", "kind: recipe"), "kb.yaml:1:7: 'kind' is 'recipe'"},
            {with("complete: true", ""), "the file ends early"},
            {with("decay: 0", "decay: 1"), "'decay' is '1', expected 0 to 0.999"},
            {with("decay: 0", "decoy: 0"), "did you mean 'decay'?"},
-           {with("scale: [1, 1, 1]", "scale: [1, 0, 1]"), "'scale' is '0', expected a number above 0"},
+           {with("scale: [1, 1, 1]", "scale: [1, 0, 1]"),
+            "'scale' is '0', expected a number above 0"},
            {with("61.423", ".nan"), "'centres' is '.nan', expected a finite number"},
-           {with("[61.423, 43.245, 24.456]", "[61.423, 43.245]"), "'centres' has 2 numbers, expected 3"},
-           {with("distance_centres: []", "distance_centres:\n  - [1, 2, 3]"), "as many rows as 'centres'"},
-           {with("uncertainty: all-centres", "uncertainty: some"), "'uncertainty' is 'some', expected all-centres or own-centre"},
-           {with("cluster: 0, partner: 0", "cluster: 3, partner: 0"), "'cluster' is '3', expected the number of a cluster, 0 to 2"},
+           {with("[61.423, 43.245, 24.456]", "[61.423, 43.245]"),
+            "'centres' has 2 numbers, expected 3"},
+           {with("distance_centres: []", "distance_centres:\n  - [1, 2, 3]"),
+            "as many rows as 'centres'"},
+           {with("uncertainty: all-centres", "uncertainty: some"),
+            "'uncertainty' is 'some', expected all-centres or own-centre"},
+           {with("cluster: 0, partner: 0", "cluster: 3, partner: 0"),
+            "'cluster' is '3', expected the number of a cluster, 0 to 2"},
            {with("cluster: 0, partner: 1", "cluster: 0, partner: 0"), "isd of 0-0 is listed twice"},
            {with("count: 12", "count: 13"), "contradict"},
            {with("m2: 0.", "m2: 1."), "contradict each other"},

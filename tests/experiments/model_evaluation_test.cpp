@@ -21,6 +21,7 @@
 #include "policies/matching.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/public_data.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
@@ -272,14 +273,9 @@ TEST(LucidPairs, RefusesWhatIsNoSpeed) {
 }
 
 TEST(ModelEvaluation, Lucid) {
-  const char* set = std::getenv("CORUN_DATA");
-  const std::string directory =
-      set != nullptr && *set != '\0' ? set : CORUN_SOURCE_DIR "/../shared/data";
-  const std::string path = directory + "/lucid/lucid_pairs.csv";
-  if (!std::filesystem::exists(path)) {
-    GTEST_SKIP() << "NOT CHECKED: Lucid's co-runs are missing (" << path
-                 << "); set CORUN_DATA to the data directory that holds lucid/lucid_pairs.csv";
-  }
+  const char* file = "lucid/lucid_pairs.csv";
+  if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+  const std::string path = test::public_data(file);
   const EvaluationData data = lucid_evaluation(path);
   EXPECT_GT(data.pairs.size(), 500u);
   const ModelEvaluation e = evaluate_models(data, 20, 1);

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/data_set.hpp"
+#include "tests/support/public_data.hpp"
 
 namespace corun {
 namespace {
@@ -67,12 +67,9 @@ TEST(TableTwo, PrintedDigitsAreCutOrRounded) {
 class RegenerationStudy : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto data_set = data_folder() / "alnair" / "alnair_dataset.csv";
-    if (!std::filesystem::exists(data_set)) {
-      GTEST_SKIP() << "NOT CHECKED: the Futurewei mini-ML data set is not at " << data_set
-                   << "; set CORUN_DATA to the folder that has alnair/";
-    }
-    table_ = read_data_set(data_set);
+    const char* file = "alnair/alnair_dataset.csv";
+    if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+    table_ = read_profile_csv(test::public_data(file));
   }
   std::size_t agreeing(const TableTwoVariant& variant) {
     return prirect_table_two(table_, variant).total().agreeing;

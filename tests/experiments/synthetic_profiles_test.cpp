@@ -8,7 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/data_set.hpp"
+#include "tests/support/public_data.hpp"
+#include "traces/csv_reader.hpp"
 
 namespace corun {
 namespace {
@@ -163,14 +164,11 @@ TEST(PaperSamples, RefusesATableThatIsNotTheirs) {
 class PaperData : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto folder = data_folder() / "alnair";
-    const auto data_set = folder / "alnair_dataset.csv";
-    samples_ = folder / "alnair_clustering_175.csv";
-    if (!std::filesystem::exists(data_set) || !std::filesystem::exists(samples_)) {
-      GTEST_SKIP() << "NOT CHECKED: the Futurewei mini-ML data set is not in " << folder
-                   << "; set CORUN_DATA to the folder that has alnair/";
+    for (const char* file : {"alnair/alnair_dataset.csv", "alnair/alnair_clustering_175.csv"}) {
+      if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
     }
-    table_ = read_data_set(data_set);
+    samples_ = test::public_data("alnair/alnair_clustering_175.csv");
+    table_ = read_profile_csv(test::public_data("alnair/alnair_dataset.csv"));
   }
   ProfileTable table_;
   std::filesystem::path samples_;

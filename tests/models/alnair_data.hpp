@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/knowledge/matrix_view.hpp"
+#include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
 /// The Futurewei mini-ML Workload Dataset as the tests of models/knowledge want it.
@@ -50,25 +51,15 @@ struct AlnairData {
   }
 };
 
-inline std::string alnair_path() {
-  const char* set = std::getenv("CORUN_DATA");
-  const std::string directory =
-      set != nullptr && *set != '\0' ? set : CORUN_SOURCE_DIR "/../shared/data";
-  return directory + "/alnair/alnair_dataset.csv";
-}
-
-/// What GTEST_SKIP() says where the file is missing.
-inline std::string alnair_missing() {
-  return "NOT CHECKED: the Futurewei data set is missing (" + alnair_path() +
-         "); set CORUN_DATA to the data directory that holds alnair/alnair_dataset.csv";
-}
+inline constexpr const char* kAlnairFile = "alnair/alnair_dataset.csv";
 
 /// Nothing if the file is missing.
 inline std::optional<AlnairData> read_alnair() {
-  if (!std::filesystem::exists(alnair_path())) return std::nullopt;
+  if (!test::has_public_data(kAlnairFile)) return std::nullopt;
   std::vector<CsvColumn> columns{{"Model", true}, {"Run_Env", true}};
   for (const std::string_view name : kAlnairNumbers) columns.push_back({name, true});
-  CsvReader reader(alnair_path(), columns, {.separator = ',', .ignore_unknown = true});
+  CsvReader reader(test::public_data(kAlnairFile), columns,
+                   {.separator = ',', .ignore_unknown = true});
   AlnairData data;
   data.names.assign(kAlnairNumbers.begin(), kAlnairNumbers.end());
   data.names.emplace_back("Run_Env");

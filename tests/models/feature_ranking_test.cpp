@@ -195,7 +195,7 @@ FeatureRanking rank_alnair(const AlnairData& data, std::string_view target,
 
 TEST(FeatureRankingOfThePapersData, TargetIsTheSumOfItsParts) {
   const auto data = read_alnair();
-  if (!data) GTEST_SKIP() << alnair_missing();
+  if (!data) GTEST_SKIP() << test::not_checked(kAlnairFile);
   ASSERT_EQ(data->jobs, 49u);
   const MatrixView v = data->view();
   const auto sum_holds = [&](std::string_view whole, std::string_view a, std::string_view b) {
@@ -209,7 +209,7 @@ TEST(FeatureRankingOfThePapersData, TargetIsTheSumOfItsParts) {
 
 TEST(FeatureRankingOfThePapersData, WithTheTargetsPartsTheSumIsFoundInstead) {
   const auto data = read_alnair();
-  if (!data) GTEST_SKIP() << alnair_missing();
+  if (!data) GTEST_SKIP() << test::not_checked(kAlnairFile);
   const FeatureRanking r = rank_alnair(*data, "MGUP");
   EXPECT_EQ(r.features.size(), 45u);
   EXPECT_EQ(std::ranges::count(r.skipped, SkipReason::kConstant, &SkippedFeature::reason), 10);
@@ -234,7 +234,7 @@ TEST(FeatureRankingOfThePapersData, WithTheTargetsPartsTheSumIsFoundInstead) {
 
 TEST(FeatureRankingOfThePapersData, WithoutThemMemoryAccessIsFirstByAllTechniques) {
   const auto data = read_alnair();
-  if (!data) GTEST_SKIP() << alnair_missing();
+  if (!data) GTEST_SKIP() << test::not_checked(kAlnairFile);
   const FeatureRanking r = rank_alnair(*data, "MGUP", {kOwnParts[0], kOwnParts[1]});
   EXPECT_EQ(r.features[0].name, "MaGTSAMP");
   EXPECT_EQ(r.features[0].mean_rank, 1);
@@ -244,7 +244,7 @@ TEST(FeatureRankingOfThePapersData, WithoutThemMemoryAccessIsFirstByAllTechnique
 
 TEST(FeatureRankingOfThePapersData, AllocatedMemoryIsNotWeaklyCorrelated) {
   const auto data = read_alnair();
-  if (!data) GTEST_SKIP() << alnair_missing();
+  if (!data) GTEST_SKIP() << test::not_checked(kAlnairFile);
   const FeatureRanking r = rank_alnair(*data, "MGMAP");
   // PriRecT: "a weak correlation to mostly all the predictors". Weaker than the other target's, but
   // six attributes have a coefficient above 0.59 and two a rank correlation of 0.7 and more.

@@ -18,7 +18,9 @@
 #include <gtest/gtest.h>
 
 #include "models/knowledge/clusters.hpp"
+#include "models/knowledge/standardiser.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
@@ -299,32 +301,6 @@ TEST(Elbow, ByHand) {
   EXPECT_EQ(elbow(std::vector<ClusterCount>{{1, 10, 0}}), 1);
 }
 
-TEST(Standardise, ByHand) {
-  const Standardised s = standardise(Rows{1, 10, 3, 30, 5, 50}, 2);
-  EXPECT_EQ(s.mean, (Rows{3, 30}));
-  EXPECT_NEAR(s.scale[0], std::sqrt(8.0 / 3), 1e-15);
-  EXPECT_NEAR(s.rows[0], -std::sqrt(1.5), 1e-15);
-  EXPECT_NEAR(s.rows[5], std::sqrt(1.5), 1e-15);
-  EXPECT_EQ(s.rows[2], 0);
-  EXPECT_TRUE(s.constant.empty());
-}
-
-TEST(Standardise, ConstantFeatures) {
-  const Rows rows{0.1, 1, 7, 0.1, 2, 7, 0.1, 3, 7};
-  EXPECT_EQ(error_of([&] { standardise(rows, 3); }),
-            "k-means: the same value in all rows has no scale, expected features that vary; take "
-            "out feature 0, 2 or have it skipped");
-  const Standardised s = standardise(rows, 3, ConstantFeatures::kSkip);
-  EXPECT_EQ(s.constant, (std::vector<std::size_t>{0, 2}));
-  EXPECT_EQ(s.mean, (Rows{0.1, 2, 7}));
-  EXPECT_EQ(s.scale[0], 1);
-  EXPECT_EQ(s.rows[0], 0);
-  EXPECT_LT(s.rows[1], -1);
-  EXPECT_EQ(s.rows[8], 0);
-  // Values that differ by less than can be squared.
-  EXPECT_EQ(standardise(Rows{1e-300, 2e-300}, 1, ConstantFeatures::kSkip).constant.size(), 1u);
-}
-
 TEST(KMeans, RefusesWhatHasNoAnswer) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const Rows rows{1, 2, 2, 3};
@@ -363,22 +339,14 @@ TEST(KMeans, RefusesWhatHasNoAnswer) {
   EXPECT_NE(error_of([&] { match_to(clusters, Rows{1, 2, 3}); }), "no error");
 }
 
-std::string samples_path() {
-  const char* set = std::getenv("CORUN_DATA");
-  const std::string directory =
-      set != nullptr && *set != '\0' ? set : CORUN_SOURCE_DIR "/../shared/data";
-  return directory + "/alnair/alnair_clustering_175.csv";
-}
+const std::string kSamples = "alnair/alnair_clustering_175.csv";
 
 /// The samples that PriRecT's authors clustered, and the labels that they are given with.
 class AuthorsSamples : public testing::Test {
  protected:
   void SetUp() override {
-    const std::string path = samples_path();
-    if (!std::filesystem::exists(path)) {
-      GTEST_SKIP() << "NOT CHECKED: the authors' samples are missing (" << path
-                   << "); set CORUN_DATA to the data directory that holds alnair/";
-    }
+    if (!test::has_public_data(kSamples)) GTEST_SKIP() << test::not_checked(kSamples);
+    const std::string path = test::public_data(kSamples);
     constexpr NumberRule kPercentage{"a percentage", 0, 100};
     constexpr IntegerRule kLabel{"a cluster", 0, 2};
     CsvReader csv(
@@ -433,7 +401,8 @@ TEST_F(AuthorsSamples, TheBestOptimumIsCorunsCentres) {
   EXPECT_EQ(found, (std::array<int, 2>{8, 20}));
   for (int c = 0; c < 3; ++c) {
     for (std::size_t f = 0; f < 3; ++f) {
-      EXPECT_NEAR(best.centre(c)[f], paper_clusters().centres[static_cast<std::size_t>(c)][f], 5e-4);
+      EXPECT_NEAR(best.centre(c)[f], paper_clusters().centres[static_cast<std::size_t>(c)][f],
+                  5e-4);
     }
   }
   // The authors stopped in another optimum, 0.03 % worse, where seven samples have other labels.
@@ -445,7 +414,9 @@ TEST_F(AuthorsSamples, TheBestOptimumIsCorunsCentres) {
 
 TEST_F(AuthorsSamples, HowManyClusters) {
   const std::vector<ClusterCount> raw = distortion_curve(rows, 3, 10);
-  const std::vector<ClusterCount> scaled = distortion_curve(standardise(rows, 3).rows, 3, 10);
+  const MatrixView view{rows, rows.size() / 3, 3};
+  const std::vector<ClusterCount> scaled =
+      distortion_curve(Standardiser::of(view).apply(view), 3, 10);
   constexpr std::array<double, 10> kRaw{319315.1, 150470.0, 105469.1, 75138.3, 57808.6,
                                         44182.4,  33174.0,  27523.2,  22154.9, 19850.3};
   constexpr std::array<double, 10> kScaled{525.0,  252.418, 164.611, 123.394, 95.350,

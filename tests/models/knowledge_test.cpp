@@ -197,7 +197,8 @@ TEST(Clusters, ReproduceEveryPrintedUncertainty) {
     if (std::isnan(job.uncertainty)) continue;
     // The paper prints another network's distance for this one.
     if (job.job == "InceptionV3-869") continue;
-    EXPECT_NEAR(assign_cluster(paper_clusters(), job.profile).uncertainty, job.uncertainty, 0.095) << job.job;
+    EXPECT_NEAR(assign_cluster(paper_clusters(), job.profile).uncertainty, job.uncertainty, 0.095)
+        << job.job;
     ++checked;
   }
   EXPECT_GT(checked, 100);
@@ -226,7 +227,8 @@ TEST(Clusters, MissingFeaturesAreLeftOut) {
   EXPECT_EQ(none.uncertainty, std::numeric_limits<double>::infinity());
   for (int c = 0; c < 3; ++c) {
     const auto& centre = paper_clusters().centres[static_cast<std::size_t>(c)];
-    EXPECT_EQ(assign_cluster(paper_clusters(), {centre[0], centre[1], centre[2], {}, false}).cluster, c);
+    EXPECT_EQ(
+        assign_cluster(paper_clusters(), {centre[0], centre[1], centre[2], {}, false}).cluster, c);
   }
 }
 

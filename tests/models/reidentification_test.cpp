@@ -134,7 +134,7 @@ TEST(Reidentification, Refuses) {
 
 TEST(ReidentificationOfThePapersData, ThePrivateFeaturesGiveAwayTheModelInPart) {
   const auto data = read_alnair();
-  if (!data) GTEST_SKIP() << alnair_missing();
+  if (!data) GTEST_SKIP() << test::not_checked(kAlnairFile);
   const MatrixView table = data->view();
   std::vector<double> features;
   for (std::size_t r = 0; r < table.rows; ++r) {

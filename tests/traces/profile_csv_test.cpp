@@ -19,6 +19,7 @@
 
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/public_data.hpp"
 
 namespace corun {
 namespace {
@@ -311,22 +312,12 @@ TEST(ProfileCsv, SurvivesPrefixesAndMutations) {
   }
 }
 
-std::string alnair(const std::string& file) {
-  const char* set = std::getenv("CORUN_DATA");
-  const std::string directory =
-      set != nullptr && *set != '\0' ? set : CORUN_SOURCE_DIR "/../shared/data";
-  return directory + "/alnair/" + file;
-}
-
 TEST(ProfileCsv, FutureweiDataSet) {
-  const std::string path = alnair("alnair_dataset.csv");
-  const std::string samples_path = alnair("alnair_clustering_175.csv");
-  for (const std::string& file : {path, samples_path}) {
-    if (!std::filesystem::exists(file)) {
-      GTEST_SKIP() << "NOT CHECKED: the Futurewei data set is missing (" << file
-                   << "); set CORUN_DATA to the data directory that holds alnair/";
-    }
+  for (const char* file : {"alnair/alnair_dataset.csv", "alnair/alnair_clustering_175.csv"}) {
+    if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   }
+  const std::string path = test::public_data("alnair/alnair_dataset.csv");
+  const std::string samples_path = test::public_data("alnair/alnair_clustering_175.csv");
   const ProfileTable table = read_profile_csv(path);
   EXPECT_EQ(table.source, "alnair_dataset.csv");
   ASSERT_EQ(table.jobs.size(), 49u);

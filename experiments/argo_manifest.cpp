@@ -102,12 +102,12 @@ void check(const ArgoOptions& options) {
   if (options.gpus < 1) refuse("number of GPUs", std::to_string(options.gpus), "1 or more");
   if (!options.claim_template.empty()) {
     if (!is_subdomain(options.claim_template)) {
-      refuse("claim template", options.claim_template, "the name of a ResourceClaimTemplate");
+      refuse("--claim-template", options.claim_template, "the name of a ResourceClaimTemplate");
     }
     return;
   }
   if (!is_qualified(options.gpu_resource)) {
-    refuse("GPU resource", options.gpu_resource, "DOMAIN/NAME, e.g. nvidia.com/gpu.shared");
+    refuse("--gpu-resource", options.gpu_resource, "DOMAIN/NAME, e.g. nvidia.com/gpu.shared");
   }
   if (options.node_selector.empty()) {
     throw InputError("node selector",

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim/error.hpp"
+#include "sim/text.hpp"
 
 namespace corun {
 
@@ -51,9 +52,11 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
-int write_and_sync(const std::string& path, std::string_view bytes) {
+/// `mode` empty: as the process makes files.
+int write_and_sync(const std::string& path, std::string_view bytes, std::optional<mode_t> mode) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) return errno;
+  if (mode && ::fchmod(file.get(), *mode) != 0) return errno;
   if (const int error = write_all(file.get(), bytes); error != 0) return error;
   if (::fsync(file.get()) != 0) return errno;
   return file.close();
@@ -127,6 +130,29 @@ std::string checked_output_path(const std::string& path, const std::string& plac
   return target.string();
 }
 
+void check_outputs_differ(const std::vector<NamedFile>& outputs,
+                          const std::vector<NamedFile>& inputs) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code error;
+    if (fs::equivalent(a, b, error)) return true;
+    return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (const NamedFile& input : inputs) {
+      if (!same(outputs[i].path, input.path)) continue;
+      throw InputError(outputs[i].flag, "'" + printable(outputs[i].path) + "' is what " +
+                                            input.flag +
+                                            " reads and would be overwritten; choose another file");
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!same(outputs[i].path, outputs[j].path)) continue;
+      throw InputError(outputs[i].flag, "'" + printable(outputs[i].path) + "' is where " +
+                                            outputs[j].flag +
+                                            " writes as well; choose another file");
+    }
+  }
+}
+
 void sync_directory(const std::string& path) {
   const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Not every file system can sync a directory; those that cannot have nothing better to offer.
@@ -137,13 +163,15 @@ void write_file_atomically(const std::string& path, std::string_view bytes, std:
   const std::string target = followed(path);
   struct stat found {};
   // Renaming over a device such as /dev/null would take the device away.
-  if (::stat(target.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+  const bool exists = ::stat(target.c_str(), &found) == 0;
+  if (exists && !S_ISREG(found.st_mode)) {
     throw InputError("cannot write '" + path + "': it is " +
                      (S_ISDIR(found.st_mode) ? "a directory" : "not a regular file") +
                      "; choose another file");
   }
   if (temporary.empty()) temporary = target + ".tmp-" + std::to_string(::getpid());
-  int error = write_and_sync(temporary, bytes);
+  const auto mode = exists ? std::optional<mode_t>(found.st_mode & 07777) : std::nullopt;
+  int error = write_and_sync(temporary, bytes, mode);
   if (error == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
   if (error != 0) {
     ::unlink(temporary.c_str());

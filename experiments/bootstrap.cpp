@@ -55,6 +55,20 @@ std::vector<Unpaired> find_unpaired(const std::vector<std::vector<MetricValues>>
 
 }  // namespace
 
+Interval bootstrap_mean(std::span<const double> values, std::uint64_t seed) {
+  const auto n = static_cast<std::uint32_t>(values.size());
+  double mean = 0;
+  for (const double v : values) mean += v / n;
+  std::vector<double> resampled;
+  for (int b = 0; b < kResamples; ++b) {
+    Rng rng(seed, Stream::kBootstrap, static_cast<std::uint64_t>(b));
+    double sum = 0;
+    for (std::uint32_t i = 0; i < n; ++i) sum += values[rng.below(n)];
+    resampled.push_back(sum / n);
+  }
+  return interval(mean, resampled);
+}
+
 Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed) {
   const std::size_t policies = values.size();
   const std::size_t replications = policies == 0 ? 0 : values.front().size();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/metrics.hpp"
@@ -24,12 +25,16 @@ struct Comparison {
   std::vector<std::vector<MetricIntervals>> versus;
 };
 
+inline constexpr int kResamples = 1000;
+
+/// Interval of a mean over independent values; not empty.
+Interval bootstrap_mean(std::span<const double> values, std::uint64_t seed);
+
 /// `values[p][r]` are the metrics of policy p in replication r. All policies are resampled with the
 /// same replications (they share arrivals, true costs and noise), so a difference of resampled means
 /// is the mean of resampled differences. kResamples resamples, keyed by (seed, resample).
 /// A replication that does not define a metric is left out of that metric's means; from the
 /// difference of two policies it is left out where either of them does not define it.
-inline constexpr int kResamples = 1000;
 Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed);
 
 }  // namespace corun

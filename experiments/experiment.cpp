@@ -194,7 +194,22 @@ void Experiment::build_belief() {
   if (const KnowledgeEntry* entry = find_knowledge(initial)) {
     initial_knowledge_ = entry->make();
   } else {
-    initial_knowledge_ = read_knowledge_file(resolve_path(initial, "belief.initial")).kb;
+    std::vector<std::string_view> known;
+    for (const KnowledgeEntry& e : knowledge_catalog()) known.push_back(e.name);
+    std::error_code error;
+    if (!nearest(initial, known).empty() && !fs::exists(initial, error) &&
+        initial.find('/') == std::string::npos && initial.find('.') == std::string::npos) {
+      throw InputError(config_.place("belief.initial"), "no knowledge base '" + printable(initial) +
+                                                            "': " + did_you_mean(initial, known));
+    }
+    KnowledgeFile file = read_knowledge_file(resolve_path(initial, "belief.initial"));
+    const std::string here = config_.cluster.gpu_type + " " + config_.cluster.sharing;
+    for (const KnowledgeSource& source : file.sources) {
+      if (source.measured_on.empty() || source.measured_on == here) continue;
+      warnings_.push_back("the belief was learnt on " + printable(source.measured_on) + " (" +
+                          printable(source.name) + "), the cluster is " + here);
+    }
+    initial_knowledge_ = std::move(file.kb);
     // The queues that come with corun carry the papers' labels, which say nothing of other clusters.
     labels_hold_ = source_->reads_file;
   }
@@ -276,7 +291,7 @@ void Experiment::check_trace() {
         (labels_hold_ ? " jobs have no published profile: their cluster's centre stands in "
                         "(imputed)"
                       : " jobs have no published profile: they count as cluster 0 with "
-                        "infinite uncertainty where belief.overrides says nothing else"));
+                        "infinite uncertainty where overrides say nothing else"));
   }
   for (const ClusterOverride& o : overrides_) {
     if (std::find(trace.names.begin(), trace.names.end(), o.job) == trace.names.end()) {
@@ -421,7 +436,12 @@ Parameters Experiment::parameters_of(const PolicyInstance& policy, const Trace& 
                     config_.place(own + key),
                     "no job '" + printable(job) + "' in the workload: " + did_you_mean(job, known));
               }
-              jobs.push_back(JobId{static_cast<std::uint32_t>(at - trace.names.begin())});
+              const JobId id{static_cast<std::uint32_t>(at - trace.names.begin())};
+              if (std::find(jobs.begin(), jobs.end(), id) != jobs.end()) {
+                throw InputError(config_.place(own + key),
+                                 "job '" + printable(job) + "' is named twice");
+              }
+              jobs.push_back(id);
             }
             parameters.set(key, std::move(jobs));
           } else {

@@ -17,6 +17,7 @@
 #include "experiments/knowledge_catalog.hpp"
 #include "experiments/knowledge_file.hpp"
 #include "experiments/knowledge_report.hpp"
+#include "models/device.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 #include "traces/csv_reader.hpp"
@@ -77,61 +78,38 @@ void say(const CommonOptions& common, const std::string& note) {
   if (!common.quiet) std::cerr << "note: " << note << "\n";
 }
 
-std::string passed_over(const LearntRows& rows, const std::string& name) {
-  std::string text;
-  const auto add = [&](std::int64_t n, const char* what) {
-    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : " and ", n, what);
-  };
-  add(rows.larger_groups, "groups of more than two jobs");
-  add(rows.without_profile, "pairs with a job without profile");
-  return text.empty() ? text : name + ": " + text + " passed over";
-}
-
 /// Learns every table of co-runs, each once.
 void learn_all(KnowledgeFile& file, const std::vector<std::string>& names,
                const CommonOptions& common) {
   for (const std::string& name : names) {
     const CorunTable table =
         read_corun_table(is_corun_table(name) ? name : find_input_file(name, common, "--coruns"));
-    const auto same = [&](const KnowledgeSource& s) {
-      return table.sha256.empty() ? s.name == table.name : s.sha256 == table.sha256;
-    };
-    const auto known = std::find_if(file.sources.begin(), file.sources.end(), same);
-    if (known != file.sources.end()) {
-      say(common, fmt::format("{} is already in (as {}): left out, a co-run counts once",
-                              printable(table.name), printable(known->name)));
-      continue;
-    }
-    const LearntRows learnt = learn_rows(file.kb, table.rows, Labels::kFromProfile);
-    if (learnt.pairs == 0) {
-      throw InputError(table.name,
-                       "no pair of two profiled jobs among its groups: nothing to learn");
-    }
-    file.sources.push_back({table.name, table.sha256, learnt.pairs});
-    const std::string left = passed_over(learnt, table.name);
-    if (!left.empty()) say(common, left);
+    for (const std::string& note : learn_table(file, table)) say(common, note);
   }
 }
 
-void print_knowledge(const KnowledgeFile& file, const CommonOptions& common) {
-  switch (common.format) {
-    case Format::kTable:
-      std::cout << (file.about.empty() ? "" : file.about + "\n") << knowledge_table(file.kb);
-      break;
-    case Format::kJson: {
-      Json json = knowledge_json(file.kb);
-      json["about"] = file.about;
-      json["sources"] = Json::array();
-      for (const KnowledgeSource& s : file.sources) {
-        json["sources"].push_back({{"name", s.name}, {"sha256", s.sha256}, {"pairs", s.pairs}});
-      }
-      std::cout << json.dump(2) << "\n";
-      break;
+std::string knowledge_output(const KnowledgeFile& file, const CommonOptions& common) {
+  if (common.format == Format::kCsv) return knowledge_csv(file.kb);
+  if (common.format == Format::kJson) {
+    Json json = knowledge_json(file.kb);
+    json["about"] = file.about;
+    json["sources"] = Json::array();
+    for (const KnowledgeSource& s : file.sources) {
+      json["sources"].push_back({{"name", s.name},
+                                 {"sha256", s.sha256},
+                                 {"pairs", s.pairs},
+                                 {"measured_on", s.measured_on}});
     }
-    case Format::kCsv:
-      std::cout << knowledge_csv(file.kb);
-      break;
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
+  std::string out = file.about.empty() ? "" : printable(file.about, 200) + "\n";
+  out += knowledge_table(file.kb);
+  if (!file.sources.empty()) out += "\nlearnt from\n";
+  for (const KnowledgeSource& s : file.sources) {
+    out +=
+        fmt::format("  {}: {} pairs on {}\n", printable(s.name), s.pairs, printable(s.measured_on));
+  }
+  return out;
 }
 
 // ---- build --------------------------------------------------------------------------------------
@@ -139,7 +117,8 @@ void print_knowledge(const KnowledgeFile& file, const CommonOptions& common) {
 int build(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "kb build";
-  command.usage = "corun kb build --profiles FILE [--coruns FILE ...] --output KB.yaml [options]";
+  command.usage =
+      "corun kb build [--profiles FILE | --like KB] [--coruns FILE ...] --output KB.yaml";
   command.summary =
       "Clusters solo profiles by k-means, with synthetic ones between the measured where asked, "
       "and\n"
@@ -157,19 +136,22 @@ int build(const std::vector<std::string>& arguments) {
   auto add = command.own.add_options();
   add("profiles", po::value<std::string>(), "table of solo profiles (docs/formats.md)");
   add("coruns", po::value<std::vector<std::string>>()->composing(),
-      "measured co-runs: a *.corun.csv, or jrs or prirect for the papers' tables; repeatable");
+      "measured co-runs: a *.corun.csv, or jrs or prirect for the papers' tables; give it once for "
+      "each");
   add("like", po::value<std::string>()->default_value("jrs"),
       "without --profiles: the knowledge base whose clusters to take, a name or a file");
   add("synthetic", po::value<std::string>()->default_value("none"),
       "profiles between measured batch sizes: none, paper (the authors' 175 samples), best (least "
-      "RMSE in the blind test), or a technique: linear, barycentric, krogh, pchip, cubic-spline, "
-      "spline-2");
+      "RMSE in the blind test), or a technique: linear, barycentric, krogh, pchip, cubicspline, "
+      "spline2");
   add("over", po::value<std::string>()->default_value("row"),
       "axis of the interpolation: row (the papers'), batch-size, log2-batch-size");
   add("amplify", po::value<std::string>()->default_value("5"),
       "profiles per measured one: 5 puts 4 between each two");
   add("samples", po::value<std::string>(), "write the profiles that were clustered to this CSV");
-  add("clusters", po::value<std::string>()->default_value("3"), "k, 1 to 64");
+  add("clusters", po::value<std::string>()->default_value("3"),
+      "k, 1 to 64; 3 are numbered as the papers' (0 middling, 1 light, 2 heavy), others by "
+      "utilisation");
   add("restarts", po::value<std::string>()->default_value("200"), "starts of k-means++");
   add("seed", po::value<std::string>()->default_value("1"), "of the starts");
   add("centres", po::value<std::string>(),
@@ -180,16 +162,30 @@ int build(const std::vector<std::string>& arguments) {
   add("uncertainty", po::value<std::string>()->default_value("all-centres"),
       "all-centres (sum of distances, as the papers print) or own-centre (as their text says)");
   add("decay", po::value<std::string>()->default_value("0"),
-      "weight that a co-run loses with each newer one of its clusters, 0 to 0.999");
+      "weight that a co-run loses with each newer one of the same pair of clusters, 0 to 0.999");
   add("about", po::value<std::string>()->default_value(""), "one line kept in the file");
   CommonOptions common;
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
+  choose_device(common.device);
   const po::variables_map& values = *parsed;
   if (!common.output) {
     throw InputError("corun kb build", "where to? Give --output KB.yaml");
   }
   const std::string output = checked_output_path(*common.output, "--output");
+  std::vector<NamedFile> outputs{{"--output", output}};
+  std::vector<NamedFile> inputs;
+  for (const char* key : {"profiles", "centres", "distance-centres", "like"}) {
+    if (values.count(key) != 0) {
+      inputs.push_back({std::string("--") + key, values[key].as<std::string>()});
+    }
+  }
+  for (const std::string& name : list_of(values, "coruns")) inputs.push_back({"--coruns", name});
+  if (values.count("samples") != 0) {
+    outputs.push_back({"--samples", values["samples"].as<std::string>()});
+    checked_output_path(outputs.back().path, "--samples");
+  }
+  check_outputs_differ(outputs, inputs);
 
   ClusteringOptions options;
   options.k = static_cast<int>(whole(values, "clusters", 1, 64));
@@ -203,6 +199,10 @@ int build(const std::vector<std::string>& arguments) {
   if (values.count("centres") != 0) {
     options.start =
         read_centres_csv(find_input_file(values["centres"].as<std::string>(), common, "--centres"));
+    if (!values["clusters"].defaulted() && options.k != static_cast<int>(options.start.size())) {
+      throw InputError("--clusters", fmt::format("is {}, but --centres has {} rows; leave it out",
+                                                 options.k, options.start.size()));
+    }
     options.k = static_cast<int>(options.start.size());
   }
   if (values.count("distance-centres") != 0) {
@@ -223,11 +223,26 @@ int build(const std::vector<std::string>& arguments) {
   Clusters clusters;
   std::string about = values["about"].as<std::string>();
   std::string found;
+  std::string table_of_samples;
+  if (find_bad_text(about, false) < about.size()) {
+    throw InputError("--about", "expected one line of text in UTF-8 without control characters");
+  }
   if (values.count("profiles") != 0) {
     const ProfileTable table = read_profile_csv(
         find_input_file(values["profiles"].as<std::string>(), common, "--profiles"));
     SampleOptions sampling;
     sampling.synthetic = choice(values, "synthetic", synthetic_choices());
+    if (!values["like"].defaulted()) {
+      throw InputError("--like", "goes without --profiles: clusters come from one of them");
+    }
+    if (sampling.synthetic == "none" || sampling.synthetic == "paper") {
+      for (const char* key : {"over", "amplify"}) {
+        if (values[key].defaulted()) continue;
+        throw InputError(
+            std::string("--") + key,
+            "goes with --synthetic best or a technique, not with " + sampling.synthetic);
+      }
+    }
     const std::string axis = choice(values, "over", {"row", "batch-size", "log2-batch-size"});
     sampling.axis = axis == "row"          ? SampleAxis::kRow
                     : axis == "batch-size" ? SampleAxis::kBatchSize
@@ -235,13 +250,10 @@ int build(const std::vector<std::string>& arguments) {
     sampling.between = static_cast<int>(whole(values, "amplify", 1, 100)) - 1;
     const SampleSet samples = draw_samples(table, sampling);
     for (const std::string& note : samples.notes) say(common, note);
-    if (values.count("samples") != 0) {
-      write_file_atomically(checked_output_path(values["samples"].as<std::string>(), "--samples"),
-                            samples_csv(samples));
-    }
     const ClusteringResult result = cluster_samples(samples, options);
     for (const std::string& note : result.notes) say(common, note);
     clusters = result.clusters;
+    if (values.count("samples") != 0) table_of_samples = samples_csv(samples);
     found = fmt::format(
         "{} profiles, {} of them synthetic; inertia {:.0f}{}\n", samples.profiles.size(),
         std::count(samples.measured.begin(), samples.measured.end(), false), result.inertia,
@@ -251,8 +263,9 @@ int build(const std::vector<std::string>& arguments) {
                    ? ", from the given centres, a fixed point"
                    : fmt::format(", {} moves from the given centres", result.iterations)));
     if (about.empty()) {
-      about = fmt::format("{} clusters of {} profiles ({} synthetic)", options.k,
-                          samples.profiles.size(), sampling.synthetic);
+      const auto made = std::count(samples.measured.begin(), samples.measured.end(), false);
+      about = fmt::format("{} clusters of {} profiles", options.k, samples.profiles.size());
+      if (made > 0) about += fmt::format(", {} of them synthetic ({})", made, sampling.synthetic);
     }
   } else {
     for (const char* key : {"samples", "centres", "distance-centres"}) {
@@ -260,7 +273,7 @@ int build(const std::vector<std::string>& arguments) {
         throw InputError(std::string("--") + key, "goes with --profiles");
       }
     }
-    for (const char* key : {"synthetic", "over", "amplify", "clusters", "restarts"}) {
+    for (const char* key : {"synthetic", "over", "amplify", "clusters", "restarts", "seed"}) {
       if (!values[key].defaulted()) {
         throw InputError(std::string("--") + key, "goes with --profiles");
       }
@@ -273,9 +286,14 @@ int build(const std::vector<std::string>& arguments) {
 
   KnowledgeFile file{KnowledgeBase(std::move(clusters), *decay), about, {}};
   learn_all(file, list_of(values, "coruns"), common);
+  std::string shown = knowledge_output(file, common);
+  if (common.format == Format::kTable) shown = found + shown;
   write_knowledge_file(output, file, "--output");
-  if (common.format == Format::kTable) std::cout << found;
-  print_knowledge(file, common);
+  if (!table_of_samples.empty()) {
+    write_file_atomically(values["samples"].as<std::string>(), table_of_samples);
+  }
+  say(common, "wrote " + printable(output, 200));
+  std::cout << shown;
   return kDone;
 }
 
@@ -288,7 +306,9 @@ int show(const std::vector<std::string>& arguments) {
   command.summary =
       "What a knowledge base knows: its clusters, and what jobs of each pair of clusters cost "
       "each\n"
-      "other, ranked as the recommender ranks them.";
+      "other, least mean ISD and greatest mean PS first. (`corun recommend` ranks pairs of "
+      "clusters\n"
+      "by its objective, which adds the ISDs of both jobs.)";
   command.examples =
       "  corun kb show jrs\n"
       "  corun kb show prirect --figure prirect.svg    box plots, as PriRecT's figures 5 and 6\n"
@@ -299,16 +319,20 @@ int show(const std::vector<std::string>& arguments) {
   CommonOptions common;
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
+  choose_device(common.device);
   const std::string name = parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs";
-  const KnowledgeFile file = knowledge_of(name);
-  if (parsed->count("figure") != 0) {
-    write_file_atomically(checked_output_path((*parsed)["figure"].as<std::string>(), "--figure"),
-                          knowledge_figure(file.kb, file.about.empty() ? name : file.about));
-  }
   if (common.output) {
     throw InputError("--output", "corun kb show prints; write its figure with --figure FILE");
   }
-  print_knowledge(file, common);
+  const KnowledgeFile file = knowledge_of(name);
+  const std::string shown = knowledge_output(file, common);
+  if (parsed->count("figure") != 0) {
+    const std::string figure = (*parsed)["figure"].as<std::string>();
+    check_outputs_differ({{"--figure", figure}}, {{"corun kb show", name}});
+    write_file_atomically(checked_output_path(figure, "--figure"),
+                          knowledge_figure(file.kb, file.about.empty() ? name : file.about));
+  }
+  std::cout << shown;
   return kDone;
 }
 
@@ -332,17 +356,25 @@ int assign(const std::vector<std::string>& arguments) {
   CommonOptions common;
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
+  choose_device(common.device);
   if (parsed->count("profiles") == 0) {
     throw InputError("corun kb assign", "assign what? Give --profiles FILE");
   }
-  const KnowledgeBase kb =
-      knowledge_of(parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs").kb;
-  const ProfileTable table = read_profile_csv(
-      find_input_file((*parsed)["profiles"].as<std::string>(), common, "--profiles"));
+  const std::string name = parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs";
+  const std::string profiles =
+      find_input_file((*parsed)["profiles"].as<std::string>(), common, "--profiles");
+  if (common.output) {
+    check_outputs_differ({{"--output", *common.output}},
+                         {{"--profiles", profiles}, {"corun kb assign", name}});
+  }
+  const KnowledgeBase kb = knowledge_of(name).kb;
+  const ProfileTable table = read_profile_csv(profiles);
   const AssignmentTable rows = assign_profiles(kb.clustering(), table);
-  emit(common, common.format == Format::kJson  ? assignment_json(rows).dump(2) + "\n"
-               : common.format == Format::kCsv ? assignment_csv(rows)
-                                               : assignment_table(rows));
+  emit(common,
+       common.format == Format::kJson
+           ? assignment_json(rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+       : common.format == Format::kCsv ? assignment_csv(rows)
+                                       : assignment_table(rows));
   return kDone;
 }
 
@@ -362,12 +394,13 @@ int update(const std::vector<std::string>& arguments) {
   command.configured = false;
   auto add = command.own.add_options();
   add("coruns", po::value<std::vector<std::string>>()->composing(),
-      "measured co-runs, *.corun.csv; repeatable");
+      "measured co-runs, *.corun.csv; once for each");
   add("merge", po::value<std::vector<std::string>>()->composing(),
       "another knowledge base file with the same clusters; repeatable");
   CommonOptions common;
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
+  choose_device(common.device);
   if (parsed->count("kb") == 0) throw InputError("corun kb update", "which file? Give KB.yaml");
   const std::string path = (*parsed)["kb"].as<std::string>();
   if (find_knowledge(path) != nullptr) {
@@ -383,17 +416,20 @@ int update(const std::vector<std::string>& arguments) {
   if (coruns.empty() && others.empty()) {
     throw InputError("corun kb update", "learn what? Give --coruns FILE or --merge KB.yaml");
   }
-  KnowledgeFile after{KnowledgeBase(Clusters{}), "", {}};
+  std::string shown;
   update_knowledge_file(
       path,
       [&](KnowledgeFile& file) {
-        for (const std::string& name : others)
-          merge_knowledge(file, read_knowledge_file(name), name);
+        for (const std::string& name : others) {
+          for (const std::string& note : merge_knowledge(file, knowledge_of(name), name)) {
+            say(common, note);
+          }
+        }
         learn_all(file, coruns, common);
-        after = file;
+        shown = knowledge_output(file, common);
       },
       "corun kb update");
-  print_knowledge(after, common);
+  std::cout << shown;
   return kDone;
 }
 

@@ -17,6 +17,7 @@
 #include "experiments/knowledge_report.hpp"
 #include "experiments/regeneration_study.hpp"
 #include "experiments/svg_chart.hpp"
+#include "models/device.hpp"
 #include "models/knowledge/feature_ranking.hpp"
 #include "models/knowledge/reidentification.hpp"
 #include "sim/error.hpp"
@@ -66,6 +67,40 @@ std::string attribute_called(const ProfileTable& table, std::string_view data_se
     if (a == data_set_name) return a;
   }
   return std::string(own_name);
+}
+
+/// Rows of a table that have all three features, and no more of them than `most`, drawn evenly: the
+/// forests of a ranking take time in proportion to rows, guessing to their square.
+ProfileTable usable_rows(const ProfileTable& table, std::size_t most, std::string& note) {
+  std::vector<std::size_t> whole;
+  for (std::size_t i = 0; i < table.jobs.size(); ++i) {
+    const Profile& p = table.profiles[i];
+    if (p.gpu_util_pct && p.mem_alloc_pct && p.mem_time_pct) whole.push_back(i);
+  }
+  if (whole.size() < table.jobs.size()) {
+    note += fmt::format("{} of {} profiles lack a feature and are left out\n",
+                        table.jobs.size() - whole.size(), table.jobs.size());
+  }
+  if (whole.size() > most) {
+    note += fmt::format("every {:.1f}th of {} profiles is looked at: {}\n",
+                        static_cast<double>(whole.size()) / static_cast<double>(most), whole.size(),
+                        most);
+  }
+  ProfileTable out;
+  out.attributes = table.attributes;
+  out.source = table.source;
+  const std::size_t kept = std::min(most, whole.size());
+  for (std::size_t k = 0; k < kept; ++k) {
+    const std::size_t i = whole[k * whole.size() / kept];
+    out.jobs.push_back(table.jobs[i]);
+    out.profiles.push_back(table.profiles[i]);
+    out.origins.push_back(table.origins[i]);
+    const auto row =
+        table.values.begin() + static_cast<std::ptrdiff_t>(i * table.attributes.size());
+    out.values.insert(out.values.end(), row,
+                      row + static_cast<std::ptrdiff_t>(table.attributes.size()));
+  }
+  return out;
 }
 
 FeatureRanking ranking_of(const ProfileTable& table, const std::string& target,
@@ -129,8 +164,11 @@ void add_ranking(Report& report, const FeatureRanking& ranking, const std::strin
   report.text += text;
 }
 
-Report features_report(const ProfileTable& table, unsigned threads) {
+Report features_report(const ProfileTable& whole, unsigned threads) {
   Report report;
+  constexpr std::size_t kMost = 300;
+  std::string note;
+  const ProfileTable table = usable_rows(whole, kMost, note);
   report.json["claims"] = Json::array();
   const std::string util = attribute_called(table, "MGUP", "gpu_util_pct");
   const std::string memory = attribute_called(table, "MGMAP", "mem_alloc_pct");
@@ -142,6 +180,7 @@ Report features_report(const ProfileTable& table, unsigned threads) {
   constexpr std::size_t kShown = 10;
   report.text = fmt::format("{}: {} profiles, {} attributes\n", table.source, table.jobs.size(),
                             table.attributes.size());
+  report.text += note;
   add_ranking(report, all, "utilisation", "what tells of " + util + ", all that the paper kept",
               kShown);
   add_ranking(
@@ -167,19 +206,31 @@ Report features_report(const ProfileTable& table, unsigned threads) {
         top_honest.name == access,
         fmt::format("largest |Pearson|: {} with all attributes, {} without the target's own parts",
                     said(top), said(top_honest)));
-  claim(report, "it ranks first over the four techniques (PriRecT fig. 2)",
-        honest.features.front().name == access,
-        fmt::format("mean rank 1: {} with all attributes, {} without the target's own parts",
-                    all.features.front().name, honest.features.front().name));
+  const auto place = [&](const FeatureRanking& r) {
+    const auto at = std::find_if(r.features.begin(), r.features.end(),
+                                 [&](const RankedFeature& f) { return f.name == access; });
+    return at == r.features.end()
+               ? access + " is not ranked"
+               : fmt::format("{} is place {} (mean rank {:.2f}), first is {}", access,
+                             at - r.features.begin() + 1, at->mean_rank, r.features.front().name);
+  };
+  claim(report, "it ranks first over the four techniques (PriRecT fig. 2), all attributes kept",
+        all.features.front().name == access, place(all));
+  claim(report, "the same without the target's own parts", honest.features.front().name == access,
+        place(honest));
   const RankedFeature& top_memory = strongest(of_memory);
+  constexpr double kWeak = 0.5;
+  const auto weak = [](const FeatureRanking& r) {
+    return std::count_if(r.features.begin(), r.features.end(),
+                         [](const auto& f) { return std::abs(f.pearson.value) < kWeak; });
+  };
   claim(
-      report, "maximum memory allocated correlates weakly with nearly everything (PriRecT III-B)",
-      std::abs(top_memory.pearson.value) < std::abs(top_honest.pearson.value),
-      fmt::format("largest |Pearson| {} against {} for utilisation; {} of {} attributes above 0.5",
-                  said(top_memory), said(top_honest),
-                  std::count_if(of_memory.features.begin(), of_memory.features.end(),
-                                [](const auto& f) { return std::abs(f.pearson.value) > 0.5; }),
-                  of_memory.features.size()));
+      report, "maximum memory allocated correlates weakly with mostly everything (PriRecT III-B)",
+      5 * weak(of_memory) >= 4 * static_cast<std::ptrdiff_t>(of_memory.features.size()),
+      fmt::format("|Pearson| below {} for {} of {} attributes ({} of {} for utilisation); yet the "
+                  "largest is {}",
+                  kWeak, weak(of_memory), of_memory.features.size(), weak(honest),
+                  honest.features.size(), said(top_memory)));
 
   BarChart chart;
   chart.title = "What tells of " + util + ": mean rank over four techniques";
@@ -209,7 +260,8 @@ Report synthetic_report(const ProfileTable& table) {
       {"samples cut before use", {.cut = true}},
   }};
   report.text = fmt::format(
-      "PriRecT Table II: cells that agree to the printed digits\n\n  {:<38}{:>10}", "", "all");
+      "PriRecT Table II: cells that agree to the printed digits, rounded or cut\n\n  {:<38}{:>10}",
+      "", "all");
   for (const TechniqueEntry& t : technique_catalog()) report.text += fmt::format("{:>13}", t.name);
   report.text += "\n";
   report.json["table_two"] = Json::array();
@@ -247,7 +299,7 @@ Report synthetic_report(const ProfileTable& table) {
 
   const Share total = two.total();
   const Share plain = prirect_table_two(table, {.exchanged = false}).total();
-  claim(report, "Table II can be computed from the published data",
+  claim(report, "Table II can be computed from the published data (three quarters of its cells)",
         4 * total.agreeing >= 3 * total.printed,
         fmt::format("{} of {} cells, {} without the exchange of two values in the comparison",
                     total.agreeing, total.printed, plain.agreeing));
@@ -353,8 +405,9 @@ Report clusters_report(const ProfileTable& table) {
       std::max_element(curve.begin() + 1, curve.end(),
                        [](const auto& a, const auto& b) { return a.silhouette < b.silhouette; });
   claim(report, "the elbow of the distortion is at three clusters (PriRecT III-D)", bend == 3,
-        fmt::format("farthest below the chord over k = 1 to {}: {}; the silhouette prefers {}",
-                    kMost, bend, best->k));
+        fmt::format("farthest below the chord over k = 1 to {}: {} (over k = 1 to 7: {}); the "
+                    "silhouette prefers {}",
+                    kMost, bend, elbow(std::span(curve).first(7)), best->k));
 
   ClusteringOptions authors;
   authors.start = printed_clusters().centres;
@@ -444,32 +497,41 @@ Report interference_report() {
   both.insert(both.end(), prirect.begin(), prirect.end());
   report.text = fmt::format(
       "each pair left out and predicted by the mean of its clusters over the others\n"
-      "  {:<10}{:>6}{:>15}{:>14}{:>14}{:>14}{:>15}{:>14}\n",
-      "pairs of", "n", "MAE ISD %", "overall mean", "MAE PS %", "overall mean", "ISD in 90 %",
-      "PS in 90 %");
+      "  {:<10}{:>6}{:>11}{:>14}{:>27}{:>11}{:>14}\n",
+      "pairs of", "n", "MAE ISD %", "overall mean", "overall - clusters [95 %]", "MAE PS %",
+      "overall mean");
+  std::string covered = fmt::format(
+      "\nhow often the 90 % interval of the others holds it\n  {:<10}{:>8}{:>8}{:>8}"
+      "{:>9}{:>8}{:>8}{:>8}\n",
+      "pairs of", "ISD", "below", "above", "of", "PS", "outside", "of");
   report.json["leave_one_out"] = Json::array();
   struct Named {
     const char* name;
     const std::vector<CorunMeasurement>* rows;
   };
-  double covered = 0;
   for (const Named& n : {Named{"jrs", &jrs}, Named{"prirect", &prirect}, Named{"both", &both}}) {
     const LeaveOneOut l = leave_one_pair_out(*n.rows, paper_clusters(), Labels::kPrinted);
-    covered = l.covered_isd;
     report.text += fmt::format(
-        "  {:<10}{:>6}{:>15.2f}{:>14.2f}{:>14.2f}{:>14.2f}{:>15}{:>14}\n", n.name, l.pairs,
-        100 * l.mae_isd, 100 * l.mae_isd_overall, 100 * l.mae_ps, 100 * l.mae_ps_overall,
-        fmt::format("{:.0f} %", 100 * l.covered_isd), fmt::format("{:.0f} %", 100 * l.covered_ps));
-    report.json["leave_one_out"].push_back({{"rows", n.name},
-                                            {"pairs", l.pairs},
-                                            {"mae_isd", rounded(l.mae_isd)},
-                                            {"mae_isd_overall_mean", rounded(l.mae_isd_overall)},
-                                            {"mae_ps", rounded(l.mae_ps)},
-                                            {"mae_ps_overall_mean", rounded(l.mae_ps_overall)},
-                                            {"covered_isd", rounded(l.covered_isd)},
-                                            {"covered_ps", rounded(l.covered_ps)}});
+        "  {:<10}{:>6}{:>11.2f}{:>14.2f}{:>27}{:>11.2f}{:>14.2f}\n", n.name, l.pairs,
+        100 * l.mae_isd, 100 * l.mae_isd_overall,
+        fmt::format("{:.1f} [{:.1f}, {:.1f}]", 100 * l.gain.mean, 100 * l.gain.lo, 100 * l.gain.hi),
+        100 * l.mae_ps, 100 * l.mae_ps_overall);
+    covered += fmt::format("  {:<10}{:>7.0f}%{:>8}{:>8}{:>9}{:>7.0f}%{:>8}{:>8}\n", n.name,
+                           100 * l.covered_isd(), l.isd_below, l.isd_above, l.intervals_isd,
+                           100 * l.covered_ps(), l.ps_below + l.ps_above, l.intervals_ps);
+    report.json["leave_one_out"].push_back(
+        {{"rows", n.name},
+         {"pairs", l.pairs},
+         {"mae_isd", rounded(l.mae_isd)},
+         {"mae_isd_overall_mean", rounded(l.mae_isd_overall)},
+         {"gain",
+          {{"mean", rounded(l.gain.mean)}, {"lo", rounded(l.gain.lo)}, {"hi", rounded(l.gain.hi)}}},
+         {"mae_ps", rounded(l.mae_ps)},
+         {"mae_ps_overall_mean", rounded(l.mae_ps_overall)},
+         {"covered_isd", rounded(l.covered_isd())},
+         {"covered_ps", rounded(l.covered_ps())}});
   }
-  report.json["covered_isd_both"] = rounded(covered);
+  report.text += covered;
   for (const Named& n : {Named{"prirect", &prirect}, Named{"jrs", &jrs}}) {
     const KnowledgeBase kb = build_knowledge_base(*n.rows);
     const auto isd = ranked_isd(kb);
@@ -524,31 +586,43 @@ std::string family_of(std::string_view model) {
   return model.starts_with("SmallBERT") ? "SmallBERT" : std::string(model);
 }
 
-Report privacy_report(const ProfileTable& table) {
+Report privacy_report(const ProfileTable& whole) {
   Report report;
+  constexpr std::size_t kMost = 1000;
+  std::string note;
+  const ProfileTable table = usable_rows(whole, kMost, note);
   report.json["claims"] = Json::array();
   const SampleSet samples = draw_samples(table, {});
   const std::vector<double> rows = feature_rows(samples);
   const MatrixView view{rows, samples.profiles.size(), kFeatures};
-  report.text = fmt::format(
-      "guessing what a job is from its three \"private\" features: each of {} measured profiles\n"
-      "from the others, by the nearest neighbours\n  "
-      "{:<10}{:>8}{:>15}{:>12}{:>10}{:>11}{:>11}{:>9}\n",
-      samples.profiles.size(), "guess", "classes", "features", "neighbours", "right", "majority",
-      "by chance", "p");
+  if (samples.profiles.size() < 2) {
+    throw InputError(table.source, "one profile: there is nobody to take it for");
+  }
+  report.text = note + fmt::format(
+                           "guessing what a job is from its three \"private\" features: each of {} "
+                           "measured profiles\n"
+                           "from the others, by the nearest neighbours\n  "
+                           "{:<10}{:>8}{:>15}{:>12}{:>10}{:>11}{:>11}{:>13}\n",
+                           samples.profiles.size(), "guess", "classes", "features", "neighbours",
+                           "right", "majority", "by chance", "p v. chance");
   report.json["guesses"] = Json::array();
   struct Target {
     const char* name;
     std::string (*label)(std::string_view);
   };
   double best_family = 0;
+  double worst_family = 1;
+  constexpr double kLeastP = 0.001;  // that 999 permutations can show
   double chance = 0;
+  std::map<std::string, std::pair<double, int>> by_family;  // guessed right by the nearest, of
   for (const Target& target : {Target{"family", family_of}, Target{"task", category_of}}) {
     std::map<std::string, int> numbers;
     std::vector<int> labels;
     for (const WorkloadOrigin& origin : samples.origins) {
       if (origin.model.empty()) {
-        throw InputError(table.source, "profiles without a model: nothing to guess");
+        throw InputError(table.source,
+                         "a profile has no model, which is to be guessed; fill it in or "
+                         "leave the row out");
       }
       labels.push_back(numbers.emplace(target.label(origin.model), static_cast<int>(numbers.size()))
                            .first->second);
@@ -560,14 +634,21 @@ Report privacy_report(const ProfileTable& table) {
         options.standardise = standard;
         options.seed = 1;
         const Reidentification r = reidentify(view, labels, {}, options);
-        if (target.label == family_of && r.accuracy > best_family) {
-          best_family = r.accuracy;
+        if (target.label == family_of) {
+          best_family = std::max(best_family, r.accuracy);
+          worst_family = std::min(worst_family, r.accuracy);
           chance = r.majority;
+          for (std::size_t i = 0; i < labels.size() && k == 1 && !standard; ++i) {
+            auto& [right, of] = by_family[family_of(samples.origins[i].model)];
+            right += r.right[i];
+            ++of;
+          }
         }
         report.text +=
-            fmt::format("  {:<10}{:>8}{:>15}{:>12}{:>9.1f}%{:>10.1f}%{:>10.1f}%{:>9.3f}\n",
+            fmt::format("  {:<10}{:>8}{:>15}{:>12}{:>9.1f}%{:>10.1f}%{:>10.1f}%{:>13}\n",
                         target.name, numbers.size(), standard ? "standardised" : "as measured", k,
-                        100 * r.accuracy, 100 * r.majority, 100 * r.permuted, r.p_value);
+                        100 * r.accuracy, 100 * r.majority, 100 * r.permuted,
+                        fmt::format("{}{:.3f}", r.p_value <= kLeastP ? "<= " : "", r.p_value));
         report.json["guesses"].push_back({{"guess", target.name},
                                           {"classes", numbers.size()},
                                           {"standardised", standard},
@@ -579,12 +660,19 @@ Report privacy_report(const ProfileTable& table) {
       }
     }
   }
+  std::vector<std::string> shares;
+  for (const auto& [family, right] : by_family) {
+    shares.push_back(fmt::format("{} {:g} of {}", family, right.first, right.second));
+    report.json["by_family"][family] = {right.first, right.second};
+  }
+  report.text +=
+      fmt::format("\nby the nearest neighbour, as measured: {}\n", fmt::join(shares, ", "));
   claim(report,
         "the three features do not give the model family away (the papers call them private)",
         best_family <= 2 * chance,
-        fmt::format("the family is guessed right for {:.0f} % of the profiles, the majority alone "
-                    "would be right for {:.0f} %",
-                    100 * best_family, 100 * chance));
+        fmt::format("the family is guessed right for {:.0f} to {:.0f} % of the profiles by the six "
+                    "settings; always guessing the most frequent one would be right for {:.0f} %",
+                    100 * worst_family, 100 * best_family, 100 * chance));
   return report;
 }
 
@@ -633,6 +721,21 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
       parsed->count("figure") != 0
           ? checked_output_path((*parsed)["figure"].as<std::string>(), "--figure")
           : "";
+  choose_device(common.device);
+  std::vector<NamedFile> outputs;
+  if (!figure.empty()) outputs.push_back({"--figure", figure});
+  if (common.output) {
+    outputs.push_back({"--output", *common.output});
+    checked_output_path(*common.output, "--output");
+  }
+  std::vector<NamedFile> inputs;
+  if (parsed->count("profiles") != 0) {
+    inputs.push_back({"--profiles", (*parsed)["profiles"].as<std::string>()});
+    if (section == "interference") {
+      throw InputError("--profiles", "interference takes the papers' co-runs and no profiles");
+    }
+  }
+  check_outputs_differ(outputs, inputs);
   Report report;
   if (section == "interference") {
     report = interference_report();
@@ -659,7 +762,7 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
     write_file_atomically(figure, report.figure);
   }
   if (common.format == Format::kJson) {
-    emit(common, report.json.dump(2) + "\n");
+    emit(common, report.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   } else if (common.format == Format::kCsv) {
     std::string out = "claim,holds,shown_by\n";
     for (const Json& c : report.json["claims"]) {

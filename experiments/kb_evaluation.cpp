@@ -35,14 +35,6 @@ std::vector<CorunMeasurement> table_rows(const PaperFilter& filter) {
   return paper_measurements(keys, filter);
 }
 
-double isd_of(const CorunMember& m) { return (m.corun_s - m.solo_s) / m.solo_s; }
-
-double ps_of(const CorunMeasurement& row) {
-  const CorunMember& a = row.members[0];
-  const CorunMember& b = row.members[1];
-  return (a.solo_s + b.solo_s - std::max(a.corun_s, b.corun_s)) / (a.solo_s + b.solo_s);
-}
-
 }  // namespace
 
 // ---- from raw profiles to Tables IV and VII -----------------------------------------------------
@@ -158,8 +150,8 @@ std::vector<ClusterVariant> cluster_variants(const ProfileTable& table) {
   ClusteringOptions standardised;
   standardised.standardise = true;
   ways.push_back({"standardised features", paper, standardised});
-  ways.push_back({"k by silhouette", paper, {}, true});
-  ways.push_back({"all of these: pchip over batch size, standardised, k by silhouette",
+  ways.push_back({"k by silhouette, 2 to 6", paper, {}, true});
+  ways.push_back({"pchip over batch size, standardised, k by silhouette",
                   {"pchip", SampleAxis::kBatchSize, 4},
                   standardised,
                   true});
@@ -219,48 +211,48 @@ std::vector<ClusterVariant> cluster_variants(const ProfileTable& table) {
 LeaveOneOut leave_one_pair_out(std::span<const CorunMeasurement> rows, const Clusters& clusters,
                                Labels labels) {
   LeaveOneOut out;
-  double isd_count = 0;
+  std::vector<double>
+      gained;  // per co-run: error of the overall mean less that of the cluster means
   for (std::size_t left = 0; left < rows.size(); ++left) {
-    const CorunMeasurement& row = rows[left];
-    if (row.members.size() != 2) continue;
+    const auto seen = observe_pair(clusters, rows[left], labels);
+    if (!seen) continue;
     KnowledgeBase kb(clusters);
     learn_rows(kb, rows.subspan(0, left), labels);
     learn_rows(kb, rows.subspan(left + 1), labels);
-    const auto cluster = [&](const CorunMember& m) {
-      return labels == Labels::kPrinted ? cluster_of(clusters, m)
-                                        : assign_cluster(clusters, m.profile).cluster;
-    };
-    const std::array<int, 2> c{cluster(row.members[0]), cluster(row.members[1])};
+    const auto [a, b] = seen->cluster;
     ++out.pairs;
-    if (kb.ps(c[0], c[1]).count() == 0) ++out.unpredicted;
+    double gain = 0;
     for (std::size_t i = 0; i < 2; ++i) {
-      const double truth = isd_of(row.members[i]);
-      const Statistic& s = kb.isd(c[i], c[1 - i]);
-      out.mae_isd += std::abs(truth - (s.count() > 0 ? s.mean() : kb.overall_isd()));
-      out.mae_isd_overall += std::abs(truth - kb.overall_isd());
-      isd_count += 1;
-      const PredictionInterval in = isd_interval(kb, c[i], c[1 - i]);
+      const double truth = seen->isd[i];
+      const Statistic& s = kb.isd(i == 0 ? a : b, i == 0 ? b : a);
+      const double error = std::abs(truth - (s.count() > 0 ? s.mean() : kb.overall_isd()));
+      const double overall = std::abs(truth - kb.overall_isd());
+      out.mae_isd += error;
+      out.mae_isd_overall += overall;
+      gain += (overall - error) / 2;
+      const PredictionInterval in = isd_interval(kb, i == 0 ? a : b, i == 0 ? b : a);
       if (!std::isfinite(in.lo)) continue;
       ++out.intervals_isd;
-      out.covered_isd += truth >= in.lo && truth <= in.hi ? 1 : 0;
+      out.isd_below += truth < in.lo ? 1 : 0;
+      out.isd_above += truth > in.hi ? 1 : 0;
     }
-    const double truth = ps_of(row);
-    const Statistic& s = kb.ps(c[0], c[1]);
-    out.mae_ps += std::abs(truth - (s.count() > 0 ? s.mean() : kb.overall_ps()));
-    out.mae_ps_overall += std::abs(truth - kb.overall_ps());
-    const PredictionInterval in = ps_interval(kb, c[0], c[1]);
+    gained.push_back(gain);
+    const Statistic& s = kb.ps(a, b);
+    out.mae_ps += std::abs(seen->ps - (s.count() > 0 ? s.mean() : kb.overall_ps()));
+    out.mae_ps_overall += std::abs(seen->ps - kb.overall_ps());
+    const PredictionInterval in = ps_interval(kb, a, b);
     if (!std::isfinite(in.lo)) continue;
     ++out.intervals_ps;
-    out.covered_ps += truth >= in.lo && truth <= in.hi ? 1 : 0;
+    out.ps_below += seen->ps < in.lo ? 1 : 0;
+    out.ps_above += seen->ps > in.hi ? 1 : 0;
   }
   const auto share = [](double sum, double n) { return n > 0 ? sum / n : 0; };
   const auto pairs = static_cast<double>(out.pairs);
-  out.mae_isd = share(out.mae_isd, isd_count);
-  out.mae_isd_overall = share(out.mae_isd_overall, isd_count);
+  out.mae_isd = share(out.mae_isd, 2 * pairs);
+  out.mae_isd_overall = share(out.mae_isd_overall, 2 * pairs);
   out.mae_ps = share(out.mae_ps, pairs);
   out.mae_ps_overall = share(out.mae_ps_overall, pairs);
-  out.covered_isd = share(out.covered_isd, static_cast<double>(out.intervals_isd));
-  out.covered_ps = share(out.covered_ps, static_cast<double>(out.intervals_ps));
+  out.gain = bootstrap_mean(gained, 1);
   return out;
 }
 

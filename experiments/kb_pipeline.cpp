@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -227,7 +228,10 @@ std::vector<FeatureVector> read_centres_csv(const std::string& path) {
     }
     centres.push_back(centre);
   }
-  if (centres.empty()) throw InputError(path, "no centre, expected one row per cluster");
+  if (centres.empty() || centres.size() > kMostKnowledgeClusters) {
+    throw InputError(path, fmt::format("{} centres, expected 1 to {}, one row per cluster",
+                                       centres.size(), kMostKnowledgeClusters));
+  }
   return centres;
 }
 
@@ -238,52 +242,96 @@ bool is_corun_table(std::string_view name) { return name == "jrs" || name == "pr
 CorunTable read_corun_table(const std::string& name_or_path) {
   WorkloadKeys keys;
   CorunTable table;
-  table.name = name_or_path;
+  table.source.name = name_or_path;
   if (is_corun_table(name_or_path)) {
     table.rows =
         paper_measurements(keys, name_or_path == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
   } else {
     table.rows = read_corun_csv(name_or_path, keys).measurements;
-    table.sha256 = sha256_of_file(name_or_path);
+    table.source.sha256 = sha256_of_file(name_or_path);
   }
+  std::set<std::string> measured_on;
+  for (const CorunMeasurement& row : table.rows) {
+    measured_on.insert(row.gpu_type + " " + row.sharing);
+  }
+  table.source.measured_on = fmt::format("{}", fmt::join(measured_on, ", "));
   return table;
 }
 
-void merge_knowledge(KnowledgeFile& file, const KnowledgeFile& other,
-                     const std::string& other_name) {
+std::vector<std::string> learn_table(KnowledgeFile& file, const CorunTable& table) {
+  for (const KnowledgeSource& known : file.sources) {
+    if (!same_source(known, table.source)) continue;
+    return {fmt::format("{} is already in (as {}): left out, a co-run counts once",
+                        printable(table.source.name), printable(known.name))};
+  }
+  const LearntRows learnt = learn_rows(file.kb, table.rows, Labels::kFromProfile);
+  if (learnt.pairs == 0) {
+    throw InputError(table.source.name,
+                     "no pair of two profiled jobs among its groups: nothing to learn");
+  }
+  std::vector<std::string> notes;
+  if (!file.sources.empty() && file.sources.front().measured_on != table.source.measured_on) {
+    notes.push_back(fmt::format(
+        "{} was measured on {}, {} on {}: what they cost is put together all the same",
+        printable(table.source.name), printable(table.source.measured_on),
+        printable(file.sources.front().name), printable(file.sources.front().measured_on)));
+  }
+  if (learnt.larger_groups > 0) {
+    notes.push_back(fmt::format("{}: {} groups of more than two jobs passed over",
+                                printable(table.source.name), learnt.larger_groups));
+  }
+  if (learnt.without_profile > 0) {
+    notes.push_back(fmt::format("{}: {} pairs with a job without profile passed over",
+                                printable(table.source.name), learnt.without_profile));
+  }
+  file.sources.push_back(table.source);
+  file.sources.back().pairs = learnt.pairs;
+  return notes;
+}
+
+std::vector<std::string> merge_knowledge(KnowledgeFile& file, const KnowledgeFile& other,
+                                         const std::string& other_name) {
   if (!(file.kb.clustering() == other.kb.clustering())) {
     throw InputError(other_name,
                      "its clusters are others than the file's: what it learnt says nothing of "
                      "these; build both with the same --like or --centres");
   }
+  if (file.kb.decay() != other.kb.decay()) {
+    throw InputError(other_name,
+                     fmt::format("its decay is {}, the file's {}: expected the same",
+                                 csv_number(other.kb.decay()), csv_number(file.kb.decay())));
+  }
+  std::int64_t sourced = 0;
   for (const KnowledgeSource& source : other.sources) {
+    sourced += source.pairs;
     for (const KnowledgeSource& own : file.sources) {
-      if (own.name == source.name && own.sha256 == source.sha256) {
+      if (same_source(own, source)) {
         throw InputError(other_name, "both have learnt from " + printable(source.name) +
                                          ": its co-runs would count twice");
       }
     }
   }
+  std::vector<std::string> notes;
+  if (other.kb.pairs_observed() > sourced) {
+    notes.push_back(fmt::format(
+        "{}: {} of its co-runs name no source; whether they are in already cannot be told",
+        printable(other_name), other.kb.pairs_observed() - sourced));
+  }
   file.kb.merge(other.kb);
   file.sources.insert(file.sources.end(), other.sources.begin(), other.sources.end());
+  return notes;
 }
 
 // ---- assignment ---------------------------------------------------------------------------------
 
 AssignmentTable assign_profiles(const Clusters& clusters, const ProfileTable& table) {
   AssignmentTable out;
-  // Clusters of one centre each, for the distance to every one.
-  const auto& centres =
-      clusters.distance_centres.empty() ? clusters.centres : clusters.distance_centres;
+  out.rule = clusters.rule;
   for (std::size_t i = 0; i < table.jobs.size(); ++i) {
     AssignedProfile row;
     row.job = table.jobs[i];
     row.has_features = has_features(table.profiles[i]);
     row.assignment = assign_cluster(clusters, table.profiles[i]);
-    for (const FeatureVector& centre : centres) {
-      const Clusters one{{centre}, {}, clusters.scale, Uncertainty::kOwnCentre};
-      row.distances.push_back(assign_cluster(one, table.profiles[i]).own_centre);
-    }
     out.rows.push_back(std::move(row));
   }
   const auto rank = [&](double ClusterAssignment::*score, int AssignedProfile::*place) {
@@ -294,6 +342,7 @@ AssignmentTable assign_profiles(const Clusters& clusters, const ProfileTable& ta
     });
     std::map<int, int> placed;
     for (const std::size_t i : order) {
+      if (!out.rows[i].has_features) continue;
       out.rows[i].*place = ++placed[out.rows[i].assignment.cluster];
     }
   };
@@ -313,7 +362,7 @@ std::string assignment_table(const AssignmentTable& table) {
                   "all centres", "rank", "own centre", "rank", "distances");
   for (const AssignedProfile& r : table.rows) {
     std::vector<std::string> distances;
-    for (const double d : r.distances) distances.push_back(fmt::format("{:.2f}", d));
+    for (const double d : r.assignment.distances) distances.push_back(fmt::format("{:.2f}", d));
     out +=
         r.has_features
             ? fmt::format("{:<{}}  {:>7}  {:>12.2f} {:>6}  {:>12.2f} {:>6}  {}\n", printable(r.job),
@@ -322,22 +371,26 @@ std::string assignment_table(const AssignmentTable& table) {
             : fmt::format("{:<{}}  {:>7}  no profile: cluster {} by default\n", printable(r.job),
                           width, "-", r.assignment.cluster);
   }
-  out += fmt::format("\n{} of {} profiles have another rank by their own centre than by all.\n",
-                     table.moved, table.rows.size());
+  out += fmt::format(
+      "\nRanks are within the cluster; this knowledge base goes by {}.\n{} of {} profiles have "
+      "another rank by their own centre than by all.\n",
+      table.rule == Uncertainty::kAllCentres ? "all centres" : "the own centre", table.moved,
+      table.rows.size());
   return out;
 }
 
 std::string assignment_csv(const AssignmentTable& table) {
   std::string out = "job,cluster,all_centres,own_centre,rank_all,rank_own";
-  const std::size_t k = table.rows.empty() ? 0 : table.rows.front().distances.size();
+  const std::size_t k = table.rows.empty() ? 0 : table.rows.front().assignment.distances.size();
   for (std::size_t c = 0; c < k; ++c) out += fmt::format(",d{}", c);
   out += "\n";
   for (const AssignedProfile& r : table.rows) {
     const auto shown = [&](double d) { return r.has_features ? csv_number(d) : std::string(); };
     out += fmt::format("{},{},{},{},{},{}", csv_text(r.job), r.assignment.cluster,
-                       shown(r.assignment.all_centres), shown(r.assignment.own_centre), r.rank_all,
-                       r.rank_own);
-    for (const double d : r.distances) out += "," + shown(d);
+                       shown(r.assignment.all_centres), shown(r.assignment.own_centre),
+                       r.has_features ? std::to_string(r.rank_all) : "",
+                       r.has_features ? std::to_string(r.rank_own) : "");
+    for (const double d : r.assignment.distances) out += "," + shown(d);
     out += "\n";
   }
   return out;
@@ -348,14 +401,14 @@ nlohmann::ordered_json assignment_json(const AssignmentTable& table) {
   json["profiles"] = Json::array();
   for (const AssignedProfile& r : table.rows) {
     Json distances = Json::array();
-    for (const double d : r.distances) distances.push_back(number(d));
+    for (const double d : r.assignment.distances) distances.push_back(number(d));
     json["profiles"].push_back({{"job", r.job},
                                 {"cluster", r.assignment.cluster},
                                 {"has_profile", r.has_features},
                                 {"all_centres", number(r.assignment.all_centres)},
                                 {"own_centre", number(r.assignment.own_centre)},
-                                {"rank_all", r.rank_all},
-                                {"rank_own", r.rank_own},
+                                {"rank_all", r.has_features ? Json(r.rank_all) : Json(nullptr)},
+                                {"rank_own", r.has_features ? Json(r.rank_own) : Json(nullptr)},
                                 {"distances", distances}});
   }
   json["other_rank_by_own_centre"] = table.moved;

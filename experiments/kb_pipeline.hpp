@@ -84,8 +84,7 @@ std::vector<FeatureVector> read_centres_csv(const std::string& path);
 // ---- co-runs ------------------------------------------------------------------------------------
 
 struct CorunTable {
-  std::string name;
-  std::string sha256;  ///< empty for the tables that come with corun
+  KnowledgeSource source;  ///< its `pairs` are counted when it is learnt
   std::vector<CorunMeasurement> rows;
 };
 
@@ -93,10 +92,14 @@ struct CorunTable {
 bool is_corun_table(std::string_view name);
 CorunTable read_corun_table(const std::string& name_or_path);
 
-/// Takes all that `other` has learnt into `file`. InputError, naming `other_name`, when the clusters
-/// differ or both have learnt from the same file.
-void merge_knowledge(KnowledgeFile& file, const KnowledgeFile& other,
-                     const std::string& other_name);
+/// Learns a table of co-runs, by the profiles of its jobs; one that is in already is left out. Gives
+/// what the user should know, a line each. InputError when nothing in it can be learnt.
+std::vector<std::string> learn_table(KnowledgeFile& file, const CorunTable& table);
+
+/// Takes all that `other` has learnt into `file`; notes as learn_table(). InputError, naming
+/// `other_name`, when clusters or decay differ or both have learnt from the same file.
+std::vector<std::string> merge_knowledge(KnowledgeFile& file, const KnowledgeFile& other,
+                                         const std::string& other_name);
 
 // ---- assignment ---------------------------------------------------------------------------------
 
@@ -104,13 +107,13 @@ struct AssignedProfile {
   std::string job;
   bool has_features = false;
   ClusterAssignment assignment;
-  std::vector<double> distances;  ///< to the centre of each cluster
-  int rank_all = 0;               ///< within its cluster, by the sum of the distances
-  int rank_own = 0;               ///< within its cluster, by the own distance
+  int rank_all = 0;  ///< within its cluster, by the sum of the distances; 0 without features
+  int rank_own = 0;  ///< within its cluster, by the own distance
 };
 
 struct AssignmentTable {
   std::vector<AssignedProfile> rows;
+  Uncertainty rule = Uncertainty::kAllCentres;
   std::size_t moved = 0;  ///< profiles whose two ranks differ
 };
 

@@ -14,12 +14,15 @@ KnowledgeBase of_tables(const PaperFilter& tables, const Clusters& clusters) {
 }
 
 constexpr std::array<KnowledgeEntry, 4> kCatalog{{
-    {"jrs", "the 46 pairs of JRS Tables II and III, clusters of the best k-means optimum",
+    {"jrs",
+     "the 46 pairs of JRS Tables II and III by printed cluster; other profiles go to the best "
+     "optimum's",
      [] { return of_tables(kJrsKnowledgeBase, paper_clusters()); }},
-    {"prirect", "the 32 pairs of PriRecT Tables III and IV, clusters of the best k-means optimum",
+    {"prirect", "the 32 pairs of PriRecT Tables III and IV by printed cluster; other profiles as in jrs",
      [] { return of_tables(kPrirectKnowledgeBase, paper_clusters()); }},
     {"prirect-paper",
-     "the same pairs as printed: labels of one k-means solution, distances of another",
+     "PriRecT's pairs with the clusters as printed: labels of one k-means solution, distances of "
+     "another",
      [] { return of_tables(kPrirectKnowledgeBase, printed_clusters()); }},
     {"none", "clusters, but no co-run observed yet",
      [] { return KnowledgeBase(paper_clusters()); }},

@@ -27,7 +27,7 @@ namespace corun {
 namespace {
 
 constexpr std::string_view kKind = "corun knowledge base";
-constexpr int kMostClusters = 64;
+constexpr std::size_t kMostClusters = kMostKnowledgeClusters;
 constexpr std::size_t kBytesMax = std::size_t{64} << 20U;
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -146,8 +146,10 @@ Statistic statistic_of(const Section& row, const YamlNode& node) {
                                  "each other; leave m2 out to keep the variance",
                                  csv_number(s.m2), csv_number(variance * free)));
   }
-  s.min = row.number_or("min", s.mean, -kFractionMax, kFractionMax, kFraction);
-  s.max = row.number_or("max", s.mean, s.min, kFractionMax, "a fraction, not below min");
+  // A mean of few values may lie a rounding outside of them.
+  const double slack = 1e-9 * (1 + std::abs(s.mean));
+  s.min = row.number_or("min", s.mean, -kFractionMax, s.mean + slack, "a fraction, not above mean");
+  s.max = row.number_or("max", s.mean, s.mean - slack, kFractionMax, "a fraction, not below mean");
   const YamlNode* values = row.find("values");
   const YamlNode* weights = row.find("weights");
   const YamlNode* bins = row.find("bins");
@@ -188,7 +190,16 @@ Statistic statistic_of(const Section& row, const YamlNode& node) {
       throw InputError(bins->place(), "'bins' beside 'values', expected one of them");
     }
   }
-  for (const auto& [value, weight] : s.values) listed += weight;
+  double sum = 0;
+  for (const auto& [value, weight] : s.values) {
+    listed += weight;
+    sum += weight * value;
+    if (value < s.min || value > s.max) {
+      throw InputError(values->place(),
+                       fmt::format("value {} lies outside of min {} and max {}", csv_number(value),
+                                   csv_number(s.min), csv_number(s.max)));
+    }
+  }
   s.unlisted = static_cast<std::int64_t>(row.find("unlisted") == nullptr
                                              ? (listed == 0 ? s.count : 0)
                                              : row.whole("unlisted", 0, s.count, "0 to the count"));
@@ -197,6 +208,12 @@ Statistic statistic_of(const Section& row, const YamlNode& node) {
                      fmt::format("{} observations are listed where the count says {}; was a line "
                                  "changed by hand?",
                                  csv_number(listed), csv_number(s.weight)));
+  }
+  constexpr double kSameMean = 1e-6;
+  if (s.unlisted == 0 && !s.values.empty() &&
+      std::abs(sum / listed - s.mean) > kSameMean * (1 + std::abs(s.mean))) {
+    throw InputError(values->place(), fmt::format("the mean of 'values' is {}, 'mean' says {}",
+                                                  csv_number(sum / listed), csv_number(s.mean)));
   }
   return Statistic::from(s);
 }
@@ -220,6 +237,11 @@ void read_statistics(const YamlNode& list, bool isd, KnowledgeBase& kb) {
       throw InputError(node.place(), fmt::format("{} of {}-{} is listed twice", what, a, b));
     }
     s = statistic_of(row, node);
+    if (!isd && s.max() > 1 + 1e-9) {
+      throw InputError(node.place(), fmt::format("ps of {}-{} reaches {}: expected fractions of at "
+                                                 "most 1",
+                                                 a, b, csv_number(s.max())));
+    }
   }
 }
 
@@ -296,15 +318,21 @@ class FileLock {
  public:
   explicit FileLock(const std::string& path) {
     for (;;) {
-      fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not hang it
       if (fd_ < 0) {
         throw InputError(path, fmt::format("cannot be opened ({}), expected a knowledge base; "
                                            "`corun kb build` writes one",
                                            std::strerror(errno)));
       }
+      struct stat kind {};
+      if (::fstat(fd_, &kind) != 0 || !S_ISREG(kind.st_mode)) {
+        ::close(fd_);
+        throw InputError(path, "is not a regular file, expected a knowledge base");
+      }
       while (::flock(fd_, LOCK_EX) != 0) {
-        if (errno != EINTR)
+        if (errno != EINTR) {
           throw InputError(path, std::string("cannot be locked: ") + std::strerror(errno));
+        }
       }
       struct stat held {};
       struct stat named {};
@@ -389,16 +417,28 @@ KnowledgeFile knowledge_of(const YamlNode& root, const std::string& name) {
   if (top.find("about") != nullptr) file.about = top.text("about");
   if (const YamlNode* sources = top.find("sources")) {
     for (const YamlNode& node : list_of(*sources, "sources")) {
-      const Section source(node, "a source", {"name", "sha256", "pairs"});
+      const Section source(node, "a source", {"name", "sha256", "pairs", "measured_on"});
       file.sources.push_back(
           {source.text("name"), source.find("sha256") ? source.text("sha256") : "",
-           source.whole("pairs", 0, 1'000'000'000'000, "a number of pairs, 0 or more")});
+           source.whole("pairs", 0, 1'000'000'000'000, "a number of pairs, 0 or more"),
+           source.find("measured_on") ? source.text("measured_on") : ""});
     }
   }
   if (const YamlNode* list = top.find("isd")) read_statistics(*list, true, file.kb);
   if (const YamlNode* list = top.find("ps")) read_statistics(*list, false, file.kb);
   check_counts(file.kb, root);
   return file;
+}
+
+}  // namespace
+
+namespace {
+
+void write(const std::string& path, const KnowledgeFile& file, const std::string& place,
+           const std::string& temporary) {
+  const std::string text = knowledge_text(file);
+  parse_knowledge(text, place);  // nothing that cannot be read takes the place of a good file
+  write_file_atomically(checked_output_path(path, place), text, temporary);
 }
 
 }  // namespace
@@ -426,8 +466,9 @@ std::string knowledge_text(const KnowledgeFile& file) {
                      csv_number(file.kb.decay()));
   out += std::string("sources:") + (file.sources.empty() ? " []" : "") + "\n";
   for (const KnowledgeSource& source : file.sources) {
-    out += fmt::format("  - {{name: {}, sha256: {}, pairs: {}}}\n", quoted(source.name),
-                       quoted(source.sha256), source.pairs);
+    out += fmt::format("  - {{name: {}, sha256: {}, pairs: {}, measured_on: {}}}\n",
+                       quoted(source.name), quoted(source.sha256), source.pairs,
+                       quoted(source.measured_on));
   }
   const auto statistics = [&](const char* key, bool ordered, const auto& get) {
     std::string lines;
@@ -445,7 +486,7 @@ std::string knowledge_text(const KnowledgeFile& file) {
 
 void write_knowledge_file(const std::string& path, const KnowledgeFile& file,
                           const std::string& place) {
-  write_file_atomically(checked_output_path(path, place), knowledge_text(file));
+  write(path, file, place, "");
 }
 
 void update_knowledge_file(const std::string& path,
@@ -454,7 +495,8 @@ void update_knowledge_file(const std::string& path,
   const FileLock lock(path);
   KnowledgeFile file = read_knowledge_file(path);
   change(file);
-  write_knowledge_file(path, file, place);
+  // Who holds the lock is alone, so what a killed update left is overwritten by the next.
+  write(path, file, place, checked_output_path(path, place) + ".tmp-update");
 }
 
 }  // namespace corun

@@ -22,7 +22,7 @@
 ///   uncertainty: all-centres       # or own-centre
 ///   decay: 0
 ///   sources:                       # files of co-runs it has learnt from, each once
-///     - {name: mine.corun.csv, sha256: 0f3c..., pairs: 46}
+///     - {name: mine.corun.csv, sha256: 0f3c..., pairs: 46, measured_on: V100-16GB time-slicing}
 ///   isd:                           # a job of `cluster` beside one of `partner`; fractions
 ///     - {cluster: 0, partner: 1, count: 12, mean: 0.052, variance: 0.0011, ...}
 ///   ps:                            # of the two together; cluster <= partner
@@ -42,8 +42,14 @@ struct KnowledgeSource {
   std::string name;
   std::string sha256;  ///< of the file's bytes; empty for tables that come with corun
   std::int64_t pairs = 0;
+  std::string measured_on;  ///< GPU type and sharing mode; several joined by ", "
   friend bool operator==(const KnowledgeSource&, const KnowledgeSource&) = default;
 };
+
+/// The same bytes, or the same table that comes with corun.
+inline bool same_source(const KnowledgeSource& a, const KnowledgeSource& b) {
+  return a.sha256.empty() && b.sha256.empty() ? a.name == b.name : a.sha256 == b.sha256;
+}
 
 struct KnowledgeFile {
   KnowledgeBase kb;
@@ -52,6 +58,7 @@ struct KnowledgeFile {
 };
 
 inline constexpr int kKnowledgeVersion = 1;
+inline constexpr std::size_t kMostKnowledgeClusters = 64;
 
 /// Throws InputError "FILE:LINE:COLUMN: ..." for anything that is not as above: another kind or a
 /// newer version, a file that was cut short, numbers out of range or that contradict each other.

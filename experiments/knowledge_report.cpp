@@ -38,10 +38,10 @@ std::string percent(double fraction) {
   return std::isfinite(fraction) ? fmt::format("{:.1f}", 100 * fraction) : "-";
 }
 
-void add_table(std::string& out, const char* title, const char* joint,
+void add_table(std::string& out, const char* title, const char* joint, const char* counted,
                const std::vector<ClusterPairKnowledge>& pairs) {
   out += fmt::format("\n{}\n  {:<4}  {:<12}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}  {:>16}\n",
-                     title, "rank", "clusters", "count", "mean", "sd", "min", "q1", "median", "q3",
+                     title, "rank", "clusters", counted, "mean", "sd", "min", "q1", "median", "q3",
                      "max", "next, 90 %");
   for (const ClusterPairKnowledge& p : pairs) {
     const Statistic& s = *p.statistic;
@@ -111,9 +111,9 @@ std::string knowledge_table(const KnowledgeBase& kb) {
   out += fmt::format("  uncertainty: {}\n", c.rule == Uncertainty::kAllCentres
                                                 ? "sum of the distances to all centres"
                                                 : "distance to the own centre");
-  add_table(out, "ISD % of a job of the first cluster beside one of the second", "beside",
+  add_table(out, "ISD % of a job of the first cluster beside one of the second", "beside", "jobs",
             ranked_isd(kb));
-  add_table(out, "PS % of the two together", "with", ranked_ps(kb));
+  add_table(out, "PS % of the two together", "with", "pairs", ranked_ps(kb));
   return out;
 }
 

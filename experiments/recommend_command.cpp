@@ -115,15 +115,20 @@ Json to_json(const Recommendation& r) {
   return entry;
 }
 
+/// A job without profile has no distance.
+std::string shown_distance(double d) {
+  return std::isfinite(d) ? fmt::format("{:.1f}", d) : "unknown";
+}
+
 std::string reason_of(const Recommendation& r, const std::string& by, bool given) {
   std::string text;
   if (r.group.bin) {
     text = given ? fmt::format("bin of {}, as given", r.jobs.size())
                  : fmt::format("bin of {} filled by {} up to one GPU", r.jobs.size(), by);
   } else {
-    text = fmt::format("cluster pair {}-{}, rank {}, uncertainty {:.1f}/{:.1f}",
-                       r.group.clusters->first, r.group.clusters->second, r.group.rank,
-                       r.uncertainty[0], r.uncertainty[1]);
+    text = fmt::format("cluster pair {}-{}, rank {}, uncertainty {}/{}", r.group.clusters->first,
+                       r.group.clusters->second, r.group.rank, shown_distance(r.uncertainty[0]),
+                       shown_distance(r.uncertainty[1]));
   }
   if (r.group.expected && !r.group.expected->observed) text += ", never observed: overall mean";
   if (!r.blank.empty()) text += fmt::format(", no profile of {}", fmt::join(r.blank, ", "));
@@ -174,7 +179,8 @@ int recommend_command(const std::vector<std::string>& arguments) {
       "also write an Argo Workflow to this file: one pod per group, its jobs on one shared GPU");
   add("containers", po::value<std::string>(),
       "with --argo: CSV of job,image,command,args; without, images are parameters of the workflow");
-  add("gpus", po::value<std::string>()->default_value("4"), "with --argo: pods at a time");
+  add("gpus", po::value<std::string>()->default_value("4"),
+      "with --argo: GPUs to use, so many pods run at a time");
   add("gpu-resource", po::value<std::string>()->default_value("nvidia.com/gpu.shared"),
       "with --argo: the resource of which a container asks for one slice");
   add("claim-template", po::value<std::string>(),
@@ -202,7 +208,9 @@ int recommend_command(const std::vector<std::string>& arguments) {
                                           {"belief.initial", "--kb"},
                                           {"belief.overrides", "--overrides"},
                                           {"policies[0]", "--objective"},
-                                          {"policies[0].bin", "--bin"}}) {
+                                          {"policies[0].bin", "--bin"},
+                                          {"policies[0].order", "--order"},
+                                          {"cluster.nodes", "--queue"}}) {
     config.places[key] = flag;
   }
   std::optional<Trace> queue;
@@ -250,6 +258,17 @@ int recommend_command(const std::vector<std::string>& arguments) {
                      "only --objective max-packing fills a bin");
   }
   config.policies = {policy};
+
+  // What is written must be none of what is read, and nothing is written before all is known.
+  std::vector<NamedFile> outputs;
+  std::vector<NamedFile> inputs;
+  if (common.output) outputs.push_back({"--output", *common.output});
+  if (parsed->count("argo") != 0) outputs.push_back({"--argo", text("argo")});
+  for (const char* key : {"queue", "kb", "overrides", "containers"}) {
+    if (parsed->count(key) != 0) inputs.push_back({std::string("--") + key, text(key)});
+  }
+  check_outputs_differ(outputs, inputs);
+  for (const NamedFile& output : outputs) checked_output_path(output.path, output.flag);
 
   const Experiment experiment(std::move(config), common.data, std::move(queue));
   const Trace trace = experiment.make_trace(0);
@@ -308,11 +327,6 @@ int recommend_command(const std::vector<std::string>& arguments) {
     }
   }
 
-  if (!common.quiet) {
-    for (const std::string& warning : experiment.warnings()) {
-      std::cerr << "note: " << warning << "\n";
-    }
-  }
   if (parsed->count("argo") != 0) {
     if (largest > 1) {
       throw InputError("--argo", "jobs of several GPUs cannot share one; leave them out");
@@ -320,7 +334,10 @@ int recommend_command(const std::vector<std::string>& arguments) {
     const auto gpus = parse_integer(text("gpus"));
     if (!gpus || *gpus < 1 || *gpus > 1'000'000) {
       throw InputError("--gpus", "found '" + printable(text("gpus")) +
-                                     "', expected a number of GPUs, 1 or more");
+                                     "', expected a number of GPUs, 1 to 1000000");
+    }
+    if (parsed->count("claim-template") != 0 && text("claim-template").empty()) {
+      throw InputError("--claim-template", "is empty, expected the name of a template");
     }
     ArgoPlan plan;
     for (const Recommendation& r : groups) {
@@ -341,9 +358,22 @@ int recommend_command(const std::vector<std::string>& arguments) {
       containers = read_container_csv(find_input_file(text("containers"), common, "--containers"));
     const std::string manifest = argo_manifest(plan, options, containers ? &*containers : nullptr);
     write_file_atomically(checked_output_path(text("argo"), "--argo"), manifest);
+    if (!common.quiet) {
+      std::cerr << "note: wrote " << printable(text("argo"), 200)
+                << (containers ? ""
+                               : "; its images are parameters: argo submit -p image-NAME=IMAGE ...")
+                << "\n";
+    }
   } else {
-    for (const char* key : {"containers", "claim-template"}) {
-      if (parsed->count(key) != 0) throw InputError(std::string("--") + key, "goes with --argo");
+    for (const char* key : {"containers", "claim-template", "gpus", "gpu-resource"}) {
+      if (parsed->count(key) != 0 && !(*parsed)[key].defaulted()) {
+        throw InputError(std::string("--") + key, "goes with --argo");
+      }
+    }
+  }
+  if (!common.quiet) {
+    for (const std::string& warning : experiment.warnings()) {
+      std::cerr << "note: " << warning << "\n";
     }
   }
   std::ostringstream out;
@@ -352,7 +382,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
     json["groups"] = Json::array();
     for (const Recommendation& r : groups) json["groups"].push_back(to_json(r));
     json["alone"] = alone;
-    out << json.dump(2) << "\n";
+    out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   } else if (common.format == Format::kCsv) {
     out << "group,job,cluster,uncertainty,isd,isd_lo,isd_hi,ps,ps_lo,ps_hi,reason\n";
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -360,7 +390,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
       for (std::size_t j = 0; j < r.jobs.size(); ++j) {
         const auto& e = r.group.expected;
         out << g << ',' << csv_text(r.jobs[j]) << ',' << r.clusters[j] << ','
-            << csv_number(r.uncertainty[j]) << ','
+            << (std::isfinite(r.uncertainty[j]) ? csv_number(r.uncertainty[j]) : "") << ','
             << (e ? csv_number(j == 0 ? e->isd_a : e->isd_b) : "") << ','
             << (e ? csv_number(r.isd[j].lo) : "") << ',' << (e ? csv_number(r.isd[j].hi) : "")
             << ',' << (e ? csv_number(e->ps) : "") << ',' << (e ? csv_number(r.ps.lo) : "") << ','

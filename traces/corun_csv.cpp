@@ -22,6 +22,8 @@ const std::vector<CsvColumn> kColumns = {
     {"corun_s", true}, {"isd"},           {"source"}};
 
 constexpr NumberRule kLength{"a number of seconds", 0, 9e7, true};
+/// No company makes a job that much longer; it is a mistake of units.
+constexpr double kSlowest = 1000;
 constexpr NumberRule kShare{"a percentage", 0, 100};
 constexpr NumberRule kReserved{"a percentage", 0, 1000};
 constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
@@ -45,10 +47,29 @@ class Builder {
                        "measurements");
     }
     close_group();
+    check_units();
     return std::move(file_);
   }
 
  private:
+  /// Profiles are percentages; a whole column of fractions would cluster every job as idle.
+  void check_units() const {
+    for (const auto& [name, feature] : {std::pair("gpu_util_pct", &Profile::gpu_util_pct),
+                                        std::pair("mem_alloc_pct", &Profile::mem_alloc_pct),
+                                        std::pair("mem_time_pct", &Profile::mem_time_pct)}) {
+      std::vector<double> values;
+      for (const CorunMeasurement& group : file_.measurements) {
+        for (const CorunMember& member : group.members) {
+          if (member.profile.*feature) values.push_back(*(member.profile.*feature));
+        }
+      }
+      if (!looks_like_fractions(values)) continue;
+      throw InputError(csv_.name() + ":1:1",
+                       "all " + std::to_string(values.size()) + " values of column '" + name +
+                           "' lie between 0 and 1, expected percentages: fractions? write percent");
+    }
+  }
+
   void add_row() {
     const std::string name(csv_.required_text(group_, "the name of a group"));
     const std::string session(csv_.text(session_));
@@ -69,6 +90,12 @@ class Builder {
     member.profile.mem_used_mib = csv_.number(mem_used_, kMib);
     member.solo_s = csv_.required_number(solo_, kLength);
     member.corun_s = csv_.required_number(corun_, kLength);
+    if (member.corun_s > kSlowest * member.solo_s) {
+      csv_.refuse(corun_,
+                  "at most " + csv_number(kSlowest) + " times solo_s, which is " +
+                      csv_number(member.solo_s),
+                  "check the units: both are seconds");
+    }
     check_isd(member);
     measurement.members.push_back(member);
   }

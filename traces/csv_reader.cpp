@@ -501,6 +501,12 @@ void CsvReader::fail(Column column, const std::string& message) const {
   throw InputError(place(column), message);
 }
 
+bool looks_like_fractions(std::span<const double> values) {
+  constexpr std::size_t kFewest = 3;
+  return values.size() >= kFewest && std::ranges::all_of(values, [](double v) { return v <= 1; }) &&
+         std::ranges::any_of(values, [](double v) { return v != std::floor(v); });
+}
+
 std::string csv_text(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";

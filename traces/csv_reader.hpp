@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -157,6 +158,10 @@ class CsvReader {
   std::vector<Field> fields_;
   std::size_t record_line_ = 0;
 };
+
+/// Whether the values of a column of percentages look like fractions: three or more, all of them up to
+/// 1 and not all whole.
+bool looks_like_fractions(std::span<const double> values);
 
 // What a strict reader needs from a writer.
 

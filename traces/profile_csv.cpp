@@ -26,10 +26,10 @@ constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
 constexpr NumberRule kEpochs{"a number of epochs", 0, 1e9, true};
 constexpr NumberRule kBatch{"a batch size", 0, 1e9, true};
 constexpr NumberRule kAttribute{"a number"};
+constexpr double kLargestAttribute = 1e100;  // squares stay finite
 constexpr IntegerRule kFlag{"a flag", 0, 1};
 
 /// Fewer values than these may all be tiny by chance.
-constexpr std::size_t kFractionValues = 3;
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
@@ -160,12 +160,6 @@ std::string canonical_model(std::string_view raw) {
   return result;
 }
 
-bool is_fraction_column(const std::vector<double>& values) {
-  return values.size() >= kFractionValues &&
-         std::ranges::all_of(values, [](double v) { return v <= 1; }) &&
-         std::ranges::any_of(values, [](double v) { return v != std::floor(v); });
-}
-
 /// Reads one file of one of the forms.
 class Reader {
  public:
@@ -294,7 +288,11 @@ class Reader {
     }
     table_.profiles.push_back(profile);
     for (const Column column : attributes_) {
-      table_.values.push_back(csv_.number(column, kAttribute).value_or(kMissing));
+      const auto value = csv_.number(column, kAttribute);
+      if (value && std::abs(*value) > kLargestAttribute) {
+        csv_.refuse(column, "a number between -1e100 and 1e100");
+      }
+      table_.values.push_back(value.value_or(kMissing));
     }
   }
 
@@ -325,7 +323,7 @@ class Reader {
         const std::optional<double>& value = profile.*kProfileColumns[i].field;
         if (value) known.push_back(*value);
       }
-      if (!is_fraction_column(known)) continue;
+      if (!looks_like_fractions(known)) continue;
       throw InputError(header_place_[i], "all " + std::to_string(known.size()) +
                                              " values of column '" + std::string(form_.profile[i]) +
                                              "' lie between 0 and 1, expected percentages: "

@@ -10,16 +10,19 @@ namespace {
 
 using MaybeFeatures = std::array<std::optional<double>, kFeatures>;
 
-/// Distance over the features that are known, each in units of its scale.
+/// Distance over the features that are known, each in units of its scale, as if the others were as
+/// far: a profile that lacks one must not look near for that.
 double distance(const MaybeFeatures& features, const FeatureVector& centre,
                 const FeatureVector& scale) {
   double square = 0;
+  double known = 0;
   for (std::size_t f = 0; f < kFeatures; ++f) {
     if (!features[f]) continue;
+    known += 1;
     const double d = (*features[f] - centre[f]) / scale[f];
     square += d * d;
   }
-  return std::sqrt(square);
+  return std::sqrt(square * (static_cast<double>(kFeatures) / known));
 }
 
 constexpr FeatureVector kOptimum0{61.423, 43.245, 24.456};
@@ -34,7 +37,9 @@ std::string_view name_of(Uncertainty rule) {
 
 ClusterAssignment assign_cluster(const Clusters& clusters, const Profile& profile) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (!has_features(profile)) return {0, kInfinity, kInfinity, kInfinity};
+  if (!has_features(profile)) {
+    return {0, kInfinity, kInfinity, kInfinity, std::vector(clusters.centres.size(), kInfinity)};
+  }
   const MaybeFeatures features{profile.gpu_util_pct, profile.mem_alloc_pct, profile.mem_time_pct};
   ClusterAssignment best;
   double nearest = kInfinity;
@@ -48,11 +53,11 @@ ClusterAssignment assign_cluster(const Clusters& clusters, const Profile& profil
   }
   const auto& centres =
       clusters.distance_centres.empty() ? clusters.centres : clusters.distance_centres;
-  for (std::size_t c = 0; c < centres.size(); ++c) {
-    const double d = distance(features, centres[c], clusters.scale);
-    best.all_centres += d;
-    if (static_cast<int>(c) == best.cluster) best.own_centre = d;
+  for (const FeatureVector& centre : centres) {
+    best.distances.push_back(distance(features, centre, clusters.scale));
+    best.all_centres += best.distances.back();
   }
+  best.own_centre = best.distances[static_cast<std::size_t>(best.cluster)];
   best.uncertainty = clusters.rule == Uncertainty::kAllCentres ? best.all_centres : best.own_centre;
   return best;
 }

@@ -14,7 +14,8 @@
 ///
 /// Features, in percent: maximum GPU utilisation, maximum memory allocated, maximum time accessing
 /// memory (PriRecT section III-D). A profile lies in the cluster of its nearest centre, by Euclidean
-/// distance over the features that it has.
+/// distance; of a profile that lacks features over those that it has, times sqrt(3 / how many), so
+/// that what is not known counts as far as what is.
 namespace corun {
 
 inline constexpr std::size_t kFeatures = 3;
@@ -46,9 +47,10 @@ struct Clusters {
 
 struct ClusterAssignment {
   int cluster = 0;
-  double uncertainty = 0;  ///< by the rule of the clusters
-  double all_centres = 0;  ///< sum of the distances to all centres
-  double own_centre = 0;   ///< distance to the centre of `cluster`
+  double uncertainty = 0;         ///< by the rule of the clusters
+  double all_centres = 0;         ///< sum of the distances to all centres
+  double own_centre = 0;          ///< distance to the (distance) centre of `cluster`
+  std::vector<double> distances;  ///< to the (distance) centre of each cluster
 };
 
 /// Nearest centre (the lowest of equals) and both distances. A profile without any feature goes to
@@ -61,7 +63,8 @@ inline bool has_features(const Profile& profile) {
 }
 
 /// The better optimum of k-means (k = 3) on the 175 samples of the authors' data set, inertia 105469:
-/// it reproduces every printed "distance from cluster centre" within 0.09 (JRS Tables IV to VII) and
+/// it reproduces the printed "distance from cluster centre" of every profiled job within 0.09 (JRS
+/// Tables IV to VII; InceptionV3 at batch size 869 excepted, which is printed with another job's) and
 /// 48 of the 52 printed labels.
 const Clusters& paper_clusters();
 

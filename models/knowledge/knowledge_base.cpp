@@ -11,13 +11,13 @@ namespace corun {
 
 namespace {
 
-PredictionInterval normal_interval(const Statistic& statistic, double level) {
-  const double n = statistic.effective_count();
+/// `co_runs`: the effective number of co-runs behind the statistic.
+PredictionInterval normal_interval(const Statistic& statistic, double co_runs, double level) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  if (statistic.count() < 2 || n <= 1) return {kNone, kNone};
-  const boost::math::students_t t(n - 1);
-  const double reach =
-      boost::math::quantile(t, 0.5 + level / 2) * std::sqrt(statistic.variance() * (1 + 1 / n));
+  if (!(co_runs > kFewestForInterval - 0.5)) return {kNone, kNone};
+  const boost::math::students_t t(co_runs - 1);
+  const double reach = boost::math::quantile(t, 0.5 + level / 2) *
+                       std::sqrt(statistic.variance() * (1 + 1 / co_runs));
   return {statistic.mean() - reach, statistic.mean() + reach};
 }
 
@@ -29,13 +29,13 @@ KnowledgeBase::KnowledgeBase(Clusters clusters, double decay)
 void KnowledgeBase::observe(int a, int b, double isd_a, double isd_b, double ps) {
   const double keep = 1 - decay_;
   isd(a, b).add(isd_a, keep);
-  isd(b, a).add(isd_b, keep);
+  isd(b, a).add(isd_b, a == b ? 1 : keep);  // older co-runs fade once
   this->ps(a, b).add(ps, keep);
 }
 
 void KnowledgeBase::merge(const KnowledgeBase& other) {
-  if (!(clustering_ == other.clustering_)) {
-    throw std::invalid_argument("knowledge bases with different clusters cannot be merged");
+  if (!(clustering_ == other.clustering_) || decay_ != other.decay_) {
+    throw std::invalid_argument("knowledge bases with other clusters or decay cannot be merged");
   }
   for (std::size_t i = 0; i < isd_.size(); ++i) {
     isd_[i].merge(other.isd_[i]);
@@ -59,32 +59,40 @@ double KnowledgeBase::overall(const std::vector<Statistic>& statistics) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
+std::optional<PairObservation> observe_pair(const Clusters& clusters, const CorunMeasurement& row,
+                                            Labels labels) {
+  if (row.members.size() != 2) return std::nullopt;
+  PairObservation seen;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const CorunMember& m = row.members[i];
+    if (labels == Labels::kPrinted && m.cluster >= 0 && m.cluster < clusters.count()) {
+      seen.cluster[i] = m.cluster;
+    } else {
+      if (!has_features(m.profile)) return std::nullopt;
+      if (labels == Labels::kFromProfile && m.profile.imputed) return std::nullopt;
+      seen.cluster[i] = assign_cluster(clusters, m.profile).cluster;
+    }
+    seen.isd[i] = (m.corun_s - m.solo_s) / m.solo_s;
+  }
+  const CorunMember& a = row.members[0];
+  const CorunMember& b = row.members[1];
+  const double solo = a.solo_s + b.solo_s;
+  seen.ps = (solo - std::max(a.corun_s, b.corun_s)) / solo;
+  return seen;
+}
+
 LearntRows learn_rows(KnowledgeBase& kb, std::span<const CorunMeasurement> rows, Labels labels) {
   LearntRows learnt;
-  const Clusters& clusters = kb.clustering();
-  const auto known = [&](const CorunMember& m) {
-    if (labels == Labels::kPrinted && m.cluster >= 0 && m.cluster < clusters.count()) return true;
-    return has_features(m.profile) && !(labels == Labels::kFromProfile && m.profile.imputed);
-  };
-  const auto cluster = [&](const CorunMember& m) {
-    return labels == Labels::kPrinted ? cluster_of(clusters, m)
-                                      : assign_cluster(clusters, m.profile).cluster;
-  };
   for (const CorunMeasurement& row : rows) {
-    if (row.members.size() != 2) {
+    const auto seen = observe_pair(kb.clustering(), row, labels);
+    if (seen) {
+      kb.observe(seen->cluster[0], seen->cluster[1], seen->isd[0], seen->isd[1], seen->ps);
+      ++learnt.pairs;
+    } else if (row.members.size() != 2) {
       ++learnt.larger_groups;
-      continue;
-    }
-    const CorunMember& a = row.members[0];
-    const CorunMember& b = row.members[1];
-    if (!known(a) || !known(b)) {
+    } else {
       ++learnt.without_profile;
-      continue;
     }
-    const double solo = a.solo_s + b.solo_s;
-    kb.observe(cluster(a), cluster(b), (a.corun_s - a.solo_s) / a.solo_s,
-               (b.corun_s - b.solo_s) / b.solo_s, (solo - std::max(a.corun_s, b.corun_s)) / solo);
-    ++learnt.pairs;
   }
   return learnt;
 }
@@ -98,14 +106,14 @@ KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows,
 
 PredictionInterval isd_interval(const KnowledgeBase& kb, int of, int beside, double level) {
   const Statistic& s = kb.isd(of, beside);
-  PredictionInterval i = normal_interval(s, level);
+  PredictionInterval i = normal_interval(s, s.effective_count() / (of == beside ? 2 : 1), level);
   i.lo = std::max(i.lo, std::min(0.0, s.min()));
   return i;
 }
 
 PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double level) {
   const Statistic& s = kb.ps(a, b);
-  PredictionInterval i = normal_interval(s, level);
+  PredictionInterval i = normal_interval(s, s.effective_count(), level);
   i.hi = std::min(i.hi, std::max(0.5, s.max()));
   return i;
 }

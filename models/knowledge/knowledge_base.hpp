@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,8 +18,8 @@ namespace corun {
 
 class KnowledgeBase {
  public:
-  /// `decay` (0 to below 1): how much weight an observation loses with each newer one of its pair of
-  /// clusters; 0 never forgets, 0.05 halves the weight every 14 observations.
+  /// `decay` (0 to below 1): how much weight a co-run loses with each newer one of the same pair of
+  /// clusters; 0 never forgets, 0.05 halves the weight every 14 co-runs.
   explicit KnowledgeBase(Clusters clusters, double decay = 0);
 
   const Clusters& clustering() const { return clustering_; }
@@ -25,10 +27,12 @@ class KnowledgeBase {
   double decay() const { return decay_; }
   void set_decay(double decay) { decay_ = decay; }
 
-  /// One co-run of a job of cluster `a` with a job of cluster `b`.
+  /// One co-run of a job of cluster `a` with a job of cluster `b`. Within a cluster both ISDs count
+  /// for the one ordered pair there is.
   void observe(int a, int b, double isd_a, double isd_b, double ps);
 
-  /// Takes in what another box has learnt over the same clusters (std::invalid_argument if not).
+  /// Takes in what another box has learnt over the same clusters with the same decay
+  /// (std::invalid_argument if not). With decay both count as equally recent.
   void merge(const KnowledgeBase& other);
 
   /// ISD of a job of cluster `of` beside a job of cluster `beside`.
@@ -38,7 +42,8 @@ class KnowledgeBase {
   Statistic& isd(int of, int beside) { return isd_[at(of, beside)]; }
   Statistic& ps(int a, int b) { return a <= b ? ps_[at(a, b)] : ps_[at(b, a)]; }
 
-  /// Mean over all observations: what stands in for a pair of clusters never observed. 0 when empty.
+  /// Mean over all pairs of clusters, by their counts: what stands in for one never observed. 0 when
+  /// empty.
   double overall_isd() const { return overall(isd_); }
   double overall_ps() const { return overall(ps_); }
   std::int64_t pairs_observed() const;
@@ -63,11 +68,22 @@ struct LearntRows {
   std::int64_t without_profile = 0;  ///< a member without any feature, and no cluster given
 };
 
+/// One measured co-run of two as a knowledge base sees it.
+struct PairObservation {
+  std::array<int, 2> cluster{};
+  std::array<double, 2> isd{};  ///< JRS eq. 1, fractions
+  double ps = 0;                ///< JRS eq. 2, a fraction
+};
+
 /// Which cluster a measured job is of.
 enum class Labels : std::uint8_t {
   kPrinted,      ///< the cluster that the measurement names, else that of its profile
   kFromProfile,  ///< always that of its profile; an imputed profile is none
 };
+
+/// Nothing for a group of another size, or where a member has no cluster by these labels.
+std::optional<PairObservation> observe_pair(const Clusters& clusters, const CorunMeasurement& row,
+                                            Labels labels);
 
 /// Observes every measured pair, in order.
 LearntRows learn_rows(KnowledgeBase& kb, std::span<const CorunMeasurement> rows,
@@ -83,10 +99,12 @@ struct PredictionInterval {
 };
 
 /// Where the next observation will lie with probability `level`: mean -+ t * s * sqrt(1 + 1/n) with
-/// n - 1 degrees of freedom, n the effective count, as if it were normal, cut off where nothing is to
-/// be expected: nobody runs faster in company than alone, so that ISD is 0 or more and the PS of two
-/// 0.5 at most, or what was observed beyond that. NaN on both sides for fewer than two observations.
+/// n - 1 degrees of freedom, n the effective number of co-runs (two jobs of one co-run are one), as if
+/// it were normal, cut off where nothing is to be expected: nobody runs faster in company than alone,
+/// so that ISD is 0 or more and the PS of two 0.5 at most, or what was observed beyond that. NaN on
+/// both sides for fewer than kFewestForInterval co-runs.
 /// Measured coverage: docs/knowledge.md.
+inline constexpr int kFewestForInterval = 3;
 PredictionInterval isd_interval(const KnowledgeBase& kb, int of, int beside, double level = 0.9);
 PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double level = 0.9);
 

@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kBins = static_cast<std::size_t>(
     (Statistic::kHighest - Statistic::kLowest) / Statistic::kBinWidth + 0.5);
 
+/// Share of all weight below which a bin has faded away.
+constexpr double kFaded = 1e-15;
+
 std::size_t bin_of(double x) {
   const double at = std::floor((x - Statistic::kLowest) / Statistic::kBinWidth);
   return static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(kBins - 1)));
@@ -141,7 +144,8 @@ Statistic::State Statistic::state() const {
   State s{count_, unlisted_, weight_, weight2_, mean_, m2_, min_, max_, values_, {}};
   for (auto& [value, weight] : s.values) weight /= unit_;
   for (std::size_t b = 0; b < bins_.size(); ++b) {
-    if (bins_[b] > 0) s.bins.emplace(static_cast<int>(b), bins_[b] / unit_);
+    const double weight = bins_[b] / unit_;
+    if (weight > kFaded * weight_) s.bins.emplace(static_cast<int>(b), weight);
   }
   return s;
 }

@@ -8,14 +8,15 @@
 /// One quantity that is observed again and again: count, mean, variance and quantiles, learnt one
 /// observation at a time in constant memory.
 ///
-/// Mean and variance follow Welford's recurrence with weights (West 1979). With `keep` below 1 every
-/// observation makes the older ones count less by that factor: after n more observations a value has
-/// weight keep^n, so that old measurements fade when the machines drift.
+/// Mean and variance follow Welford's recurrence with weights (West 1979). With `keep` below 1 an
+/// observation makes the older ones count less by that factor: after n more a value has weight
+/// keep^n, so that old measurements fade when the machines drift. Least and greatest never fade.
 ///
 /// Quantiles are exact up to kExact observations; beyond, values are counted in bins of width
-/// kBinWidth between kLowest and kHighest, so that a quantile is off by half a bin at most (and by
-/// nothing at both ends, which are kept). What is stored depends on the observations only, not on
-/// the way they were split and merged; their order matters to the last bits of the mean.
+/// kBinWidth between kLowest and kHighest (64 kB), so that a quantile is off by half a bin at most;
+/// those that fall outside of that range are only known to lie there. Without fading, counts, extremes
+/// and quantiles depend on the observations alone, not on the way they were split and merged; mean
+/// and variance do to the last bits.
 namespace corun {
 
 class Statistic {
@@ -30,7 +31,7 @@ class Statistic {
   static Statistic summary(std::int64_t count, double mean, double variance);
 
   void add(double x, double keep = 1);
-  /// All observations of both. Exact in count and quantiles; mean and variance to rounding.
+  /// All observations of both, as if equally recent.
   void merge(const Statistic& other);
 
   std::int64_t count() const { return count_; }

@@ -438,7 +438,7 @@ TEST(ArgoManifest, RefusesOptionsThatKubernetesWouldRefuse) {
   options = {};
   for (const char* bad : {"gpu", "nvidia.com/", "/gpu", "a b/c", "nvidia..com/gpu", "n.com/g:u"}) {
     options.gpu_resource = bad;
-    EXPECT_EQ(refusal(options).rfind("GPU resource: found", 0), 0U) << bad;
+    EXPECT_EQ(refusal(options).rfind("--gpu-resource: found", 0), 0U) << bad;
   }
   options = {};
   options.node_selector = {};
@@ -447,7 +447,7 @@ TEST(ArgoManifest, RefusesOptionsThatKubernetesWouldRefuse) {
   EXPECT_EQ(refusal(options).rfind("node selector: found 'a b'", 0), 0U);
   options = {};
   options.claim_template = "One GPU";
-  EXPECT_EQ(refusal(options).rfind("claim template: found 'One GPU'", 0), 0U);
+  EXPECT_EQ(refusal(options).rfind("--claim-template: found 'One GPU'", 0), 0U);
 }
 
 TEST(ArgoManifest, PlansThatAreNoneAreMistakesOfTheCaller) {

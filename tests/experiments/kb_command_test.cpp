@@ -188,11 +188,13 @@ TEST(KbEvaluation, IntervalsCoverWhatTheyPromise) {
   const LeaveOneOut l = leave_one_pair_out(both, paper_clusters(), Labels::kPrinted);
   EXPECT_EQ(l.pairs, 78u);
   EXPECT_EQ(l.intervals_isd, 156u);
-  EXPECT_GE(l.covered_isd, 0.85);
-  EXPECT_LE(l.covered_isd, 0.97);
-  EXPECT_GE(l.covered_ps, 0.85);
-  // The cluster means are hardly better than one mean for all.
-  EXPECT_NEAR(l.mae_isd, l.mae_isd_overall, 0.01);
+  EXPECT_GE(l.covered_isd(), 0.85);
+  EXPECT_LE(l.covered_isd(), 0.97);
+  EXPECT_GE(l.covered_ps(), 0.85);
+  // Cluster means and one mean for all cannot be told apart by so few pairs.
+  EXPECT_LT(l.gain.lo, 0);
+  EXPECT_GT(l.gain.hi, 0);
+  EXPECT_NEAR(l.gain.mean, l.mae_isd_overall - l.mae_isd, 1e-12);
 }
 
 TEST(KbEval, SectionsAnswerTheClaims) {
@@ -227,7 +229,11 @@ TEST(KbEval, MemoryAccessTellsMostOfUtilisation) {
   const Json json = Json::parse(run.out);
   EXPECT_EQ(json["rankings"]["utilisation_without_its_parts"]["attributes"][0]["attribute"],
             "MaGTSAMP");
-  for (const Json& claim : json["claims"]) EXPECT_TRUE(claim["holds"].get<bool>()) << claim;
+  const std::vector<bool> expected{true, false, true, true};
+  ASSERT_EQ(json["claims"].size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(json["claims"][i]["holds"].get<bool>(), expected[i]) << json["claims"][i];
+  }
 }
 
 // ---- the words of the command -------------------------------------------------------------------
@@ -269,6 +275,113 @@ TEST(KbCommand, BuildUpdateShowRecommend) {
   const auto groups = test::run_corun(
       {"recommend", "--queue", kSource + "/examples/jobs.csv", "--kb", kb, "--format", "json"});
   EXPECT_EQ(groups.code, 0) << groups.err;
+}
+
+TEST(KbCommand, ACoRunCountsOnceUnderAnyName) {
+  const test::TemporaryDirectory directory;
+  const std::string bytes = test::read_file(kSource + "/examples/mine.corun.csv");
+  const std::string one = directory.write("one.corun.csv", bytes);
+  const std::string two = directory.write("two.corun.csv", bytes);
+  const std::string a = directory.path("a.yaml");
+  const std::string b = directory.path("b.yaml");
+  ASSERT_EQ(test::run_corun({"kb", "build", "--coruns", one, "-o", a}).code, 0);
+  ASSERT_EQ(test::run_corun({"kb", "build", "--coruns", two, "-o", b}).code, 0);
+  const auto merged = test::run_corun({"kb", "update", a, "--merge", b});
+  EXPECT_EQ(merged.code, 2);
+  EXPECT_NE(merged.err.find("both have learnt from"), std::string::npos) << merged.err;
+  EXPECT_NE(test::run_corun({"kb", "update", a, "--coruns", two}).err.find("is already in"),
+            std::string::npos);
+  // Written by hand it names no source, and that is said.
+  const auto by_hand = test::run_corun(
+      {"kb", "build", "--like", kSource + "/examples/kb.yaml", "-o", directory.path("c.yaml")});
+  ASSERT_EQ(by_hand.code, 0) << by_hand.err;
+  const auto noted = test::run_corun(
+      {"kb", "update", directory.path("c.yaml"), "--merge", kSource + "/examples/kb.yaml"});
+  EXPECT_EQ(noted.code, 0) << noted.err;
+  EXPECT_NE(noted.err.find("13 of its co-runs name no source"), std::string::npos) << noted.err;
+}
+
+TEST(KbCommand, WhereItWasMeasuredIsKeptAndSaid) {
+  const test::TemporaryDirectory directory;
+  const std::string header =
+      "group,gpu,sharing,session,job,gpu_util_pct,mem_alloc_pct,mem_time_pct,mem_used_mib,"
+      "solo_s,corun_s,isd,source\n";
+  const auto rows = [&](const std::string& gpu) {
+    return header + "1," + gpu + ",mps,s,a,80,50,40,,100,120,,x\n1," + gpu +
+           ",mps,s,b,20,10,5,,100,110,,x\n";
+  };
+  const std::string one = directory.write("one.corun.csv", rows("A100"));
+  const std::string two = directory.write("two.corun.csv", rows("H100"));
+  const std::string kb = directory.path("kb.yaml");
+  const auto built = test::run_corun({"kb", "build", "--coruns", one, "--coruns", two, "-o", kb});
+  ASSERT_EQ(built.code, 0) << built.err;
+  EXPECT_NE(built.err.find("was measured on H100 mps"), std::string::npos) << built.err;
+  EXPECT_EQ(read_knowledge_file(kb).sources[1].measured_on, "H100 mps");
+  const auto run = test::run_corun({"recommend", "--kb", kb});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_NE(run.err.find("the belief was learnt on A100 mps"), std::string::npos) << run.err;
+}
+
+TEST(KbCommand, NeverWritesOverWhatItReads) {
+  const test::TemporaryDirectory directory;
+  const std::string profiles = directory.write(
+      "p.csv", "job,gpu_util_pct,mem_alloc_pct,mem_time_pct\na,1,2,3\nb,40,50,60\nc,70,80,90\n");
+  std::filesystem::create_symlink(profiles, directory.path("link.csv"));
+  const std::string kb = directory.path("kb.yaml");
+  ASSERT_EQ(test::run_corun({"kb", "build", "--coruns", "jrs", "-o", kb}).code, 0);
+  const std::string kept = test::read_file(profiles) + test::read_file(kb);
+  const std::string link = directory.path("link.csv");
+  const std::string same = directory.path("same");
+  const std::vector<std::vector<std::string>> commands{
+      {"kb", "build", "--profiles", profiles, "-o", link},
+      {"kb", "build", "--profiles", profiles, "--samples", profiles, "-o", same},
+      {"kb", "build", "--profiles", profiles, "--samples", same, "-o", same},
+      {"kb", "build", "--like", kb, "-o", kb},
+      {"kb", "show", kb, "--figure", kb},
+      {"kb", "assign", kb, "--profiles", profiles, "-o", kb},
+      {"recommend", "--queue", profiles, "--argo", profiles},
+      {"recommend", "--kb", kb, "-o", kb},
+      {"recommend", "--argo", same, "-o", same},
+      {"kb", "eval", "interference", "--figure", same, "-o", same},
+      // And nothing at all when something else is wrong.
+      {"kb", "build", "--profiles", profiles, "--clusters", "60", "--samples", same, "-o",
+       same + "2"},
+      {"kb", "show", kb, "--figure", same, "-o", "x"},
+      {"recommend", "--argo", same, "-o", "/nonexistent/x"}};
+  for (const auto& command : commands) {
+    const auto run = test::run_corun(command, directory.path());
+    std::string shown;
+    for (const std::string& a : command) shown += a + " ";
+    EXPECT_EQ(run.code, 2) << shown << run.err;
+    EXPECT_EQ(run.out, "") << shown;
+    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << shown << run.err;
+    EXPECT_EQ(test::read_file(profiles) + test::read_file(kb), kept) << shown;
+    EXPECT_FALSE(std::filesystem::exists(same)) << shown;
+  }
+}
+
+TEST(KbCommand, WhatItWritesItReads) {
+  // Hundreds of co-runs of one pair of clusters, forgotten at any rate: old bins fade to nothing.
+  const test::TemporaryDirectory directory;
+  std::string rows =
+      "group,gpu,sharing,job,gpu_util_pct,mem_alloc_pct,mem_time_pct,solo_s,corun_s\n";
+  for (int i = 0; i < 500; ++i) {
+    const std::string group = std::to_string(i) + ",V,ts,";
+    rows += group + "a,60,43,24,100," + std::to_string(100 + i * 37 % 101) + "\n";
+    rows += group + "b,20,8,5,100," + std::to_string(100 + i * 53 % 97) + "\n";
+  }
+  const std::string coruns = directory.write("many.corun.csv", rows);
+  for (const char* decay : {"0", "0.01", "0.5", "0.9", "0.95", "0.999"}) {
+    const std::string kb = directory.path(std::string("kb-") + decay + ".yaml");
+    const auto built =
+        test::run_corun({"kb", "build", "--coruns", coruns, "--decay", decay, "-o", kb});
+    ASSERT_EQ(built.code, 0) << built.err;
+    const auto shown = test::run_corun({"kb", "show", kb, "--format", "json"});
+    EXPECT_EQ(shown.code, 0) << decay << ": " << shown.err;
+    EXPECT_EQ(Json::parse(shown.out)["pairs"], 500);
+    EXPECT_EQ(shown.out.find("inf"), std::string::npos) << decay;
+    EXPECT_EQ(test::run_corun({"recommend", "--kb", kb}).code, 0) << decay;
+  }
 }
 
 TEST(KbCommand, OwnProfilesOwnClusters) {
@@ -416,6 +529,28 @@ TEST(KbCommand, BadInputIsOneClearLine) {
               "1,V100,time-slicing,s,b,1,2,3,,5,6,,x\n"),
         "-o", out},
        "no pair of two profiled jobs"},
+      {{"kb", "build", "--coruns",
+        write("units.corun.csv",
+              "group,gpu,sharing,job,gpu_util_pct,mem_alloc_pct,mem_time_pct,solo_s,corun_s\n"
+              "1,V,ts,a,50,50,50,0.00001,30\n1,V,ts,b,5,5,5,20,30\n"),
+        "-o", out},
+       "units.corun.csv:2:"},
+      {{"kb", "build", "--coruns",
+        write("fractions.corun.csv",
+              "group,gpu,sharing,job,gpu_util_pct,mem_alloc_pct,mem_time_pct,solo_s,corun_s\n"
+              "1,V,ts,a,0.5,0.5,0.5,20,30\n1,V,ts,b,0.05,0.1,0.05,20,30\n"
+              "2,V,ts,a,0.5,0.5,0.5,20,30\n2,V,ts,b,0.05,0.1,0.05,20,30\n"),
+        "-o", out},
+       "fractions"},
+      {{"kb", "build", "--clusters", "4", "--profiles", good, "--centres",
+        write("two.csv", "gpu_util_pct,mem_alloc_pct,mem_time_pct\n1,2,3\n50,60,70\n"), "-o", out},
+       "--clusters: is 4, but --centres has 2 rows"},
+      {{"kb", "build", "--about", "two\nlines", "-o", out}, "--about: expected one line"},
+      {{"recommend", "--kb", "jsr"}, "--kb: no knowledge base 'jsr': did you mean 'jrs'?"},
+      {{"recommend", "--objective", "max-packing", "--bin", "J7-205,J7-205"},
+       "--bin: job 'J7-205' is named twice"},
+      {{"recommend", "--order", "5-5", "--pairing", "given"}, "--order: found cluster 5"},
+      {{"recommend", "--gpus", "3"}, "--gpus: goes with --argo"},
       {{"kb", "show", "jsr"}, "did you mean 'jrs'?"},
       {{"kb", "show", write("newer.yaml", "kind: corun knowledge base\nversion: 7\n")},
        "newer.yaml:2:10: 'version' is '7'"},

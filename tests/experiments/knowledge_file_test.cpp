@@ -41,7 +41,8 @@ void observe_some(KnowledgeBase& kb, Rng& rng, std::size_t n) {
 
 TEST(KnowledgeFile, EveryNamedKnowledgeBaseComesBack) {
   for (const KnowledgeEntry& entry : knowledge_catalog()) {
-    const KnowledgeFile file{entry.make(), "about \"it\" \\ all", {{"rows", "ab12", 46}}};
+    const KnowledgeFile file{
+        entry.make(), "about \"it\" \\ all", {{"rows", "ab12", 46, "V100 mps"}}};
     const KnowledgeFile back = parse_knowledge(knowledge_text(file), "kb.yaml");
     EXPECT_TRUE(same(file.kb, back.kb)) << entry.name;
     EXPECT_EQ(back.about, file.about);
@@ -138,7 +139,10 @@ TEST(KnowledgeFile, RefusesWhatItCannotTrust) {
            {with("cluster: 0, partner: 1", "cluster: 0, partner: 0"), "isd of 0-0 is listed twice"},
            {with("count: 12", "count: 13"), "contradict"},
            {with("m2: 0.", "m2: 1."), "contradict each other"},
-           {with("values: [", "values: [0.5, "), "observations are listed where the count says"},
+           {with("min: 0.0", "min: 3.0"), "'min' is"},
+           {with("max: 0.3", "max: 0.0"), "'max' is"},
+           {with("values: [0.1", "values: [9.1"), "lies outside of min"},
+           {with("values: [", "values: [0.3, "), "observations are listed where the count says"},
            {with("values: [", "values: [nan, "), "'values' is 'nan', expected a fraction"}}) {
     const std::string& message = c.message;
     EXPECT_NE(message, "accepted") << c.expected;
@@ -149,7 +153,8 @@ TEST(KnowledgeFile, RefusesWhatItCannotTrust) {
 }
 
 TEST(KnowledgeFile, CutAnywhereItIsRefused) {
-  const std::string good = knowledge_text({find_knowledge("prirect")->make(), "x", {{"a", "", 2}}});
+  const std::string good =
+      knowledge_text({find_knowledge("prirect")->make(), "x", {{"a", "", 2, ""}}});
   for (std::size_t length = 0; length + 1 < good.size(); length += 7) {
     EXPECT_NE(message_of(good.substr(0, length)), "accepted") << "cut after " << length << " bytes";
   }

@@ -98,6 +98,30 @@ TEST(KnowledgeBase, OneByOneIsTheSameAsAtOnce) {
   }
 }
 
+TEST(KnowledgeBase, TwoJobsOfOneCoRunAreOneObservation) {
+  KnowledgeBase kb(paper_clusters());
+  kb.observe(0, 0, 0.1, 0.2, 0.3);
+  kb.observe(0, 0, 0.3, 0.4, 0.3);
+  EXPECT_EQ(kb.isd(0, 0).count(), 4);
+  EXPECT_TRUE(std::isnan(isd_interval(kb, 0, 0).lo)) << "two co-runs promise nothing";
+  kb.observe(0, 0, 0.2, 0.3, 0.3);
+  // Six ISDs of three co-runs: mean 0.25, t(0.95, 2) = 2.920.
+  const double s = std::sqrt(kb.isd(0, 0).variance());
+  EXPECT_NEAR(isd_interval(kb, 0, 0).hi, 0.25 + 2.919986 * s * std::sqrt(1 + 1.0 / 3), 1e-5);
+  EXPECT_GE(isd_interval(kb, 0, 0).lo, 0);
+  EXPECT_LE(ps_interval(kb, 0, 0).hi, 0.5);
+}
+
+TEST(KnowledgeBase, OlderCoRunsFadeOnceEach) {
+  constexpr double kDecay = 0.5;
+  KnowledgeBase kb(paper_clusters(), kDecay);
+  kb.observe(1, 1, 0.0, 0.0, 0.5);
+  kb.observe(1, 1, 0.4, 0.8, 0.2);
+  // The new co-run's two jobs count 1 each, the old one's a half each.
+  EXPECT_NEAR(kb.isd(1, 1).mean(), (0.4 + 0.8) / 3, 1e-15);
+  EXPECT_NEAR(kb.ps(1, 1).mean(), (0.5 * 0.5 + 0.2) / 1.5, 1e-15);
+}
+
 TEST(KnowledgeBase, EmptyKnowsNothing) {
   const KnowledgeBase kb(paper_clusters());
   EXPECT_EQ(kb.overall_isd(), 0);
@@ -108,7 +132,12 @@ TEST(KnowledgeBase, EmptyKnowsNothing) {
 
 /// Jobs 0, 1, 2 of clusters 0, 1, 2.
 ClusterMeanBelief belief_of(KnowledgeBase kb) {
-  return {std::move(kb), {{0, 10}, {1, 20}, {2, 30}}};
+  std::vector<ClusterAssignment> assignments(3);
+  for (int c = 0; c < 3; ++c) {
+    assignments[static_cast<std::size_t>(c)].cluster = c;
+    assignments[static_cast<std::size_t>(c)].uncertainty = 10 * (c + 1);
+  }
+  return {std::move(kb), std::move(assignments)};
 }
 
 TEST(ClusterMeanBelief, UnobservedPairTakesTheOverallMeanAndIsMarked) {
@@ -218,10 +247,10 @@ TEST(Clusters, ReproduceAllButFourPrintedLabels) {
 }
 
 TEST(Clusters, MissingFeaturesAreLeftOut) {
-  // Distances over utilisation alone: 38.577, 78.606 and 11.221.
+  // Distances over utilisation alone: 38.577, 78.606 and 11.221, times sqrt(3) for what is unknown.
   const auto a = assign_cluster(paper_clusters(), {100.0, {}, {}, {}, false});
   EXPECT_EQ(a.cluster, 2);
-  EXPECT_NEAR(a.uncertainty, 38.577 + 78.606 + 11.221, 1e-9);
+  EXPECT_NEAR(a.uncertainty, (38.577 + 78.606 + 11.221) * std::sqrt(3.0), 1e-9);
   const auto none = assign_cluster(paper_clusters(), {});
   EXPECT_EQ(none.cluster, 0);
   EXPECT_EQ(none.uncertainty, std::numeric_limits<double>::infinity());

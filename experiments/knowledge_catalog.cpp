@@ -18,7 +18,8 @@ constexpr std::array<KnowledgeEntry, 4> kCatalog{{
      "the 46 pairs of JRS Tables II and III by printed cluster; other profiles go to the best "
      "optimum's",
      [] { return of_tables(kJrsKnowledgeBase, paper_clusters()); }},
-    {"prirect", "the 32 pairs of PriRecT Tables III and IV by printed cluster; other profiles as in jrs",
+    {"prirect",
+     "the 32 pairs of PriRecT Tables III and IV by printed cluster; other profiles as in jrs",
      [] { return of_tables(kPrirectKnowledgeBase, paper_clusters()); }},
     {"prirect-paper",
      "PriRecT's pairs with the clusters as printed: labels of one k-means solution, distances of "

@@ -125,4 +125,18 @@ double Rng::normal() {
 
 double Rng::exponential(double mean) { return -mean * std::log1p(-uniform()); }
 
+double Rng::gamma(double shape) {
+  // Below 1 by Gamma(shape) = Gamma(shape + 1) U^(1 / shape).
+  if (shape < 1) return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double x = normal();
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    if (std::log(1 - uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
+  }
+}
+
 }  // namespace corun

@@ -28,6 +28,7 @@ enum class Stream : std::uint32_t {
   kForest = 12,       ///< seeds of random forests; entity = block of trees
   kPermutation = 13,  ///< permuted labels of a permutation test; entity = permutation
   kFolds = 14,        ///< which fold of a cross-validation a row belongs to
+  kFactors = 15,      ///< Gibbs sampling of the factor model; entity = chain
 };
 
 /// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.
@@ -51,6 +52,8 @@ class Rng {
   double normal();
   /// Exponential with the given mean > 0.
   double exponential(double mean);
+  /// Gamma with the given shape > 0 and scale 1 (Marsaglia and Tsang 2000).
+  double gamma(double shape);
 
   /// Fisher-Yates; the same permutation on every platform.
   template <typename T>

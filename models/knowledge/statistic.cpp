@@ -8,8 +8,9 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kBins = static_cast<std::size_t>(
-    (Statistic::kHighest - Statistic::kLowest) / Statistic::kBinWidth + 0.5);
+constexpr std::size_t kBins = 8000;
+static_assert(static_cast<double>(kBins) * Statistic::kBinWidth ==
+              Statistic::kHighest - Statistic::kLowest);
 
 /// Share of all weight below which a bin has faded away.
 constexpr double kFaded = 1e-15;

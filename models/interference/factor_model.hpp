@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/speed_table.hpp"
+
+/// Low-rank completion of the table of co-run speeds, with the jobs' features as prior knowledge: the
+/// model that predicts a pair from what either job did in other company, and a job never seen from
+/// what it looks like alone. One posterior, no switch between the two.
+///
+/// For job i beside job j, t_ij = -log(speed), standardised over the table to r_ij:
+///
+///   r_ij = a_i + b_j + u_i . v_j + e_ij        a: how susceptible, b: how heavy, u.v: with whom
+///   e_ij ~ Student t, `freedom` degrees, scale 1/sqrt(tau)
+///   w_i = (a_i, u_i, b_i, v_i) ~ N(phi_i' beta, inv(Lambda)), full Lambda, d = 2 rank + 2
+///
+/// phi_i = (1, x_i, kernel features of the jobs seen): x_i are the features, those on a log scale as
+/// logarithms and beside them the difference of every two of these (ratios of rates), standardised;
+/// the kernel is Gaussian of length 1, so that beta is a linear model plus a Gaussian process of low
+/// rank. beta has
+/// a Gaussian prior whose strength is inferred, Lambda a Wishart prior of scale `spread`.
+///
+/// Fitted by Gibbs sampling (Bayesian probabilistic matrix factorisation: Salakhutdinov and Mnih, ICML
+/// 2008; side information: Simm et al., Macau, 2017), two chains of different `spread` pooled. The
+/// prediction is exp(-mean of t), the median speed; its spread is that of the samples, noise included.
+///
+/// How well it predicts: `corun model eval`, docs/models.md. Repeatable to the byte for any number of
+/// threads: each chain has its own stream of draws. Cost: rows x rank^2 x sweeps; about a second for
+/// 1000 rows.
+namespace corun {
+
+/// A job as a prediction asks for it. A workload that the model was fitted with is known by its key;
+/// another by its features (as many as the model's; NaN: not known).
+struct PairJob {
+  WorkloadKey workload = kUnknownWorkload;
+  std::span<const double> features;
+};
+
+/// Normalised speed of one job beside another.
+struct SpeedPrediction {
+  double speed = 1;  ///< median
+  double sd = 0;     ///< standard deviation of a single co-run's speed, noise included
+  double lo = 1;     ///< 90 % of single co-runs should lie between
+  double hi = 1;
+};
+
+struct FactorChain {
+  int rank = 8;
+  double spread = 0.03;
+  friend bool operator==(const FactorChain&, const FactorChain&) = default;
+};
+
+struct FactorOptions {
+  std::vector<FactorChain> chains{{8, 0.03}, {8, 0.1}};
+  int sweeps = 500;
+  int burn_in = 170;   ///< sweeps before the first sample
+  int keep_every = 5;  ///< sweeps from one sample to the next
+  double freedom = 6;  ///< of the noise; above 2
+  std::uint64_t seed = 1;
+  int threads = 1;  ///< chains at a time; changes speed only
+};
+
+class FactorModel {
+ public:
+  /// std::invalid_argument: no row with a speed, a speed not above 0 or not finite, features that are
+  /// infinite or, on a log scale, not above 0, options out of bounds.
+  static FactorModel fit(const SpeedTable& table, const FactorOptions& options = {});
+
+  /// Speed of `of` beside `beside`. std::invalid_argument when features are of another number.
+  SpeedPrediction predict(const PairJob& of, const PairJob& beside) const;
+
+  bool knows(WorkloadKey workload) const { return position_.contains(workload); }
+  const std::vector<SpeedTable::Feature>& features() const { return features_; }
+  std::size_t jobs() const { return keys_.size(); }
+
+  /// One draw from the posterior. Vectors are jobs x (rank + 1), row-major, (a, u) and (b, v).
+  struct Sample {
+    int rank = 0;
+    std::vector<float> own;      ///< (a_i, u_i) of the jobs seen
+    std::vector<float> partner;  ///< (b_i, v_i)
+    std::vector<float> beta;     ///< basis x d, row-major
+    std::vector<float> scatter;  ///< d x d, lower triangular root of inv(Lambda), row-major
+    float noise = 0;             ///< 1 / sqrt(tau)
+    friend bool operator==(const Sample&, const Sample&) = default;
+  };
+
+  /// All that a prediction needs, for files.
+  struct State {
+    std::vector<SpeedTable::Feature> features;
+    std::vector<WorkloadKey> keys;
+    std::vector<double> mean, deviation;  ///< of x
+    std::vector<double> landmarks;        ///< x of the jobs seen, standardised, row-major
+    std::vector<double> kernel_root;      ///< jobs seen x kernel features
+    double target_mean = 0, target_deviation = 1;
+    double freedom = 6;
+    std::vector<Sample> samples;
+    friend bool operator==(const State&, const State&) = default;
+  };
+  State state() const;
+  /// std::invalid_argument when sizes do not fit each other.
+  static FactorModel from(State state);
+
+ private:
+  struct Resolved;
+  Resolved resolve(const PairJob& job) const;
+  std::vector<double> expand(std::span<const double> features) const;
+  std::vector<double> basis(std::span<const double> standardised) const;
+  std::vector<double> standardise(std::span<const double> features) const;
+
+  std::vector<SpeedTable::Feature> features_;
+  std::vector<WorkloadKey> keys_;
+  std::map<WorkloadKey, std::size_t> position_;
+  std::vector<double> mean_, deviation_;
+  std::vector<double> landmarks_;
+  std::vector<double> kernel_root_;
+  std::size_t kernel_features_ = 0;
+  double target_mean_ = 0;
+  double target_deviation_ = 1;
+  double freedom_ = 6;
+  std::vector<Sample> samples_;
+};
+
+}  // namespace corun

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/measurement.hpp"
+
+/// Measured pairs as interference models learn from them: jobs with features, and for pairs of jobs the
+/// normalised speed of each while both are resident (DESIGN section 3).
+///
+/// Features are whatever a data set has of a job alone; all jobs of a table have the same ones. A
+/// workload's key is opaque: models may find it again, never look inside.
+namespace corun {
+
+enum class FeatureScale : std::uint8_t {
+  kLinear,  ///< percentages and the like
+  kLog,     ///< sizes and rates, above 0: ratios matter
+};
+
+struct SpeedTable {
+  struct Feature {
+    std::string name;
+    FeatureScale scale = FeatureScale::kLinear;
+    friend bool operator==(const Feature&, const Feature&) = default;
+  };
+  struct Row {
+    std::uint32_t a = 0;  ///< positions in `jobs`; the same for a job beside a copy of itself
+    std::uint32_t b = 0;
+    double speed_a = 0;  ///< of a beside b, above 0; may exceed 1 by noise; NaN: not measured
+    double speed_b = 0;
+  };
+
+  std::vector<Feature> features;
+  std::vector<WorkloadKey> jobs;  ///< all different
+  std::vector<double> values;     ///< jobs x features, row-major; NaN: not known
+  std::vector<Row> rows;
+
+  const double* of(std::size_t job) const { return values.data() + job * features.size(); }
+};
+
+}  // namespace corun

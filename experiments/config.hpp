@@ -47,8 +47,9 @@ struct WorldConfig {
 };
 
 struct BeliefConfig {
-  std::string model = "cluster-mean";    ///< cluster-mean | truth
-  std::string initial = "jrs";           ///< a name of `corun list knowledge`, or FILE
+  std::string model = "cluster-mean";    ///< cluster-mean | factors | truth
+  std::string initial = "jrs";           ///< a name of `corun list knowledge`, or FILE: a
+                                       ///< knowledge base, for factors a *.corun.csv
   std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties that hold for jobs
 };
 

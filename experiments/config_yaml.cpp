@@ -102,7 +102,7 @@ void visit(Visitor& v, WorldConfig& c) {
 
 template <typename Visitor>
 void visit(Visitor& v, BeliefConfig& c) {
-  v.field("model", c.model, OneOf{{"cluster-mean", "truth"}});
+  v.field("model", c.model, OneOf{{"cluster-mean", "factors", "truth"}});
   v.field("initial", c.initial, AnyText{});
   v.field("overrides", c.overrides, AnyText{});
 }

@@ -12,6 +12,7 @@
 #include "experiments/knowledge_catalog.hpp"
 #include "experiments/knowledge_file.hpp"
 #include "models/interference/catalog.hpp"
+#include "models/factor_belief.hpp"
 #include "models/truth_belief.hpp"
 #include "policies/recommender.hpp"
 #include "sim/error.hpp"
@@ -191,6 +192,11 @@ void Experiment::build_world() {
 
 void Experiment::build_belief() {
   const std::string& initial = config_.belief.initial;
+  if (config_.belief.model == "factors") {
+    build_factor_prior();
+    initial_knowledge_ = find_knowledge("none")->make();
+    return;
+  }
   if (const KnowledgeEntry* entry = find_knowledge(initial)) {
     initial_knowledge_ = entry->make();
   } else {
@@ -217,6 +223,21 @@ void Experiment::build_belief() {
     overrides_ = read_cluster_overrides(resolve_path(*config_.belief.overrides, "belief.overrides"),
                                         initial_knowledge_->clusters());
   }
+}
+
+void Experiment::build_factor_prior() {
+  const std::string& initial = config_.belief.initial;
+  std::vector<CorunMeasurement> rows;
+  if (initial == "jrs" || initial == "prirect") {
+    rows = paper_measurements(keys_, initial == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
+  } else if (initial != "none") {
+    rows = read_corun_csv(resolve_path(initial, "belief.initial"), keys_).measurements;
+  }
+  if (config_.belief.overrides) {
+    throw InputError(config_.place("belief.overrides"),
+                     "belief.model factors has no clusters to override; leave it out");
+  }
+  factor_prior_ = FactorBelief::make_prior(speed_table(rows), FactorOptions{});
 }
 
 void Experiment::build_policies() {
@@ -469,6 +490,12 @@ std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t 
                         config_.control.plan == "once"};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(world, solo_times(trace), config_.world.noise);
+  } else if (policy.entry->needs == PolicyNeeds::kBelief && factor_prior_) {
+    std::vector<BelievedJob> jobs;
+    for (const JobView& face : make_faces(trace, number)) {
+      jobs.push_back({trace.keys[index(face.id)], face.profile, face.estimate});
+    }
+    context.belief = std::make_unique<FactorBelief>(factor_prior_, std::move(jobs));
   } else if (policy.entry->needs == PolicyNeeds::kBelief) {
     context.belief = initial_belief(trace);
   }

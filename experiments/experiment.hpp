@@ -10,6 +10,7 @@
 
 #include "experiments/cluster_overrides.hpp"
 #include "experiments/config.hpp"
+#include "models/factor_belief.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/knowledge/cluster_mean_belief.hpp"
 #include "policies/catalog.hpp"
@@ -113,6 +114,7 @@ class Experiment {
   void build_cluster();
   void build_world();
   void build_belief();
+  void build_factor_prior();
   void build_policies();
   void check_trace();
   std::string resolve_path(const std::string& path, const std::string& key);
@@ -128,6 +130,7 @@ class Experiment {
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const SpeedModel> model_;
   bool extrapolated_ = false;
+  std::shared_ptr<const FactorBelief::Prior> factor_prior_;  ///< belief.model: factors
   std::optional<KnowledgeBase> initial_knowledge_;
   bool labels_hold_ = true;  ///< the trace's clusters are clusters of initial_knowledge_
   std::vector<ClusterOverride> overrides_;

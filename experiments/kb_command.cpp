@@ -51,7 +51,7 @@ std::int64_t whole(const po::variables_map& values, const char* key, std::int64_
 
 std::string choice(const po::variables_map& values, const char* key,
                    const std::vector<std::string_view>& known) {
-  const std::string value = values[key].as<std::string>();
+  std::string value = values[key].as<std::string>();
   if (std::find(known.begin(), known.end(), value) == known.end()) {
     throw InputError(std::string("--") + key,
                      "found '" + printable(value) + "': " + did_you_mean(value, known));

@@ -16,6 +16,7 @@
 #include "models/interference/catalog.hpp"
 #include "models/interference/overlap.hpp"
 #include "models/knowledge/clusters.hpp"
+#include "models/knowledge/correlation.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -162,38 +163,6 @@ std::vector<std::vector<Isd>> held_out_predictions(const EvaluationData& data,
   return sum;
 }
 
-/// Ranks from 1; equal values share the mean of their ranks.
-std::vector<double> ranks(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> rank(values.size());
-  for (std::size_t from = 0; from < order.size();) {
-    std::size_t to = from;
-    while (to < order.size() && values[order[to]] == values[order[from]]) ++to;
-    for (std::size_t i = from; i < to; ++i) {
-      rank[order[i]] = static_cast<double>(from + 1 + to) / 2;
-    }
-    from = to;
-  }
-  return rank;
-}
-
-double spearman(const std::vector<double>& x, const std::vector<double>& y) {
-  const std::vector<double> rx = ranks(x);
-  const std::vector<double> ry = ranks(y);
-  const double mean = static_cast<double>(x.size() + 1) / 2;
-  double xy = 0;
-  double xx = 0;
-  double yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xy += (rx[i] - mean) * (ry[i] - mean);
-    xx += (rx[i] - mean) * (rx[i] - mean);
-    yy += (ry[i] - mean) * (ry[i] - mean);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : kNaN;
-}
-
 /// Mean over pairs, and its standard error when pairs that share a job are not independent: the sum of
 /// the products of deviations over such pairs, itself included. Never below that of independent pairs.
 Estimate mean_over_pairs(std::span<const CorunMeasurement> pairs,
@@ -251,7 +220,7 @@ PredictorScore score(std::span<const CorunMeasurement> pairs, const Predictor& p
   result.rmse = std::sqrt(square / static_cast<double>(x.size()));
   result.bias = bias / static_cast<double>(x.size());
   // Training means are low where the held-out job is slow: their ranking is an artefact.
-  if (!predictor.constant) result.spearman = spearman(x, y);
+  if (!predictor.constant && x.size() > 2) result.spearman = spearman(x, y);
   return result;
 }
 

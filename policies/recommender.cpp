@@ -25,7 +25,7 @@ Recommender::Recommender(RecommenderOptions options, PolicyContext context)
       options_(std::move(options)),
       belief_(std::move(context.belief)),
       seed_(context.seed),
-      needs_profile_(belief_->as_clusters() != nullptr) {}
+      needs_profile_(belief_->needs_profile()) {}
 
 std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const JobId> waiting,
                                      std::uint64_t first, std::size_t wanted) const {

@@ -56,6 +56,8 @@ class Belief {
   virtual void learn(const EpisodeOutcome& outcome) = 0;
   /// The cluster face of this belief, or nullptr when it knows jobs one by one.
   virtual const ClusterBelief* as_clusters() const { return nullptr; }
+  /// Whether it goes by profiles, so that a policy that holds it must have them taken.
+  virtual bool needs_profile() const { return as_clusters() != nullptr; }
 };
 
 }  // namespace corun

@@ -62,7 +62,7 @@ std::size_t printed_groups(const Json& json, std::string_view table) {
 
 /// A knowledge base of this table of co-runs over the printed clusters, from the raw data set.
 std::string build_printed(const test::TemporaryDirectory& directory, const std::string& coruns) {
-  const std::string path = directory.path(coruns + ".kb.yaml");
+  std::string path = directory.path(coruns + ".kb.yaml");
   const auto built = test::run_corun(
       {"kb", "build", "--data", data_directory(), "--profiles", "alnair/alnair_dataset.csv",
        "--synthetic", "paper", "--centres", kSource + "/experiments/jrs/centres-labels.csv",

@@ -142,7 +142,7 @@ std::string find_input_file(const std::string& path, const CommonOptions& common
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
   if (!common.data.empty() && !std::filesystem::path(path).is_absolute()) {
-    const std::string there = common.data + "/" + path;
+    std::string there = common.data + "/" + path;
     if (std::filesystem::exists(there, error)) return there;
   }
   throw InputError(flag, "no file '" + printable(path) + "'" +

@@ -1,0 +1,117 @@
+#include "experiments/pair_evaluation.hpp"
+
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "tests/support/public_data.hpp"
+
+namespace corun {
+namespace {
+
+/// Jobs with one feature; a job slows down by its own times its partner's, with a little noise.
+PairTable planted(std::size_t jobs, double noise) {
+  Rng rng(1, Stream::kTest);
+  PairTable table;
+  table.source = "planted";
+  table.speeds.features = {{"load", FeatureScale::kLinear}};
+  for (std::size_t j = 0; j < jobs; ++j) {
+    table.speeds.jobs.push_back(static_cast<WorkloadKey>(j));
+    table.speeds.values.push_back(static_cast<double>(j) / static_cast<double>(jobs));
+    table.names.push_back("j" + std::to_string(j));
+    table.families.push_back("f" + std::to_string(j % 4));
+  }
+  for (std::uint32_t a = 0; a < jobs; ++a) {
+    for (std::uint32_t b = a + 1; b < jobs; ++b) {
+      const double heat = table.speeds.values[a] * table.speeds.values[b];
+      const auto speed = [&] { return std::exp(-heat + noise * rng.normal()); };
+      const double first = speed();
+      table.speeds.rows.push_back({a, b, first, speed()});
+      table.scored.push_back(true);
+    }
+  }
+  return table;
+}
+
+FactorOptions quick() {
+  FactorOptions o;
+  o.chains = {{3, 0.05}};
+  o.sweeps = 120;
+  o.burn_in = 40;
+  return o;
+}
+
+const PairScore& of(const PairEvaluation& e, const std::string& name) {
+  for (const PairScore& s : e.scores) {
+    if (s.predictor == name) return s;
+  }
+  throw std::logic_error(name);
+}
+
+TEST(PairEvaluation, FindsWhoPredicts) {
+  const PairTable table = planted(26, 0.02);
+  PairEvaluationOptions options;
+  options.factors = quick();
+  options.queues = 10;
+  for (const PairSplit split : {PairSplit::kPairs, PairSplit::kJob, PairSplit::kFamily}) {
+    const PairEvaluation e = evaluate_pairs(table, split, options);
+    EXPECT_EQ(e.pairs, 325u);
+    EXPECT_EQ(e.folds, split == PairSplit::kPairs ? 5u : split == PairSplit::kJob ? 26u : 4u);
+    const PairScore& factors = of(e, "factors");
+    EXPECT_LT(factors.mae, 0.35 * of(e, "mean").mae) << name_of(split);
+    EXPECT_LT(factors.mae, of(e, "cluster-mean").mae) << name_of(split);
+    EXPECT_GT(factors.spearman, 0.95);
+    EXPECT_GT(factors.covered, 0.85);
+    EXPECT_LT(factors.regret, 0.2);
+    EXPECT_NEAR(of(e, "median").regret, 1, 0.6) << "a constant knows nothing of pairs";
+    EXPECT_GT(e.random_isd, e.best_isd);
+  }
+}
+
+TEST(PairEvaluation, SameBytesOnAnyNumberOfThreads) {
+  const PairTable table = planted(12, 0.05);
+  PairEvaluationOptions options;
+  options.factors = quick();
+  const PairEvaluation one = evaluate_pairs(table, PairSplit::kJob, options);
+  options.threads = 3;
+  const PairEvaluation three = evaluate_pairs(table, PairSplit::kJob, options);
+  for (std::size_t p = 0; p < one.scores.size(); ++p) {
+    EXPECT_EQ(one.scores[p].mae, three.scores[p].mae);
+    EXPECT_EQ(one.scores[p].rmse, three.scores[p].rmse);
+  }
+}
+
+TEST(PairEvaluation, RefusesWhatCannotBeSplit) {
+  PairEvaluationOptions options;
+  options.factors = quick();
+  PairTable nameless = planted(8, 0);
+  for (std::string& family : nameless.families) family.clear();
+  EXPECT_THROW(evaluate_pairs(nameless, PairSplit::kFamily, options), InputError);
+  PairTable unscored = planted(8, 0);
+  unscored.scored.assign(unscored.scored.size(), false);
+  EXPECT_THROW(evaluate_pairs(unscored, PairSplit::kPairs, options), InputError);
+  PairTable lonely = planted(2, 0);  // the one pair held out leaves nothing
+  EXPECT_THROW(evaluate_pairs(lonely, PairSplit::kJob, options), InputError);
+}
+
+TEST(PairEvaluation, Lucid) {
+  const char* file = "lucid/lucid_pairs.csv";
+  if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+  WorkloadKeys keys;
+  const PairTable table = read_pair_table(test::public_data(file), keys);
+  PairEvaluationOptions options;
+  options.threads = 2;
+  const PairEvaluation e = evaluate_pairs(table, PairSplit::kPairs, options);
+  EXPECT_LT(of(e, "factors").mae, 0.0450);
+  EXPECT_GT(of(e, "cluster-mean").mae, 0.09);
+  EXPECT_GT(of(e, "factors").spearman, 0.89);
+  EXPECT_GE(of(e, "factors").covered, 0.85);
+  EXPECT_LE(of(e, "factors").covered, 0.95);
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,142 @@
+#include "models/factor_belief.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "models/interference/overlap.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+namespace {
+
+/// Fast enough for a test; what is asked of it does not hang on the last sample.
+FactorOptions quick() {
+  FactorOptions o;
+  o.chains = {{4, 0.05}};
+  o.sweeps = 120;
+  o.burn_in = 40;
+  return o;
+}
+
+Profile profile(double u, double m, double t) { return {u, m, t, {}, false}; }
+
+CorunMeasurement measured(WorkloadKey a, WorkloadKey b, double isd_a, double isd_b) {
+  CorunMeasurement row;
+  row.source = "test";
+  for (const auto& [key, isd] : {std::pair(a, isd_a), std::pair(b, isd_b)}) {
+    CorunMember m;
+    m.workload = key;
+    m.profile = profile(20.0 + 10.0 * key, 30, 10);
+    m.solo_s = 100;
+    m.corun_s = 100 * (1 + isd);
+    row.members.push_back(m);
+  }
+  return row;
+}
+
+TEST(SpeedTableOfRows, TakesPairsOfKnownWorkloads) {
+  std::vector<CorunMeasurement> rows{measured(0, 1, 0.2, 0.2), measured(1, 2, 0.5, 0.1)};
+  rows[1].members[0].profile.gpu_util_pct = 50;  // a second look at workload 1: the mean counts
+  rows[1].members[1].profile.imputed = true;     // nobody profiled workload 2
+  CorunMeasurement triple = measured(0, 1, 1, 1);
+  triple.members.push_back(triple.members[0]);
+  rows.push_back(triple);
+  rows.push_back(measured(kUnknownWorkload, 1, 1, 1));
+  const SpeedTable table = speed_table(rows);
+  ASSERT_EQ(table.jobs, (std::vector<WorkloadKey>{0, 1, 2}));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.of(1)[0], 40);
+  EXPECT_TRUE(std::isnan(table.of(2)[0]));
+  // Both ran 120 s of 100 s of work: 1 / 1.2.
+  EXPECT_NEAR(table.rows[0].speed_a, 1 / 1.2, 1e-12);
+  EXPECT_NEAR(table.rows[0].speed_b, 1 / 1.2, 1e-12);
+  // 1 runs 150 s, 40 of them alone: its speed beside 2 is (100 - 40) / 110.
+  EXPECT_NEAR(table.rows[1].speed_a, 60.0 / 110, 1e-12);
+  EXPECT_NEAR(table.rows[1].speed_b, 100.0 / 110, 1e-12);
+}
+
+TEST(FactorBelief, KnowsNothingWithoutMeasurements) {
+  const auto prior = FactorBelief::make_prior({}, quick());
+  const FactorBelief belief(prior, {{0, profile(50, 50, 50), {}}, {1, profile(10, 10, 10), {}}});
+  const PairBelief p = belief.pair(JobId{0}, JobId{1});
+  EXPECT_FALSE(p.observed);
+  EXPECT_EQ(p.isd_a, 0);
+}
+
+TEST(FactorBelief, ExpectsWhatWasMeasuredBefore) {
+  WorkloadKeys keys;
+  const auto rows = paper_measurements(keys, kAllPapers);
+  const auto prior = FactorBelief::make_prior(speed_table(rows), FactorOptions{});
+  // Over all measured pairs, job by job: far closer than one mean for all.
+  double error = 0;
+  double constant = 0;
+  double count = 0;
+  double mean = 0;
+  const SpeedTable& table = prior->table;
+  for (const SpeedTable::Row& r : table.rows) mean += 1 / r.speed_a - 1 + 1 / r.speed_b - 1;
+  mean /= 2 * static_cast<double>(table.rows.size());
+  for (const SpeedTable::Row& r : table.rows) {
+    const FactorBelief belief(prior, {{table.jobs[r.a], {}, {}}, {table.jobs[r.b], {}, {}}});
+    const PairBelief p = belief.pair(JobId{0}, JobId{1});
+    // Of equally long jobs the slower one's ISD is below 1 / s - 1; compare the first to end.
+    const double truth = std::min(1 / r.speed_a, 1 / r.speed_b) - 1;
+    error += std::abs(std::min(p.isd_a, p.isd_b) - truth);
+    constant += std::abs(mean - truth);
+    count += 1;
+  }
+  EXPECT_LT(error, 0.6 * constant) << error / count << " against " << constant / count;
+}
+
+TEST(FactorBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
+  std::vector<CorunMeasurement> rows;
+  for (WorkloadKey k = 0; k < 6; ++k) rows.push_back(measured(k, (k + 1) % 6, 0.1 * k, 0.3));
+  const auto prior = FactorBelief::make_prior(speed_table(rows), quick());
+  using std::chrono::seconds;
+  const FactorBelief belief(prior, {{0, profile(20, 30, 10), {}},
+                                    {3, profile(50, 30, 10), {}},
+                                    {0, profile(20, 30, 10), Duration(seconds(10))},
+                                    {3, profile(50, 30, 10), Duration(seconds(1000))},
+                                    {kUnknownWorkload, profile(44, 30, 10), {}}});
+  const PairBelief ab = belief.pair(JobId{0}, JobId{1});
+  const PairBelief ba = belief.pair(JobId{1}, JobId{0});
+  EXPECT_EQ(ab.isd_a, ba.isd_b);
+  EXPECT_EQ(ab.ps, ba.ps);
+  EXPECT_GT(ab.isd_b, 0);
+  const PairBelief timed = belief.pair(JobId{2}, JobId{3});
+  EXPECT_LT(timed.isd_b, 0.05) << "a short partner hardly delays a long job";
+  EXPECT_GT(timed.isd_a, timed.isd_b);
+  EXPECT_TRUE(belief.pair(JobId{0}, JobId{4}).observed)
+      << "a job never measured goes by its profile";
+}
+
+TEST(FactorBelief, LearnsFromFinishedCoRuns) {
+  std::vector<CorunMeasurement> rows;
+  for (WorkloadKey k = 0; k < 8; ++k) rows.push_back(measured(k, (k + 1) % 8, 0.1, 0.1));
+  const auto prior = FactorBelief::make_prior(speed_table(rows), quick());
+  FactorBelief belief(prior, {{0, profile(20, 30, 10), {}}, {4, profile(60, 30, 10), {}}});
+  const double before = belief.pair(JobId{0}, JobId{1}).isd_a;
+  std::vector<MemberOutcome> members(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    members[i].job = JobId{static_cast<std::uint32_t>(i)};
+    members[i].solo = std::chrono::seconds(100);
+    members[i].corun = std::chrono::seconds(250);  // much worse than thought
+  }
+  EpisodeOutcome outcome;
+  outcome.members = members;
+  for (int n = 0; n < 12; ++n) {
+    outcome.together = false;  // a job that joined later says nothing of speeds here
+    belief.learn(outcome);
+    EXPECT_EQ(belief.refits(), 0u);
+  }
+  outcome.together = true;
+  for (int n = 0; n < 12; ++n) belief.learn(outcome);
+  EXPECT_EQ(belief.refits(), 1u) << "8 rows known, 8 new ones: once";
+  EXPECT_GT(belief.pair(JobId{0}, JobId{1}).isd_a, before + 0.5);
+  for (int n = 0; n < 200; ++n) belief.learn(outcome);
+  EXPECT_LT(belief.refits(), 9u) << "grows with the logarithm";
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,574 @@
+#include "traces/pair_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "tests/support/public_data.hpp"
+
+namespace corun {
+namespace {
+
+using Predictions = std::vector<std::array<double, 4>>;
+
+const std::string kLucidHead =
+    "pair_id,job_a,model_a,solo_speed_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,"
+    "lucid_label_a,norm_a,job_b,model_b,solo_speed_b,solo_gpu_util_b,solo_gmem_util_b,"
+    "solo_gmem_mib_b,lucid_label_b,norm_b\n";
+const std::string kLucid = kLucidHead +
+                           "0,A|32,A,9,45.5,20,2694,1,0.98,\"B, big\",B,8,58.5,25,2360,0,1.03\n"
+                           "1,A|32,A,9,45.5,20,2694,1,1,P|32,PPO,7,12,0,2051,0,1\n"
+                           "2,\"B, big\",B,8,58.5,25,2360,0,,\"B, big\",B,8,58.5,25,2360,0,0.5\n";
+
+const std::string kGavelHead =
+    "gpu,job_a,family_a,job_b,family_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,"
+    "solo_k80_b,corun_a,failed,norm_a,norm_b,norm_sum\n";
+const std::string kGavel = kGavelHead +
+                           "p100,x,X,y,Y,1,2,3,4,5,0,7,0,0.5,0.25,0.75\n"
+                           "p100,x,X,x,X,1,2,3,1,2,3,7,1,0.0,0.0,0.0\n";
+
+const std::string kCorunHead =
+    "group,gpu,sharing,session,job,gpu_util_pct,mem_alloc_pct,mem_time_pct,mem_used_mib,solo_s,"
+    "corun_s\n";
+const std::string kCorun = kCorunHead +
+                           "1,V100,mps,s1,a,40,50,10,2000,100,125\n"
+                           "1,V100,mps,s1,b,60,,20,0,200,300\n"
+                           "2,V100,mps,s2,b,70,30,20,,10,10\n"
+                           "2,V100,mps,s2,a,40,50,10,2000,9,10\n"
+                           "3,V100,mps,s1,b,60,,20,,10,30\n"
+                           "3,V100,mps,s1,a,40,50,10,2000,10,30\n"
+                           "3,V100,mps,s1,c,40,50,10,2000,10,30\n";
+
+PairTable read(const std::string& text, WorkloadKeys& keys, const std::string& name = "t.csv") {
+  std::istringstream in(text);
+  return read_pair_table(in, name, keys);
+}
+
+PairTable read(const std::string& text) {
+  WorkloadKeys keys;
+  return read(text, keys);
+}
+
+std::string write(const PairTable& table, const Predictions& predictions) {
+  std::ostringstream out;
+  write_predictions(out, table, predictions);
+  return out.str();
+}
+
+template <typename Function>
+std::string error_of_call(const Function& function) {
+  try {
+    function();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string error_of(const std::string& text) {
+  return error_of_call([&] { read(text); });
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::vector<std::string> feature_names(const PairTable& table) {
+  std::vector<std::string> names;
+  for (const SpeedTable::Feature& feature : table.speeds.features) {
+    names.push_back(feature.name + (feature.scale == FeatureScale::kLog ? " log" : ""));
+  }
+  return names;
+}
+
+std::vector<double> values(const PairTable& table, std::size_t job) {
+  return {table.speeds.of(job), table.speeds.of(job) + table.speeds.features.size()};
+}
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// What every table keeps, whatever was read.
+void expect_whole(const PairTable& table) {
+  const SpeedTable& speeds = table.speeds;
+  EXPECT_FALSE(speeds.rows.empty());
+  EXPECT_EQ(speeds.values.size(), speeds.jobs.size() * speeds.features.size());
+  EXPECT_EQ(table.names.size(), speeds.jobs.size());
+  EXPECT_EQ(table.families.size(), speeds.jobs.size());
+  EXPECT_EQ(table.scored.size(), speeds.rows.size());
+  EXPECT_TRUE(table.header.empty() || table.fields.size() == speeds.rows.size());
+  EXPECT_EQ(std::set<WorkloadKey>(speeds.jobs.begin(), speeds.jobs.end()).size(),
+            speeds.jobs.size());
+  for (std::size_t r = 0; r < speeds.rows.size(); ++r) {
+    const SpeedTable::Row& row = speeds.rows[r];
+    ASSERT_LT(std::max(row.a, row.b), speeds.jobs.size());
+    for (const double speed : {row.speed_a, row.speed_b}) {
+      EXPECT_TRUE(std::isnan(speed) || (speed > 0 && speed <= 2)) << speed;
+    }
+    EXPECT_EQ(table.scored[r], !std::isnan(row.speed_a) && !std::isnan(row.speed_b));
+  }
+  for (std::size_t i = 0; i < speeds.jobs.size(); ++i) {
+    for (std::size_t f = 0; f < speeds.features.size(); ++f) {
+      const double value = speeds.of(i)[f];
+      EXPECT_FALSE(std::isinf(value));
+      EXPECT_FALSE(value < 0 || (value == 0 && speeds.features[f].scale == FeatureScale::kLog));
+    }
+  }
+}
+
+/// Predictions beside the rows leave all that was there as it was.
+void expect_round_trip(const PairTable& table) {
+  const Predictions predictions(table.speeds.rows.size(), {0.5, 1.0 / 3, 0.125, 0.0625});
+  const std::string written = write(table, predictions);
+  const PairTable again = read(written);
+  expect_whole(again);
+  EXPECT_EQ(again.names, table.names);
+  EXPECT_EQ(again.families, table.families);
+  EXPECT_EQ(again.scored, table.scored);
+  EXPECT_EQ(again.speeds.features, table.speeds.features);
+  EXPECT_TRUE(std::ranges::equal(again.speeds.values, table.speeds.values, same));
+  ASSERT_EQ(again.header.size(), table.header.size() + 4);
+  EXPECT_TRUE(std::equal(table.header.begin(), table.header.end(), again.header.begin()));
+  ASSERT_EQ(again.fields.size(), table.fields.size());
+  for (std::size_t r = 0; r < table.fields.size(); ++r) {
+    const SpeedTable::Row& row = table.speeds.rows[r];
+    EXPECT_EQ(again.speeds.rows[r].a, row.a);
+    EXPECT_EQ(again.speeds.rows[r].b, row.b);
+    EXPECT_TRUE(same(again.speeds.rows[r].speed_a, row.speed_a));
+    EXPECT_TRUE(same(again.speeds.rows[r].speed_b, row.speed_b));
+    std::vector<std::string> expected = table.fields[r];
+    expected.insert(expected.end(), {"0.5", "0.3333333333333333", "0.125", "0.0625"});
+    EXPECT_EQ(again.fields[r], expected);
+  }
+}
+
+TEST(PairTable, ReadsLucid) {
+  WorkloadKeys keys;
+  const WorkloadKey known = keys.of("B, big");
+  const PairTable table = read(kLucid, keys);
+  expect_whole(table);
+  EXPECT_EQ(table.source, "t.csv");
+  EXPECT_EQ(table.gpu, "RTX-3090");
+  EXPECT_EQ(table.sharing, "");
+  EXPECT_TRUE(table.has_speeds);
+  EXPECT_EQ(table.names, (std::vector<std::string>{"A|32", "B, big", "P|32"}));
+  EXPECT_EQ(table.families, (std::vector<std::string>{"A", "B", "PPO"}));
+  EXPECT_EQ(table.speeds.jobs[1], known);
+  EXPECT_EQ(feature_names(table),
+            (std::vector<std::string>{"gpu_util_pct", "mem_time_pct", "mem_used_mib log"}));
+  EXPECT_EQ(values(table, 0), (std::vector<double>{45.5, 20, 2694}));
+  EXPECT_EQ(values(table, 2), (std::vector<double>{12, 0, 2051}));
+  EXPECT_EQ(table.scored, (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(table.speeds.rows[0].speed_a, 0.98);
+  EXPECT_EQ(table.speeds.rows[0].speed_b, 1.03);
+  EXPECT_EQ(table.speeds.rows[1].speed_a, 1);  // measured, beside one that was imputed
+  EXPECT_TRUE(std::isnan(table.speeds.rows[1].speed_b));
+  EXPECT_EQ(table.speeds.rows[2].a, 1u);
+  EXPECT_EQ(table.speeds.rows[2].b, 1u);
+  EXPECT_TRUE(std::isnan(table.speeds.rows[2].speed_a));
+  EXPECT_EQ(table.speeds.rows[2].speed_b, 0.5);
+  EXPECT_EQ(table.header.size(), 17u);
+  EXPECT_EQ(table.fields[0][9], "B, big");
+  expect_round_trip(table);
+}
+
+TEST(PairTable, ReadsGavelWithItsOwnGpuFirst) {
+  const PairTable table = read(kGavel);
+  expect_whole(table);
+  EXPECT_EQ(table.gpu, "p100");
+  EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(table.families, (std::vector<std::string>{"X", "Y"}));
+  EXPECT_EQ(feature_names(table),
+            (std::vector<std::string>{"solo_p100 log", "solo_v100 log", "solo_k80 log"}));
+  EXPECT_EQ(values(table, 0), (std::vector<double>{2, 1, 3}));
+  EXPECT_EQ(values(table, 1)[0], 5);
+  EXPECT_TRUE(std::isnan(values(table, 1)[2]));  // a rate of 0 is not known
+  EXPECT_EQ(table.scored, (std::vector<bool>{true, false}));
+  EXPECT_TRUE(std::isnan(table.speeds.rows[1].speed_a));
+  EXPECT_TRUE(std::isnan(table.speeds.rows[1].speed_b));
+  expect_round_trip(table);
+
+  const std::string row = ",x,X,y,Y,1,2,3,4,5,6,7,0,0.5,0.25,0.75\n";
+  EXPECT_EQ(values(read(kGavelHead + "v100" + row), 1), (std::vector<double>{4, 5, 6}));
+  EXPECT_EQ(values(read(kGavelHead + "k80" + row), 1), (std::vector<double>{6, 4, 5}));
+  // What failed has no speed, whatever stands there.
+  const PairTable failed = read(kGavelHead + "k80,x,X,y,Y,1,2,3,4,5,6,7,1,0.5,,\n");
+  EXPECT_TRUE(std::isnan(failed.speeds.rows[0].speed_a));
+}
+
+TEST(PairTable, ReadsCorunMeasurements) {
+  const PairTable table = read(kCorun);
+  expect_whole(table);
+  EXPECT_EQ(table.gpu, "V100");
+  EXPECT_EQ(table.sharing, "mps");
+  EXPECT_EQ(table.passed_over, 1u);
+  EXPECT_EQ(table.names, (std::vector<std::string>{"a", "b"}));  // c is in no pair
+  EXPECT_EQ(table.families, (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(feature_names(table), (std::vector<std::string>{"gpu_util_pct", "mem_alloc_pct",
+                                                            "mem_time_pct", "mem_used_mib log"}));
+  EXPECT_EQ(values(table, 0), (std::vector<double>{40, 50, 10, 2000}));
+  EXPECT_EQ(values(table, 1)[0], 65);  // of two sessions, one of them measured twice
+  EXPECT_EQ(values(table, 1)[1], 30);  // known in one
+  EXPECT_TRUE(std::isnan(values(table, 1)[3]));
+  ASSERT_EQ(table.speeds.rows.size(), 2u);
+  EXPECT_EQ(table.speeds.rows[0].speed_a, 100.0 / 125);
+  EXPECT_EQ(table.speeds.rows[0].speed_b, (200.0 - 175) / 125);
+  EXPECT_EQ(table.speeds.rows[1].a, 1u);
+  EXPECT_EQ(table.speeds.rows[1].speed_a, 1);  // both end together
+  EXPECT_EQ(table.speeds.rows[1].speed_b, 0.9);
+  EXPECT_EQ(table.scored, (std::vector<bool>{true, true}));
+  EXPECT_TRUE(table.header.empty());
+  EXPECT_TRUE(table.fields.empty());
+  EXPECT_EQ(write(table, Predictions(2, {0.5, 0.25, 0.125, 0.0625})),
+            "job_a,job_b,norm_a,norm_b,pred_norm_a,pred_norm_b,pred_sd_a,pred_sd_b\n"
+            "a,b,0.8,0.2,0.5,0.25,0.125,0.0625\nb,a,1,0.9,0.5,0.25,0.125,0.0625\n");
+}
+
+TEST(PairTable, OrderOfTheTwoDoesNotMatterToSpeeds) {
+  const PairTable table = read(kCorunHead + "1,G,s,,b,,,,,200,300\n1,G,s,,a,,,,,100,125\n");
+  EXPECT_EQ(table.speeds.rows[0].speed_a, (200.0 - 175) / 125);
+  EXPECT_EQ(table.speeds.rows[0].speed_b, 100.0 / 125);
+}
+
+TEST(PairTable, WithoutOutcomeItIsATableToPredict) {
+  const PairTable lucid = read(
+      "job_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,job_b,solo_gpu_util_b,"
+      "solo_gmem_util_b,solo_gmem_mib_b,note\n"
+      "x,1,2,3,y,4,5,,\"say \"\"hi\"\"\"\nx,1.0000001,2,3,x,,,,\n");
+  expect_whole(lucid);
+  EXPECT_FALSE(lucid.has_speeds);
+  EXPECT_EQ(lucid.scored, (std::vector<bool>{false, false}));
+  EXPECT_EQ(lucid.families, (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(values(lucid, 0), (std::vector<double>{1, 2, 3}));
+  EXPECT_TRUE(std::isnan(values(lucid, 1)[2]));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(write(lucid, {{0.5, 1, 0.25, 0.125}, {nan, 1, nan, 0}}),
+            "job_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,job_b,solo_gpu_util_b,"
+            "solo_gmem_util_b,solo_gmem_mib_b,note,pred_norm_a,pred_norm_b,pred_sd_a,pred_sd_b\n"
+            "x,1,2,3,y,4,5,,\"say \"\"hi\"\"\",0.5,1,0.25,0.125\n"
+            "x,1.0000001,2,3,x,,,,,,1,,0\n");
+  expect_round_trip(lucid);
+
+  // `failed` without speeds is an outcome left behind.
+  const PairTable gavel = read(
+      "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b,"
+      "failed\nv100,x,y,1,2,3,4,5,6,1\n");
+  EXPECT_FALSE(gavel.has_speeds);
+  EXPECT_TRUE(std::isnan(gavel.speeds.rows[0].speed_a));
+  expect_round_trip(gavel);
+}
+
+TEST(PairTable, NamesModelsAndOutcomesAreNoFeatures) {
+  const std::string other =
+      replaced(kLucid, "0,A|32,A,9,45.5,20,2694,1,0.98,\"B, big\",B,8,58.5,25,2360,0,1.03",
+               "9,A|32,A,1,45.5,20,2694,3,0.98,\"B, big\",B,7,58.5,25,2360,3,1.03");
+  EXPECT_EQ(read(other).speeds.values, read(kLucid).speeds.values);
+}
+
+TEST(PairTable, PredictionsFitTheirTable) {
+  const PairTable table = read(kLucid);
+  EXPECT_THROW(write(table, Predictions(2)), std::invalid_argument);
+  const PairTable again = read(write(table, Predictions(3)));
+  EXPECT_EQ(error_of_call([&] { write(again, Predictions(3)); }),
+            "t.csv:1:1: the header has a column 'pred_norm_a' already, expected none of a "
+            "prediction's; remove or rename it");
+}
+
+TEST(PairTable, AppendJoinsJobs) {
+  WorkloadKeys keys;
+  PairTable table;
+  append(table, read(kGavel, keys, "one.csv"));
+  const PairTable more =
+      read(kGavelHead + "p100,z,Z,y,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n", keys, "two.csv");
+  append(table, more);
+  expect_whole(table);
+  EXPECT_EQ(table.source, "one.csv, two.csv");
+  EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y", "z"}));
+  EXPECT_EQ(table.families, (std::vector<std::string>{"X", "Y", "Z"}));
+  EXPECT_EQ(values(table, 1), (std::vector<double>{5, 4, 6}));  // the rate that one.csv lacks
+  EXPECT_EQ(values(table, 2), (std::vector<double>{9, 9, 9}));
+  ASSERT_EQ(table.speeds.rows.size(), 3u);
+  EXPECT_EQ(table.speeds.rows[2].a, 2u);
+  EXPECT_EQ(table.speeds.rows[2].b, 1u);
+  EXPECT_EQ(table.speeds.rows[2].speed_b, 0.75);
+  EXPECT_EQ(table.fields.size(), 3u);
+  append(table, table);
+  EXPECT_EQ(table.speeds.rows.size(), 6u);
+  EXPECT_EQ(table.names.size(), 3u);
+  expect_whole(table);
+
+  // Rows of other columns cannot stand in one file.
+  const PairTable bare = read(
+      "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b\n"
+      "p100,x,new,1,2,3,4,5,6\n",
+      keys, "three.csv");
+  append(table, bare);
+  expect_whole(table);
+  EXPECT_TRUE(table.has_speeds);
+  EXPECT_TRUE(table.header.empty() && table.fields.empty());
+  EXPECT_FALSE(write(table, Predictions(7)).empty());
+  EXPECT_THROW(append(table, read(kGavelHead + "p100,q,Z,r,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n")),
+               std::logic_error);
+}
+
+TEST(PairTable, AppendRefusesWhatDisagrees) {
+  WorkloadKeys keys;
+  PairTable gavel = read(kGavel, keys, "one.csv");
+  const auto error = [&](PairTable& to, const std::string& text) {
+    const PairTable more = read(text, keys, "two.csv");
+    const std::size_t rows = to.speeds.rows.size();
+    std::string message = error_of_call([&] { append(to, more); });
+    EXPECT_EQ(to.speeds.rows.size(), rows);
+    return message;
+  };
+  EXPECT_EQ(error(gavel, kLucid),
+            "two.csv: found features gpu_util_pct, mem_time_pct, mem_used_mib, expected solo_p100, "
+            "solo_v100, solo_k80 as in one.csv; give tables of one form and GPU type");
+  EXPECT_TRUE(error(gavel, kGavelHead + "k80,z,Z,y,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n")
+                  .starts_with("two.csv: found features solo_k80"));
+  EXPECT_EQ(error(gavel, kGavelHead + "p100,z,Z,y,Y,9,9,9,4,5.5,6,7,0,1,0.75,1.75\n"),
+            "two.csv: solo_p100 of job 'y' is 5.5, expected 5 as in one.csv; correct one of the "
+            "two, or rename the job");
+  EXPECT_EQ(error(gavel, kGavelHead + "p100,z,Z,y,N,9,9,9,4,5,6,7,0,1,0.75,1.75\n"),
+            "two.csv: the family of job 'y' is 'N', expected 'Y' as in one.csv; correct one of the "
+            "two, or rename the job");
+  PairTable corun = read(kCorun, keys, "one.corun.csv");
+  EXPECT_EQ(error(corun, kCorunHead + "1,K80,mps,,a,,,,,1,1\n1,K80,mps,,b,,,,,1,1\n"),
+            "two.csv: pairs on GPU type 'K80', expected 'V100' as in one.corun.csv; give tables of "
+            "one GPU type");
+  EXPECT_EQ(error(corun, kCorunHead + "1,V100,mig,,a,,,,,1,1\n1,V100,mig,,b,,,,,1,1\n"),
+            "two.csv: pairs sharing by 'mig', expected 'mps' as in one.corun.csv; give tables of "
+            "one sharing mode");
+  // A profile that is not known disagrees with nothing.
+  append(corun, read(kCorunHead + "1,V100,mps,,a,,,,,1,1\n1,V100,mps,,b,,,,,1,1\n", keys));
+  EXPECT_EQ(corun.speeds.rows.size(), 3u);
+  EXPECT_EQ(values(corun, 0), (std::vector<double>{40, 50, 10, 2000}));
+  expect_whole(corun);
+}
+
+TEST(PairTable, FractionsAreNoPercentages) {
+  const auto row = [](const std::string& a, const std::string& b, const std::string& util) {
+    return "0," + a + ",M,9," + util + ",20,2694,1,1," + b + ",M,9," + util + ",20,2694,1,1\n";
+  };
+  const std::string two = kLucidHead + row("a", "b", "0.5") + row("a", "b", "0.5");
+  EXPECT_EQ(error_of(two), "no error");  // two jobs, however often they meet
+  EXPECT_EQ(error_of(two + row("c", "a", "0.5")),
+            "t.csv:1:36: all 3 jobs have values of 'solo_gpu_util_a' and 'solo_gpu_util_b' between "
+            "0 and 1, expected percentages: fractions? write percent");
+  EXPECT_EQ(error_of(two + row("c", "d", "1.5")), "no error");
+}
+
+TEST(PairTable, NamesThePlaceOfEveryMistake) {
+  const std::string forms =
+      ", expected at least one of these, x being a and b: (1) Lucid's job_x, solo_gpu_util_x, "
+      "solo_gmem_util_x, solo_gmem_mib_x; (2) Gavel's gpu, job_x, solo_v100_x, solo_p100_x, "
+      "solo_k80_x; (3) co-run measurements with group, gpu, sharing, job, solo_s, corun_s; ";
+  const auto lucid = [](const std::string& from, const std::string& to) {
+    return replaced(kLucid, from, to);
+  };
+  const auto gavel = [](const std::string& from, const std::string& to) {
+    return replaced(kGavel, from, to);
+  };
+  const std::string speed = "expected a speed relative to the one alone, above 0 and up to 2; ";
+  const std::string percent =
+      speed + "a percentage or a slowdown? write speed beside the other / speed alone";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "t.csv:1:1: the file is empty, expected a header line; write one"},
+      {"job_a,job_b,norm_a,norm_b\na,b,1,1\n",
+       "t.csv:1:1: the header is of no table of pairs" + forms + "name another file or add them"},
+      {"solo_gpu_util_a,solo_k80_b\n1,2\n",
+       "t.csv:1:1: the header has columns of Lucid's form and of Gavel's" + forms +
+           "remove those of one form"},
+      {kLucidHead, "t.csv:1:1: no rows after the header, expected one per pair; add pairs"},
+      {kLucid + "3,A|32\n", "t.csv:5:1: the row has 2 fields, expected 17 fields"},
+      {kLucid + "\n", "t.csv:5:1: the line is empty, expected 17 fields"},
+      {lucid("0.98,", "0.98,,"), "t.csv:2:61: the row goes on after 17 fields"},
+      {lucid("job_b", "job_a"), "t.csv:1:106: column 'job_a' is named a second time"},
+      {lucid("job_b", "partner"),
+       "t.csv:1:1: the header has no column 'job_b', expected at least job_x, solo_gpu_util_x, "
+       "solo_gmem_util_x, solo_gmem_mib_x for x = a and b; add it"},
+      {lucid("solo_gmem_mib_b", "solo_gmem_mb_b"),
+       "t.csv:1:1: the header has no column 'solo_gmem_mib_b', expected at least job_x, "
+       "solo_gpu_util_x, solo_gmem_util_x, solo_gmem_mib_x for x = a and b; did you mean it by "
+       "'solo_gmem_mb_b'?"},
+      {lucid("solo_gpu_util_a", "other"),
+       "t.csv:1:1: the header has no column 'solo_gpu_util_a', expected at least"},
+      {lucid("model_b", "kind"),
+       "t.csv:1:1: the header has no column 'model_b', expected at least job_x, solo_gpu_util_x, "
+       "solo_gmem_util_x, solo_gmem_mib_x for x = a and b, and beside speeds the family; add it"},
+      {lucid("norm_b", "x"),
+       "t.csv:1:1: the header has no column 'norm_b', expected at least job_x, solo_gpu_util_x, "
+       "solo_gmem_util_x, solo_gmem_mib_x for x = a and b, and the speeds of both jobs or of none; "
+       "add it"},
+      {lucid("norm_a", "x"), "t.csv:1:1: the header has no column 'norm_a', expected"},
+      {lucid("0,A|32", "0,"), "t.csv:2:3: column 'job_a' is empty, expected the name of a job"},
+      {lucid("A|32,A", "A|32,"), "t.csv:2:8: column 'model_a' is empty, expected the family"},
+      {lucid("0.98", "-0.98"), "t.csv:2:27: column 'norm_a' is '-0.98', " + speed},
+      {lucid("0.98", "nan"), "t.csv:2:27: column 'norm_a' is 'nan', " + speed},
+      {lucid("0.98", "inf"), "t.csv:2:27: column 'norm_a' is 'inf', " + speed},
+      {lucid("0.98", "1e400"), "t.csv:2:27: column 'norm_a' is '1e400', " + speed},
+      {lucid("0.98", "98"), "t.csv:2:27: column 'norm_a' is '98', " + percent},
+      {lucid("0.98", "2.01"), "t.csv:2:27: column 'norm_a' is '2.01', " + percent},
+      {lucid("0.98", "0"),
+       "t.csv:2:27: column 'norm_a' is '0', " + speed + "a pair that does not fit? leave it empty"},
+      {lucid("45.5", "145.5"),
+       "t.csv:2:12: column 'solo_gpu_util_a' is '145.5', expected a percentage, from 0 to 100"},
+      {lucid("45.5", "inf"), "t.csv:2:12: column 'solo_gpu_util_a' is 'inf', expected"},
+      {lucid("2694", "-1"), "t.csv:2:20: column 'solo_gmem_mib_a' is '-1', expected a number of M"},
+      {lucid("1,A|32,A,9,45.5", "1,A|32,A,9,45.6"),
+       "t.csv:3:12: column 'solo_gpu_util_a' is '45.6', expected 45.5, which job 'A|32' has on "
+       "line 2; correct one of the two, or rename the job"},
+      {lucid("0,1.03\n1,A|32,A", "0,1.03\n1,A|32,C"),
+       "t.csv:3:8: column 'model_a' is 'C', expected 'A', which job 'A|32' has on line 2; correct "
+       "one of the two, or rename the job"},
+      {lucid("2,\"B, big\",B,8,58.5,25,2360,0,,", "2,B2,B,8,58.5,25,2360,0,,") +
+           "3,C,C,9,1,2,3,0,1,C,C,9,1,2,4,0,1\n",
+       "t.csv:5:29: column 'solo_gmem_mib_b' is '4', expected 3, which job 'C' has on line 5"},
+      {lucid("0,A|32,A,9", "0,A|32,A,\"9\n\""),
+       "t.csv:2:10: column 'solo_speed_a' is '9\\x0a', expected text on one line"},
+      {gavel("p100,x,X,x", "v100,x,X,x"),
+       "t.csv:3:1: column 'gpu' is 'v100', expected 'p100' as on line 2; write each GPU type's "
+       "pairs to a file of its own"},
+      {gavel("p100,x", "a100,x"),
+       "t.csv:2:1: column 'gpu' is 'a100', expected v100, p100 or k80; correct it"},
+      {gavel("p100,x", ",x"), "t.csv:2:1: column 'gpu' is empty, expected v100, p100 or k80"},
+      {gavel("gpu,", "card,"), "t.csv:1:1: the header has no column 'gpu', expected at least gpu"},
+      {gavel("family_b", "b"), "t.csv:1:1: the header has no column 'family_b', expected"},
+      {gavel("7,1,0.0", "7,0,0.0"),
+       "t.csv:3:30: column 'norm_a' is '0.0', " + speed +
+           "a pair that does not fit? write 1 in 'failed', or leave it empty"},
+      {gavel("7,1,0.0", "7,2,0.0"), "t.csv:3:28: column 'failed' is '2', expected a flag"},
+      {gavel("7,1,0.0", "7,1,many"), "t.csv:3:30: column 'norm_a' is 'many', " + speed},
+      {gavel("Y,1,2,3", "Y,1,-2,3"), "t.csv:2:16: column 'solo_p100_a' is '-2', expected a rate"},
+      {kCorunHead, "t.csv:1:1: no rows after the header"},
+      {replaced(kCorunHead, "solo_s", "solo"), "t.csv:1:84: unknown column 'solo'"},
+      {kCorunHead + "1,G,s,,a,,,,,1,1\n1,G,s,,a,,,,,1,1\n1,G,s,,a,,,,,1,1\n",
+       "t.csv:1:1: all 1 groups have more than two jobs, expected pairs; add groups of two"},
+      {kCorunHead + "g,G,s,,a,,,,,1,1\ng,G,s,,b,,,,,1,3\n",
+       "t.csv group 'g': found solo_s 1 and corun_s 3, which is a speed of -1 beside the other "
+       "job, expected a speed relative to the one alone, above 0 and up to 2; correct the times or "
+       "remove the group"},
+      {kCorunHead + "g,G,s,,a,,,,,1,1\ng,G,s,,b,,,,,9,1\n",
+       "t.csv group 'g': found solo_s 9 and corun_s 1, which is a speed of 9 beside"},
+      {kCorunHead + "1,G,s,,a,,,,,1,1\n1,G,s,,b,,,,,1,1\n2,H,s,,a,,,,,1,1\n2,H,s,,b,,,,,1,1\n",
+       "t.csv group '2': ran on 'H' by 's', expected 'G' by 's' as in group '1'; write each GPU "
+       "type and sharing mode to a file of its own"},
+      {kCorunHead + "1,G,s,,a,0.1,,,,1,1\n1,G,s,,b,0.1,,,,1,1\n2,G,s,,a,0.1,,,,1,1\n"
+                    "2,G,s,,b,,,,,1,1\n",
+       "t.csv:1:1: all 3 values of column 'gpu_util_pct' lie between 0 and 1"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const std::string error = error_of(text);
+    EXPECT_TRUE(error.starts_with(expected)) << error << "\nis not\n" << expected;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+  }
+  WorkloadKeys keys;
+  EXPECT_THROW(read_pair_table("/nowhere/pairs.csv", keys), InputError);
+}
+
+TEST(PairTable, ReadsFilesOfEveryForm) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "corun_pair_table_test";
+  std::filesystem::create_directories(folder);
+  for (const std::string& text : {kLucid, kGavel, kCorun}) {
+    const std::filesystem::path path = folder / "pairs.csv";
+    std::ofstream(path) << text;
+    WorkloadKeys keys;
+    const PairTable table = read_pair_table(path.string(), keys);
+    EXPECT_EQ(table.source, "pairs.csv");
+    EXPECT_TRUE(std::ranges::equal(table.speeds.values, read(text).speeds.values, same));
+  }
+  std::filesystem::remove_all(folder);
+
+  WorkloadKeys keys;
+  const PairTable table = read_pair_table(CORUN_SOURCE_DIR "/examples/mine.corun.csv", keys);
+  expect_whole(table);
+  EXPECT_EQ(std::ranges::count(table.scored, false), 0);
+}
+
+TEST(PairTable, SurvivesPrefixesAndMutations) {
+  const std::string alphabet = ",\"\n\r\t 0.-eNab\xc3\xa9";
+  Rng rng(1, Stream::kTest);
+  int accepted = 0;
+  const auto survives = [&](const std::string& text) {
+    const std::string error = error_of(text);  // anything but an InputError ends the test
+    EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+    if (error != "no error") return;
+    ++accepted;
+    const PairTable table = read(text);
+    expect_whole(table);
+    if (!table.header.empty()) expect_round_trip(table);
+  };
+  for (const std::string& text : {kLucid, kGavel, kCorun}) {
+    for (std::size_t end = 0; end <= text.size(); ++end) survives(text.substr(0, end));
+    for (int trial = 0; trial < 2000; ++trial) {
+      std::string hostile = text;
+      for (std::uint32_t k = rng.below(3) + 1; k > 0; --k) {
+        const std::size_t at = rng.below(static_cast<std::uint32_t>(hostile.size()));
+        hostile[at] = alphabet[rng.below(static_cast<std::uint32_t>(alphabet.size()))];
+      }
+      survives(hostile);
+    }
+  }
+  EXPECT_GT(accepted, 100);
+}
+
+TEST(PairTable, LucidDataSet) {
+  const char* file = "lucid/lucid_pairs.csv";
+  if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+  WorkloadKeys keys;
+  const PairTable table = read_pair_table(test::public_data(file), keys);
+  expect_whole(table);
+  EXPECT_EQ(table.speeds.rows.size(), 982u);
+  EXPECT_EQ(table.names.size(), 50u);
+  EXPECT_EQ(std::ranges::count(table.scored, true), 745);
+  EXPECT_TRUE(
+      std::ranges::none_of(table.speeds.values, [](double value) { return std::isnan(value); }));
+  EXPECT_EQ(values(table, 0), (std::vector<double>{45.409, 19.727, 2694}));
+  EXPECT_EQ(table.speeds.rows[0].speed_b, 1.034);
+  expect_round_trip(table);
+}
+
+TEST(PairTable, GavelDataSet) {
+  struct Expected {
+    std::string gpu;
+    int failed;
+    double first;  ///< solo rate of the first job on this GPU
+  };
+  for (const Expected& expected : {Expected{"v100", 21, 32.353384328946916},
+                                   {"p100", 11, 35.869203207990005},
+                                   {"k80", 45, 4.795294551566172}}) {
+    const std::string file = "gavel/gavel_" + expected.gpu + "_pairs.csv";
+    if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+    WorkloadKeys keys;
+    const PairTable table = read_pair_table(test::public_data(file), keys);
+    expect_whole(table);
+    EXPECT_EQ(table.gpu, expected.gpu);
+    EXPECT_EQ(table.speeds.rows.size(), 351u);
+    EXPECT_EQ(table.names.size(), 26u);
+    EXPECT_EQ(std::ranges::count(table.scored, false), expected.failed);
+    EXPECT_EQ(table.speeds.features[0].name, "solo_" + expected.gpu);
+    EXPECT_EQ(values(table, 0)[0], expected.first);
+    EXPECT_TRUE(
+        std::ranges::none_of(table.speeds.values, [](double value) { return std::isnan(value); }));
+    expect_round_trip(table);
+  }
+}
+
+}  // namespace
+}  // namespace corun

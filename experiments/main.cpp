@@ -28,7 +28,7 @@ constexpr std::array<Command, 5> kCommands{{
      corun::recommend_command},
     {"kb", "knowledge base: from profiles and measured co-runs to what policies believe",
      corun::kb_command},
-    {"model", "interference models: how well they predict what they have not seen",
+    {"model", "interference models: fit, predict, and how far they can be trusted",
      corun::model_command},
     {"list", "what there is: policies, models, traces, knowledge bases, experiments",
      corun::list_command},

@@ -8,6 +8,7 @@
 #include "experiments/atomic_file.hpp"
 #include "experiments/cli.hpp"
 #include "experiments/model_evaluation.hpp"
+#include "experiments/model_words.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 #include "traces/corun_csv.hpp"
@@ -229,7 +230,7 @@ std::uint64_t whole_number(const po::variables_map& values, const std::string& k
 int eval(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "model eval";
-  command.usage = "corun model eval [--pairs papers|lucid|FILE.corun.csv] [options]";
+  command.usage = "corun model eval [--pairs papers|lucid|FILE] [--split pairs|job|family|all] [options]";
   command.summary =
       "Leaves one job out at a time, fits every interference model on the measured pairs that\n"
       "remain and predicts the rest: errors of ISD, and the regret of pairing queues by those\n"
@@ -239,12 +240,16 @@ int eval(const std::vector<std::string>& arguments) {
   command.examples =
       "  corun model eval                           the papers' tables, compiled in\n"
       "  corun model eval --queues 50 --format csv  one row per figure\n"
-      "  corun model eval --pairs lucid             needs the data directory, see --data\n";
+      "  corun model eval --pairs lucid             needs the data directory, see --data\n"
+      "  corun model eval --split all --pairs lucid/lucid_pairs.csv       the same\n";
   command.configured = false;
   auto add = command.own.add_options();
-  add("pairs", po::value<std::string>()->default_value("papers"),
-      "papers: JRS II to VII and PriRecT III, IV; lucid: lucid/lucid_pairs.csv of the data "
-      "directory; or a file of co-run measurements");
+  add("pairs", po::value<std::vector<std::string>>()->composing(),
+      "papers (the default): JRS II to VII and PriRecT III, IV; lucid: lucid/lucid_pairs.csv of the "
+      "data directory; or a file of co-run measurements; with --split tables of pairs");
+  add("split", po::value<std::string>(),
+      "cross-validate the model of `corun model fit` on tables of pairs: pairs, job, family or all "
+      "are held out");
   add("queues", po::value<std::string>()->default_value("100"),
       "random queues per session; 1 to 100000");
   add("seed", po::value<std::string>()->default_value("1"), "which queues are drawn");
@@ -254,10 +259,21 @@ int eval(const std::vector<std::string>& arguments) {
 
   const std::string output =
       common.output ? checked_output_path(*common.output, "--output") : std::string();
-  const std::string pairs = (*values)["pairs"].as<std::string>();
+  const auto tables = values->count("pairs") != 0
+                          ? (*values)["pairs"].as<std::vector<std::string>>()
+                          : std::vector<std::string>{"papers"};
   const std::uint64_t queues = whole_number(*values, "queues", 1, 100'000);
   const std::uint64_t seed =
       whole_number(*values, "seed", 0, std::numeric_limits<std::int64_t>::max());
+  if (values->count("split") != 0) {
+    if (values->count("pairs") == 0) {
+      throw InputError("--split", "goes with --pairs FILE, a table of pairs to cross-validate on");
+    }
+    return model_cross_validate(tables, (*values)["split"].as<std::string>(),
+                                static_cast<std::size_t>(queues), seed, common);
+  }
+  if (tables.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
+  const std::string& pairs = tables.front();
   const ModelEvaluation evaluation =
       evaluate_models(data_of(pairs, common.data), static_cast<std::size_t>(queues), seed);
 
@@ -285,18 +301,23 @@ int eval(const std::vector<std::string>& arguments) {
 
 int model_command(const std::vector<std::string>& arguments) {
   const std::string action = arguments.empty() ? "" : arguments.front();
-  if (action == "eval") return eval({arguments.begin() + 1, arguments.end()});
+  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1),
+                                      arguments.end());
+  if (action == "fit") return model_fit(rest);
+  if (action == "predict") return model_predict(rest);
+  if (action == "eval") return eval(rest);
   if (action == "--help" || action == "-h") {
-    std::cout << "usage: corun model eval [options]\n\n"
-                 "Interference models: how well they predict what they have not seen.\n"
-                 "`corun model eval --help` teaches it.\n\nExamples:\n  corun model eval\n";
+    std::cout << "usage: corun model fit|predict|eval [options]\n\n"
+                 "What pairs of jobs cost each other, learnt from measured pairs.\n\n"
+                 "  fit      from tables of measured pairs to a model\n"
+                 "  predict  a table of pairs in, the same with predicted speeds out\n"
+                 "  eval     how well interference models predict what they have not seen\n\n"
+                 "`corun model WORD --help` teaches each of them.\n\nExamples:\n"
+                 "  corun model eval\n";
     return kDone;
   }
-  if (action == "fit" || action == "predict") {
-    throw InputError("corun model", "'" + action + "' is not part of this version; there is: eval");
-  }
-  constexpr std::array<std::string_view, 1> kActions{"eval"};
-  throw InputError("corun model", action.empty() ? "do what? There is: eval"
+  constexpr std::array<std::string_view, 3> kActions{"fit", "predict", "eval"};
+  throw InputError("corun model", action.empty() ? "do what? There is: fit, predict, eval"
                                                  : "no action '" + printable(action) +
                                                        "': " + did_you_mean(action, kActions));
 }

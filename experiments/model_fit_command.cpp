@@ -166,7 +166,9 @@ int model_fit(const std::vector<std::string>& arguments) {
   } catch (const std::invalid_argument& e) {
     throw InputError(table.source, e.what());
   }
-  write_model(output, *model, table);
+  const std::string about =
+      fmt::format("{} rows of {} jobs, seed {}", table.speeds.rows.size(), model->jobs(), *seed);
+  write_model_file(output, {*model, workload_digests(*model, keys), about}, "--out");
   const std::size_t measured =
       static_cast<std::size_t>(std::count(table.scored.begin(), table.scored.end(), true));
   if (common.format == Format::kJson) {
@@ -220,20 +222,20 @@ int model_predict(const std::vector<std::string>& arguments) {
 
   WorkloadKeys keys;
   const PairTable table = read_pair_table(pairs, keys);
-  const FactorModel model = read_model(model_path, table);
+  const FactorModel model = read_model_file(model_path, keys, table.names).model;
   check_features(model, table);
+  std::vector<PairJob> jobs;
+  for (std::size_t j = 0; j < table.speeds.jobs.size(); ++j) {
+    jobs.push_back({table.speeds.jobs[j], {table.speeds.of(j), table.speeds.features.size()}});
+  }
   std::vector<PairQuery> queries;
-  const std::size_t width = table.speeds.features.size();
-  const auto job = [&](std::uint32_t j) {
-    return PairJob{table.speeds.jobs[j], {table.speeds.of(j), width}};
-  };
   for (const SpeedTable::Row& row : table.speeds.rows) {
-    queries.push_back({job(row.a), job(row.b)});
-    queries.push_back({job(row.b), job(row.a)});
+    queries.push_back({row.a, row.b});
+    queries.push_back({row.b, row.a});
   }
   std::vector<SpeedPrediction> speeds;
   try {
-    speeds = model.predict(queries);
+    speeds = model.predict(jobs, queries);
   } catch (const std::invalid_argument& e) {
     throw InputError(table.source, e.what());
   }

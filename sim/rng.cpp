@@ -127,7 +127,10 @@ double Rng::exponential(double mean) { return -mean * std::log1p(-uniform()); }
 
 double Rng::gamma(double shape) {
   // Below 1 by Gamma(shape) = Gamma(shape + 1) U^(1 / shape).
-  if (shape < 1) return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);
+  if (shape < 1) {
+    const double above = gamma(shape + 1);  // drawn first, whatever order a compiler prefers
+    return above * std::pow(1 - uniform(), 1 / shape);
+  }
   const double d = shape - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);
   for (;;) {

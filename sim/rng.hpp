@@ -29,6 +29,7 @@ enum class Stream : std::uint32_t {
   kPermutation = 13,  ///< permuted labels of a permutation test; entity = permutation
   kFolds = 14,        ///< which fold of a cross-validation a row belongs to
   kFactors = 15,      ///< Gibbs sampling of the factor model; entity = chain
+  kFactorDraws = 16,  ///< what jobs the factor model never saw may deviate by; entity = sample
 };
 
 /// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <future>
 #include <limits>
+#include <set>
 #include <stdexcept>
+#include <string>
 
 #include <Eigen/Dense>
 
@@ -24,6 +26,21 @@ constexpr Eigen::Index kMostKernelFeatures = 64;
 /// Half-width of a 90 % interval in standard deviations: between a normal's 1.645 and 1.587 of a
 /// Student t with 6 degrees, since both posterior and noise scatter.
 constexpr double kReach = 1.62;
+/// Deviation of -log(speed) before any is seen, and how many speeds that counts for.
+constexpr double kPriorDeviation = 0.3;
+constexpr double kPriorCount = 2;
+constexpr double kLeastDeviation = 0.01;
+/// Features further from the mean than this many deviations count as this far: nobody has seen what
+/// is out there, and factors that grow with them multiply.
+constexpr double kFarthest = 10;
+/// Larger features would overflow when squared.
+constexpr double kLargestFeature = 1e100;
+/// exp() of this and of its negative are normal numbers, whatever deviation they are multiplied by.
+constexpr double kLargestExponent = 300;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::invalid_argument("factor model: " + what);
+}
 
 struct Observation {
   Eigen::Index of, beside;
@@ -39,6 +56,19 @@ Matrix normal_matrix(Rng& rng, Eigen::Index rows, Eigen::Index columns) {
   return m;
 }
 
+/// Cholesky root. What is rooted here is positive definite by construction; should rounding have
+/// spoilt that, it is helped by the least share of its diagonal that does.
+Eigen::LLT<Matrix> rooted(const Matrix& m) {
+  Eigen::LLT<Matrix> root(m);
+  for (double help = 1e-12; root.info() != Eigen::Success; help *= 100) {
+    if (help > 1) throw std::logic_error("factor model: a matrix that is not positive definite");
+    Matrix helped = m;
+    helped.diagonal() += help * m.diagonal().cwiseAbs().maxCoeff() * Vector::Ones(m.rows());
+    root.compute(helped);
+  }
+  return root;
+}
+
 /// Wishart(freedom, scale) by Bartlett's decomposition; `scale` positive definite.
 Matrix wishart(Rng& rng, double freedom, const Matrix& scale) {
   const Eigen::Index d = scale.rows();
@@ -47,7 +77,7 @@ Matrix wishart(Rng& rng, double freedom, const Matrix& scale) {
     for (Eigen::Index j = 0; j < i; ++j) t(i, j) = rng.normal();
     t(i, i) = std::sqrt(2 * rng.gamma((freedom - static_cast<double>(i)) / 2));
   }
-  const Matrix root = scale.llt().matrixL() * t;
+  const Matrix root = rooted(scale).matrixL() * t;
   return root * root.transpose();
 }
 
@@ -66,6 +96,7 @@ class Chain {
   Chain(const Matrix& basis, std::vector<Observation> observations, const FactorChain& chain,
         const FactorOptions& options, std::uint64_t number)
       : basis_(basis),
+        gram_(basis.transpose() * basis),
         observations_(std::move(observations)),
         options_(options),
         spread_(chain.spread),
@@ -121,25 +152,27 @@ class Chain {
     const Matrix& given = own ? partner_ : own_;
     const Matrix p = precision_.block(from, from, k_, k_);
     const Matrix cross = precision_.block(from, other, k_, k_);
-    const Matrix shift = p.llt().solve(cross);
+    const Matrix shift = rooted(p).solve(cross);
     const Matrix mean =
         prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
     const auto& met = own ? by_own_ : by_partner_;
-    const Matrix before = given;  // a job beside itself: its other half is held
+    // `given` stays as it is throughout: also a job beside itself meets its own other half as drawn.
+    Matrix h(k_, k_);
+    Vector g(k_);
+    Vector x(k_);
     for (Eigen::Index i = 0; i < jobs_; ++i) {
-      Matrix h = p;
-      Vector g = p * mean.row(i).transpose();
+      h = p;
+      g.noalias() = p * mean.row(i).transpose();
       for (const std::size_t o : met[static_cast<std::size_t>(i)]) {
         const Observation& seen = observations_[o];
-        const Eigen::Index j = own ? seen.beside : seen.of;
-        Vector x = before.row(j).transpose();
+        x = given.row(own ? seen.beside : seen.of).transpose();
         const double level = x(0);
         x(0) = 1;
         const double w = tau_ * seen.weight;
-        h.noalias() += w * x * x.transpose();
+        h.selfadjointView<Eigen::Lower>().rankUpdate(x, w);
         g += w * (seen.target - level) * x;
       }
-      const Eigen::LLT<Matrix> root(h);
+      const Eigen::LLT<Matrix> root = rooted(h);  // reads the lower half
       const Vector z = normal_matrix(rng_, k_, 1);
       drawn.row(i) = (root.solve(g) + root.matrixU().solve(z)).transpose();
     }
@@ -169,8 +202,7 @@ class Chain {
     const Eigen::Index q = basis_.cols();
     Vector ridge = Vector::Constant(q, strength_);
     ridge(0) = 0.1;  // the intercept is nearly free
-    const Matrix k = Matrix(basis_.transpose() * basis_) + Matrix(ridge.asDiagonal());
-    const Eigen::LLT<Matrix> k_root(k);
+    const Eigen::LLT<Matrix> k_root = rooted(gram_ + Matrix(ridge.asDiagonal()));
     const Matrix mean = k_root.solve(basis_.transpose() * w);
     const Matrix rest = w - basis_ * mean;
     const auto freedom = static_cast<double>(d_ + 2);
@@ -178,10 +210,10 @@ class Chain {
     Matrix scatter = Matrix::Identity(d_, d_) * (spread_ * freedom / 2) + rest.transpose() * rest +
                      mean.transpose() * ridge.asDiagonal() * mean;
     scatter = ((scatter + scatter.transpose()) / 2).eval();
-    const Matrix inverse = scatter.llt().solve(Matrix::Identity(d_, d_));
+    const Matrix inverse = rooted(scatter).solve(Matrix::Identity(d_, d_));
     precision_ = wishart(rng_, freedom + static_cast<double>(jobs_), inverse);
     const Matrix g = normal_matrix(rng_, q, d_);
-    const Matrix precision_root = precision_.llt().matrixL();
+    const Matrix precision_root = rooted(precision_).matrixL();
     const Matrix columns =
         precision_root.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(g);
     beta_ = mean + k_root.matrixU().solve(columns);
@@ -191,16 +223,17 @@ class Chain {
   }
 
   FactorModel::Sample sample() const {
-    const Matrix covariance = precision_.llt().solve(Matrix::Identity(d_, d_));
+    const Matrix covariance = rooted(precision_).solve(Matrix::Identity(d_, d_));
     return {static_cast<int>(k_ - 1),
             row_major(own_),
             row_major(partner_),
             row_major(beta_),
-            row_major(covariance.llt().matrixL()),
+            row_major(rooted(covariance).matrixL()),
             static_cast<float>(1 / std::sqrt(tau_))};
   }
 
   const Matrix& basis_;
+  Matrix gram_;
   std::vector<Observation> observations_;
   const FactorOptions& options_;
   double spread_;
@@ -213,36 +246,75 @@ class Chain {
 };
 
 void check_options(const FactorOptions& o) {
-  const bool fine = !o.chains.empty() && o.sweeps > o.burn_in && o.burn_in >= 0 &&
-                    o.keep_every >= 1 && o.freedom > 2 && std::isfinite(o.freedom) &&
-                    o.threads >= 1 &&
-                    std::all_of(o.chains.begin(), o.chains.end(), [](const FactorChain& c) {
-                      return c.rank >= 1 && c.rank <= 64 && c.spread > 0 && std::isfinite(c.spread);
-                    });
-  if (!fine) throw std::invalid_argument("factor model: options out of bounds");
+  if (o.chains.empty()) refuse("no chains");
+  for (const FactorChain& c : o.chains) {
+    if (c.rank < 1 || c.rank > FactorModel::kMostRank) {
+      refuse("rank " + std::to_string(c.rank) + ", expected 1 to " +
+             std::to_string(FactorModel::kMostRank));
+    }
+    if (!(c.spread > 0) || c.spread > 1e6) refuse("spread is not above 0 and at most 1e6");
+  }
+  if (o.burn_in < 0 || o.sweeps <= o.burn_in) refuse("sweeps are not more than the burn-in");
+  if (o.keep_every < 1) refuse("keep_every is below 1");
+  if (!o.chains.front().predicts ||
+      !std::is_sorted(o.chains.begin(), o.chains.end(),
+                      [](const auto& a, const auto& b) { return a.predicts && !b.predicts; })) {
+    refuse("chains that predict do not stand first");
+  }
+  if (!(o.freedom > 2) || !std::isfinite(o.freedom)) refuse("freedom is not above 2 and finite");
+  if (o.threads < 1) refuse("threads are below 1");
 }
 
 double scaled(double value, FeatureScale scale) {
   if (std::isnan(value)) return value;
-  if (!std::isfinite(value)) throw std::invalid_argument("factor model: an infinite feature");
+  if (std::fabs(value) > kLargestFeature) refuse("a feature is infinite or beyond 1e100");
   if (scale == FeatureScale::kLinear) return value;
-  if (!(value > 0)) {
-    throw std::invalid_argument("factor model: a feature on a log scale is not above 0");
-  }
+  if (!(value > 0)) refuse("a feature on a log scale is not above 0");
   return std::log(value);
+}
+
+/// Numbers of x: the features and the differences of those on a log scale.
+std::size_t width_of(const std::vector<SpeedTable::Feature>& features) {
+  const auto logs = static_cast<std::size_t>(
+      std::count_if(features.begin(), features.end(),
+                    [](const SpeedTable::Feature& f) { return f.scale == FeatureScale::kLog; }));
+  return features.size() + (logs > 0 ? logs * (logs - 1) / 2 : 0);
+}
+
+void check_table(const SpeedTable& table) {
+  if (table.features.size() > FactorModel::kMostFeatures) {
+    refuse(std::to_string(table.features.size()) + " features, at most " +
+           std::to_string(FactorModel::kMostFeatures) + " are possible");
+  }
+  if (table.values.size() != table.jobs.size() * table.features.size()) {
+    refuse("values are not jobs x features");
+  }
+  std::set<WorkloadKey> met;
+  for (const WorkloadKey key : table.jobs) {
+    if (key != kUnknownWorkload && !met.insert(key).second) refuse("a workload is listed twice");
+  }
+  for (const SpeedTable::Row& row : table.rows) {
+    if (row.a >= table.jobs.size() || row.b >= table.jobs.size()) {
+      refuse("a row is of a job that is not there");
+    }
+    for (const double speed : {row.speed_a, row.speed_b}) {
+      if (!std::isnan(speed) && (!(speed > 0) || !std::isfinite(speed))) {
+        refuse("a speed is not above 0 and finite");
+      }
+    }
+  }
 }
 
 }  // namespace
 
 FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& options) {
   check_options(options);
+  check_table(table);
   const std::size_t given = table.features.size();
-  if (table.values.size() != table.jobs.size() * given) {
-    throw std::invalid_argument("factor model: values are not jobs x features");
-  }
   FactorModel model;
-  model.features_ = table.features;
-  model.freedom_ = options.freedom;
+  State& state = model.state_;
+  state.features = table.features;
+  state.freedom = options.freedom;
 
   // The jobs seen: those with a speed of their own or of a partner.
   constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
@@ -250,7 +322,6 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
   std::vector<std::size_t> seen;
   std::vector<Observation> observations;
   const auto see = [&](std::uint32_t job) {
-    if (job >= table.jobs.size()) throw std::invalid_argument("factor model: no such job");
     if (place[job] == kNowhere) {
       place[job] = seen.size();
       seen.push_back(job);
@@ -259,61 +330,64 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
   };
   const auto add = [&](std::uint32_t of, std::uint32_t beside, double speed) {
     if (std::isnan(speed)) return;
-    if (!(speed > 0) || !std::isfinite(speed)) {
-      throw std::invalid_argument("factor model: a speed is not above 0 and finite");
-    }
-    observations.push_back({see(of), see(beside), -std::log(speed), 1});
+    const Eigen::Index i = see(of);
+    observations.push_back({i, see(beside), -std::log(speed), 1});
   };
   for (const SpeedTable::Row& row : table.rows) {
     if (row.a == row.b && !std::isnan(row.speed_a) && !std::isnan(row.speed_b)) {
-      add(row.a, row.b, (row.speed_a + row.speed_b) / 2);  // two copies of one job: one entry
+      add(row.a, row.b, row.speed_a / 2 + row.speed_b / 2);  // two copies of one job: one entry
     } else {
       add(row.a, row.b, row.speed_a);
       add(row.b, row.a, row.speed_b);
     }
   }
-  if (observations.empty()) throw std::invalid_argument("factor model: no measured speed");
+  if (observations.empty()) refuse("no measured speed");
 
+  const auto count_of = static_cast<double>(observations.size());
   double sum = 0;
   for (const Observation& o : observations) sum += o.target;
-  model.target_mean_ = sum / static_cast<double>(observations.size());
-  double squares = 0;
+  state.target_mean = sum / count_of;
+  double squares = kPriorCount * kPriorDeviation * kPriorDeviation;
   for (const Observation& o : observations) {
-    squares += (o.target - model.target_mean_) * (o.target - model.target_mean_);
+    squares += (o.target - state.target_mean) * (o.target - state.target_mean);
   }
-  constexpr double kLeastDeviation = 0.01;
-  model.target_deviation_ =
-      std::max(kLeastDeviation, std::sqrt(squares / static_cast<double>(observations.size())));
+  state.target_deviation = std::max(kLeastDeviation, std::sqrt(squares / (count_of + kPriorCount)));
   for (Observation& o : observations) {
-    o.target = (o.target - model.target_mean_) / model.target_deviation_;
+    o.target = (o.target - state.target_mean) / state.target_deviation;
   }
 
   // x, standardised over the jobs seen; what a job lacks is their mean.
   std::vector<std::vector<double>> raw;
   for (const std::size_t job : seen) raw.push_back(model.expand({table.of(job), given}));
-  const std::size_t width = raw.front().size();
-  model.mean_.assign(width, 0);
-  model.deviation_.assign(width, 0);
+  const std::size_t width = width_of(state.features);
+  state.mean.assign(width, 0);
+  state.deviation.assign(width, 0);
   for (std::size_t f = 0; f < width; ++f) {
     double total = 0;
     double count = 0;
+    // What differs by less is the same but for rounding: of a logarithm's, absolute and relative.
+    const bool linear = f < given && state.features[f].scale == FeatureScale::kLinear;
+    double largest = linear ? 0 : 1;
     for (const std::vector<double>& x : raw) {
       if (std::isnan(x[f])) continue;
       total += x[f];
       count += 1;
+      largest = std::max(largest, std::fabs(x[f]));
     }
-    model.mean_[f] = count > 0 ? total / count : 0;
+    if (count == 0) continue;
+    state.mean[f] = total / count;
     double square = 0;
     for (const std::vector<double>& x : raw) {
-      if (!std::isnan(x[f])) square += (x[f] - model.mean_[f]) * (x[f] - model.mean_[f]);
+      if (!std::isnan(x[f])) square += (x[f] - state.mean[f]) * (x[f] - state.mean[f]);
     }
-    model.deviation_[f] = count > 0 ? std::sqrt(square / count) : 0;
+    constexpr double kSame = 1e-9;
+    const double deviation = std::sqrt(square / count);
+    if (deviation > kSame * largest) state.deviation[f] = deviation;
   }
   for (const std::size_t job : seen) {
-    model.position_.emplace(table.jobs[job], model.keys_.size());
-    model.keys_.push_back(table.jobs[job]);
+    state.keys.push_back(table.jobs[job]);
     const auto z = model.standardise({table.of(job), given});
-    model.landmarks_.insert(model.landmarks_.end(), z.begin(), z.end());
+    state.landmarks.insert(state.landmarks.end(), z.begin(), z.end());
   }
 
   // Kernel features: k(x, seen) V omega^(-1/2).
@@ -323,34 +397,36 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
     for (Eigen::Index j = 0; j < n; ++j) {
       double square = 0;
       for (std::size_t f = 0; f < width; ++f) {
-        const double d = model.landmarks_[static_cast<std::size_t>(i) * width + f] -
-                         model.landmarks_[static_cast<std::size_t>(j) * width + f];
+        const double d = state.landmarks[static_cast<std::size_t>(i) * width + f] -
+                         state.landmarks[static_cast<std::size_t>(j) * width + f];
         square += d * d;
       }
       kernel(i, j) = std::exp(-square / 2);
     }
   }
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(kernel);
+  if (eigen.info() != Eigen::Success) throw std::logic_error("factor model: no eigenvectors");
   std::vector<Eigen::Index> kept;
   for (Eigen::Index e = n; e-- > 0 && std::ssize(kept) < kMostKernelFeatures;) {
     if (width > 0 && eigen.eigenvalues()(e) > kLeastEigenvalue) kept.push_back(e);
   }
-  model.kernel_features_ = kept.size();
   for (Eigen::Index i = 0; i < n; ++i) {
     for (const Eigen::Index e : kept) {
       // A sign of its own for every direction, or the solver's choice would reach the draws.
       Eigen::Index largest = 0;
       eigen.eigenvectors().col(e).cwiseAbs().maxCoeff(&largest);
       const double sign = eigen.eigenvectors()(largest, e) < 0 ? -1 : 1;
-      model.kernel_root_.push_back(sign * eigen.eigenvectors()(i, e) /
-                                   std::sqrt(eigen.eigenvalues()(e)));
+      state.kernel_root.push_back(sign * eigen.eigenvectors()(i, e) /
+                                  std::sqrt(eigen.eigenvalues()(e)));
     }
   }
 
+  model.index();
+
   Matrix basis(n, static_cast<Eigen::Index>(1 + width + model.kernel_features_));
   for (Eigen::Index i = 0; i < n; ++i) {
-    const auto row = model.basis(
-        std::span(model.landmarks_).subspan(static_cast<std::size_t>(i) * width, width));
+    const auto row =
+        model.basis(std::span(state.landmarks).subspan(static_cast<std::size_t>(i) * width, width));
     for (Eigen::Index c = 0; c < basis.cols(); ++c) {
       basis(i, c) = row[static_cast<std::size_t>(c)];
     }
@@ -374,21 +450,24 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
   }
   for (std::future<void>& one : running) one.get();
   for (std::vector<Sample>& of_chain : samples) {
-    for (Sample& s : of_chain) model.samples_.push_back(std::move(s));
+    for (Sample& s : of_chain) state.samples.push_back(std::move(s));
+    const auto c = static_cast<std::size_t>(&of_chain - samples.data());
+    if (options.chains[c].predicts) state.predicting = state.samples.size();
   }
+  model.draw_deviations();
   return model;
 }
 
 std::vector<double> FactorModel::expand(std::span<const double> features) const {
-  if (features.size() != features_.size()) {
-    throw std::invalid_argument("factor model: a job has " + std::to_string(features.size()) +
-                                " features, the model " + std::to_string(features_.size()));
+  if (features.size() != state_.features.size()) {
+    refuse("a job has " + std::to_string(features.size()) + " features, the model " +
+           std::to_string(state_.features.size()));
   }
   std::vector<double> x;
   std::vector<double> logs;
   for (std::size_t f = 0; f < features.size(); ++f) {
-    x.push_back(scaled(features[f], features_[f].scale));
-    if (features_[f].scale == FeatureScale::kLog) logs.push_back(x.back());
+    x.push_back(scaled(features[f], state_.features[f].scale));
+    if (state_.features[f].scale == FeatureScale::kLog) logs.push_back(x.back());
   }
   for (std::size_t i = 0; i < logs.size(); ++i) {
     for (std::size_t j = i + 1; j < logs.size(); ++j) x.push_back(logs[i] - logs[j]);
@@ -399,7 +478,10 @@ std::vector<double> FactorModel::expand(std::span<const double> features) const 
 std::vector<double> FactorModel::standardise(std::span<const double> features) const {
   std::vector<double> z = expand(features);
   for (std::size_t f = 0; f < z.size(); ++f) {
-    z[f] = std::isnan(z[f]) || deviation_[f] == 0 ? 0 : (z[f] - mean_[f]) / deviation_[f];
+    const double deviation = state_.deviation[f];
+    z[f] = std::isnan(z[f]) || deviation == 0
+               ? 0
+               : std::clamp((z[f] - state_.mean[f]) / deviation, -kFarthest, kFarthest);
   }
   return z;
 }
@@ -409,144 +491,217 @@ std::vector<double> FactorModel::basis(std::span<const double> standardised) con
   std::vector<double> phi{1};
   phi.insert(phi.end(), standardised.begin(), standardised.end());
   phi.resize(1 + width + kernel_features_, 0);
-  for (std::size_t j = 0; j < keys_.size() && kernel_features_ > 0; ++j) {
+  for (std::size_t j = 0; j < state_.keys.size() && kernel_features_ > 0; ++j) {
     double square = 0;
     for (std::size_t f = 0; f < width; ++f) {
-      const double d = standardised[f] - landmarks_[j * width + f];
+      const double d = standardised[f] - state_.landmarks[j * width + f];
       square += d * d;
     }
     const double k = std::exp(-square / 2);
     for (std::size_t e = 0; e < kernel_features_; ++e) {
-      phi[1 + width + e] += k * kernel_root_[j * kernel_features_ + e];
+      phi[1 + width + e] += k * state_.kernel_root[j * kernel_features_ + e];
     }
   }
   return phi;
 }
 
-/// Where a job's factors come from.
+/// What the samples expect of one job: (a, u, b, v) of the first, of the second, and so on.
 struct FactorModel::Resolved {
-  std::optional<std::size_t> position;
-  std::vector<double> phi;  ///< of a job never seen
+  bool seen = false;
+  std::vector<double> factors;
 };
 
 FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
+  Resolved out;
+  out.factors.reserve(factors_);
   if (const auto at = position_.find(job.workload); at != position_.end()) {
-    return {at->second, {}};
+    out.seen = true;
+    for (const Sample& sample : state_.samples) {
+      const auto k = static_cast<std::size_t>(sample.rank) + 1;
+      for (const auto* half : {&sample.own, &sample.partner}) {
+        const float* const row = half->data() + at->second * k;
+        out.factors.insert(out.factors.end(), row, row + k);
+      }
+    }
+    return out;
   }
-  return {std::nullopt, basis(standardise(job.features))};
+  const std::vector<double> phi = basis(standardise(job.features));
+  for (const Sample& sample : state_.samples) {
+    const std::size_t d = 2 * (static_cast<std::size_t>(sample.rank) + 1);
+    out.factors.resize(out.factors.size() + d, 0);
+    double* const expected = out.factors.data() + out.factors.size() - d;
+    for (std::size_t q = 0; q < phi.size(); ++q) {
+      const float* const row = sample.beta.data() + q * d;
+      for (std::size_t c = 0; c < d; ++c) expected[c] += phi[q] * row[c];
+    }
+  }
+  return out;
 }
 
-SpeedPrediction FactorModel::predict(const PairJob& of, const PairJob& beside) const {
-  const Resolved i = resolve(of);
-  const Resolved j = resolve(beside);
+/// `copies`: of one job.
+SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
+                                     bool copies) const {
+  static constexpr std::array<double, 2 * (kMostRank + 1)> kNone{};
   double mean = 0;   // of the expected r over the samples
   double drawn = 0;  // of r with a never seen job's own deviation drawn
   double square = 0;
   double noise = 0;
-  std::vector<double> a;
-  std::vector<double> b;
-  std::vector<double> scatter;
-  for (std::size_t s = 0; s < samples_.size(); ++s) {
-    const Sample& sample = samples_[s];
+  std::size_t at = 0;
+  for (std::size_t s = 0; s < state_.samples.size(); ++s) {
+    const Sample& sample = state_.samples[s];
     const auto k = static_cast<std::size_t>(sample.rank) + 1;
-    const std::size_t d = 2 * k;
-    // Factors of one job in one role, expected; `spread` gets what it may deviate by.
-    const auto factors = [&](const Resolved& job, const std::vector<float>& known, std::size_t from,
-                             std::uint64_t role, std::vector<double>& out,
-                             std::vector<double>& spread) {
-      out.assign(k, 0);
-      spread.assign(k, 0);
-      if (job.position) {
-        for (std::size_t c = 0; c < k; ++c) out[c] = known[*job.position * k + c];
-        return;
-      }
-      for (std::size_t q = 0; q < job.phi.size(); ++q) {
-        for (std::size_t c = 0; c < k; ++c) out[c] += job.phi[q] * sample.beta[q * d + from + c];
-      }
-      // Fixed draws per sample and role: the same question has the same answer.
-      Rng rng(role, Stream::kFactors, s);
-      scatter.assign(d, 0);
-      for (double& z : scatter) z = rng.normal();
-      for (std::size_t c = 0; c < k; ++c) {
-        for (std::size_t e = 0; e <= from + c; ++e) {
-          spread[c] += sample.scatter[(from + c) * d + e] * scatter[e];
-        }
-      }
-    };
-    std::vector<double> da;
-    std::vector<double> db;
-    factors(i, sample.own, 0, 1, a, da);
-    factors(j, sample.partner, k, 2, b, db);
-    double expected = a[0] + b[0];
-    double r = a[0] + da[0] + b[0] + db[0];
+    const double* const own = of.factors.data() + at;
+    const double* const partner = beside.factors.data() + at + k;
+    const double* const own_off = of.seen ? kNone.data() : deviations_[0].data() + at;
+    const double* const partner_off =
+        beside.seen ? kNone.data() : deviations_[copies ? 0 : 1].data() + at + k;
+    at += 2 * k;
+    double expected = own[0] + partner[0];
+    double r = expected + own_off[0] + partner_off[0];
     for (std::size_t c = 1; c < k; ++c) {
-      expected += a[c] * b[c];
-      r += (a[c] + da[c]) * (b[c] + db[c]);
+      expected += own[c] * partner[c];
+      r += (own[c] + own_off[c]) * (partner[c] + partner_off[c]);
     }
-    mean += expected;
+    if (copies && !of.seen) expected += affinity_[s];
+    if (s < state_.predicting) mean += expected;
     drawn += r;
     square += r * r;
     noise += static_cast<double>(sample.noise) * sample.noise;
   }
-  const auto n = static_cast<double>(samples_.size());
-  mean /= n;
+  const auto n = static_cast<double>(state_.samples.size());
+  mean /= static_cast<double>(state_.predicting);
   drawn /= n;
-  const double variance =
-      std::max(0.0, square / n - drawn * drawn) + noise / n * freedom_ / (freedom_ - 2);
-  const double sd = target_deviation_ * std::sqrt(variance);
-  const double t = target_mean_ + target_deviation_ * mean;
+  const double off = drawn - mean;  // what the chains that do not predict see differently
+  const double variance = std::max(0.0, square / n - drawn * drawn) + off * off +
+                          noise / n * state_.freedom / (state_.freedom - 2);
+  const double sd = state_.target_deviation * std::sqrt(variance);
+  const double t = state_.target_mean + state_.target_deviation * mean;
+  const auto speed = [](double slowness) {
+    return std::exp(-std::clamp(slowness, -kLargestExponent, kLargestExponent));
+  };
   SpeedPrediction out;
-  out.speed = std::exp(-t);
+  out.speed = speed(t);
   out.sd = out.speed * sd;
-  out.lo = std::exp(-(t + kReach * sd));
-  out.hi = std::exp(-(t - kReach * sd));
+  out.lo = speed(t + kReach * sd);
+  out.hi = speed(t - kReach * sd);
   return out;
 }
 
-FactorModel::State FactorModel::state() const {
-  return {features_,         keys_,    mean_,   deviation_, landmarks_, kernel_root_, target_mean_,
-          target_deviation_, freedom_, samples_};
+SpeedPrediction FactorModel::predict(const PairJob& of, const PairJob& beside) const {
+  const std::array<PairJob, 2> jobs{of, beside};
+  const std::array<PairQuery, 1> pair{{{0, 1}}};
+  return predict(jobs, pair).front();
+}
+
+std::vector<SpeedPrediction> FactorModel::predict(std::span<const PairJob> jobs,
+                                                  std::span<const PairQuery> pairs) const {
+  std::vector<Resolved> resolved(jobs.size());
+  const auto job = [&](std::size_t position) -> const Resolved& {
+    if (position >= jobs.size()) refuse("a pair is of a job that is not there");
+    Resolved& one = resolved[position];
+    if (one.factors.empty()) one = resolve(jobs[position]);
+    return one;
+  };
+  std::vector<SpeedPrediction> out;
+  out.reserve(pairs.size());
+  for (const auto& [i, j] : pairs) {
+    const Resolved& of = job(i);
+    const Resolved& beside = job(j);
+    const bool copies =
+        i == j || (jobs[i].workload == jobs[j].workload && jobs[i].workload != kUnknownWorkload);
+    out.push_back(combine(of, beside, copies));
+  }
+  return out;
+}
+
+/// What follows from the jobs of `state_`.
+void FactorModel::index() {
+  kernel_features_ = state_.kernel_root.size() / state_.keys.size();
+  for (std::size_t i = 0; i < state_.keys.size(); ++i) {
+    if (state_.keys[i] == kUnknownWorkload) continue;
+    if (!position_.emplace(state_.keys[i], i).second) refuse("a workload is listed twice");
+  }
+}
+
+/// What follows from the samples. The draws are the same for every job and model: the same question
+/// has the same answer.
+void FactorModel::draw_deviations() {
+  std::vector<double> z;
+  for (std::size_t s = 0; s < state_.samples.size(); ++s) {
+    const Sample& sample = state_.samples[s];
+    const auto k = static_cast<std::size_t>(sample.rank) + 1;
+    const std::size_t d = 2 * k;
+    for (std::size_t role = 0; role < deviations_.size(); ++role) {
+      Rng rng(role, Stream::kFactorDraws, s);
+      z.resize(d);
+      for (double& one : z) one = rng.normal();
+      for (std::size_t c = 0; c < d; ++c) {
+        double sum = 0;
+        for (std::size_t e = 0; e <= c; ++e) sum += sample.scatter[c * d + e] * z[e];
+        deviations_[role].push_back(sum);
+      }
+    }
+    double trace = 0;
+    for (std::size_t c = 1; c < k; ++c) {
+      for (std::size_t e = 0; e <= c; ++e) {
+        trace += static_cast<double>(sample.scatter[c * d + e]) * sample.scatter[(k + c) * d + e];
+      }
+    }
+    affinity_.push_back(trace);
+    factors_ += d;
+  }
 }
 
 FactorModel FactorModel::from(State state) {
-  FactorModel m;
-  const std::size_t width = state.mean.size();
-  const std::size_t n = state.keys.size();
-  const auto logs = static_cast<std::size_t>(
-      std::count_if(state.features.begin(), state.features.end(),
-                    [](const auto& f) { return f.scale == FeatureScale::kLog; }));
   const auto require = [](bool fine, const char* what) {
-    if (!fine) throw std::invalid_argument(std::string("factor model: ") + what);
+    if (!fine) refuse(what);
   };
-  require(n > 0 &&
-              width == state.features.size() + logs * (logs - std::min<std::size_t>(logs, 1)) / 2 &&
-              state.deviation.size() == width && state.landmarks.size() == n * width &&
-              state.kernel_root.size() % n == 0,
+  // Bounds far beyond what a fit gives, so that no prediction overflows.
+  const auto bounded = [](const auto& values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](double v) { return std::fabs(v) <= kLargestFeature; });
+  };
+  const auto moderate = [](const std::vector<float>& values) {
+    return std::all_of(values.begin(), values.end(), [](float v) { return std::fabs(v) <= 1e12F; });
+  };
+  const std::size_t n = state.keys.size();
+  require(state.features.size() <= kMostFeatures, "too many features");
+  const std::size_t width = width_of(state.features);
+  require(n > 0 && state.mean.size() == width && state.deviation.size() == width &&
+              state.landmarks.size() == n * width && state.kernel_root.size() % n == 0,
           "sizes of features and jobs do not fit each other");
-  m.kernel_features_ = state.kernel_root.size() / n;
-  require(m.kernel_features_ <= static_cast<std::size_t>(kMostKernelFeatures),
+  require(state.kernel_root.size() / n <= static_cast<std::size_t>(kMostKernelFeatures),
           "too many kernel features");
-  const std::size_t q = 1 + width + m.kernel_features_;
+  require(bounded(state.mean) && bounded(state.deviation) &&
+              std::all_of(state.deviation.begin(), state.deviation.end(),
+                          [](double v) { return v >= 0; }),
+          "a mean or deviation of a feature is not possible");
+  require(
+      bounded(state.kernel_root) && std::all_of(state.landmarks.begin(), state.landmarks.end(),
+                                                [](double v) { return std::fabs(v) <= kFarthest; }),
+      "a feature of a job is not possible");
+  require(std::fabs(state.target_mean) <= 1e3 && state.target_deviation > 0 &&
+              state.target_deviation <= 1e3,
+          "the mean or deviation of the speeds is not possible");
+  require(state.freedom > 2 && std::isfinite(state.freedom), "freedom is not above 2 and finite");
   require(!state.samples.empty(), "no samples");
+  require(state.predicting >= 1 && state.predicting <= state.samples.size(),
+          "the samples that predict are not among the samples");
+  const std::size_t q = 1 + width + state.kernel_root.size() / n;
   for (const Sample& s : state.samples) {
-    const auto k = static_cast<std::size_t>(std::max(0, s.rank)) + 1;
-    require(s.rank >= 1 && s.own.size() == n * k && s.partner.size() == n * k &&
-                s.beta.size() == q * 2 * k && s.scatter.size() == 4 * k * k,
+    require(s.rank >= 1 && s.rank <= kMostRank, "a rank is not possible");
+    const auto k = static_cast<std::size_t>(s.rank) + 1;
+    require(s.own.size() == n * k && s.partner.size() == n * k && s.beta.size() == q * 2 * k &&
+                s.scatter.size() == 4 * k * k,
             "sizes of a sample do not fit");
+    require(moderate(s.own) && moderate(s.partner) && moderate(s.beta) && moderate(s.scatter) &&
+                s.noise > 0 && s.noise <= 1e12F,
+            "a sample has a number that is not possible");
   }
-  m.features_ = std::move(state.features);
-  m.keys_ = std::move(state.keys);
-  for (std::size_t i = 0; i < n; ++i) {
-    require(m.position_.emplace(m.keys_[i], i).second, "a job is listed twice");
-  }
-  m.mean_ = std::move(state.mean);
-  m.deviation_ = std::move(state.deviation);
-  m.landmarks_ = std::move(state.landmarks);
-  m.kernel_root_ = std::move(state.kernel_root);
-  m.target_mean_ = state.target_mean;
-  m.target_deviation_ = state.target_deviation;
-  m.freedom_ = state.freedom;
-  m.samples_ = std::move(state.samples);
+  FactorModel m;
+  m.state_ = std::move(state);
+  m.index();
+  m.draw_deviations();
   return m;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,14 +21,17 @@
 ///   w_i = (a_i, u_i, b_i, v_i) ~ N(phi_i' beta, inv(Lambda)), full Lambda, d = 2 rank + 2
 ///
 /// phi_i = (1, x_i, kernel features of the jobs seen): x_i are the features, those on a log scale as
-/// logarithms and beside them the difference of every two of these (ratios of rates), standardised;
-/// the kernel is Gaussian of length 1, so that beta is a linear model plus a Gaussian process of low
-/// rank. beta has
-/// a Gaussian prior whose strength is inferred, Lambda a Wishart prior of scale `spread`.
+/// logarithms and beside them the difference of every two of these (ratios of rates), standardised,
+/// at most 10 deviations from the mean; the kernel is Gaussian of length 1, so that beta is a linear
+/// model plus a Gaussian process of low rank. beta has a Gaussian prior whose strength is inferred,
+/// Lambda a Wishart prior of scale `spread`. By what deviation t is standardised is, where there are
+/// few rows, mostly a prior's (0.3, worth two speeds): two rows that agree do not promise a third.
 ///
 /// Fitted by Gibbs sampling (Bayesian probabilistic matrix factorisation: Salakhutdinov and Mnih, ICML
-/// 2008; side information: Simm et al., Macau, 2017), two chains of different `spread` pooled. The
-/// prediction is exp(-mean of t), the median speed; its spread is that of the samples, noise included.
+/// 2008; side information: Simm et al., Macau, 2017). Two chains: one that holds jobs close to what
+/// their features say (a small `spread`) makes the prediction, exp(-mean of t), the median speed. It
+/// is too sure of jobs never seen, so the spread is that of both chains' samples around the
+/// prediction, noise included; the second lets jobs differ more.
 ///
 /// How well it predicts: `corun model eval`, docs/models.md. Repeatable to the byte for any number of
 /// threads: each chain has its own stream of draws. Cost: rows x rank^2 x sweeps; about a second for
@@ -42,6 +45,13 @@ struct PairJob {
   std::span<const double> features;
 };
 
+/// One direction of a pair, by position among the jobs asked about. The same twice: a job beside a
+/// copy of itself.
+struct PairQuery {
+  std::size_t of = 0;
+  std::size_t beside = 0;
+};
+
 /// Normalised speed of one job beside another.
 struct SpeedPrediction {
   double speed = 1;  ///< median
@@ -52,12 +62,13 @@ struct SpeedPrediction {
 
 struct FactorChain {
   int rank = 8;
-  double spread = 0.03;
+  double spread = 0.005;
+  bool predicts = true;  ///< else its samples widen the interval only; such chains stand last
   friend bool operator==(const FactorChain&, const FactorChain&) = default;
 };
 
 struct FactorOptions {
-  std::vector<FactorChain> chains{{8, 0.03}, {8, 0.1}};
+  std::vector<FactorChain> chains{{8, 0.005, true}, {8, 0.1, false}};
   int sweeps = 500;
   int burn_in = 170;   ///< sweeps before the first sample
   int keep_every = 5;  ///< sweeps from one sample to the next
@@ -68,16 +79,26 @@ struct FactorOptions {
 
 class FactorModel {
  public:
-  /// std::invalid_argument: no row with a speed, a speed not above 0 or not finite, features that are
-  /// infinite or, on a log scale, not above 0, options out of bounds.
+  static constexpr std::size_t kMostFeatures = 32;
+  static constexpr int kMostRank = 64;
+
+  /// std::invalid_argument: no row with a speed, a speed not above 0 or not finite, a row of a job
+  /// that is not there, a workload listed twice, features that are infinite, beyond 1e100 or, on a log
+  /// scale, not above 0, more than kMostFeatures of them, options out of bounds. Jobs of
+  /// kUnknownWorkload are learnt from, but never found again.
   static FactorModel fit(const SpeedTable& table, const FactorOptions& options = {});
 
-  /// Speed of `of` beside `beside`. std::invalid_argument when features are of another number.
+  /// Speed of `of` beside `beside`; the same workload twice is a job beside a copy of itself.
+  /// std::invalid_argument: a job never seen with features of another number or, as for fit(), not
+  /// possible.
   SpeedPrediction predict(const PairJob& of, const PairJob& beside) const;
+  /// The same, bit for bit, for many pairs of some jobs: what concerns a job alone is done once.
+  std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
+                                       std::span<const PairQuery> pairs) const;
 
   bool knows(WorkloadKey workload) const { return position_.contains(workload); }
-  const std::vector<SpeedTable::Feature>& features() const { return features_; }
-  std::size_t jobs() const { return keys_.size(); }
+  const std::vector<SpeedTable::Feature>& features() const { return state_.features; }
+  std::size_t jobs() const { return state_.keys.size(); }
 
   /// One draw from the posterior. Vectors are jobs x (rank + 1), row-major, (a, u) and (b, v).
   struct Sample {
@@ -93,37 +114,39 @@ class FactorModel {
   /// All that a prediction needs, for files.
   struct State {
     std::vector<SpeedTable::Feature> features;
-    std::vector<WorkloadKey> keys;
-    std::vector<double> mean, deviation;  ///< of x
+    std::vector<WorkloadKey> keys;  ///< of the jobs seen; all different but for kUnknownWorkload
+    std::vector<double> mean, deviation;  ///< of x; deviation 0: the same for all, says nothing
     std::vector<double> landmarks;        ///< x of the jobs seen, standardised, row-major
     std::vector<double> kernel_root;      ///< jobs seen x kernel features
     double target_mean = 0, target_deviation = 1;
     double freedom = 6;
     std::vector<Sample> samples;
+    std::size_t predicting = 0;  ///< so many samples, the first ones, make the prediction
     friend bool operator==(const State&, const State&) = default;
   };
-  State state() const;
-  /// std::invalid_argument when sizes do not fit each other.
+  const State& state() const { return state_; }
+  /// std::invalid_argument when sizes do not fit each other or a number is not possible.
   static FactorModel from(State state);
 
  private:
+  FactorModel() = default;
   struct Resolved;
   Resolved resolve(const PairJob& job) const;
+  SpeedPrediction combine(const Resolved& of, const Resolved& beside, bool copies) const;
   std::vector<double> expand(std::span<const double> features) const;
   std::vector<double> basis(std::span<const double> standardised) const;
   std::vector<double> standardise(std::span<const double> features) const;
+  void index();
+  void draw_deviations();
 
-  std::vector<SpeedTable::Feature> features_;
-  std::vector<WorkloadKey> keys_;
+  State state_;
   std::map<WorkloadKey, std::size_t> position_;
-  std::vector<double> mean_, deviation_;
-  std::vector<double> landmarks_;
-  std::vector<double> kernel_root_;
   std::size_t kernel_features_ = 0;
-  double target_mean_ = 0;
-  double target_deviation_ = 1;
-  double freedom_ = 6;
-  std::vector<Sample> samples_;
+  std::size_t factors_ = 0;  ///< of one job, (a, u, b, v) of all samples
+  /// What a job never seen may deviate by from what is expected of it, one draw for every sample;
+  /// the second is for the job beside it.
+  std::array<std::vector<double>, 2> deviations_;
+  std::vector<double> affinity_;  ///< of a job to a copy of itself, by sample: trace of cov(u, v)
 };
 
 }  // namespace corun

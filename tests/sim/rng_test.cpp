@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/math/distributions/gamma.hpp>
 #include <gtest/gtest.h>
 
 namespace corun {
@@ -135,6 +136,49 @@ TEST(Rng, ExponentialHasItsMeanAndIsPositive) {
   }
   EXPECT_NEAR(sum / kDraws, 20, 5 * 20 / std::sqrt(kDraws));
   EXPECT_NEAR(above_mean / double{kDraws}, std::exp(-1), 0.008);
+}
+
+/// Shapes on both sides of 1, where the method changes.
+TEST(Rng, GammaIsAGamma) {
+  std::uint64_t entity = 0;
+  for (const double shape : {0.3, 1.0, 4.5, 80.0}) {
+    Rng rng(5, Stream::kTest, ++entity);
+    constexpr int kDraws = 100000;
+    std::vector<double> draws;
+    double sum = 0, square = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      const double x = rng.gamma(shape);
+      ASSERT_TRUE(x >= 0 && std::isfinite(x)) << shape;
+      draws.push_back(x);
+      sum += x;
+      square += (x - shape) * (x - shape);
+    }
+    EXPECT_NEAR(sum / kDraws, shape, 5 * std::sqrt(shape / kDraws)) << shape;
+    // The fourth central moment is 3 shape^2 + 6 shape.
+    EXPECT_NEAR(square / kDraws, shape, 5 * std::sqrt((2 * shape * shape + 6 * shape) / kDraws))
+        << shape;
+    std::sort(draws.begin(), draws.end());
+    const boost::math::gamma_distribution<double> gamma(shape);
+    double distance = 0;  // Kolmogorov and Smirnov's; above 2.2 / sqrt(n) with probability 1e-4
+    for (int i = 0; i < kDraws; ++i) {
+      const double p = boost::math::cdf(gamma, draws[static_cast<std::size_t>(i)]);
+      distance = std::max({distance, p - i / double{kDraws}, (i + 1) / double{kDraws} - p});
+    }
+    EXPECT_LT(distance, 2.2 / std::sqrt(kDraws)) << shape;
+  }
+}
+
+TEST(Rng, GammaIsRepeatable) {
+  for (const double shape : {0.01, 0.3, 1.0, 80.0}) {
+    Rng a(6, Stream::kTest, 1);
+    Rng b(6, Stream::kTest, 1);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(a.gamma(shape), b.gamma(shape));
+  }
+  // Below 1: a draw for shape + 1, then a uniform one.
+  Rng rng(6, Stream::kTest, 2);
+  Rng parts(6, Stream::kTest, 2);
+  const double above = parts.gamma(1.25);
+  EXPECT_EQ(rng.gamma(0.25), above * std::pow(1 - parts.uniform(), 4.0));
 }
 
 TEST(Rng, ShuffleIsAPermutationAndEachPlaceIsEquallyLikely) {

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.hpp"
+#include "tests/support/public_data.hpp"
+#include "traces/csv_reader.hpp"
+
+namespace corun {
+namespace {
+
+const std::string kSource = CORUN_SOURCE_DIR;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(ModelCommand, FitsPredictsAndKeepsEveryRow) {
+  const test::TemporaryDirectory directory;
+  const std::string pairs = kSource + "/examples/mine.corun.csv";
+  const std::string model = directory.path("m.model");
+  const std::string out = directory.path("out.csv");
+  const auto fit = test::run_corun({"model", "fit", "--pairs", pairs, "--out", model});
+  ASSERT_EQ(fit.code, 0) << fit.err;
+  EXPECT_NE(fit.out.find("6 measured pairs"), std::string::npos) << fit.out;
+  const auto predict =
+      test::run_corun({"model", "predict", "--model", model, "--pairs", pairs, "--out", out});
+  ASSERT_EQ(predict.code, 0) << predict.err;
+  EXPECT_EQ(lines_of(test::read_file(out)).size(), 7u);
+  // The same seed gives the same bytes, on any number of threads; the file names nobody.
+  const std::string again = directory.path("again.model");
+  ASSERT_EQ(
+      test::run_corun({"model", "fit", "--pairs", pairs, "--out", again, "--threads", "3"}).code,
+      0);
+  EXPECT_EQ(test::read_file(model), test::read_file(again));
+  EXPECT_EQ(test::read_file(model).find("resnet"), std::string::npos);
+}
+
+TEST(ModelCommand, PredictsHeldOutPairsOfLucid) {
+  const char* file = "lucid/lucid_pairs.csv";
+  if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+  // Every fifth pair is held out, and stripped of all that was measured of it.
+  const std::vector<std::string> lines = lines_of(test::read_file(test::public_data(file)));
+  std::vector<std::string> header;
+  std::istringstream names(lines[0]);
+  for (std::string name; std::getline(names, name, ',');) header.push_back(name);
+  const auto is_outcome = [](const std::string& name) {
+    return name.starts_with("norm_") || name.starts_with("slowdown_") ||
+           name.starts_with("corun_") || name.starts_with("lucid_label");
+  };
+  std::string train = lines[0] + "\n";
+  std::string held;
+  std::vector<std::array<double, 2>> truth;
+  const auto stripped = [&](const std::string& line) {
+    std::istringstream in(line);
+    std::string text;
+    std::size_t c = 0;
+    for (std::string field; std::getline(in, field, ','); ++c) {
+      if (!is_outcome(header[c])) text += (text.empty() ? "" : ",") + field;
+    }
+    return text + "\n";
+  };
+  held = stripped(lines[0]);
+  const auto column = [&](const char* name) {
+    return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+  };
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    std::vector<std::string> fields;
+    std::istringstream in(lines[i]);
+    for (std::string field; std::getline(in, field, ',');) fields.push_back(field);
+    const bool imputed =
+        lines[i].find("PPO|") != std::string::npos || lines[i].find("TD3|") != std::string::npos;
+    if (i % 5 != 0 || imputed) {
+      train += lines[i] + "\n";
+      continue;
+    }
+    held += stripped(lines[i]);
+    truth.push_back({std::stod(fields[column("norm_a")]), std::stod(fields[column("norm_b")])});
+  }
+  const test::TemporaryDirectory directory;
+  const std::string train_path = directory.write("train.csv", train);
+  const std::string held_path = directory.write("held.csv", held);
+  const std::string model = directory.path("m.model");
+  const std::string out = directory.path("out.csv");
+  ASSERT_EQ(test::run_corun({"model", "fit", "--pairs", train_path, "--out", model}).code, 0);
+  const auto run =
+      test::run_corun({"model", "predict", "--model", model, "--pairs", held_path, "--out", out});
+  ASSERT_EQ(run.code, 0) << run.err;
+  CsvReader csv(out, {{"pred_norm_a"}, {"pred_norm_b"}, {"pred_sd_a"}, {"pred_sd_b"}},
+                {.ignore_unknown = true});
+  double error = 0;
+  double covered = 0;
+  std::size_t row = 0;
+  for (; csv.next(); ++row) {
+    const NumberRule rule{"a number", 0, 10};
+    for (std::size_t side = 0; side < 2; ++side) {
+      const double speed =
+          csv.required_number(csv.column(side == 0 ? "pred_norm_a" : "pred_norm_b"), rule);
+      const double sd =
+          csv.required_number(csv.column(side == 0 ? "pred_sd_a" : "pred_sd_b"), rule);
+      EXPECT_GT(sd, 0);
+      error += 100 * std::abs(1 / speed - 1 / truth[row][side]);
+      covered += std::abs(speed - truth[row][side]) <= 1.645 * sd ? 1 : 0;
+    }
+  }
+  ASSERT_EQ(row, truth.size());
+  const auto n = 2 * static_cast<double>(row);
+  EXPECT_LT(error / n, 4.7) << "percentage points of ISD";
+  EXPECT_GT(covered / n, 0.85);
+  EXPECT_LT(covered / n, 0.96);
+}
+
+TEST(ModelCommand, CrossValidatesTables) {
+  const char* file = "gavel/gavel_k80_pairs.csv";
+  if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+  const auto run = test::run_corun({"model", "eval", "--pairs", test::public_data(file), "--split",
+                                    "pairs", "--queues", "5", "--format", "json", "-q"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  std::map<std::string, double> mae;
+  for (const auto& p : json[0]["predictors"]) mae[p["predictor"]] = p["mae"];
+  EXPECT_LT(mae["factors"], 0.075);
+  EXPECT_GT(mae["cluster-mean"], 0.2);
+}
+
+TEST(ModelCommand, BadInputIsOneClearLine) {
+  const test::TemporaryDirectory directory;
+  const std::string pairs = kSource + "/examples/mine.corun.csv";
+  const std::string model = directory.path("m.model");
+  ASSERT_EQ(test::run_corun({"model", "fit", "--pairs", pairs, "--out", model}).code, 0);
+  const std::string other = directory.write(
+      "gavel.csv",
+      "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b\n"
+      "v100,a,b,1,2,3,4,5,6\n");
+  const std::string out = directory.path("out");
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string expected;
+  };
+  for (const Case& c : std::vector<Case>{
+           {{"model"}, "do what? There is: fit, predict, eval"},
+           {{"model", "fti"}, "did you mean 'fit'?"},
+           {{"model", "fit", "--out", out}, "Give --pairs FILE"},
+           {{"model", "fit", "--pairs", pairs}, "Give --out MODEL"},
+           {{"model", "fit", "--pairs", "nowhere.csv", "--out", out}, "no file 'nowhere.csv'"},
+           {{"model", "fit", "--pairs", pairs, "--out", pairs}, "would be overwritten"},
+           {{"model", "fit", "--pairs", pairs, "--model", "gp", "--out", out},
+            "--model: found 'gp'"},
+           {{"model", "fit", "--pairs", other, "--out", out}, "no measured speed"},
+           {{"model", "predict", "--pairs", pairs, "--out", out}, "--model is missing"},
+           {{"model", "predict", "--model", pairs, "--pairs", pairs, "--out", out},
+            "mine.corun.csv"},
+           {{"model", "predict", "--model", model, "--pairs", other, "--out", out},
+            "the model was fitted on"},
+           {{"model", "eval", "--split", "pairs"}, "--split: goes with --pairs"},
+           {{"model", "eval", "--split", "jobs", "--pairs", pairs}, "--split: found 'jobs'"},
+           {{"model", "eval", "--split", "family", "--pairs", pairs}, "names no families"}}) {
+    const auto run = test::run_corun(c.arguments, directory.path());
+    std::string shown;
+    for (const std::string& a : c.arguments) shown += a + " ";
+    EXPECT_EQ(run.code, 2) << shown << run.err;
+    EXPECT_NE(run.err.find(c.expected), std::string::npos) << shown << "\n" << run.err;
+    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  }
+}
+
+}  // namespace
+}  // namespace corun

@@ -49,7 +49,7 @@ struct WorldConfig {
 struct BeliefConfig {
   std::string model = "cluster-mean";    ///< cluster-mean | factors | truth
   std::string initial = "jrs";           ///< a name of `corun list knowledge`, or FILE: a
-                                       ///< knowledge base, for factors a *.corun.csv
+                                         ///< knowledge base, for factors a *.corun.csv
   std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties that hold for jobs
 };
 

@@ -230,7 +230,8 @@ std::uint64_t whole_number(const po::variables_map& values, const std::string& k
 int eval(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "model eval";
-  command.usage = "corun model eval [--pairs papers|lucid|FILE] [--split pairs|job|family|all] [options]";
+  command.usage =
+      "corun model eval [--pairs papers|lucid|FILE] [--split pairs|job|family|all] [options]";
   command.summary =
       "Leaves one job out at a time, fits every interference model on the measured pairs that\n"
       "remain and predicts the rest: errors of ISD, and the regret of pairing queues by those\n"
@@ -245,7 +246,8 @@ int eval(const std::vector<std::string>& arguments) {
   command.configured = false;
   auto add = command.own.add_options();
   add("pairs", po::value<std::vector<std::string>>()->composing(),
-      "papers (the default): JRS II to VII and PriRecT III, IV; lucid: lucid/lucid_pairs.csv of the "
+      "papers (the default): JRS II to VII and PriRecT III, IV; lucid: lucid/lucid_pairs.csv of "
+      "the "
       "data directory; or a file of co-run measurements; with --split tables of pairs");
   add("split", po::value<std::string>(),
       "cross-validate the model of `corun model fit` on tables of pairs: pairs, job, family or all "

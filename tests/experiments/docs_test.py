@@ -30,6 +30,7 @@ COMMAND = re.compile(r"^    (corun .*?)(?:\s+#.*)?$", re.MULTILINE)
 DATA = pathlib.Path(os.environ.get("CORUN_DATA") or ROOT / "../shared/data")
 NEEDS_DATA = {  # data that are not part of the repository
     "--pairs lucid": "lucid/lucid_pairs.csv",
+    "lucid/lucid_pairs.csv": "lucid/lucid_pairs.csv",
     "kb eval features": "alnair/alnair_dataset.csv",
     "kb eval synthetic": "alnair/alnair_dataset.csv",
     "kb eval clusters": "alnair/alnair_dataset.csv",

@@ -10,6 +10,7 @@
 
 #include <Eigen/Dense>
 
+#include "models/interference/gibbs_chain.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -17,7 +18,6 @@ namespace corun {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
-using Vector = Eigen::VectorXd;
 
 /// Directions of the kernel with less weight than this say nothing.
 constexpr double kLeastEigenvalue = 1e-3;
@@ -41,209 +41,6 @@ constexpr double kLargestExponent = 300;
 [[noreturn]] void refuse(const std::string& what) {
   throw std::invalid_argument("factor model: " + what);
 }
-
-struct Observation {
-  Eigen::Index of, beside;
-  double target;  ///< standardised -log(speed)
-  double weight;  ///< lambda of the Student t, drawn
-};
-
-Matrix normal_matrix(Rng& rng, Eigen::Index rows, Eigen::Index columns) {
-  Matrix m(rows, columns);
-  for (Eigen::Index c = 0; c < columns; ++c) {
-    for (Eigen::Index r = 0; r < rows; ++r) m(r, c) = rng.normal();
-  }
-  return m;
-}
-
-/// Cholesky root. What is rooted here is positive definite by construction; should rounding have
-/// spoilt that, it is helped by the least share of its diagonal that does.
-Eigen::LLT<Matrix> rooted(const Matrix& m) {
-  Eigen::LLT<Matrix> root(m);
-  for (double help = 1e-12; root.info() != Eigen::Success; help *= 100) {
-    if (help > 1) throw std::logic_error("factor model: a matrix that is not positive definite");
-    Matrix helped = m;
-    helped.diagonal() += help * m.diagonal().cwiseAbs().maxCoeff() * Vector::Ones(m.rows());
-    root.compute(helped);
-  }
-  return root;
-}
-
-/// Wishart(freedom, scale) by Bartlett's decomposition; `scale` positive definite.
-Matrix wishart(Rng& rng, double freedom, const Matrix& scale) {
-  const Eigen::Index d = scale.rows();
-  Matrix t = Matrix::Zero(d, d);
-  for (Eigen::Index i = 0; i < d; ++i) {
-    for (Eigen::Index j = 0; j < i; ++j) t(i, j) = rng.normal();
-    t(i, i) = std::sqrt(2 * rng.gamma((freedom - static_cast<double>(i)) / 2));
-  }
-  const Matrix root = rooted(scale).matrixL() * t;
-  return root * root.transpose();
-}
-
-std::vector<float> row_major(const Matrix& m) {
-  std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(m.size()));
-  for (Eigen::Index r = 0; r < m.rows(); ++r) {
-    for (Eigen::Index c = 0; c < m.cols(); ++c) out.push_back(static_cast<float>(m(r, c)));
-  }
-  return out;
-}
-
-/// One chain of Gibbs sampling; see the header for the model.
-class Chain {
- public:
-  Chain(const Matrix& basis, std::vector<Observation> observations, const FactorChain& chain,
-        const FactorOptions& options, std::uint64_t number)
-      : basis_(basis),
-        gram_(basis.transpose() * basis),
-        observations_(std::move(observations)),
-        options_(options),
-        spread_(chain.spread),
-        rng_(options.seed, Stream::kFactors, number),
-        jobs_(basis.rows()),
-        k_(chain.rank + 1),
-        d_(2 * k_) {
-    by_own_.resize(static_cast<std::size_t>(jobs_));
-    by_partner_.resize(static_cast<std::size_t>(jobs_));
-    for (std::size_t o = 0; o < observations_.size(); ++o) {
-      by_own_[static_cast<std::size_t>(observations_[o].of)].push_back(o);
-      by_partner_[static_cast<std::size_t>(observations_[o].beside)].push_back(o);
-    }
-  }
-
-  std::vector<FactorModel::Sample> run() {
-    start();
-    std::vector<FactorModel::Sample> samples;
-    for (int sweep = 0; sweep < options_.sweeps; ++sweep) {
-      const Matrix prior = basis_ * beta_;
-      draw_factors(prior, true);
-      draw_factors(prior, false);
-      draw_noise();
-      draw_prior();
-      if (sweep >= options_.burn_in && (sweep - options_.burn_in) % options_.keep_every == 0) {
-        samples.push_back(sample());
-      }
-    }
-    return samples;
-  }
-
- private:
-  void start() {
-    const auto factors = [&] {
-      Matrix m = normal_matrix(rng_, jobs_, k_) * 0.5;
-      m.col(0) *= 0.2;
-      return m;
-    };
-    own_ = factors();
-    partner_ = factors();
-    beta_ = Matrix::Zero(basis_.cols(), d_);
-    precision_ = Matrix::Identity(d_, d_) * 4;
-    tau_ = 10;
-    strength_ = 1;
-  }
-
-  /// Rows of `own_` given `partner_`, or the other way round: each is a Bayesian linear regression on
-  /// the factors of the jobs it met, with the prior that the other half of its factors leaves.
-  void draw_factors(const Matrix& prior, bool own) {
-    const Eigen::Index from = own ? 0 : k_;
-    const Eigen::Index other = own ? k_ : 0;
-    Matrix& drawn = own ? own_ : partner_;
-    const Matrix& given = own ? partner_ : own_;
-    const Matrix p = precision_.block(from, from, k_, k_);
-    const Matrix cross = precision_.block(from, other, k_, k_);
-    const Matrix shift = rooted(p).solve(cross);
-    const Matrix mean =
-        prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
-    const auto& met = own ? by_own_ : by_partner_;
-    // `given` stays as it is throughout: also a job beside itself meets its own other half as drawn.
-    Matrix h(k_, k_);
-    Vector g(k_);
-    Vector x(k_);
-    for (Eigen::Index i = 0; i < jobs_; ++i) {
-      h = p;
-      g.noalias() = p * mean.row(i).transpose();
-      for (const std::size_t o : met[static_cast<std::size_t>(i)]) {
-        const Observation& seen = observations_[o];
-        x = given.row(own ? seen.beside : seen.of).transpose();
-        const double level = x(0);
-        x(0) = 1;
-        const double w = tau_ * seen.weight;
-        h.selfadjointView<Eigen::Lower>().rankUpdate(x, w);
-        g += w * (seen.target - level) * x;
-      }
-      const Eigen::LLT<Matrix> root = rooted(h);  // reads the lower half
-      const Vector z = normal_matrix(rng_, k_, 1);
-      drawn.row(i) = (root.solve(g) + root.matrixU().solve(z)).transpose();
-    }
-  }
-
-  double fitted(const Observation& o) const {
-    return own_(o.of, 0) + partner_(o.beside, 0) +
-           own_.row(o.of).tail(k_ - 1).dot(partner_.row(o.beside).tail(k_ - 1));
-  }
-
-  void draw_noise() {
-    double squares = 0;
-    for (Observation& o : observations_) {
-      const double e = o.target - fitted(o);
-      o.weight = rng_.gamma((options_.freedom + 1) / 2) / ((options_.freedom + tau_ * e * e) / 2);
-      squares += o.weight * e * e;
-    }
-    constexpr double kShape = 1;
-    constexpr double kRate = 0.05;
-    tau_ =
-        rng_.gamma(kShape + static_cast<double>(observations_.size()) / 2) / (kRate + squares / 2);
-  }
-
-  void draw_prior() {
-    Matrix w(jobs_, d_);
-    w << own_, partner_;
-    const Eigen::Index q = basis_.cols();
-    Vector ridge = Vector::Constant(q, strength_);
-    ridge(0) = 0.1;  // the intercept is nearly free
-    const Eigen::LLT<Matrix> k_root = rooted(gram_ + Matrix(ridge.asDiagonal()));
-    const Matrix mean = k_root.solve(basis_.transpose() * w);
-    const Matrix rest = w - basis_ * mean;
-    const auto freedom = static_cast<double>(d_ + 2);
-    // In this form it stays positive definite, whatever rounding does.
-    Matrix scatter = Matrix::Identity(d_, d_) * (spread_ * freedom / 2) + rest.transpose() * rest +
-                     mean.transpose() * ridge.asDiagonal() * mean;
-    scatter = ((scatter + scatter.transpose()) / 2).eval();
-    const Matrix inverse = rooted(scatter).solve(Matrix::Identity(d_, d_));
-    precision_ = wishart(rng_, freedom + static_cast<double>(jobs_), inverse);
-    const Matrix g = normal_matrix(rng_, q, d_);
-    const Matrix precision_root = rooted(precision_).matrixL();
-    const Matrix columns =
-        precision_root.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(g);
-    beta_ = mean + k_root.matrixU().solve(columns);
-    const Matrix slopes = beta_.bottomRows(q - 1);
-    const double size = (slopes * precision_).cwiseProduct(slopes).sum();
-    strength_ = rng_.gamma(0.5 + static_cast<double>((q - 1) * d_) / 2) / (0.5 + size / 2);
-  }
-
-  FactorModel::Sample sample() const {
-    const Matrix covariance = rooted(precision_).solve(Matrix::Identity(d_, d_));
-    return {static_cast<int>(k_ - 1),
-            row_major(own_),
-            row_major(partner_),
-            row_major(beta_),
-            row_major(rooted(covariance).matrixL()),
-            static_cast<float>(1 / std::sqrt(tau_))};
-  }
-
-  const Matrix& basis_;
-  Matrix gram_;
-  std::vector<Observation> observations_;
-  const FactorOptions& options_;
-  double spread_;
-  Rng rng_;
-  Eigen::Index jobs_, k_, d_;
-  std::vector<std::vector<std::size_t>> by_own_, by_partner_;
-  Matrix own_, partner_, beta_, precision_;
-  double tau_ = 1;
-  double strength_ = 1;
-};
 
 void check_options(const FactorOptions& o) {
   if (o.chains.empty()) refuse("no chains");
@@ -320,7 +117,7 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
   constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> place(table.jobs.size(), kNowhere);
   std::vector<std::size_t> seen;
-  std::vector<Observation> observations;
+  std::vector<GibbsChain::Observation> observations;
   const auto see = [&](std::uint32_t job) {
     if (place[job] == kNowhere) {
       place[job] = seen.size();
@@ -345,14 +142,14 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
 
   const auto count_of = static_cast<double>(observations.size());
   double sum = 0;
-  for (const Observation& o : observations) sum += o.target;
+  for (const GibbsChain::Observation& o : observations) sum += o.target;
   state.target_mean = sum / count_of;
   double squares = kPriorCount * kPriorDeviation * kPriorDeviation;
-  for (const Observation& o : observations) {
+  for (const GibbsChain::Observation& o : observations) {
     squares += (o.target - state.target_mean) * (o.target - state.target_mean);
   }
   state.target_deviation = std::max(kLeastDeviation, std::sqrt(squares / (count_of + kPriorCount)));
-  for (Observation& o : observations) {
+  for (GibbsChain::Observation& o : observations) {
     o.target = (o.target - state.target_mean) / state.target_deviation;
   }
 
@@ -434,7 +231,7 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
 
   std::vector<std::vector<Sample>> samples(options.chains.size());
   const auto run = [&](std::size_t c) {
-    samples[c] = Chain(basis, observations, options.chains[c], options, c).run();
+    samples[c] = GibbsChain(basis, observations, options.chains[c], options, c).run();
   };
   std::vector<std::future<void>> running;
   for (std::size_t c = 0; c < options.chains.size(); ++c) {

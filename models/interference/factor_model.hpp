@@ -28,10 +28,10 @@
 /// few rows, mostly a prior's (0.3, worth two speeds): two rows that agree do not promise a third.
 ///
 /// Fitted by Gibbs sampling (Bayesian probabilistic matrix factorisation: Salakhutdinov and Mnih, ICML
-/// 2008; side information: Simm et al., Macau, 2017). Two chains: one that holds jobs close to what
-/// their features say (a small `spread`) makes the prediction, exp(-mean of t), the median speed. It
-/// is too sure of jobs never seen, so the spread is that of both chains' samples around the
-/// prediction, noise included; the second lets jobs differ more.
+/// 2008; side information: Simm et al., Macau, 2017; gibbs_chain.hpp). Two chains: one that holds jobs
+/// close to what their features say (a small `spread`) makes the prediction, exp(-mean of t), the
+/// median speed. It is too sure of jobs never seen, so the spread is that of both chains' samples
+/// around the prediction, noise included; the second lets jobs differ more.
 ///
 /// How well it predicts: `corun model eval`, docs/models.md. Repeatable to the byte for any number of
 /// threads: each chain has its own stream of draws. Cost: rows x rank^2 x sweeps; about a second for

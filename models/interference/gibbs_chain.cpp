@@ -1,0 +1,193 @@
+#include "models/interference/gibbs_chain.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace corun {
+
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+Matrix normal_matrix(Rng& rng, Eigen::Index rows, Eigen::Index columns) {
+  Matrix m(rows, columns);
+  for (Eigen::Index c = 0; c < columns; ++c) {
+    for (Eigen::Index r = 0; r < rows; ++r) m(r, c) = rng.normal();
+  }
+  return m;
+}
+
+/// Cholesky root. What is rooted here is positive definite by construction; should rounding have
+/// spoilt that, it is helped by the least share of its diagonal that does.
+Eigen::LLT<Matrix> rooted(const Matrix& m) {
+  Eigen::LLT<Matrix> root(m);
+  for (double help = 1e-12; root.info() != Eigen::Success; help *= 100) {
+    if (help > 1) throw std::logic_error("factor model: a matrix that is not positive definite");
+    Matrix helped = m;
+    helped.diagonal() += help * m.diagonal().cwiseAbs().maxCoeff() * Vector::Ones(m.rows());
+    root.compute(helped);
+  }
+  return root;
+}
+
+std::vector<float> row_major(const Matrix& m) {
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(m.size()));
+  for (Eigen::Index r = 0; r < m.rows(); ++r) {
+    for (Eigen::Index c = 0; c < m.cols(); ++c) out.push_back(static_cast<float>(m(r, c)));
+  }
+  return out;
+}
+
+}  // namespace
+
+Matrix draw_wishart(Rng& rng, double freedom, const Matrix& scale) {
+  const Eigen::Index d = scale.rows();
+  Matrix t = Matrix::Zero(d, d);
+  for (Eigen::Index i = 0; i < d; ++i) {
+    for (Eigen::Index j = 0; j < i; ++j) t(i, j) = rng.normal();
+    t(i, i) = std::sqrt(2 * rng.gamma((freedom - static_cast<double>(i)) / 2));
+  }
+  const Matrix root = rooted(scale).matrixL() * t;
+  return root * root.transpose();
+}
+
+GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const FactorChain& chain,
+                       const FactorOptions& options, std::uint64_t number)
+    : observations(std::move(seen)),
+      basis_(basis),
+      gram_(basis.transpose() * basis),
+      options_(options),
+      spread_(chain.spread),
+      rng_(options.seed, Stream::kFactors, number),
+      jobs_(basis.rows()),
+      k_(chain.rank + 1),
+      d_(2 * k_) {
+  by_own_.resize(static_cast<std::size_t>(jobs_));
+  by_partner_.resize(static_cast<std::size_t>(jobs_));
+  for (std::size_t o = 0; o < observations.size(); ++o) {
+    by_own_[static_cast<std::size_t>(observations[o].of)].push_back(o);
+    by_partner_[static_cast<std::size_t>(observations[o].beside)].push_back(o);
+  }
+  const auto factors = [&] {
+    Matrix m = normal_matrix(rng_, jobs_, k_) * 0.5;
+    m.col(0) *= 0.2;
+    return m;
+  };
+  parameters.own = factors();
+  parameters.partner = factors();
+  parameters.beta = Matrix::Zero(basis_.cols(), d_);
+  parameters.precision = Matrix::Identity(d_, d_) * 4;
+}
+
+std::vector<FactorModel::Sample> GibbsChain::run() {
+  std::vector<FactorModel::Sample> samples;
+  for (int done = 0; done < options_.sweeps; ++done) {
+    sweep();
+    if (done >= options_.burn_in && (done - options_.burn_in) % options_.keep_every == 0) {
+      samples.push_back(sample());
+    }
+  }
+  return samples;
+}
+
+void GibbsChain::sweep() {
+  const Matrix prior = basis_ * parameters.beta;
+  draw_factors(prior, true);
+  draw_factors(prior, false);
+  draw_noise();
+  draw_prior();
+}
+
+/// Rows of `own` given `partner`, or the other way round: each is a Bayesian linear regression on
+/// the factors of the jobs it met, with the prior that the other half of its factors leaves.
+void GibbsChain::draw_factors(const Matrix& prior, bool own) {
+  const Eigen::Index from = own ? 0 : k_;
+  const Eigen::Index other = own ? k_ : 0;
+  Matrix& drawn = own ? parameters.own : parameters.partner;
+  const Matrix& given = own ? parameters.partner : parameters.own;
+  const Matrix p = parameters.precision.block(from, from, k_, k_);
+  const Matrix cross = parameters.precision.block(from, other, k_, k_);
+  const Matrix shift = rooted(p).solve(cross);
+  const Matrix mean =
+      prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
+  const auto& met = own ? by_own_ : by_partner_;
+  // `given` stays as it is throughout: also a job beside itself meets its own other half as drawn.
+  Matrix h(k_, k_);
+  Vector g(k_);
+  Vector x(k_);
+  for (Eigen::Index i = 0; i < jobs_; ++i) {
+    h = p;
+    g.noalias() = p * mean.row(i).transpose();
+    for (const std::size_t o : met[static_cast<std::size_t>(i)]) {
+      const Observation& seen = observations[o];
+      x = given.row(own ? seen.beside : seen.of).transpose();
+      const double level = x(0);
+      x(0) = 1;
+      const double w = parameters.tau * seen.weight;
+      h.selfadjointView<Eigen::Lower>().rankUpdate(x, w);
+      g += w * (seen.target - level) * x;
+    }
+    const Eigen::LLT<Matrix> root = rooted(h);  // reads the lower half
+    const Vector z = normal_matrix(rng_, k_, 1);
+    drawn.row(i) = (root.solve(g) + root.matrixU().solve(z)).transpose();
+  }
+}
+
+double GibbsChain::fitted(const Observation& o) const {
+  return parameters.own(o.of, 0) + parameters.partner(o.beside, 0) +
+         parameters.own.row(o.of).tail(k_ - 1).dot(parameters.partner.row(o.beside).tail(k_ - 1));
+}
+
+void GibbsChain::draw_noise() {
+  double squares = 0;
+  for (Observation& o : observations) {
+    const double e = o.target - fitted(o);
+    o.weight =
+        rng_.gamma((options_.freedom + 1) / 2) / ((options_.freedom + parameters.tau * e * e) / 2);
+    squares += o.weight * e * e;
+  }
+  constexpr double kShape = 1;
+  constexpr double kRate = 0.05;
+  parameters.tau =
+      rng_.gamma(kShape + static_cast<double>(observations.size()) / 2) / (kRate + squares / 2);
+}
+
+void GibbsChain::draw_prior() {
+  Matrix w(jobs_, d_);
+  w << parameters.own, parameters.partner;
+  const Eigen::Index q = basis_.cols();
+  Vector ridge = Vector::Constant(q, parameters.strength);
+  ridge(0) = 0.1;  // the intercept is nearly free
+  const Eigen::LLT<Matrix> k_root = rooted(gram_ + Matrix(ridge.asDiagonal()));
+  const Matrix mean = k_root.solve(basis_.transpose() * w);
+  const Matrix rest = w - basis_ * mean;
+  const auto freedom = static_cast<double>(d_ + 2);
+  // In this form it stays positive definite, whatever rounding does.
+  Matrix scatter = Matrix::Identity(d_, d_) * (spread_ * freedom / 2) + rest.transpose() * rest +
+                   mean.transpose() * ridge.asDiagonal() * mean;
+  scatter = ((scatter + scatter.transpose()) / 2).eval();
+  const Matrix inverse = rooted(scatter).solve(Matrix::Identity(d_, d_));
+  parameters.precision = draw_wishart(rng_, freedom + static_cast<double>(jobs_), inverse);
+  const Matrix g = normal_matrix(rng_, q, d_);
+  const Matrix precision_root = rooted(parameters.precision).matrixL();
+  const Matrix columns = precision_root.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(g);
+  parameters.beta = mean + k_root.matrixU().solve(columns);
+  const Matrix slopes = parameters.beta.bottomRows(q - 1);
+  const double size = (slopes * parameters.precision).cwiseProduct(slopes).sum();
+  parameters.strength = rng_.gamma(0.5 + static_cast<double>((q - 1) * d_) / 2) / (0.5 + size / 2);
+}
+
+FactorModel::Sample GibbsChain::sample() const {
+  const Matrix covariance = rooted(parameters.precision).solve(Matrix::Identity(d_, d_));
+  return {static_cast<int>(k_ - 1),
+          row_major(parameters.own),
+          row_major(parameters.partner),
+          row_major(parameters.beta),
+          row_major(rooted(covariance).matrixL()),
+          static_cast<float>(1 / std::sqrt(parameters.tau))};
+}
+
+}  // namespace corun

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "models/interference/factor_model.hpp"
+#include "sim/rng.hpp"
+
+/// How a FactorModel is fitted; see there for the model. Priors: Lambda ~ Wishart(d + 2, S) with
+/// inv(S) = spread (d + 2) / 2 I; beta ~ matrix normal, mean 0, rows inv(L), columns inv(Lambda), with
+/// L = diag(0.1, strength, ..., strength); strength ~ Gamma(0.5, rate 0.5); tau ~ Gamma(1, rate 0.05).
+///
+/// Not for users of the model: what is here is here for the test of the sampler against its priors.
+namespace corun {
+
+class GibbsChain {
+ public:
+  struct Observation {
+    Eigen::Index of, beside;
+    double target;  ///< r
+    /// Of the Student t as a mixture of normals: e ~ N(0, 1 / (tau weight)),
+    /// weight ~ Gamma(freedom / 2, rate freedom / 2).
+    double weight = 1;
+  };
+  /// What is drawn.
+  struct Parameters {
+    Eigen::MatrixXd own;        ///< (a_i, u_i), jobs x (rank + 1)
+    Eigen::MatrixXd partner;    ///< (b_i, v_i)
+    Eigen::MatrixXd beta;       ///< basis x d
+    Eigen::MatrixXd precision;  ///< Lambda
+    double tau = 10;
+    double strength = 1;
+  };
+
+  /// `basis` has a row phi_i for every job, 1 first; it and `options` must outlive the chain. `number`
+  /// is the chain's own: its stream of draws.
+  GibbsChain(const Eigen::MatrixXd& basis, std::vector<Observation> observations,
+             const FactorChain& chain, const FactorOptions& options, std::uint64_t number);
+
+  /// All sweeps, as the options want them.
+  std::vector<FactorModel::Sample> run();
+  /// Every parameter and weight drawn once, given all others.
+  void sweep();
+
+  double fitted(const Observation& o) const;
+
+  Parameters parameters;
+  std::vector<Observation> observations;
+
+ private:
+  void draw_factors(const Eigen::MatrixXd& prior, bool own);
+  void draw_noise();
+  void draw_prior();
+  FactorModel::Sample sample() const;
+
+  const Eigen::MatrixXd& basis_;
+  Eigen::MatrixXd gram_;
+  const FactorOptions& options_;
+  double spread_;
+  Rng rng_;
+  Eigen::Index jobs_, k_, d_;
+  std::vector<std::vector<std::size_t>> by_own_, by_partner_;
+};
+
+/// Wishart(freedom, scale) by Bartlett's decomposition; `scale` positive definite.
+Eigen::MatrixXd draw_wishart(Rng& rng, double freedom, const Eigen::MatrixXd& scale);
+
+}  // namespace corun

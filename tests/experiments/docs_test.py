@@ -28,6 +28,7 @@ BLOCK = re.compile(r"(<!-- output of: corun (.*?) -->\n)\n?((?:(?:    .*)?\n)*?)
 FIGURE = re.compile(r"<!-- figure of: corun (.*?) -->\n!\[[^\]]*\]\((.*?)\)")
 COMMAND = re.compile(r"^    (corun .*?)(?:\s+#.*)?$", re.MULTILINE)
 DATA = pathlib.Path(os.environ.get("CORUN_DATA") or ROOT / "../shared/data")
+DATA_FLAG = ["--data", str(DATA)] if DATA.is_dir() else []
 NEEDS_DATA = {  # data that are not part of the repository
     "--pairs lucid": "lucid/lucid_pairs.csv",
     "lucid/lucid_pairs.csv": "lucid/lucid_pairs.csv",
@@ -60,7 +61,7 @@ def check_figures(program, update):
             target = path.parent / picture
             with tempfile.TemporaryDirectory() as folder:
                 drawn = pathlib.Path(folder) / "figure.svg"
-                arguments = [*shlex.split(command), "--figure", str(drawn), "--data", str(DATA)]
+                arguments = [*shlex.split(command), "--figure", str(drawn), *DATA_FLAG]
                 subprocess.run([program, *arguments], capture_output=True, check=True, cwd=ROOT)
                 bytes_now = drawn.read_bytes()
             if target.exists() and target.read_bytes() == bytes_now:
@@ -88,7 +89,7 @@ def check_blocks(program, update):
             checked += 1
             if lacks_data(match[2]):
                 return match[0]
-            arguments = [*shlex.split(match[2]), *(["--data", str(DATA)] if DATA.is_dir() else [])]
+            arguments = [*shlex.split(match[2]), *DATA_FLAG]
             done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=ROOT)
             if done.returncode != 0:
                 sys.exit(f"corun {match[2]}: exit {done.returncode}\n{done.stderr}")

@@ -137,6 +137,22 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
   return values;
 }
 
+std::vector<std::string> list_option(const po::variables_map& values, const std::string& key) {
+  return values.count(key) != 0 ? values[key].as<std::vector<std::string>>()
+                                : std::vector<std::string>();
+}
+
+std::int64_t whole_option(const po::variables_map& values, const std::string& key, std::int64_t min,
+                          std::int64_t max) {
+  const std::string text = values[key].as<std::string>();
+  const auto number = parse_integer(text);
+  if (!number || *number < min || *number > max) {
+    throw InputError("--" + key, "found '" + printable(text) + "', expected a whole number from " +
+                                     std::to_string(min) + " to " + std::to_string(max));
+  }
+  return *number;
+}
+
 std::string find_input_file(const std::string& path, const CommonOptions& common,
                             const std::string& flag) {
   std::error_code error;

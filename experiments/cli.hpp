@@ -51,6 +51,14 @@ struct CommandLine {
 std::optional<boost::program_options::variables_map> parse_command_line(
     const CommandLine& command, const std::vector<std::string>& arguments, CommonOptions& common);
 
+/// What was given for an option that may be given several times; empty when it was not.
+std::vector<std::string> list_option(const boost::program_options::variables_map& values,
+                                     const std::string& key);
+
+/// A whole number from `min` to `max`. InputError that begins with the flag for anything else.
+std::int64_t whole_option(const boost::program_options::variables_map& values,
+                          const std::string& key, std::int64_t min, std::int64_t max);
+
 /// The path itself if it is there, else the file of that name in the data directory. InputError that
 /// begins with `flag` if there is neither.
 std::string find_input_file(const std::string& path, const CommonOptions& common,

@@ -32,23 +32,6 @@ namespace {
 namespace po = boost::program_options;
 using Json = nlohmann::ordered_json;
 
-std::vector<std::string> list_of(const po::variables_map& values, const char* key) {
-  return values.count(key) != 0 ? values[key].as<std::vector<std::string>>()
-                                : std::vector<std::string>();
-}
-
-std::int64_t whole(const po::variables_map& values, const char* key, std::int64_t min,
-                   std::int64_t max) {
-  const std::string text = values[key].as<std::string>();
-  const auto number = parse_integer(text);
-  if (!number || *number < min || *number > max) {
-    throw InputError(std::string("--") + key,
-                     fmt::format("found '{}', expected a whole number from {} to {}",
-                                 printable(text), min, max));
-  }
-  return *number;
-}
-
 std::string choice(const po::variables_map& values, const char* key,
                    const std::vector<std::string_view>& known) {
   std::string value = values[key].as<std::string>();
@@ -180,7 +163,8 @@ int build(const std::vector<std::string>& arguments) {
       inputs.push_back({std::string("--") + key, values[key].as<std::string>()});
     }
   }
-  for (const std::string& name : list_of(values, "coruns")) inputs.push_back({"--coruns", name});
+  for (const std::string& name : list_option(values, "coruns"))
+    inputs.push_back({"--coruns", name});
   if (values.count("samples") != 0) {
     outputs.push_back({"--samples", values["samples"].as<std::string>()});
     checked_output_path(outputs.back().path, "--samples");
@@ -188,10 +172,10 @@ int build(const std::vector<std::string>& arguments) {
   check_outputs_differ(outputs, inputs);
 
   ClusteringOptions options;
-  options.k = static_cast<int>(whole(values, "clusters", 1, 64));
-  options.restarts = static_cast<int>(whole(values, "restarts", 1, 100'000));
+  options.k = static_cast<int>(whole_option(values, "clusters", 1, 64));
+  options.restarts = static_cast<int>(whole_option(values, "restarts", 1, 100'000));
   options.seed = static_cast<std::uint64_t>(
-      whole(values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
+      whole_option(values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   options.standardise = values["standardise"].as<bool>();
   options.rule = choice(values, "uncertainty", {"all-centres", "own-centre"}) == "own-centre"
                      ? Uncertainty::kOwnCentre
@@ -247,7 +231,7 @@ int build(const std::vector<std::string>& arguments) {
     sampling.axis = axis == "row"          ? SampleAxis::kRow
                     : axis == "batch-size" ? SampleAxis::kBatchSize
                                            : SampleAxis::kLog2BatchSize;
-    sampling.between = static_cast<int>(whole(values, "amplify", 1, 100)) - 1;
+    sampling.between = static_cast<int>(whole_option(values, "amplify", 1, 100)) - 1;
     const SampleSet samples = draw_samples(table, sampling);
     for (const std::string& note : samples.notes) say(common, note);
     const ClusteringResult result = cluster_samples(samples, options);
@@ -285,7 +269,7 @@ int build(const std::vector<std::string>& arguments) {
   }
 
   KnowledgeFile file{KnowledgeBase(std::move(clusters), *decay), about, {}};
-  learn_all(file, list_of(values, "coruns"), common);
+  learn_all(file, list_option(values, "coruns"), common);
   std::string shown = knowledge_output(file, common);
   if (common.format == Format::kTable) shown = found + shown;
   write_knowledge_file(output, file, "--output");
@@ -411,8 +395,8 @@ int update(const std::vector<std::string>& arguments) {
   if (common.output) {
     throw InputError("--output", "corun kb update changes the file it is given; copy it first");
   }
-  const std::vector<std::string> coruns = list_of(*parsed, "coruns");
-  const std::vector<std::string> others = list_of(*parsed, "merge");
+  const std::vector<std::string> coruns = list_option(*parsed, "coruns");
+  const std::vector<std::string> others = list_option(*parsed, "merge");
   if (coruns.empty() && others.empty()) {
     throw InputError("corun kb update", "learn what? Give --coruns FILE or --merge KB.yaml");
   }

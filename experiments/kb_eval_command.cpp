@@ -15,6 +15,7 @@
 #include "experiments/cli.hpp"
 #include "experiments/kb_evaluation.hpp"
 #include "experiments/knowledge_report.hpp"
+#include "experiments/progress.hpp"
 #include "experiments/regeneration_study.hpp"
 #include "experiments/svg_chart.hpp"
 #include "models/device.hpp"
@@ -164,7 +165,7 @@ void add_ranking(Report& report, const FeatureRanking& ranking, const std::strin
   report.text += text;
 }
 
-Report features_report(const ProfileTable& whole, unsigned threads) {
+Report features_report(const ProfileTable& whole, unsigned threads, bool quiet) {
   Report report;
   constexpr std::size_t kMost = 300;
   std::string note;
@@ -174,8 +175,13 @@ Report features_report(const ProfileTable& whole, unsigned threads) {
   const std::string memory = attribute_called(table, "MGMAP", "mem_alloc_pct");
   const std::string access = attribute_called(table, "MaGTSAMP", "mem_time_pct");
   std::set<std::string> parts(kOwnParts.begin(), kOwnParts.end());
+  constexpr std::size_t kRankings = 3;
+  Progress progress("ranking", quiet);
+  progress.update(0, kRankings);
   const FeatureRanking all = ranking_of(table, util, {}, threads);
+  progress.update(1, kRankings);
   const FeatureRanking honest = ranking_of(table, util, parts, threads);
+  progress.update(2, kRankings);
   const FeatureRanking of_memory = ranking_of(table, memory, {}, threads);
   constexpr std::size_t kShown = 10;
   report.text = fmt::format("{}: {} profiles, {} attributes\n", table.source, table.jobs.size(),
@@ -186,7 +192,7 @@ Report features_report(const ProfileTable& whole, unsigned threads) {
   add_ranking(
       report, honest, "utilisation_without_its_parts",
       "what tells of " + util + " when its own parts are left out (maximum = minimum + range)",
-      kShown);
+      honest.features.size());
   add_ranking(report, of_memory, "memory", "what tells of " + memory, kShown);
 
   const auto strongest = [](const FeatureRanking& r) {
@@ -752,7 +758,7 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
                       kDataSet, path.empty() ? " (there is none)" : ""));
     }
     const ProfileTable table = read_profile_csv(path);
-    report = section == "features"    ? features_report(table, common.threads)
+    report = section == "features"    ? features_report(table, common.threads, common.quiet)
              : section == "synthetic" ? synthetic_report(table)
              : section == "clusters"  ? clusters_report(table)
                                       : privacy_report(table);

@@ -216,17 +216,6 @@ std::string csv_of(const ModelEvaluation& evaluation) {
   return out;
 }
 
-std::uint64_t whole_number(const po::variables_map& values, const std::string& key,
-                           std::int64_t min, std::int64_t max) {
-  const std::string text = values[key].as<std::string>();
-  const auto number = parse_integer(text);
-  if (!number || *number < min || *number > max) {
-    throw InputError("--" + key, fmt::format("found '{}', expected a whole number from {} to {}",
-                                             printable(text), min, max));
-  }
-  return static_cast<std::uint64_t>(*number);
-}
-
 int eval(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "model eval";
@@ -264,9 +253,9 @@ int eval(const std::vector<std::string>& arguments) {
   const auto tables = values->count("pairs") != 0
                           ? (*values)["pairs"].as<std::vector<std::string>>()
                           : std::vector<std::string>{"papers"};
-  const std::uint64_t queues = whole_number(*values, "queues", 1, 100'000);
-  const std::uint64_t seed =
-      whole_number(*values, "seed", 0, std::numeric_limits<std::int64_t>::max());
+  const auto queues = static_cast<std::uint64_t>(whole_option(*values, "queues", 1, 100'000));
+  const auto seed = static_cast<std::uint64_t>(
+      whole_option(*values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   if (values->count("split") != 0) {
     if (values->count("pairs") == 0) {
       throw InputError("--split", "goes with --pairs FILE, a table of pairs to cross-validate on");

@@ -29,11 +29,6 @@ namespace {
 namespace po = boost::program_options;
 using Json = nlohmann::ordered_json;
 
-std::vector<std::string> list_of(const po::variables_map& values, const char* key) {
-  return values.count(key) != 0 ? values[key].as<std::vector<std::string>>()
-                                : std::vector<std::string>();
-}
-
 PairTable read_tables(const std::vector<std::string>& paths, const CommonOptions& common,
                       WorkloadKeys& keys) {
   PairTable all;
@@ -134,7 +129,7 @@ int model_fit(const std::vector<std::string>& arguments) {
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
   choose_device(common.device);
-  const std::vector<std::string> pairs = list_of(*parsed, "pairs");
+  const std::vector<std::string> pairs = list_option(*parsed, "pairs");
   if (pairs.empty()) throw InputError("corun model fit", "from what? Give --pairs FILE");
   const std::string name = (*parsed)["model"].as<std::string>();
   constexpr std::array<std::string_view, 2> kKnown{"default", "factors"};
@@ -149,16 +144,13 @@ int model_fit(const std::vector<std::string>& arguments) {
   std::vector<NamedFile> inputs;
   for (const std::string& path : pairs) inputs.push_back({"--pairs", path});
   check_outputs_differ({{"--out", output}}, inputs);
-  const auto seed = parse_integer((*parsed)["seed"].as<std::string>());
-  if (!seed || *seed < 0) {
-    throw InputError("--seed", "found '" + printable((*parsed)["seed"].as<std::string>()) +
-                                   "', expected a whole number, 0 or more");
-  }
+  const std::int64_t seed =
+      whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max());
 
   WorkloadKeys keys;
   const PairTable table = read_tables(pairs, common, keys);
   FactorOptions options;
-  options.seed = static_cast<std::uint64_t>(*seed);
+  options.seed = static_cast<std::uint64_t>(seed);
   options.threads = static_cast<int>(common.threads);
   std::optional<FactorModel> model;
   try {
@@ -167,7 +159,7 @@ int model_fit(const std::vector<std::string>& arguments) {
     throw InputError(table.source, e.what());
   }
   const std::string about =
-      fmt::format("{} rows of {} jobs, seed {}", table.speeds.rows.size(), model->jobs(), *seed);
+      fmt::format("{} rows of {} jobs, seed {}", table.speeds.rows.size(), model->jobs(), seed);
   write_model_file(output, {*model, workload_digests(*model, keys), about}, "--out");
   const std::size_t measured =
       static_cast<std::size_t>(std::count(table.scored.begin(), table.scored.end(), true));

@@ -30,6 +30,9 @@ enum class Stream : std::uint32_t {
   kFolds = 14,        ///< which fold of a cross-validation a row belongs to
   kFactors = 15,      ///< Gibbs sampling of the factor model; entity = chain
   kFactorDraws = 16,  ///< what jobs the factor model never saw may deviate by; entity = sample
+  kModelDraws = 17,   ///< Thompson draws of interference models; entity = pair
+  kProbe = 18,        ///< what probes measure, and which partners they take; entity = job
+  kThompson = 19,     ///< draws of policies that explore by Thompson sampling; entity = pass
 };
 
 /// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.

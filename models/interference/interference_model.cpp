@@ -1,0 +1,105 @@
+#include "models/interference/interference_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/rng.hpp"
+
+namespace corun {
+
+namespace {
+
+/// What a company costs, from what each of its members does.
+class CompanyNorm {
+ public:
+  void add(double speed) {
+    sum_ += std::pow(std::max(0.0, 1 / speed - 1), InterferenceModel::kCompanyExponent);
+  }
+  double speed() const { return 1 / (1 + std::pow(sum_, 1 / InterferenceModel::kCompanyExponent)); }
+
+ private:
+  double sum_ = 0;
+};
+
+}  // namespace
+
+SpeedPrediction InterferenceModel::predict(const PairJob& of, const PairJob& beside) const {
+  const std::array jobs{of, beside};
+  const std::array pairs{PairQuery{0, 1}};
+  return predict(jobs, pairs).front();
+}
+
+std::vector<SpeedPrediction> InterferenceModel::predict_company(
+    std::span<const PairJob> residents) const {
+  const std::size_t n = residents.size();
+  if (n < 2) return std::vector<SpeedPrediction>(n);
+  std::vector<PairQuery> queries;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (j != i) queries.push_back({i, j});
+    }
+  }
+  std::vector<SpeedPrediction> pairs = predict(residents, queries);
+  if (n == 2) return pairs;
+  std::vector<SpeedPrediction> out(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    CompanyNorm speed, lo, hi;
+    double variance = 0;  // of the excess, by the largest pair's relative error
+    for (std::size_t q = i * (n - 1); q < (i + 1) * (n - 1); ++q) {
+      speed.add(pairs[q].speed);
+      lo.add(pairs[q].lo);
+      hi.add(pairs[q].hi);
+      variance = std::max(variance, pairs[q].sd / pairs[q].speed);
+    }
+    out[i] = {speed.speed(), variance * speed.speed(), lo.speed(), hi.speed()};
+  }
+  return out;
+}
+
+void InterferenceModel::speeds(std::span<const PairJob> residents, std::span<double> out) const {
+  const std::vector<SpeedPrediction> predicted = predict_company(residents);
+  for (std::size_t i = 0; i < predicted.size(); ++i) out[i] = std::min(1.0, predicted[i].speed);
+}
+
+std::vector<double> InterferenceModel::sample(std::span<const PairJob> jobs,
+                                              std::span<const PairQuery> pairs,
+                                              std::uint64_t draw) const {
+  const std::vector<SpeedPrediction> predicted = predict(jobs, pairs);
+  std::vector<double> out;
+  out.reserve(predicted.size());
+  for (std::size_t q = 0; q < predicted.size(); ++q) {
+    Rng rng(draw, Stream::kModelDraws, q);
+    const SpeedPrediction& p = predicted[q];
+    out.push_back(p.speed * std::exp(rng.normal() * std::min(1.0, p.sd / p.speed)));
+  }
+  return out;
+}
+
+bool InterferenceModel::learn(const PairJob&, const PairJob&, double, double) { return false; }
+
+double excess_scatter(const InterferenceModel& model, const SpeedTable& table) {
+  std::vector<PairJob> jobs;
+  for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+    jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
+  }
+  double error = 0;
+  double scale = 0;
+  const auto add = [&](double measured, double predicted) {
+    if (std::isnan(measured)) return;
+    const double weight = std::min(1.0, measured);
+    const double level = weight * (1 / std::min(1.0, predicted) - 1);
+    const double off = weight * (1 / measured - 1) - level;
+    error += off * off;
+    scale += level * level;
+  };
+  for (const SpeedTable::Row& row : table.rows) {
+    const std::array pairs{PairQuery{row.a, row.b}, PairQuery{row.b, row.a}};
+    const std::vector<SpeedPrediction> p = model.predict(jobs, pairs);
+    add(row.speed_a, p[0].speed);
+    add(row.speed_b, p[1].speed);
+  }
+  return scale > 0 ? std::sqrt(std::log1p(error / scale)) : 0;
+}
+
+}  // namespace corun

@@ -47,9 +47,9 @@ struct WorldConfig {
 };
 
 struct BeliefConfig {
-  std::string model = "cluster-mean";    ///< cluster-mean | factors | truth
+  std::string model = "cluster-mean";    ///< cluster-mean | truth | an interference model
   std::string initial = "jrs";           ///< a name of `corun list knowledge`, or FILE: a
-                                         ///< knowledge base, for factors a *.corun.csv
+                                         ///< knowledge base, for models a *.corun.csv
   std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties that hold for jobs
 };
 

@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/interference/catalog.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 
@@ -92,17 +93,25 @@ void visit(Visitor& v, ClusterConfig& c) {
   v.section("oom", c.oom);
 }
 
+/// These and the interference models of the catalogue.
+OneOf models_and(std::vector<std::string_view> names) {
+  for (const InterferenceModelEntry& entry : interference_model_catalog()) {
+    if (std::ranges::find(names, entry.name) == names.end()) names.push_back(entry.name);
+  }
+  return {std::move(names)};
+}
+
 template <typename Visitor>
 void visit(Visitor& v, WorldConfig& c) {
-  v.field("model", c.model, OneOf{{"measured", "contention", "cluster-mean"}});
-  v.field("fallback", c.fallback, OneOf{{"contention", "cluster-mean"}});
+  v.field("model", c.model, models_and({"measured"}));
+  v.field("fallback", c.fallback, models_and({}));
   v.field("path", c.path, AnyText{});
   v.field("noise", c.noise, AnyFlag{});
 }
 
 template <typename Visitor>
 void visit(Visitor& v, BeliefConfig& c) {
-  v.field("model", c.model, OneOf{{"cluster-mean", "factors", "truth"}});
+  v.field("model", c.model, models_and({"cluster-mean", "truth", "default"}));
   v.field("initial", c.initial, AnyText{});
   v.field("overrides", c.overrides, AnyText{});
 }

@@ -11,8 +11,8 @@
 #include "experiments/gpu_types.hpp"
 #include "experiments/knowledge_catalog.hpp"
 #include "experiments/knowledge_file.hpp"
-#include "models/factor_belief.hpp"
 #include "models/interference/catalog.hpp"
+#include "models/interference/measured_speeds.hpp"
 #include "models/truth_belief.hpp"
 #include "policies/recommender.hpp"
 #include "sim/error.hpp"
@@ -157,15 +157,17 @@ void Experiment::build_world() {
   }
   const bool measured = w.model == "measured";
   const std::string& name = measured ? w.fallback : w.model;
-  const SpeedModelEntry* entry = find_speed_model(name);
+  const InterferenceModelEntry* entry = find_interference_model(name);
   if (entry == nullptr) {
-    throw InputError(config_.place(measured ? "world.fallback" : "world.model"),
-                     "unknown model '" + name + "': " + suggest(speed_model_catalog(), name));
+    throw InputError(
+        config_.place(measured ? "world.fallback" : "world.model"),
+        "unknown model '" + printable(name) + "': " + suggest(interference_model_catalog(), name));
   }
   try {
-    model_ = entry->fit(rows);
+    model_ = entry->fit(speed_table(rows, ImputedProfiles::kBelieved), FitOptions{});
   } catch (const std::invalid_argument& e) {
-    throw InputError(config_.place("world.path"), std::string(e.what()) + "; the file has none");
+    throw InputError(config_.place("world.path"),
+                     std::string(e.what()) + "; a world needs measured pairs to be fitted on");
   }
   measured_ = measured ? std::make_shared<MeasuredTable>(rows) : std::make_shared<MeasuredTable>();
   if (w.path) {
@@ -192,8 +194,8 @@ void Experiment::build_world() {
 
 void Experiment::build_belief() {
   const std::string& initial = config_.belief.initial;
-  if (config_.belief.model == "factors") {
-    build_factor_prior();
+  if (config_.belief.model != "cluster-mean" && config_.belief.model != "truth") {
+    build_model_prior();
     initial_knowledge_ = find_knowledge("none")->make();
     return;
   }
@@ -225,7 +227,8 @@ void Experiment::build_belief() {
   }
 }
 
-void Experiment::build_factor_prior() {
+void Experiment::build_model_prior() {
+  const std::string& name = config_.belief.model;
   const std::string& initial = config_.belief.initial;
   std::vector<CorunMeasurement> rows;
   if (initial == "jrs" || initial == "prirect") {
@@ -235,9 +238,14 @@ void Experiment::build_factor_prior() {
   }
   if (config_.belief.overrides) {
     throw InputError(config_.place("belief.overrides"),
-                     "belief.model factors has no clusters to override; leave it out");
+                     "belief.model " + name + " has no clusters to override; leave it out");
   }
-  factor_prior_ = FactorBelief::make_prior(speed_table(rows), FactorOptions{});
+  try {
+    model_prior_ = ModelBelief::make_prior(speed_table(rows, ImputedProfiles::kUnknown),
+                                           *find_interference_model(name), FitOptions{});
+  } catch (const std::invalid_argument& e) {
+    throw InputError(config_.place("belief.initial"), e.what());
+  }
 }
 
 void Experiment::build_policies() {
@@ -490,12 +498,15 @@ std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t 
                         config_.control.plan == "once"};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(world, solo_times(trace), config_.world.noise);
-  } else if (policy.entry->needs == PolicyNeeds::kBelief && factor_prior_) {
+  } else if (policy.entry->needs == PolicyNeeds::kBelief && model_prior_) {
     std::vector<BelievedJob> jobs;
     for (const JobView& face : make_faces(trace, number)) {
-      jobs.push_back({trace.keys[index(face.id)], face.profile, face.estimate});
+      jobs.push_back(
+          {trace.keys[index(face.id)],
+           feature_values(face.profile, model_prior_->table.features, ImputedProfiles::kUnknown),
+           face.estimate});
     }
-    context.belief = std::make_unique<FactorBelief>(factor_prior_, std::move(jobs));
+    context.belief = std::make_unique<ModelBelief>(model_prior_, std::move(jobs));
   } else if (policy.entry->needs == PolicyNeeds::kBelief) {
     context.belief = initial_belief(trace);
   }

@@ -10,9 +10,9 @@
 
 #include "experiments/cluster_overrides.hpp"
 #include "experiments/config.hpp"
-#include "models/factor_belief.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/knowledge/cluster_mean_belief.hpp"
+#include "models/model_belief.hpp"
 #include "policies/catalog.hpp"
 #include "sim/control_loop.hpp"
 #include "sim/metrics.hpp"
@@ -114,7 +114,7 @@ class Experiment {
   void build_cluster();
   void build_world();
   void build_belief();
-  void build_factor_prior();
+  void build_model_prior();
   void build_policies();
   void check_trace();
   std::string resolve_path(const std::string& path, const std::string& key);
@@ -128,9 +128,10 @@ class Experiment {
   mutable WorkloadKeys keys_;        ///< hands out keys while traces are generated
   mutable std::mutex keys_mutex_;
   std::shared_ptr<const MeasuredTable> measured_;
-  std::shared_ptr<const SpeedModel> model_;
+  std::shared_ptr<const InterferenceModel> model_;
   bool extrapolated_ = false;
-  std::shared_ptr<const FactorBelief::Prior> factor_prior_;  ///< belief.model: factors
+  std::shared_ptr<const ModelBelief::Prior>
+      model_prior_;  ///< where the belief is an interference model
   std::optional<KnowledgeBase> initial_knowledge_;
   bool labels_hold_ = true;  ///< the trace's clusters are clusters of initial_knowledge_
   std::vector<ClusterOverride> overrides_;

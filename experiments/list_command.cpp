@@ -96,9 +96,7 @@ std::vector<Row> rows_of(const std::string& what) {
       rows.push_back(std::move(row));
     }
   } else if (what == "models") {
-    rows.push_back(
-        {"measured", "rows measured for exactly these jobs; a fallback for the rest", {}});
-    for (const SpeedModelEntry& e : speed_model_catalog()) {
+    for (const InterferenceModelEntry& e : interference_model_catalog()) {
       rows.push_back({std::string(e.name), std::string(e.description), {}});
     }
   } else if (what == "traces") {

@@ -216,6 +216,28 @@ std::string csv_of(const ModelEvaluation& evaluation) {
   return out;
 }
 
+/// "10,30,100" as whole numbers from `least`; empty when not given.
+std::vector<std::size_t> counts_option(const po::variables_map& values, const std::string& key,
+                                       std::int64_t least) {
+  std::vector<std::size_t> out;
+  if (values.count(key) == 0) return out;
+  const auto text = values[key].as<std::string>();
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    const auto number = parse_integer(std::string_view(text).substr(from, end - from));
+    constexpr std::int64_t kMost = 1'000'000;
+    if (!number || *number < least || *number > kMost) {
+      throw InputError("--" + key,
+                       fmt::format("found '{}', expected whole numbers from {} to {} with "
+                                   "commas between",
+                                   printable(text), least, kMost));
+    }
+    out.push_back(static_cast<std::size_t>(*number));
+    from = end + 1;
+  }
+  return out;
+}
+
 int eval(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "model eval";
@@ -231,7 +253,8 @@ int eval(const std::vector<std::string>& arguments) {
       "  corun model eval                           the papers' tables, compiled in\n"
       "  corun model eval --queues 50 --format csv  one row per figure\n"
       "  corun model eval --pairs lucid             needs the data directory, see --data\n"
-      "  corun model eval --split all --pairs lucid/lucid_pairs.csv       the same\n";
+      "  corun model eval --split all --pairs papers --model all          every model\n"
+      "  corun model eval --split all --pairs lucid/lucid_pairs.csv       needs --data\n";
   command.configured = false;
   auto add = command.own.add_options();
   add("pairs", po::value<std::vector<std::string>>()->composing(),
@@ -241,6 +264,14 @@ int eval(const std::vector<std::string>& arguments) {
   add("split", po::value<std::string>(),
       "cross-validate the model of `corun model fit` on tables of pairs: pairs, job, family or all "
       "are held out");
+  add("model", po::value<std::vector<std::string>>()->composing(),
+      "with --split: which models of `corun list models`, once for each, or all; else the default "
+      "and "
+      "cluster-mean");
+  add("rows", po::value<std::string>(),
+      "with --split: learning curve, fits on at most so many measured pairs, as 10,30,100");
+  add("probes", po::value<std::string>(),
+      "with --split job or family: so many pairs of each job held out are known, as 0,1,3,5");
   add("queues", po::value<std::string>()->default_value("100"),
       "random queues per session; 1 to 100000");
   add("seed", po::value<std::string>()->default_value("1"), "which queues are drawn");
@@ -257,11 +288,20 @@ int eval(const std::vector<std::string>& arguments) {
   const auto seed = static_cast<std::uint64_t>(
       whole_option(*values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   if (values->count("split") != 0) {
-    if (values->count("pairs") == 0) {
-      throw InputError("--split", "goes with --pairs FILE, a table of pairs to cross-validate on");
+    CrossValidation asked;
+    asked.tables = tables;
+    asked.split = (*values)["split"].as<std::string>();
+    asked.models = list_option(*values, "model");
+    asked.rows = counts_option(*values, "rows", 1);
+    asked.probes = counts_option(*values, "probes", 0);
+    asked.queues = static_cast<std::size_t>(queues);
+    asked.seed = seed;
+    return model_cross_validate(asked, common);
+  }
+  for (const char* key : {"model", "rows", "probes"}) {
+    if (values->count(key) != 0) {
+      throw InputError(std::string("--") + key, "goes with --split only");
     }
-    return model_cross_validate(tables, (*values)["split"].as<std::string>(),
-                                static_cast<std::size_t>(queues), seed, common);
   }
   if (tables.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
   const std::string& pairs = tables.front();

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "models/interference/catalog.hpp"
+#include "models/interference/measured_speeds.hpp"
 #include "models/interference/overlap.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/correlation.hpp"
@@ -80,13 +81,19 @@ Prediction fit_knowledge_base(std::span<const CorunMeasurement> rows) {
   };
 }
 
-Prediction fit_speed_model(const SpeedModelEntry& entry, bool timed,
-                           std::span<const CorunMeasurement> rows) {
-  const std::shared_ptr<const SpeedModel> model = entry.fit(rows);
+Prediction fit_model(const InterferenceModelEntry& entry, bool timed,
+                     std::span<const CorunMeasurement> rows) {
+  const std::shared_ptr<const InterferenceModel> model =
+      entry.fit(speed_table(rows, ImputedProfiles::kBelieved), FitOptions{});
   return [model, timed](const CorunMeasurement& pair) -> Isd {
     const CorunMember& a = pair.members[0];
     const CorunMember& b = pair.members[1];
-    const std::array<const Profile*, 2> residents{&a.profile, &b.profile};
+    const auto values = [&](const CorunMember& m) {
+      return feature_values(m.profile, model->features(), ImputedProfiles::kBelieved);
+    };
+    const std::vector<double> of_a = values(a);
+    const std::vector<double> of_b = values(b);
+    const std::array<PairJob, 2> residents{PairJob{a.workload, of_a}, PairJob{b.workload, of_b}};
     std::array<double, 2> speeds{};
     model->speeds(residents, speeds);
     if (!timed) return {1 / speeds[0] - 1, 1 / speeds[1] - 1};
@@ -101,9 +108,10 @@ std::vector<Predictor> predictors(bool timed) {
       {"mean", true, [](Rows rows) { return constant(mean_of(all_isd(rows))); }},
       {"median", true, [](Rows rows) { return constant(median_of(all_isd(rows))); }},
       {"knowledge-base", false, fit_knowledge_base}};
-  for (const SpeedModelEntry& entry : speed_model_catalog()) {
+  for (const std::string_view name : {"contention", "cluster-mean"}) {
+    const InterferenceModelEntry& entry = *find_interference_model(name);
     all.push_back({std::string(entry.name), false,
-                   [&entry, timed](Rows rows) { return fit_speed_model(entry, timed, rows); }});
+                   [&entry, timed](Rows rows) { return fit_model(entry, timed, rows); }});
   }
   return all;
 }

@@ -1,46 +1,46 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "models/interference/factor_model.hpp"
+#include "models/interference/catalog.hpp"
 #include "traces/workload_names.hpp"
 
-/// A factor model as a file, so that learning is done once. Version 1 is a line of text,
+/// A fitted interference model as a file, so that learning is done once. Version 2 is a line of text,
 ///
-///   corun speed model, version 1, bytes 1234567, sha256 0f3c...
+///   corun speed model, version 2, bytes 1234567, sha256 0f3c...
 ///
 /// and so many bytes of CBOR (RFC 8949), of which that is the SHA-256: a map of
 ///
 ///   about        what it was learnt from, one line
+///   model        its name in the catalogue
 ///   features     [{name, scale: linear or log}]
 ///   workloads    the jobs it has seen, each as the first 16 hexadecimal digits of the SHA-256 of its
 ///                name; "" for a job without one
-///   mean, deviation, landmarks, kernel_root   FactorModel::State, byte strings of 64-bit floats
-///   target       [mean, deviation] of -log(speed)
-///   freedom, predicting
-///   samples      [{rank, noise, own, partner, beta, scatter}], byte strings of 32-bit floats
+///   state        InterferenceModel::save(): lists of floats are byte strings, little-endian
 ///
-/// Floats are IEEE 754, little-endian, so that a model read predicts the same bits on any machine.
-/// What the workloads are called cannot be read off the file; whoever guesses a name can confirm it.
+/// A model read predicts the same bits on any machine. What the workloads are called cannot be read off
+/// the file; whoever guesses a name can confirm it.
 namespace corun {
 
 struct ModelFile {
-  FactorModel model;
-  std::vector<std::string> workloads;  ///< digests, one per job of `model.state().keys`
+  std::string name;  ///< in the catalogue
+  std::shared_ptr<const InterferenceModel> model;
+  std::vector<std::string> workloads;  ///< digests, one per job of `model->workloads()`
   std::string about;
 };
 
-inline constexpr int kModelVersion = 1;
+inline constexpr int kModelVersion = 2;
 
 /// The first 16 hexadecimal digits of the SHA-256 of a workload's name; "" for none.
 std::string workload_digest(std::string_view name);
 /// Those of all jobs of a model that was fitted with keys of `keys`.
-std::vector<std::string> workload_digests(const FactorModel& model, const WorkloadKeys& keys);
+std::vector<std::string> workload_digests(const InterferenceModel& model, const WorkloadKeys& keys);
 
-/// Throws InputError "FILE: ..." for anything that is not as above: another kind, a newer version, a
+/// Throws InputError "FILE: ..." for anything that is not as above: another kind, another version, a
 /// file cut short or damaged, sizes that do not fit each other, numbers that are not possible.
 /// Workloads that are among `names`, those of the table to predict, get their keys from `keys`; the
 /// others stay kUnknownWorkload: the model has learnt from them, but nobody asks for them.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -33,13 +34,17 @@ PairTable read_tables(const std::vector<std::string>& paths, const CommonOptions
                       WorkloadKeys& keys) {
   PairTable all;
   for (const std::string& path : paths) {
+    if (path == "papers") {
+      append(all, papers_pair_table(keys));
+      continue;
+    }
     append(all, read_pair_table(find_input_file(path, common, "--pairs"), keys));
   }
   return all;
 }
 
 /// What predicts a table: its features must be those that the model was fitted on.
-void check_features(const FactorModel& model, const PairTable& table) {
+void check_features(const InterferenceModel& model, const PairTable& table) {
   if (model.features() == table.speeds.features) return;
   std::vector<std::string> ours, theirs;
   for (const auto& f : model.features()) ours.push_back(f.name);
@@ -48,6 +53,17 @@ void check_features(const FactorModel& model, const PairTable& table) {
                    fmt::format("its features are {}, the model was fitted on {}; predict tables of "
                                "the form it was fitted on",
                                fmt::join(theirs, ", "), fmt::join(ours, ", ")));
+}
+
+/// Jobs that have a row.
+std::size_t measured_jobs(const SpeedTable& table) {
+  std::set<std::uint32_t> seen;
+  for (const SpeedTable::Row& row : table.rows) {
+    if (std::isnan(row.speed_a) && std::isnan(row.speed_b)) continue;
+    seen.insert(row.a);
+    seen.insert(row.b);
+  }
+  return seen.size();
 }
 
 std::string cell(double x, double unit, int digits) {
@@ -65,17 +81,21 @@ Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 std::string table_of(const PairEvaluation& e) {
   constexpr std::array<std::string_view, 3> kHeldOut{"random pairs, five folds", "unseen job",
                                                      "unseen family"};
-  std::string out = fmt::format(
-      "{}: {} scored pairs of {} jobs; held out: {} ({} fits)\n"
-      "  {:<14}{:>17}{:>8}{:>10}{:>11}{:>12}{:>16}\n",
-      e.data, e.pairs, e.jobs, kHeldOut[static_cast<std::size_t>(e.split)], e.folds, "predictor",
-      "MAE ISD %", "RMSE", "Spearman", "in 90 %", "its width %", "regret");
+  std::string out = fmt::format("{}: {} scored pairs of {} jobs; held out: {}", e.data, e.pairs,
+                                e.jobs, kHeldOut[static_cast<std::size_t>(e.split)]);
+  if (e.probes > 0) out += fmt::format(", {} pairs of each known", e.probes);
+  out += fmt::format(" ({} fits{})\n", e.folds,
+                     e.rows > 0 ? fmt::format(" on {} pairs each", e.rows) : "");
+  out += fmt::format("  {:<14}{:>16}{:>7}{:>9}{:>7}{:>10}{:>10}{:>10}{:>15}\n", "predictor",
+                     "MAE ISD %", "RMSE", "MAPE J_c", "PS %", "Spearman", "in 90 %", "width %",
+                     "regret");
   for (const PairScore& s : e.scores) {
-    out += fmt::format("  {:<14}{:>17}{:>8}{:>10}{:>11}{:>12}{:>16}\n", s.predictor,
-                       cell(s.mae, s.mae_error, 100, 2), cell(s.rmse, 100, 1),
-                       cell(s.spearman, 1, 2), cell(s.covered, 100, 1), cell(s.width, 100, 1),
-                       cell(s.regret, s.regret_error, 1, 2));
+    out += fmt::format("  {:<14}{:>16}{:>7}{:>9}{:>7}{:>10}{:>10}{:>10}{:>15}\n", s.predictor,
+                       cell(s.mae, s.mae_error, 100, 2), cell(s.rmse, 100, 1), cell(s.mape, 100, 1),
+                       cell(s.ps_mae, 100, 2), cell(s.spearman, 1, 2), cell(s.covered, 100, 1),
+                       cell(s.width, 100, 1), cell(s.regret, s.regret_error, 1, 2));
   }
+  for (const auto& [name, why] : e.left_out) out += fmt::format("  {:<14}  - ({})\n", name, why);
   if (e.queues > 0) {
     out += fmt::format(
         "  {} queues of 24 jobs: mean ISD {:.1f} % paired as well as can be, {:.1f} % at random\n",
@@ -85,22 +105,81 @@ std::string table_of(const PairEvaluation& e) {
 }
 
 Json json_of(const PairEvaluation& e) {
-  Json json{{"data", e.data},         {"split", name_of(e.split)}, {"pairs", e.pairs},
-            {"jobs", e.jobs},         {"folds", e.folds},          {"queues", e.queues},
-            {"best_isd", e.best_isd}, {"random_isd", e.random_isd}};
+  Json json{{"data", e.data},
+            {"split", name_of(e.split)},
+            {"rows", e.rows > 0 ? Json(e.rows) : Json(nullptr)},
+            {"probes", e.probes},
+            {"pairs", e.pairs},
+            {"jobs", e.jobs},
+            {"folds", e.folds},
+            {"queues", e.queues},
+            {"best_isd", e.best_isd},
+            {"random_isd", e.random_isd}};
   json["predictors"] = Json::array();
   for (const PairScore& s : e.scores) {
+    Json calibration = Json::array();
+    for (std::size_t l = 0; l < s.calibration.size(); ++l) {
+      calibration.push_back({{"level", kLevels[l]}, {"below", s.calibration[l]}});
+    }
     json["predictors"].push_back({{"predictor", s.predictor},
                                   {"mae", s.mae},
                                   {"mae_error", number(s.mae_error)},
                                   {"rmse", s.rmse},
+                                  {"mape", s.mape},
+                                  {"ps_mae", s.ps_mae},
                                   {"spearman", number(s.spearman)},
                                   {"covered", number(s.covered)},
                                   {"width", number(s.width)},
                                   {"regret", number(s.regret)},
-                                  {"regret_error", number(s.regret_error)}});
+                                  {"regret_error", number(s.regret_error)},
+                                  {"calibration", std::move(calibration)}});
   }
+  json["left_out"] = Json::object();
+  for (const auto& [name, why] : e.left_out) json["left_out"][name] = why;
   return json;
+}
+
+constexpr std::string_view kCsvHeader =
+    "data,split,rows,probes,predictor,mae,mae_error,rmse,mape,ps_mae,spearman,covered,width,regret,"
+    "regret_error\n";
+
+std::string csv_of(const PairEvaluation& e) {
+  std::string out;
+  for (const PairScore& p : e.scores) {
+    out += fmt::format("{},{},{},{},{}", csv_text(e.data), name_of(e.split),
+                       e.rows > 0 ? std::to_string(e.rows) : "", e.probes, p.predictor);
+    for (const double x : {p.mae, p.mae_error, p.rmse, p.mape, p.ps_mae, p.spearman, p.covered,
+                           p.width, p.regret, p.regret_error}) {
+      out += "," + csv_number(x);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::vector<const InterferenceModelEntry*> models_of(const std::vector<std::string>& names) {
+  std::vector<const InterferenceModelEntry*> models;
+  const auto add = [&](const InterferenceModelEntry* entry) {
+    if (std::ranges::find(models, entry) == models.end()) models.push_back(entry);
+  };
+  if (names.empty()) {
+    add(find_interference_model("cluster-mean"));
+    add(find_interference_model("default"));
+  }
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const InterferenceModelEntry& entry : interference_model_catalog()) add(&entry);
+      continue;
+    }
+    const InterferenceModelEntry* entry = find_interference_model(name);
+    if (entry == nullptr) {
+      std::vector<std::string_view> known{"all", "default"};
+      for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
+      throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, known));
+    }
+    add(entry);
+  }
+  return models;
 }
 
 }  // namespace
@@ -123,7 +202,7 @@ int model_fit(const std::vector<std::string>& arguments) {
       "table of measured pairs; once for each");
   add("out", po::value<std::string>(), "the model");
   add("model", po::value<std::string>()->default_value("default"),
-      "which: factors, which is the default");
+      "which, of `corun list models`; the default is the first of them");
   add("seed", po::value<std::string>()->default_value("1"), "of the fit's draws");
   CommonOptions common;
   const auto parsed = parse_command_line(command, arguments, common);
@@ -132,9 +211,11 @@ int model_fit(const std::vector<std::string>& arguments) {
   const std::vector<std::string> pairs = list_option(*parsed, "pairs");
   if (pairs.empty()) throw InputError("corun model fit", "from what? Give --pairs FILE");
   const std::string name = (*parsed)["model"].as<std::string>();
-  constexpr std::array<std::string_view, 2> kKnown{"default", "factors"};
-  if (std::find(kKnown.begin(), kKnown.end(), name) == kKnown.end()) {
-    throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, kKnown));
+  const InterferenceModelEntry* entry = find_interference_model(name);
+  if (entry == nullptr) {
+    std::vector<std::string_view> known{"default"};
+    for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
+    throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, known));
   }
   // --output is the same flag by the name that all commands have.
   const auto out =
@@ -149,26 +230,27 @@ int model_fit(const std::vector<std::string>& arguments) {
 
   WorkloadKeys keys;
   const PairTable table = read_tables(pairs, common, keys);
-  FactorOptions options;
+  FitOptions options;
   options.seed = static_cast<std::uint64_t>(seed);
   options.threads = static_cast<int>(common.threads);
-  std::optional<FactorModel> model;
+  std::shared_ptr<const InterferenceModel> model;
   try {
-    model = FactorModel::fit(table.speeds, options);
+    model = entry->fit(table.speeds, options);
   } catch (const std::invalid_argument& e) {
     throw InputError(table.source, e.what());
   }
+  const std::size_t jobs = measured_jobs(table.speeds);
   const std::string about =
-      fmt::format("{} rows of {} jobs, seed {}", table.speeds.rows.size(), model->jobs(), seed);
-  write_model_file(output, {*model, workload_digests(*model, keys), about}, "--out");
+      fmt::format("{} rows of {} jobs, seed {}", table.speeds.rows.size(), jobs, seed);
+  write_model_file(output, {std::string(entry->name), model, workload_digests(*model, keys), about},
+                   "--out");
   const std::size_t measured =
       static_cast<std::size_t>(std::count(table.scored.begin(), table.scored.end(), true));
   if (common.format == Format::kJson) {
-    std::cout << Json{{"model", "factors"}, {"pairs", measured}, {"jobs", model->jobs()}}.dump(2)
-              << "\n";
+    std::cout << Json{{"model", entry->name}, {"pairs", measured}, {"jobs", jobs}}.dump(2) << "\n";
   } else {
-    std::cout << fmt::format("factors, fitted on {} measured pairs of {} jobs\n", measured,
-                             model->jobs());
+    std::cout << fmt::format("{}, fitted on {} measured pairs of {} jobs\n", entry->name, measured,
+                             jobs);
   }
   if (!common.quiet) std::cerr << "note: wrote " << printable(output, 200) << "\n";
   return kDone;
@@ -214,7 +296,8 @@ int model_predict(const std::vector<std::string>& arguments) {
 
   WorkloadKeys keys;
   const PairTable table = read_pair_table(pairs, keys);
-  const FactorModel model = read_model_file(model_path, keys, table.names).model;
+  const ModelFile file = read_model_file(model_path, keys, table.names);
+  const InterferenceModel& model = *file.model;
   check_features(model, table);
   std::vector<PairJob> jobs;
   for (std::size_t j = 0; j < table.speeds.jobs.size(); ++j) {
@@ -240,44 +323,60 @@ int model_predict(const std::vector<std::string>& arguments) {
   std::ostringstream text;
   write_predictions(text, table, predictions);
   write_file_atomically(output, text.str());
-  std::size_t unseen = 0;
-  for (const WorkloadKey key : table.speeds.jobs) unseen += model.knows(key) ? 0 : 1;
-  std::cout << fmt::format("{} pairs of {} jobs predicted, {} of the jobs never measured\n",
-                           predictions.size(), table.speeds.jobs.size(), unseen);
+  // By the files' digests: models that go by features alone keep no keys.
+  const std::set<std::string> seen(file.workloads.begin(), file.workloads.end());
+  const auto unseen = std::ranges::count_if(
+      table.names, [&](const std::string& name) { return !seen.contains(workload_digest(name)); });
+  std::cout << fmt::format("{} pairs of {} jobs predicted, {}\n", predictions.size(),
+                           table.speeds.jobs.size(),
+                           seen.empty() ? file.name + " goes by features alone"
+                                        : fmt::format("{} of the jobs never measured", unseen));
   return kDone;
 }
 
-int model_cross_validate(const std::vector<std::string>& tables, const std::string& split,
-                         std::size_t queues, std::uint64_t seed, const CommonOptions& common) {
+int model_cross_validate(const CrossValidation& asked, const CommonOptions& common) {
+  WorkloadKeys keys;
+  const PairTable table = read_tables(asked.tables, common, keys);
+  const bool has_families =
+      std::ranges::none_of(table.families, [](const std::string& f) { return f.empty(); });
   std::vector<PairSplit> splits;
   for (const PairSplit s : {PairSplit::kPairs, PairSplit::kJob, PairSplit::kFamily}) {
-    if (split == name_of(s) || split == "all") splits.push_back(s);
+    const bool possible = s != PairSplit::kFamily || has_families;
+    if (asked.split == name_of(s) || (asked.split == "all" && possible)) splits.push_back(s);
   }
   if (splits.empty()) {
     constexpr std::array<std::string_view, 4> kKnown{"pairs", "job", "family", "all"};
-    throw InputError("--split", "found '" + printable(split) + "': " + did_you_mean(split, kKnown));
+    throw InputError(
+        "--split", "found '" + printable(asked.split) + "': " + did_you_mean(asked.split, kKnown));
   }
-  WorkloadKeys keys;
-  const PairTable table = read_tables(tables, common, keys);
+  if (!asked.probes.empty() && asked.split != "job" && asked.split != "family") {
+    throw InputError("--probes", "goes with --split job or family, where somebody is held out");
+  }
   PairEvaluationOptions options;
-  options.seed = seed;
-  options.queues = queues;
+  options.models = models_of(asked.models);
+  options.seed = asked.seed;
+  options.queues = asked.queues;
   options.threads = common.threads;
+  // Points of the curves; 0 rows are all of them.
+  const auto or_none = [](const std::vector<std::size_t>& points) {
+    return points.empty() ? std::vector<std::size_t>{0} : points;
+  };
   std::string text;
   Json json = Json::array();
-  std::string csv =
-      "data,split,predictor,mae,mae_error,rmse,spearman,covered,width,regret,regret_error\n";
-  for (const PairSplit s : splits) {
-    Progress progress("fitting", common.quiet);
-    const PairEvaluation e = evaluate_pairs(
-        table, s, options, [&](std::size_t done, std::size_t of) { progress.update(done, of); });
-    text += (text.empty() ? "" : "\n") + table_of(e);
-    json.push_back(json_of(e));
-    for (const PairScore& p : e.scores) {
-      csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(e.data), name_of(e.split),
-                         p.predictor, csv_number(p.mae), csv_number(p.mae_error),
-                         csv_number(p.rmse), csv_number(p.spearman), csv_number(p.covered),
-                         csv_number(p.width), csv_number(p.regret), csv_number(p.regret_error));
+  std::string csv(kCsvHeader);
+  for (const PairSplit split : splits) {
+    for (const std::size_t rows : or_none(asked.rows)) {
+      for (const std::size_t probes : or_none(asked.probes)) {
+        options.rows = rows;
+        options.probes = probes;
+        Progress progress("fitting", common.quiet);
+        const PairEvaluation e =
+            evaluate_pairs(table, split, options,
+                           [&](std::size_t done, std::size_t of) { progress.update(done, of); });
+        text += (text.empty() ? "" : "\n") + table_of(e);
+        json.push_back(json_of(e));
+        csv += csv_of(e);
+      }
     }
   }
   emit(common, common.format == Format::kJson  ? json.dump(2) + "\n"

@@ -13,7 +13,15 @@ int model_fit(const std::vector<std::string>& arguments);
 int model_predict(const std::vector<std::string>& arguments);
 
 /// `corun model eval --split ...`: cross-validation over tables of pairs.
-int model_cross_validate(const std::vector<std::string>& tables, const std::string& split,
-                         std::size_t queues, std::uint64_t seed, const CommonOptions& common);
+struct CrossValidation {
+  std::vector<std::string> tables;
+  std::string split;                ///< pairs, job, family or all
+  std::vector<std::string> models;  ///< names of the catalogue; none: the default and cluster-mean
+  std::vector<std::size_t> rows;    ///< points of a learning curve; none: all rows
+  std::vector<std::size_t> probes;  ///< points of a curve over probes; none: no probes
+  std::size_t queues = 0;
+  std::uint64_t seed = 0;
+};
+int model_cross_validate(const CrossValidation& asked, const CommonOptions& common);
 
 }  // namespace corun

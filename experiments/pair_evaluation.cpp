@@ -11,115 +11,117 @@
 #include <stdexcept>
 #include <thread>
 
+#include "models/interference/measured_speeds.hpp"
+#include "models/interference/overlap.hpp"
 #include "models/knowledge/correlation.hpp"
-#include "models/knowledge/kmeans.hpp"
-#include "models/knowledge/standardiser.hpp"
 #include "policies/matching.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "traces/paper_workloads.hpp"
 
 namespace corun {
 
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array<const char*, 4> kPredictors{"mean", "median", "cluster-mean", "factors"};
-constexpr std::size_t kFactors = 3;
+/// Predictors that know no pair from another; the models follow.
+constexpr std::array<const char*, 2> kConstants{"mean", "median"};
 
-double isd_of(double speed) { return 1 / speed - 1; }
-
-/// One direction of a row as a predictor sees it.
-struct Prediction {
-  double isd = kUnknown;
-  double lo = kUnknown;  ///< of the ISD
-  double hi = kUnknown;
+/// What two jobs that start together come to.
+struct Outcome {
+  std::array<double, 2> isd{};
+  std::array<double, 2> stretch{};  ///< J_c over J_a
+  double ps = 0;
 };
 
-using RowPrediction = std::array<Prediction, 2>;
+/// `solo`: NaN where unknown, and both stay together to the end.
+Outcome outcome_of(const std::array<double, 2>& solo, double speed_a, double speed_b) {
+  if (!std::isnan(solo[0]) && !std::isnan(solo[1])) {
+    const PairCost cost = pair_cost(solo[0], solo[1], speed_a, speed_b);
+    return {{cost.isd_a, cost.isd_b}, {1 + cost.isd_a, 1 + cost.isd_b}, cost.ps};
+  }
+  const PairCost equal = pair_cost(1, 1, speed_a, speed_b);
+  return {{1 / speed_a - 1, 1 / speed_b - 1}, {1 / speed_a, 1 / speed_b}, equal.ps};
+}
 
-/// Predictions of the rows `test` from the rows `train`, by each predictor.
-std::vector<std::vector<RowPrediction>> predict_fold(const SpeedTable& all,
-                                                     const std::vector<std::size_t>& train,
-                                                     const std::vector<std::size_t>& test,
-                                                     const FactorOptions& options) {
-  SpeedTable table = all;
+/// Both directions of a row as a predictor sees them.
+struct RowPrediction {
+  Outcome expected;
+  std::array<double, 2> isd_lo{kUnknown, kUnknown};
+  std::array<double, 2> isd_hi{kUnknown, kUnknown};
+  std::array<SpeedPrediction, 2> speeds;
+};
+
+/// What the fits of one fold make of it. Rows: those scored of the fold.
+struct FoldPrediction {
+  std::vector<std::vector<RowPrediction>> predicted;  ///< [predictor][row]; empty: left out
+  std::vector<std::string> refused;                   ///< [model]: why, or nothing
+};
+
+FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>& train,
+                            const std::vector<std::size_t>& test,
+                            const PairEvaluationOptions& options) {
+  SpeedTable table = all.speeds;
   table.rows.clear();
-  for (const std::size_t r : train) table.rows.push_back(all.rows[r]);
-
-  std::vector<std::array<double, 3>> seen;  // of, beside, ISD
-  for (const SpeedTable::Row& row : table.rows) {
-    if (!std::isnan(row.speed_a)) {
-      seen.push_back({static_cast<double>(row.a), static_cast<double>(row.b), isd_of(row.speed_a)});
-    }
-    if (!std::isnan(row.speed_b)) {
-      seen.push_back({static_cast<double>(row.b), static_cast<double>(row.a), isd_of(row.speed_b)});
-    }
+  std::vector<double> sorted;  // ISDs
+  std::vector<double> ps;
+  for (const std::size_t r : train) {
+    const SpeedTable::Row& row = all.speeds.rows[r];
+    table.rows.push_back(row);
+    if (std::isnan(row.speed_a) || std::isnan(row.speed_b)) continue;
+    const Outcome o = outcome_of(all.solo_s[r], row.speed_a, row.speed_b);
+    sorted.insert(sorted.end(), o.isd.begin(), o.isd.end());
+    ps.push_back(o.ps);
   }
-  if (seen.empty()) throw std::invalid_argument("a fold leaves no measured pair to fit on");
-  std::vector<double> sorted;
-  for (const auto& s : seen) sorted.push_back(s[2]);
-  std::sort(sorted.begin(), sorted.end());
-  const double mean =
-      std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
-  const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
-
-  // The papers' way: three clusters of the jobs' features, the mean of each ordered pair of them.
-  const std::size_t width = all.features.size();
-  std::vector<int> cluster(all.jobs.size(), 0);
-  constexpr int kClusters = 3;
-  std::vector<double> rows = all.values;
-  for (std::size_t f = 0; f < width; ++f) {
-    double sum = 0;
-    double count = 0;
-    for (std::size_t j = 0; j < all.jobs.size(); ++j) {
-      double& x = rows[j * width + f];
-      if (all.features[f].scale == FeatureScale::kLog && x > 0) x = std::log(x);
-      if (std::isnan(x)) continue;
-      sum += x;
-      count += 1;
-    }
-    for (std::size_t j = 0; j < all.jobs.size(); ++j) {
-      double& x = rows[j * width + f];
-      if (std::isnan(x)) x = count > 0 ? sum / count : 0;
-    }
-  }
-  if (width > 0) {
-    const MatrixView view{rows, all.jobs.size(), width};
-    const std::vector<double> z = Standardiser::of(view).apply(view);
-    std::set<std::vector<double>> distinct;
-    for (std::size_t j = 0; j < all.jobs.size(); ++j) {
-      distinct.emplace(z.begin() + static_cast<std::ptrdiff_t>(j * width),
-                       z.begin() + static_cast<std::ptrdiff_t>((j + 1) * width));
-    }
-    if (distinct.size() >= kClusters) cluster = kmeans(z, width, {kClusters, 20, 1}).labels;
-  }
-  std::array<double, kClusters * kClusters> sum{};
-  std::array<double, kClusters * kClusters> count{};
-  const auto at = [&](std::size_t of, std::size_t beside) {
-    return static_cast<std::size_t>(cluster[of]) * kClusters +
-           static_cast<std::size_t>(cluster[beside]);
+  if (sorted.empty()) throw std::invalid_argument("a fold leaves no measured pair to fit on");
+  const auto mean = [](const std::vector<double>& x) {
+    return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
   };
-  for (const auto& s : seen) {
-    const std::size_t p = at(static_cast<std::size_t>(s[0]), static_cast<std::size_t>(s[1]));
-    sum[p] += s[2];
-    count[p] += 1;
-  }
+  const auto median = [](std::vector<double> x) {
+    std::sort(x.begin(), x.end());
+    return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
+  };
+  FoldPrediction out;
+  out.refused.resize(options.models.size());
+  const auto constant = [&](double isd, double saving) {
+    RowPrediction p;
+    p.expected = {{isd, isd}, {1 + isd, 1 + isd}, saving};
+    out.predicted.emplace_back(test.size(), p);
+  };
+  constant(mean(sorted), mean(ps));
+  constant(median(sorted), median(ps));
 
-  const FactorModel model = FactorModel::fit(table, options);
-  const auto job = [&](std::uint32_t j) { return PairJob{all.jobs[j], {all.of(j), width}}; };
-  std::vector<std::vector<RowPrediction>> out(kPredictors.size(),
-                                              std::vector<RowPrediction>(test.size()));
-  for (std::size_t t = 0; t < test.size(); ++t) {
-    const SpeedTable::Row& row = all.rows[test[t]];
-    for (std::size_t side = 0; side < 2; ++side) {
-      const std::uint32_t of = side == 0 ? row.a : row.b;
-      const std::uint32_t beside = side == 0 ? row.b : row.a;
-      out[0][t][side].isd = mean;
-      out[1][t][side].isd = median;
-      const std::size_t p = at(of, beside);
-      out[2][t][side].isd = count[p] > 0 ? sum[p] / count[p] : mean;
-      const SpeedPrediction s = model.predict(job(of), job(beside));
-      out[kFactors][t][side] = {isd_of(s.speed), isd_of(s.hi), isd_of(s.lo)};
+  std::vector<PairJob> jobs;
+  for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+    jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
+  }
+  std::vector<PairQuery> queries;
+  for (const std::size_t r : test) {
+    const SpeedTable::Row& row = all.speeds.rows[r];
+    queries.push_back({row.a, row.b});
+    queries.push_back({row.b, row.a});
+  }
+  for (std::size_t m = 0; m < options.models.size(); ++m) {
+    std::vector<RowPrediction>& of_model = out.predicted.emplace_back();
+    std::vector<SpeedPrediction> speeds;
+    try {
+      FitOptions fit;
+      fit.seed = options.seed;
+      speeds = options.models[m]->fit(table, fit)->predict(jobs, queries);
+    } catch (const std::invalid_argument& e) {
+      out.refused[m] = e.what();
+      continue;
+    }
+    for (std::size_t t = 0; t < test.size(); ++t) {
+      const SpeedPrediction& a = speeds[2 * t];
+      const SpeedPrediction& b = speeds[2 * t + 1];
+      const auto& solo = all.solo_s[test[t]];
+      RowPrediction p;
+      p.expected = outcome_of(solo, a.speed, b.speed);
+      p.isd_lo = {outcome_of(solo, a.hi, b.speed).isd[0], outcome_of(solo, a.speed, b.hi).isd[1]};
+      p.isd_hi = {outcome_of(solo, a.lo, b.speed).isd[0], outcome_of(solo, a.speed, b.lo).isd[1]};
+      p.speeds = {a, b};
+      of_model.push_back(p);
     }
   }
   return out;
@@ -244,6 +246,130 @@ double error_of(const std::vector<double>& x) {
   return std::sqrt(square / (n - 1) / n);
 }
 
+/// What a fold's fits are given and what is scored: all other rows and all of the fold, but for the
+/// options' rows and probes.
+void deal(const PairTable& table, const std::vector<std::size_t>& held, std::size_t fold,
+          const PairEvaluationOptions& options, std::vector<std::size_t>& train,
+          std::vector<std::size_t>& test) {
+  const auto& rows = table.speeds.rows;
+  std::vector<bool> is_held(rows.size(), false);
+  for (const std::size_t r : held) is_held[r] = true;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (!is_held[r]) train.push_back(r);
+  }
+  // Of fewer rows more are always a superset: the curve is one growing set of measurements.
+  if (options.rows > 0 && options.rows < train.size()) {
+    Rng rng(options.seed, Stream::kFolds, 1 + fold);
+    rng.shuffle(std::span(train));
+    train.resize(options.rows);
+  }
+  std::set<std::size_t> probed;
+  if (options.probes > 0) {
+    // Jobs that are held out: those that no row outside the fold has.
+    std::vector<bool> known(table.speeds.jobs.size(), false);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (!is_held[r]) known[rows[r].a] = known[rows[r].b] = true;
+    }
+    std::vector<std::size_t> order = held;
+    Rng rng(options.seed, Stream::kProbe, fold);
+    rng.shuffle(std::span(order));
+    std::vector<std::size_t> count(table.speeds.jobs.size(), 0);
+    for (const std::size_t r : order) {
+      const auto& [a, b, speed_a, speed_b] = rows[r];
+      if (known[a] == known[b] || std::isnan(speed_a) || std::isnan(speed_b)) continue;
+      if (++count[known[a] ? b : a] <= options.probes) probed.insert(r);
+    }
+  }
+  train.insert(train.end(), probed.begin(), probed.end());
+  std::sort(train.begin(), train.end());
+  for (const std::size_t r : held) {
+    if (table.scored[r] && !probed.contains(r)) test.push_back(r);
+  }
+}
+
+/// The quantile of a predicted speed at a level, in -log(speed) up to sign: normal halves through the
+/// ends of the interval.
+double quantile_of(const SpeedPrediction& p, double level) {
+  constexpr double kReach = 1.6448536269514722;  // of 5 % and 95 %
+  constexpr std::array<double, kLevels.size()> kNormal{
+      -kReach, -1.2815515655446004, -0.8416212335729143, -0.38532046640756773,
+      0,       0.38532046640756773, 0.8416212335729143,  1.2815515655446004,
+      kReach};
+  const auto at = static_cast<std::size_t>(std::ranges::find(kLevels, level) - kLevels.begin());
+  const double side = kNormal[at] < 0 ? std::log(p.speed / p.lo) : std::log(p.hi / p.speed);
+  return p.speed * std::exp(side * kNormal[at] / kReach);
+}
+
+/// Errors of one predictor, row by row and fold by fold.
+class Tally {
+ public:
+  explicit Tally(std::size_t rows) : sum_(rows, 0), times_(rows, 0) {}
+
+  void add(const PairTable& table, std::size_t r, const RowPrediction& p) {
+    const SpeedTable::Row& row = table.speeds.rows[r];
+    const std::array<double, 2> speeds{row.speed_a, row.speed_b};
+    const Outcome true_outcome = outcome_of(table.solo_s[r], row.speed_a, row.speed_b);
+    for (std::size_t side = 0; side < 2; ++side) {
+      const double isd = true_outcome.isd[side];
+      const double error = std::abs(p.expected.isd[side] - isd);
+      fold_sum_ += error;
+      fold_count_ += 1;
+      squares_ += error * error;
+      relative_ += std::abs(p.expected.stretch[side] / true_outcome.stretch[side] - 1);
+      predicted_.push_back(p.expected.isd[side]);
+      measured_.push_back(isd);
+      sum_[r] += p.expected.isd[side] / 2;
+      if (std::isnan(p.isd_lo[side])) continue;
+      covered_ += isd >= p.isd_lo[side] && isd <= p.isd_hi[side] ? 1 : 0;
+      widths_.push_back(p.isd_hi[side] - p.isd_lo[side]);
+      for (std::size_t l = 0; l < kLevels.size(); ++l) {
+        below_[l] += speeds[side] <= quantile_of(p.speeds[side], kLevels[l]) ? 1 : 0;
+      }
+    }
+    ps_ += std::abs(p.expected.ps - true_outcome.ps);
+    times_[r] += 1;
+  }
+  void end_fold() {
+    if (fold_count_ == 0) return;
+    by_fold_.push_back(fold_sum_ / fold_count_);
+    total_ += fold_sum_;
+    fold_sum_ = fold_count_ = 0;
+  }
+  std::size_t folds() const { return by_fold_.size(); }
+  /// Mean ISD of each row; NaN where it was not predicted.
+  std::vector<double> expected() const {
+    std::vector<double> out(sum_.size(), kUnknown);
+    for (std::size_t r = 0; r < sum_.size(); ++r) {
+      if (times_[r] > 0) out[r] = sum_[r] / times_[r];
+    }
+    return out;
+  }
+  PairScore score() {
+    PairScore score;
+    const auto n = static_cast<double>(predicted_.size());
+    score.mae = total_ / n;
+    score.mae_error = error_of(by_fold_);
+    score.rmse = std::sqrt(squares_ / n);
+    score.mape = relative_ / n;
+    score.ps_mae = ps_ / (n / 2);
+    score.spearman = predicted_.size() > 2 ? spearman(predicted_, measured_) : kUnknown;
+    if (widths_.empty()) return score;
+    const auto judged = static_cast<double>(widths_.size());
+    score.covered = covered_ / judged;
+    std::nth_element(widths_.begin(), widths_.begin() + std::ssize(widths_) / 2, widths_.end());
+    score.width = widths_[widths_.size() / 2];
+    for (const double below : below_) score.calibration.push_back(below / judged);
+    return score;
+  }
+
+ private:
+  double fold_sum_ = 0, fold_count_ = 0, total_ = 0;
+  double squares_ = 0, relative_ = 0, ps_ = 0, covered_ = 0;
+  std::vector<double> by_fold_, predicted_, measured_, widths_;
+  std::vector<double> sum_, times_;
+  std::array<double, kLevels.size()> below_{};
+};
+
 }  // namespace
 
 std::string_view name_of(PairSplit split) {
@@ -266,34 +392,28 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
   PairEvaluation out;
   out.data = table.source;
   out.split = split;
+  out.rows = options.rows;
+  out.probes = options.probes;
   out.jobs = table.speeds.jobs.size();
-  out.pairs = static_cast<std::size_t>(std::count(table.scored.begin(), table.scored.end(), true));
-  if (out.pairs == 0) throw InputError(table.source, "no pair with both speeds: nothing to score");
+  if (std::count(table.scored.begin(), table.scored.end(), true) == 0) {
+    throw InputError(table.source, "no pair with both speeds: nothing to score");
+  }
 
-  // Rows of each fold that are scored, and their predictions.
+  // Rows of each fold that are scored, those its fits are given, and what they predict.
+  std::vector<std::vector<std::size_t>> train(folds.size());
   std::vector<std::vector<std::size_t>> test(folds.size());
-  std::vector<std::vector<std::vector<RowPrediction>>> predicted(folds.size());
+  std::vector<FoldPrediction> predicted(folds.size());
   for (std::size_t f = 0; f < folds.size(); ++f) {
-    for (const std::size_t r : folds[f]) {
-      if (table.scored[r]) test[f].push_back(r);
-    }
+    deal(table, folds[f], f, options, train[f], test[f]);
   }
   std::atomic<std::size_t> next{0};
-  std::atomic<std::size_t> done{0};
+  std::size_t done = 0;
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&] {
     for (std::size_t f = next++; f < folds.size(); f = next++) {
       try {
-        if (!test[f].empty()) {
-          std::vector<bool> held(rows.size(), false);
-          for (const std::size_t r : folds[f]) held[r] = true;
-          std::vector<std::size_t> train;
-          for (std::size_t r = 0; r < rows.size(); ++r) {
-            if (!held[r]) train.push_back(r);
-          }
-          predicted[f] = predict_fold(table.speeds, train, test[f], options.factors);
-        }
+        if (!test[f].empty()) predicted[f] = predict_fold(table, train[f], test[f], options);
       } catch (...) {
         const std::lock_guard lock(mutex);
         failure = std::current_exception();
@@ -316,56 +436,39 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
 
   std::vector<double> truth(rows.size(), kUnknown);
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    if (table.scored[r]) truth[r] = (isd_of(rows[r].speed_a) + isd_of(rows[r].speed_b)) / 2;
+    if (!table.scored[r]) continue;
+    const Outcome o = outcome_of(table.solo_s[r], rows[r].speed_a, rows[r].speed_b);
+    truth[r] = (o.isd[0] + o.isd[1]) / 2;
   }
-  for (std::size_t p = 0; p < kPredictors.size(); ++p) {
-    PairScore score;
-    score.predictor = kPredictors[p];
-    std::vector<double> by_fold, x, y, widths;
-    std::vector<double> sum(rows.size(), 0);
-    std::vector<double> times(rows.size(), 0);
-    double squares = 0;
-    double covered = 0;
+  std::set<std::size_t> scored;
+  for (const auto& fold : test) scored.insert(fold.begin(), fold.end());
+  out.pairs = scored.size();
+  for (std::size_t p = 0; p < kConstants.size() + options.models.size(); ++p) {
+    std::string name;
+    if (p < kConstants.size()) {
+      name = kConstants[p];
+    } else {
+      const std::size_t m = p - kConstants.size();
+      name = options.models[m]->name;
+      std::string why;
+      for (std::size_t f = 0; f < folds.size() && why.empty(); ++f) {
+        if (!test[f].empty()) why = predicted[f].refused[m];
+      }
+      if (!why.empty()) {
+        out.left_out.emplace_back(name, why);
+        continue;
+      }
+    }
+    Tally tally(rows.size());
     for (std::size_t f = 0; f < folds.size(); ++f) {
-      std::vector<double> errors;
       for (std::size_t t = 0; t < test[f].size(); ++t) {
-        const std::size_t r = test[f][t];
-        const std::array<double, 2> speeds{rows[r].speed_a, rows[r].speed_b};
-        for (std::size_t side = 0; side < 2; ++side) {
-          const Prediction& one = predicted[f][p][t][side];
-          const double isd = isd_of(speeds[side]);
-          errors.push_back(std::abs(one.isd - isd));
-          squares += (one.isd - isd) * (one.isd - isd);
-          x.push_back(one.isd);
-          y.push_back(isd);
-          sum[r] += one.isd / 2;
-          if (!std::isnan(one.lo)) {
-            covered += isd >= one.lo && isd <= one.hi ? 1 : 0;
-            widths.push_back(one.hi - one.lo);
-          }
-        }
-        times[r] += 1;
+        tally.add(table, test[f][t], predicted[f].predicted[p][t]);
       }
-      if (!errors.empty()) {
-        by_fold.push_back(mean_of(errors));
-        score.mae += std::accumulate(errors.begin(), errors.end(), 0.0);
-      }
+      tally.end_fold();
     }
-    const auto n = static_cast<double>(x.size());
-    score.mae /= n;
-    score.mae_error = error_of(by_fold);
-    score.rmse = std::sqrt(squares / n);
-    score.spearman = x.size() > 2 ? spearman(x, y) : kUnknown;
-    if (!widths.empty()) {
-      score.covered = covered / static_cast<double>(widths.size());
-      std::nth_element(widths.begin(), widths.begin() + std::ssize(widths) / 2, widths.end());
-      score.width = widths[widths.size() / 2];
-    }
-    std::vector<double> expected(rows.size(), kUnknown);
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (times[r] > 0) expected[r] = sum[r] / times[r];
-    }
-    const Queues queues = pair_queues(table, truth, expected, options.queues, options.seed);
+    PairScore score = tally.score();
+    score.predictor = std::move(name);
+    const Queues queues = pair_queues(table, truth, tally.expected(), options.queues, options.seed);
     if (!queues.best.empty()) {
       out.queues = queues.best.size();
       out.best_isd = mean_of(queues.best);
@@ -377,10 +480,33 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
       score.regret = mean_of(each);
       score.regret_error = error_of(each);
     }
-    out.folds = by_fold.size();
+    out.folds = tally.folds();
     out.scores.push_back(std::move(score));
   }
   return out;
+}
+
+PairTable papers_pair_table(WorkloadKeys& keys) {
+  const std::vector<CorunMeasurement> rows = paper_measurements(keys);
+  PairTable table;
+  table.source = "papers";
+  table.speeds = speed_table(rows, ImputedProfiles::kUnknown);
+  table.gpu = kPaperGpuType;
+  table.sharing = kPaperSharing;
+  table.has_speeds = true;
+  for (const CorunMeasurement& row : rows) {
+    if (row.members.size() != 2) {
+      ++table.passed_over;
+      continue;
+    }
+    table.scored.push_back(true);
+    table.solo_s.push_back({row.members[0].solo_s, row.members[1].solo_s});
+  }
+  for (const WorkloadKey key : table.speeds.jobs) {
+    table.names.push_back(keys.text(key));
+    table.families.emplace_back();
+  }
+  return table;
 }
 
 }  // namespace corun

@@ -235,6 +235,7 @@ class Reader {
     const SpeedTable::Row row{a, b, speed(0, has_failed), speed(1, has_failed)};
     table_.scored.push_back(!std::isnan(row.speed_a) && !std::isnan(row.speed_b));
     table_.speeds.rows.push_back(row);
+    table_.solo_s.push_back({kNotKnown, kNotKnown});
     std::vector<std::string>& fields = table_.fields.emplace_back();
     fields.reserve(all_.size());
     for (const Column column : all_) fields.emplace_back(csv_.text(column));
@@ -461,6 +462,7 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
     }
     table.speeds.rows.push_back({jobs[0], jobs[1], speeds[0], speeds[1]});
     table.scored.push_back(true);
+    table.solo_s.push_back({group.members[0].solo_s, group.members[1].solo_s});
   }
   if (table.speeds.rows.empty()) {
     throw InputError(name + ":1:1",
@@ -590,6 +592,7 @@ void append(PairTable& to, const PairTable& more) {
     to.speeds.rows.push_back(row);
   }
   to.scored.insert(to.scored.end(), more.scored.begin(), more.scored.end());
+  to.solo_s.insert(to.solo_s.end(), more.solo_s.begin(), more.solo_s.end());
   to.has_speeds = to.has_speeds || more.has_speeds;
   to.passed_over += more.passed_over;
   if (to.sharing.empty()) to.sharing = more.sharing;

@@ -44,15 +44,16 @@
 namespace corun {
 
 struct PairTable {
-  SpeedTable speeds;                  ///< jobs and rows in file order
-  std::vector<std::string> names;     ///< of speeds.jobs
-  std::vector<std::string> families;  ///< of speeds.jobs; empty text where not known
-  std::vector<bool> scored;           ///< of speeds.rows: both speeds were measured
-  bool has_speeds = false;            ///< the file has a place for them; else a table to predict
-  std::string gpu;                    ///< GPU type of all rows
-  std::string sharing;                ///< sharing mode of all rows; empty: the file does not say
-  std::size_t passed_over = 0;        ///< groups of more than two jobs
-  std::vector<std::string> header;    ///< as read; empty for *.corun.csv
+  SpeedTable speeds;                          ///< jobs and rows in file order
+  std::vector<std::string> names;             ///< of speeds.jobs
+  std::vector<std::string> families;          ///< of speeds.jobs; empty text where not known
+  std::vector<bool> scored;                   ///< of speeds.rows: both speeds were measured
+  std::vector<std::array<double, 2>> solo_s;  ///< J_a of speeds.rows [s]; NaN: the file has none
+  bool has_speeds = false;          ///< the file has a place for them; else a table to predict
+  std::string gpu;                  ///< GPU type of all rows
+  std::string sharing;              ///< sharing mode of all rows; empty: the file does not say
+  std::size_t passed_over = 0;      ///< groups of more than two jobs
+  std::vector<std::string> header;  ///< as read; empty for *.corun.csv
   std::vector<std::vector<std::string>> fields;  ///< of speeds.rows, as read; empty likewise
   std::string source;                            ///< the file, as messages call it
 };

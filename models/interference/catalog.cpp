@@ -1,34 +1,64 @@
 #include "models/interference/catalog.hpp"
 
 #include <array>
+#include <utility>
 
-#include "models/interference/cluster_mean_speed.hpp"
+#include <nlohmann/json.hpp>
+
+#include "models/interference/cluster_mean.hpp"
 #include "models/interference/contention.hpp"
+#include "models/interference/factor_model.hpp"
 
 namespace corun {
 
 namespace {
 
 template <typename Model>
-std::unique_ptr<SpeedModel> fit(std::span<const CorunMeasurement> rows) {
-  return std::make_unique<Model>(Model::fit(rows));
+std::unique_ptr<InterferenceModel> fit(const SpeedTable& table, const FitOptions& options) {
+  return std::make_unique<Model>(Model::fit(table, options));
+}
+
+template <>
+std::unique_ptr<InterferenceModel> fit<FactorModel>(const SpeedTable& table,
+                                                    const FitOptions& options) {
+  FactorOptions factors;
+  factors.seed = options.seed;
+  factors.threads = options.threads;
+  return std::make_unique<FactorModel>(FactorModel::fit(table, factors));
+}
+
+template <typename Model>
+std::unique_ptr<InterferenceModel> load(const nlohmann::json& state,
+                                        std::vector<SpeedTable::Feature> features,
+                                        std::vector<WorkloadKey> workloads) {
+  return std::make_unique<Model>(Model::load(state, std::move(features), std::move(workloads)));
+}
+
+template <typename Model>
+constexpr InterferenceModelEntry entry(std::string_view name, std::string_view description) {
+  return {name, description, fit<Model>, load<Model>};
 }
 
 }  // namespace
 
-std::span<const SpeedModelEntry> speed_model_catalog() {
-  static const std::array<SpeedModelEntry, 2> catalog{{
-      {"contention", "physical, k-way: units, memory traffic, launch latency; four coefficients",
-       fit<ContentionModel>},
-      {"cluster-mean", "the papers' view: mean speed per ordered pair of clusters",
-       fit<ClusterMeanSpeed>},
-  }};
-  return catalog;
+std::span<const InterferenceModelEntry> interference_model_catalog() {
+  static constexpr std::array kCatalog{
+      entry<FactorModel>("factors",
+                         "Bayesian low-rank completion with features as prior; jobs seen and not"),
+      entry<ContentionModel>(
+          "contention",
+          "physical, k-way: units, memory traffic, launch latency; four coefficients"),
+      entry<ClusterMeanModel>("cluster-mean",
+                              "the papers' view: mean speed per ordered pair of clusters"),
+  };
+  return kCatalog;
 }
 
-const SpeedModelEntry* find_speed_model(std::string_view name) {
-  for (const SpeedModelEntry& entry : speed_model_catalog()) {
-    if (entry.name == name) return &entry;
+const InterferenceModelEntry* find_interference_model(std::string_view name) {
+  const auto catalog = interference_model_catalog();
+  if (name == "default") return &catalog.front();
+  for (const InterferenceModelEntry& one : catalog) {
+    if (one.name == name) return &one;
   }
   return nullptr;
 }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <Eigen/Dense>
 
-#include "models/interference/overlap.hpp"
+#include "models/interference/model_state.hpp"
 
 namespace corun {
 
@@ -38,45 +38,79 @@ Eigen::Vector4d non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen
 
 }  // namespace
 
-ContentionModel ContentionModel::fit(std::span<const CorunMeasurement> rows) {
+const std::vector<WorkloadKey> ContentionModel::kNone;
+
+void ContentionModel::find_features() {
+  const auto position = [&](std::string_view name) -> std::ptrdiff_t {
+    const auto at = std::ranges::find(features_, name, &SpeedTable::Feature::name);
+    return at == features_.end() ? -1 : at - features_.begin();
+  };
+  readings_[0].feature = position("gpu_util_pct");
+  readings_[1].feature = position("mem_alloc_pct");
+  readings_[2].feature = position("mem_time_pct");
+  if (readings_[0].feature < 0) {
+    throw std::invalid_argument(
+        "contention: the table has no feature gpu_util_pct, which it goes by");
+  }
+  if (readings_[1].feature < 0) readings_[1].feature = position("mem_used_mib");
+}
+
+ContentionModel ContentionModel::fit(const SpeedTable& table, const FitOptions&) {
   ContentionModel model;
-  // Means of the known values first: they stand in for what a profile lacks.
+  model.features_ = table.features;
+  model.find_features();
+  const std::size_t width = table.features.size();
+  const Reading& memory = model.readings_[1];
+  if (memory.feature >= 0 &&
+      table.features[static_cast<std::size_t>(memory.feature)].name == "mem_used_mib") {
+    double most = 0;
+    for (const SpeedTable::Row& row : table.rows) {
+      for (const std::uint32_t job : {row.a, row.b}) {
+        const double used = table.of(job)[memory.feature];
+        if (!std::isnan(used)) most = std::max(most, used);
+      }
+    }
+    if (most > 0) model.readings_[1].full = most;
+  }
+
+  // Means of the known values first: they stand in for what a job lacks.
+  struct Side {
+    std::uint32_t of, beside;
+    double excess;
+  };
+  std::vector<Side> sides;
   std::array<double, 3> sum{};
   std::array<double, 3> count{};
-  std::size_t pairs = 0;
-  for (const CorunMeasurement& row : rows) {
-    if (row.members.size() != 2) continue;
-    ++pairs;
-    for (const CorunMember& m : row.members) {
-      const std::array values{m.profile.gpu_util_pct, m.profile.mem_alloc_pct,
-                              m.profile.mem_time_pct};
-      for (std::size_t f = 0; f < values.size(); ++f) {
-        if (!values[f]) continue;
-        sum[f] += *values[f] / 100;
+  for (const SpeedTable::Row& row : table.rows) {
+    for (const std::uint32_t job : {row.a, row.b}) {
+      for (std::size_t f = 0; f < model.readings_.size(); ++f) {
+        const Reading& reading = model.readings_[f];
+        if (reading.feature < 0 || std::isnan(table.of(job)[reading.feature])) continue;
+        sum[f] += table.of(job)[reading.feature] / reading.full;
         count[f] += 1;
       }
     }
+    for (const Side& side : {Side{row.a, row.b, row.speed_a}, Side{row.b, row.a, row.speed_b}}) {
+      if (!std::isnan(side.excess)) sides.push_back({side.of, side.beside, 1 / side.excess - 1});
+    }
   }
-  if (pairs == 0) throw std::invalid_argument("the contention model needs measured pairs");
-  const auto mean = [&](std::size_t f) { return count[f] > 0 ? sum[f] / count[f] : 0.5; };
+  if (sides.empty()) throw std::invalid_argument("contention: no measured pair");
+  const auto mean = [&](std::size_t f) {
+    return count[f] > 0 ? std::clamp(sum[f] / count[f], 0.0, 1.0) : 0.5;
+  };
   model.mean_ = {mean(0), mean(1), mean(2)};
 
-  Eigen::MatrixXd pressure(2 * pairs, kTerms);
-  Eigen::VectorXd excess(2 * pairs);
-  Eigen::Index n = 0;
-  for (const CorunMeasurement& row : rows) {
-    if (row.members.size() != 2) continue;
-    const std::vector<double> x = overlap_excess(row);
-    const std::array both{model.features(row.members[0].profile),
-                          model.features(row.members[1].profile)};
-    for (std::size_t i = 0; i < 2; ++i, ++n) {
-      const Features& other = both[1 - i];
-      const auto p = pressures(both[i], (1 - other.m) * other.u, other.u, other.t);
-      for (std::size_t k = 0; k < kTerms; ++k) {
-        pressure(n, static_cast<Eigen::Index>(k)) = p[k];
-      }
-      excess(n) = x[i];
-    }
+  const auto job = [&](std::uint32_t j) { return PairJob{table.jobs[j], {table.of(j), width}}; };
+  const auto rows = static_cast<Eigen::Index>(sides.size());
+  Eigen::MatrixXd pressure(rows, static_cast<Eigen::Index>(kTerms));
+  Eigen::VectorXd excess(rows);
+  for (Eigen::Index n = 0; n < rows; ++n) {
+    const Side& side = sides[static_cast<std::size_t>(n)];
+    const Load other = model.load_of(job(side.beside));
+    const auto p =
+        pressures(model.load_of(job(side.of)), (1 - other.m) * other.u, other.u, other.t);
+    for (std::size_t k = 0; k < kTerms; ++k) pressure(n, static_cast<Eigen::Index>(k)) = p[k];
+    excess(n) = side.excess;
   }
   const Eigen::VectorXd weight =
       (1 + excess.array()).inverse().min(1.0);  // sqrt of s^2, speeds above 1 count as 1
@@ -92,18 +126,30 @@ ContentionModel ContentionModel::fit(std::span<const CorunMeasurement> rows) {
   for (std::size_t k = 0; k < kTerms; ++k) {
     model.coefficients_[k] = c(static_cast<Eigen::Index>(k));
   }
+  std::vector<double> residuals;
+  for (Eigen::Index n = 0; n < rows; ++n) {
+    residuals.push_back(std::log1p(excess(n)) - std::log1p(predicted(n)));
+  }
+  model.spread_ = ResidualSpread::of(residuals);
   return model;
 }
 
-ContentionModel::Features ContentionModel::features(const Profile& profile) const {
-  const auto fraction = [](const std::optional<double>& pct, double otherwise) {
-    return pct ? std::min(*pct / 100, 1.0) : otherwise;
+ContentionModel::Load ContentionModel::load_of(const PairJob& job) const {
+  if (job.features.size() != features_.size()) {
+    throw std::invalid_argument("contention: a job has " + std::to_string(job.features.size()) +
+                                " features, the model " + std::to_string(features_.size()));
+  }
+  const auto fraction = [&](const Reading& reading, double otherwise) {
+    if (reading.feature < 0) return otherwise;
+    const double value = job.features[static_cast<std::size_t>(reading.feature)];
+    if (std::isinf(value)) throw std::invalid_argument("contention: a feature is infinite");
+    return std::isnan(value) ? otherwise : std::clamp(value / reading.full, 0.0, 1.0);
   };
-  return {fraction(profile.gpu_util_pct, mean_.u), fraction(profile.mem_alloc_pct, mean_.m),
-          fraction(profile.mem_time_pct, mean_.t)};
+  return {fraction(readings_[0], mean_.u), fraction(readings_[1], mean_.m),
+          fraction(readings_[2], mean_.t)};
 }
 
-std::array<double, ContentionModel::kTerms> ContentionModel::pressures(const Features& own,
+std::array<double, ContentionModel::kTerms> ContentionModel::pressures(const Load& own,
                                                                        double others_free_u,
                                                                        double others_u,
                                                                        double others_t) {
@@ -114,8 +160,39 @@ std::array<double, ContentionModel::kTerms> ContentionModel::pressures(const Fea
           std::max(0.0, own.t + others_t - kKnee) - std::max(0.0, own.t - kKnee)};
 }
 
-void ContentionModel::speeds(std::span<const Profile* const> residents,
-                             std::span<double> out) const {
+double ContentionModel::excess(const std::array<double, kTerms>& pressures) const {
+  double excess = 0;
+  for (std::size_t k = 0; k < kTerms; ++k) excess += coefficients_[k] * pressures[k];
+  return excess;
+}
+
+std::vector<SpeedPrediction> ContentionModel::predict(std::span<const PairJob> jobs,
+                                                      std::span<const PairQuery> pairs) const {
+  std::vector<Load> loads;
+  loads.reserve(jobs.size());
+  for (const PairJob& job : jobs) loads.push_back(load_of(job));
+  std::vector<SpeedPrediction> out;
+  out.reserve(pairs.size());
+  for (const auto& [i, j] : pairs) {
+    const Load& other = loads.at(j);
+    out.push_back(spread_.around(
+        1 / (1 + excess(pressures(loads.at(i), (1 - other.m) * other.u, other.u, other.t)))));
+  }
+  return out;
+}
+
+std::vector<SpeedPrediction> ContentionModel::predict_company(
+    std::span<const PairJob> residents) const {
+  std::vector<double> expected(residents.size());
+  speeds(residents, expected);
+  std::vector<SpeedPrediction> out;
+  for (const double speed : expected) {
+    out.push_back(residents.size() < 2 ? SpeedPrediction{} : spread_.around(speed));
+  }
+  return out;
+}
+
+void ContentionModel::speeds(std::span<const PairJob> residents, std::span<double> out) const {
   for (std::size_t i = 0; i < residents.size(); ++i) {
     double others_free_u = 0;
     double others_u = 0;
@@ -123,16 +200,47 @@ void ContentionModel::speeds(std::span<const Profile* const> residents,
     // Summed anew for each job, in order: the difference total - own would not be exactly 0 alone.
     for (std::size_t j = 0; j < residents.size(); ++j) {
       if (j == i) continue;
-      const Features f = features(*residents[j]);
-      others_free_u += (1 - f.m) * f.u;
-      others_u += f.u;
-      others_t += f.t;
+      const Load l = load_of(residents[j]);
+      others_free_u += (1 - l.m) * l.u;
+      others_u += l.u;
+      others_t += l.t;
     }
-    const auto p = pressures(features(*residents[i]), others_free_u, others_u, others_t);
-    double excess = 0;
-    for (std::size_t k = 0; k < kTerms; ++k) excess += coefficients_[k] * p[k];
-    out[i] = residents.size() == 1 ? 1.0 : 1 / (1 + excess);
+    const auto p = pressures(load_of(residents[i]), others_free_u, others_u, others_t);
+    out[i] = residents.size() == 1 ? 1.0 : 1 / (1 + excess(p));
   }
+}
+
+nlohmann::json ContentionModel::save() const {
+  using model_state::packed;
+  return {{"coefficients", packed(std::vector<double>(coefficients_.begin(), coefficients_.end()))},
+          {"mean", packed(std::vector<double>{mean_.u, mean_.m, mean_.t})},
+          {"full_memory", packed(std::vector<double>{readings_[1].full})},
+          {"sigma", sigma_},
+          {"spread", spread_.save()}};
+}
+
+ContentionModel ContentionModel::load(const nlohmann::json& saved,
+                                      std::vector<SpeedTable::Feature> features,
+                                      std::vector<WorkloadKey>) {
+  using namespace model_state;
+  map_of(saved, 5, "the model");
+  ContentionModel model;
+  model.features_ = std::move(features);
+  model.find_features();
+  const auto within = [](double x, double least, double most) {
+    if (!(x >= least && x <= most))
+      throw std::invalid_argument("contention: a number is not possible");
+    return x;
+  };
+  constexpr double kMost = 1e6;
+  const std::vector<double> c = finite_doubles(saved, "coefficients", kTerms);
+  for (std::size_t k = 0; k < kTerms; ++k) model.coefficients_[k] = within(c[k], 0, kMost);
+  const std::vector<double> mean = finite_doubles(saved, "mean", 3);
+  model.mean_ = {within(mean[0], 0, 1), within(mean[1], 0, 1), within(mean[2], 0, 1)};
+  model.readings_[1].full = within(finite_doubles(saved, "full_memory", 1)[0], 1e-9, 1e15);
+  model.sigma_ = within(number_of(saved.at("sigma"), "sigma"), 0, kMost);
+  model.spread_ = ResidualSpread::load(saved.at("spread"));
+  return model;
 }
 
 }  // namespace corun

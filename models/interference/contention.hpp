@@ -1,10 +1,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <memory>
 #include <span>
+#include <vector>
 
-#include "models/interference/speed_model.hpp"
-#include "sim/measurement.hpp"
+#include "models/interference/interference_model.hpp"
+#include "models/interference/residual_spread.hpp"
 
 /// Contention: a physical model of few parameters for any number of residents.
 ///
@@ -26,36 +29,63 @@
 /// least squares on the relative error of the time under overlap), then one common factor so that the
 /// mean excess of the fitted rows is met: a world whose level is right on average.
 ///
-/// Fitted on JRS Tables II to VII and PriRecT III, IV (profiles from T4 and P100, co-runs from V100).
-/// How good it is: `corun model eval` prints it; docs/models.md says what it means. u, m and t that a
-/// profile lacks take the mean of the fitted rows.
+/// u, m, t are the features gpu_util_pct (which a table must have), mem_alloc_pct and mem_time_pct; m
+/// is mem_used_mib over the most that a fitted job uses where there is no mem_alloc_pct. What a job
+/// lacks takes the mean over the members of the fitted rows. How good it is: `corun model eval` prints
+/// it; docs/models.md says what it means.
 namespace corun {
 
-class ContentionModel final : public SpeedModel {
+class ContentionModel final : public InterferenceModel {
  public:
   static constexpr std::size_t kTerms = 4;
 
-  /// Fits on the pairs among `rows`; larger groups are passed over. Needs at least one pair
-  /// (std::invalid_argument).
-  static ContentionModel fit(std::span<const CorunMeasurement> rows);
+  /// std::invalid_argument without a measured speed or without the feature gpu_util_pct.
+  static ContentionModel fit(const SpeedTable& table, const FitOptions& options = {});
+  static ContentionModel load(const nlohmann::json& saved,
+                              std::vector<SpeedTable::Feature> features,
+                              std::vector<WorkloadKey> workloads);
 
-  void speeds(std::span<const Profile* const> residents, std::span<double> out) const override;
+  using InterferenceModel::predict;
+  std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
+                                       std::span<const PairQuery> pairs) const override;
+  std::vector<SpeedPrediction> predict_company(std::span<const PairJob> residents) const override;
+  void speeds(std::span<const PairJob> residents, std::span<double> out) const override;
+
+  std::unique_ptr<InterferenceModel> clone() const override {
+    return std::make_unique<ContentionModel>(*this);
+  }
+  const std::vector<SpeedTable::Feature>& features() const override { return features_; }
+  const std::vector<WorkloadKey>& workloads() const override { return kNone; }
   double residual_sigma() const override { return sigma_; }
+  nlohmann::json save() const override;
 
   const std::array<double, kTerms>& coefficients() const { return coefficients_; }
 
  private:
-  struct Features {
+  struct Load {
     double u, m, t;  ///< fractions
   };
-  Features features(const Profile& profile) const;
-  /// The four pressures on one job; the others only through their sums.
-  static std::array<double, kTerms> pressures(const Features& own, double others_free_u,
-                                              double others_u, double others_t);
+  /// How u, m, t are read off a job's features.
+  struct Reading {
+    std::ptrdiff_t feature = -1;  ///< -1: the table has none
+    double full = 100;            ///< so much of it is a fraction of 1
+  };
 
+  ContentionModel() = default;
+  void find_features();
+  Load load_of(const PairJob& job) const;
+  /// The four pressures on one job; the others only through their sums.
+  static std::array<double, kTerms> pressures(const Load& own, double others_free_u,
+                                              double others_u, double others_t);
+  double excess(const std::array<double, kTerms>& pressures) const;
+
+  static const std::vector<WorkloadKey> kNone;
+  std::vector<SpeedTable::Feature> features_;
+  std::array<Reading, 3> readings_;
   std::array<double, kTerms> coefficients_{};
-  Features mean_{};
+  Load mean_{};
   double sigma_ = 0;
+  ResidualSpread spread_;
 };
 
 }  // namespace corun

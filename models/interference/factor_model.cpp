@@ -11,6 +11,7 @@
 #include <Eigen/Dense>
 
 #include "models/interference/gibbs_chain.hpp"
+#include "models/interference/model_state.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -252,6 +253,7 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
     if (options.chains[c].predicts) state.predicting = state.samples.size();
   }
   model.draw_deviations();
+  state.residual_sigma = excess_scatter(model, table);
   return model;
 }
 
@@ -384,12 +386,6 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
   return out;
 }
 
-SpeedPrediction FactorModel::predict(const PairJob& of, const PairJob& beside) const {
-  const std::array<PairJob, 2> jobs{of, beside};
-  const std::array<PairQuery, 1> pair{{{0, 1}}};
-  return predict(jobs, pair).front();
-}
-
 std::vector<SpeedPrediction> FactorModel::predict(std::span<const PairJob> jobs,
                                                   std::span<const PairQuery> pairs) const {
   std::vector<Resolved> resolved(jobs.size());
@@ -407,6 +403,46 @@ std::vector<SpeedPrediction> FactorModel::predict(std::span<const PairJob> jobs,
     const bool copies =
         i == j || (jobs[i].workload == jobs[j].workload && jobs[i].workload != kUnknownWorkload);
     out.push_back(combine(of, beside, copies));
+  }
+  return out;
+}
+
+std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
+                                        std::span<const PairQuery> pairs,
+                                        std::uint64_t draw) const {
+  Rng rng(draw, Stream::kModelDraws);
+  const std::size_t chosen = rng.below(static_cast<std::uint32_t>(state_.predicting));
+  const Sample& sample = state_.samples[chosen];
+  std::size_t at = 0;
+  for (std::size_t s = 0; s < chosen; ++s) at += 2 * (std::size_t(state_.samples[s].rank) + 1);
+  const std::size_t k = static_cast<std::size_t>(sample.rank) + 1;
+  const std::size_t d = 2 * k;
+  std::vector<std::vector<double>> factors(jobs.size());
+  const auto job = [&](std::size_t position) -> const std::vector<double>& {
+    if (position >= jobs.size()) refuse("a pair is of a job that is not there");
+    std::vector<double>& one = factors[position];
+    if (!one.empty()) return one;
+    const Resolved all = resolve(jobs[position]);
+    const auto first = all.factors.begin() + static_cast<std::ptrdiff_t>(at);
+    one.assign(first, first + static_cast<std::ptrdiff_t>(d));
+    if (all.seen) return one;
+    Rng own(draw, Stream::kModelDraws, 1 + position);
+    std::vector<double> z(d);
+    for (double& x : z) x = own.normal();
+    for (std::size_t c = 0; c < d; ++c) {
+      for (std::size_t e = 0; e <= c; ++e) one[c] += sample.scatter[c * d + e] * z[e];
+    }
+    return one;
+  };
+  std::vector<double> out;
+  out.reserve(pairs.size());
+  for (const auto& [i, j] : pairs) {
+    const std::vector<double>& own = job(i);
+    const std::vector<double>& partner = job(j);
+    double r = own[0] + partner[k];
+    for (std::size_t c = 1; c < k; ++c) r += own[c] * partner[k + c];
+    const double t = state_.target_mean + state_.target_deviation * r;
+    out.push_back(std::exp(-std::clamp(t, -kLargestExponent, kLargestExponent)));
   }
   return out;
 }
@@ -481,6 +517,8 @@ FactorModel FactorModel::from(State state) {
               state.target_deviation <= 1e3,
           "the mean or deviation of the speeds is not possible");
   require(state.freedom > 2 && std::isfinite(state.freedom), "freedom is not above 2 and finite");
+  require(state.residual_sigma >= 0 && state.residual_sigma <= 1e3,
+          "the scatter around the model is not possible");
   require(!state.samples.empty(), "no samples");
   require(state.predicting >= 1 && state.predicting <= state.samples.size(),
           "the samples that predict are not among the samples");
@@ -500,6 +538,59 @@ FactorModel FactorModel::from(State state) {
   m.index();
   m.draw_deviations();
   return m;
+}
+
+nlohmann::json FactorModel::save() const {
+  using model_state::packed;
+  auto samples = nlohmann::json::array();
+  for (const Sample& s : state_.samples) {
+    samples.push_back({{"rank", s.rank},
+                       {"noise", s.noise},
+                       {"own", packed(s.own)},
+                       {"partner", packed(s.partner)},
+                       {"beta", packed(s.beta)},
+                       {"scatter", packed(s.scatter)}});
+  }
+  return {{"mean", packed(state_.mean)},
+          {"deviation", packed(state_.deviation)},
+          {"landmarks", packed(state_.landmarks)},
+          {"kernel_root", packed(state_.kernel_root)},
+          {"target", packed(std::vector<double>{state_.target_mean, state_.target_deviation})},
+          {"freedom", state_.freedom},
+          {"residual_sigma", state_.residual_sigma},
+          {"predicting", state_.predicting},
+          {"samples", std::move(samples)}};
+}
+
+FactorModel FactorModel::load(const nlohmann::json& saved,
+                              std::vector<SpeedTable::Feature> features,
+                              std::vector<WorkloadKey> workloads) {
+  using namespace model_state;
+  map_of(saved, 9, "the model");
+  State state;
+  state.features = std::move(features);
+  state.keys = std::move(workloads);
+  state.mean = doubles(saved, "mean");
+  state.deviation = doubles(saved, "deviation");
+  state.landmarks = doubles(saved, "landmarks");
+  state.kernel_root = doubles(saved, "kernel_root");
+  const std::vector<double> target = finite_doubles(saved, "target", 2);
+  state.target_mean = target[0];
+  state.target_deviation = target[1];
+  state.freedom = number_of(saved.at("freedom"), "freedom");
+  state.residual_sigma = number_of(saved.at("residual_sigma"), "residual_sigma");
+  const nlohmann::json& samples = list_of(saved.at("samples"), "samples");
+  for (const nlohmann::json& node : samples) {
+    map_of(node, 6, "a sample");
+    const double noise = number_of(node.at("noise"), "noise");
+    if (!(noise > 0 && noise <= 1e12)) refuse("the noise of a sample is not possible");
+    state.samples.push_back({static_cast<int>(whole_of(node.at("rank"), "rank", 1, kMostRank)),
+                             floats(node, "own"), floats(node, "partner"), floats(node, "beta"),
+                             floats(node, "scatter"), static_cast<float>(noise)});
+  }
+  state.predicting = static_cast<std::size_t>(
+      whole_of(saved.at("predicting"), "predicting", 1, static_cast<std::int64_t>(samples.size())));
+  return from(std::move(state));
 }
 
 }  // namespace corun

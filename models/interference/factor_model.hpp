@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/speed_table.hpp"
+#include "models/interference/interference_model.hpp"
 
 /// Low-rank completion of the table of co-run speeds, with the jobs' features as prior knowledge: the
 /// model that predicts a pair from what either job did in other company, and a job never seen from
@@ -38,28 +38,6 @@
 /// 1000 rows.
 namespace corun {
 
-/// A job as a prediction asks for it. A workload that the model was fitted with is known by its key;
-/// another by its features (as many as the model's; NaN: not known).
-struct PairJob {
-  WorkloadKey workload = kUnknownWorkload;
-  std::span<const double> features;
-};
-
-/// One direction of a pair, by position among the jobs asked about. The same twice: a job beside a
-/// copy of itself.
-struct PairQuery {
-  std::size_t of = 0;
-  std::size_t beside = 0;
-};
-
-/// Normalised speed of one job beside another.
-struct SpeedPrediction {
-  double speed = 1;  ///< median
-  double sd = 0;     ///< standard deviation of a single co-run's speed, noise included
-  double lo = 1;     ///< 90 % of single co-runs should lie between
-  double hi = 1;
-};
-
 struct FactorChain {
   int rank = 8;
   double spread = 0.005;
@@ -77,7 +55,7 @@ struct FactorOptions {
   int threads = 1;  ///< chains at a time; changes speed only
 };
 
-class FactorModel {
+class FactorModel final : public InterferenceModel {
  public:
   static constexpr std::size_t kMostFeatures = 32;
   static constexpr int kMostRank = 64;
@@ -87,17 +65,27 @@ class FactorModel {
   /// scale, not above 0, more than kMostFeatures of them, options out of bounds. Jobs of
   /// kUnknownWorkload are learnt from, but never found again.
   static FactorModel fit(const SpeedTable& table, const FactorOptions& options = {});
+  /// From save(); std::invalid_argument for anything that is not possible.
+  static FactorModel load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> features,
+                          std::vector<WorkloadKey> workloads);
 
-  /// Speed of `of` beside `beside`; the same workload twice is a job beside a copy of itself.
-  /// std::invalid_argument: a job never seen with features of another number or, as for fit(), not
-  /// possible.
-  SpeedPrediction predict(const PairJob& of, const PairJob& beside) const;
-  /// The same, bit for bit, for many pairs of some jobs: what concerns a job alone is done once.
+  using InterferenceModel::predict;
+  /// The same workload twice is a job beside a copy of itself. What concerns a job alone is done once.
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
-                                       std::span<const PairQuery> pairs) const;
+                                       std::span<const PairQuery> pairs) const override;
+  /// One sample of the chains that predict, with what jobs never seen may deviate by.
+  std::vector<double> sample(std::span<const PairJob> jobs, std::span<const PairQuery> pairs,
+                             std::uint64_t draw) const override;
+
+  std::unique_ptr<InterferenceModel> clone() const override {
+    return std::make_unique<FactorModel>(*this);
+  }
+  const std::vector<SpeedTable::Feature>& features() const override { return state_.features; }
+  const std::vector<WorkloadKey>& workloads() const override { return state_.keys; }
+  double residual_sigma() const override { return state_.residual_sigma; }
+  nlohmann::json save() const override;
 
   bool knows(WorkloadKey workload) const { return position_.contains(workload); }
-  const std::vector<SpeedTable::Feature>& features() const { return state_.features; }
   std::size_t jobs() const { return state_.keys.size(); }
 
   /// One draw from the posterior. Vectors are jobs x (rank + 1), row-major, (a, u) and (b, v).
@@ -120,6 +108,7 @@ class FactorModel {
     std::vector<double> kernel_root;      ///< jobs seen x kernel features
     double target_mean = 0, target_deviation = 1;
     double freedom = 6;
+    double residual_sigma = 0;
     std::vector<Sample> samples;
     std::size_t predicting = 0;  ///< so many samples, the first ones, make the prediction
     friend bool operator==(const State&, const State&) = default;

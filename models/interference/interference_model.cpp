@@ -76,7 +76,7 @@ std::vector<double> InterferenceModel::sample(std::span<const PairJob> jobs,
   return out;
 }
 
-bool InterferenceModel::learn(const PairJob&, const PairJob&, double, double) { return false; }
+void InterferenceModel::learn(const PairJob&, const PairJob&, double, double) {}
 
 double excess_scatter(const InterferenceModel& model, const SpeedTable& table) {
   std::vector<PairJob> jobs;
@@ -93,11 +93,15 @@ double excess_scatter(const InterferenceModel& model, const SpeedTable& table) {
     error += off * off;
     scale += level * level;
   };
+  std::vector<PairQuery> pairs;
   for (const SpeedTable::Row& row : table.rows) {
-    const std::array pairs{PairQuery{row.a, row.b}, PairQuery{row.b, row.a}};
-    const std::vector<SpeedPrediction> p = model.predict(jobs, pairs);
-    add(row.speed_a, p[0].speed);
-    add(row.speed_b, p[1].speed);
+    pairs.push_back({row.a, row.b});
+    pairs.push_back({row.b, row.a});
+  }
+  const std::vector<SpeedPrediction> predicted = model.predict(jobs, pairs);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    add(table.rows[r].speed_a, predicted[2 * r].speed);
+    add(table.rows[r].speed_b, predicted[2 * r + 1].speed);
   }
   return scale > 0 ? std::sqrt(std::log1p(error / scale)) : 0;
 }

@@ -92,10 +92,11 @@ class InterferenceModel {
   virtual std::vector<double> sample(std::span<const PairJob> jobs,
                                      std::span<const PairQuery> pairs, std::uint64_t draw) const;
 
-  /// Takes in one more finished co-run of two without a new fit. False: it cannot, and nothing changed;
-  /// whoever wants it to learn fits it again. std::invalid_argument as for predict(), and for speeds
-  /// that are not above 0; a NaN speed was not measured.
-  virtual bool learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b);
+  /// Whether learn() does anything.
+  virtual bool learns() const { return false; }
+  /// Takes in one more finished co-run of two without a new fit, where the model learns. A NaN speed was
+  /// not measured. std::invalid_argument as for predict(), and for speeds that are not above 0.
+  virtual void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b);
 
   /// All that predict() needs beside features() and workloads(), for files (model_state.hpp).
   virtual nlohmann::json save() const = 0;

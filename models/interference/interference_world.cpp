@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "models/interference/measured_speeds.hpp"
 #include "models/interference/overlap.hpp"
 #include "sim/rng.hpp"
 
@@ -42,6 +43,20 @@ MeasuredTable::MeasuredTable(std::span<const CorunMeasurement> rows) {
   }
 }
 
+InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
+                                     std::shared_ptr<const InterferenceModel> model,
+                                     std::vector<WorldJob> jobs, bool extrapolated)
+    : measured_(std::move(measured)),
+      model_(std::move(model)),
+      jobs_(std::move(jobs)),
+      extrapolated_(extrapolated) {
+  for (const WorldJob& job : jobs_) {
+    const std::vector<double> x =
+        feature_values(job.profile, model_->features(), ImputedProfiles::kBelieved);
+    features_.insert(features_.end(), x.begin(), x.end());
+  }
+}
+
 Provenance InterferenceWorld::speeds(const Company& company,
                                      std::optional<std::uint64_t> noise_seed,
                                      std::span<double> out) const {
@@ -57,10 +72,14 @@ Provenance InterferenceWorld::speeds(const Company& company,
   }
   if (measured_speeds(residents, residents, noise_seed, out)) return measured;
 
-  std::vector<const Profile*> profiles;
-  profiles.reserve(residents.size());
-  for (const JobId j : residents) profiles.push_back(&jobs_[index(j)].profile);
-  model_->speeds(profiles, out);
+  const std::size_t width = model_->features().size();
+  std::vector<PairJob> asked;
+  asked.reserve(residents.size());
+  for (const JobId j : residents) {
+    asked.push_back(
+        {jobs_[index(j)].workload, std::span(features_).subspan(index(j) * width, width)});
+  }
+  model_->speeds(asked, out);
   if (noise_seed) {
     Rng rng = noise_of(*noise_seed, residents);
     const double sigma = model_->residual_sigma();

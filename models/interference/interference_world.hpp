@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/interference/speed_model.hpp"
+#include "models/interference/interference_model.hpp"
 #include "sim/measurement.hpp"
 #include "sim/world.hpp"
 
@@ -55,13 +55,10 @@ class InterferenceWorld final : public World {
  public:
   /// `measured` may be empty; table and model are shared by many replications and must not be null.
   /// `jobs[i]` is JobId i. `extrapolated`: the cluster is not what the world was measured on.
+  /// What the model goes by of a profile is found by name; a profile that nobody published counts.
   InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
-                    std::shared_ptr<const SpeedModel> model, std::vector<WorldJob> jobs,
-                    bool extrapolated)
-      : measured_(std::move(measured)),
-        model_(std::move(model)),
-        jobs_(std::move(jobs)),
-        extrapolated_(extrapolated) {}
+                    std::shared_ptr<const InterferenceModel> model, std::vector<WorldJob> jobs,
+                    bool extrapolated);
 
   Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
@@ -74,8 +71,9 @@ class InterferenceWorld final : public World {
                        std::optional<std::uint64_t> noise_seed, std::span<double> out) const;
 
   std::shared_ptr<const MeasuredTable> measured_;
-  std::shared_ptr<const SpeedModel> model_;
+  std::shared_ptr<const InterferenceModel> model_;
   std::vector<WorldJob> jobs_;
+  std::vector<double> features_;  ///< jobs x the model's features, row-major
   bool extrapolated_;
 };
 

@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"belief", "belief: {model: cluster}", "c.yaml:1:17", "mean 'cluster-mean'?"},
         Refusal{"world", "world: {model: messured}", "c.yaml:1:16", "mean 'measured'?"},
         Refusal{"fallback", "world: {fallback: measured}", "c.yaml:1:19",
-                "expected one of contention, cluster-mean"},
+                "expected one of factors, contention, cluster-mean"},
         Refusal{"sharing", "cluster: {sharing: MPS}", "c.yaml:1:20", "did you mean 'mps'?"},
         Refusal{"list_for_choice", "cluster: {sharing: [mps]}", "c.yaml:1:20", "found a list"},
         Refusal{"reallocate", "control: {reallocate_s: 60}", "c.yaml:1:25",

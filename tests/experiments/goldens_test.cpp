@@ -7,6 +7,7 @@
 
 #include "models/interference/contention.hpp"
 #include "models/interference/interference_world.hpp"
+#include "models/interference/measured_speeds.hpp"
 #include "policies/catalog.hpp"
 #include "sim/control_loop.hpp"
 #include "sim/metrics.hpp"
@@ -87,9 +88,11 @@ RunRecord replay_alone(const Trace& trace, const CorunMeasurement& row) {
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
     jobs.push_back({trace.keys[j], trace.workload.jobs[j].profile});
   }
-  const InterferenceWorld world(
-      std::make_shared<MeasuredTable>(std::span(&row, 1)),
-      std::make_shared<ContentionModel>(ContentionModel::fit(std::span(&row, 1))), jobs, false);
+  WorkloadKeys fit_keys;
+  const InterferenceWorld world(std::make_shared<MeasuredTable>(std::span(&row, 1)),
+                                std::make_shared<ContentionModel>(ContentionModel::fit(speed_table(
+                                    paper_measurements(fit_keys), ImputedProfiles::kBelieved))),
+                                jobs, false);
   ClusterSpec cluster;
   cluster.nodes.resize(1);
   class Together final : public Policy {
@@ -169,7 +172,8 @@ TEST(Goldens, BothMeasuredBinsReplayedAloneGiveBackTheirTimes) {
     WorkloadKeys fit_keys;
     const auto fit_rows = paper_measurements(fit_keys);
     const InterferenceWorld world(std::make_shared<MeasuredTable>(world_rows),
-                                  std::make_shared<ContentionModel>(ContentionModel::fit(fit_rows)),
+                                  std::make_shared<ContentionModel>(ContentionModel::fit(
+                                      speed_table(fit_rows, ImputedProfiles::kBelieved))),
                                   jobs, false);
     ClusterSpec cluster;
     cluster.nodes.resize(1);

@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/checksum.hpp"
+#include "models/interference/factor_model.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 
@@ -59,9 +60,8 @@ ModelFile small_model(const SpeedTable& table, const WorkloadKeys& keys) {
   options.chains = {{2, 0.03}, {1, 0.1}};
   options.sweeps = 20;
   options.burn_in = 10;
-  FactorModel model = FactorModel::fit(table, options);
-  std::vector<std::string> digests = workload_digests(model, keys);
-  return {std::move(model), std::move(digests), "6 jobs, 21 pairs"};
+  const auto model = std::make_shared<const FactorModel>(FactorModel::fit(table, options));
+  return {"factors", model, workload_digests(*model, keys), "6 jobs, 21 pairs"};
 }
 
 /// A small model's bytes, the same in every test.
@@ -96,7 +96,7 @@ std::string changed(const std::function<void(Json&)>& change) {
   change(root);
   std::string content;
   Json::to_cbor(root, content);
-  return fmt::format("corun speed model, version 1, bytes {}, sha256 {}\n", content.size(),
+  return fmt::format("corun speed model, version 2, bytes {}, sha256 {}\n", content.size(),
                      sha256_of_text(content)) +
          content;
 }
@@ -147,14 +147,13 @@ TEST_F(ModelFileOnDisk, WhatIsReadPredictsTheSameBits) {
   const ModelFile read = read_model_file(path("a.model"), other, names);
   EXPECT_EQ(read.about, written.about);
   EXPECT_EQ(read.workloads, written.workloads);
-  EXPECT_EQ(read.model.features(), table.features);
-  FactorModel::State state = read.model.state();
+  EXPECT_EQ(read.name, written.name);
+  EXPECT_EQ(read.model->features(), table.features);
   for (std::size_t j = 0; j < kJobs; ++j) {
-    const WorkloadKey key = written.model.state().keys[j];
-    EXPECT_EQ(other.text(state.keys[j]), keys.text(key));
+    EXPECT_EQ(other.text(read.model->workloads()[j]), keys.text(written.model->workloads()[j]));
   }
-  state.keys = written.model.state().keys;
-  EXPECT_EQ(state, written.model.state());
+  EXPECT_EQ(read.model->save(), written.model->save());
+  EXPECT_EQ(read.model->residual_sigma(), written.model->residual_sigma());
   const auto names_in_order = all_names();
   const std::vector<double> features{40, 3e4};
   for (std::size_t i = 0; i < kJobs; ++i) {
@@ -162,10 +161,10 @@ TEST_F(ModelFileOnDisk, WhatIsReadPredictsTheSameBits) {
       const bool known = j < kJobs;
       const PairJob new_job{kUnknownWorkload, features};
       const SpeedPrediction a =
-          written.model.predict({table.jobs[i], {}}, known ? PairJob{table.jobs[j], {}} : new_job);
+          written.model->predict({table.jobs[i], {}}, known ? PairJob{table.jobs[j], {}} : new_job);
       const SpeedPrediction b =
-          read.model.predict({*other.find(names_in_order[i]), {}},
-                             known ? PairJob{*other.find(names_in_order[j]), {}} : new_job);
+          read.model->predict({*other.find(names_in_order[i]), {}},
+                              known ? PairJob{*other.find(names_in_order[j]), {}} : new_job);
       EXPECT_EQ(a.speed, b.speed);
       EXPECT_EQ(a.sd, b.sd);
       EXPECT_EQ(a.lo, b.lo);
@@ -178,10 +177,11 @@ TEST_F(ModelFileOnDisk, WorkloadsNobodyAsksForKeepTheirPlace) {
   WorkloadKeys keys;
   const std::vector<std::string> some{all_names()[2]};
   ModelFile read = parse_model(good_bytes(), "my.model", keys, some);
-  EXPECT_EQ(read.model.jobs(), kJobs);
+  const std::vector<WorkloadKey>& known = read.model->workloads();
+  EXPECT_EQ(known.size(), kJobs);
   EXPECT_EQ(keys.size(), 1U);
-  EXPECT_TRUE(read.model.knows(*keys.find(some[0])));
-  EXPECT_FALSE(read.model.knows(kUnknownWorkload));
+  EXPECT_EQ(std::ranges::count(known, *keys.find(some[0])), 1);
+  EXPECT_EQ(std::ranges::count(known, kUnknownWorkload), kJobs - 1);
   // Written again nothing is lost.
   write_model_file(path("again.model"), read, "--out");
   std::ifstream in(path("again.model"), std::ios::binary);
@@ -209,14 +209,18 @@ TEST(ModelFile, NamesNoWorkload) {
 }
 
 TEST(ModelFile, RefusesOtherKindsAndNewerVersions) {
-  const std::string expected = "expected 'corun speed model, version 1, ...' first";
+  const std::string expected = "expected 'corun speed model, version 2, ...' first";
   EXPECT_EQ(refusal(good_bytes()), "");
   EXPECT_EQ(refusal(""), "the file is empty, " + expected);
   EXPECT_EQ(refusal("kind: corun knowledge base\nversion: 1\n"), "no speed model, " + expected);
   EXPECT_EQ(refusal(std::string(1000, '\0')), "no speed model, " + expected);
-  EXPECT_EQ(refusal("corun speed model, version 2, whatever comes then"),
-            "version 2 of a speed model, this corun reads version 1; the file is of a newer corun: "
+  EXPECT_EQ(refusal("corun speed model, version 3, whatever comes then"),
+            "version 3 of a speed model, this corun reads version 2; the file is of a newer corun: "
             "use that one");
+  EXPECT_EQ(
+      refusal("corun speed model, version 1, bytes 3, sha256 0"),
+      "version 1 of a speed model, this corun reads version 2; fit it again with `corun model "
+      "fit`");
   for (const char* version : {"0", "-1", "", "x", "99999999999999999999"}) {
     EXPECT_NE(
         refusal("corun speed model, version " + std::string(version) + ", bytes 3, sha256 \n"), "");
@@ -247,15 +251,21 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<std::pair<std::string, std::function<void(Json&)>>> wrong{
-      {"(the model is not a map of 11)",
+      {"(the model is not a map of 5)",
        [](Json& r) {
          r = Json::array({1, 2});
        }},
-      {"(the model is not a map of 11)", [](Json& r) { r.erase("mean"); }},
-      {"(the model is not a map of 11)", [](Json& r) { r["more"] = 1; }},
-      {"no speed model inside", [](Json& r) { r["other"] = r["mean"], r.erase("mean"); }},
-      {"no speed model inside", [](Json& r) { r["mean"] = 3; }},
-      {"('mean' ends within a number)", [](Json& r) { r["mean"].get_binary().push_back(0); }},
+      {"(the model is not a map of 5)", [](Json& r) { r.erase("state"); }},
+      {"(the model is not a map of 9)", [](Json& r) { r["state"].erase("mean"); }},
+      {"(the model is not a map of 5)", [](Json& r) { r["more"] = 1; }},
+      {"(there is no 'mean')", [](Json& r) { r["state"]["other"] = 1, r["state"].erase("mean"); }},
+      {"(there is no model 'best')", [](Json& r) { r["model"] = "best"; }},
+      {"(there is no model 'default')", [](Json& r) { r["model"] = "default"; }},
+      {"(a feature is listed twice)",
+       [](Json& r) { r["features"][0]["name"] = r["features"][1]["name"]; }},
+      {"('mean' is not a byte string)", [](Json& r) { r["state"]["mean"] = 3; }},
+      {"('mean' ends within a number)",
+       [](Json& r) { r["state"]["mean"].get_binary().push_back(0); }},
       {"('about' is not text)", [](Json& r) { r["about"] = 1; }},
       {"('about' is not text of one line)", [](Json& r) { r["about"] = "a\nb"; }},
       {"('features' is not a list)", [](Json& r) { r["features"] = "x"; }},
@@ -266,7 +276,7 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
       {"sizes of a sample",
        [](Json& r) {
          r["features"][0]["scale"] = "log", r["features"][1]["scale"] = "linear",
-         r["samples"][0]["rank"] = 3;
+         r["state"]["samples"][0]["rank"] = 3;
        }},
       {"(a workload is not 16 hexadecimal", [](Json& r) { r["workloads"][0] = "0123"; }},
       {"(a workload is not 16 hexadecimal",
@@ -275,31 +285,35 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
       {"('workloads' is not text)", [](Json& r) { r["workloads"][0] = nullptr; }},
       {"sizes of features and jobs", [](Json& r) { r["workloads"].erase(0); }},
       {"sizes of features and jobs", [](Json& r) { r["workloads"] = Json::array(); }},
-      {"a mean or deviation", [&](Json& r) { spoil(r["mean"], nan); }},
-      {"a mean or deviation", [&](Json& r) { spoil(r["deviation"], -1.0); }},
-      {"a feature of a job", [&](Json& r) { spoil(r["landmarks"], nan); }},
-      {"a feature of a job", [&](Json& r) { spoil(r["kernel_root"], 1e300); }},
-      {"'target' is not a list of two", [](Json& r) { r["target"].push_back(1); }},
-      {"'target' is not a number", [](Json& r) { r["target"][0] = "x"; }},
-      {"deviation of the speeds", [&](Json& r) { r["target"][0] = nan; }},
-      {"deviation of the speeds", [&](Json& r) { r["target"][1] = 0; }},
-      {"freedom is not above 2", [&](Json& r) { r["freedom"] = nan; }},
-      {"samples that predict", [](Json& r) { r["predicting"] = 0; }},
-      {"samples that predict", [](Json& r) { r["predicting"] = 1000000; }},
-      {"no samples", [](Json& r) { r["samples"] = Json::array(); }},
-      {"(a sample is not a map of 6)", [](Json& r) { r["samples"][1].erase("own"); }},
-      {"(a rank is not possible)", [](Json& r) { r["samples"][1]["rank"] = 1LL << 40; }},
-      {"(a rank is not possible)", [](Json& r) { r["samples"][1]["rank"] = 1.5; }},
-      {"(a rank is not possible)", [](Json& r) { r["samples"][1]["rank"] = -1; }},
-      {"sizes of a sample", [](Json& r) { r["samples"][1]["rank"] = 1; }},
-      {"the noise of a sample", [&](Json& r) { r["samples"][1]["noise"] = nan; }},
-      {"the noise of a sample", [&](Json& r) { r["samples"][1]["noise"] = 1e300; }},
-      {"number that is not possible", [&](Json& r) { spoil(r["samples"][1]["own"], infinity); }},
-      {"number that is not possible", [&](Json& r) { spoil(r["samples"][0]["beta"], infinity); }},
+      {"a mean or deviation", [&](Json& r) { spoil(r["state"]["mean"], nan); }},
+      {"a mean or deviation", [&](Json& r) { spoil(r["state"]["deviation"], -1.0); }},
+      {"a feature of a job", [&](Json& r) { spoil(r["state"]["landmarks"], nan); }},
+      {"a feature of a job", [&](Json& r) { spoil(r["state"]["kernel_root"], 1e300); }},
+      {"'target' has a number that is not finite",
+       [&](Json& r) { spoil(r["state"]["target"], nan); }},
+      {"deviation of the speeds", [&](Json& r) { spoil(r["state"]["target"], 1e9); }},
+      {"'freedom' is not a finite number", [&](Json& r) { r["state"]["freedom"] = nan; }},
+      {"freedom is not above 2", [&](Json& r) { r["state"]["freedom"] = 2; }},
+      {"the scatter around", [&](Json& r) { r["state"]["residual_sigma"] = -1; }},
+      {"'predicting' is 0", [](Json& r) { r["state"]["predicting"] = 0; }},
+      {"'predicting' is 1000000", [](Json& r) { r["state"]["predicting"] = 1000000; }},
+      {"'predicting' is 4, expected 1 to 0",
+       [](Json& r) { r["state"]["samples"] = Json::array(); }},
+      {"(a sample is not a map of 6)", [](Json& r) { r["state"]["samples"][1].erase("own"); }},
+      {"'rank' is 1099511627776", [](Json& r) { r["state"]["samples"][1]["rank"] = 1LL << 40; }},
+      {"'rank' is not a whole", [](Json& r) { r["state"]["samples"][1]["rank"] = 1.5; }},
+      {"'rank' is -1", [](Json& r) { r["state"]["samples"][1]["rank"] = -1; }},
+      {"sizes of a sample", [](Json& r) { r["state"]["samples"][1]["rank"] = 1; }},
+      {"'noise' is not a finite", [&](Json& r) { r["state"]["samples"][1]["noise"] = nan; }},
+      {"the noise of a sample", [&](Json& r) { r["state"]["samples"][1]["noise"] = 1e300; }},
       {"number that is not possible",
-       [&](Json& r) { spoil(r["samples"][0]["scatter"], infinity); }},
+       [&](Json& r) { spoil(r["state"]["samples"][1]["own"], infinity); }},
       {"number that is not possible",
-       [&](Json& r) { spoil(r["samples"][0]["partner"], infinity); }},
+       [&](Json& r) { spoil(r["state"]["samples"][0]["beta"], infinity); }},
+      {"number that is not possible",
+       [&](Json& r) { spoil(r["state"]["samples"][0]["scatter"], infinity); }},
+      {"number that is not possible",
+       [&](Json& r) { spoil(r["state"]["samples"][0]["partner"], infinity); }},
   };
   EXPECT_EQ(refusal(changed([](Json&) {})), "");
   EXPECT_EQ(changed([](Json&) {}), good_bytes());
@@ -309,25 +323,73 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
   }
   // Not CBOR at all, with a checksum that is right.
   const std::string junk = "junk";
-  EXPECT_NE(refusal(fmt::format("corun speed model, version 1, bytes 4, sha256 {}\n{}",
+  EXPECT_NE(refusal(fmt::format("corun speed model, version 2, bytes 4, sha256 {}\n{}",
                                 sha256_of_text(junk), junk))
                 .find("no speed model inside"),
             std::string::npos);
 }
 
-/// Content that is damaged below a right checksum, as no accident does it: refused or read, no worse.
+/// Content that is damaged below a right checksum, as no accident does it: refused, or read and then
+/// fit for predictions. Of every model of the catalogue.
 TEST(ModelFile, NoContentDoesHarm) {
-  const std::string content = good_bytes().substr(good_bytes().find('\n') + 1);
+  WorkloadKeys keys;
+  SpeedTable table = table_of(keys);
   Rng rng(3, Stream::kTest);
-  for (int i = 0; i < 1000; ++i) {
-    std::string bytes = content;
-    const auto n = static_cast<std::uint32_t>(bytes.size());
-    const std::size_t at = i % 2 == 0 ? rng.below(300) : rng.below(n);
-    bytes[at] = static_cast<char>(rng.below(256));
-    if (i % 5 == 0) bytes.resize(rng.below(n));
-    refusal(fmt::format("corun speed model, version 1, bytes {}, sha256 {}\n", bytes.size(),
-                        sha256_of_text(bytes)) +
-            bytes);
+  for (const InterferenceModelEntry& entry : interference_model_catalog()) {
+    SCOPED_TRACE(entry.name);
+    const std::shared_ptr<const InterferenceModel> model = entry.fit(table, FitOptions{});
+    const std::string whole =
+        model_bytes({std::string(entry.name), model, workload_digests(*model, keys), ""});
+    const std::string content = whole.substr(whole.find('\n') + 1);
+    for (int i = 0; i < 150; ++i) {
+      std::string bytes = content;
+      const auto n = static_cast<std::uint32_t>(bytes.size());
+      const std::size_t at = rng.below(i % 2 == 0 ? std::min(n, 300U) : n);
+      bytes[at] = static_cast<char>(rng.below(256));
+      if (i % 5 == 0) bytes.resize(rng.below(n));
+      const std::string file = fmt::format("corun speed model, version 2, bytes {}, sha256 {}\n",
+                                           bytes.size(), sha256_of_text(bytes)) +
+                               bytes;
+      if (!refusal(file).empty()) continue;
+      WorkloadKeys again;
+      const ModelFile read = parse_model(file, "my.model", again, all_names());
+      const std::vector<double> features(read.model->features().size(), 30);
+      const SpeedPrediction p =
+          read.model->predict({again.of(all_names()[0]), features}, {kUnknownWorkload, features});
+      EXPECT_TRUE(std::isfinite(p.speed) && std::isfinite(p.sd)) << i;
+    }
+  }
+}
+
+/// Every model of the catalogue comes back from its file as it was.
+TEST_F(ModelFileOnDisk, EveryModelOfTheCatalogue) {
+  WorkloadKeys keys;
+  SpeedTable table = table_of(keys);
+  for (const InterferenceModelEntry& entry : interference_model_catalog()) {
+    SCOPED_TRACE(entry.name);
+    const std::shared_ptr<const InterferenceModel> model = entry.fit(table, FitOptions{});
+    write_model_file(path("m"),
+                     {std::string(entry.name), model, workload_digests(*model, keys), "six"},
+                     "--out");
+    const ModelFile read = read_model_file(path("m"), keys, all_names());
+    EXPECT_EQ(read.name, entry.name);
+    EXPECT_EQ(read.model->save(), model->save());
+    std::vector<PairJob> jobs;
+    for (std::size_t j = 0; j < kJobs; ++j) jobs.push_back({table.jobs[j], {table.of(j), 2}});
+    const std::vector<double> features{40, 3e4};
+    jobs.push_back({kUnknownWorkload, features});
+    std::vector<PairQuery> pairs;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      for (std::size_t j = 0; j < jobs.size(); ++j) pairs.push_back({i, j});
+    }
+    const auto before = model->predict(jobs, pairs);
+    const auto after = read.model->predict(jobs, pairs);
+    for (std::size_t q = 0; q < pairs.size(); ++q) {
+      EXPECT_EQ(before[q].speed, after[q].speed);
+      EXPECT_EQ(before[q].sd, after[q].sd);
+      EXPECT_EQ(before[q].lo, after[q].lo);
+      EXPECT_EQ(before[q].hi, after[q].hi);
+    }
   }
 }
 

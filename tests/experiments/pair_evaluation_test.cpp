@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/interference/factor_model.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "tests/support/public_data.hpp"
@@ -32,18 +33,24 @@ PairTable planted(std::size_t jobs, double noise) {
       const double first = speed();
       table.speeds.rows.push_back({a, b, first, speed()});
       table.scored.push_back(true);
+      table.solo_s.push_back({std::nan(""), std::nan("")});
     }
   }
   return table;
 }
 
-FactorOptions quick() {
-  FactorOptions o;
-  o.chains = {{3, 0.05}};
-  o.sweeps = 120;
-  o.burn_in = 40;
-  return o;
-}
+/// Factors with few sweeps, under their own name.
+const InterferenceModelEntry kQuick{
+    "factors", "", [](const SpeedTable& table, const FitOptions&) {
+      FactorOptions o;
+      o.chains = {{3, 0.05}};
+      o.sweeps = 120;
+      o.burn_in = 40;
+      return std::unique_ptr<InterferenceModel>(
+          std::make_unique<FactorModel>(FactorModel::fit(table, o)));
+    }};
+const std::vector<const InterferenceModelEntry*> kModels{find_interference_model("cluster-mean"),
+                                                         &kQuick};
 
 const PairScore& of(const PairEvaluation& e, const std::string& name) {
   for (const PairScore& s : e.scores) {
@@ -55,7 +62,7 @@ const PairScore& of(const PairEvaluation& e, const std::string& name) {
 TEST(PairEvaluation, FindsWhoPredicts) {
   const PairTable table = planted(26, 0.02);
   PairEvaluationOptions options;
-  options.factors = quick();
+  options.models = kModels;
   options.queues = 10;
   for (const PairSplit split : {PairSplit::kPairs, PairSplit::kJob, PairSplit::kFamily}) {
     const PairEvaluation e = evaluate_pairs(table, split, options);
@@ -75,7 +82,7 @@ TEST(PairEvaluation, FindsWhoPredicts) {
 TEST(PairEvaluation, SameBytesOnAnyNumberOfThreads) {
   const PairTable table = planted(12, 0.05);
   PairEvaluationOptions options;
-  options.factors = quick();
+  options.models = kModels;
   const PairEvaluation one = evaluate_pairs(table, PairSplit::kJob, options);
   options.threads = 3;
   const PairEvaluation three = evaluate_pairs(table, PairSplit::kJob, options);
@@ -87,7 +94,7 @@ TEST(PairEvaluation, SameBytesOnAnyNumberOfThreads) {
 
 TEST(PairEvaluation, RefusesWhatCannotBeSplit) {
   PairEvaluationOptions options;
-  options.factors = quick();
+  options.models = kModels;
   PairTable nameless = planted(8, 0);
   for (std::string& family : nameless.families) family.clear();
   EXPECT_THROW(evaluate_pairs(nameless, PairSplit::kFamily, options), InputError);
@@ -105,6 +112,7 @@ TEST(PairEvaluation, Lucid) {
   const PairTable table = read_pair_table(test::public_data(file), keys);
   PairEvaluationOptions options;
   options.threads = 2;
+  options.models = {find_interference_model("cluster-mean"), find_interference_model("factors")};
   const PairEvaluation e = evaluate_pairs(table, PairSplit::kPairs, options);
   EXPECT_LT(of(e, "factors").mae, 0.0450);
   EXPECT_GT(of(e, "cluster-mean").mae, 0.09);

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/interference/catalog.hpp"
+#include "models/interference/measured_speeds.hpp"
 #include "models/interference/overlap.hpp"
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
@@ -76,18 +76,34 @@ std::vector<CorunMeasurement> rows_of(const Coefficients& c) {
   return rows;
 }
 
-std::vector<double> speeds(const SpeedModel& model, const std::vector<Profile>& residents) {
-  std::vector<const Profile*> pointers;
-  for (const Profile& p : residents) pointers.push_back(&p);
+/// Members are jobs of their own, whatever their workload.
+SpeedTable table_of(std::vector<CorunMeasurement> rows) {
+  for (CorunMeasurement& row : rows) {
+    for (CorunMember& m : row.members) m.workload = kUnknownWorkload;
+  }
+  return speed_table(rows, ImputedProfiles::kBelieved);
+}
+
+ContentionModel fit(const std::vector<CorunMeasurement>& rows) {
+  return ContentionModel::fit(table_of(rows));
+}
+
+std::vector<double> speeds(const InterferenceModel& model, const std::vector<Profile>& residents) {
+  std::vector<std::vector<double>> features;
+  for (const Profile& p : residents) {
+    features.push_back(feature_values(p, model.features(), ImputedProfiles::kBelieved));
+  }
+  std::vector<PairJob> jobs;
+  for (const auto& x : features) jobs.push_back({kUnknownWorkload, x});
   std::vector<double> out(residents.size(), -1);
-  model.speeds(pointers, out);
+  model.speeds(jobs, out);
   return out;
 }
 
 constexpr Coefficients kKnown{0.8, 0.3, 0.4, 0.5};
 
 TEST(Contention, FitFindsTheFormulaThatMadeTheRows) {
-  const auto model = ContentionModel::fit(rows_of(kKnown));
+  const auto model = fit(rows_of(kKnown));
   for (std::size_t k = 0; k < kKnown.size(); ++k) {
     EXPECT_NEAR(model.coefficients()[k], kKnown[k], 1e-9) << k;
   }
@@ -95,7 +111,7 @@ TEST(Contention, FitFindsTheFormulaThatMadeTheRows) {
 }
 
 TEST(Contention, PairByHand) {
-  const auto model = ContentionModel::fit(rows_of(kKnown));
+  const auto model = fit(rows_of(kKnown));
   // Own u 0.5, m 0.2, t 0.4; other u 0.8, m 0.5, t 0.3:
   //   0.8 * (0.8 * 0.5) * (0.5 * 0.8) + 0.3 * 0.4 * 0.8 + 0 + 0.5 * 0.2 = 0.324
   //   0.8 * (0.5 * 0.8) * (0.8 * 0.5) + 0.3 * 0.3 * 0.5 + 0 + 0.5 * 0.2 = 0.273
@@ -107,7 +123,7 @@ TEST(Contention, PairByHand) {
 }
 
 TEST(Contention, TripleByHand) {
-  const auto model = ContentionModel::fit(rows_of(kKnown));
+  const auto model = fit(rows_of(kKnown));
   const auto s = speeds(model, {profile(50, 20, 40), profile(80, 50, 30), profile(5, 0, 60)});
   // First: the others' (1 - m) u sum to 0.4 + 0.05, u to 0.85, t to 0.9.
   EXPECT_NEAR(s[0], 1 / (1 + 0.8 * 0.4 * 0.45 + 0.3 * 0.4 * 0.85 + 0.5 * 0.8), 1e-9);
@@ -120,14 +136,14 @@ TEST(Contention, TripleByHand) {
 
 TEST(Contention, AloneIsExactlyOne) {
   WorkloadKeys keys;
-  const auto model = ContentionModel::fit(paper_measurements(keys));
+  const auto model = fit(paper_measurements(keys));
   for (const Profile& p : random_profiles(50)) EXPECT_EQ(speeds(model, {p})[0], 1.0);
   EXPECT_EQ(speeds(model, {Profile{}})[0], 1.0);
 }
 
 TEST(Contention, SpeedsAreInZeroToOneAndFallWithCompany) {
   WorkloadKeys keys;
-  const auto model = ContentionModel::fit(paper_measurements(keys));
+  const auto model = fit(paper_measurements(keys));
   std::vector<Profile> residents;
   double before = 1;
   for (const Profile& p : random_profiles(12)) {
@@ -143,7 +159,7 @@ TEST(Contention, SpeedsAreInZeroToOneAndFallWithCompany) {
 }
 
 TEST(Contention, FirstTermIsSymmetric) {
-  const auto model = ContentionModel::fit(rows_of({0.7, 0, 0, 0}));
+  const auto model = fit(rows_of({0.7, 0, 0, 0}));
   EXPECT_NEAR(model.coefficients()[0], 0.7, 1e-9);
   for (std::size_t k = 1; k < ContentionModel::kTerms; ++k) {
     EXPECT_NEAR(model.coefficients()[k], 0, 1e-9);
@@ -206,7 +222,7 @@ SlowFit slow_fit(const std::vector<CorunMeasurement>& rows) {
 }
 
 void expect_same_fit(const std::vector<CorunMeasurement>& rows) {
-  const auto model = ContentionModel::fit(rows);
+  const auto model = fit(rows);
   const SlowFit slow = slow_fit(rows);
   for (std::size_t k = 0; k < ContentionModel::kTerms; ++k) {
     EXPECT_GE(model.coefficients()[k], 0);
@@ -226,7 +242,7 @@ TEST(Contention, NonNegativeLeastSquaresAgainstDescent) {
       for (CorunMember& m : row.members) m.solo_s = m.corun_s / (1 + rng.exponential(0.3));
     }
     expect_same_fit(rows);
-    const auto c = ContentionModel::fit(rows).coefficients();
+    const auto c = fit(rows).coefficients();
     bound_reached = bound_reached || std::ranges::count(c, 0.0) > 0;
   }
   EXPECT_TRUE(bound_reached);
@@ -244,7 +260,7 @@ TEST(Contention, PapersCoefficients) {
   // The weights favour small excesses, which the level makes up for.
   EXPECT_NEAR(slow.level, 1.34, 0.03);
 
-  const auto model = ContentionModel::fit(rows);
+  const auto model = fit(rows);
   EXPECT_GT(model.residual_sigma(), 0.4);
   EXPECT_LT(model.residual_sigma(), 1.0);
   double measured = 0;
@@ -265,7 +281,7 @@ TEST(Contention, MissingValuesTakeTheMeanOfTheFittedRows) {
   const Profile high = profile(60, 30, 50);
   const std::vector<CorunMeasurement> rows{pair_of(low, high, 0.2, 0.3),
                                            pair_of(high, low, 0.25, 0.35)};
-  const auto model = ContentionModel::fit(rows);
+  const auto model = fit(rows);
   const Profile other = profile(80, 50, 30);
   const auto known = speeds(model, {profile(50, 20, 40), other});
   for (const Profile& p :
@@ -280,44 +296,46 @@ TEST(Contention, MissingValuesTakeTheMeanOfTheFittedRows) {
   for (CorunMeasurement& row : gaps) {
     for (CorunMember& m : row.members) m.profile.mem_alloc_pct.reset();
   }
-  for (const double s : speeds(ContentionModel::fit(gaps), {low, Profile{}})) {
+  for (const double s : speeds(fit(gaps), {low, Profile{}})) {
     EXPECT_TRUE(s > 0 && s <= 1) << s;
   }
 }
 
 TEST(Contention, RowsWithoutInterferenceGiveNone) {
-  const auto model = ContentionModel::fit(rows_of({0, 0, 0, 0}));
+  const auto model = fit(rows_of({0, 0, 0, 0}));
   EXPECT_NEAR(speeds(model, {profile(90, 10, 60), profile(90, 10, 60)})[0], 1, 1e-9);
 }
 
 TEST(Contention, RefusesRowsWithoutPairs) {
-  EXPECT_THROW(ContentionModel::fit({}), std::invalid_argument);
+  EXPECT_THROW(fit({}), std::invalid_argument);
   WorkloadKeys keys;
   PaperFilter bins;
   bins.jrs_bins = true;
-  EXPECT_THROW(ContentionModel::fit(paper_measurements(keys, bins)), std::invalid_argument);
+  EXPECT_THROW(fit(paper_measurements(keys, bins)), std::invalid_argument);
 }
 
-TEST(SpeedModels, EveryOneOfTheCatalogueKeepsItsPromises) {
-  WorkloadKeys keys;
-  const auto rows = paper_measurements(keys);
-  ASSERT_FALSE(speed_model_catalog().empty());
-  for (const SpeedModelEntry& entry : speed_model_catalog()) {
-    EXPECT_EQ(find_speed_model(entry.name), &entry);
-    EXPECT_FALSE(entry.description.empty());
-    EXPECT_THROW(entry.fit({}), std::invalid_argument) << entry.name;
-    const auto model = entry.fit(rows);
-    EXPECT_GE(model->residual_sigma(), 0);
-    EXPECT_EQ(speeds(*model, {profile(80, 50, 30)})[0], 1.0) << entry.name;
-    const auto profiles = random_profiles(9);
-    for (const double s : speeds(*model, profiles)) EXPECT_TRUE(s > 0 && s <= 1) << entry.name;
-    // The order of the residents does not matter.
-    const auto one = speeds(*model, {profiles[0], profiles[1], profiles[2]});
-    const auto other = speeds(*model, {profiles[2], profiles[0], profiles[1]});
-    EXPECT_NEAR(one[0], other[1], 1e-12);
-    EXPECT_NEAR(one[2], other[0], 1e-12);
+TEST(Contention, NeedsTheUtilisation) {
+  SpeedTable table = table_of(rows_of(kKnown));
+  table.features[0].name = "solo_v100";
+  EXPECT_THROW(ContentionModel::fit(table), std::invalid_argument);
+}
+
+TEST(Contention, TakesMemoryInMibWhereThereIsNoShare) {
+  SpeedTable share = table_of(rows_of(kKnown));
+  SpeedTable mib = share;
+  mib.features[1].name = "mem_used_mib";
+  double most = 0;
+  for (std::size_t j = 0; j < share.jobs.size(); ++j) most = std::max(most, share.of(j)[1]);
+  // In MiB a job of share m has m / most of the largest: the same model if the largest fills a GPU.
+  for (std::size_t j = 0; j < share.jobs.size(); ++j) {
+    share.values[3 * j + 1] *= 100 / most;
+    mib.values[3 * j + 1] *= 160;
   }
-  EXPECT_EQ(find_speed_model("no such model"), nullptr);
+  const auto a = ContentionModel::fit(share);
+  const auto b = ContentionModel::fit(mib);
+  for (std::size_t k = 0; k < kKnown.size(); ++k) {
+    EXPECT_NEAR(a.coefficients()[k], b.coefficients()[k], 1e-9);
+  }
 }
 
 }  // namespace

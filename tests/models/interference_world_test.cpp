@@ -15,16 +15,17 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "tests/support/featureless_model.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
 namespace {
 
 /// A model of one number: everybody has this excess per other resident.
-class FlatModel final : public SpeedModel {
+class FlatModel final : public test::FeaturelessModel {
  public:
   FlatModel(double excess, double sigma) : excess_(excess), sigma_(sigma) {}
-  void speeds(std::span<const Profile* const> residents, std::span<double> out) const override {
+  void speeds(std::span<const PairJob> residents, std::span<double> out) const override {
     for (double& s : out) s = 1 / (1 + excess_ * static_cast<double>(residents.size() - 1));
   }
   double residual_sigma() const override { return sigma_; }

@@ -13,6 +13,7 @@
 #include "sim/metrics.hpp"
 #include "sim/simulated_backend.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/featureless_model.hpp"
 
 /// Cases that can be worked out by hand, compared to the nanosecond. Each test states system and
 /// expectation first; "does 40" means 40 s of work at speed 1.
@@ -547,9 +548,9 @@ TEST(ClosedForm, UtilisationOfAGang) {
 // ---- a measured group ------------------------------------------------------------------------
 
 /// Half speed for everybody: what the world says where nothing was measured.
-class HalfSpeed final : public SpeedModel {
+class HalfSpeed final : public test::FeaturelessModel {
  public:
-  void speeds(std::span<const Profile* const>, std::span<double> out) const override {
+  void speeds(std::span<const PairJob>, std::span<double> out) const override {
     std::fill(out.begin(), out.end(), 0.5);
   }
   double residual_sigma() const override { return 0; }

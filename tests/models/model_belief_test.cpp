@@ -1,10 +1,12 @@
-#include "models/factor_belief.hpp"
+#include "models/model_belief.hpp"
 
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "models/interference/factor_model.hpp"
+#include "models/interference/measured_speeds.hpp"
 #include "models/interference/overlap.hpp"
 #include "traces/paper_workloads.hpp"
 
@@ -12,12 +14,19 @@ namespace corun {
 namespace {
 
 /// Fast enough for a test; what is asked of it does not hang on the last sample.
-FactorOptions quick() {
-  FactorOptions o;
-  o.chains = {{4, 0.05}};
-  o.sweeps = 120;
-  o.burn_in = 40;
-  return o;
+const InterferenceModelEntry kQuick{
+    "quick", "factors, few sweeps", [](const SpeedTable& table, const FitOptions&) {
+      FactorOptions o;
+      o.chains = {{4, 0.05}};
+      o.sweeps = 120;
+      o.burn_in = 40;
+      return std::unique_ptr<InterferenceModel>(
+          std::make_unique<FactorModel>(FactorModel::fit(table, o)));
+    }};
+
+std::shared_ptr<const ModelBelief::Prior> prior_of(const std::vector<CorunMeasurement>& rows,
+                                                   const InterferenceModelEntry& entry = kQuick) {
+  return ModelBelief::make_prior(speed_table(rows, ImputedProfiles::kUnknown), entry, {});
 }
 
 Profile profile(double u, double m, double t) { return {u, m, t, {}, false}; }
@@ -36,18 +45,18 @@ CorunMeasurement measured(WorkloadKey a, WorkloadKey b, double isd_a, double isd
   return row;
 }
 
-TEST(SpeedTableOfRows, TakesPairsOfKnownWorkloads) {
+TEST(SpeedTableOfRows, TakesPairs) {
   std::vector<CorunMeasurement> rows{measured(0, 1, 0.2, 0.2), measured(1, 2, 0.5, 0.1)};
   rows[1].members[0].profile.gpu_util_pct = 50;  // a second look at workload 1: the mean counts
   rows[1].members[1].profile.imputed = true;     // nobody profiled workload 2
   CorunMeasurement triple = measured(0, 1, 1, 1);
   triple.members.push_back(triple.members[0]);
   rows.push_back(triple);
-  rows.push_back(measured(kUnknownWorkload, 1, 1, 1));
-  const SpeedTable table = speed_table(rows);
-  ASSERT_EQ(table.jobs, (std::vector<WorkloadKey>{0, 1, 2}));
-  ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(table.of(1)[0], 40);
+  rows.push_back(measured(kUnknownWorkload, 1, 0.2, 0.2));  // a job of its own
+  const SpeedTable table = speed_table(rows, ImputedProfiles::kUnknown);
+  ASSERT_EQ(table.jobs, (std::vector<WorkloadKey>{0, 1, 2, kUnknownWorkload}));
+  ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_NEAR(table.of(1)[0], (30.0 + 50 + 30) / 3, 1e-12);
   EXPECT_TRUE(std::isnan(table.of(2)[0]));
   // Both ran 120 s of 100 s of work: 1 / 1.2.
   EXPECT_NEAR(table.rows[0].speed_a, 1 / 1.2, 1e-12);
@@ -57,18 +66,18 @@ TEST(SpeedTableOfRows, TakesPairsOfKnownWorkloads) {
   EXPECT_NEAR(table.rows[1].speed_b, 100.0 / 110, 1e-12);
 }
 
-TEST(FactorBelief, KnowsNothingWithoutMeasurements) {
-  const auto prior = FactorBelief::make_prior({}, quick());
-  const FactorBelief belief(prior, {{0, profile(50, 50, 50), {}}, {1, profile(10, 10, 10), {}}});
+TEST(ModelBelief, KnowsNothingWithoutMeasurements) {
+  const auto prior = prior_of({});
+  const ModelBelief belief(prior, {{0, {50, 50, 50}, {}}, {1, {10, 10, 10}, {}}});
   const PairBelief p = belief.pair(JobId{0}, JobId{1});
   EXPECT_FALSE(p.observed);
   EXPECT_EQ(p.isd_a, 0);
 }
 
-TEST(FactorBelief, ExpectsWhatWasMeasuredBefore) {
+TEST(ModelBelief, ExpectsWhatWasMeasuredBefore) {
   WorkloadKeys keys;
   const auto rows = paper_measurements(keys, kAllPapers);
-  const auto prior = FactorBelief::make_prior(speed_table(rows), FactorOptions{});
+  const auto prior = prior_of(rows, *find_interference_model("factors"));
   // Over all measured pairs, job by job: far closer than one mean for all.
   double error = 0;
   double constant = 0;
@@ -78,7 +87,7 @@ TEST(FactorBelief, ExpectsWhatWasMeasuredBefore) {
   for (const SpeedTable::Row& r : table.rows) mean += 1 / r.speed_a - 1 + 1 / r.speed_b - 1;
   mean /= 2 * static_cast<double>(table.rows.size());
   for (const SpeedTable::Row& r : table.rows) {
-    const FactorBelief belief(prior, {{table.jobs[r.a], {}, {}}, {table.jobs[r.b], {}, {}}});
+    const ModelBelief belief(prior, {{table.jobs[r.a], {}, {}}, {table.jobs[r.b], {}, {}}});
     const PairBelief p = belief.pair(JobId{0}, JobId{1});
     // Of equally long jobs the slower one's ISD is below 1 / s - 1; compare the first to end.
     const double truth = std::min(1 / r.speed_a, 1 / r.speed_b) - 1;
@@ -89,16 +98,16 @@ TEST(FactorBelief, ExpectsWhatWasMeasuredBefore) {
   EXPECT_LT(error, 0.6 * constant) << error / count << " against " << constant / count;
 }
 
-TEST(FactorBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
+TEST(ModelBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
   std::vector<CorunMeasurement> rows;
   for (WorkloadKey k = 0; k < 6; ++k) rows.push_back(measured(k, (k + 1) % 6, 0.1 * k, 0.3));
-  const auto prior = FactorBelief::make_prior(speed_table(rows), quick());
+  const auto prior = prior_of(rows);
   using std::chrono::seconds;
-  const FactorBelief belief(prior, {{0, profile(20, 30, 10), {}},
-                                    {3, profile(50, 30, 10), {}},
-                                    {0, profile(20, 30, 10), Duration(seconds(10))},
-                                    {3, profile(50, 30, 10), Duration(seconds(1000))},
-                                    {kUnknownWorkload, profile(44, 30, 10), {}}});
+  const ModelBelief belief(prior, {{0, {20, 30, 10}, {}},
+                                   {3, {50, 30, 10}, {}},
+                                   {0, {20, 30, 10}, Duration(seconds(10))},
+                                   {3, {50, 30, 10}, Duration(seconds(1000))},
+                                   {kUnknownWorkload, {44, 30, 10}, {}}});
   const PairBelief ab = belief.pair(JobId{0}, JobId{1});
   const PairBelief ba = belief.pair(JobId{1}, JobId{0});
   EXPECT_EQ(ab.isd_a, ba.isd_b);
@@ -111,11 +120,11 @@ TEST(FactorBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
       << "a job never measured goes by its profile";
 }
 
-TEST(FactorBelief, LearnsFromFinishedCoRuns) {
+TEST(ModelBelief, LearnsFromFinishedCoRuns) {
   std::vector<CorunMeasurement> rows;
   for (WorkloadKey k = 0; k < 8; ++k) rows.push_back(measured(k, (k + 1) % 8, 0.1, 0.1));
-  const auto prior = FactorBelief::make_prior(speed_table(rows), quick());
-  FactorBelief belief(prior, {{0, profile(20, 30, 10), {}}, {4, profile(60, 30, 10), {}}});
+  const auto prior = prior_of(rows);
+  ModelBelief belief(prior, {{0, {20, 30, 10}, {}}, {4, {60, 30, 10}, {}}});
   const double before = belief.pair(JobId{0}, JobId{1}).isd_a;
   std::vector<MemberOutcome> members(2);
   for (std::size_t i = 0; i < 2; ++i) {

@@ -1,0 +1,83 @@
+#include "models/interference/measured_speeds.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "models/interference/overlap.hpp"
+
+namespace corun {
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::optional<double> value_of(const Profile& profile, const std::string& name) {
+  if (name == "gpu_util_pct") return profile.gpu_util_pct;
+  if (name == "mem_alloc_pct") return profile.mem_alloc_pct;
+  if (name == "mem_time_pct") return profile.mem_time_pct;
+  if (name == "mem_used_mib") return profile.mem_used_mib;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<SpeedTable::Feature> profile_features() {
+  return {{"gpu_util_pct", FeatureScale::kLinear},
+          {"mem_alloc_pct", FeatureScale::kLinear},
+          {"mem_time_pct", FeatureScale::kLinear}};
+}
+
+std::vector<double> feature_values(const Profile& profile,
+                                   std::span<const SpeedTable::Feature> features,
+                                   ImputedProfiles imputed) {
+  std::vector<double> values;
+  values.reserve(features.size());
+  for (const SpeedTable::Feature& feature : features) {
+    double value = kUnknown;
+    if (!profile.imputed || imputed == ImputedProfiles::kBelieved) {
+      value = value_of(profile, feature.name).value_or(kUnknown);
+    }
+    if (feature.scale == FeatureScale::kLog && value <= 0) value = kUnknown;
+    values.push_back(value);
+  }
+  return values;
+}
+
+SpeedTable speed_table(std::span<const CorunMeasurement> rows, ImputedProfiles imputed) {
+  SpeedTable table;
+  table.features = profile_features();
+  const std::size_t width = table.features.size();
+  std::map<WorkloadKey, std::uint32_t> place;
+  std::vector<double> counts;
+  for (const CorunMeasurement& row : rows) {
+    if (row.members.size() != 2) continue;
+    std::array<std::uint32_t, 2> at{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const CorunMember& m = row.members[i];
+      at[i] = static_cast<std::uint32_t>(table.jobs.size());
+      if (m.workload != kUnknownWorkload) at[i] = place.emplace(m.workload, at[i]).first->second;
+      if (at[i] == table.jobs.size()) {
+        table.jobs.push_back(m.workload);
+        table.values.resize(table.values.size() + width, 0);
+        counts.resize(counts.size() + width, 0);
+      }
+      const std::vector<double> x = feature_values(m.profile, table.features, imputed);
+      for (std::size_t f = 0; f < width; ++f) {
+        if (std::isnan(x[f])) continue;
+        table.values[at[i] * width + f] += x[f];
+        counts[at[i] * width + f] += 1;
+      }
+    }
+    const std::vector<double> excess = overlap_excess(row);
+    table.rows.push_back({at[0], at[1], 1 / (1 + excess[0]), 1 / (1 + excess[1])});
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    table.values[i] = counts[i] > 0 ? table.values[i] / counts[i] : kUnknown;
+  }
+  return table;
+}
+
+}  // namespace corun

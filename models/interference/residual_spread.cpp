@@ -1,0 +1,49 @@
+#include "models/interference/residual_spread.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "models/interference/model_state.hpp"
+
+namespace corun {
+
+ResidualSpread ResidualSpread::of(std::span<const double> residuals) {
+  std::vector<double> sorted(residuals.begin(), residuals.end());
+  sorted.push_back(kPriorSpread);
+  sorted.push_back(-kPriorSpread);
+  std::sort(sorted.begin(), sorted.end());
+  double square = 0;
+  for (const double r : sorted) square += r * r;
+  const auto n = static_cast<double>(sorted.size());
+  const auto quantile = [&](double p) {
+    const double at = p * (n - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
+  };
+  // The median may lie outside for skewed residuals: a prediction lies within its own interval.
+  return {std::sqrt(square / n), std::min(0.0, quantile(0.05)), std::max(0.0, quantile(0.95))};
+}
+
+SpeedPrediction ResidualSpread::around(double speed) const {
+  return {speed, speed * deviation, speed * std::exp(-high), speed * std::exp(-low)};
+}
+
+nlohmann::json ResidualSpread::save() const {
+  return model_state::packed(std::vector<double>{deviation, low, high});
+}
+
+ResidualSpread ResidualSpread::load(const nlohmann::json& saved) {
+  const nlohmann::json map{{"spread", saved}};
+  const std::vector<double> v = model_state::finite_doubles(map, "spread", 3);
+  constexpr double kLargest = 100;  // exp() of it is finite
+  if (!(v[0] >= 0 && v[0] <= kLargest && v[1] <= 0 && v[1] >= -kLargest && v[2] >= 0 &&
+        v[2] <= kLargest)) {
+    throw std::invalid_argument("the spread of the residuals is not possible");
+  }
+  return {v[0], v[1], v[2]};
+}
+
+}  // namespace corun

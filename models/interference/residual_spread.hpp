@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "models/interference/interference_model.hpp"
+
+/// How far single co-runs lie from what a model of few parameters predicts: the same share of the speed
+/// for every pair, by the residuals of -log(speed) that its fit left. An interval without knowledge of
+/// where the model knows little.
+namespace corun {
+
+struct ResidualSpread {
+  double deviation = 0;  ///< of -log(speed)
+  double low = 0;        ///< 5 % of the residuals lie below
+  double high = 0;       ///< 5 % lie above
+
+  /// Residuals, measured - predicted. Few of them promise little: two residuals of +-kPriorSpread are
+  /// added.
+  static ResidualSpread of(std::span<const double> residuals);
+  static constexpr double kPriorSpread = 0.3;
+
+  SpeedPrediction around(double speed) const;
+
+  nlohmann::json save() const;
+  static ResidualSpread load(const nlohmann::json& saved);
+  friend bool operator==(const ResidualSpread&, const ResidualSpread&) = default;
+};
+
+}  // namespace corun

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/interference/catalog.hpp"
+#include "sim/belief.hpp"
+#include "sim/time.hpp"
+
+/// A belief that knows jobs one by one: co-run speeds as an interference model predicts them, from what
+/// was measured before the replication and from every finished co-run of two since.
+///
+/// What a pair costs follows from the speeds and from how long each job takes alone, where the
+/// scheduler has an estimate of that; else as if both took equally long. Jobs of one workload are known
+/// as such by their opaque key.
+///
+/// Learning: models that learn take in a co-run at once; all are fitted anew when the observations have
+/// grown by a half (and by 8 at least) since the last fit, so that a replication of n co-runs refits
+/// about log(n) times.
+namespace corun {
+
+/// What the belief may know of a job.
+struct BelievedJob {
+  WorkloadKey workload = kUnknownWorkload;
+  std::vector<double> features;      ///< as the prior's table has them; NaN: not known
+  std::optional<Duration> estimate;  ///< of its solo time
+};
+
+class ModelBelief final : public Belief {
+ public:
+  /// What was known beforehand: shared by all replications. `model` is null if `table` has no rows.
+  struct Prior {
+    SpeedTable table;
+    std::shared_ptr<const InterferenceModel> model;
+    const InterferenceModelEntry* entry = nullptr;  ///< of refits
+    FitOptions options;                             ///< of refits; the seed is part of the results
+  };
+  /// Fits the prior's model, where there is anything to fit. std::invalid_argument as the entry's fit().
+  static std::shared_ptr<const Prior> make_prior(SpeedTable table,
+                                                 const InterferenceModelEntry& entry,
+                                                 const FitOptions& options);
+
+  /// `jobs[i]` is JobId i.
+  ModelBelief(std::shared_ptr<const Prior> prior, std::vector<BelievedJob> jobs);
+
+  /// Expected cost at the median speeds. Not observed as long as there is no model: costs are then 0.
+  PairBelief pair(JobId a, JobId b) const override;
+  void learn(const EpisodeOutcome& outcome) override;
+  bool needs_profile() const override { return true; }
+
+  std::size_t refits() const { return refits_; }
+
+ private:
+  /// Speeds of one ordered pair of kinds of jobs.
+  struct Speeds {
+    double a = 1, b = 1;
+  };
+  PairJob job(std::size_t kind) const {
+    return {table_.jobs[row_[kind]], {table_.of(row_[kind]), table_.features.size()}};
+  }
+  Speeds speeds(std::size_t kind_a, std::size_t kind_b) const;
+  void add(std::size_t kind_a, std::size_t kind_b, double speed_a, double speed_b);
+
+  std::shared_ptr<const Prior> prior_;
+  std::shared_ptr<const InterferenceModel> model_;
+  std::shared_ptr<InterferenceModel>
+      learning_;      ///< model_, where it is this belief's own and learns
+  SpeedTable table_;  ///< the prior's rows and what was learnt
+  std::vector<BelievedJob> jobs_;
+  std::vector<std::size_t> kind_;   ///< by JobId: jobs of one workload are of one kind
+  std::vector<std::uint32_t> row_;  ///< by kind: position in table_.jobs
+  std::size_t fitted_rows_ = 0;
+  std::size_t refits_ = 0;
+  mutable std::map<std::pair<std::size_t, std::size_t>, Speeds> remembered_;  ///< a <= b
+};
+
+}  // namespace corun

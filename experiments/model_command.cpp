@@ -7,6 +7,7 @@
 
 #include "experiments/atomic_file.hpp"
 #include "experiments/cli.hpp"
+#include "experiments/company_evaluation.hpp"
 #include "experiments/model_evaluation.hpp"
 #include "experiments/model_words.hpp"
 #include "sim/error.hpp"
@@ -76,7 +77,28 @@ std::vector<const PredictorScore*> with_regret(const ModelEvaluation& evaluation
   return all;
 }
 
-std::string table_of(const ModelEvaluation& evaluation, std::uint64_t seed) {
+/// Groups of more than two, a line for each model.
+std::string table_of(const std::vector<GroupScore>& groups) {
+  if (groups.empty()) return "";
+  std::string out = fmt::format(
+      "Groups of three and more, from the pairs alone: mean ISD [%]\n\n{:<22}{:>6}{:>10}  "
+      "{:<14}{:>8}",
+      "group", "jobs", "measured", "model", "its own");
+  for (const CompanyRule& rule : company_rules()) out += fmt::format("{:>11}", rule.name);
+  out += "\n";
+  for (const GroupScore& g : groups) {
+    for (const GroupScore::Model& m : g.models) {
+      out += fmt::format("{:<22}{:>6}{:>10.1f}  {:<14}{:>8.1f}", g.group, g.jobs, 100 * g.measured,
+                         m.name, 100 * m.own);
+      for (const double isd : m.rules) out += fmt::format("{:>11.1f}", 100 * isd);
+      out += "\n";
+    }
+  }
+  return out + "\n";
+}
+
+std::string table_of(const ModelEvaluation& evaluation, const std::vector<GroupScore>& groups,
+                     std::uint64_t seed) {
   std::string out = fmt::format(
       "{}: {} measured pairs of {} jobs, mean ISD {:.1f} %\n\n"
       "Predicting ISD of jobs left out of the fit [percentage points]\n\n"
@@ -123,8 +145,8 @@ std::string table_of(const ModelEvaluation& evaluation, std::uint64_t seed) {
     }
     out += "\n";
   }
-  out +=
-      fmt::format("\n+- is one standard error; seed {}. Best and random are mean ISDs.\n\n", seed);
+  out += "\n" + table_of(groups);
+  out += fmt::format("+- is one standard error; seed {}. Best and random are mean ISDs.\n\n", seed);
   for (const Claim& c : evaluation.claims) {
     const bool error = c.text.starts_with("MAE");
     out += fmt::format("{}  {}: {} against {}\n", c.holds() ? "holds" : "FAILS", c.text,
@@ -142,7 +164,27 @@ Json json_of(const Estimate& estimate) {
   return {{"value", number(estimate.value)}, {"error", number(estimate.error)}};
 }
 
-Json json_of(const ModelEvaluation& evaluation, std::uint64_t seed) {
+Json json_of(const std::vector<GroupScore>& groups) {
+  Json out = Json::array();
+  for (const GroupScore& g : groups) {
+    Json models = Json::array();
+    for (const GroupScore::Model& m : g.models) {
+      Json rules = Json::object();
+      for (std::size_t r = 0; r < m.rules.size(); ++r) {
+        rules[std::string(company_rules()[r].name)] = m.rules[r];
+      }
+      models.push_back({{"model", m.name}, {"isd", m.own}, {"rules", std::move(rules)}});
+    }
+    out.push_back({{"group", g.group},
+                   {"jobs", g.jobs},
+                   {"measured_isd", g.measured},
+                   {"models", std::move(models)}});
+  }
+  return out;
+}
+
+Json json_of(const ModelEvaluation& evaluation, const std::vector<GroupScore>& groups,
+             std::uint64_t seed) {
   Json sessions = Json::array();
   for (const SessionSummary& s : evaluation.sessions) {
     sessions.push_back({{"session", s.name},
@@ -188,11 +230,12 @@ Json json_of(const ModelEvaluation& evaluation, std::uint64_t seed) {
           {"mean_isd", evaluation.mean_isd},
           {"sessions", std::move(sessions)},
           {"predictors", std::move(predictors)},
+          {"groups", json_of(groups)},
           {"claims", std::move(claims)}};
 }
 
 /// One row per figure; session "all" is the mean over sessions.
-std::string csv_of(const ModelEvaluation& evaluation) {
+std::string csv_of(const ModelEvaluation& evaluation, const std::vector<GroupScore>& groups) {
   std::string out = "predictor,metric,session,value,error\n";
   const auto row = [&](const std::string& name, std::string_view metric, const std::string& session,
                        const Estimate& e) {
@@ -211,6 +254,12 @@ std::string csv_of(const ModelEvaluation& evaluation) {
     for (std::size_t s = 0; s < p.queues.size(); ++s) {
       row(p.name, "regret_whole", evaluation.sessions[s].name, {.value = p.whole[s]});
       row(p.name, "regret_queues", evaluation.sessions[s].name, p.queues[s]);
+    }
+  }
+  for (const GroupScore& g : groups) {
+    row("measured", "group_isd", g.group, {.value = g.measured});
+    for (const GroupScore::Model& m : g.models) {
+      row(m.name, "group_isd", g.group, {.value = m.own});
     }
   }
   return out;
@@ -305,19 +354,21 @@ int eval(const std::vector<std::string>& arguments) {
   }
   if (tables.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
   const std::string& pairs = tables.front();
-  const ModelEvaluation evaluation =
-      evaluate_models(data_of(pairs, common.data), static_cast<std::size_t>(queues), seed);
+  const EvaluationData data = data_of(pairs, common.data);
+  const ModelEvaluation evaluation = evaluate_models(data, static_cast<std::size_t>(queues), seed);
+  constexpr std::array<std::string_view, 3> kOfGroups{"default", "contention", "cluster-mean"};
+  const std::vector<GroupScore> groups = evaluate_groups(data.pairs, data.groups, kOfGroups);
 
   std::string text;
   switch (common.format) {
     case Format::kTable:
-      text = table_of(evaluation, seed);
+      text = table_of(evaluation, groups, seed);
       break;
     case Format::kJson:
-      text = json_of(evaluation, seed).dump(2) + "\n";
+      text = json_of(evaluation, groups, seed).dump(2) + "\n";
       break;
     case Format::kCsv:
-      text = csv_of(evaluation);
+      text = csv_of(evaluation, groups);
       break;
   }
   if (common.output) {

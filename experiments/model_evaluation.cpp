@@ -588,6 +588,7 @@ EvaluationData evaluation_data(std::string name, std::span<const CorunMeasuremen
   EvaluationData::Session session;
   session.name = data.name;
   for (const CorunMeasurement& row : rows) {
+    if (row.members.size() > 2) data.groups.push_back(row);
     if (row.members.size() != 2 || takes_part(kUnknownWorkload, row)) continue;
     session.pairs.push_back(data.pairs.size());
     data.pairs.push_back(row);
@@ -610,6 +611,7 @@ EvaluationData papers_evaluation() {
   data.name = "papers";
   PaperFilter queue;
   queue.jrs_schedules = true;
+  queue.jrs_bins = true;
   for (const auto& [name, filter] :
        {std::pair{"JRS-KB", kJrsKnowledgeBase}, std::pair{"JRS-queue", queue},
         std::pair{"PriRecT", kPrirectKnowledgeBase}}) {
@@ -618,6 +620,7 @@ EvaluationData papers_evaluation() {
     session.whole = true;  // few edges, so that even 31 jobs are soon surveyed
     for (std::size_t& i : session.pairs) i += data.pairs.size();
     data.pairs.insert(data.pairs.end(), part.pairs.begin(), part.pairs.end());
+    data.groups.insert(data.groups.end(), part.groups.begin(), part.groups.end());
     data.sessions.push_back(std::move(session));
   }
   return data;

@@ -35,6 +35,7 @@ struct EvaluationData {
   std::string name;
   /// Two members each, of known workloads, with clusters.
   std::vector<CorunMeasurement> pairs;
+  std::vector<CorunMeasurement> groups;  ///< of three members and more
   /// The times are those of whole runs, so a pair's ISD follows from speeds and solo times of both.
   /// Else only speeds under overlap are real, and ISD is 1 / speed - 1.
   bool timed = true;

@@ -469,7 +469,9 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
     PairScore score = tally.score();
     score.predictor = std::move(name);
     const Queues queues = pair_queues(table, truth, tally.expected(), options.queues, options.seed);
-    if (!queues.best.empty()) {
+    // Where few pairs were measured hardly any queue can be paired at all.
+    constexpr std::size_t kFewestQueues = 10;
+    if (queues.best.size() >= std::min(kFewestQueues, options.queues)) {
       out.queues = queues.best.size();
       out.best_isd = mean_of(queues.best);
       out.random_isd = mean_of(queues.random);

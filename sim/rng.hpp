@@ -33,6 +33,9 @@ enum class Stream : std::uint32_t {
   kModelDraws = 17,   ///< Thompson draws of interference models; entity = pair
   kProbe = 18,        ///< what probes measure, and which partners they take; entity = job
   kThompson = 19,     ///< draws of policies that explore by Thompson sampling; entity = pass
+  kBoosting = 20,     ///< boosted trees: seeds, what is hidden; entity = (ensemble, row)
+  kLowRank = 21,      ///< where alternating least squares starts; entity = job
+  kGpRows = 22,       ///< rows that the Gaussian process is fitted on where there are many
 };
 
 /// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.

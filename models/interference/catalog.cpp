@@ -5,9 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/interference/boosted_trees.hpp"
 #include "models/interference/cluster_mean.hpp"
 #include "models/interference/contention.hpp"
 #include "models/interference/factor_model.hpp"
+#include "models/interference/gp_model.hpp"
+#include "models/interference/lookup.hpp"
+#include "models/interference/low_rank.hpp"
 
 namespace corun {
 
@@ -45,11 +49,17 @@ std::span<const InterferenceModelEntry> interference_model_catalog() {
   static constexpr std::array kCatalog{
       entry<FactorModel>("factors",
                          "Bayesian low-rank completion with features as prior; jobs seen and not"),
+      entry<GpModel>("gp", "Gaussian process of both jobs' features and keys; learns online"),
+      entry<BoostedTrees>("boosted-trees",
+                          "gradient-boosted trees of both jobs' features and measured effects"),
+      entry<LowRank>("low-rank", "matrix completion by least squares, by keys alone (Gavel's way)"),
       entry<ContentionModel>(
           "contention",
           "physical, k-way: units, memory traffic, launch latency; four coefficients"),
       entry<ClusterMeanModel>("cluster-mean",
                               "the papers' view: mean speed per ordered pair of clusters"),
+      entry<Lookup>("measured",
+                    "the mean of what was measured of exactly this pair, else the median"),
   };
   return kCatalog;
 }

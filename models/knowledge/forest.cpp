@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -12,43 +10,16 @@
 
 #include <xgboost/c_api.h>
 
+#include "models/knowledge/xgboost_library.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
 namespace {
 
-/// Every call of the library returns 0 or leaves a message.
-void check(int status, const char* call) {
-  if (status != 0) {
-    throw std::runtime_error(std::string("XGBoost, ") + call + ": " + XGBGetLastError());
-  }
-}
-
-struct FreeMatrix {
-  void operator()(void* handle) const { XGDMatrixFree(handle); }
-};
-struct FreeBooster {
-  void operator()(void* handle) const { XGBoosterFree(handle); }
-};
-using Matrix = std::unique_ptr<void, FreeMatrix>;
-using Booster = std::unique_ptr<void, FreeBooster>;
-
-Matrix make_matrix(const MatrixView& predictors, const Standardiser& standardiser) {
+xgboost::Matrix make_matrix(const MatrixView& predictors, const Standardiser& standardiser) {
   const std::vector<double> z = standardiser.apply(predictors);
-  const std::vector<float> values(z.begin(), z.end());
-  DMatrixHandle handle = nullptr;
-  // NaN marks what is missing; there is none.
-  check(XGDMatrixCreateFromMat(values.data(), predictors.rows, predictors.columns,
-                               std::numeric_limits<float>::quiet_NaN(), &handle),
-        "XGDMatrixCreateFromMat");
-  return Matrix(handle);
-}
-
-/// The library takes its parameters as text; whatever the locale, with a decimal point.
-std::string decimal(double value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
+  const std::vector<float> values(z.begin(), z.end());  // none is missing
+  return xgboost::make_matrix(values, predictors.rows, predictors.columns);
 }
 
 }  // namespace
@@ -59,8 +30,8 @@ struct RegressionForest::Library {
   std::size_t columns = 0;
   double mean = 0;   ///< of the target
   double scale = 1;  ///< its deviation; 1 for a constant target
-  Matrix train;
-  std::vector<std::pair<Booster, int>> blocks;  ///< and the trees in each
+  xgboost::Matrix train;
+  std::vector<std::pair<xgboost::Booster, int>> blocks;  ///< and the trees in each
 };
 
 RegressionForest::RegressionForest(const MatrixView& predictors, std::span<const double> target,
@@ -84,8 +55,7 @@ RegressionForest::RegressionForest(const MatrixView& predictors, std::span<const
   l.train = make_matrix(predictors, l.standardiser);
   const std::vector<double> z = of_target.apply(column);
   const std::vector<float> labels(z.begin(), z.end());
-  check(XGDMatrixSetFloatInfo(l.train.get(), "label", labels.data(), labels.size()),
-        "XGDMatrixSetFloatInfo");
+  xgboost::set_labels(l.train, labels);
 }
 
 RegressionForest::~RegressionForest() = default;
@@ -95,35 +65,23 @@ RegressionForest& RegressionForest::operator=(RegressionForest&&) noexcept = def
 void RegressionForest::grow(int trees) {
   if (trees < 1) throw std::invalid_argument("forest: a block needs a tree");
   Library& l = *library_;
-  DMatrixHandle cache = l.train.get();
-  BoosterHandle handle = nullptr;
-  check(XGBoosterCreate(&cache, 1, &handle), "XGBoosterCreate");
-  Booster booster(handle);
-
   // The library takes floor(share * columns) candidates: half a column more keeps the floor.
   const double share = std::min(1.0, (l.shape.features + 0.5) / static_cast<double>(l.columns));
   const std::uint32_t seed = Rng(l.shape.seed, Stream::kForest, l.blocks.size()).next() >> 1;
-  const std::array<std::pair<const char*, std::string>, 15> parameters{{
-      {"verbosity", "0"},
-      {"nthread", "1"},
-      {"seed", std::to_string(seed)},
-      {"objective", "reg:squarederror"},
-      {"base_score", "0"},
-      {"tree_method", "exact"},
+  xgboost::Booster booster = xgboost::make_booster(l.train, seed);
+  const std::array<std::pair<const char*, std::string>, 9> parameters{{
       {"num_parallel_tree", std::to_string(trees)},
       {"learning_rate", "1"},
       {"max_depth", std::to_string(l.shape.depth)},
-      {"subsample", decimal(l.shape.subsample)},
-      {"colsample_bynode", decimal(share)},
+      {"subsample", xgboost::decimal(l.shape.subsample)},
+      {"colsample_bynode", xgboost::decimal(share)},
       {"reg_lambda", "0"},
       {"reg_alpha", "0"},
       {"gamma", "0"},
       {"min_child_weight", "1"},  // rows in a leaf
   }};
-  for (const auto& [name, value] : parameters) {
-    check(XGBoosterSetParam(handle, name, value.c_str()), name);
-  }
-  check(XGBoosterUpdateOneIter(handle, 0, l.train.get()), "XGBoosterUpdateOneIter");
+  for (const auto& [name, value] : parameters) xgboost::set(booster, name, value);
+  xgboost::update(booster, 0, l.train);
   l.blocks.emplace_back(std::move(booster), trees);
 }
 
@@ -136,15 +94,11 @@ int RegressionForest::trees() const {
 std::vector<double> RegressionForest::predict(const MatrixView& predictors) const {
   const Library& l = *library_;
   if (l.blocks.empty()) throw std::logic_error("forest: a prediction without trees");
-  const Matrix rows = make_matrix(predictors, l.standardiser);
+  const xgboost::Matrix rows = make_matrix(predictors, l.standardiser);
   std::vector<double> result(predictors.rows, l.mean);
   for (const auto& [booster, trees] : l.blocks) {
     const double weight = l.scale * trees / this->trees();
-    bst_ulong length = 0;
-    const float* values = nullptr;  // the library's own, until its next call
-    check(XGBoosterPredict(booster.get(), rows.get(), 0, 0, 0, &length, &values),
-          "XGBoosterPredict");
-    if (length != result.size()) throw std::runtime_error("XGBoost: not one prediction per row");
+    const std::vector<float> values = xgboost::predict(booster, rows, result.size());
     for (std::size_t r = 0; r < result.size(); ++r) result[r] += weight * values[r];
   }
   return result;
@@ -159,9 +113,9 @@ std::vector<double> RegressionForest::importance() const {
     const char** name = nullptr;  // "f0", "f1", ...: only those that were split on
     const bst_ulong* shape = nullptr;
     const float* score = nullptr;
-    check(XGBoosterFeatureScore(block.first.get(), R"({"importance_type": "total_gain"})", &names,
-                                &name, &dimensions, &shape, &score),
-          "XGBoosterFeatureScore");
+    xgboost::check(XGBoosterFeatureScore(block.first.get(), R"({"importance_type": "total_gain"})",
+                                         &names, &name, &dimensions, &shape, &score),
+                   "XGBoosterFeatureScore");
     for (bst_ulong i = 0; i < names; ++i) {
       const std::size_t column = std::strtoul(name[i] + 1, nullptr, 10);
       if (name[i][0] != 'f' || column >= gain.size()) {

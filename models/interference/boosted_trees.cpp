@@ -1,0 +1,375 @@
+#include "models/interference/boosted_trees.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "models/interference/model_state.hpp"
+#include "models/knowledge/boosting.hpp"
+#include "sim/rng.hpp"
+
+namespace corun {
+
+namespace {
+
+constexpr const char* kName = "boosted trees";
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr BoostingShape kShape{.rounds = 150,
+                               .depth = 5,
+                               .learning_rate = 0.05,
+                               .subsample = 0.5,
+                               .columns = 0.15,
+                               .lambda = 1,
+                               .leaf_weight = 1,
+                               .seed = 0};
+/// How often the effects of a job are hidden from the trees.
+constexpr double kHidden = 0.3;
+/// Of the additive effects: counts as this many slownesses of 0.
+constexpr double kRidge = 1;
+constexpr int kSweeps = 8;
+/// More features of one kind are not combined with each other: columns would grow with the square.
+constexpr std::size_t kMostCrossed = 8;
+/// Features are single precision to the trees, and products of two must fit.
+constexpr double kLargestFeature = 1e15;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::invalid_argument(std::string(kName) + ": " + what);
+}
+
+/// What was seen of a job in company, beyond its features. NaN: nothing.
+struct Effects {
+  double own = kNaN;
+  double partner = kNaN;
+};
+
+/// A job as the trees see it.
+struct Job {
+  std::vector<double> logs;     ///< features on log scales, then their differences
+  std::vector<double> linears;  ///< the others
+};
+
+Job job_of(std::span<const double> values, const std::vector<SpeedTable::Feature>& features) {
+  check_features(values, features, kName);
+  Job job;
+  for (std::size_t f = 0; f < values.size(); ++f) {
+    if (features[f].scale == FeatureScale::kLog) {
+      job.logs.push_back(std::log(values[f]));
+    } else {
+      job.linears.push_back(std::clamp(values[f], -kLargestFeature, kLargestFeature));
+    }
+  }
+  const std::size_t logs = job.logs.size();
+  for (std::size_t f = 0; f < logs && logs <= kMostCrossed; ++f) {
+    for (std::size_t g = f + 1; g < logs; ++g) job.logs.push_back(job.logs[f] - job.logs[g]);
+  }
+  return job;
+}
+
+void add_row(std::vector<float>& out, const Job& of, const Job& beside, const Effects& of_effects,
+             const Effects& beside_effects) {
+  const auto put = [&](double x) { out.push_back(static_cast<float>(x)); };
+  const auto compare = [&](const std::vector<double>& own, const std::vector<double>& partner) {
+    for (std::size_t f = 0; f < own.size(); ++f) {
+      put(own[f]);
+      put(partner[f]);
+      put(own[f] - partner[f]);
+      put(own[f] + partner[f]);
+    }
+  };
+  compare(of.logs, beside.logs);
+  compare(of.linears, beside.linears);
+  for (std::size_t f = 0; f < of.linears.size(); ++f) {
+    for (std::size_t g = 0; g < of.linears.size(); ++g) {
+      if (f == g || of.linears.size() <= kMostCrossed) put(of.linears[f] * beside.linears[g]);
+    }
+  }
+  put(of_effects.own + beside_effects.partner);
+  put(of_effects.own);
+  put(beside_effects.partner);
+  put(of_effects.partner);
+  put(beside_effects.own);
+}
+
+std::size_t columns_of(const std::vector<SpeedTable::Feature>& features) {
+  const std::vector<double> unknown(features.size(), kNaN);
+  const Job job = job_of(unknown, features);
+  std::vector<float> row;
+  add_row(row, job, job, {}, {});
+  return row.size();
+}
+
+/// Effects by the observations that count, block coordinate descent.
+std::vector<Effects> additive_effects(const std::vector<Observation>& all, std::size_t jobs,
+                                      double mean,
+                                      const std::function<bool(const Observation&)>& counts) {
+  std::vector<const Observation*> seen;
+  std::vector<double> as_own(jobs, 0);
+  std::vector<double> as_partner(jobs, 0);
+  for (const Observation& o : all) {
+    if (!counts(o)) continue;
+    seen.push_back(&o);
+    as_own[o.of] += 1;
+    as_partner[o.beside] += 1;
+  }
+  std::vector<Effects> effects(jobs, {0, 0});
+  std::vector<double> sum(jobs);
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    std::fill(sum.begin(), sum.end(), 0);
+    for (const Observation* o : seen) sum[o->beside] += o->slowness - mean - effects[o->of].own;
+    for (std::size_t j = 0; j < jobs; ++j) effects[j].partner = sum[j] / (as_partner[j] + kRidge);
+    std::fill(sum.begin(), sum.end(), 0);
+    for (const Observation* o : seen) sum[o->of] += o->slowness - mean - effects[o->beside].partner;
+    for (std::size_t j = 0; j < jobs; ++j) effects[j].own = sum[j] / (as_own[j] + kRidge);
+  }
+  for (std::size_t j = 0; j < jobs; ++j) {
+    if (as_own[j] == 0) effects[j].own = kNaN;
+    if (as_partner[j] == 0) effects[j].partner = kNaN;
+  }
+  return effects;
+}
+
+/// What the ensembles of a fit have in common.
+struct Task {
+  const std::vector<Observation>& all;
+  const std::vector<Job>& jobs;
+  const Holdout& holdout;
+  double mean;
+  std::uint64_t seed;
+};
+
+/// One ensemble, and what it predicts of the rows that it has not seen. No trees where nothing is left.
+struct Bag {
+  TreeEnsemble trees;
+  std::vector<HeldOut> held_out;
+};
+
+Bag fit_bag(const Task& task, std::size_t number) {
+  const auto held = [&](const Observation& o) { return task.holdout.held(number, o); };
+  // A row's effects leave out its own fold; those of rows held out, all that is held out.
+  std::vector<std::vector<Effects>> without_fold;
+  for (std::size_t fold = 0; fold < Holdout::kFolds; ++fold) {
+    without_fold.push_back(additive_effects(
+        task.all, task.jobs.size(), task.mean,
+        [&](const Observation& o) { return !held(o) && task.holdout.fold_of_row(o.row) != fold; }));
+  }
+  const std::vector<Effects> without_held = additive_effects(
+      task.all, task.jobs.size(), task.mean, [&](const Observation& o) { return !held(o); });
+
+  std::vector<float> train;
+  std::vector<float> target;
+  std::vector<float> test;
+  Bag bag;
+  for (std::size_t n = 0; n < task.all.size(); ++n) {
+    const Observation& o = task.all[n];
+    const Job& of = task.jobs[o.of];
+    const Job& beside = task.jobs[o.beside];
+    if (held(o)) {
+      add_row(test, of, beside, without_held[o.of], without_held[o.beside]);
+      const auto unknown = [&](std::size_t j) { return task.holdout.unknown(number, j) ? 1U : 0U; };
+      bag.held_out.push_back({unknown(o.of) + unknown(o.beside), 0, o.slowness});
+    } else {
+      const std::vector<Effects>& effects = without_fold[task.holdout.fold_of_row(o.row)];
+      Rng rng(task.seed, Stream::kBoosting, (static_cast<std::uint64_t>(number) << 32U) + 1 + n);
+      const bool hide_of = rng.uniform() < kHidden;
+      const bool hide_beside = rng.uniform() < kHidden;
+      add_row(train, of, beside, hide_of ? Effects{} : effects[o.of],
+              hide_beside ? Effects{} : effects[o.beside]);
+      target.push_back(static_cast<float>(o.slowness - task.mean));
+    }
+  }
+  if (target.empty()) return {};
+  BoostingShape shape = kShape;
+  shape.seed =
+      Rng(task.seed, Stream::kBoosting, static_cast<std::uint64_t>(number) << 32U).next() >> 1U;
+  bag.trees = GradientBoosting(train, train.size() / target.size(), target, shape).trees();
+  const std::vector<double> predicted = bag.trees.sums(test);
+  for (std::size_t n = 0; n < predicted.size(); ++n) {
+    bag.held_out[n].predicted = task.mean + predicted[n];
+  }
+  return bag;
+}
+
+}  // namespace
+
+BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& options) {
+  const std::size_t width = table.features.size();
+  if (width > kMostFeatures) refuse("too many features");
+  if (options.threads < 1) refuse("threads are below 1");
+  const std::vector<Observation> all = observations_of(table, kName);
+  std::vector<Job> jobs;
+  for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+    jobs.push_back(job_of({table.of(j), width}, table.features));
+  }
+  BoostedTrees model;
+  model.features_ = table.features;
+  for (const Observation& o : all) model.mean_ += o.slowness / static_cast<double>(all.size());
+
+  const Holdout holdout(table, options.seed);
+  const Task task{all, jobs, holdout, model.mean_, options.seed};
+  std::vector<Bag> bags(Holdout::kCount);
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    for (std::size_t b = next++; b < bags.size(); b = next++) {
+      try {
+        bags[b] = fit_bag(task, b);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 1; t < std::min<int>(options.threads, Holdout::kCount); ++t) {
+      threads.emplace_back(work);
+    }
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+
+  model.trees_.depth = kShape.depth;
+  model.trees_.columns = columns_of(model.features_);
+  std::vector<HeldOut> held_out;
+  float ensembles = 0;
+  for (std::size_t b = 0; b < bags.size(); ++b) {
+    held_out.insert(held_out.end(), bags[b].held_out.begin(), bags[b].held_out.end());
+    if (b >= Holdout::kFolds || bags[b].trees.trees() == 0) continue;
+    model.trees_.append(bags[b].trees);
+    ensembles += 1;
+  }
+  for (float& leaf : model.trees_.leaf) leaf /= ensembles;
+  model.spreads_ = Spreads(held_out);
+  model.sigma_ = excess_scatter_of(held_out);
+
+  const std::vector<Effects> effects = additive_effects(all, table.jobs.size(), model.mean_,
+                                                        [](const Observation&) { return true; });
+  for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+    if (std::isnan(effects[j].own) && std::isnan(effects[j].partner)) continue;
+    model.workloads_.push_back(table.jobs[j]);
+    model.own_.push_back(effects[j].own);
+    model.partner_.push_back(effects[j].partner);
+    model.values_.insert(model.values_.end(), table.of(j), table.of(j) + width);
+  }
+  model.index_ = JobIndex(model.workloads_, kName);
+  return model;
+}
+
+std::unique_ptr<InterferenceModel> BoostedTrees::clone() const {
+  return std::make_unique<BoostedTrees>(*this);
+}
+
+std::vector<SpeedPrediction> BoostedTrees::predict(std::span<const PairJob> jobs,
+                                                   std::span<const PairQuery> pairs) const {
+  constexpr std::size_t kBlock = 1024;  // rows of features at a time
+  struct Resolved {
+    bool done = false;
+    bool seen = false;
+    Job job;
+    Effects effects;
+  };
+  std::vector<Resolved> resolved(jobs.size());
+  const auto resolve = [&](std::size_t position) -> const Resolved& {
+    if (position >= jobs.size()) refuse("a pair is of a job that is not there");
+    Resolved& one = resolved[position];
+    if (one.done) return one;
+    const std::size_t width = features_.size();
+    if (const auto at = index_.find(jobs[position].workload)) {
+      one.seen = true;
+      one.job = job_of(std::span(values_).subspan(*at * width, width), features_);
+      one.effects = {own_[*at], partner_[*at]};
+    } else {
+      one.job = job_of(jobs[position].features, features_);
+    }
+    one.done = true;
+    return one;
+  };
+  std::vector<SpeedPrediction> out;
+  out.reserve(pairs.size());
+  std::vector<float> rows;
+  for (std::size_t from = 0; from < pairs.size(); from += kBlock) {
+    const auto block = pairs.subspan(from, std::min(kBlock, pairs.size() - from));
+    rows.clear();
+    for (const auto& [i, j] : block) {
+      const Resolved& of = resolve(i);
+      const Resolved& beside = resolve(j);
+      add_row(rows, of.job, beside.job, of.effects, beside.effects);
+    }
+    const std::vector<double> sums = trees_.sums(rows);
+    for (std::size_t q = 0; q < block.size(); ++q) {
+      const std::size_t unknown =
+          (resolved[block[q].of].seen ? 0U : 1U) + (resolved[block[q].beside].seen ? 0U : 1U);
+      out.push_back(spreads_.around(mean_ + sums[q], unknown));
+    }
+  }
+  return out;
+}
+
+nlohmann::json BoostedTrees::save() const {
+  using model_state::packed;
+  return {{"values", packed(values_)},
+          {"own", packed(own_)},
+          {"partner", packed(partner_)},
+          {"mean", packed(std::vector{mean_})},
+          {"depth", trees_.depth},
+          {"tests", packed(trees_.test)},
+          {"thresholds", packed(trees_.threshold)},
+          {"leaves", packed(trees_.leaf)},
+          {"spreads", spreads_.save()},
+          {"sigma", packed(std::vector{sigma_})}};
+}
+
+BoostedTrees BoostedTrees::load(const nlohmann::json& state,
+                                std::vector<SpeedTable::Feature> features,
+                                std::vector<WorkloadKey> workloads) {
+  constexpr double kMostSlowness = 1e3;
+  model_state::map_of(state, 10, kName);
+  if (features.size() > kMostFeatures) refuse("too many features");
+  BoostedTrees model;
+  model.features_ = std::move(features);
+  model.workloads_ = std::move(workloads);
+  model.index_ = JobIndex(model.workloads_, kName);
+  const std::size_t width = model.features_.size();
+  const std::size_t jobs = model.workloads_.size();
+  model.values_ = model_state::doubles(state, "values");
+  if (model.values_.size() != jobs * width) refuse("'values' are not jobs x features");
+  for (std::size_t j = 0; j < jobs; ++j) {
+    check_features(std::span(model.values_).subspan(j * width, width), model.features_, kName);
+  }
+  for (auto [effects, key] : {std::pair{&model.own_, "own"}, {&model.partner_, "partner"}}) {
+    *effects = model_state::doubles(state, key);
+    if (effects->size() != jobs) refuse("effects are not one per job");
+    for (const double x : *effects) {
+      if (std::fabs(x) > kMostSlowness) refuse("an effect is not possible");
+    }
+  }
+  model.mean_ = model_state::finite_doubles(state, "mean", 1).front();
+  model.sigma_ = model_state::finite_doubles(state, "sigma", 1).front();
+  if (std::fabs(model.mean_) > kMostSlowness || model.sigma_ < 0) {
+    refuse("a mean or a scatter is not possible");
+  }
+  const auto at = state.find("depth");
+  if (at == state.end()) refuse("there is no 'depth'");
+  model.trees_.depth =
+      static_cast<int>(model_state::whole_of(*at, "depth", 0, TreeEnsemble::kMostDepth));
+  model.trees_.columns = columns_of(model.features_);
+  model.trees_.test = model_state::integers(state, "tests");
+  model.trees_.threshold = model_state::floats(state, "thresholds");
+  model.trees_.leaf = model_state::floats(state, "leaves");
+  model.trees_.check();
+  const auto spreads = state.find("spreads");
+  if (spreads == state.end()) refuse("there are no 'spreads'");
+  model.spreads_ = Spreads::load(*spreads);
+  return model;
+}
+
+}  // namespace corun

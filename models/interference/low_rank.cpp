@@ -1,0 +1,291 @@
+#include "models/interference/low_rank.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <Eigen/Dense>
+
+#include "models/interference/model_state.hpp"
+#include "sim/rng.hpp"
+
+namespace corun {
+
+namespace {
+
+constexpr const char* kName = "low rank";
+constexpr int kSweeps = 25;
+/// Sweeps over two jobs that are learnt about.
+constexpr int kSweepsToLearn = 3;
+/// Ridges, in observations: each effect and each factor counts as this many of 0.
+constexpr double kEffectRidge = 0.3;
+constexpr double kFactorRidge = 1;
+constexpr double kLeastDeviation = 0.01;
+/// Deviation of the factors that the starts draw.
+constexpr double kStartDeviation = 0.5;
+constexpr double kMostSlowness = 1e3;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::invalid_argument(std::string(kName) + ": " + what);
+}
+
+}  // namespace
+
+LowRank::LowRank(std::span<const Observation> observations, std::size_t jobs, std::uint64_t seed)
+    : of_(jobs), beside_(jobs) {
+  for (const Observation& o : observations) see(o);
+  const auto n = static_cast<double>(observations_.size());
+  for (const Observation& o : observations_) mean_ += o.slowness / n;
+  double square = 0;
+  for (const Observation& o : observations_) {
+    square += (o.slowness - mean_) * (o.slowness - mean_) / n;
+  }
+  deviation_ = std::max(kLeastDeviation, std::sqrt(square));
+  own_.assign((jobs + 1) * kAll, 0);
+  partner_.assign((jobs + 1) * kAll, 0);
+  for (std::size_t job = 0; job < jobs; ++job) {
+    Rng rng(seed, Stream::kLowRank, job);
+    for (std::size_t c = 0; c < kAll; ++c) {
+      if (c % kOne != 0) partner_[job * kAll + c] = kStartDeviation * rng.normal();
+    }
+  }
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    for (const bool own : {true, false}) {
+      for (std::size_t job = 0; job < jobs; ++job) {
+        for (std::size_t start = 0; start < kStarts; ++start) solve(job, start, own);
+      }
+    }
+  }
+  average();
+}
+
+void LowRank::see(const Observation& o) {
+  const auto position = static_cast<std::uint32_t>(observations_.size());
+  of_[o.of].push_back(position);
+  beside_[o.beside].push_back(position);
+  observations_.push_back(o);
+}
+
+void LowRank::solve(std::size_t job, std::size_t start, bool own) {
+  constexpr int kSize = kOne;
+  using Vector = Eigen::Matrix<double, kSize, 1>;
+  Eigen::Matrix<double, kSize, kSize> normal;
+  normal.setZero();
+  normal.diagonal().setConstant(kFactorRidge);
+  normal(0, 0) = kEffectRidge;
+  Vector right = Vector::Zero();
+  const std::vector<double>& given = own ? partner_ : own_;
+  for (const std::uint32_t at : (own ? of_ : beside_)[job]) {
+    const Observation& o = observations_[at];
+    const std::size_t other = own ? o.beside : o.of;
+    Vector x = Eigen::Map<const Vector>(given.data() + other * kAll + start * kOne);
+    const double target = (o.slowness - mean_) / deviation_ - x(0);
+    x(0) = 1;
+    normal.noalias() += x * x.transpose();
+    right += target * x;
+  }
+  std::vector<double>& solved = own ? own_ : partner_;
+  Eigen::Map<Vector>(solved.data() + job * kAll + start * kOne) = normal.llt().solve(right);
+}
+
+/// The mean over the jobs with observations, which also stands in for those without.
+void LowRank::average() {
+  const std::size_t jobs = of_.size();
+  for (auto [values, seen] : {std::pair{&own_, &of_}, {&partner_, &beside_}}) {
+    std::array<double, kAll> sum{};
+    double count = 0;
+    for (std::size_t job = 0; job < jobs; ++job) {
+      if ((*seen)[job].empty()) continue;
+      count += 1;
+      for (std::size_t c = 0; c < kAll; ++c) sum[c] += (*values)[job * kAll + c];
+    }
+    for (double& c : sum) c /= count;
+    for (std::size_t job = 0; job <= jobs; ++job) {
+      if (job < jobs && !(*seen)[job].empty()) continue;
+      std::copy(sum.begin(), sum.end(), values->begin() + static_cast<std::ptrdiff_t>(job * kAll));
+    }
+  }
+}
+
+double LowRank::slowness(std::size_t of, std::size_t beside) const {
+  const double* const own = own_.data() + of * kAll;
+  const double* const partner = partner_.data() + beside * kAll;
+  double sum = 0;
+  for (std::size_t start = 0; start < kStarts; ++start) {
+    const std::size_t c = start * kOne;
+    sum += own[c] + partner[c];
+    for (std::size_t k = 1; k < kOne; ++k) sum += own[c + k] * partner[c + k];
+  }
+  return mean_ + deviation_ * sum / static_cast<double>(kStarts);
+}
+
+LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
+  std::vector<Observation> all = observations_of(table, kName);
+  const std::size_t jobs = table.jobs.size();
+  const Holdout holdout(table, options.seed);
+  std::vector<HeldOut> held_out;
+  for (std::size_t number = 0; number < Holdout::kCount; ++number) {
+    std::vector<Observation> train;
+    std::vector<Observation> test;
+    for (const Observation& o : all) (holdout.held(number, o) ? test : train).push_back(o);
+    if (train.empty()) continue;
+    const LowRank without(train, jobs, options.seed);
+    for (const Observation& o : test) {
+      const auto unknown = [&](std::size_t j) {
+        return without.of_[j].empty() && without.beside_[j].empty() ? 1U : 0U;
+      };
+      held_out.push_back(
+          {unknown(o.of) + unknown(o.beside), without.slowness(o.of, o.beside), o.slowness});
+    }
+  }
+  // Jobs without a measurement are none that it was fitted with.
+  constexpr std::uint32_t kNowhere = 0xffffffffU;
+  std::vector<std::uint32_t> place(jobs, kNowhere);
+  for (const Observation& o : all) place[o.of] = place[o.beside] = 0;
+  std::vector<WorkloadKey> seen;
+  for (std::size_t j = 0; j < jobs; ++j) {
+    if (place[j] == kNowhere) continue;
+    place[j] = static_cast<std::uint32_t>(seen.size());
+    seen.push_back(table.jobs[j]);
+  }
+  for (Observation& o : all) o = {place[o.of], place[o.beside], 0, o.slowness};
+  LowRank model(all, seen.size(), options.seed);
+  model.features_ = table.features;
+  model.workloads_ = std::move(seen);
+  model.index_ = JobIndex(model.workloads_, kName);
+  model.spreads_ = Spreads(held_out);
+  model.sigma_ = excess_scatter_of(held_out);
+  return model;
+}
+
+std::unique_ptr<InterferenceModel> LowRank::clone() const {
+  return std::make_unique<LowRank>(*this);
+}
+
+std::vector<SpeedPrediction> LowRank::predict(std::span<const PairJob> jobs,
+                                              std::span<const PairQuery> pairs) const {
+  std::vector<std::size_t> place;
+  for (const PairJob& job : jobs) {
+    const auto at = index_.find(job.workload);
+    if (!at) check_features(job.features, features_, kName);
+    place.push_back(at.value_or(workloads_.size()));
+  }
+  std::vector<SpeedPrediction> out;
+  out.reserve(pairs.size());
+  for (const auto& [i, j] : pairs) {
+    if (i >= jobs.size() || j >= jobs.size()) refuse("a pair is of a job that is not there");
+    const auto unknown = [&](std::size_t p) { return p == workloads_.size() ? 1U : 0U; };
+    out.push_back(
+        spreads_.around(slowness(place[i], place[j]), unknown(place[i]) + unknown(place[j])));
+  }
+  return out;
+}
+
+void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
+  if (a.workload == kUnknownWorkload || b.workload == kUnknownWorkload) return;
+  for (const PairJob& job : {a, b}) {
+    if (!index_.find(job.workload)) check_features(job.features, features_, kName);
+  }
+  // A table of these two says what is possible and what there is to learn.
+  SpeedTable two;
+  two.jobs = {a.workload};
+  if (b.workload != a.workload) two.jobs.push_back(b.workload);
+  two.rows = {{0, static_cast<std::uint32_t>(two.jobs.size() - 1), speed_a, speed_b}};
+  if (std::isnan(speed_a) && std::isnan(speed_b)) return;
+  const std::vector<Observation> seen = observations_of(two, kName);
+  std::vector<std::uint32_t> place;
+  for (const WorkloadKey key : two.jobs) {
+    auto at = index_.find(key);
+    if (!at) {
+      at = workloads_.size();
+      index_.add(key, *at);
+      workloads_.push_back(key);
+      of_.emplace_back();
+      beside_.emplace_back();
+      for (std::vector<double>* values : {&own_, &partner_}) {  // starts as the mean, which is last
+        const std::vector<double> mean(values->end() - static_cast<std::ptrdiff_t>(kAll),
+                                       values->end());
+        values->insert(values->end(), mean.begin(), mean.end());
+      }
+    }
+    place.push_back(static_cast<std::uint32_t>(*at));
+  }
+  for (const Observation& o : seen) see({place[o.of], place[o.beside], 0, o.slowness});
+  for (int sweep = 0; sweep < kSweepsToLearn; ++sweep) {
+    for (const bool own : {true, false}) {
+      for (const std::uint32_t job : place) {
+        if ((own ? of_ : beside_)[job].empty()) continue;
+        for (std::size_t start = 0; start < kStarts; ++start) solve(job, start, own);
+      }
+    }
+  }
+  average();
+}
+
+nlohmann::json LowRank::save() const {
+  using model_state::packed;
+  std::vector<std::int32_t> of;
+  std::vector<std::int32_t> beside;
+  std::vector<double> slownesses;
+  for (const Observation& o : observations_) {
+    of.push_back(static_cast<std::int32_t>(o.of));
+    beside.push_back(static_cast<std::int32_t>(o.beside));
+    slownesses.push_back(o.slowness);
+  }
+  return {{"of", packed(of)},
+          {"beside", packed(beside)},
+          {"slownesses", packed(slownesses)},
+          {"level", packed(std::vector{mean_, deviation_, sigma_})},
+          {"own", packed(own_)},
+          {"partner", packed(partner_)},
+          {"spreads", spreads_.save()}};
+}
+
+LowRank LowRank::load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
+                      std::vector<WorkloadKey> workloads) {
+  /// Far beyond what ridges allow; products of two stay finite.
+  constexpr double kMostFactor = 1e6;
+  model_state::map_of(state, 7, kName);
+  LowRank model;
+  model.features_ = std::move(features);
+  model.workloads_ = std::move(workloads);
+  model.index_ = JobIndex(model.workloads_, kName);
+  const std::size_t jobs = model.workloads_.size();
+  const auto of = model_state::integers(state, "of");
+  const auto beside = model_state::integers(state, "beside");
+  const auto slownesses = model_state::finite_doubles(state, "slownesses", of.size());
+  if (beside.size() != of.size() || of.empty()) refuse("observations are incomplete");
+  model.of_.resize(jobs);
+  model.beside_.resize(jobs);
+  for (std::size_t n = 0; n < of.size(); ++n) {
+    const auto there = [&](std::int32_t j) { return j >= 0 && static_cast<std::size_t>(j) < jobs; };
+    if (!there(of[n]) || !there(beside[n]) || std::fabs(slownesses[n]) > kMostSlowness) {
+      refuse("an observation is not possible");
+    }
+    model.see({static_cast<std::uint32_t>(of[n]), static_cast<std::uint32_t>(beside[n]), 0,
+               slownesses[n]});
+  }
+  const auto level = model_state::finite_doubles(state, "level", 3);
+  model.mean_ = level[0];
+  model.deviation_ = level[1];
+  model.sigma_ = level[2];
+  if (std::fabs(model.mean_) > kMostSlowness || !(model.deviation_ >= kLeastDeviation) ||
+      model.deviation_ > kMostSlowness || model.sigma_ < 0) {
+    refuse("a mean or a deviation is not possible");
+  }
+  for (auto [values, key] : {std::pair{&model.own_, "own"}, {&model.partner_, "partner"}}) {
+    *values = model_state::finite_doubles(state, key, (jobs + 1) * kAll);
+    for (const double x : *values) {
+      if (std::fabs(x) > kMostFactor) refuse("a factor is not possible");
+    }
+  }
+  const auto spreads = state.find("spreads");
+  if (spreads == state.end()) refuse("there are no 'spreads'");
+  model.spreads_ = Spreads::load(*spreads);
+  return model;
+}
+
+}  // namespace corun

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "models/interference/interference_model.hpp"
+#include "models/interference/observations.hpp"
+
+/// Matrix completion over jobs that come again, as Gavel's estimator of throughputs does (Narayanan,
+/// Santhanam, Kazhamiaka, Phanishayee and Zaharia, "Heterogeneity-Aware Cluster Scheduling Policies for
+/// Deep Learning Workloads", OSDI 2020). With r_ij the standardised -log(speed) of job i beside job j,
+///   r_ij = a_i + b_j + u_i . v_j,   u and v of rank 4,
+/// by alternating least squares with ridges (Zhou, Wilkinson, Schreiber and Pan 2008): (a_i, u_i) of
+/// every job given all (b, v), then the reverse. The mean of a few random starts counts.
+///
+/// Goes by keys alone; of a job never seen, it takes the mean (a, u) or (b, v) of those that were.
+/// Intervals are by what fits without a fifth of the pairs, or of the jobs, are off by. learn() solves
+/// again for the two jobs, all others as they were.
+namespace corun {
+
+class LowRank final : public InterferenceModel {
+ public:
+  static constexpr std::size_t kRank = 4;
+  static constexpr std::size_t kStarts = 6;
+
+  /// std::invalid_argument as observations_of().
+  static LowRank fit(const SpeedTable& table, const FitOptions& options);
+  /// What save() gave. std::invalid_argument for what is not possible.
+  static LowRank load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
+                      std::vector<WorkloadKey> workloads);
+
+  std::unique_ptr<InterferenceModel> clone() const override;
+  const std::vector<SpeedTable::Feature>& features() const override { return features_; }
+  const std::vector<WorkloadKey>& workloads() const override { return workloads_; }
+
+  using InterferenceModel::predict;
+  std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
+                                       std::span<const PairQuery> pairs) const override;
+  /// By pairs that were held out.
+  double residual_sigma() const override { return sigma_; }
+  /// False for jobs of kUnknownWorkload.
+  bool learns() const override { return true; }
+  void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) override;
+  nlohmann::json save() const override;
+
+ private:
+  LowRank() = default;
+
+  static constexpr std::size_t kOne = kRank + 1;  ///< (a, u) or (b, v)
+  static constexpr std::size_t kAll = kStarts * kOne;
+
+  /// Of the jobs of `observations`, by their positions, from random starts.
+  LowRank(std::span<const Observation> observations, std::size_t jobs, std::uint64_t seed);
+  /// (a, u) of one job and start given all (b, v), or the reverse; 0 for a job without observations.
+  void solve(std::size_t job, std::size_t start, bool own);
+  void see(const Observation& o);
+  void average();
+  double slowness(std::size_t of, std::size_t beside) const;
+
+  std::vector<SpeedTable::Feature> features_;
+  std::vector<WorkloadKey> workloads_;
+  JobIndex index_;
+  std::vector<Observation> observations_;  ///< rows are not kept
+  double mean_ = 0;                        ///< of -log(speed)
+  double deviation_ = 1;
+  std::vector<double> own_;  ///< jobs x starts x (a, u); one more: what stands for jobs never seen
+  std::vector<double> partner_;                     ///< jobs x starts x (b, v); likewise
+  std::vector<std::vector<std::uint32_t>> of_;      ///< observations of each job
+  std::vector<std::vector<std::uint32_t>> beside_;  ///< beside each job
+  Spreads spreads_;
+  double sigma_ = 0;
+};
+
+}  // namespace corun

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "models/interference/interference_model.hpp"
+#include "sim/speed_table.hpp"
+
+/// What the fits of several interference models share: a table's rows as directed slownesses, jobs found
+/// again by their keys, and intervals from what held-out predictions were off by.
+namespace corun {
+
+/// One measured direction: t = -log(speed) of `of` beside `beside`.
+struct Observation {
+  std::uint32_t of = 0;  ///< position in the table's jobs
+  std::uint32_t beside = 0;
+  std::uint32_t row = 0;  ///< of the table
+  double slowness = 0;    ///< t
+};
+
+/// The measured directions of a table, in order; a job beside a copy of itself gives one, of the mean of
+/// its speeds. std::invalid_argument, beginning with `what`: nothing was measured, values are not jobs x
+/// features, rows of jobs that are not there, a key twice, a speed that is not above 0 and finite.
+std::vector<Observation> observations_of(const SpeedTable& table, const char* what);
+
+/// std::invalid_argument, beginning with `what`: as many features as the model's are not there, or one is
+/// infinite or, on a log scale, not above 0. NaN is not known.
+void check_features(std::span<const double> values, std::span<const SpeedTable::Feature> features,
+                    const char* what);
+
+/// The part of a fit that is held out, to see how far predictions are off: all rows of a fifth of the
+/// pairs, or all rows of a fifth of the jobs.
+class Holdout {
+ public:
+  static constexpr std::size_t kFolds = 5;
+  static constexpr std::size_t kCount = 2 * kFolds;  ///< pairs first, then jobs
+
+  Holdout(const SpeedTable& table, std::uint64_t seed);
+
+  std::size_t fold_of_row(std::size_t row) const { return row_fold_[row]; }
+  bool held(std::size_t number, const Observation& o) const;
+  /// Whether the job is one of those that holdout `number` knows nothing of.
+  bool unknown(std::size_t number, std::size_t job) const;
+
+ private:
+  std::vector<std::size_t> row_fold_;
+  std::vector<std::size_t> job_fold_;
+};
+
+/// Jobs by their keys; those of kUnknownWorkload cannot be found.
+class JobIndex {
+ public:
+  JobIndex() = default;
+  /// std::invalid_argument if a key is there twice.
+  JobIndex(std::span<const WorkloadKey> jobs, const char* what);
+  std::optional<std::size_t> find(WorkloadKey key) const;
+  void add(WorkloadKey key, std::size_t position) { position_.emplace(key, position); }
+
+ private:
+  std::unordered_map<WorkloadKey, std::size_t> position_;
+};
+
+/// exp(-slowness), finite and above 0 whatever it is.
+double speed_of(double slowness);
+
+/// What a prediction of something held out was, and what was measured.
+struct HeldOut {
+  std::size_t unknown = 0;  ///< of the two jobs, how many the fit had not seen
+  double predicted = 0;     ///< slowness
+  double measured = 0;
+};
+
+/// How far single slownesses lie from predictions, by the number of jobs of the pair that were never
+/// seen and by the slowness predicted: split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani and
+/// Wasserman 2018) within up to four groups of like predictions, linear between their means.
+class Spreads {
+ public:
+  Spreads() = default;
+  explicit Spreads(std::span<const HeldOut> held_out);
+
+  SpeedPrediction around(double slowness, std::size_t unknown) const;
+
+  nlohmann::json save() const;
+  static Spreads load(const nlohmann::json& state);
+
+ private:
+  struct Knot {
+    double at = 0;     ///< predicted slowness
+    double below = 0;  ///< 5 % quantile of what is measured less what is predicted, below 0
+    double above = 0;  ///< 95 % quantile, above 0
+    double sd = 0;
+  };
+  std::array<std::vector<Knot>, 3> knots_;
+};
+
+/// Log-standard deviation of the excesses around predictions, as excess_scatter() of a table; by
+/// slownesses; of pairs of jobs that were seen.
+double excess_scatter_of(std::span<const HeldOut> held_out);
+
+}  // namespace corun

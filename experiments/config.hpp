@@ -63,6 +63,12 @@ struct ProfilingConfig {
   bool keeps_progress = false;
 };
 
+struct ProbingConfig {
+  std::int64_t probes = 0;  ///< how many a job goes through before it is offered; 0: none
+  double seconds = 120;     ///< length of one
+  bool keeps_progress = false;
+};
+
 struct ControlConfig {
   std::string start = "group";  ///< group | join
   std::string plan = "online";  ///< online | once
@@ -88,6 +94,7 @@ struct Config {
   BeliefConfig belief;
   EstimatesConfig estimates;
   ProfilingConfig profiling;
+  ProbingConfig probing;
   ControlConfig control;
   std::vector<PolicyConfig> policies;  ///< never empty once read
   std::int64_t replications = 200;

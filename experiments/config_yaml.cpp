@@ -103,8 +103,11 @@ OneOf models_and(std::vector<std::string_view> names) {
 
 template <typename Visitor>
 void visit(Visitor& v, WorldConfig& c) {
-  v.field("model", c.model, models_and({"measured"}));
-  v.field("fallback", c.fallback, models_and({}));
+  v.field("model", c.model, models_and({}));
+  // What was measured is what the fallback falls back from.
+  OneOf fallbacks = models_and({});
+  std::erase(fallbacks.choices, "measured");
+  v.field("fallback", c.fallback, fallbacks);
   v.field("path", c.path, AnyText{});
   v.field("noise", c.noise, AnyFlag{});
 }
@@ -129,6 +132,13 @@ void visit(Visitor& v, ProfilingConfig& c) {
 }
 
 template <typename Visitor>
+void visit(Visitor& v, ProbingConfig& c) {
+  v.field("probes", c.probes, Whole{0, 1000});
+  v.field("seconds", c.seconds, kDuration);
+  v.field("keeps_progress", c.keeps_progress, AnyFlag{});
+}
+
+template <typename Visitor>
 void visit(Visitor& v, ControlConfig& c) {
   v.field("start", c.start, OneOf{{"group", "join"}});
   v.field("plan", c.plan, OneOf{{"online", "once"}});
@@ -146,6 +156,7 @@ void visit(Visitor& v, Config& c) {
   v.section("belief", c.belief);
   v.section("estimates", c.estimates);
   v.section("profiling", c.profiling);
+  v.section("probing", c.probing);
   v.section("control", c.control);
   v.policies("policies", c.policies);
   v.field("replications", c.replications, Whole{1, 10 * kMillion});
@@ -744,6 +755,24 @@ void check_together(const Config& config) {
         config.place(key),
         fmt::format("{}: found {} nodes of {} GPUs, expected at most {} GPUs in all", key,
                     config.cluster.nodes, config.cluster.gpus_per_node, kGpusMax));
+  }
+  if (config.probing.probes > 0) {
+    const auto refuse = [&](const std::string& found) {
+      throw InputError(
+          config.place("probing.probes"),
+          fmt::format("probing.probes: a probe is a pair on an empty GPU that returns to "
+                      "the queue, found {}",
+                      found));
+    };
+    if (config.control.start != "group") {
+      refuse(fmt::format("control.start: {}, expected group", config.control.start));
+    }
+    if (config.control.plan != "online") {
+      refuse(fmt::format("control.plan: {}, expected online", config.control.plan));
+    }
+    if (config.cluster.max_jobs_per_gpu == 1) {
+      refuse("cluster.max_jobs_per_gpu: 1, expected 2 or more, or null");
+    }
   }
 }
 

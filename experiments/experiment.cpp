@@ -44,16 +44,29 @@ class ObservedPolicy final : public Policy {
   }
   void observe(const EpisodeOutcome& outcome) override {
     inner_.observe(outcome);
-    if (!observation_.on_learned) return;
-    const auto* recommender = dynamic_cast<const Recommender*>(&inner_);
-    if (recommender == nullptr) return;
-    const auto* belief = dynamic_cast<const ClusterMeanBelief*>(&recommender->belief());
-    if (belief != nullptr) observation_.on_learned(outcome.end, belief->knowledge_base());
+    show_learned(outcome.end);
   }
+  std::optional<std::pair<JobId, JobId>> choose_probe(std::span<const JobId> unprobed,
+                                                      std::span<const JobId> waiting) override {
+    return inner_.choose_probe(unprobed, waiting);
+  }
+  void observe_probe(const ProbeOutcome& outcome) override {
+    inner_.observe_probe(outcome);
+    show_learned(outcome.end);
+  }
+  bool needs_probes() const override { return inner_.needs_probes(); }
   bool needs_profile() const override { return inner_.needs_profile(); }
   bool joins_always() const override { return inner_.joins_always(); }
 
  private:
+  void show_learned(Time at) {
+    if (!observation_.on_learned) return;
+    const auto* recommender = dynamic_cast<const Recommender*>(&inner_);
+    if (recommender == nullptr) return;
+    const auto* belief = dynamic_cast<const ClusterMeanBelief*>(&recommender->belief());
+    if (belief != nullptr) observation_.on_learned(at, belief->knowledge_base());
+  }
+
   Policy& inner_;
   PolicyRun& run_;
   const RunObservation& observation_;
@@ -294,6 +307,12 @@ void Experiment::check_trace() {
                        "job '" + printable(trace.names[j]) + "' is of cluster " +
                            std::to_string(trace.clusters[j]) + ", expected clusters 0 to " +
                            std::to_string(initial_knowledge_->clusters() - 1) + " or none given");
+    }
+    if (job.gpus > 1 && config_.probing.probes > 0) {
+      throw InputError(config_.place("probing.probes"),
+                       "job '" + printable(trace.names[j]) + "' asks for " +
+                           std::to_string(job.gpus) +
+                           " GPUs: jobs that are probed want one GPU each; leave probing out");
     }
     work_s += to_seconds(job.work) * job.gpus;
     first = std::min(first, job.submit);
@@ -549,6 +568,7 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
   if (config_.world.noise) options.noise_seed = seed_of(number);
   options.profile_epoch = config_.profiling.mode == "epoch";
   options.profiling_keeps_progress = config_.profiling.keeps_progress;
+  options.probes_keep_progress = config_.probing.keeps_progress;
   options.tick = seconds_or_zero(config_.control.tick_s);
   SimulatedBackend backend(cluster_, trace.workload, *world, options);
 
@@ -561,6 +581,8 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
                                             : ProfilingMode::kNone;
   control.round = seconds_or_zero(config_.control.round_s);
   control.oom_retries = cluster_.oom.retries;
+  control.probes = static_cast<int>(config_.probing.probes);
+  control.probe_length = from_seconds(config_.probing.seconds);
   try {
     ControlLoop loop(backend, observed, policy.label, make_faces(trace, number), control);
     const std::size_t passes = loop.run(observation.log);

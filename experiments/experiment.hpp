@@ -49,7 +49,7 @@ struct Interrupted {};
 struct RunObservation {
   const std::atomic<bool>* stop = nullptr;  ///< looked at in every decision
   EventLog* log = nullptr;
-  /// Called after each finished co-run with the policy's knowledge base (policies that have one).
+  /// Called after each finished co-run and probe with the policy's knowledge base (policies that have one).
   std::function<void(Time, const KnowledgeBase&)> on_learned = {};
 };
 

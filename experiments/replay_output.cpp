@@ -85,9 +85,16 @@ std::string paper_figures(const PolicyInstance& policy) {
   for (const std::string_view table : {"JRS-IV", "JRS-V", "JRS-VI", "JRS-VII"}) {
     const PaperSchedule schedule = paper_schedule(table);
     if (schedule.policy != policy.entry->name) continue;
-    // The printed tables are without exploration.
-    const auto epsilon = policy.config->settings.find("epsilon");
-    if (epsilon != policy.config->settings.end() && std::get<double>(epsilon->second) > 0) continue;
+    // The printed tables are without exploration and go by the mean alone.
+    const auto& settings = policy.config->settings;
+    const auto above_zero = [&](const char* name) {
+      const auto at = settings.find(name);
+      return at != settings.end() && std::get<double>(at->second) > 0;
+    };
+    const auto explore = settings.find("explore");
+    const bool drawn =
+        explore != settings.end() && std::get<std::string>(explore->second) != "epsilon";
+    if (above_zero("epsilon") || above_zero("risk") || drawn) continue;
     if (!schedule.fill_by.empty()) {
       const auto by = policy.config->settings.find("by");
       const std::string asked =
@@ -189,7 +196,8 @@ Json parameters_json(const PolicyInstance& policy) {
 void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result) {
   const Config& config = experiment.config();
   const auto& policies = experiment.policies();
-  const bool paper_queue = config.workload.source == "jrs-queue";
+  // The papers probed nobody.
+  const bool paper_queue = config.workload.source == "jrs-queue" && config.probing.probes == 0;
   const std::size_t jobs =
       result.replications.empty() ? 0 : result.replications.front().trace.names.size();
   fmt::print(out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
@@ -198,6 +206,12 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
              config.world.model,
              config.world.model == "measured" ? " (else " + config.world.fallback + ")" : "",
              config.world.noise ? "" : ", no noise", config.belief.model, config.belief.initial);
+
+  if (config.probing.probes > 0) {
+    fmt::print(out, "policies that learn from probes: up to {} probe{} of {:g} s per job{}\n",
+               config.probing.probes, config.probing.probes == 1 ? "" : "s", config.probing.seconds,
+               config.probing.keeps_progress ? ", progress kept" : "");
+  }
 
   std::size_t random = policies.size();
   for (std::size_t p = 0; p < policies.size(); ++p) {

@@ -476,7 +476,7 @@ class Layout {
          {"gpu", Kind::kInt32, "1", "index of the (first) GPU of the last attempt"},
          {"group", Kind::kInt64, "1", "number of the start; jobs started together share it"},
          {"ooms", Kind::kInt32, "1", "attempts that ended out of memory"},
-         real("profiling_s", "s", "time in a profiling segment"),
+         real("profiling_s", "s", "time in profiling segments and probes"),
          {"finished", Kind::kBool, "", "false: given up after too many attempts"}});
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
       constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,7 @@
 #include "models/model_belief.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -12,6 +13,8 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kFewestNewRows = 8;
+/// Up to so many kinds of jobs all pairs of them are predicted at once.
+constexpr std::size_t kFewKinds = 128;
 
 }  // namespace
 
@@ -57,28 +60,94 @@ ModelBelief::ModelBelief(std::shared_ptr<const Prior> prior, std::vector<Believe
     table_.jobs.push_back(key);
     table_.values.insert(table_.values.end(), job.features.begin(), job.features.end());
   }
+  for (const std::uint32_t row : row_) {
+    kinds_.push_back({table_.jobs[row], {table_.of(row), table_.features.size()}});
+  }
+}
+
+/// What the model says of every pair of kinds: batches are far cheaper than pairs one by one.
+void ModelBelief::predict_all() const {
+  std::vector<PairQuery> pairs;
+  for (std::size_t a = 0; a < kinds_.size(); ++a) {
+    for (std::size_t b = a; b < kinds_.size(); ++b) {
+      pairs.push_back({a, b});
+      pairs.push_back({b, a});
+    }
+  }
+  const std::vector<SpeedPrediction> all = model_->predict(kinds_, pairs);
+  for (std::size_t q = 0; q < pairs.size(); q += 2) {
+    remembered_[{pairs[q].of, pairs[q].beside}] = believed(all[q], all[q + 1]);
+  }
+  remembers_all_ = true;
+}
+
+void ModelBelief::forget() {
+  remembered_.clear();
+  remembers_all_ = false;
+}
+
+ModelBelief::Speeds ModelBelief::believed(const SpeedPrediction& a, const SpeedPrediction& b) {
+  // Nobody runs faster in company: what the model says beyond is noise.
+  return {std::min(1.0, a.speed), std::min(1.0, b.speed), a.sd, b.sd};
 }
 
 ModelBelief::Speeds ModelBelief::speeds(std::size_t kind_a, std::size_t kind_b) const {
+  if (kinds_.size() <= kFewKinds && !remembers_all_) predict_all();
   const auto key = std::minmax(kind_a, kind_b);
   const auto [it, is_new] = remembered_.try_emplace({key.first, key.second});
   if (is_new) {
-    // Nobody runs faster in company: what the model says beyond is noise.
-    it->second = {std::min(1.0, model_->predict(job(key.first), job(key.second)).speed),
-                  std::min(1.0, model_->predict(job(key.second), job(key.first)).speed)};
+    const SpeedPrediction a = model_->predict(kinds_[key.first], kinds_[key.second]);
+    const SpeedPrediction b = model_->predict(kinds_[key.second], kinds_[key.first]);
+    it->second = believed(a, b);
   }
-  return kind_a <= kind_b ? it->second : Speeds{it->second.b, it->second.a};
+  const Speeds& s = it->second;
+  return kind_a <= kind_b ? s : Speeds{s.b, s.a, s.sd_b, s.sd_a};
+}
+
+PairCost ModelBelief::cost(JobId a, JobId b, double speed_a, double speed_b) const {
+  const auto& solo_a = jobs_[index(a)].estimate;
+  const auto& solo_b = jobs_[index(b)].estimate;
+  const bool known = solo_a && solo_b;
+  return pair_cost(known ? to_seconds(*solo_a) : 1, known ? to_seconds(*solo_b) : 1,
+                   std::min(1.0, speed_a), std::min(1.0, speed_b));
 }
 
 PairBelief ModelBelief::pair(JobId a, JobId b) const {
   if (!model_) return {0, 0, 0, false};
   const Speeds s = speeds(kind_[index(a)], kind_[index(b)]);
-  const auto& solo_a = jobs_[index(a)].estimate;
-  const auto& solo_b = jobs_[index(b)].estimate;
-  const bool known = solo_a && solo_b;
-  const PairCost cost =
-      pair_cost(known ? to_seconds(*solo_a) : 1, known ? to_seconds(*solo_b) : 1, s.a, s.b);
-  return {cost.isd_a, cost.isd_b, cost.ps, true};
+  const PairCost expected = cost(a, b, s.a, s.b);
+  PairBelief out{expected.isd_a, expected.isd_b, expected.ps, true};
+  // Half of what the cost changes by between one standard deviation below and above, for each of the
+  // speeds; steps are relative and not beyond a factor of e^2, so that no speed drops to 0.
+  const auto shifted = [](double speed, double sd, int sign) {
+    return speed * std::exp(sign * std::min(sd / speed, 2.0));
+  };
+  const PairCost slow_a = cost(a, b, shifted(s.a, s.sd_a, -1), s.b);
+  const PairCost fast_a = cost(a, b, shifted(s.a, s.sd_a, 1), s.b);
+  const PairCost slow_b = cost(a, b, s.a, shifted(s.b, s.sd_b, -1));
+  const PairCost fast_b = cost(a, b, s.a, shifted(s.b, s.sd_b, 1));
+  const auto spread = [&](double PairCost::*of) {
+    const double by_a = slow_a.*of - fast_a.*of;
+    const double by_b = slow_b.*of - fast_b.*of;
+    return std::sqrt(by_a * by_a + by_b * by_b) / 2;
+  };
+  out.sd_a = spread(&PairCost::isd_a);
+  out.sd_b = spread(&PairCost::isd_b);
+  out.sd_ps = spread(&PairCost::ps);
+  return out;
+}
+
+PairBelief ModelBelief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const {
+  PairBelief out = pair(a, b);
+  if (!model_) return out;
+  const std::array pairs{PairQuery{kind_[index(a)], kind_[index(b)]},
+                         PairQuery{kind_[index(b)], kind_[index(a)]}};
+  const std::vector<double> drawn = model_->sample(kinds_, pairs, draw);
+  const PairCost sampled = cost(a, b, drawn[0], drawn[1]);
+  out.isd_a = sampled.isd_a;
+  out.isd_b = sampled.isd_b;
+  out.ps = sampled.ps;
+  return out;
 }
 
 void ModelBelief::learn(const EpisodeOutcome& outcome) {
@@ -93,12 +162,14 @@ void ModelBelief::learn(const EpisodeOutcome& outcome) {
     row.members.push_back(member);
   }
   const std::vector<double> excess = overlap_excess(row);
-  add(kind_[index(outcome.members[0].job)], kind_[index(outcome.members[1].job)],
-      1 / (1 + excess[0]), 1 / (1 + excess[1]));
+  learn_probe({outcome.members[0].job, outcome.members[1].job, 1 / (1 + excess[0]),
+               1 / (1 + excess[1]), outcome.end});
 }
 
-void ModelBelief::add(std::size_t kind_a, std::size_t kind_b, double speed_a, double speed_b) {
-  table_.rows.push_back({row_[kind_a], row_[kind_b], speed_a, speed_b});
+void ModelBelief::learn_probe(const ProbeOutcome& outcome) {
+  const std::size_t kind_a = kind_[index(outcome.a)];
+  const std::size_t kind_b = kind_[index(outcome.b)];
+  table_.rows.push_back({row_[kind_a], row_[kind_b], outcome.speed_a, outcome.speed_b});
   const std::size_t grown = table_.rows.size() - fitted_rows_;
   if (grown >= std::max(kFewestNewRows, fitted_rows_ / 2)) {
     model_ = prior_->entry->fit(table_, prior_->options);
@@ -107,11 +178,11 @@ void ModelBelief::add(std::size_t kind_a, std::size_t kind_b, double speed_a, do
     ++refits_;
   } else if (model_ && model_->learns()) {
     if (!learning_) model_ = learning_ = model_->clone();
-    learning_->learn(job(kind_a), job(kind_b), speed_a, speed_b);
+    learning_->learn(kinds_[kind_a], kinds_[kind_b], outcome.speed_a, outcome.speed_b);
   } else {
     return;
   }
-  remembered_.clear();
+  forget();
 }
 
 }  // namespace corun

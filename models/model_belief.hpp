@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/interference/catalog.hpp"
+#include "models/interference/overlap.hpp"
 #include "sim/belief.hpp"
 #include "sim/time.hpp"
 
@@ -45,9 +46,14 @@ class ModelBelief final : public Belief {
   /// `jobs[i]` is JobId i.
   ModelBelief(std::shared_ptr<const Prior> prior, std::vector<BelievedJob> jobs);
 
-  /// Expected cost at the median speeds. Not observed as long as there is no model: costs are then 0.
+  /// Expected cost at the median speeds, and its standard deviations to first order from those of the
+  /// two speeds. Not observed as long as there is no model: costs are then 0.
   PairBelief pair(JobId a, JobId b) const override;
+  /// At the speeds that InterferenceModel::sample() draws.
+  PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const override;
   void learn(const EpisodeOutcome& outcome) override;
+  void learn_probe(const ProbeOutcome& outcome) override;
+  bool learns_from_probes() const override { return true; }
   bool needs_profile() const override { return true; }
 
   std::size_t refits() const { return refits_; }
@@ -56,12 +62,13 @@ class ModelBelief final : public Belief {
   /// Speeds of one ordered pair of kinds of jobs.
   struct Speeds {
     double a = 1, b = 1;
+    double sd_a = 0, sd_b = 0;  ///< of a single co-run
   };
-  PairJob job(std::size_t kind) const {
-    return {table_.jobs[row_[kind]], {table_.of(row_[kind]), table_.features.size()}};
-  }
   Speeds speeds(std::size_t kind_a, std::size_t kind_b) const;
-  void add(std::size_t kind_a, std::size_t kind_b, double speed_a, double speed_b);
+  static Speeds believed(const SpeedPrediction& a, const SpeedPrediction& b);
+  void predict_all() const;
+  void forget();
+  PairCost cost(JobId a, JobId b, double speed_a, double speed_b) const;
 
   std::shared_ptr<const Prior> prior_;
   std::shared_ptr<const InterferenceModel> model_;
@@ -71,9 +78,11 @@ class ModelBelief final : public Belief {
   std::vector<BelievedJob> jobs_;
   std::vector<std::size_t> kind_;   ///< by JobId: jobs of one workload are of one kind
   std::vector<std::uint32_t> row_;  ///< by kind: position in table_.jobs
+  std::vector<PairJob> kinds_;      ///< as models are asked about them
   std::size_t fitted_rows_ = 0;
   std::size_t refits_ = 0;
   mutable std::map<std::pair<std::size_t, std::size_t>, Speeds> remembered_;  ///< a <= b
+  mutable bool remembers_all_ = false;
 };
 
 }  // namespace corun

@@ -28,6 +28,8 @@ PolicyEntry max_packing_entry() {
       pairing_parameter(),
       order_parameter(),
       epsilon_parameter(),
+      explore_parameter(),
+      risk_parameter(),
   };
   return {.name = "max-packing",
           .description = "JRS max-packing: fill a bin, then maximise mean PS of cluster pairs",

@@ -1,6 +1,7 @@
 #include "policies/recommender.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "policies/matching.hpp"
@@ -8,7 +9,9 @@
 
 namespace corun {
 
-double objective_cost(Objective objective, const PairBelief& pair) {
+namespace {
+
+double expected_cost(Objective objective, const PairBelief& pair) {
   switch (objective) {
     case Objective::kMinSlowdown:
       return pair.isd_a + pair.isd_b;
@@ -18,6 +21,27 @@ double objective_cost(Objective objective, const PairBelief& pair) {
       return -pair.ps;
   }
   return 0;
+}
+
+/// Standard deviation of that cost in a single co-run.
+double cost_sd(Objective objective, const PairBelief& pair) {
+  const double isds = pair.sd_a * pair.sd_a + pair.sd_b * pair.sd_b;
+  switch (objective) {
+    case Objective::kMinSlowdown:
+      return std::sqrt(isds);
+    case Objective::kBalance:
+      return std::sqrt(isds / 4 + pair.sd_ps * pair.sd_ps);
+    case Objective::kMaxPacking:
+      return pair.sd_ps;
+  }
+  return 0;
+}
+
+}  // namespace
+
+double objective_cost(Objective objective, const PairBelief& pair, double risk) {
+  const double expected = expected_cost(objective, pair);
+  return risk > 0 ? expected + risk * cost_sd(objective, pair) : expected;
 }
 
 Recommender::Recommender(RecommenderOptions options, PolicyContext context)
@@ -48,12 +72,25 @@ std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const Jo
   }
   if (left.empty()) return groups;
   if (const ClusterBelief* clusters = belief_->as_clusters()) {
-    pair_by_cluster(*clusters, left, first, groups);
+    pair_by_cluster(*clusters, left, first, draw_of(view), groups);
   } else {
     // Matching single jobs is cubic in their number; the oldest come first.
-    pair_by_job(std::span(left).first(std::min(left.size(), kMatchedJobs)), groups);
+    pair_by_job(std::span(left).first(std::min(left.size(), kMatchedJobs)), draw_of(view), groups);
   }
   return groups;
+}
+
+std::optional<std::uint64_t> Recommender::draw_of(const ClusterView& view) const {
+  if (options_.explore != Explore::kThompson) return std::nullopt;
+  Rng rng(seed_, Stream::kThompson, view.pass());
+  const std::uint64_t upper = rng.next();
+  return upper << 32U | rng.next();
+}
+
+double Recommender::job_cost(JobId a, JobId b, std::optional<std::uint64_t> draw) const {
+  return objective_cost(options_.objective,
+                        draw ? belief_->sampled_pair(a, b, *draw) : belief_->pair(a, b),
+                        options_.risk);
 }
 
 std::vector<JobId> Recommender::choose_bin(const ClusterView& view,
@@ -92,7 +129,8 @@ std::vector<JobId> Recommender::choose_bin(const ClusterView& view,
 }
 
 void Recommender::pair_by_cluster(const ClusterBelief& clusters, std::span<const JobId> waiting,
-                                  std::uint64_t first, std::vector<Group>& groups) const {
+                                  std::uint64_t first, std::optional<std::uint64_t> draw,
+                                  std::vector<Group>& groups) const {
   // Waiting jobs of each cluster by precedence: ascending uncertainty, ties by job index.
   std::vector<std::vector<JobId>> of_cluster(static_cast<std::size_t>(clusters.clusters()));
   for (const JobId j : waiting) {
@@ -110,7 +148,9 @@ void Recommender::pair_by_cluster(const ClusterBelief& clusters, std::span<const
   std::vector<double> cost;
   for (int a = 0; a < clusters.clusters(); ++a) {
     for (int b = 0; b < clusters.clusters(); ++b) {
-      cost.push_back(objective_cost(options_.objective, clusters.cluster_pair(a, b)));
+      const PairBelief pair =
+          draw ? clusters.sampled_cluster_pair(a, b, *draw) : clusters.cluster_pair(a, b);
+      cost.push_back(objective_cost(options_.objective, pair, options_.risk));
     }
   }
   const ClusterPlan plan = choose_cluster_pairs(options_.pairing, counts, cost, options_.order);
@@ -122,7 +162,7 @@ void Recommender::pair_by_cluster(const ClusterBelief& clusters, std::span<const
       for (const int c : {slots.clusters.first, slots.clusters.second}) {
         auto& jobs = of_cluster[static_cast<std::size_t>(c)];
         auto chosen = jobs.begin();
-        if (options_.epsilon > 0) {
+        if (options_.epsilon > 0 && !draw) {
           Rng rng(seed_, Stream::kEpsilon, number * 2 + group.jobs.size());
           if (rng.uniform() < options_.epsilon) {
             chosen += rng.below(static_cast<std::uint32_t>(jobs.size()));
@@ -140,7 +180,8 @@ void Recommender::pair_by_cluster(const ClusterBelief& clusters, std::span<const
   }
 }
 
-void Recommender::pair_by_job(std::span<const JobId> waiting, std::vector<Group>& groups) const {
+void Recommender::pair_by_job(std::span<const JobId> waiting, std::optional<std::uint64_t> draw,
+                              std::vector<Group>& groups) const {
   std::vector<JobId> jobs(waiting.begin(), waiting.end());
   std::sort(jobs.begin(), jobs.end());  // the order of the queue must not matter
   const std::size_t n = jobs.size();
@@ -152,7 +193,7 @@ void Recommender::pair_by_job(std::span<const JobId> waiting, std::vector<Group>
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = i + 1; j < n; ++j) {
-      const double c = objective_cost(options_.objective, belief_->pair(jobs[i], jobs[j]));
+      const double c = job_cost(jobs[i], jobs[j], draw);
       cost[i * n + j] = cost[j * n + i] = c;
       edges.push_back({c, i, j});
     }
@@ -186,11 +227,42 @@ void Recommender::pair_by_job(std::span<const JobId> waiting, std::vector<Group>
   }
 }
 
-std::optional<JobId> Recommender::partner(const ClusterView&, JobId resident,
+std::optional<std::pair<JobId, JobId>> Recommender::choose_probe(std::span<const JobId> unprobed,
+                                                                 std::span<const JobId> waiting) {
+  const auto oldest = [](std::span<const JobId> jobs) {
+    return jobs.first(std::min(jobs.size(), kMatchedJobs));
+  };
+  std::optional<std::pair<JobId, JobId>> best;
+  double largest = 0;
+  const auto look_at = [&](JobId a, JobId b) {
+    const std::pair<JobId, JobId> pair = std::minmax(a, b);
+    if (probed_.contains(pair)) return;
+    const PairBelief p = belief_->pair(pair.first, pair.second);
+    const double unknown = (p.sd_a * p.sd_a + p.sd_b * p.sd_b) / p.co_runs;
+    if (!best || unknown > largest || (unknown == largest && pair < *best)) {
+      best = pair;
+      largest = unknown;
+    }
+  };
+  const std::span<const JobId> first = oldest(unprobed);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    for (const JobId b : first.subspan(i + 1)) look_at(first[i], b);
+  }
+  if (!best) {
+    for (const JobId a : first) {
+      for (const JobId b : oldest(waiting)) look_at(a, b);
+    }
+  }
+  if (best) probed_.insert(*best);
+  return best;
+}
+
+std::optional<JobId> Recommender::partner(const ClusterView& view, JobId resident,
                                           std::span<const JobId> waiting) const {
   const ClusterBelief* clusters = belief_->as_clusters();
+  const std::optional<std::uint64_t> draw = draw_of(view);
   const auto key = [&](JobId j) {
-    return std::tuple(objective_cost(options_.objective, belief_->pair(resident, j)),
+    return std::tuple(job_cost(resident, j, draw),
                       clusters != nullptr ? clusters->uncertainty(j) : 0.0, index(j));
   };
   JobId best = waiting.front();

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "policies/catalog.hpp"
@@ -23,24 +28,36 @@
 /// With a belief that knows jobs one by one, the matching (or the greedy ranking) is over jobs and
 /// epsilon has no meaning.
 ///
+/// With Explore::kThompson all costs of a scheduling pass are one draw from what the belief holds
+/// possible (Thompson 1933; Belief::sampled_pair), keyed by (seed, number of the pass): pairs that are
+/// little known get their chance, and lose it once they are known to be worse. Epsilon is then not
+/// read.
+///
 /// With such a belief at most kMatchedJobs jobs, the oldest, are matched at once: cubic in their
 /// number, about 10 ms. Beliefs by clusters have no such limit but GroupPolicy::kWindow.
 namespace corun {
 
 enum class Objective : std::uint8_t { kMinSlowdown, kBalance, kMaxPacking };
 
-/// What the objective minimises for a pair (DESIGN 4.9): ISD(a|b) + ISD(b|a); mean ISD - PS; -PS.
-double objective_cost(Objective objective, const PairBelief& pair);
+/// What the objective minimises for a pair (DESIGN 4.9): ISD(a|b) + ISD(b|a); mean ISD - PS; -PS. On
+/// top come `risk` (0 or more) times its believed standard deviation in a single co-run, as if ISDs and
+/// PS varied independently.
+double objective_cost(Objective objective, const PairBelief& pair, double risk = 0);
+
+/// How a policy comes to try what it would not choose.
+enum class Explore : std::uint8_t { kEpsilon, kThompson };
 
 struct RecommenderOptions {
   Objective objective = Objective::kMinSlowdown;
   Pairing pairing = Pairing::kMatching;
-  std::vector<ClusterPair> order;       ///< of Pairing::kGiven
+  std::vector<ClusterPair> order = {};  ///< of Pairing::kGiven
   double epsilon = 0;                   ///< 0 to 1
-  bool pack_bin = false;                ///< max-packing: fill a bin first
-  bool bin_by_memory = false;           ///< by memory allocated, else by GPU utilisation
-  std::optional<std::int64_t> bin_max;  ///< largest bin; the cluster's limit holds too
-  std::vector<JobId> given_bin;         ///< the bin itself, where the configuration gives it
+  double risk = 0;                      ///< see objective_cost()
+  Explore explore = Explore::kEpsilon;
+  bool pack_bin = false;                     ///< max-packing: fill a bin first
+  bool bin_by_memory = false;                ///< by memory allocated, else by GPU utilisation
+  std::optional<std::int64_t> bin_max = {};  ///< largest bin; the cluster's limit holds too
+  std::vector<JobId> given_bin = {};         ///< the bin itself, where the configuration gives it
 };
 
 class Recommender final : public GroupPolicy {
@@ -54,20 +71,34 @@ class Recommender final : public GroupPolicy {
   std::optional<JobId> partner(const ClusterView& view, JobId resident,
                                std::span<const JobId> waiting) const override;
   void observe(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
+  /// The pair whose expected ISDs are least known: the largest sum of squares of their standard
+  /// deviations, as Belief::pair has them. Both are unprobed where there is such a pair that has not
+  /// met in a probe before, else one of them is. Ties by job index. Looks at the kMatchedJobs oldest of
+  /// either list.
+  std::optional<std::pair<JobId, JobId>> choose_probe(std::span<const JobId> unprobed,
+                                                      std::span<const JobId> waiting) override;
+  void observe_probe(const ProbeOutcome& outcome) override { belief_->learn_probe(outcome); }
+  bool needs_probes() const override { return belief_->learns_from_probes(); }
   bool needs_profile() const override { return needs_profile_; }
 
   const Belief& belief() const { return *belief_; }
 
  private:
+  /// The key of this pass's costs; nothing where they are the expected ones.
+  std::optional<std::uint64_t> draw_of(const ClusterView& view) const;
+  double job_cost(JobId a, JobId b, std::optional<std::uint64_t> draw) const;
   std::vector<JobId> choose_bin(const ClusterView& view, std::span<const JobId> waiting) const;
   void pair_by_cluster(const ClusterBelief& clusters, std::span<const JobId> waiting,
-                       std::uint64_t first, std::vector<Group>& groups) const;
-  void pair_by_job(std::span<const JobId> waiting, std::vector<Group>& groups) const;
+                       std::uint64_t first, std::optional<std::uint64_t> draw,
+                       std::vector<Group>& groups) const;
+  void pair_by_job(std::span<const JobId> waiting, std::optional<std::uint64_t> draw,
+                   std::vector<Group>& groups) const;
 
   RecommenderOptions options_;
   std::unique_ptr<Belief> belief_;
   std::uint64_t seed_;
   bool needs_profile_;
+  std::set<std::pair<JobId, JobId>> probed_;  ///< pairs that met in a probe, the lower job first
 };
 
 }  // namespace corun

@@ -27,11 +27,33 @@ inline ParameterSpec order_parameter() {
 
 inline ParameterSpec epsilon_parameter() {
   return {.name = "epsilon",
-          .description = "probability that a slot ignores the precedence of low uncertainty",
+          .description =
+              "probability that a slot ignores the precedence of low uncertainty; not read with "
+              "explore: thompson",
           .kind = ParameterKind::kNumber,
           .fallback = 0.0,
           .min = 0,
           .max = 1,
+          .choices = {}};
+}
+
+inline ParameterSpec explore_parameter() {
+  return {.name = "explore",
+          .description =
+              "epsilon, or thompson: each pass plans on costs drawn from what the belief holds "
+              "possible",
+          .kind = ParameterKind::kChoice,
+          .fallback = std::string("epsilon"),
+          .choices = {"epsilon", "thompson"}};
+}
+
+inline ParameterSpec risk_parameter() {
+  return {.name = "risk",
+          .description = "standard deviations of a single co-run's cost that are added to its mean",
+          .kind = ParameterKind::kNumber,
+          .fallback = 0.0,
+          .min = 0,
+          .max = 100,
           .choices = {}};
 }
 
@@ -42,6 +64,9 @@ inline RecommenderOptions recommender_options(Objective objective, const Paramet
   options.pairing = pairing_from(parameters.choice("pairing"));
   options.order = parameters.cluster_pairs("order");
   options.epsilon = parameters.number("epsilon");
+  options.explore =
+      parameters.choice("explore") == "thompson" ? Explore::kThompson : Explore::kEpsilon;
+  options.risk = parameters.number("risk");
   return options;
 }
 

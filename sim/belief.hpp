@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <span>
 
 #include "sim/ids.hpp"
@@ -27,13 +27,37 @@ struct EpisodeOutcome {
   Time end{0};            ///< when the last member left
 };
 
+/// What a probe has measured: the speeds of two jobs while both were resident, relative to alone.
+struct ProbeOutcome {
+  JobId a;
+  JobId b;
+  double speed_a = 1;
+  double speed_b = 1;
+  Time end{0};
+};
+
 /// Expected cost of putting two jobs together; fractions.
 struct PairBelief {
   double isd_a = 0;  ///< ISD of the first beside the second
   double isd_b = 0;  ///< ISD of the second beside the first
   double ps = 0;
   bool observed = true;  ///< false: never observed, a mean stands in
+  /// How far a single co-run may lie from what is expected: standard deviations, 0 where a belief
+  /// has no idea of it.
+  double sd_a = 0;
+  double sd_b = 0;
+  double sd_ps = 0;
+  /// How many co-runs, seen once each, the expectation is worth: sd / sqrt(co_runs) is the standard
+  /// deviation of the expectation itself. Above 0.
+  double co_runs = 1;
 };
+
+/// A draw of what the expected cost of a pair may be: ISDs and PS normal around what `expected` says,
+/// independent of one another, with the standard deviation of the expectation. Keyed by `draw` and the
+/// two numbers in either order: (a, b) and (b, a) are the same draw seen from both sides. A number
+/// beside itself is one quantity, so both its ISDs are moved alike.
+PairBelief sampled_cost(const PairBelief& expected, std::uint64_t draw, std::uint32_t a,
+                        std::uint32_t b);
 
 /// The papers' kind of belief: jobs in clusters, costs by pair of clusters.
 class ClusterBelief {
@@ -46,14 +70,23 @@ class ClusterBelief {
   virtual double uncertainty(JobId job) const = 0;
   /// Expected cost of a job of cluster `a` with a job of cluster `b`.
   virtual PairBelief cluster_pair(int a, int b) const = 0;
+  /// As Belief::sampled_pair, for a pair of clusters.
+  PairBelief sampled_cluster_pair(int a, int b, std::uint64_t draw) const;
 };
 
 class Belief {
  public:
   virtual ~Belief() = default;
   virtual PairBelief pair(JobId a, JobId b) const = 0;
+  /// pair() as one draw from what the belief holds possible has it (Thompson sampling): the same
+  /// `draw` gives the same costs. Unless a belief knows better: sampled_cost() of the two jobs.
+  virtual PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const;
   /// Learns from a co-run of exactly two; what else a belief can use is its own affair.
   virtual void learn(const EpisodeOutcome& outcome) = 0;
+  /// Learns from a probe: two jobs that ran together for a while without both finishing.
+  virtual void learn_probe(const ProbeOutcome&) {}
+  /// Whether learn_probe() does anything: else nobody is probed for it.
+  virtual bool learns_from_probes() const { return false; }
   /// The cluster face of this belief, or nullptr when it knows jobs one by one.
   virtual const ClusterBelief* as_clusters() const { return nullptr; }
   /// Whether it goes by profiles, so that a policy that holds it must have them taken.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -14,7 +15,14 @@
 namespace corun {
 
 /// What a backend reports, in the order of EventKind within one instant.
-enum class ReportKind : std::uint8_t { kFinished, kProfiled, kOutOfMemory, kArrived, kTimer };
+enum class ReportKind : std::uint8_t {
+  kFinished,
+  kProfiled,
+  kOutOfMemory,
+  kProbed,  ///< its probe is over and it did not finish in it
+  kArrived,
+  kTimer
+};
 
 struct Report {
   ReportKind kind = ReportKind::kTimer;
@@ -36,11 +44,16 @@ class ClusterBackend {
   virtual void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) = 0;
   /// Runs a job alone on an empty GPU to profile it; reported by kProfiled.
   virtual void start_profiling(JobId job, GpuId gpu) = 0;
+  /// Runs two jobs together on an empty GPU for `length`, or until one of them has finished or run out
+  /// of memory; whoever has not is reported by kProbed.
+  virtual void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) = 0;
   /// Report kTimer at this time.
   virtual void wake_at(Time at) = 0;
 
   /// All episodes that have ended so far, in order of their end.
   virtual std::span<const EpisodeRecord> finished_episodes() const = 0;
+  /// All probes that have ended so far, in order of their end.
+  virtual std::span<const ProbeRecord> finished_probes() const = 0;
   /// The record of a job's latest run; final once the job was reported as finished.
   virtual const JobRecord& record(JobId job) const = 0;
 };

@@ -34,14 +34,15 @@ class ClusterView {
  public:
   ClusterView(Time now, StartMode start, std::span<const JobId> waiting,
               std::span<const JobView> jobs, const ClusterState& state, std::size_t departures,
-              int largest_gang)
+              int largest_gang, std::size_t pass = 0)
       : now_(now),
         start_(start),
         waiting_(waiting),
         jobs_(jobs),
         state_(&state),
         departures_(departures),
-        largest_gang_(largest_gang) {}
+        largest_gang_(largest_gang),
+        pass_(pass) {}
 
   Time now() const { return now_; }
   StartMode start_mode() const { return start_; }
@@ -60,6 +61,8 @@ class ClusterView {
   const ClusterSpec& cluster() const { return state_->spec(); }
   /// How many times a job has left a GPU since the start.
   std::size_t departures() const { return departures_; }
+  /// Number of the scheduling pass; the same in all calls of one pass.
+  std::size_t pass() const { return pass_; }
   /// No job of the workload wants more GPUs than this; 1 means that there are no gangs at all.
   int largest_gang() const { return largest_gang_; }
   /// How many jobs a GPU may hold at most; `otherwise` where the cluster sets no limit.
@@ -75,6 +78,7 @@ class ClusterView {
   const ClusterState* state_;
   std::size_t departures_;
   int largest_gang_;
+  std::size_t pass_;
 };
 
 }  // namespace corun

@@ -6,6 +6,20 @@
 
 namespace corun {
 
+namespace {
+
+/// Of a cluster that has one.
+GpuId first_empty_gpu(const ClusterState& state) {
+  GpuId free{};
+  state.empty_gpus().each([&](GpuId g) {
+    free = g;
+    return false;
+  });
+  return free;
+}
+
+}  // namespace
+
 ControlLoop::ControlLoop(ClusterBackend& backend, Policy& policy, std::string policy_name,
                          std::vector<JobView> jobs, ControlOptions options)
     : backend_(backend),
@@ -13,7 +27,8 @@ ControlLoop::ControlLoop(ClusterBackend& backend, Policy& policy, std::string po
       policy_name_(std::move(policy_name)),
       options_(options),
       jobs_(std::move(jobs)),
-      waiting_(jobs_.size()) {
+      waiting_(jobs_.size()),
+      probes_(jobs_.size(), 0) {
   for (JobView& face : jobs_) {
     largest_gang_ = std::max(largest_gang_, face.gpus);
     face.id = kNoJob;
@@ -26,7 +41,7 @@ std::size_t ControlLoop::run(EventLog* log) {
   while (backend_.advance(reports)) {
     for (const Report& report : reports) take(report);
     reports.clear();
-    show_finished_episodes();
+    show_what_ended();
     pass();
   }
   if (!waiting_.empty() || !to_profile_.empty()) {
@@ -52,7 +67,7 @@ void ControlLoop::take(const Report& report) {
       if (segment && policy_.needs_profile()) {
         to_profile_.push_back(job);
       } else {
-        waiting_.push(job);
+        offer(job);
       }
       break;
     }
@@ -63,7 +78,12 @@ void ControlLoop::take(const Report& report) {
     case ReportKind::kProfiled:
       ++departures_;
       note(LogKind::kProfiled, job);
-      waiting_.push(job);
+      offer(job);
+      break;
+    case ReportKind::kProbed:
+      ++departures_;
+      note(LogKind::kProbed, job);
+      offer(job);
       break;
     case ReportKind::kOutOfMemory: {
       ++departures_;
@@ -82,7 +102,16 @@ void ControlLoop::take(const Report& report) {
   }
 }
 
-void ControlLoop::show_finished_episodes() {
+/// To the queue that the policy sees, or to be probed first.
+void ControlLoop::offer(JobId job) {
+  if (probes_[index(job)] < options_.probes && policy_.needs_probes()) {
+    unprobed_.push_back(job);
+  } else {
+    waiting_.push(job);
+  }
+}
+
+void ControlLoop::show_what_ended() {
   const auto episodes = backend_.finished_episodes();
   for (; episodes_shown_ < episodes.size(); ++episodes_shown_) {
     const EpisodeRecord& episode = episodes[episodes_shown_];
@@ -95,36 +124,68 @@ void ControlLoop::show_finished_episodes() {
     }
     policy_.observe({members_, episode.end - episode.start, *ps, episode.together, episode.end});
   }
+  const auto probes = backend_.finished_probes();
+  for (; probes_shown_ < probes.size(); ++probes_shown_) {
+    const ProbeRecord& p = probes[probes_shown_];
+    if (p.measured) policy_.observe_probe({p.jobs[0], p.jobs[1], p.speeds[0], p.speeds[1], p.end});
+  }
 }
 
 void ControlLoop::start_profiling() {
   while (!to_profile_.empty() && !backend_.state().empty_gpus().empty()) {
     const JobId job = to_profile_.front();
     to_profile_.pop_front();
-    GpuId free{};
-    backend_.state().empty_gpus().each([&](GpuId g) {
-      free = g;
-      return false;
-    });
+    const GpuId free = first_empty_gpu(backend_.state());
     backend_.start_profiling(job, free);
     note(LogKind::kProfile, job, {&free, 1});
   }
 }
 
+void ControlLoop::start_probes() {
+  while (!unprobed_.empty() && !backend_.state().empty_gpus().empty()) {
+    const auto pair = policy_.choose_probe(unprobed_, waiting_.jobs());
+    if (!pair) {  // nobody waits for a partner
+      for (const JobId job : unprobed_) {
+        probes_[index(job)] = options_.probes;
+        waiting_.push(job);
+      }
+      unprobed_.clear();
+      return;
+    }
+    const auto [a, b] = *pair;
+    const auto is_unprobed = [this](JobId j) {
+      return std::find(unprobed_.begin(), unprobed_.end(), j) != unprobed_.end();
+    };
+    const bool may_be_probed = (is_unprobed(a) && (is_unprobed(b) || waiting_.contains(b))) ||
+                               (is_unprobed(b) && waiting_.contains(a));
+    if (a == b || !may_be_probed || jobs_[index(a)].gpus != 1 || jobs_[index(b)].gpus != 1) {
+      broken("probe", "jobs " + std::to_string(index(a)) + " and " + std::to_string(index(b)));
+    }
+    const GpuId free = first_empty_gpu(backend_.state());
+    for (const JobId job : {a, b}) {
+      if (std::erase(unprobed_, job) == 0) waiting_.erase(job);
+      ++probes_[index(job)];
+      note(LogKind::kProbe, job, {&free, 1});
+    }
+    backend_.start_probe({a, b}, free, options_.probe_length);
+  }
+}
+
 void ControlLoop::pass() {
-  if (waiting_.empty() && to_profile_.empty()) return;
+  if (waiting_.empty() && to_profile_.empty() && unprobed_.empty()) return;
   const Time next_round = round_up(backend_.now(), options_.round);
   if (next_round != backend_.now()) {
     backend_.wake_at(next_round);
     return;
   }
   start_profiling();
+  start_probes();
   if (waiting_.empty()) return;
   ++passes_;
   for (;;) {
     decisions_.clear();
     policy_.decide(ClusterView(backend_.now(), options_.start, waiting_.jobs(), jobs_,
-                               backend_.state(), departures_, largest_gang_),
+                               backend_.state(), departures_, largest_gang_, passes_),
                    decisions_);
     bool started = false;
     for (const Decision& decision : decisions_) {

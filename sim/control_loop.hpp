@@ -17,8 +17,8 @@
 ///
 ///   while the backend has a next instant:
 ///     take what happened, in order: completions, failures, arrivals, timers
-///       (a finished episode is shown to the policy here, before the pass)
-///     start profiling segments on empty GPUs, where asked for
+///       (finished episodes and probes are shown to the policy here, before the pass)
+///     start profiling segments, then probes, on empty GPUs, where asked for
 ///     one scheduling pass: call the policy until it starts nothing more;
 ///       validate each decision, apply it, bring the view up to date
 ///
@@ -30,6 +30,7 @@
 ///   group start     with control.start: group, a GPU takes newcomers only when it is empty
 ///   over-commit     no GPU holds more jobs than cluster.max_jobs_per_gpu
 ///   future timer    a wake-up lies in the future
+///   probe           two different jobs that want one GPU, one of them not probed often enough yet
 ///   progress        no job is left waiting when nothing will ever happen again
 namespace corun {
 
@@ -46,6 +47,10 @@ struct ControlOptions {
   ProfilingMode profiling = ProfilingMode::kNone;
   Duration round{0};  ///< > 0: scheduling passes happen only at multiples of this
   int oom_retries = 3;
+  /// > 0: a job is offered to a policy that needs probes once it has been in so many of them, or when
+  /// no partner is left to probe it with. Needs StartMode::kGroup and jobs of one GPU each.
+  int probes = 0;
+  Duration probe_length = std::chrono::seconds{120};
 };
 
 class ControlLoop {
@@ -60,8 +65,10 @@ class ControlLoop {
 
  private:
   void take(const Report& report);
-  void show_finished_episodes();
+  void show_what_ended();
+  void offer(JobId job);
   void start_profiling();
+  void start_probes();
   void pass();
   void apply(const StartGroup& decision);
   void apply(const WakeAt& decision);
@@ -76,9 +83,12 @@ class ControlLoop {
       jobs_;  ///< what the view shows; kNoJob stands in a face until its job arrives
   WaitingQueue waiting_;
   std::deque<JobId> to_profile_;
+  std::vector<JobId> unprobed_;  ///< on no GPU, not yet offered, in order of arrival or return
+  std::vector<int> probes_;      ///< by job: how many it has been in
   std::vector<Decision> decisions_;
   std::vector<MemberOutcome> members_;
   std::size_t episodes_shown_ = 0;
+  std::size_t probes_shown_ = 0;
   std::size_t departures_ = 0;
   std::size_t passes_ = 0;
   int largest_gang_ = 1;

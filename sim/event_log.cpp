@@ -14,8 +14,8 @@ namespace corun {
 namespace {
 
 constexpr std::string_view kHeader = "time_ns,event,job,gpus";
-constexpr std::array<std::string_view, 7> kNames = {"arrive", "profile", "profiled", "start",
-                                                    "finish", "oom",     "fail"};
+constexpr std::array<std::string_view, 9> kNames = {
+    "arrive", "profile", "profiled", "start", "finish", "oom", "fail", "probe", "probed"};
 
 /// Only the spelling that the writer gives: no sign, no leading zero.
 template <typename T>
@@ -102,7 +102,7 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
     while (kind < kNames.size() && kNames[kind] != field[1]) ++kind;
     if (kind == kNames.size()) {
       refuse("event is '" + field[1] +
-             "', expected arrive, profile, profiled, start, finish, oom or fail");
+             "', expected arrive, profile, profiled, start, finish, oom, fail, probe or probed");
     }
     entry.kind = static_cast<LogKind>(kind);
     std::uint32_t id = 0;

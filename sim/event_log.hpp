@@ -25,6 +25,8 @@ enum class LogKind : std::uint8_t {
   kFinish,    ///< work done
   kOom,       ///< ran out of memory, returned to the queue
   kFail,      ///< ran out of memory once too often, given up
+  kProbe,     ///< starts a probe
+  kProbed,    ///< its probe ends, returned to the queue
 };
 
 struct LogEntry {

@@ -13,7 +13,13 @@
 namespace corun {
 
 /// In the order in which one instant is worked through.
-enum class EventKind : std::uint8_t { kCompletion = 0, kFailure = 1, kArrival = 2, kTimer = 3 };
+enum class EventKind : std::uint8_t {
+  kCompletion = 0,
+  kFailure = 1,
+  kProbeEnd = 2,
+  kArrival = 3,
+  kTimer = 4
+};
 
 struct Event {
   Time at{0};

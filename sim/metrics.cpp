@@ -39,7 +39,7 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
     {"entropy_ps", "nat", "differential entropy of packing saving per episode (Vasicek)"},
     {"oom", "1", "runs that ended out of memory"},
     {"failed", "1", "jobs given up after the last retry"},
-    {"profiling_s", "s", "mean time a job spent in a profiling segment"},
+    {"profiling_s", "s", "mean time a job spent in profiling segments and probes"},
     {"jobs", "1", "jobs that finished"},
 }};
 

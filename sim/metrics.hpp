@@ -37,7 +37,7 @@ enum class Metric : std::uint8_t {
   kEntropyPs,   ///< differential entropy of the episodes' PS (fractions), nats
   kOom,         ///< runs that ended out of memory
   kFailed,      ///< jobs given up after the last retry
-  kProfilingS,  ///< mean time spent being profiled [s]
+  kProfilingS,  ///< mean time spent being profiled and probed [s]
   kJobs,        ///< jobs that finished
   kCount
 };

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,6 +37,22 @@ class Policy {
 
   /// A co-run has ended. Called before the pass of that instant.
   virtual void observe(const EpisodeOutcome&) {}
+
+  /// True: jobs are probed before the policy is offered them, where the configuration asks for it.
+  virtual bool needs_probes() const { return false; }
+
+  /// Two jobs to run together for a short while, with at least one of `unprobed` (not empty, in order
+  /// of arrival) and else of `waiting`; nothing where no pair would teach anything. What is answered is
+  /// done. Jobs of both lists want one GPU each.
+  virtual std::optional<std::pair<JobId, JobId>> choose_probe(std::span<const JobId> unprobed,
+                                                              std::span<const JobId> waiting) {
+    (void)unprobed;
+    (void)waiting;
+    return std::nullopt;
+  }
+
+  /// A probe has ended. Called before the pass of that instant.
+  virtual void observe_probe(const ProbeOutcome&) {}
 
   /// True: jobs are profiled before the policy sees them, where the configuration says how.
   virtual bool needs_profile() const { return false; }

@@ -15,7 +15,7 @@ enum class JobEnd : std::uint8_t { kFinished, kFailed };  ///< kFailed: out of m
 
 struct JobRecord {
   Time submit{0};
-  std::optional<Time> first_start;  ///< on a GPU for work, not for profiling
+  std::optional<Time> first_start;  ///< for work: not to be profiled, nor in a probe cut short
   Time last_start{0};
   Time finish{0};
   Duration work{0};  ///< J_a on the reference GPU type, as asked
@@ -25,7 +25,7 @@ struct JobRecord {
   GpuId gpu{};              ///< the first GPU of the last run
   std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together
   int ooms = 0;
-  Duration profiling{0};  ///< time spent in a profiling segment
+  Duration profiling{0};  ///< time spent in profiling segments and in probes it did not finish in
   JobEnd end = JobEnd::kFinished;
 
   Duration corun() const { return finish - last_start; }
@@ -42,7 +42,8 @@ struct EpisodeRecord {
   GpuId gpu{};
   Time start{0};
   Time end{0};
-  std::vector<JobId> jobs;  ///< those that finished in it; a run that ended in OOM is not listed
+  std::vector<JobId> jobs;  ///< those that finished in it, not those that ran out of memory or
+                            ///< whose probe ended
   GpuTime solo_sum;         ///< sum of their J_a
   bool together = true;     ///< they all started at the same instant
   /// This is the lowest-numbered GPU that all of them were on: a co-run of gangs leaves an episode on
@@ -56,9 +57,21 @@ struct EpisodeRecord {
   }
 };
 
+/// Two jobs that ran together for a short while to see how they get on.
+struct ProbeRecord {
+  std::array<JobId, 2> jobs{};  ///< ascending
+  std::array<double, 2> speeds{1, 1};
+  GpuId gpu{};
+  Time start{0};
+  Time end{0};
+  /// It taught the speeds: nobody ran out of memory, and it was not a whole co-run, which is an episode
+  /// of both.
+  bool measured = false;
+};
+
 /// Time integrals over all GPUs, in GPU-seconds.
 struct UsageRecord {
-  GpuTime busy;             ///< at least one resident (profiling included)
+  GpuTime busy;             ///< at least one resident (profiling and probes included)
   double util_s = 0;        ///< min(1, sum of residents' utilisation scaled by speed)
   double util_known_s = 0;  ///< busy time during which every resident's utilisation was known
   double mem_s = 0;         ///< share of memory in use, where every resident's demand is known
@@ -69,6 +82,7 @@ struct UsageRecord {
 struct RunRecord {
   std::vector<JobRecord> jobs;  ///< indexed by JobId
   std::vector<EpisodeRecord> episodes;
+  std::vector<ProbeRecord> probes;
   UsageRecord usage;
   int gpu_count = 0;
   std::size_t unknown_memory_jobs = 0;  ///< jobs that could not cause an OOM: demand not known

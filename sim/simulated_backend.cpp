@@ -57,6 +57,9 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
       case EventKind::kFailure:
         out.push_back(run_out_of_memory(JobId{event.subject}));
         break;
+      case EventKind::kProbeEnd:
+        out.push_back(end_probe(JobId{event.subject}));
+        break;
       case EventKind::kArrival:  // arrivals come from the workload, which is sorted already
       case EventKind::kTimer:
         out.push_back({ReportKind::kTimer, kNoJob});
@@ -75,6 +78,34 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
 }
 
 void SimulatedBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
+  place(jobs, gpus);
+  for (const JobId job : jobs) {
+    JobRecord& record = record_.jobs[index(job)];
+    if (!record.first_start) record.first_start = now_;
+  }
+}
+
+void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) {
+  place(jobs, {&gpu, 1});
+  Device& device = devices_[index(gpu)];
+  ProbeRecord& probe = device.probe.emplace();
+  probe.gpu = gpu;
+  probe.start = now_;
+  probe.measured = true;
+  // Rounded as completions are: whoever is done by the end has finished.
+  const Time end = round_up(later(now_, length), options_.tick);
+  const auto& residents = state_.gpu(gpu).residents;
+  for (std::size_t i = 0; i < residents.size(); ++i) {
+    Running& running = running_[index(residents[i])];
+    probe.jobs[i] = residents[i];
+    probe.speeds[i] = device.speeds[i];
+    probe.measured &= !running.doomed;
+    running.probe_end =
+        queue_.schedule(end, EventKind::kProbeEnd, static_cast<std::uint32_t>(index(residents[i])));
+  }
+}
+
+void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
   for (const GpuId g : gpus) account(g);
   double slowest_gpu = std::numeric_limits<double>::infinity();
   for (const GpuId g : gpus) slowest_gpu = std::min(slowest_gpu, state_.gpu_type(g).speed);
@@ -91,7 +122,6 @@ void SimulatedBackend::start_group(std::span<const JobId> jobs, std::span<const 
                                       static_cast<std::uint32_t>(index(job)));
     }
     JobRecord& record = record_.jobs[index(job)];
-    if (!record.first_start) record.first_start = now_;
     record.last_start = now_;
     record.gpu = gpus.front();
     record.group = group;
@@ -147,6 +177,7 @@ Report SimulatedBackend::complete(JobId job) {
   }
   record.finish = now_;
   record.end = JobEnd::kFinished;
+  leave_probe(job);
   vacate(job);
   return {ReportKind::kFinished, job};
 }
@@ -157,9 +188,52 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
   record.finish = now_;
   record.end = JobEnd::kFailed;  // stands unless a later attempt finishes
   ++record.ooms;
+  leave_probe(job);
   for (const GpuId g : running_[index(job)].gpus) std::erase(devices_[index(g)].episode.jobs, job);
   vacate(job);
   return {ReportKind::kOutOfMemory, job};
+}
+
+/// The job's probe is over and it has not finished: back to where it was, or a little further.
+Report SimulatedBackend::end_probe(JobId job) {
+  Running& running = running_[index(job)];
+  running.probe_end = EventQueue::kNone;
+  queue_.cancel(running.event);
+  running.event = EventQueue::kNone;
+  if (options_.probes_keep_progress) {
+    const double done = running.speed * static_cast<double>((now_ - running.since).count());
+    work_left_[index(job)] = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
+  }
+  JobRecord& record = record_.jobs[index(job)];
+  record.profiling += now_ - record.last_start;
+  std::erase(devices_[index(running.gpus.front())].episode.jobs, job);
+  vacate(job);
+  return {ReportKind::kProbed, job};
+}
+
+/// For a job that finishes or runs out of memory: if it did so in a probe, that was a start like any
+/// other, and the probe ends for its partner too.
+void SimulatedBackend::leave_probe(JobId job) {
+  Running& running = running_[index(job)];
+  if (running.probe_end == EventQueue::kNone) return;
+  queue_.cancel(running.probe_end);
+  running.probe_end = EventQueue::kNone;
+  JobRecord& record = record_.jobs[index(job)];
+  if (!record.first_start) record.first_start = record.last_start;
+  for (const JobId other : state_.gpu(running.gpus.front()).residents) {
+    if (other != job) queue_.move(running_[index(other)].probe_end, now_);
+  }
+}
+
+void SimulatedBackend::finish_probe(GpuId gpu) {
+  Device& device = devices_[index(gpu)];
+  if (!device.probe) return;
+  device.probe->end = now_;
+  // Both have finished: that is an episode of two, from which a belief learns as from any other.
+  const bool whole_co_run = device.episode.jobs.size() == 2;
+  device.probe->measured &= now_ > device.probe->start && !whole_co_run;
+  record_.probes.push_back(*device.probe);
+  device.probe.reset();
 }
 
 void SimulatedBackend::occupy(JobId job, GpuId gpu) {
@@ -189,6 +263,7 @@ void SimulatedBackend::vacate(JobId job) {
     if (!state_.gpu(g).residents.empty()) continue;
     device.formed.clear();
     device.speeds.clear();
+    finish_probe(g);
     finish_episode(g);
   }
   company_changed(gpus);
@@ -197,7 +272,7 @@ void SimulatedBackend::vacate(JobId job) {
 void SimulatedBackend::finish_episode(GpuId gpu) {
   Device& device = devices_[index(gpu)];
   EpisodeRecord& episode = device.episode;
-  if (episode.jobs.empty()) return;  // only runs that ended in OOM
+  if (episode.jobs.empty()) return;  // only runs that ended in OOM or with their probe
   episode.end = now_;
   const Time start = record_.jobs[index(episode.jobs.front())].last_start;
   for (const JobId j : episode.jobs) {

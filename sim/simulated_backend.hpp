@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct SimulationOptions {
   Duration profiling_minute = std::chrono::seconds{60};
   bool profile_epoch = false;  ///< profiling segment is one epoch (else `profiling_minute`)
   bool profiling_keeps_progress = false;
+  bool probes_keep_progress = false;
   /// > 0: a completion is noticed at the next multiple of this. What it adds is part of J_c, of the
   /// episode's length and of busy time, never of J_a: with a tick a lone job has ISD > 0 and PS < 0.
   Duration tick{0};
@@ -39,8 +41,10 @@ class SimulatedBackend final : public ClusterBackend {
   bool advance(std::vector<Report>& out) override;
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
   void start_profiling(JobId job, GpuId gpu) override;
+  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
   void wake_at(Time at) override;
   std::span<const EpisodeRecord> finished_episodes() const override { return record_.episodes; }
+  std::span<const ProbeRecord> finished_probes() const override { return record_.probes; }
   const JobRecord& record(JobId job) const override { return record_.jobs[index(job)]; }
 
   /// The record of the whole run; call once, after advance() has returned false.
@@ -56,6 +60,7 @@ class SimulatedBackend final : public ClusterBackend {
     bool doomed = false;    ///< started above the memory limit
     bool has_work = false;  ///< when it started
     bool profiling = false;
+    EventQueue::Handle probe_end = EventQueue::kNone;  ///< while in a probe
   };
   struct Device {
     std::vector<JobId> formed;   ///< residents just after the latest start
@@ -63,11 +68,16 @@ class SimulatedBackend final : public ClusterBackend {
     Provenance provenance = Provenance::kAlone;
     Time since{0};  ///< usage is accounted up to here
     EpisodeRecord episode;
-    std::vector<GpuId> shared;  ///< GPUs that all members of the episode were on, ascending
+    std::optional<ProbeRecord> probe;  ///< while one runs
+    std::vector<GpuId> shared;         ///< GPUs that all members of the episode were on, ascending
   };
 
   Report complete(JobId job);
   Report run_out_of_memory(JobId job);
+  Report end_probe(JobId job);
+  void place(std::span<const JobId> jobs, std::span<const GpuId> gpus);
+  void leave_probe(JobId job);
+  void finish_probe(GpuId gpu);
   void occupy(JobId job, GpuId gpu);
   void finish_episode(GpuId gpu);
   void vacate(JobId job);

@@ -8,6 +8,7 @@
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/cluster_mean.hpp"
 #include "models/interference/contention.hpp"
+#include "models/interference/ensemble.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/gp_model.hpp"
 #include "models/interference/lookup.hpp"
@@ -47,6 +48,8 @@ constexpr InterferenceModelEntry entry(std::string_view name, std::string_view d
 
 std::span<const InterferenceModelEntry> interference_model_catalog() {
   static constexpr std::array kCatalog{
+      entry<EnsembleModel>("ensemble",
+                           "factors, gp and boosted-trees averaged, by what is known of the pair"),
       entry<FactorModel>("factors",
                          "Bayesian low-rank completion with features as prior; jobs seen and not"),
       entry<GpModel>("gp", "Gaussian process of both jobs' features and keys; learns online"),

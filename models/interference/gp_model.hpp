@@ -63,7 +63,7 @@ class GpModel final : public InterferenceModel {
  public:
   static constexpr std::size_t kMostFeatures = 32;
   /// Directed rows that hyper-parameters are found on.
-  static constexpr std::size_t kHyperRows = 400;
+  static constexpr std::size_t kHyperRows = 800;
   /// Directed rows a fit takes in (of more, that many are drawn by the seed), and learn() up to.
   static constexpr std::size_t kMostFitted = 2000;
   static constexpr std::size_t kMostHeld = 4000;

@@ -69,7 +69,9 @@ std::vector<double> InterferenceModel::sample(std::span<const PairJob> jobs,
   std::vector<double> out;
   out.reserve(predicted.size());
   for (std::size_t q = 0; q < predicted.size(); ++q) {
-    Rng rng(draw, Stream::kModelDraws, q);
+    const std::array<std::uint32_t, 2> pair{static_cast<std::uint32_t>(pairs[q].of),
+                                            static_cast<std::uint32_t>(pairs[q].beside)};
+    Rng rng(draw, Stream::kModelDraws, hash_entity(pair));
     const SpeedPrediction& p = predicted[q];
     out.push_back(p.speed * std::exp(rng.normal() * std::min(1.0, p.sd / p.speed)));
   }

@@ -87,9 +87,9 @@ class InterferenceModel {
   virtual double residual_sigma() const = 0;
 
   /// Speeds as one draw from what the model believes possible has them, noise of single co-runs left
-  /// out where a model can tell it apart: for Thompson sampling. Pairs asked about together come from
-  /// one draw; the same `draw` gives the same numbers. Unless a model knows better: every pair on its
-  /// own, log-normal with its standard deviation, keyed by (draw, position of the pair).
+  /// out where a model can tell it apart: for Thompson sampling. The same `draw` among the same jobs is
+  /// one draw, however its pairs are asked about. Unless a model knows better: every pair on its own,
+  /// log-normal with its standard deviation, keyed by (draw, positions of both).
   virtual std::vector<double> sample(std::span<const PairJob> jobs,
                                      std::span<const PairQuery> pairs, std::uint64_t draw) const;
 

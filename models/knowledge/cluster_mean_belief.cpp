@@ -1,5 +1,9 @@
 #include "models/knowledge/cluster_mean_belief.hpp"
 
+#include <cmath>
+
+#include "models/interference/overlap.hpp"
+
 namespace corun {
 
 void ClusterMeanBelief::learn(const EpisodeOutcome& outcome) {
@@ -9,12 +13,30 @@ void ClusterMeanBelief::learn(const EpisodeOutcome& outcome) {
   kb_.observe(cluster(a.job), cluster(b.job), a.isd, b.isd, outcome.ps);
 }
 
+void ClusterMeanBelief::learn_probe(const ProbeOutcome& outcome) {
+  kb_.observe(cluster(outcome.a), cluster(outcome.b), 1 / outcome.speed_a - 1,
+              1 / outcome.speed_b - 1, pair_cost(1, 1, outcome.speed_a, outcome.speed_b).ps);
+}
+
 PairBelief ClusterMeanBelief::cluster_pair(int a, int b) const {
   const Statistic& ab = kb_.isd(a, b);
   const Statistic& ba = kb_.isd(b, a);
   const Statistic& ps = kb_.ps(a, b);
-  if (ps.count() == 0) return {kb_.overall_isd(), kb_.overall_isd(), kb_.overall_ps(), false};
-  return {ab.mean(), ba.mean(), ps.mean(), true};
+  PairBelief expected{ab.mean(), ba.mean(), ps.mean(), true};
+  if (ps.count() == 0) {
+    expected = {kb_.overall_isd(), kb_.overall_isd(), kb_.overall_ps(), false};
+  } else {
+    expected.co_runs = ps.effective_count();
+  }
+  if (ps.count() < 2) {  // one co-run has no spread of its own
+    expected.sd_a = expected.sd_b = kb_.overall_isd_sd();
+    expected.sd_ps = kb_.overall_ps_sd();
+  } else {
+    expected.sd_a = std::sqrt(ab.variance());
+    expected.sd_b = std::sqrt(ba.variance());
+    expected.sd_ps = std::sqrt(ps.variance());
+  }
+  return expected;
 }
 
 }  // namespace corun

@@ -59,6 +59,20 @@ double KnowledgeBase::overall(const std::vector<Statistic>& statistics) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
+double KnowledgeBase::overall_sd(const std::vector<Statistic>& statistics) {
+  const double mean = overall(statistics);
+  double squares = 0;
+  std::int64_t count = 0;
+  for (const Statistic& s : statistics) {
+    if (s.count() == 0) continue;
+    const double apart = s.mean() - mean;
+    squares += static_cast<double>(s.count() - 1) * s.variance() +
+               static_cast<double>(s.count()) * apart * apart;
+    count += s.count();
+  }
+  return count < 2 ? 0 : std::sqrt(squares / static_cast<double>(count - 1));
+}
+
 std::optional<PairObservation> observe_pair(const Clusters& clusters, const CorunMeasurement& row,
                                             Labels labels) {
   if (row.members.size() != 2) return std::nullopt;

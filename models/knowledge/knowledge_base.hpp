@@ -46,6 +46,10 @@ class KnowledgeBase {
   /// empty.
   double overall_isd() const { return overall(isd_); }
   double overall_ps() const { return overall(ps_); }
+  /// Standard deviation of all single observations around those means, differences between pairs of
+  /// clusters included: how far a pair never observed may lie. 0 for fewer than two observations.
+  double overall_isd_sd() const { return overall_sd(isd_); }
+  double overall_ps_sd() const { return overall_sd(ps_); }
   std::int64_t pairs_observed() const;
 
  private:
@@ -54,6 +58,7 @@ class KnowledgeBase {
            static_cast<std::size_t>(b);
   }
   static double overall(const std::vector<Statistic>& statistics);
+  static double overall_sd(const std::vector<Statistic>& statistics);
 
   Clusters clustering_;
   double decay_;

@@ -54,6 +54,11 @@ INSTANTIATE_TEST_SUITE_P(
              ":1:19: ", "did you mean 'min-slowdown'"},
         Case{"NoPolicy", "policies: []\n", ":1:11: ", "polic"},
         Case{"Epsilon", "policies: [{name: balance, epsilon: 1.5}]\n", ":1:37: ", "1.5"},
+        Case{"Risk", "policies: [{name: balance, risk: -1}]\n", ":1:34: ", "from 0 to 100"},
+        Case{"Explore", "policies: [{name: balance, explore: thomson}]\n",
+             ":1:37: ", "did you mean 'thompson'"},
+        Case{"ProbesThatJoin", "probing: {probes: 2}\ncontrol: {start: join}\n",
+             ":1:19: ", "control.start: join, expected group"},
         Case{"NoSuchTrace", "workload: {source: csv, path: /nonexistent.csv}\n",
              ":1:31: ", "/nonexistent.csv"},
         Case{"NoSuchWorld", "world: {path: nowhere.corun.csv}\n", ":1:15: ", "nowhere.corun.csv"},
@@ -79,6 +84,15 @@ INSTANTIATE_TEST_SUITE_P(
              "label: x}]\n",
              ":1:", "label"}),
     [](const auto& c) { return std::string(c.param.name); });
+
+TEST(Probing, GangsAreRefusedAtThePlaceOfItsKey) {
+  const test::TemporaryDirectory directory;
+  directory.write("jobs.csv", "job,submit_s,solo_s,gpus\na,0,100,1\nb,0,100,2\n");
+  directory.write("c.yaml", "workload: {source: csv, path: jobs.csv}\nprobing:\n  probes: 1\n");
+  const test::Outcome outcome = test::run_corun({"replay", "c.yaml", "--quiet"}, directory.path());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err.rfind("c.yaml:3:11: job 'b' asks for 2 GPUs", 0), 0U) << outcome.err;
+}
 
 TEST(BadFlags, AreRefusedWithTheFlagsName) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {

@@ -219,11 +219,24 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"belief", "belief: {model: cluster}", "c.yaml:1:17", "mean 'cluster-mean'?"},
         Refusal{"world", "world: {model: messured}", "c.yaml:1:16", "mean 'measured'?"},
         Refusal{"fallback", "world: {fallback: measured}", "c.yaml:1:19",
-                "expected one of factors, contention, cluster-mean"},
+                "expected one of ensemble, factors, gp"},
         Refusal{"sharing", "cluster: {sharing: MPS}", "c.yaml:1:20", "did you mean 'mps'?"},
         Refusal{"list_for_choice", "cluster: {sharing: [mps]}", "c.yaml:1:20", "found a list"},
         Refusal{"reallocate", "control: {reallocate_s: 60}", "c.yaml:1:25",
                 "no policy here takes GPUs away from running jobs"}),
+    named);
+
+INSTANTIATE_TEST_SUITE_P(
+    Probing, Refused,
+    testing::Values(
+        Refusal{"probes_negative", "probing: {probes: -1}", "c.yaml:1:19", "from 0 to 1000"},
+        Refusal{"probes_of_no_length", "probing: {seconds: 0}", "c.yaml:1:20", "a number from"},
+        Refusal{"probes_join", "probing: {probes: 1}\ncontrol: {start: join}", "c.yaml:1:19",
+                "found control.start: join, expected group"},
+        Refusal{"probes_once", "control: {plan: once}\nprobing:\n  probes: 1\n", "c.yaml:3:11",
+                "found control.plan: once, expected online"},
+        Refusal{"probes_single", "probing: {probes: 1}\ncluster: {max_jobs_per_gpu: 1}",
+                "c.yaml:1:19", "found cluster.max_jobs_per_gpu: 1"}),
     named);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -381,6 +394,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("belief":{"model":"cluster-mean","initial":"jrs","overrides":null},)"
       R"("estimates":{"duration":"none","sigma":0.5},)"
       R"("profiling":{"mode":"none","keeps_progress":false},)"
+      R"("probing":{"probes":0,"seconds":120.0,"keeps_progress":false},)"
       R"("control":{"start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
       R"("tick_s":null},)"
       R"("policies":[{"name":"min-slowdown","epsilon":1.0,"order":[[0,2]]}],)"
@@ -402,6 +416,7 @@ world: {model: contention, fallback: cluster-mean, path: 'true', noise: false}
 belief: {model: truth, initial: none}
 estimates: {duration: lognormal, sigma: 0.30000000000000004}
 profiling: {mode: minute, keeps_progress: true}
+probing: {probes: 0, seconds: 0.5, keeps_progress: true}
 control: {start: join, plan: once, round_s: 1.5e2, reallocate_s: null, tick_s: 5}
 policies:
   - fcfs
@@ -477,14 +492,14 @@ TEST(ConfigYaml, RemembersPlacesOfValues) {
   const Config c = parse(kFull);
   EXPECT_EQ(c.place("workload.source"), "c.yaml:3:11");
   EXPECT_EQ(c.place("cluster.oom.retries"), "c.yaml:10:37");
-  EXPECT_EQ(c.place("control.reallocate_s"), "c.yaml:15:66");
-  EXPECT_EQ(c.place("policies"), "c.yaml:17:3");
-  EXPECT_EQ(c.place("policies[0]"), "c.yaml:17:5");
-  EXPECT_EQ(c.place("policies[1]"), "c.yaml:18:12");
-  EXPECT_EQ(c.place("policies[1].epsilon"), "c.yaml:18:65");
-  EXPECT_EQ(c.place("policies[2]"), "c.yaml:20:11");
-  EXPECT_EQ(c.place("policies[2].threshold"), "c.yaml:22:16");
-  EXPECT_EQ(c.place("seed"), "c.yaml:25:7");
+  EXPECT_EQ(c.place("control.reallocate_s"), "c.yaml:16:66");
+  EXPECT_EQ(c.place("policies"), "c.yaml:18:3");
+  EXPECT_EQ(c.place("policies[0]"), "c.yaml:18:5");
+  EXPECT_EQ(c.place("policies[1]"), "c.yaml:19:12");
+  EXPECT_EQ(c.place("policies[1].epsilon"), "c.yaml:19:65");
+  EXPECT_EQ(c.place("policies[2]"), "c.yaml:21:11");
+  EXPECT_EQ(c.place("policies[2].threshold"), "c.yaml:23:16");
+  EXPECT_EQ(c.place("seed"), "c.yaml:26:7");
   EXPECT_FALSE(parse("seed: 1").places.contains("replications"));
 }
 

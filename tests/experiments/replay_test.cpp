@@ -205,6 +205,49 @@ TEST(Replay, WorldsAreComparedAndTheRankingIsJudged) {
   EXPECT_EQ(json["worlds"][1]["coverage"]["measured"], 0);
 }
 
+/// Each replication's metrics of one policy, as one list.
+std::vector<double> all_metrics(const ReplayResult& r, std::size_t policy) {
+  std::vector<double> all;
+  for (const auto& replication : r.replications) {
+    const MetricValues& m = replication.runs[policy].metrics;
+    for (const double x : m) all.push_back(std::isnan(x) ? -1e300 : x);
+  }
+  return all;
+}
+
+TEST(Replay, ProbesAreForPoliciesThatLearnAndRepeatThemselves) {
+  const std::string policies = "policies=[fcfs, min-slowdown, oracle]";
+  const Experiment off(small({policies}), "");
+  const Experiment spelled(small({policies, "probing={probes: 0, seconds: 3}"}), "");
+  const Experiment on(small({policies, "probing={probes: 1, seconds: 30}"}), "");
+  const ReplayResult without = replayed(off);
+  const ReplayResult with = replayed(on, 1);
+  const ReplayResult again = replayed(on, 3);
+  const ReplayResult same = replayed(spelled);
+  for (std::size_t p = 0; p < 3; ++p) {
+    EXPECT_EQ(all_metrics(without, p), all_metrics(same, p));
+    EXPECT_EQ(all_metrics(with, p), all_metrics(again, p));
+    EXPECT_EQ(all_metrics(without, p) == all_metrics(with, p), p != 1) << p;
+  }
+  // 24 jobs, each once for 30 s; the shortest takes longer.
+  const double probed_s = mean(on, with, "min-slowdown", Metric::kProfilingS);
+  EXPECT_NEAR(probed_s, 30, 1e-9);
+  EXPECT_GT(mean(on, with, "min-slowdown", Metric::kQueueS),
+            mean(off, without, "min-slowdown", Metric::kQueueS));
+}
+
+TEST(Replay, ThompsonSamplingRepeatsItselfAndDiffersBySeed) {
+  const Experiment e(small({"policies=[{name: min-slowdown}, {name: min-slowdown, label: drawn, "
+                            "explore: thompson}, {name: min-slowdown, label: plain, risk: 0, "
+                            "explore: epsilon}]"}),
+                     "");
+  const ReplayResult r = replayed(e, 1);
+  const ReplayResult again = replayed(e, 3);
+  EXPECT_EQ(all_metrics(r, 1), all_metrics(again, 1));
+  EXPECT_NE(all_metrics(r, 1), all_metrics(r, 0));
+  EXPECT_EQ(all_metrics(r, 2), all_metrics(r, 0));
+}
+
 TEST(Replay, GrantedTruthIsSaid) {
   const test::Outcome outcome = test::run_corun({"replay", "--set", "belief.model=truth", "--set",
                                                  "replications=5", "--format", "json", "-q"});

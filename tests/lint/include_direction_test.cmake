@@ -40,7 +40,7 @@ set(cuda_home "^(models|experiments/live)/")
 set(lemon_headers "^lemon/")
 set(lemon_home "^policies/matching[^/]*\\.cpp$")
 set(xgboost_headers "^xgboost/")
-set(xgboost_home "^models/knowledge/forest\\.cpp$")
+set(xgboost_home "^models/knowledge/(boosting|forest|xgboost_library)\\.cpp$")
 
 set(standard_library
     algorithm any array atomic barrier bit bitset cassert ccomplex cctype cerrno cfenv cfloat charconv

@@ -160,6 +160,46 @@ TEST(ClusterMeanBelief, UnobservedPairTakesTheOverallMeanAndIsMarked) {
   EXPECT_EQ(belief.as_clusters()->uncertainty(JobId{2}), 30);
 }
 
+// ISDs of (0, 1): 0.1 and 0.5, mean 0.3, sd 0.4 / sqrt(2). Of (1, 0): 0.4 twice. PS 0.1 and 0.3.
+// (1, 1) was seen once, (1, 2) never: the spread of all six ISDs, of all three PS.
+TEST(ClusterMeanBelief, SpreadsAreThoseOfTheStatistics) {
+  KnowledgeBase kb(paper_clusters());
+  ClusterMeanBelief none = belief_of(kb);
+  EXPECT_EQ(none.pair(JobId{0}, JobId{1}).sd_a, 0);
+  kb.observe(0, 1, 0.1, 0.4, 0.1);
+  kb.observe(0, 1, 0.5, 0.4, 0.3);
+  kb.observe(1, 1, 1.0, 1.2, 0.2);
+  const ClusterMeanBelief belief = belief_of(kb);
+  const PairBelief known = belief.pair(JobId{1}, JobId{0});
+  EXPECT_DOUBLE_EQ(known.sd_a, 0);
+  EXPECT_DOUBLE_EQ(known.sd_b, 0.4 / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(known.sd_ps, 0.2 / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(known.co_runs, 2);
+  double squares = 0;
+  for (const double x : {0.1, 0.4, 0.5, 0.4, 1.0, 1.2}) squares += (x - 0.6) * (x - 0.6);
+  for (const auto& [a, b] : {std::pair(1, 1), std::pair(1, 2)}) {
+    const PairBelief little = belief.cluster_pair(a, b);
+    EXPECT_DOUBLE_EQ(little.sd_a, std::sqrt(squares / 5));
+    EXPECT_DOUBLE_EQ(little.sd_b, std::sqrt(squares / 5));
+    EXPECT_DOUBLE_EQ(little.sd_ps, 0.1);
+    EXPECT_DOUBLE_EQ(little.co_runs, 1);
+    EXPECT_EQ(little.observed, a == b);
+  }
+}
+
+// Speeds 1/2 and 4/5: ISD 1 and 1/4. Two jobs of 1 s: the second ends at 1.25, the first has 0.375 left
+// and ends at 1.625; PS = (2 - 1.625) / 2.
+TEST(ClusterMeanBelief, LearnsFromProbes) {
+  ClusterMeanBelief belief = belief_of(KnowledgeBase(paper_clusters()));
+  EXPECT_TRUE(belief.learns_from_probes());
+  belief.learn_probe({JobId{2}, JobId{1}, 0.5, 0.8, {}});
+  const PairBelief learnt = belief.pair(JobId{1}, JobId{2});
+  EXPECT_TRUE(learnt.observed);
+  EXPECT_DOUBLE_EQ(learnt.isd_a, 0.25);
+  EXPECT_DOUBLE_EQ(learnt.isd_b, 1);
+  EXPECT_DOUBLE_EQ(learnt.ps, 0.1875);
+}
+
 TEST(ClusterMeanBelief, LearnsFromCoRunsOfTwo) {
   ClusterMeanBelief belief = belief_of(KnowledgeBase(paper_clusters()));
   std::vector<MemberOutcome> members(2);

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
-#include "models/interference/residual_spread.hpp" #include < nlohmann / json.hpp>
+#include "models/interference/residual_spread.hpp"
 
 namespace corun {
 namespace {

@@ -72,6 +72,7 @@ TEST(ModelBelief, KnowsNothingWithoutMeasurements) {
   const PairBelief p = belief.pair(JobId{0}, JobId{1});
   EXPECT_FALSE(p.observed);
   EXPECT_EQ(p.isd_a, 0);
+  EXPECT_EQ(p.sd_a, 0);
 }
 
 TEST(ModelBelief, ExpectsWhatWasMeasuredBefore) {
@@ -116,8 +117,71 @@ TEST(ModelBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
   const PairBelief timed = belief.pair(JobId{2}, JobId{3});
   EXPECT_LT(timed.isd_b, 0.05) << "a short partner hardly delays a long job";
   EXPECT_GT(timed.isd_a, timed.isd_b);
+  // The short job is in company all the time, ISD = 1/s - 1: to first order sd(s) / s^2.
+  EXPECT_EQ(ab.sd_a, ba.sd_b);
+  EXPECT_EQ(ab.sd_ps, ba.sd_ps);
+  const std::vector<double> x{20, 30, 10};
+  const std::vector<double> y{50, 30, 10};
+  const SpeedPrediction s = prior->model->predict({0, x}, {3, y});
+  ASSERT_LT(s.speed + s.sd, 1) << "else the cut at 1 shows";
+  EXPECT_NEAR(timed.sd_a / (s.sd / (s.speed * s.speed)), 1, 0.1);
+  EXPECT_GT(timed.sd_b, 0);
+  EXPECT_LT(timed.sd_b, timed.sd_a);
   EXPECT_TRUE(belief.pair(JobId{0}, JobId{4}).observed)
       << "a job never measured goes by its profile";
+}
+
+TEST(ModelBelief, DrawsAreRepeatableAndScatterAroundWhatIsExpected) {
+  std::vector<CorunMeasurement> rows;
+  for (WorkloadKey k = 0; k < 6; ++k) rows.push_back(measured(k, (k + 1) % 6, 0.1 * k, 0.3));
+  const auto prior = prior_of(rows);
+  const ModelBelief belief(prior, {{0, {20, 30, 10}, {}}, {3, {50, 30, 10}, {}}});
+  const PairBelief expected = belief.pair(JobId{0}, JobId{1});
+  double sum = 0;
+  double square = 0;
+  constexpr int kDraws = 400;
+  for (std::uint64_t d = 0; d < kDraws; ++d) {
+    const PairBelief ab = belief.sampled_pair(JobId{0}, JobId{1}, d);
+    const PairBelief ba = belief.sampled_pair(JobId{1}, JobId{0}, d);
+    EXPECT_EQ(ab.isd_a, ba.isd_b) << "one draw seen from both sides";
+    EXPECT_EQ(ab.isd_a, belief.sampled_pair(JobId{0}, JobId{1}, d).isd_a);
+    EXPECT_GE(ab.isd_a, 0);
+    sum += ab.isd_a;
+    square += ab.isd_a * ab.isd_a;
+  }
+  const double mean = sum / kDraws;
+  const double sd = std::sqrt(square / kDraws - mean * mean);
+  EXPECT_NEAR(mean, expected.isd_a, 0.5 * sd);
+  EXPECT_GT(sd, 0.01);
+  EXPECT_LT(sd, 1.5 * expected.sd_a) << "noise of single co-runs is left out";
+}
+
+TEST(ModelBelief, LearnsFromProbes) {
+  std::vector<CorunMeasurement> rows;
+  for (WorkloadKey k = 0; k < 8; ++k) rows.push_back(measured(k, (k + 1) % 8, 0.1, 0.1));
+  const auto prior = prior_of(rows);
+  ModelBelief belief(prior, {{0, {20, 30, 10}, {}}, {4, {60, 30, 10}, {}}});
+  EXPECT_TRUE(belief.learns_from_probes());
+  const PairBelief before = belief.pair(JobId{0}, JobId{1});
+  for (int i = 0; i < 8; ++i) belief.learn_probe({JobId{0}, JobId{1}, 0.4, 0.9, {}});
+  EXPECT_EQ(belief.refits(), 1U);
+  const PairBelief after = belief.pair(JobId{0}, JobId{1});
+  EXPECT_GT(after.isd_a, before.isd_a + 0.3) << "much slower than thought";
+  EXPECT_GT(after.isd_a, after.isd_b);
+}
+
+/// A model that learns takes in every co-run at once; the prior that all share stays as it was.
+TEST(ModelBelief, ModelsThatLearnNeedNoRefit) {
+  std::vector<CorunMeasurement> rows;
+  for (WorkloadKey k = 0; k < 40; ++k) rows.push_back(measured(k % 9, (k + 1) % 9, 0.1, 0.1));
+  const auto prior = prior_of(rows, *find_interference_model("gp"));
+  ModelBelief belief(prior, {{0, {20, 30, 10}, {}}, {4, {60, 30, 10}, {}}});
+  const ModelBelief other(prior, {{0, {20, 30, 10}, {}}, {4, {60, 30, 10}, {}}});
+  const double before = belief.pair(JobId{0}, JobId{1}).isd_a;
+  for (int i = 0; i < 3; ++i) belief.learn_probe({JobId{0}, JobId{1}, 0.4, 0.9, {}});
+  EXPECT_EQ(belief.refits(), 0U);
+  EXPECT_GT(belief.pair(JobId{0}, JobId{1}).isd_a, before + 0.05);
+  EXPECT_EQ(other.pair(JobId{0}, JobId{1}).isd_a, before);
 }
 
 TEST(ModelBelief, LearnsFromFinishedCoRuns) {

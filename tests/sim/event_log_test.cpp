@@ -23,6 +23,8 @@ EventLog sample() {
   return {{0s, LogKind::kArrive, J(0), {}},
           {0s, LogKind::kProfile, J(0), {G(3)}},
           {60s, LogKind::kProfiled, J(0), {}},
+          {60s, LogKind::kProbe, J(0), {G(2)}},
+          {60s, LogKind::kProbed, J(0), {}},
           {60s, LogKind::kStart, J(0), {G(0), G(11)}},
           {90s, LogKind::kOom, J(0), {}},
           {90s, LogKind::kStart, J(0), {G(0), G(11)}},
@@ -75,7 +77,8 @@ TEST(EventLog, RoundTripByNumberAndByName) {
 TEST(EventLog, EveryKindHasItsOwnWord) {
   EXPECT_EQ(written(sample()),
             kHeader +
-                "0,arrive,0,\n0,profile,0,3\n60000000000,profiled,0,\n60000000000,start,0,0 11\n"
+                "0,arrive,0,\n0,profile,0,3\n60000000000,profiled,0,\n"
+                "60000000000,probe,0,2\n60000000000,probed,0,\n60000000000,start,0,0 11\n"
                 "90000000000,oom,0,\n90000000000,start,0,0 11\n120000000001,fail,0,\n"
                 "121000000000,arrive,4000000000,\n9000000000000000,finish,4000000000,\n");
 }

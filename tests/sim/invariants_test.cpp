@@ -1,6 +1,7 @@
 #include "tests/support/invariants.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -34,6 +35,10 @@ class Passing : public ClusterBackend {
     inner_.start_group(jobs, gpus);
   }
   void start_profiling(JobId j, GpuId g) override { inner_.start_profiling(j, g); }
+  void start_probe(std::array<JobId, 2> jobs, GpuId g, Duration length) override {
+    inner_.start_probe(jobs, g, length);
+  }
+  std::span<const ProbeRecord> finished_probes() const override { return inner_.finished_probes(); }
   void wake_at(Time at) override { inner_.wake_at(at); }
   std::span<const EpisodeRecord> finished_episodes() const override {
     return inner_.finished_episodes();
@@ -493,6 +498,96 @@ TEST_F(BrokenEngine, MiscountsUsage) {
     mistake(r.record.usage);
     finds(check_usage, r, words);
   }
+}
+
+// ---- probes ----------------------------------------------------------------------------------
+
+/// A probe of 20 s on one GPU, cut short at both; then both run.
+class BrokenProbe : public BrokenEngine {
+ protected:
+  BrokenProbe() {
+    spec_ = cluster(1, 1);
+    workload_ = workload({job(100s), job(50s)});
+    ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 200s}});
+    policy.probe_pairs = {{J(0), J(1)}};
+    RunOptions options;
+    options.control.probes = 1;
+    options.control.probe_length = 20s;
+    ends_ = run(spec_, workload_, world_, policy, options);
+  }
+  void probe_finds(const RunResult& r, const std::string& words, bool keeps = false) const {
+    Facts f = facts(r);
+    f.probe_length = 20s;
+    f.probes_keep_progress = keeps;
+    const Violations v = check_all(f);
+    if (words.empty()) {
+      EXPECT_EQ(v, Violations{});
+    } else {
+      EXPECT_TRUE(std::any_of(v.begin(), v.end(), [&](const std::string& s) {
+        return s.find(words) != std::string::npos;
+      })) << words;
+    }
+  }
+};
+
+TEST_F(BrokenProbe, TheHealthyOneHasNoViolation) { probe_finds(ends_, ""); }
+
+TEST_F(BrokenProbe, EndsAtAnotherTime) {
+  RunResult r = ends_;
+  for (LogEntry& e : r.log) {
+    if (e.kind == LogKind::kProbed) e.at -= 1ns;
+  }
+  probe_finds(r, "is probed from 0 ns to 19999999999 ns");
+}
+
+TEST_F(BrokenProbe, OneLeavesBeforeTheOther) {
+  RunResult r = ends_;
+  for (LogEntry& e : r.log) {
+    if (e.kind == LogKind::kProbed && e.job == J(0)) e.at -= 1ns;
+  }
+  probe_finds(r, "is not probed with one other, from start to end");
+}
+
+TEST_F(BrokenProbe, RunsWithoutAPartner) {
+  RunResult r = ends_;
+  std::erase_if(r.log, [](const LogEntry& e) {
+    return e.job == J(1) && (e.kind == LogKind::kProbe || e.kind == LogKind::kProbed);
+  });
+  probe_finds(r, "is not probed with one other");
+}
+
+TEST_F(BrokenProbe, SomebodyJoins) {
+  RunResult r = ends_;
+  for (LogEntry& e : r.log) {
+    if (e.job != J(1)) continue;
+    if (e.kind == LogKind::kProbe) e.kind = LogKind::kStart;
+    if (e.kind == LogKind::kProbed) e.kind = LogKind::kFinish;
+  }
+  probe_finds(r, "joins a probe");
+}
+
+TEST_F(BrokenProbe, MeasuresOtherSpeedsThanTheWorlds) {
+  RunResult r = ends_;
+  r.record.probes[0].speeds[1] *= 0.99;
+  probe_finds(r, "has other speeds than the world");
+}
+
+TEST_F(BrokenProbe, IsNotRecorded) {
+  RunResult r = ends_;
+  r.record.probes.clear();
+  probe_finds(r, "is not in the record");
+  r.record.probes = {ends_.record.probes[0], ends_.record.probes[0]};
+  probe_finds(r, "the record has other probes than the log");
+}
+
+TEST_F(BrokenProbe, ForgetsThatNothingWasMeasured) {
+  RunResult r = ends_;
+  r.record.probes[0].measured = false;
+  probe_finds(r, "is wrong about what it measured");
+}
+
+TEST_F(BrokenProbe, LosesTheProgressThatItShouldKeep) {
+  probe_finds(ends_, "ns of work and did", true);
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ Facts facts(const Scenario& s, const World& world, const RunResult& r, bool join
           .minute = s.options.simulation.profiling_minute,
           .epoch = s.options.control.profiling == ProfilingMode::kEpoch,
           .keeps_progress = s.options.simulation.profiling_keeps_progress,
-          .join = s.options.control.start == StartMode::kJoin || joins};
+          .join = s.options.control.start == StartMode::kJoin || joins,
+          .probe_length = s.options.control.probe_length,
+          .probes_keep_progress = s.options.simulation.probes_keep_progress};
 }
 
 std::string first_few(const Violations& v) {
@@ -56,13 +58,15 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
   std::map<LogKind, int> seen;
   int runs = 0, joined = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-    const Scenario s = random_scenario(seed);
+    Scenario s = random_scenario(seed);
     if (!can_run(entry, s)) continue;
+    const bool plan_once = seed % 5 == 0;
+    if (plan_once) s.options.control.probes = 0;
     const ErraticWorld erratic(seed);
     const ShareWorld share(0.25 * static_cast<double>(seed % 7));
     const World& world = seed % 3 == 0 ? static_cast<const World&>(share) : erratic;
     const auto make = [&] {
-      return make_policy(entry, s.workload, world, seed, parameters_for(entry, s), seed % 5 == 0);
+      return make_policy(entry, s.workload, world, seed, parameters_for(entry, s), plan_once);
     };
     const auto policy = make();
     const RunResult r = run(s, world, *policy);
@@ -88,6 +92,9 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
   }
   if (entry.needs == PolicyNeeds::kBelief) {
     EXPECT_GT(seen[LogKind::kProfile], 1000);
+    EXPECT_GT(seen[LogKind::kProbed], 1000);
+  } else {
+    EXPECT_EQ(seen[LogKind::kProbe], 0);
   }
 }
 

@@ -26,7 +26,7 @@ constexpr std::string_view kPolicies[] = {"fcfs",         "random",  "exclusive"
 // r it has done r / 2.) Ties are many, and every one of them has to be settled alike.
 TEST(Reference, AgreesExactlyOnTheGrid) {
   ScenarioLimits limits;
-  limits.profiling = limits.rounding = limits.any_limit = false;
+  limits.profiling = limits.probing = limits.rounding = limits.any_limit = false;
   limits.whole_seconds = true;
   const ShareWorld world(1);
   int jobs = 0, ooms = 0;
@@ -58,7 +58,7 @@ TEST(Reference, AgreesExactlyOnTheGrid) {
 // simulator may take them in the other order: such traces are passed over, and they must be few.
 TEST(Reference, AgreesWithinAFewStepsOnAnyTrace) {
   ScenarioLimits limits;
-  limits.profiling = limits.rounding = limits.any_limit = false;
+  limits.profiling = limits.probing = limits.rounding = limits.any_limit = false;
   limits.jobs = 6;
   constexpr Duration kStep = 2ms;
   int compared = 0, passed_over = 0;

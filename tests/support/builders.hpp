@@ -175,11 +175,29 @@ class ScriptedPolicy final : public Policy {
   }
   bool needs_profile() const override { return wants_profile; }
   bool joins_always() const override { return joins; }
+  bool needs_probes() const override { return !probe_pairs.empty(); }
+  /// Takes the pairs of the list in their order, each as soon as both can be had.
+  std::optional<std::pair<JobId, JobId>> choose_probe(std::span<const JobId> unprobed,
+                                                      std::span<const JobId> waiting) override {
+    const auto there = [&](JobId j) {
+      return std::find(unprobed.begin(), unprobed.end(), j) != unprobed.end() ||
+             std::find(waiting.begin(), waiting.end(), j) != waiting.end();
+    };
+    if (next_probe == probe_pairs.size()) return std::nullopt;
+    const auto pair = probe_pairs[next_probe];
+    if (!there(pair.first) || !there(pair.second)) return std::nullopt;
+    ++next_probe;
+    return pair;
+  }
+  void observe_probe(const ProbeOutcome& o) override { probed.push_back(o); }
 
   bool wants_profile = false;
   bool joins = false;
+  std::vector<std::pair<JobId, JobId>> probe_pairs;
+  std::size_t next_probe = 0;
   int calls = 0;
   std::vector<Seen> seen;
+  std::vector<ProbeOutcome> probed;
 
  private:
   Decide decide_;

@@ -31,8 +31,11 @@ struct Stay {
   std::size_t last = kOpen;  ///< position in the log of its end
   LogKind how = LogKind::kFinish;
   bool profiling = false;
+  bool probe = false;
   bool doomed = false;  ///< started above known memory
 
+  /// A probe that sent the job back to the queue.
+  bool cut_short() const { return how == LogKind::kProbed; }
   bool on(GpuId g) const { return std::find(gpus.begin(), gpus.end(), g) != gpus.end(); }
 };
 
@@ -79,6 +82,7 @@ Story read(const Facts& f) {
       case LogKind::kArrive:
         break;
       case LogKind::kProfile:
+      case LogKind::kProbe:
       case LogKind::kStart:
         if (now != kOpen) {
           story.broken.push_back(name(e.job) + " starts while it runs, at " + text(e.at));
@@ -91,13 +95,15 @@ Story read(const Facts& f) {
         }
         now = story.stays.size();
         story.stays.push_back({e.job, e.gpus, e.at, e.at, i, kOpen, LogKind::kFinish,
-                               e.kind == LogKind::kProfile, false});
+                               e.kind == LogKind::kProfile, e.kind == LogKind::kProbe, false});
         break;
       case LogKind::kProfiled:
+      case LogKind::kProbed:
       case LogKind::kFinish:
       case LogKind::kOom:
       case LogKind::kFail:
-        if (now == kOpen || story.stays[now].profiling != (e.kind == LogKind::kProfiled)) {
+        if (now == kOpen || story.stays[now].profiling != (e.kind == LogKind::kProfiled) ||
+            (e.kind == LogKind::kProbed && !story.stays[now].probe)) {
           story.broken.push_back(name(e.job) + " ends without having started, at " + text(e.at));
           continue;
         }
@@ -208,12 +214,37 @@ Duration segment(const Facts& f, const Stay& s) {
   return std::min(f.epoch && job.epoch ? *job.epoch : minute, job.work);
 }
 
-/// What the runs of a job have to do, given that it was profiled before or not.
+/// The other one of a probe; nullptr where there is none or more than one.
+const Stay* partner_of(const Story& story, const Stay& probe) {
+  const Stay* found = nullptr;
+  for (const Stay& s : story.stays) {
+    if (!s.probe || s.gpus != probe.gpus || s.job == probe.job) continue;
+    if (s.first > probe.last || s.last < probe.first) continue;  // another time
+    if (found != nullptr) return nullptr;
+    found = &s;
+  }
+  return found;
+}
+
+/// Normalised speed of a member of a probe.
+double speed_in_probe(const Facts& f, const Stay& s, const Stay& other) {
+  const std::array<JobId, 2> both{std::min(s.job, other.job), std::max(s.job, other.job)};
+  std::array<double, 2> speeds{1, 1};
+  f.world.speeds({both, both}, f.noise_seed, speeds);
+  return speeds[s.job == both[0] ? 0 : 1];
+}
+
+/// What the last run of a job has to do, given that it was profiled and probed before or not.
 Duration work_asked(const Facts& f, const Story& story, JobId j) {
   Duration work = f.workload.jobs[index(j)].work;
-  if (!f.keeps_progress) return work;
   for (const Stay& s : story.stays) {
-    if (s.job == j && s.profiling) work -= segment(f, s);
+    if (s.job != j) continue;
+    if (f.keeps_progress && s.profiling) work -= segment(f, s);
+    const Stay* other = s.probe ? partner_of(story, s) : nullptr;
+    if (!f.probes_keep_progress || !s.cut_short() || other == nullptr || s.doomed) continue;
+    const double done = speed_in_probe(f, s, *other) * type_of(f, s.gpus.front()).speed *
+                        static_cast<double>((s.end - s.start).count());
+    work = Duration{std::llround(std::max(static_cast<double>(work.count()) - done, 0.0))};
   }
   return work;
 }
@@ -281,7 +312,8 @@ bool near(double a, double b, double relative) {
 
 Violations check_time(const Facts& f) {
   Violations v;
-  // Within one instant: ends of work and of profiling, failures, arrivals, then what is started.
+  // Within one instant: ends of work and of profiling, failures, ends of probes, arrivals, then what is
+  // started.
   const auto rank = [](LogKind kind) {
     switch (kind) {
       case LogKind::kFinish:
@@ -290,20 +322,25 @@ Violations check_time(const Facts& f) {
       case LogKind::kOom:
       case LogKind::kFail:
         return 1;
-      case LogKind::kArrive:
+      case LogKind::kProbed:
         return 2;
-      case LogKind::kProfile:
+      case LogKind::kArrive:
         return 3;
-      case LogKind::kStart:
+      case LogKind::kProfile:
         return 4;
+      case LogKind::kProbe:
+        return 5;
+      case LogKind::kStart:
+        return 6;
     }
-    return 5;
+    return 7;
   };
   std::vector<Time> started(f.workload.jobs.size(), kNever);
   for (std::size_t i = 0; i < f.log.size(); ++i) {
     const LogEntry& e = f.log[i];
     if (index(e.job) >= started.size()) continue;  // check_jobs says so
-    const bool starts = e.kind == LogKind::kStart || e.kind == LogKind::kProfile;
+    const bool starts =
+        e.kind == LogKind::kStart || e.kind == LogKind::kProfile || e.kind == LogKind::kProbe;
     // A stay of no length makes a second round within the instant.
     const bool no_length = !starts && started[index(e.job)] == e.at;
     if (starts) started[index(e.job)] = e.at;
@@ -370,7 +407,7 @@ Violations check_jobs(const Facts& f) {
     const Stay* first = nullptr;
     for (const Stay& s : story.stays) {
       if (s.job != j) continue;
-      if (s.profiling) {
+      if (s.profiling || s.cut_short()) {
         profiled += s.end - s.start;
       } else if (first == nullptr) {
         first = &s;
@@ -397,6 +434,7 @@ Violations check_memory(const Facts& f) {
   for (const Stay& s : story.stays) {
     const bool ran_out = s.how == LogKind::kOom || s.how == LogKind::kFail;
     if (ran_out && !s.doomed) v.push_back(name(s.job) + " runs out of memory without cause");
+    if (s.doomed && s.cut_short() && s.end - s.start < f.cluster.oom.ramp) continue;
     if (s.doomed && !ran_out) {
       v.push_back(name(s.job) + " starts above the memory limit at " + text(s.start) +
                   " and never runs out of memory");
@@ -494,6 +532,53 @@ Violations check_capacity(const Facts& f) {
       }
     }
   }
+  return v;
+}
+
+Violations check_probes(const Facts& f) {
+  Violations v;
+  const Story story = read(f);
+  std::size_t probes = 0;
+  for (const Stay& s : story.stays) {
+    for (const GpuId g : s.gpus) {
+      for (const Stay* o : present(story, g, s.first)) {
+        if (o->probe != s.probe) v.push_back(name(s.job) + " joins a probe at " + text(s.start));
+      }
+    }
+    if (!s.probe) continue;
+    const Stay* other = partner_of(story, s);
+    if (other == nullptr || other->start != s.start || other->end != s.end) {
+      v.push_back(name(s.job) + " is not probed with one other, from start to end, at " +
+                  text(s.start));
+      continue;
+    }
+    Time due = s.start + f.probe_length;
+    if (f.tick > Duration::zero()) due += (f.tick - due % f.tick) % f.tick;
+    if (s.end > due || (s.cut_short() && other->cut_short() && s.end != due)) {
+      v.push_back(name(s.job) + " is probed from " + text(s.start) + " to " + text(s.end));
+    }
+    if (other->job < s.job) continue;  // once for both
+    ++probes;
+    const auto r =
+        std::find_if(f.record.probes.begin(), f.record.probes.end(), [&](const ProbeRecord& p) {
+          return p.jobs == std::array{s.job, other->job} && p.start == s.start && p.end == s.end;
+        });
+    if (r == f.record.probes.end() || r->gpu != s.gpus.front()) {
+      v.push_back("the probe of " + name(s.job) + " at " + text(s.start) + " is not in the record");
+      continue;
+    }
+    const bool both_finished = s.how == LogKind::kFinish && other->how == LogKind::kFinish;
+    if (r->measured != (s.end > s.start && !s.doomed && !other->doomed && !both_finished)) {
+      v.push_back("the probe of " + name(s.job) + " at " + text(s.start) +
+                  " is wrong about what it measured");
+    }
+    if (r->measured &&
+        r->speeds != std::array{speed_in_probe(f, s, *other), speed_in_probe(f, *other, s)}) {
+      v.push_back("the probe of " + name(s.job) + " at " + text(s.start) +
+                  " has other speeds than the world");
+    }
+  }
+  if (probes != f.record.probes.size()) v.push_back("the record has other probes than the log");
   return v;
 }
 
@@ -619,15 +704,16 @@ Violations check_usage(const Facts& f) {
 
 Violations check_all(const Facts& facts) {
   using Check = Violations (*)(const Facts&);
-  constexpr std::array<std::pair<const char*, Check>, 9> kChecks{{{"time", check_time},
-                                                                  {"jobs", check_jobs},
-                                                                  {"memory", check_memory},
-                                                                  {"work", check_work},
-                                                                  {"gangs", check_gangs},
-                                                                  {"capacity", check_capacity},
-                                                                  {"episodes", check_episodes},
-                                                                  {"outcomes", check_outcomes},
-                                                                  {"usage", check_usage}}};
+  constexpr std::array<std::pair<const char*, Check>, 10> kChecks{{{"time", check_time},
+                                                                   {"jobs", check_jobs},
+                                                                   {"memory", check_memory},
+                                                                   {"work", check_work},
+                                                                   {"gangs", check_gangs},
+                                                                   {"capacity", check_capacity},
+                                                                   {"probes", check_probes},
+                                                                   {"episodes", check_episodes},
+                                                                   {"outcomes", check_outcomes},
+                                                                   {"usage", check_usage}}};
   Violations v;
   for (const auto& [what, check] : kChecks) {
     for (const std::string& found : check(facts)) v.push_back(std::string(what) + ": " + found);

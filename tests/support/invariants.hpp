@@ -30,6 +30,8 @@ struct Facts {
   bool epoch = false;           ///< profiling segments are one epoch
   bool keeps_progress = false;  ///< work done while profiling counts
   bool join = false;            ///< a GPU with residents may take newcomers
+  Duration probe_length{0};
+  bool probes_keep_progress = false;
 };
 
 using Violations = std::vector<std::string>;
@@ -48,6 +50,9 @@ Violations check_work(const Facts& facts);
 Violations check_gangs(const Facts& facts);
 /// No GPU holds too many jobs, a profiled job is alone, GPUs take newcomers only when they may.
 Violations check_capacity(const Facts& facts);
+/// A probe is of two on an otherwise empty GPU, who start and end together after its length, or when
+/// one of them finishes or runs out of memory; the records say the same, with the world's speeds.
+Violations check_probes(const Facts& facts);
 /// The episodes are those of the log: times, members, order, solo times.
 Violations check_episodes(const Facts& facts);
 /// ISD and PS follow from the log and the work asked, and the metrics are their means.

@@ -15,7 +15,8 @@
 /// engine.
 ///
 /// Knows: sharing, joining, gangs, GPU speeds, OOM with retries, learning from finished co-runs.
-/// Knows not: profiling, rounds, ticks, wake-ups (kube-default's back-off).
+/// Knows not: profiling, probes (who is probed with whom is half of the control loop), rounds, ticks,
+/// wake-ups (kube-default's back-off).
 namespace corun::test {
 
 struct ReferenceResult {

@@ -28,6 +28,7 @@ struct ScenarioLimits {
   bool gangs = true;
   bool memory = true;
   bool profiling = true;
+  bool probing = true;
   bool rounding = true;        ///< rounds and ticks
   bool whole_seconds = false;  ///< all times, and GPUs of equal speed
   bool any_limit = true;       ///< max_jobs_per_gpu may be set
@@ -86,6 +87,12 @@ inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits
     jobs.push_back(j);
   }
   s.workload = workload(std::move(jobs));
+  if (limits.probing && !gangs && s.options.control.start == StartMode::kGroup &&
+      s.cluster.max_jobs_per_gpu != 1 && chance(0.5)) {
+    s.options.control.probes = static_cast<int>(1 + rng.below(3));
+    s.options.control.probe_length = time(0.1, 12);
+    s.options.simulation.probes_keep_progress = chance(0.5);
+  }
   return s;
 }
 

@@ -1,0 +1,200 @@
+#include "models/interference/ensemble.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <future>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+
+#include "models/interference/boosted_trees.hpp"
+#include "models/interference/factor_model.hpp"
+#include "models/interference/gp_model.hpp"
+#include "models/interference/model_state.hpp"
+
+namespace corun {
+
+namespace {
+
+/// Of a normal's 90 %.
+constexpr double kReach = 1.6448536269514722;
+/// exp() of this and of its negative are normal numbers.
+constexpr double kLargestExponent = 300;
+
+double speed_at(double slowness) {
+  return std::exp(-std::clamp(slowness, -kLargestExponent, kLargestExponent));
+}
+
+}  // namespace
+
+EnsembleModel::EnsembleModel(const EnsembleModel& other)
+    : InterferenceModel(other),
+      workloads_(other.workloads_),
+      places_(other.places_),
+      seen_(other.seen_),
+      sigma_(other.sigma_) {
+  for (std::size_t m = 0; m < kMembers; ++m) members_[m] = other.members_[m]->clone();
+}
+
+EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& options) {
+  EnsembleModel model;
+  const std::array<std::function<std::unique_ptr<InterferenceModel>()>, kMembers> fits{
+      [&] {
+        FactorOptions factors;
+        factors.seed = options.seed;
+        factors.threads = options.threads;
+        return std::make_unique<FactorModel>(FactorModel::fit(table, factors));
+      },
+      [&] { return std::make_unique<GpModel>(GpModel::fit(table, options)); },
+      [&] { return std::make_unique<BoostedTrees>(BoostedTrees::fit(table, options)); }};
+  const auto policy = options.threads > 1 ? std::launch::async : std::launch::deferred;
+  std::array<std::future<std::unique_ptr<InterferenceModel>>, kMembers> running;
+  for (std::size_t m = 0; m < kMembers; ++m) running[m] = std::async(policy, fits[m]);
+  for (std::size_t m = 0; m < kMembers; ++m) model.members_[m] = running[m].get();
+  model.list_workloads();
+  model.sigma_ = excess_scatter(model, table);
+  return model;
+}
+
+void EnsembleModel::list_workloads() {
+  std::unordered_map<WorkloadKey, std::int32_t> place;
+  for (std::size_t i = 0; i < workloads_.size(); ++i) {
+    place.emplace(workloads_[i], static_cast<std::int32_t>(i));
+  }
+  for (std::size_t m = 0; m < kMembers; ++m) {
+    const std::vector<WorkloadKey>& theirs = members_[m]->workloads();
+    for (std::size_t i = places_[m].size(); i < theirs.size(); ++i) {
+      if (theirs[i] == kUnknownWorkload) {
+        places_[m].push_back(-1);
+        continue;
+      }
+      const auto [at, is_new] =
+          place.emplace(theirs[i], static_cast<std::int32_t>(workloads_.size()));
+      if (is_new) workloads_.push_back(theirs[i]);
+      places_[m].push_back(at->second);
+    }
+  }
+  seen_ = members_.front()->workloads();
+  std::sort(seen_.begin(), seen_.end());
+  while (!seen_.empty() && seen_.back() == kUnknownWorkload) seen_.pop_back();
+}
+
+std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> jobs,
+                                                    std::span<const PairQuery> pairs) const {
+  std::vector<bool> seen;
+  seen.reserve(jobs.size());
+  for (const PairJob& job : jobs) {
+    seen.push_back(std::binary_search(seen_.begin(), seen_.end(), job.workload));
+  }
+  const auto weights = [&](const PairQuery& pair) -> const std::array<double, kMembers>& {
+    return seen[pair.of] && seen[pair.beside] ? kBothSeen : kElse;
+  };
+  for (const PairQuery& pair : pairs) {
+    if (pair.of >= jobs.size() || pair.beside >= jobs.size()) {
+      throw std::invalid_argument("ensemble: a pair is of a job that is not there");
+    }
+  }
+  // Of each member only the pairs in which it has a say.
+  std::array<std::vector<SpeedPrediction>, kMembers> said;
+  for (std::size_t m = 0; m < kMembers; ++m) {
+    std::vector<PairQuery> asked;
+    for (const PairQuery& pair : pairs) {
+      if (weights(pair)[m] > 0) asked.push_back(pair);
+    }
+    said[m] = members_[m]->predict(jobs, asked);
+  }
+  std::array<std::size_t, kMembers> next{};
+  std::vector<SpeedPrediction> out;
+  out.reserve(pairs.size());
+  for (const PairQuery& pair : pairs) {
+    const std::array<double, kMembers>& weight = weights(pair);
+    std::array<double, kMembers> slowness{};
+    std::array<double, kMembers> deviation{};
+    double t = 0;
+    for (std::size_t m = 0; m < kMembers; ++m) {
+      if (weight[m] == 0) continue;
+      const SpeedPrediction& p = said[m][next[m]++];
+      slowness[m] = -std::log(p.speed);
+      deviation[m] = std::log(p.hi / p.lo) / (2 * kReach);
+      t += weight[m] * slowness[m];
+    }
+    double variance = 0;
+    for (std::size_t m = 0; m < kMembers; ++m) {
+      const double off = slowness[m] - t;
+      variance += weight[m] * (deviation[m] * deviation[m] + off * off);
+    }
+    const double sd = std::sqrt(variance);
+    out.push_back(
+        {speed_at(t), speed_at(t) * sd, speed_at(t + kReach * sd), speed_at(t - kReach * sd)});
+  }
+  return out;
+}
+
+std::vector<double> EnsembleModel::sample(std::span<const PairJob> jobs,
+                                          std::span<const PairQuery> pairs,
+                                          std::uint64_t draw) const {
+  const std::vector<SpeedPrediction> expected = predict(jobs, pairs);
+  const std::vector<SpeedPrediction> factors = members_.front()->predict(jobs, pairs);
+  std::vector<double> drawn = members_.front()->sample(jobs, pairs, draw);
+  for (std::size_t q = 0; q < drawn.size(); ++q) {
+    drawn[q] =
+        speed_at(std::log(factors[q].speed) - std::log(drawn[q]) - std::log(expected[q].speed));
+  }
+  return drawn;
+}
+
+void EnsembleModel::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
+  for (const auto& member : members_) {
+    if (member->learns()) member->learn(a, b, speed_a, speed_b);
+  }
+  list_workloads();
+}
+
+nlohmann::json EnsembleModel::save() const {
+  nlohmann::json members = nlohmann::json::object();
+  for (std::size_t m = 0; m < kMembers; ++m) {
+    members[std::string(kNames[m])] = {{"workloads", model_state::packed(places_[m])},
+                                       {"state", members_[m]->save()}};
+  }
+  return {{"members", std::move(members)}, {"sigma", sigma_}};
+}
+
+EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
+                                  std::vector<SpeedTable::Feature> features,
+                                  std::vector<WorkloadKey> workloads) {
+  using namespace model_state;
+  map_of(saved, 2, "the model");
+  EnsembleModel model;
+  const nlohmann::json& members = map_of(saved.at("members"), kMembers, "the members");
+  const auto part = [&](std::size_t m, auto load) {
+    const nlohmann::json& node = map_of(members.at(std::string(kNames[m])), 2, "a member");
+    std::vector<WorkloadKey> keys;
+    model.places_[m] = integers(node, "workloads");
+    for (const std::int32_t at : model.places_[m]) {
+      if (at < -1 || at >= std::ssize(workloads)) {
+        throw std::invalid_argument("a member's workload is not among the model's");
+      }
+      keys.push_back(at < 0 ? kUnknownWorkload : workloads[static_cast<std::size_t>(at)]);
+    }
+    model.members_[m] = load(node.at("state"), features, std::move(keys));
+  };
+  part(0, [](const auto& state, auto f, auto keys) {
+    return std::make_unique<FactorModel>(FactorModel::load(state, f, std::move(keys)));
+  });
+  part(1, [](const auto& state, auto f, auto keys) {
+    return std::make_unique<GpModel>(GpModel::load(state, f, std::move(keys)));
+  });
+  part(2, [](const auto& state, auto f, auto keys) {
+    return std::make_unique<BoostedTrees>(BoostedTrees::load(state, f, std::move(keys)));
+  });
+  model.sigma_ = number_of(saved.at("sigma"), "sigma");
+  if (model.sigma_ < 0 || model.sigma_ > 1e3) {
+    throw std::invalid_argument("the scatter around the model is not possible");
+  }
+  model.workloads_ = std::move(workloads);
+  model.list_workloads();
+  return model;
+}
+
+}  // namespace corun

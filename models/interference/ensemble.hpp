@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "models/interference/interference_model.hpp"
+
+/// Ensemble, the default: what factors, gp and boosted-trees say, averaged in t = -log(speed).
+///
+///   t = sum_m w_m t_m          sd^2 = sum_m w_m (sd_m^2 + (t_m - t)^2)
+///
+/// sd_m is a member's 90 % interval over twice 1.645; the interval is the normal's around t. So members
+/// that disagree widen it. Weights by what is known of the pair: both jobs measured before, in any
+/// company: factors 2/3, gp 1/3; else a third each, since trees carry farther from what was measured.
+/// They are the same for every table and never fitted.
+///
+/// A co-run is learnt by the members that learn (gp); the others wait for the next fit.
+namespace corun {
+
+class EnsembleModel final : public InterferenceModel {
+ public:
+  static constexpr std::size_t kMembers = 3;
+  static constexpr std::array<std::string_view, kMembers> kNames{"factors", "gp", "boosted-trees"};
+  static constexpr std::array<double, kMembers> kBothSeen{2.0 / 3, 1.0 / 3, 0};
+  static constexpr std::array<double, kMembers> kElse{1.0 / 3, 1.0 / 3, 1.0 / 3};
+
+  /// std::invalid_argument as its members.
+  static EnsembleModel fit(const SpeedTable& table, const FitOptions& options);
+  static EnsembleModel load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> features,
+                            std::vector<WorkloadKey> workloads);
+
+  EnsembleModel(const EnsembleModel& other);
+  EnsembleModel(EnsembleModel&&) noexcept = default;
+  EnsembleModel& operator=(const EnsembleModel&) = delete;
+  EnsembleModel& operator=(EnsembleModel&&) noexcept = default;
+  ~EnsembleModel() override = default;
+
+  std::unique_ptr<InterferenceModel> clone() const override {
+    return std::make_unique<EnsembleModel>(*this);
+  }
+  const std::vector<SpeedTable::Feature>& features() const override {
+    return members_.front()->features();
+  }
+  const std::vector<WorkloadKey>& workloads() const override { return workloads_; }
+  using InterferenceModel::predict;
+  std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
+                                       std::span<const PairQuery> pairs) const override;
+  /// A sample of factors, moved to the ensemble's prediction.
+  std::vector<double> sample(std::span<const PairJob> jobs, std::span<const PairQuery> pairs,
+                             std::uint64_t draw) const override;
+  double residual_sigma() const override { return sigma_; }
+  bool learns() const override { return true; }
+  void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) override;
+  nlohmann::json save() const override;
+
+ private:
+  EnsembleModel() = default;
+  /// Gives the members' new jobs their places among all.
+  void list_workloads();
+
+  std::array<std::unique_ptr<InterferenceModel>, kMembers> members_;
+  std::vector<WorkloadKey> workloads_;  ///< of all members; each once
+  /// Of each member's workloads, where they are among all; -1: cannot be found again.
+  std::array<std::vector<std::int32_t>, kMembers> places_;
+  std::vector<WorkloadKey> seen_;  ///< by factors, ascending
+  double sigma_ = 0;
+};
+
+}  // namespace corun

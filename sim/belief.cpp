@@ -1,0 +1,36 @@
+#include "sim/belief.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sim/rng.hpp"
+
+namespace corun {
+
+PairBelief sampled_cost(const PairBelief& expected, std::uint64_t draw, std::uint32_t a,
+                        std::uint32_t b) {
+  const std::array<std::uint32_t, 2> both{std::min(a, b), std::max(a, b)};
+  Rng rng(draw, Stream::kThompson, hash_entity(both));
+  const double of_lower = rng.normal();
+  const double of_upper = a == b ? of_lower : rng.normal();
+  const double of_ps = rng.normal();
+  const double scale = 1 / std::sqrt(expected.co_runs);
+  PairBelief drawn = expected;
+  drawn.isd_a += scale * expected.sd_a * (a <= b ? of_lower : of_upper);
+  drawn.isd_b += scale * expected.sd_b * (a <= b ? of_upper : of_lower);
+  drawn.ps += scale * expected.sd_ps * of_ps;
+  return drawn;
+}
+
+PairBelief ClusterBelief::sampled_cluster_pair(int a, int b, std::uint64_t draw) const {
+  return sampled_cost(cluster_pair(a, b), draw, static_cast<std::uint32_t>(a),
+                      static_cast<std::uint32_t>(b));
+}
+
+PairBelief Belief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const {
+  return sampled_cost(pair(a, b), draw, static_cast<std::uint32_t>(index(a)),
+                      static_cast<std::uint32_t>(index(b)));
+}
+
+}  // namespace corun

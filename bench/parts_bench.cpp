@@ -1,5 +1,4 @@
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <sstream>
@@ -8,7 +7,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include "models/interference/factor_model.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 #include "policies/matching.hpp"
 #include "sim/rng.hpp"
@@ -116,55 +114,6 @@ void observe_co_runs(benchmark::State& state, double decay) {
 
 void knowledge_observe(benchmark::State& state) { observe_co_runs(state, 0); }
 void knowledge_observe_and_forget(benchmark::State& state) { observe_co_runs(state, 0.01); }
-constexpr std::size_t kModelJobs = 100;
-constexpr std::size_t kModelFeatures = 3;
-
-/// Pairs of 100 jobs with three features on a log scale; speeds that depend on who meets whom.
-corun::SpeedTable speed_table(std::int64_t rows) {
-  corun::SpeedTable table;
-  table.features = {{"a", corun::FeatureScale::kLog},
-                    {"b", corun::FeatureScale::kLog},
-                    {"c", corun::FeatureScale::kLog}};
-  Rng rng(1, Stream::kTest);
-  for (std::size_t j = 0; j < kModelJobs; ++j) {
-    table.jobs.push_back(static_cast<corun::WorkloadKey>(j));
-    for (std::size_t f = 0; f < kModelFeatures; ++f) {
-      table.values.push_back(std::exp(rng.normal()));
-    }
-  }
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::uint32_t a = rng.below(kModelJobs);
-    const std::uint32_t b = rng.below(kModelJobs);
-    const auto speed = [&](std::uint32_t of, std::uint32_t beside) {
-      const double x = std::log(table.of(of)[0]) * std::log(table.of(beside)[1]);
-      return std::exp(-0.3 - 0.1 * x - 0.05 * rng.normal());
-    };
-    const double speed_a = speed(a, b);
-    table.rows.push_back({a, b, speed_a, speed(b, a)});
-  }
-  return table;
-}
-
-void model_fit(benchmark::State& state) {
-  const corun::SpeedTable table = speed_table(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(corun::FactorModel::fit(table));
-}
-
-/// All ordered pairs of 100 jobs in one batch, of jobs known by name or by their features only; time
-/// per direction is the inverse of items per second.
-void model_predict(benchmark::State& state) {
-  const corun::SpeedTable table = speed_table(1000);
-  const corun::FactorModel model = corun::FactorModel::fit(table);
-  std::vector<corun::PairJob> jobs;
-  std::vector<corun::PairQuery> pairs;
-  for (std::size_t i = 0; i < kModelJobs; ++i) {
-    jobs.push_back({state.range(0) != 0 ? table.jobs[i] : corun::kUnknownWorkload,
-                    {table.of(i), kModelFeatures}});
-    for (std::size_t j = 0; j < kModelJobs; ++j) pairs.push_back({i, j});
-  }
-  for (auto _ : state) benchmark::DoNotOptimize(model.predict(jobs, pairs));
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pairs.size()));
-}
 
 BENCHMARK(matching_random)
     ->Name("matching/random")
@@ -194,18 +143,6 @@ BENCHMARK(knowledge_observe)
     ->Args({100, 0})
     ->Args({1000000, 0})
     ->Args({1000000, 1});
-BENCHMARK(model_fit)
-    ->Name("model/fit")
-    ->ArgName("rows")
-    ->Arg(100)
-    ->Arg(1000)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(model_predict)
-    ->Name("model/predict")
-    ->ArgName("seen")
-    ->Arg(1)
-    ->Arg(0)
-    ->Unit(benchmark::kMillisecond);
 BENCHMARK(read_job_csv)
     ->Name("read_job_csv")
     ->ArgName("rows")

@@ -321,6 +321,8 @@ int eval(const std::vector<std::string>& arguments) {
       "with --split: learning curve, fits on at most so many measured pairs, as 10,30,100");
   add("probes", po::value<std::string>(),
       "with --split job or family: so many pairs of each job held out are known, as 0,1,3,5");
+  add("figure", po::value<std::string>(),
+      "with --split: draw the calibration, or the curve over --rows or --probes, to this SVG");
   add("queues", po::value<std::string>()->default_value("100"),
       "random queues per session; 1 to 100000");
   add("seed", po::value<std::string>()->default_value("1"), "which queues are drawn");
@@ -343,11 +345,12 @@ int eval(const std::vector<std::string>& arguments) {
     asked.models = list_option(*values, "model");
     asked.rows = counts_option(*values, "rows", 1);
     asked.probes = counts_option(*values, "probes", 0);
+    if (values->count("figure") != 0) asked.figure = (*values)["figure"].as<std::string>();
     asked.queues = static_cast<std::size_t>(queues);
     asked.seed = seed;
     return model_cross_validate(asked, common);
   }
-  for (const char* key : {"model", "rows", "probes"}) {
+  for (const char* key : {"model", "rows", "probes", "figure"}) {
     if (values->count(key) != 0) {
       throw InputError(std::string("--") + key, "goes with --split only");
     }

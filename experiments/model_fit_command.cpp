@@ -13,35 +13,19 @@
 #include "experiments/atomic_file.hpp"
 #include "experiments/model_file.hpp"
 #include "experiments/model_words.hpp"
-#include "experiments/pair_evaluation.hpp"
-#include "experiments/progress.hpp"
 #include "models/device.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
-#include "traces/csv_reader.hpp"
 #include "traces/pair_table.hpp"
 
-/// `corun model fit` and `corun model predict`, and cross-validation for `corun model eval`: what pairs
-/// of jobs cost each other, learnt from measured pairs.
+/// `corun model fit` and `corun model predict`: what pairs of jobs cost each other, learnt from measured
+/// pairs.
 namespace corun {
 
 namespace {
 
 namespace po = boost::program_options;
 using Json = nlohmann::ordered_json;
-
-PairTable read_tables(const std::vector<std::string>& paths, const CommonOptions& common,
-                      WorkloadKeys& keys) {
-  PairTable all;
-  for (const std::string& path : paths) {
-    if (path == "papers") {
-      append(all, papers_pair_table(keys));
-      continue;
-    }
-    append(all, read_pair_table(find_input_file(path, common, "--pairs"), keys));
-  }
-  return all;
-}
 
 /// What predicts a table: its features must be those that the model was fitted on.
 void check_features(const InterferenceModel& model, const PairTable& table) {
@@ -64,122 +48,6 @@ std::size_t measured_jobs(const SpeedTable& table) {
     seen.insert(row.b);
   }
   return seen.size();
-}
-
-std::string cell(double x, double unit, int digits) {
-  return std::isnan(x) ? "-" : fmt::format("{:.{}f}", unit * x, digits);
-}
-
-std::string cell(double x, double error, double unit, int digits) {
-  return std::isnan(x)       ? "-"
-         : std::isnan(error) ? cell(x, unit, digits)
-                             : cell(x, unit, digits) + " +- " + cell(error, unit, digits);
-}
-
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
-
-std::string table_of(const PairEvaluation& e) {
-  constexpr std::array<std::string_view, 3> kHeldOut{"random pairs, five folds", "unseen job",
-                                                     "unseen family"};
-  std::string out = fmt::format("{}: {} scored pairs of {} jobs; held out: {}", e.data, e.pairs,
-                                e.jobs, kHeldOut[static_cast<std::size_t>(e.split)]);
-  if (e.probes > 0) out += fmt::format(", {} pairs of each known", e.probes);
-  out += fmt::format(" ({} fits{})\n", e.folds,
-                     e.rows > 0 ? fmt::format(" on {} pairs each", e.rows) : "");
-  out += fmt::format("  {:<14}{:>16}{:>7}{:>9}{:>7}{:>10}{:>10}{:>10}{:>15}\n", "predictor",
-                     "MAE ISD %", "RMSE", "MAPE J_c", "PS %", "Spearman", "in 90 %", "width %",
-                     "regret");
-  for (const PairScore& s : e.scores) {
-    out += fmt::format("  {:<14}{:>16}{:>7}{:>9}{:>7}{:>10}{:>10}{:>10}{:>15}\n", s.predictor,
-                       cell(s.mae, s.mae_error, 100, 2), cell(s.rmse, 100, 1), cell(s.mape, 100, 1),
-                       cell(s.ps_mae, 100, 2), cell(s.spearman, 1, 2), cell(s.covered, 100, 1),
-                       cell(s.width, 100, 1), cell(s.regret, s.regret_error, 1, 2));
-  }
-  for (const auto& [name, why] : e.left_out) out += fmt::format("  {:<14}  - ({})\n", name, why);
-  if (e.queues > 0) {
-    out += fmt::format(
-        "  {} queues of 24 jobs: mean ISD {:.1f} % paired as well as can be, {:.1f} % at random\n",
-        e.queues, 100 * e.best_isd, 100 * e.random_isd);
-  }
-  return out;
-}
-
-Json json_of(const PairEvaluation& e) {
-  Json json{{"data", e.data},
-            {"split", name_of(e.split)},
-            {"rows", e.rows > 0 ? Json(e.rows) : Json(nullptr)},
-            {"probes", e.probes},
-            {"pairs", e.pairs},
-            {"jobs", e.jobs},
-            {"folds", e.folds},
-            {"queues", e.queues},
-            {"best_isd", e.best_isd},
-            {"random_isd", e.random_isd}};
-  json["predictors"] = Json::array();
-  for (const PairScore& s : e.scores) {
-    Json calibration = Json::array();
-    for (std::size_t l = 0; l < s.calibration.size(); ++l) {
-      calibration.push_back({{"level", kLevels[l]}, {"below", s.calibration[l]}});
-    }
-    json["predictors"].push_back({{"predictor", s.predictor},
-                                  {"mae", s.mae},
-                                  {"mae_error", number(s.mae_error)},
-                                  {"rmse", s.rmse},
-                                  {"mape", s.mape},
-                                  {"ps_mae", s.ps_mae},
-                                  {"spearman", number(s.spearman)},
-                                  {"covered", number(s.covered)},
-                                  {"width", number(s.width)},
-                                  {"regret", number(s.regret)},
-                                  {"regret_error", number(s.regret_error)},
-                                  {"calibration", std::move(calibration)}});
-  }
-  json["left_out"] = Json::object();
-  for (const auto& [name, why] : e.left_out) json["left_out"][name] = why;
-  return json;
-}
-
-constexpr std::string_view kCsvHeader =
-    "data,split,rows,probes,predictor,mae,mae_error,rmse,mape,ps_mae,spearman,covered,width,regret,"
-    "regret_error\n";
-
-std::string csv_of(const PairEvaluation& e) {
-  std::string out;
-  for (const PairScore& p : e.scores) {
-    out += fmt::format("{},{},{},{},{}", csv_text(e.data), name_of(e.split),
-                       e.rows > 0 ? std::to_string(e.rows) : "", e.probes, p.predictor);
-    for (const double x : {p.mae, p.mae_error, p.rmse, p.mape, p.ps_mae, p.spearman, p.covered,
-                           p.width, p.regret, p.regret_error}) {
-      out += "," + csv_number(x);
-    }
-    out += "\n";
-  }
-  return out;
-}
-
-std::vector<const InterferenceModelEntry*> models_of(const std::vector<std::string>& names) {
-  std::vector<const InterferenceModelEntry*> models;
-  const auto add = [&](const InterferenceModelEntry* entry) {
-    if (std::ranges::find(models, entry) == models.end()) models.push_back(entry);
-  };
-  if (names.empty()) {
-    add(find_interference_model("cluster-mean"));
-    add(find_interference_model("default"));
-  }
-  for (const std::string& name : names) {
-    if (name == "all") {
-      for (const InterferenceModelEntry& entry : interference_model_catalog()) add(&entry);
-      continue;
-    }
-    const InterferenceModelEntry* entry = find_interference_model(name);
-    if (entry == nullptr) {
-      std::vector<std::string_view> known{"all", "default"};
-      for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
-      throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, known));
-    }
-    add(entry);
-  }
-  return models;
 }
 
 }  // namespace
@@ -229,7 +97,7 @@ int model_fit(const std::vector<std::string>& arguments) {
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max());
 
   WorkloadKeys keys;
-  const PairTable table = read_tables(pairs, common, keys);
+  const PairTable table = read_pair_tables(pairs, common, keys);
   FitOptions options;
   options.seed = static_cast<std::uint64_t>(seed);
   options.threads = static_cast<int>(common.threads);
@@ -331,57 +199,6 @@ int model_predict(const std::vector<std::string>& arguments) {
                            table.speeds.jobs.size(),
                            seen.empty() ? file.name + " goes by features alone"
                                         : fmt::format("{} of the jobs never measured", unseen));
-  return kDone;
-}
-
-int model_cross_validate(const CrossValidation& asked, const CommonOptions& common) {
-  WorkloadKeys keys;
-  const PairTable table = read_tables(asked.tables, common, keys);
-  const bool has_families =
-      std::ranges::none_of(table.families, [](const std::string& f) { return f.empty(); });
-  std::vector<PairSplit> splits;
-  for (const PairSplit s : {PairSplit::kPairs, PairSplit::kJob, PairSplit::kFamily}) {
-    const bool possible = s != PairSplit::kFamily || has_families;
-    if (asked.split == name_of(s) || (asked.split == "all" && possible)) splits.push_back(s);
-  }
-  if (splits.empty()) {
-    constexpr std::array<std::string_view, 4> kKnown{"pairs", "job", "family", "all"};
-    throw InputError(
-        "--split", "found '" + printable(asked.split) + "': " + did_you_mean(asked.split, kKnown));
-  }
-  if (!asked.probes.empty() && asked.split != "job" && asked.split != "family") {
-    throw InputError("--probes", "goes with --split job or family, where somebody is held out");
-  }
-  PairEvaluationOptions options;
-  options.models = models_of(asked.models);
-  options.seed = asked.seed;
-  options.queues = asked.queues;
-  options.threads = common.threads;
-  // Points of the curves; 0 rows are all of them.
-  const auto or_none = [](const std::vector<std::size_t>& points) {
-    return points.empty() ? std::vector<std::size_t>{0} : points;
-  };
-  std::string text;
-  Json json = Json::array();
-  std::string csv(kCsvHeader);
-  for (const PairSplit split : splits) {
-    for (const std::size_t rows : or_none(asked.rows)) {
-      for (const std::size_t probes : or_none(asked.probes)) {
-        options.rows = rows;
-        options.probes = probes;
-        Progress progress("fitting", common.quiet);
-        const PairEvaluation e =
-            evaluate_pairs(table, split, options,
-                           [&](std::size_t done, std::size_t of) { progress.update(done, of); });
-        text += (text.empty() ? "" : "\n") + table_of(e);
-        json.push_back(json_of(e));
-        csv += csv_of(e);
-      }
-    }
-  }
-  emit(common, common.format == Format::kJson  ? json.dump(2) + "\n"
-               : common.format == Format::kCsv ? csv
-                                               : text);
   return kDone;
 }
 

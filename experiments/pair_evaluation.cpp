@@ -492,7 +492,7 @@ PairTable papers_pair_table(WorkloadKeys& keys) {
   const std::vector<CorunMeasurement> rows = paper_measurements(keys);
   PairTable table;
   table.source = "papers";
-  table.speeds = speed_table(rows, ImputedProfiles::kUnknown);
+  table.speeds = speed_table(rows, ImputedProfiles::kBelieved);
   table.gpu = kPaperGpuType;
   table.sharing = kPaperSharing;
   table.has_speeds = true;

@@ -87,8 +87,8 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
                               const PairEvaluationOptions& options,
                               const std::function<void(std::size_t, std::size_t)>& progress = {});
 
-/// The pairs of the papers' tables (JRS II to VII, PriRecT III and IV) with their solo times; profiles
-/// that nobody published are unknown.
+/// The pairs of the papers' tables (JRS II to VII, PriRecT III and IV) with their solo times; for
+/// profiles that nobody published their cluster's centre stands in.
 PairTable papers_pair_table(WorkloadKeys& keys);
 
 }  // namespace corun

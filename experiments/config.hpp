@@ -42,14 +42,15 @@ struct ClusterConfig {
 struct WorldConfig {
   std::string model = "measured";
   std::string fallback = "contention";
-  std::optional<std::string> path;  ///< *.corun.csv; null: the papers' tables
+  std::optional<std::string> path;  ///< *.corun.csv or a pair table; null: the papers' tables
   bool noise = true;
 };
 
 struct BeliefConfig {
   std::string model = "cluster-mean";    ///< cluster-mean | truth | an interference model
   std::string initial = "jrs";           ///< a name of `corun list knowledge`, or FILE: a
-                                         ///< knowledge base, for models a *.corun.csv
+                                         ///< knowledge base, *.corun.csv or a pair table
+  double known = 1;                      ///< share of the measured pairs known beforehand
   std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties that hold for jobs
 };
 

@@ -116,6 +116,7 @@ template <typename Visitor>
 void visit(Visitor& v, BeliefConfig& c) {
   v.field("model", c.model, models_and({"cluster-mean", "truth", "default"}));
   v.field("initial", c.initial, AnyText{});
+  v.field("known", c.known, Number{0, 1});
   v.field("overrides", c.overrides, AnyText{});
 }
 

@@ -11,6 +11,7 @@
 #include "experiments/gpu_types.hpp"
 #include "experiments/knowledge_catalog.hpp"
 #include "experiments/knowledge_file.hpp"
+#include "experiments/known_pairs.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/truth_belief.hpp"
@@ -79,6 +80,21 @@ std::string suggest(const Entries& entries, const std::string& word) {
   return did_you_mean(word, names);
 }
 
+/// What models go by of a job: its profile, and what the trace knows beyond it.
+std::vector<double> features_of(const Trace& trace, std::size_t job, const Profile& profile,
+                                const std::vector<SpeedTable::Feature>& wanted,
+                                ImputedProfiles imputed) {
+  std::vector<double> values = feature_values(profile, wanted, imputed);
+  const std::size_t width = trace.feature_list.size();
+  for (std::size_t f = 0; f < wanted.size(); ++f) {
+    const auto at = std::ranges::find(trace.feature_list, wanted[f]);
+    if (at == trace.feature_list.end()) continue;
+    values[f] =
+        trace.features[job * width + static_cast<std::size_t>(at - trace.feature_list.begin())];
+  }
+  return values;
+}
+
 Duration seconds_or_zero(const std::optional<double>& s) {
   return s ? from_seconds(*s) : Duration::zero();
 }
@@ -104,7 +120,11 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
     // Once: a file that changes or goes during a long run must not change the run.
     TraceRequest request;
     request.path = resolve_path(*config_.workload.path, "workload.path");
-    file_trace_ = source_->make(request, keys_);
+    if (source_->generates) {
+      source_pairs_ = &pair_table(request.path);
+    } else {
+      file_trace_ = source_->make(request, keys_);
+    }
   } else if (config_.workload.path && !file_trace_) {
     throw InputError(config_.place("workload.path"), "source '" + config_.workload.source +
                                                          "' reads no file; remove workload.path");
@@ -127,8 +147,11 @@ std::string Experiment::resolve_path(const std::string& path, const std::string&
   for (const fs::path& candidate : candidates) {
     std::error_code error;
     if (!fs::is_regular_file(candidate, error)) continue;
-    input_files_.push_back(candidate.string());
-    inputs_.push_back("sha256:" + sha256_of_file(candidate.string()) + " " + path);
+    const std::string input = "sha256:" + sha256_of_file(candidate.string()) + " " + path;
+    if (std::ranges::find(inputs_, input) == inputs_.end()) {
+      input_files_.push_back(candidate.string());
+      inputs_.push_back(input);
+    }
     return candidate.string();
   }
   std::string looked;
@@ -163,11 +186,18 @@ void Experiment::build_cluster() {
 void Experiment::build_world() {
   const WorldConfig& w = config_.world;
   std::vector<CorunMeasurement> rows;
+  const PairTable* pairs = nullptr;
   if (w.path) {
-    rows = read_corun_csv(resolve_path(*w.path, "world.path"), keys_).measurements;
+    const std::string path = resolve_path(*w.path, "world.path");
+    if (has_row_per_pair(path)) {
+      pairs = &pair_table(path);
+    } else {
+      rows = read_corun_csv(path, keys_).measurements;
+    }
   } else {
     rows = paper_measurements(keys_);
   }
+  const SpeedTable table = pairs ? pairs->speeds : speed_table(rows, ImputedProfiles::kBelieved);
   const bool measured = w.model == "measured";
   const std::string& name = measured ? w.fallback : w.model;
   const InterferenceModelEntry* entry = find_interference_model(name);
@@ -177,22 +207,28 @@ void Experiment::build_world() {
         "unknown model '" + printable(name) + "': " + suggest(interference_model_catalog(), name));
   }
   try {
-    model_ = entry->fit(speed_table(rows, ImputedProfiles::kBelieved), FitOptions{});
+    model_ = entry->fit(table, FitOptions{});
   } catch (const std::invalid_argument& e) {
     throw InputError(config_.place("world.path"),
                      std::string(e.what()) + "; a world needs measured pairs to be fitted on");
   }
-  measured_ = measured ? std::make_shared<MeasuredTable>(rows) : std::make_shared<MeasuredTable>();
+  measured_ = !measured ? std::make_shared<MeasuredTable>()
+              : pairs   ? std::make_shared<MeasuredTable>(table)
+                        : std::make_shared<MeasuredTable>(rows);
   if (w.path) {
-    const auto pairs = std::count_if(
-        rows.begin(), rows.end(), [](const CorunMeasurement& r) { return r.members.size() == 2; });
-    constexpr std::ptrdiff_t kFew = 20;
-    if (pairs < kFew) {
-      warnings_.push_back("the model " + name + " is fitted on " + std::to_string(pairs) +
-                          " pairs of " + *w.path +
+    constexpr std::size_t kFew = 20;
+    if (table.rows.size() < kFew) {
+      warnings_.push_back("the model " + name + " is fitted on " +
+                          std::to_string(table.rows.size()) + " pairs of " + *w.path +
                           ": too few to trust it where nothing was "
                           "measured (corun model eval --pairs FILE says how far off it is)");
     }
+  }
+  if (pairs) {
+    extrapolated_ = gpu_type_of_table(pairs->gpu) != config_.cluster.gpu_type ||
+                    (!pairs->sharing.empty() && pairs->sharing != config_.cluster.sharing);
+    warn_of_pairs(*pairs, "the world was measured");
+    return;
   }
   const bool known_here = std::any_of(rows.begin(), rows.end(), [&](const CorunMeasurement& r) {
     return r.gpu_type == config_.cluster.gpu_type && r.sharing == config_.cluster.sharing;
@@ -205,14 +241,55 @@ void Experiment::build_world() {
   }
 }
 
+const PairTable& Experiment::pair_table(const std::string& path) {
+  const auto known = pair_tables_.find(path);
+  if (known != pair_tables_.end()) return known->second;
+  PairTable table = read_pair_table(path, keys_);
+  if (std::ranges::none_of(table.scored, [](bool scored) { return scored; })) {
+    throw InputError(
+        path + ":1:1",
+        "found no pair of which both speeds were measured, expected some; give a table "
+        "with norm_a and norm_b or co-run measurements");
+  }
+  return pair_tables_.emplace(path, std::move(table)).first->second;
+}
+
+void Experiment::warn_of_pairs(const PairTable& pairs, const std::string& who) {
+  const std::string gpu(gpu_type_of_table(pairs.gpu));
+  if (gpu != config_.cluster.gpu_type) {
+    warnings_.push_back(who + " on " + printable(gpu) + " (" + printable(pairs.source) +
+                        "), not on " + config_.cluster.gpu_type +
+                        ": set cluster.gpu_type, or co-run costs are extrapolated");
+  }
+  if (!pairs.sharing.empty() && pairs.sharing != config_.cluster.sharing) {
+    warnings_.push_back(who + " with " + printable(pairs.sharing) + " (" + printable(pairs.source) +
+                        "), not with " + config_.cluster.sharing +
+                        ": set cluster.sharing, or co-run costs are extrapolated");
+  }
+}
+
 void Experiment::build_belief() {
+  const std::string& model = config_.belief.model;
   const std::string& initial = config_.belief.initial;
-  if (config_.belief.model != "cluster-mean" && config_.belief.model != "truth") {
-    build_model_prior();
-    initial_knowledge_ = find_knowledge("none")->make();
+  const bool clusters = model == "cluster-mean" || model == "truth";
+  const auto refuse_share = [&] {
+    if (config_.belief.known == 1) return;
+    throw InputError(config_.place("belief.known"),
+                     "belief.known is a share of measured pairs, and " + model + " from " +
+                         printable(initial) +
+                         " starts from none; leave it out or name a pair table in belief.initial");
+  };
+  if (!clusters) {
+    if (initial == "none") refuse_share();
+    if (initial == "jrs" || initial == "prirect" || initial == "none") {
+      build_model_prior({});
+    } else {
+      build_model_prior(resolve_path(initial, "belief.initial"));
+    }
     return;
   }
   if (const KnowledgeEntry* entry = find_knowledge(initial)) {
+    refuse_share();
     initial_knowledge_ = entry->make();
   } else {
     std::vector<std::string_view> known;
@@ -223,7 +300,18 @@ void Experiment::build_belief() {
       throw InputError(config_.place("belief.initial"), "no knowledge base '" + printable(initial) +
                                                             "': " + did_you_mean(initial, known));
     }
-    KnowledgeFile file = read_knowledge_file(resolve_path(initial, "belief.initial"));
+    const std::string path = resolve_path(initial, "belief.initial");
+    if (has_pair_header(path)) {
+      if (model == "truth") {
+        throw InputError(config_.place("belief.initial"),
+                         "belief.model truth learns nothing from a table of pairs; leave it out");
+      }
+      // Clusters of the table's own jobs: the papers' centres hold for their profiles only.
+      build_model_prior(path);
+      return;
+    }
+    refuse_share();
+    KnowledgeFile file = read_knowledge_file(path);
     const std::string here = config_.cluster.gpu_type + " " + config_.cluster.sharing;
     for (const KnowledgeSource& source : file.sources) {
       if (source.measured_on.empty() || source.measured_on == here) continue;
@@ -240,25 +328,61 @@ void Experiment::build_belief() {
   }
 }
 
-void Experiment::build_model_prior() {
+void Experiment::build_model_prior(const std::optional<std::string>& path) {
   const std::string& name = config_.belief.model;
   const std::string& initial = config_.belief.initial;
-  std::vector<CorunMeasurement> rows;
-  if (initial == "jrs" || initial == "prirect") {
-    rows = paper_measurements(keys_, initial == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
-  } else if (initial != "none") {
-    rows = read_corun_csv(resolve_path(initial, "belief.initial"), keys_).measurements;
+  SpeedTable table;
+  if (path && has_row_per_pair(*path)) {
+    const PairTable& pairs = pair_table(*path);
+    warn_of_pairs(pairs, "what the belief knows beforehand was measured");
+    table = pairs.speeds;
+  } else {
+    std::vector<CorunMeasurement> rows;
+    if (path) {
+      rows = read_corun_csv(*path, keys_).measurements;
+    } else if (initial != "none") {
+      rows =
+          paper_measurements(keys_, initial == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
+    }
+    table = speed_table(rows, ImputedProfiles::kUnknown);
   }
   if (config_.belief.overrides) {
     throw InputError(config_.place("belief.overrides"),
                      "belief.model " + name + " has no clusters to override; leave it out");
   }
+  const InterferenceModelEntry& entry = *find_interference_model(name);
   try {
-    model_prior_ = ModelBelief::make_prior(speed_table(rows, ImputedProfiles::kUnknown),
-                                           *find_interference_model(name), FitOptions{});
+    if (config_.belief.known == 1) {
+      model_prior_ = ModelBelief::make_prior(std::move(table), entry, FitOptions{});
+    } else {  // fitted in each replication, on what is known there; that it can be is seen now
+      constexpr double kFew = 8;
+      const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
+      ModelBelief::make_prior(known_pairs(table, share, config_.seed), entry, FitOptions{});
+      model_prior_ = std::make_shared<ModelBelief::Prior>(
+          ModelBelief::Prior{std::move(table), nullptr, &entry, FitOptions{}});
+    }
   } catch (const std::invalid_argument& e) {
     throw InputError(config_.place("belief.initial"), e.what());
   }
+  initial_knowledge_ = find_knowledge("none")->make();
+}
+
+std::shared_ptr<const ModelBelief::Prior> Experiment::prior_of(std::size_t number) const {
+  if (config_.belief.known == 1) return model_prior_;
+  {
+    const std::lock_guard lock(known_priors_mutex_);
+    const auto at = known_priors_.find(number);
+    if (at != known_priors_.end()) return at->second;
+  }
+  SpeedTable known = known_pairs(model_prior_->table, config_.belief.known, seed_of(number));
+  std::shared_ptr<const ModelBelief::Prior> prior;
+  try {
+    prior = ModelBelief::make_prior(std::move(known), *model_prior_->entry, model_prior_->options);
+  } catch (const std::invalid_argument& e) {
+    throw InputError(config_.place("belief.known"), e.what());
+  }
+  const std::lock_guard lock(known_priors_mutex_);
+  return known_priors_.emplace(number, std::move(prior)).first->second;
 }
 
 void Experiment::build_policies() {
@@ -397,6 +521,7 @@ Trace Experiment::make_trace(std::size_t number) const {
   request.load = config_.workload.load;
   request.gpus = cluster_.gpu_count();
   request.seed = seed_of(number);
+  request.pairs = source_pairs_;
   Trace trace;
   if (file_trace_) {
     trace = *file_trace_;
@@ -437,7 +562,10 @@ std::unique_ptr<World> Experiment::make_world(const Trace& trace) const {
   std::vector<WorldJob> jobs;
   jobs.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    jobs.push_back({trace.keys[j], trace.workload.jobs[j].profile});
+    const Profile& profile = trace.workload.jobs[j].profile;
+    jobs.push_back(
+        {trace.keys[j], profile,
+         features_of(trace, j, profile, model_->features(), ImputedProfiles::kBelieved)});
   }
   return std::make_unique<InterferenceWorld>(measured_, model_, std::move(jobs), extrapolated_);
 }
@@ -518,14 +646,15 @@ std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t 
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(world, solo_times(trace), config_.world.noise);
   } else if (policy.entry->needs == PolicyNeeds::kBelief && model_prior_) {
+    const std::shared_ptr<const ModelBelief::Prior> prior = prior_of(number);
     std::vector<BelievedJob> jobs;
     for (const JobView& face : make_faces(trace, number)) {
-      jobs.push_back(
-          {trace.keys[index(face.id)],
-           feature_values(face.profile, model_prior_->table.features, ImputedProfiles::kUnknown),
-           face.estimate});
+      jobs.push_back({trace.keys[index(face.id)],
+                      features_of(trace, index(face.id), face.profile, prior->table.features,
+                                  ImputedProfiles::kUnknown),
+                      face.estimate});
     }
-    context.belief = std::make_unique<ModelBelief>(model_prior_, std::move(jobs));
+    context.belief = std::make_unique<ModelBelief>(prior, std::move(jobs));
   } else if (policy.entry->needs == PolicyNeeds::kBelief) {
     context.belief = initial_belief(trace);
   }
@@ -604,6 +733,8 @@ Replication Experiment::run(std::size_t number, const std::atomic<bool>* stop) c
   for (const PolicyInstance& policy : policies_) {
     replication.runs.push_back(run_policy(replication.trace, number, policy, {.stop = stop}));
   }
+  const std::lock_guard lock(known_priors_mutex_);
+  known_priors_.erase(number);
   return replication;
 }
 

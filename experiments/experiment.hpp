@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "sim/run_record.hpp"
 #include "sim/simulated_backend.hpp"
 #include "traces/catalog.hpp"
+#include "traces/pair_table.hpp"
 
 /// A configuration made runnable: it joins traces to models and builds, for each replication, the
 /// workload, the world, and for each policy its own belief. Replications are independent and may run
@@ -114,24 +116,34 @@ class Experiment {
   void build_cluster();
   void build_world();
   void build_belief();
-  void build_model_prior();
+  void build_model_prior(const std::optional<std::string>& path);
   void build_policies();
   void check_trace();
   std::string resolve_path(const std::string& path, const std::string& key);
+  /// Tables are read once, whoever needs them. `path` is resolved.
+  const PairTable& pair_table(const std::string& path);
+  void warn_of_pairs(const PairTable& pairs, const std::string& who);
+  /// What was known before this replication.
+  std::shared_ptr<const ModelBelief::Prior> prior_of(std::size_t number) const;
   Parameters parameters_of(const PolicyInstance& policy, const Trace& trace) const;
 
   Config config_;
   std::string data_directory_;
   ClusterSpec cluster_;
   const TraceEntry* source_ = nullptr;
-  std::optional<Trace> file_trace_;  ///< of sources that read a file: read once
-  mutable WorkloadKeys keys_;        ///< hands out keys while traces are generated
+  std::optional<Trace> file_trace_;               ///< of sources that read a file: read once
+  std::map<std::string, PairTable> pair_tables_;  ///< by path
+  const PairTable* source_pairs_ = nullptr;       ///< of sources that draw from a table
+  mutable WorkloadKeys keys_;                     ///< hands out keys while traces are generated
   mutable std::mutex keys_mutex_;
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;
   bool extrapolated_ = false;
   std::shared_ptr<const ModelBelief::Prior>
-      model_prior_;  ///< where the belief is an interference model
+      model_prior_;  ///< where the belief is an interference model; all that belief.initial has
+  mutable std::map<std::size_t, std::shared_ptr<const ModelBelief::Prior>>
+      known_priors_;  ///< where only a share of it is known: by replication, while that runs
+  mutable std::mutex known_priors_mutex_;
   std::optional<KnowledgeBase> initial_knowledge_;
   bool labels_hold_ = true;  ///< the trace's clusters are clusters of initial_knowledge_
   std::vector<ClusterOverride> overrides_;

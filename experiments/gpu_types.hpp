@@ -32,6 +32,14 @@ inline std::span<const GpuTypeInfo> gpu_types() {
   return kTypes;
 }
 
+/// How a configuration calls the GPU type of a pair table: Gavel's have names of their own.
+inline std::string_view gpu_type_of_table(std::string_view gpu) {
+  if (gpu == "v100") return "V100-16GB";
+  if (gpu == "p100") return "P100-16GB";
+  if (gpu == "k80") return "K80";
+  return gpu;
+}
+
 inline const GpuTypeInfo* find_gpu_type(std::string_view name) {
   for (const GpuTypeInfo& type : gpu_types()) {
     if (type.name == name) return &type;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "traces/pair_table.hpp"
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"
 
@@ -13,18 +14,20 @@
 namespace corun {
 
 struct TraceRequest {
-  std::string path;            ///< of sources that read a file
-  int jobs = 24;               ///< of sources that generate
-  std::optional<double> load;  ///< offered work over capacity; empty: all jobs at time 0
-  int gpus = 1;                ///< capacity that `load` refers to
-  std::uint64_t seed = 0;      ///< of the replication
+  std::string path;                  ///< of sources that read a file
+  int jobs = 24;                     ///< of sources that generate
+  std::optional<double> load;        ///< offered work over capacity; empty: all jobs at time 0
+  int gpus = 1;                      ///< capacity that `load` refers to
+  std::uint64_t seed = 0;            ///< of the replication
+  const PairTable* pairs = nullptr;  ///< read from `path`, of sources that draw jobs from a table
 };
 
 struct TraceEntry {
   std::string_view name;
   std::string_view description;
   bool reads_file = false;
-  bool generates = false;  ///< differs from seed to seed; `jobs` and `load` apply
+  bool generates = false;  ///< differs from seed to seed; `jobs` and `load` apply. One that reads a
+                           ///< file as well draws from a pair table
   Trace (*make)(const TraceRequest& request, WorkloadKeys& keys) = nullptr;
 };
 

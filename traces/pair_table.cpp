@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -88,6 +89,24 @@ bool has_any(const std::vector<std::string>& header, const Form& form) {
       return std::ranges::find(header, joined(feature.stem, side)) != header.end();
     });
   });
+}
+
+/// The fields of the first line, for telling forms apart before a strict reader has its say.
+std::vector<std::string> first_line(const std::string& path) {
+  constexpr std::size_t kLongest = 1U << 16U;
+  std::string line(kLongest, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(in.gcount()));
+  line.resize(std::min(line.size(), line.find_first_of("\r\n")));
+  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+  std::vector<std::string> fields;
+  std::string field;
+  for (std::istringstream rest(line); std::getline(rest, field, ',');) {
+    std::erase(field, '"');
+    fields.push_back(field);
+  }
+  return fields;
 }
 
 /// nullptr for corun's own co-runs. One column of a form is enough: the error is then about what lacks.
@@ -527,6 +546,17 @@ std::vector<std::uint32_t> joined_jobs(const PairTable& to, const PairTable& mor
 }
 
 }  // namespace
+
+bool has_row_per_pair(const std::string& path) {
+  const std::vector<std::string> header = first_line(path);
+  return has_any(header, kLucid) || has_any(header, kGavel);
+}
+
+bool has_pair_header(const std::string& path) {
+  const std::vector<std::string> header = first_line(path);
+  return has_any(header, kLucid) || has_any(header, kGavel) ||
+         std::ranges::find(header, "corun_s") != header.end();
+}
 
 PairTable read_pair_table(const std::string& path, WorkloadKeys& keys) {
   CsvReader csv(path, {}, kAnyColumn);

@@ -65,6 +65,12 @@ PairTable read_pair_table(const std::string& path, WorkloadKeys& keys);
 /// The same from a stream, called `name` in messages.
 PairTable read_pair_table(std::istream& in, const std::string& name, WorkloadKeys& keys);
 
+/// Whether the first line of a file is the header of one of the three forms, or at least means to be:
+/// it has a column that only they have. False for a file that cannot be read.
+bool has_pair_header(const std::string& path);
+/// Of these, whether it is one row per pair, and not corun's own co-runs.
+bool has_row_per_pair(const std::string& path);
+
 /// Adds the rows of `more`, read with the same WorkloadKeys, and joins the jobs that both have. The
 /// header and the fields stay only if both have the same columns. InputError naming both sources if
 /// features, GPU types, sharing modes or what is known of a job differ; `to` is then as before. A

@@ -9,6 +9,7 @@
 
 #include "sim/job.hpp"
 #include "sim/measurement.hpp"
+#include "sim/speed_table.hpp"
 
 /// What a reader or generator gives: the jobs, and beside them all that is re-attached on output
 /// and never reaches a policy (DESIGN 4.13).
@@ -25,9 +26,13 @@ struct Trace {
   std::vector<int> clusters;          ///< of the profile, kUnknownCluster when not known
   std::vector<double> uncertainties;  ///< sum of distances to all centres [percentage points]; NaN
                                       ///< when not known
-  std::string source;                 ///< where the jobs come from, for the output
-  std::size_t imputed_profiles = 0;   ///< jobs whose profile stands in for an unpublished one
-  bool shuffled_by_default = false;   ///< workload.order when nobody says (DESIGN 4.8)
+  /// What more is known of a job alone than a profile has room for: for worlds and beliefs, which ask
+  /// by name. Empty where the profile is all.
+  std::vector<SpeedTable::Feature> feature_list;
+  std::vector<double> features;      ///< jobs x feature_list, row-major; NaN: not known
+  std::string source;                ///< where the jobs come from, for the output
+  std::size_t imputed_profiles = 0;  ///< jobs whose profile stands in for an unpublished one
+  bool shuffled_by_default = false;  ///< workload.order when nobody says (DESIGN 4.8)
 };
 
 /// Appends a job, whose JobId is its position. `arrivals` is left to order_arrivals.

@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "models/interference/measured_speeds.hpp"
 #include "models/interference/overlap.hpp"
@@ -43,6 +46,28 @@ MeasuredTable::MeasuredTable(std::span<const CorunMeasurement> rows) {
   }
 }
 
+MeasuredTable::MeasuredTable(const SpeedTable& table) {
+  for (const SpeedTable::Row& pair : table.rows) {
+    std::array<std::pair<WorkloadKey, double>, 2> sides{
+        {{table.jobs.at(pair.a), pair.speed_a}, {table.jobs.at(pair.b), pair.speed_b}}};
+    if (std::ranges::any_of(sides, [](const auto& side) {
+          return side.first == kUnknownWorkload || std::isnan(side.second);
+        })) {
+      continue;
+    }
+    if (!(pair.speed_a > 0 && pair.speed_b > 0)) {
+      throw std::invalid_argument("a measured speed is not above 0");
+    }
+    std::ranges::stable_sort(sides, {}, [](const auto& side) { return side.first; });
+    Row row;
+    for (const auto& [workload, speed] : sides) {
+      row.workloads.push_back(workload);
+      row.excess.push_back(1 / speed - 1);
+    }
+    rows_[row.workloads].push_back(row);
+  }
+}
+
 InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
                                      std::shared_ptr<const InterferenceModel> model,
                                      std::vector<WorldJob> jobs, bool extrapolated)
@@ -52,7 +77,14 @@ InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measur
       extrapolated_(extrapolated) {
   for (const WorldJob& job : jobs_) {
     const std::vector<double> x =
-        feature_values(job.profile, model_->features(), ImputedProfiles::kBelieved);
+        job.features.empty()
+            ? feature_values(job.profile, model_->features(), ImputedProfiles::kBelieved)
+            : job.features;
+    if (x.size() != model_->features().size()) {
+      throw std::invalid_argument("a job of the world has " + std::to_string(x.size()) +
+                                  " features, the model " +
+                                  std::to_string(model_->features().size()));
+    }
     features_.insert(features_.end(), x.begin(), x.end());
   }
 }

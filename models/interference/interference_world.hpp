@@ -28,6 +28,9 @@ class MeasuredTable {
   MeasuredTable() = default;
   /// Rows with an unknown workload are passed over. Throws InputError for impossible times.
   explicit MeasuredTable(std::span<const CorunMeasurement> rows);
+  /// The pairs of a table, at its speeds. Rows with an unknown workload or without both speeds are
+  /// passed over. std::invalid_argument for speeds that are not above 0.
+  explicit MeasuredTable(const SpeedTable& table);
 
   /// One measured row: `excess[i]` belongs to `workloads[i]` (ascending).
   struct Row {
@@ -49,6 +52,8 @@ class MeasuredTable {
 struct WorldJob {
   WorkloadKey workload = kUnknownWorkload;
   Profile profile;
+  std::vector<double> features =
+      {};  ///< as the model has them; empty: found in the profile, by name
 };
 
 class InterferenceWorld final : public World {
@@ -56,6 +61,7 @@ class InterferenceWorld final : public World {
   /// `measured` may be empty; table and model are shared by many replications and must not be null.
   /// `jobs[i]` is JobId i. `extrapolated`: the cluster is not what the world was measured on.
   /// What the model goes by of a profile is found by name; a profile that nobody published counts.
+  /// std::invalid_argument: a job has another number of features than the model.
   InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
                     std::shared_ptr<const InterferenceModel> model, std::vector<WorldJob> jobs,
                     bool extrapolated);

@@ -32,6 +32,8 @@ DATA_FLAG = ["--data", str(DATA)] if DATA.is_dir() else []
 NEEDS_DATA = {  # data that are not part of the repository
     "--pairs lucid": "lucid/lucid_pairs.csv",
     "lucid/lucid_pairs.csv": "lucid/lucid_pairs.csv",
+    "experiments/interference/value.yaml": "lucid/lucid_pairs.csv",
+    "experiments/interference/learning.yaml": "lucid/lucid_pairs.csv",
     "kb eval features": "alnair/alnair_dataset.csv",
     "kb eval synthetic": "alnair/alnair_dataset.csv",
     "kb eval clusters": "alnair/alnair_dataset.csv",

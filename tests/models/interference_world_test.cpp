@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -224,6 +226,37 @@ TEST(MeasuredTable, PapersTables) {
 TEST(MeasuredTable, ImpossibleTimesAreRefused) {
   const std::vector<CorunMeasurement> rows{row({1, 2}, {{100, 100}, {150, 300}})};
   EXPECT_THROW(MeasuredTable{rows}, InputError);
+}
+
+TEST(InterferenceWorld, PairsOfATableRunAtItsSpeeds) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  SpeedTable table;
+  table.jobs = {7, 3, kUnknownWorkload};
+  table.rows = {{0, 1, 0.6, 1.1}, {1, 1, 0.5, 0.5}, {0, 0, 0.9, kUnknown}, {0, 2, 0.25, 0.25}};
+  const MeasuredTable measured(table);
+  EXPECT_EQ(measured.groups(), 2U) << "no half rows, nobody unknown";
+  const InterferenceWorld w(std::make_shared<const MeasuredTable>(measured),
+                            std::make_shared<const FlatModel>(kModelExcess, 0),
+                            {{7, {}}, {3, {}}, {3, {}}, {kUnknownWorkload, {}}}, false);
+  const auto speeds = [&](const std::vector<JobId>& jobs) {
+    std::vector<double> out(jobs.size());
+    return std::pair(w.speeds({jobs, jobs}, std::nullopt, out), out);
+  };
+  const auto [provenance, out] = speeds({JobId{0}, JobId{2}});
+  EXPECT_EQ(provenance, Provenance::kMeasured);
+  EXPECT_NEAR(out[0], 0.6, 1e-15);
+  EXPECT_NEAR(out[1], 1.1, 1e-15);
+  EXPECT_NEAR(speeds({JobId{1}, JobId{2}}).second[1], 0.5, 1e-15);
+  EXPECT_EQ(speeds({JobId{0}, JobId{3}}).first, Provenance::kModelled);
+  table.rows[0].speed_a = 0;
+  EXPECT_THROW(MeasuredTable{table}, std::invalid_argument);
+}
+
+TEST(InterferenceWorld, RefusesFeaturesOfAnotherModel) {
+  EXPECT_THROW(InterferenceWorld(std::make_shared<const MeasuredTable>(),
+                                 std::make_shared<const FlatModel>(kModelExcess, 0),
+                                 {{7, {}, {1, 2}}}, false),
+               std::invalid_argument);
 }
 
 }  // namespace

@@ -570,5 +570,24 @@ TEST(PairTable, GavelDataSet) {
   }
 }
 
+TEST(PairTable, FormsAreToldApartByTheFirstLine) {
+  const std::string path = (std::filesystem::path(testing::TempDir()) / "form.csv").string();
+  const auto forms = [&](const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+    return std::pair(has_pair_header(path), has_row_per_pair(path));
+  };
+  EXPECT_EQ(forms(kLucid), std::pair(true, true));
+  EXPECT_EQ(forms(kGavel), std::pair(true, true));
+  EXPECT_EQ(forms("\xef\xbb\xbf\"job_a\",\"solo_k80_a\"\r\n"), std::pair(true, true));
+  EXPECT_EQ(forms(kCorun), std::pair(true, false));
+  for (const std::string other :
+       {"", "\n", "kind: corun knowledge base\n", "job,submit_s,solo_s\n", "a,b\nsolo_k80_a\n"}) {
+    EXPECT_EQ(forms(other), std::pair(false, false)) << other;
+  }
+  std::filesystem::remove(path);
+  EXPECT_FALSE(has_pair_header(path));
+  EXPECT_FALSE(has_row_per_pair(path));
+}
+
 }  // namespace
 }  // namespace corun

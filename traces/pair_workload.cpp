@@ -1,0 +1,106 @@
+#include "traces/pair_workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "traces/csv_reader.hpp"
+#include "traces/lucid_pairs.hpp"
+
+namespace corun {
+namespace {
+
+/// Positions in the table, ascending.
+std::vector<std::size_t> measured_jobs(const PairTable& table) {
+  std::vector<bool> measured(table.names.size());
+  for (std::size_t r = 0; r < table.speeds.rows.size(); ++r) {
+    if (!table.scored[r]) continue;
+    measured[table.speeds.rows[r].a] = true;
+    measured[table.speeds.rows[r].b] = true;
+  }
+  std::vector<std::size_t> jobs;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (measured[i]) jobs.push_back(i);
+  }
+  return jobs;
+}
+
+std::optional<double> feature(const PairTable& table, std::size_t job, std::string_view name) {
+  for (std::size_t f = 0; f < table.speeds.features.size(); ++f) {
+    const double value = table.speeds.of(job)[f];
+    if (table.speeds.features[f].name == name && !std::isnan(value)) return value;
+  }
+  return std::nullopt;
+}
+
+Profile profile_of(const PairTable& table, std::size_t job) {
+  Profile profile;
+  profile.gpu_util_pct = feature(table, job, "gpu_util_pct");
+  profile.mem_time_pct = feature(table, job, "mem_time_pct");
+  profile.mem_alloc_pct = feature(table, job, "mem_alloc_pct");
+  const std::optional<double> used = feature(table, job, "mem_used_mib");
+  if (!profile.mem_alloc_pct && used && table.gpu == kLucidGpuType) {
+    profile.mem_alloc_pct = std::min(100.0, 100 * *used / kLucidMemoryMib);
+  }
+  return profile;
+}
+
+}  // namespace
+
+double pair_workload_mean_solo_s() {
+  return kPairSoloMedianS * std::exp(kPairSoloLogDeviation * kPairSoloLogDeviation / 2);
+}
+
+Trace pair_workload_trace(const PairTable& table, int jobs,
+                          std::optional<double> interarrival_mean_s, std::uint64_t seed) {
+  if (jobs < 1) {
+    throw InputError(
+        "", "the number of jobs is " + std::to_string(jobs) + ", expected 1 or more; ask for some");
+  }
+  if (interarrival_mean_s && !(*interarrival_mean_s > 0 && std::isfinite(*interarrival_mean_s))) {
+    throw InputError("", "the mean time between arrivals is " +
+                             std::to_string(*interarrival_mean_s) +
+                             " s, expected a number above 0; leave it out to submit all jobs at 0");
+  }
+  const std::vector<std::size_t> pool = measured_jobs(table);
+  if (pool.empty()) {
+    throw InputError(table.source,
+                     "found no pair of which both speeds were measured, expected some to draw jobs "
+                     "from; give a table with norm_a and norm_b or co-run measurements");
+  }
+  Trace trace;
+  trace.source = "pairs of " + table.source;
+  trace.feature_list = table.speeds.features;
+  Rng arrivals(seed, Stream::kArrivals);
+  double submit_s = 0;
+  for (int i = 0; i < jobs; ++i) {
+    // One entity per job: a longer trace of the same seed begins with the shorter one.
+    const auto id = static_cast<std::uint64_t>(i);
+    Rng choice(seed, Stream::kJobChoice, id);
+    const std::size_t job = pool[choice.below(static_cast<std::uint32_t>(pool.size()))];
+    if (interarrival_mean_s) submit_s += arrivals.exponential(*interarrival_mean_s);
+    if (submit_s > kMaxTimeSeconds) {
+      throw InputError(
+          "", "job " + std::to_string(i) + " would arrive after " + std::to_string(submit_s) +
+                  " s, expected all within 4e9 s; ask for fewer jobs or a higher load");
+    }
+    Rng length(seed, Stream::kSoloTimes, id);
+    JobSpec spec;
+    spec.submit = from_seconds(submit_s);
+    spec.work = from_seconds(kPairSoloMedianS * std::exp(kPairSoloLogDeviation * length.normal()));
+    spec.profile = profile_of(table, job);
+    add_job(trace, spec, table.names[job] + "#" + std::to_string(i), table.speeds.jobs[job],
+            kUnknownCluster, kUnknownUncertainty);
+    const double* features = table.speeds.of(job);
+    trace.features.insert(trace.features.end(), features, features + table.speeds.features.size());
+  }
+  order_arrivals(trace);
+  return trace;
+}
+
+}  // namespace corun

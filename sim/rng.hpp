@@ -35,9 +35,9 @@ enum class Stream : std::uint32_t {
   kThompson = 19,     ///< draws of policies that explore by Thompson sampling; entity = pass
   kBoosting = 20,     ///< boosted trees: seeds, what is hidden; entity = (ensemble, row)
   kLowRank = 21,      ///< where alternating least squares starts; entity = job
-  kGpRows = 22,       ///< rows that the Gaussian process is fitted on where there are many
-  kSoloTimes = 23,    ///< solo times of jobs that come without one; entity = job
-  kKnownPairs = 24,   ///< which measured pairs a belief knows beforehand
+  kSoloTimes = 22,    ///< solo times of jobs that come without one; entity = job
+  kKnownPairs = 23,   ///< which measured pairs a belief knows beforehand
+  kGpRows = 24,       ///< rows that the Gaussian process is fitted on where there are many
 };
 
 /// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.

@@ -7,8 +7,8 @@
                                                            replications are not what the program gives
 
 What each replication gave is kept in docs/interference-study/*.csv, from which the tables, between
-`<!-- begin NAME -->` and `<!-- end NAME -->`, and the figures are made. Models are those of `corun list
-models`. Needs the public data sets and python3-h5py. Same binary, same bytes.
+`<!-- begin NAME -->` and `<!-- end NAME -->`, and the figures are made. `--only MODEL` runs the cells of one
+belief and keeps the rest. Needs the public data sets and python3-h5py. Same binary, same bytes.
 """
 
 import argparse
@@ -45,6 +45,11 @@ LEARNING = {  # queue -> table, load (null: all at 0), replications; at these lo
     "Lucid RTX 3090, all at 0": ("Lucid RTX 3090", "null", 8),
 }
 BINS = 12
+# Beliefs that are compared; each fits its model in every replication, so the slow ones have fewer cells.
+MODELS = ["ensemble", "factors", "contention", "cluster-mean"]
+TOLD_MODELS = ["factors", "contention", "cluster-mean"]
+LEARNING_MODELS = {"factors": None, "contention": None, "cluster-mean": None, "gp": 6}  # most replications
+LEARNING_QUEUES = {"gp": ["Lucid RTX 3090, load 1.6", "Gavel P100, load 1.2"]}  # else all
 CHECKED = 2  # replications that --check repeats
 CHECKED_QUEUES = {"JRS queue", "Lucid RTX 3090"}
 
@@ -54,11 +59,6 @@ CHECKED_QUEUES = {"JRS queue", "Lucid RTX 3090"}
 class Corun:
     def __init__(self, program, data):
         self.program, self.data = program, data
-
-    def models(self):
-        out = subprocess.run([self.program, "list", "models", "--format", "json"], capture_output=True,
-                             text=True, check=True)
-        return [m["name"] for m in json.loads(out.stdout)]
 
     def replay(self, name, sets, use):
         """What `use` makes of the results file; nothing where a model does not apply."""
@@ -88,17 +88,17 @@ def table_sets(table):
     return [f"workload.path={path}", f"world.path={path}", f"belief.initial={path}", f"cluster.gpu_type={gpu}"]
 
 
-def value_cells(models):
+def value_cells():
     """(queue, known, who) -> configuration, overrides"""
     cells = {}
-    for who in RULES + models:
+    for who in RULES + MODELS:
         own = policy_sets(who) + ([] if who in RULES else [f"belief.model={who}"])
         cells["JRS queue", "", who] = ("jrs", own)
         for table in TABLES:
             for known in [""] if who in RULES else KNOWN:
                 sets = table_sets(table) + ([f"belief.known={known}"] if known else [])
                 cells[table, known, who] = ("value", sets + own)
-        for told, (known, estimates) in () if who in RULES else TOLD.items():
+        for told, (known, estimates) in TOLD.items() if who in TOLD_MODELS else ():
             for table in TABLES:
                 cells[table, told, who] = ("value", table_sets(table) + [
                     f"belief.known={known}", f"estimates.duration={estimates}", *own])
@@ -108,11 +108,17 @@ def value_cells(models):
     return cells
 
 
-def learning_cells(models):
+def learning_cells():
     """(queue, who) -> overrides"""
-    return {(queue, who): table_sets(table) + [f"workload.load={load}", f"replications={replications}"]
-            + policy_sets(who) + ([] if who in RULES else [f"belief.model={who}"])
-            for queue, (table, load, replications) in LEARNING.items() for who in RULES + models}
+    cells = {}
+    for queue, (table, load, replications) in LEARNING.items():
+        for who in RULES + list(LEARNING_MODELS):
+            if queue not in LEARNING_QUEUES.get(who, LEARNING):
+                continue
+            number = min(replications, LEARNING_MODELS.get(who) or replications)
+            cells[queue, who] = (table_sets(table) + [f"workload.load={load}", f"replications={number}"]
+                                 + policy_sets(who) + ([] if who in RULES else [f"belief.model={who}"]))
+    return cells
 
 
 def value_rows(file):
@@ -141,14 +147,17 @@ def learning_rows(file):
     return rows
 
 
+WHO = {"value": 2, "learning": 1}  # column of the policy or belief
 HEADERS = {"value": ["queue", "known", "who", "replication", "isd", "measured"],
            "learning": ["queue", "who", "replication", "bin", "isd"]}
 
 
-def run_value(corun, models, check=False):
+def run_value(corun, only=None, check=False):
     """With `check` the first replications alone, and of few queues."""
     rows = []
-    for (queue, known, who), (name, sets) in value_cells(models).items():
+    for (queue, known, who), (name, sets) in value_cells().items():
+        if only not in (None, who):
+            continue
         if check and (queue not in CHECKED_QUEUES or known not in ("", "0.1", "1, lengths")):
             continue
         found = corun.replay(name, sets + ([f"replications={CHECKED}"] if check else []), value_rows)
@@ -157,9 +166,11 @@ def run_value(corun, models, check=False):
     return rows
 
 
-def run_learning(corun, models):
+def run_learning(corun, only=None):
     rows = []
-    for (queue, who), sets in learning_cells(models).items():
+    for (queue, who), sets in learning_cells().items():
+        if only not in (None, who):
+            continue
         found = corun.replay("learning", sets, learning_rows)
         rows += [[queue, who] + row for row in found]
         print("learning:", queue, who, len(found), file=sys.stderr, flush=True)
@@ -195,7 +206,7 @@ def interval_of(values):
 def share_closed(random, own, oracle):
     """Ratio of mean gains over the same replications, own to oracle, with its delta-method 95 % interval."""
     gain = [r - o for r, o in zip(random, own)]
-    most = [r - o for r, o in zip(random, oracle)]
+    most = [r - o for r, o, _ in zip(random, oracle, own)]
     ratio = mean(gain) / mean(most)
     spread = sum((g - ratio * m) ** 2 for g, m in zip(gain, most)) / (len(gain) - 1)
     half = 1.96 * math.sqrt(spread / len(gain)) / abs(mean(most))
@@ -232,7 +243,7 @@ def in_order(names):
 
 def value_table(rows, queues, share):
     cells, measured = by_cell(rows)
-    models = in_order(who for _, _, who in cells if who not in RULES)
+    models = [m for m in MODELS if any(who == m for _, _, who in cells)]
     out = []
     for queue in queues:
         random, oracle = cells[queue, "", "random"], cells[queue, "", "oracle"]
@@ -390,7 +401,7 @@ def check(corun, rows):
     stale = [f"{path.relative_to(REPO)} is not what the kept results give" for path, text in wanted_files(rows).items()
              if not path.exists() or path.read_text() != text]
     known = {tuple(row[:4]): row[4:] for row in rows["value"]}
-    for row in run_value(corun, corun.models(), check=True):
+    for row in run_value(corun, check=True):
         old = known.get(tuple(row[:4]))
         if old is None:
             stale.append(f"docs/interference-study/value.csv has no {row[:4]}")
@@ -404,6 +415,7 @@ def main():
     arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
     arguments.add_argument("--data", default=os.environ.get("CORUN_DATA") or str(REPO.parent / "shared" / "data"))
     arguments.add_argument("--part", choices=list(HEADERS), help="run this part alone and keep what it gives")
+    arguments.add_argument("--only", choices=RULES + MODELS + list(LEARNING_MODELS), help="run the cells of one belief")
     arguments.add_argument("--page", action="store_true", help="run nothing; page and figures from the kept results")
     arguments.add_argument("--check", action="store_true", help="write nothing; exit 1 where results differ")
     options = arguments.parse_args()
@@ -426,7 +438,8 @@ def main():
     if not options.page:
         for what, run in (("value", run_value), ("learning", run_learning)):
             if options.part in (None, what):
-                keep(what, run(corun, corun.models()))
+                others = [row for row in kept(what) if row[WHO[what]] != options.only] if options.only else []
+                keep(what, others + run(corun, options.only))
         if options.part:
             return 0
     for path, text in wanted_files({what: kept(what) for what in HEADERS}).items():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Cross-validates every interference model on the papers' and the public tables of measured pairs and
-writes the comparison into docs/models.md, between `<!-- begin accuracy -->` and `<!-- end accuracy -->`.
+writes the comparison into docs/models.md, between `<!-- begin accuracy -->` and `<!-- end accuracy -->`;
+learning curves on Lucid's table likewise, with figures in docs/models/.
 
     python3 experiments/interference/accuracy.py --data DIR [--corun build/release/corun] [--keep DIR]
 
@@ -17,6 +18,7 @@ import tempfile
 
 REPO = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = REPO / "docs" / "models.md"
+FIGURES = REPO / "docs" / "models"
 
 TABLES = [
     ("lucid", "Lucid (RTX 3090)", "lucid/lucid_pairs.csv"),
@@ -39,6 +41,13 @@ REGRET_KNOWN = {
     ("lucid", "pairs"): (.34, .32), ("lucid", "job"): (.55, .52),
     ("v100", "pairs"): (.27, .25), ("v100", "job"): (.32, .30),
 }
+# Curves on Lucid's table: split, what is varied, at which points, of which models.
+CURVES = {
+    "rows": ("pairs", "--rows", "10,30,100,300,800", ["ensemble", "factors", "gp", "cluster-mean"]),
+    "probes": ("job", "--probes", "0,1,3,5,8", ["ensemble", "cluster-mean"]),
+}
+# Best seen at those points, in other software, on folds of the same kind; MAE of ISD.
+CURVES_KNOWN = {"rows": [10.5, 9.3, 7.5, 6.1, 4.3], "probes": [6.2, 6.1, 5.3, 4.9, 5.2]}
 HELD_OUT = {"pairs": "pairs", "job": "unseen job", "family": "unseen family"}
 DEFAULT = "ensemble"
 
@@ -52,6 +61,36 @@ def evaluate(corun, data, path, kept):
             sys.exit(f"failed: {' '.join(arguments)}")
         kept.write_text(done.stdout, encoding="utf-8")
     return json.loads(kept.read_text(encoding="utf-8"))
+
+
+def curve(corun, data, name, folder):
+    split, flag, points, models = CURVES[name]
+    kept = folder / f"curve-{name}.json"
+    figure = FIGURES / f"{name}.svg"
+    if not kept.exists():
+        arguments = [corun, "model", "eval", "--split", split, "--pairs", "lucid/lucid_pairs.csv", flag, points,
+                     "--figure", str(figure), "--format", "json", "--quiet", "--data", data]
+        arguments += [a for m in models for a in ("--model", m)]
+        done = subprocess.run(arguments, stdout=subprocess.PIPE, check=False, text=True)
+        if done.returncode != 0:
+            sys.exit(f"failed: {' '.join(arguments)}")
+        kept.write_text(done.stdout, encoding="utf-8")
+    found = json.loads(kept.read_text(encoding="utf-8"))
+    head = "| predictor | " + " | ".join(points.split(",")) + " |"
+    lines = [head, "|---|" + "---:|" * len(found)]
+    for i, p in enumerate(found[0]["predictors"]):
+        if p["predictor"] == "median":
+            continue
+        lines.append(f"| {p['predictor']} | "
+                     + " | ".join(number(100 * e["predictors"][i]["mae"], 2) for e in found) + " |")
+    lines.append("| best seen | " + " | ".join(str(x) for x in CURVES_KNOWN[name]) + " |")
+    return "\n".join(lines)
+
+
+def replaced(page, name, text):
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    head, rest = page.split(begin)
+    return f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}"
 
 
 def number(value, digits):
@@ -133,12 +172,14 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         results = {key: evaluate(options.corun, options.data, path, folder / f"{key}.json")
                    for key, _, path in TABLES}
+        FIGURES.mkdir(exist_ok=True)
+        curves = {name: curve(options.corun, options.data, name, folder) for name in CURVES}
     models, table = accuracy(results)
     text = "\n\n".join([table, regret(results, models), times(results, models)])
-    page = PAGE.read_text(encoding="utf-8")
-    begin, end = "<!-- begin accuracy -->", "<!-- end accuracy -->"
-    head, rest = page.split(begin)
-    PAGE.write_text(f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}", encoding="utf-8")
+    page = replaced(PAGE.read_text(encoding="utf-8"), "accuracy", text)
+    for name, table in curves.items():
+        page = replaced(page, name, table)
+    PAGE.write_text(page, encoding="utf-8")
     print(f"wrote {PAGE.relative_to(REPO)}")
 
 

@@ -2,10 +2,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include "models/interference/catalog.hpp"
 #include "sim/rng.hpp"
@@ -120,11 +121,10 @@ void predict_new(benchmark::State& state, const InterferenceModelEntry& entry) {
 
 int main(int argc, char** argv) {
   for (const InterferenceModelEntry& entry : corun::interference_model_catalog()) {
-    const std::string name = "model/" + std::string(entry.name);
-    const auto add = [&](const std::string& what,
+    const auto add = [&](std::string_view what,
                          void (*run)(benchmark::State&, const InterferenceModelEntry&)) {
       return benchmark::RegisterBenchmark(
-          (name + "/" + what).c_str(),
+          fmt::format("model/{}/{}", entry.name, what).c_str(),
           [run, &entry](benchmark::State& state) { run(state, entry); });
     };
     add("fit", fit)->ArgName("co-runs")->Arg(500)->Arg(1000)->Unit(benchmark::kMillisecond);

@@ -87,10 +87,14 @@ std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
                                         std::span<const std::string_view> models) {
   if (groups.empty()) return {};
   const SpeedTable table = speed_table(pairs, ImputedProfiles::kBelieved);
-  std::vector<std::pair<std::string_view, std::unique_ptr<InterferenceModel>>> fitted;
+  struct Fitted {
+    std::string_view name;
+    std::unique_ptr<InterferenceModel> model;
+  };
+  std::vector<Fitted> fitted;
   for (const std::string_view name : models) {
     try {
-      fitted.emplace_back(name, find_interference_model(name)->fit(table, FitOptions{}));
+      fitted.push_back({name, find_interference_model(name)->fit(table, FitOptions{})});
     } catch (const std::invalid_argument&) {
       continue;
     }
@@ -104,26 +108,26 @@ std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
       solo.push_back(m.solo_s);
       score.measured += (m.corun_s / m.solo_s - 1) / static_cast<double>(n);
     }
-    for (const auto& [name, model] : fitted) {
+    for (const Fitted& one : fitted) {
+      const InterferenceModel& model = *one.model;
       std::vector<std::vector<double>> features;
       for (const CorunMember& m : row.members) {
-        features.push_back(
-            feature_values(m.profile, model->features(), ImputedProfiles::kBelieved));
+        features.push_back(feature_values(m.profile, model.features(), ImputedProfiles::kBelieved));
       }
       std::vector<PairJob> jobs;
       for (std::size_t i = 0; i < n; ++i) jobs.push_back({row.members[i].workload, features[i]});
-      GroupScore::Model scored{std::string(name), 0, {}};
+      GroupScore::Model scored{std::string(one.name), 0, {}};
       scored.own =
           mean_isd(solo, [&](std::span<const std::size_t> residents, std::span<double> speeds) {
             std::vector<PairJob> company;
             for (const std::size_t i : residents) company.push_back(jobs[i]);
-            model->speeds(company, speeds);
+            model.speeds(company, speeds);
           });
       std::vector<PairQuery> queries;
       for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j < n; ++j) queries.push_back({i, j});
       }
-      const std::vector<SpeedPrediction> of_pairs = model->predict(jobs, queries);
+      const std::vector<SpeedPrediction> of_pairs = model.predict(jobs, queries);
       for (const CompanyRule& rule : company_rules()) {
         scored.rules.push_back(mean_isd(solo, [&](std::span<const std::size_t> residents,
                                                   std::span<double> speeds) {

@@ -47,6 +47,7 @@ LEARNING = {  # queue -> table, load (null: all at 0), replications; at these lo
 BINS = 12
 # Beliefs that are compared; each fits its model in every replication, so the slow ones have fewer cells.
 MODELS = ["ensemble", "factors", "contention", "cluster-mean"]
+VALUE_REPLICATIONS = {"ensemble": 30}  # else as configured
 TOLD_MODELS = ["factors", "contention", "cluster-mean"]
 LEARNING_MODELS = {"factors": None, "contention": None, "cluster-mean": None, "gp": 6}  # most replications
 LEARNING_QUEUES = {"gp": ["Lucid RTX 3090, load 1.6", "Gavel P100, load 1.2"]}  # else all
@@ -158,6 +159,8 @@ def run_value(corun, only=None, check=False):
     for (queue, known, who), (name, sets) in value_cells().items():
         if only not in (None, who):
             continue
+        if who in VALUE_REPLICATIONS:
+            sets = [*sets, f"replications={VALUE_REPLICATIONS[who]}"]
         if check and (queue not in CHECKED_QUEUES or known not in ("", "0.1", "1, lengths")):
             continue
         found = corun.replay(name, sets + ([f"replications={CHECKED}"] if check else []), value_rows)

@@ -224,7 +224,7 @@ nlohmann::json ClusterMeanModel::save() const {
 
 ClusterMeanModel ClusterMeanModel::load(const nlohmann::json& saved,
                                         std::vector<SpeedTable::Feature> features,
-                                        std::vector<WorkloadKey>) {
+                                        const std::vector<WorkloadKey>&) {
   using namespace model_state;
   map_of(saved, 7, "the model");
   ClusterMeanModel model;

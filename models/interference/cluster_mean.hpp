@@ -23,7 +23,7 @@ class ClusterMeanModel final : public InterferenceModel {
   static ClusterMeanModel fit(const SpeedTable& table, const FitOptions& options = {});
   static ClusterMeanModel load(const nlohmann::json& saved,
                                std::vector<SpeedTable::Feature> features,
-                               std::vector<WorkloadKey> workloads);
+                               const std::vector<WorkloadKey>& workloads);
 
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,

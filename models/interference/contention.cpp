@@ -221,7 +221,7 @@ nlohmann::json ContentionModel::save() const {
 
 ContentionModel ContentionModel::load(const nlohmann::json& saved,
                                       std::vector<SpeedTable::Feature> features,
-                                      std::vector<WorkloadKey>) {
+                                      const std::vector<WorkloadKey>&) {
   using namespace model_state;
   map_of(saved, 5, "the model");
   ContentionModel model;

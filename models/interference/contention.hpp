@@ -43,7 +43,7 @@ class ContentionModel final : public InterferenceModel {
   static ContentionModel fit(const SpeedTable& table, const FitOptions& options = {});
   static ContentionModel load(const nlohmann::json& saved,
                               std::vector<SpeedTable::Feature> features,
-                              std::vector<WorkloadKey> workloads);
+                              const std::vector<WorkloadKey>& workloads);
 
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,

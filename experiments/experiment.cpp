@@ -210,7 +210,7 @@ void Experiment::build_world() {
     model_ = entry->fit(table, FitOptions{});
   } catch (const std::invalid_argument& e) {
     throw InputError(config_.place("world.path"),
-                     std::string(e.what()) + "; a world needs measured pairs to be fitted on");
+                     std::string(e.what()) + "; take another model or other measurements");
   }
   measured_ = !measured ? std::make_shared<MeasuredTable>()
               : pairs   ? std::make_shared<MeasuredTable>(table)
@@ -365,6 +365,12 @@ void Experiment::build_model_prior(const std::optional<std::string>& path) {
     throw InputError(config_.place("belief.initial"), e.what());
   }
   initial_knowledge_ = find_knowledge("none")->make();
+  if (config_.probing.probes > 0 && model_prior_->model && !model_prior_->model->learns()) {
+    throw InputError(config_.place("probing.probes"),
+                     "belief.model " + config_.belief.model +
+                         " learns by new fits only and would have nothing of a probe when it is "
+                         "over; take ensemble, gp, low-rank or measured");
+  }
 }
 
 std::shared_ptr<const ModelBelief::Prior> Experiment::prior_of(std::size_t number) const {

@@ -357,6 +357,10 @@ int eval(const std::vector<std::string>& arguments) {
   }
   if (tables.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
   const std::string& pairs = tables.front();
+  std::error_code error;
+  if (common.output && std::filesystem::exists(pairs, error)) {
+    check_outputs_differ({{"--output", output}}, {{"--pairs", pairs}});
+  }
   const EvaluationData data = data_of(pairs, common.data);
   const ModelEvaluation evaluation = evaluate_models(data, static_cast<std::size_t>(queues), seed);
   constexpr std::array<std::string_view, 3> kOfGroups{"default", "contention", "cluster-mean"};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +45,11 @@ std::string table_of(const PairEvaluation& e) {
   if (e.probes > 0) out += fmt::format(", {} pairs of each known", e.probes);
   out += fmt::format(" ({} fits{})\n", e.folds,
                      e.rows > 0 ? fmt::format(" on {} pairs each", e.rows) : "");
-  out += fmt::format("  {:<14}{:>16}{:>7}{:>9}{:>7}{:>10}{:>10}{:>10}{:>15}\n", "predictor",
+  out += fmt::format("  {:<14} {:>15} {:>6} {:>8} {:>6} {:>9} {:>9} {:>9} {:>14}\n", "predictor",
                      "MAE ISD %", "RMSE", "MAPE J_c", "PS %", "Spearman", "in 90 %", "width %",
                      "regret");
   for (const PairScore& s : e.scores) {
-    out += fmt::format("  {:<14}{:>16}{:>7}{:>9}{:>7}{:>10}{:>10}{:>10}{:>15}\n", s.predictor,
+    out += fmt::format("  {:<14} {:>15} {:>6} {:>8} {:>6} {:>9} {:>9} {:>9} {:>14}\n", s.predictor,
                        cell(s.mae, s.mae_error, 100, 2), cell(s.rmse, 100, 1), cell(s.mape, 100, 1),
                        cell(s.ps_mae, 100, 2), cell(s.spearman, 1, 2), cell(s.covered, 100, 1),
                        cell(s.width, 100, 1), cell(s.regret, s.regret_error, 1, 2));
@@ -203,8 +204,8 @@ PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOp
 int model_cross_validate(const CrossValidation& asked, const CommonOptions& common) {
   WorkloadKeys keys;
   const PairTable table = read_pair_tables(asked.tables, common, keys);
-  const bool has_families =
-      std::ranges::none_of(table.families, [](const std::string& f) { return f.empty(); });
+  const std::set<std::string> families(table.families.begin(), table.families.end());
+  const bool has_families = families.size() > 1 && !families.contains("");
   std::vector<PairSplit> splits;
   for (const PairSplit s : {PairSplit::kPairs, PairSplit::kJob, PairSplit::kFamily}) {
     const bool possible = s != PairSplit::kFamily || has_families;
@@ -229,6 +230,14 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
   };
   const std::string figure =
       asked.figure.empty() ? "" : checked_output_path(asked.figure, "--figure");
+  std::vector<NamedFile> outputs;
+  if (!figure.empty()) outputs.push_back({"--figure", figure});
+  if (common.output) outputs.push_back({"--output", *common.output});
+  std::vector<NamedFile> inputs;
+  for (const std::string& path : asked.tables) {
+    if (path != "papers") inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
+  }
+  check_outputs_differ(outputs, inputs);
   std::vector<PairEvaluation> all;
   std::string text;
   Json json = Json::array();

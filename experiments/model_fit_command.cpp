@@ -86,6 +86,9 @@ int model_fit(const std::vector<std::string>& arguments) {
     throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, known));
   }
   // --output is the same flag by the name that all commands have.
+  if (parsed->count("out") != 0 && common.output) {
+    throw InputError("--out", "is another name of --output; give one of them");
+  }
   const auto out =
       parsed->count("out") != 0 ? std::optional((*parsed)["out"].as<std::string>()) : common.output;
   if (!out) throw InputError("corun model fit", "where to? Give --out MODEL");
@@ -134,7 +137,7 @@ int model_predict(const std::vector<std::string>& arguments) {
       "place, with pred_norm_a, pred_norm_b (the speed of each beside the other) and their "
       "standard\n"
       "deviations pred_sd_a, pred_sd_b. Columns of outcomes may be there or not; they are not "
-      "read.";
+      "used.";
   command.examples =
       "  corun model fit --pairs examples/mine.corun.csv --out m.model && corun model predict \\\n"
       "      --model m.model --pairs examples/mine.corun.csv --out predicted.csv\n";
@@ -151,6 +154,9 @@ int model_predict(const std::vector<std::string>& arguments) {
     if (parsed->count(key) == 0) {
       throw InputError("corun model predict", std::string("--") + key + " is missing");
     }
+  }
+  if (parsed->count("out") != 0 && common.output) {
+    throw InputError("--out", "is another name of --output; give one of them");
   }
   const auto out =
       parsed->count("out") != 0 ? std::optional((*parsed)["out"].as<std::string>()) : common.output;

@@ -134,12 +134,23 @@ std::vector<std::vector<std::size_t>> folds_of(const PairTable& table, PairSplit
   std::vector<std::vector<std::size_t>> folds;
   if (split == PairSplit::kPairs) {
     constexpr std::size_t kFolds = 5;
-    std::vector<std::size_t> order(rows.size());
+    // A pair that was measured again is one pair.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> number;
+    std::vector<std::vector<std::size_t>> measurements;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const auto [at, is_new] = number.emplace(std::minmax(rows[r].a, rows[r].b), number.size());
+      if (is_new) measurements.emplace_back();
+      measurements[at->second].push_back(r);
+    }
+    std::vector<std::size_t> order(measurements.size());
     std::iota(order.begin(), order.end(), 0);
     Rng rng(seed, Stream::kFolds);
     rng.shuffle(std::span(order));
-    folds.resize(std::min(kFolds, rows.size()));
-    for (std::size_t i = 0; i < order.size(); ++i) folds[i % folds.size()].push_back(order[i]);
+    folds.resize(std::min(kFolds, order.size()));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      auto& fold = folds[i % folds.size()];
+      fold.insert(fold.end(), measurements[order[i]].begin(), measurements[order[i]].end());
+    }
     for (auto& fold : folds) std::sort(fold.begin(), fold.end());
     return folds;
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "models/interference/overlap.hpp"
+#include "sim/error.hpp"
 
 namespace corun {
 
@@ -161,7 +162,12 @@ void ModelBelief::learn(const EpisodeOutcome& outcome) {
     if (!(member.solo_s > 0) || !(member.corun_s > 0)) return;
     row.members.push_back(member);
   }
-  const std::vector<double> excess = overlap_excess(row);
+  std::vector<double> excess;
+  try {
+    excess = overlap_excess(row);
+  } catch (const InputError&) {
+    return;  // times rounded to a scheduler's tick, of which no speeds can be made
+  }
   learn_probe({outcome.members[0].job, outcome.members[1].job, 1 / (1 + excess[0]),
                1 / (1 + excess[1]), outcome.end});
 }

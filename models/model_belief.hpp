@@ -53,7 +53,8 @@ class ModelBelief final : public Belief {
   PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const override;
   void learn(const EpisodeOutcome& outcome) override;
   void learn_probe(const ProbeOutcome& outcome) override;
-  bool learns_from_probes() const override { return true; }
+  /// A model that waits for the next fit has nothing of a probe when the job is offered.
+  bool learns_from_probes() const override { return !model_ || model_->learns(); }
   bool needs_profile() const override { return true; }
 
   std::size_t refits() const { return refits_; }

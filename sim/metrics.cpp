@@ -111,6 +111,11 @@ MetricValues compute_metrics(const RunRecord& run) {
     solo_sum += episode.solo_sum;
     if (const auto value = episode.ps()) ps.push_back(*value);
   }
+  // Work done before the last run, which its episode does not know of.
+  for (const JobRecord& job : run.jobs) {
+    if (job.end == JobEnd::kFailed) continue;
+    for (int g = 0; g < job.gpus; ++g) solo_sum += std::max(Duration{0}, job.whole_solo - job.solo);
+  }
   solo_gpu_s = to_seconds(solo_sum);
 
   MetricValues v;

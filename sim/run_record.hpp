@@ -21,6 +21,7 @@ struct JobRecord {
   Duration work{0};  ///< J_a on the reference GPU type, as asked
   /// J_a of what the last run had to do, on the GPU it ran on; at least 1 ns, but 0 for no work.
   Duration solo{0};
+  Duration whole_solo{0};  ///< the same of all its work: more where a probe or profiling was kept
   int gpus = 1;
   GpuId gpu{};              ///< the first GPU of the last run
   std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together

@@ -126,6 +126,8 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     record.gpu = gpus.front();
     record.group = group;
     record.solo = later(Time::zero(), from_nanoseconds(running.remaining_ns / slowest_gpu));
+    const auto all_ns = static_cast<double>(workload_.jobs[index(job)].work.count());
+    record.whole_solo = later(Time::zero(), from_nanoseconds(all_ns / slowest_gpu));
     // On a very fast GPU: no work at all is another thing.
     running.has_work = running.remaining_ns > 0;
     if (running.has_work) record.solo = std::max(record.solo, kShortestRun);

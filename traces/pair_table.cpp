@@ -31,11 +31,12 @@ constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTolerance = 1e-6;
 /// Noise alone gives up to 1.5.
 constexpr double kFastest = 2;
+constexpr double kSlowest = 0.001;
 
 constexpr NumberRule kShare{"a percentage", 0, 100};
 constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
 constexpr NumberRule kRate{"a rate per second", 0, 1e12};
-constexpr NumberRule kSpeed{"a speed relative to the one alone, above 0 and up to 2"};
+constexpr NumberRule kSpeed{"a speed relative to the one alone, from 0.001 to 2"};
 constexpr IntegerRule kFlag{"a flag", 0, 1};
 
 constexpr std::array<std::string_view, 2> kSides{"_a", "_b"};
@@ -331,7 +332,11 @@ class Reader {
                   form_.by_gpu ? "a pair that does not fit? write 1 in 'failed', or leave it empty"
                                : "a pair that does not fit? leave it empty");
     }
-    if (*found < 0) csv_.refuse(column, std::string(kSpeed.what));
+    if (*found < kSlowest) {
+      csv_.refuse(
+          column, std::string(kSpeed.what),
+          *found < 0 ? "" : "a thousandfold slowdown is a job that does not run; leave it empty");
+    }
     const bool is_imputed =
         form_.has_imputed &&
         std::ranges::find(kImputed, csv_.text(*sides_[side].family)) != kImputed.end();

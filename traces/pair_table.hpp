@@ -18,7 +18,7 @@
 ///     solo_gpu_util_x    required; feature gpu_util_pct [%], linear
 ///     solo_gmem_util_x   required; feature mem_time_pct [%], linear
 ///     solo_gmem_mib_x    required; feature mem_used_mib [MiB], log
-///     norm_x             speed beside the other relative to the one alone, above 0 and up to 2
+///     norm_x             speed beside the other relative to the one alone, 0.001 to 2
 ///     model_x            required beside norm_x; the family. The own speeds of PPO and TD3 were
 ///                        imputed: they are read as not measured
 ///   Gavel, one row per pair:

@@ -125,8 +125,9 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       variance += weight[m] * (deviation[m] * deviation[m] + off * off);
     }
     const double sd = std::sqrt(variance);
-    out.push_back(
-        {speed_at(t), speed_at(t) * sd, speed_at(t + kReach * sd), speed_at(t - kReach * sd)});
+    const double speed = std::min(speed_at(t), kFastest);
+    out.push_back({speed, std::min(speed * sd, 1.0), std::min(speed_at(t + kReach * sd), speed),
+                   speed_at(t - kReach * sd)});
   }
   return out;
 }

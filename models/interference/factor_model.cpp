@@ -379,9 +379,9 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
     return std::exp(-std::clamp(slowness, -kLargestExponent, kLargestExponent));
   };
   SpeedPrediction out;
-  out.speed = speed(t);
-  out.sd = out.speed * sd;
-  out.lo = speed(t + kReach * sd);
+  out.speed = std::min(speed(t), kFastest);
+  out.sd = std::min(out.speed * sd, 1.0);
+  out.lo = std::min(speed(t + kReach * sd), out.speed);
   out.hi = speed(t - kReach * sd);
   return out;
 }

@@ -42,6 +42,9 @@ struct SpeedPrediction {
   double hi = 1;
 };
 
+/// The most that a measured speed can be by noise; no median lies above.
+inline constexpr double kFastest = 2;
+
 /// What every fit is told beside the rows.
 struct FitOptions {
   std::uint64_t seed = 1;  ///< of draws, where a model has any

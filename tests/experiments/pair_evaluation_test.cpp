@@ -79,6 +79,46 @@ TEST(PairEvaluation, FindsWhoPredicts) {
   }
 }
 
+/// Speeds that nobody can predict, each pair measured three times: whoever repeats what he has seen must
+/// not be taken for a prophet.
+TEST(PairEvaluation, RepeatedMeasurementsStayTogether) {
+  PairTable table = planted(12, 0);
+  Rng rng(2, Stream::kTest);
+  for (SpeedTable::Row& row : table.speeds.rows) {
+    row.speed_a = 0.2 + 0.8 * rng.uniform();
+    row.speed_b = 0.2 + 0.8 * rng.uniform();
+  }
+  const std::vector<SpeedTable::Row> once = table.speeds.rows;
+  for (const SpeedTable::Row& row : once) {
+    table.speeds.rows.push_back({row.b, row.a, row.speed_b, row.speed_a});
+    table.speeds.rows.push_back(row);
+  }
+  table.scored.assign(table.speeds.rows.size(), true);
+  table.solo_s.assign(table.speeds.rows.size(), {std::nan(""), std::nan("")});
+  PairEvaluationOptions options;
+  options.models = {find_interference_model("measured")};
+  const PairEvaluation e = evaluate_pairs(table, PairSplit::kPairs, options);
+  EXPECT_GT(of(e, "measured").mae, 0.9 * of(e, "median").mae);
+}
+
+TEST(PairEvaluation, LearningCurvesAndProbesAreDealtAsAsked) {
+  const PairTable table = planted(20, 0.02);
+  PairEvaluationOptions options;
+  options.models = kModels;
+  options.rows = 10;
+  const double few = of(evaluate_pairs(table, PairSplit::kPairs, options), "factors").mae;
+  options.rows = 0;
+  const double all = of(evaluate_pairs(table, PairSplit::kPairs, options), "factors").mae;
+  EXPECT_LT(all, 0.7 * few);
+  options.models = {find_interference_model("low-rank")};  // by keys alone: probes are all it has
+  const PairEvaluation blind = evaluate_pairs(table, PairSplit::kJob, options);
+  options.probes = 6;
+  const PairEvaluation probed = evaluate_pairs(table, PairSplit::kJob, options);
+  EXPECT_LT(of(probed, "low-rank").mae, 0.7 * of(blind, "low-rank").mae);
+  EXPECT_LT(probed.pairs, blind.pairs) << "a pair that is a probe of both its jobs is not scored";
+  EXPECT_GT(probed.pairs, blind.pairs * 3 / 4);
+}
+
 TEST(PairEvaluation, SameBytesOnAnyNumberOfThreads) {
   const PairTable table = planted(12, 0.05);
   PairEvaluationOptions options;

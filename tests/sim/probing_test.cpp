@@ -85,6 +85,8 @@ TEST(Probing, ProgressKept) {
   EXPECT_EQ(r.record.jobs[0].solo, 70s);
   EXPECT_EQ(r.record.jobs[1].solo, 155s);
   EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 1);
+  // All of their work counts, not only what the last run did of it: 300 s in 250.
+  EXPECT_DOUBLE_EQ(at(compute_metrics(r.record), Metric::kPsTotal), (300.0 - 250) / 300);
 }
 
 // On a GPU of speed 2 twice as much is done: A (100 s) has 40 s left, 20 s alone on it.

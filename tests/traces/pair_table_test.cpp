@@ -384,7 +384,7 @@ TEST(PairTable, NamesThePlaceOfEveryMistake) {
   const auto gavel = [](const std::string& from, const std::string& to) {
     return replaced(kGavel, from, to);
   };
-  const std::string speed = "expected a speed relative to the one alone, above 0 and up to 2; ";
+  const std::string speed = "expected a speed relative to the one alone, from 0.001 to 2; ";
   const std::string percent =
       speed + "a percentage or a slowdown? write speed beside the other / speed alone";
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -461,7 +461,7 @@ TEST(PairTable, NamesThePlaceOfEveryMistake) {
        "t.csv:1:1: all 1 groups have more than two jobs, expected pairs; add groups of two"},
       {kCorunHead + "g,G,s,,a,,,,,1,1\ng,G,s,,b,,,,,1,3\n",
        "t.csv group 'g': found solo_s 1 and corun_s 3, which is a speed of -1 beside the other "
-       "job, expected a speed relative to the one alone, above 0 and up to 2; correct the times or "
+       "job, expected a speed relative to the one alone, from 0.001 to 2; correct the times or "
        "remove the group"},
       {kCorunHead + "g,G,s,,a,,,,,1,1\ng,G,s,,b,,,,,9,1\n",
        "t.csv group 'g': found solo_s 9 and corun_s 1, which is a speed of 9 beside"},

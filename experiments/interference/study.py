@@ -49,8 +49,8 @@ BINS = 12
 MODELS = ["ensemble", "factors", "contention", "cluster-mean"]
 VALUE_REPLICATIONS = {"ensemble": 30}  # else as configured
 TOLD_MODELS = ["factors", "contention", "cluster-mean"]
-LEARNING_MODELS = {"factors": None, "contention": None, "cluster-mean": None, "gp": 4}  # most replications
-LEARNING_QUEUES = {"gp": ["Lucid RTX 3090, load 1.6", "Gavel P100, load 1.2"]}  # else all
+LEARNING_MODELS = {"factors": None, "contention": None, "cluster-mean": None, "gp": 3}  # most replications
+LEARNING_QUEUES = {"gp": ["Lucid RTX 3090, load 1.6"]}  # else all
 CHECKED = 2  # replications that --check repeats
 CHECKED_QUEUES = {"JRS queue", "Lucid RTX 3090"}
 
@@ -276,7 +276,7 @@ def told_table(rows):
     share = lambda table, told, who: shown(share_closed(cells[table, "", "random"], cells[table, told, who],
                                                         cells[table, "", "oracle"]))
     rows = [[f"{table}, {who}"] + [share(table, told, who) for told in TOLD]
-            for table in TABLES for who in in_order(w for q, known, w in cells if q == table and known in TOLD)]
+            for table in TABLES for who in TOLD_MODELS if (table, "1", who) in cells]
     return markdown(["queue, min-slowdown by", "30 % of the pairs", "all pairs", "30 % and run times",
                      "all pairs and run times"], rows)
 

@@ -49,10 +49,10 @@
 /// every co-run, every job with all its co-runs, and some jobs with those most like them (an eighth
 /// of all): a posterior of one set of parameters is too sure of what is far away.
 ///
-/// learn() appends to the inverse of the Cholesky root, O(rows^2): 0.6 ms for a co-run at 1000
+/// learn() appends to the inverse of the Cholesky root, O(rows^2): half a millisecond for a co-run at 1000
 /// rows; parameters, standardisation and factors stay as fitted. Predictions: O(rows^2 + rows
 /// jobs^2) for every job that is slowed, then O(jobs^2) for a pair; with many jobs O(rows^2) for a
-/// pair. A fit takes half a second for 1000 rows.
+/// pair. A fit takes three seconds for 1000 rows (docs/performance.md).
 ///
 /// Where it fails: families of jobs whose like was never measured. Intervals there missed 11 to 22 %
 /// of the co-runs of four public tables. Settings were chosen looking at those tables: expect a

@@ -49,8 +49,8 @@
 /// every co-run, every job with all its co-runs, and some jobs with those most like them (an eighth
 /// of all): a posterior of one set of parameters is too sure of what is far away.
 ///
-/// learn() appends to the inverse of the Cholesky root, O(rows^2): half a millisecond for a co-run at 1000
-/// rows; parameters, standardisation and factors stay as fitted. Predictions: O(rows^2 + rows
+/// learn() appends to the inverse of the Cholesky root, O(rows^2): half a millisecond for a co-run
+/// at 1000 rows; parameters, standardisation and factors stay as fitted. Predictions: O(rows^2 + rows
 /// jobs^2) for every job that is slowed, then O(jobs^2) for a pair; with many jobs O(rows^2) for a
 /// pair. A fit takes three seconds for 1000 rows (docs/performance.md).
 ///

@@ -99,7 +99,8 @@ class InterferenceModel {
   /// Whether learn() does anything.
   virtual bool learns() const { return false; }
   /// Takes in one more finished co-run of two without a new fit, where the model learns. A NaN speed was
-  /// not measured; jobs of kUnknownWorkload cannot be found again and may be passed over. std::invalid_argument as for predict(), and for speeds that are not above 0.
+  /// not measured; jobs of kUnknownWorkload cannot be found again and may be passed over.
+  /// std::invalid_argument as for predict(), and for speeds that are not above 0.
   virtual void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b);
 
   /// All that predict() needs beside features() and workloads(), for files (model_state.hpp).

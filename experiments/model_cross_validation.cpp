@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
@@ -191,12 +192,16 @@ std::string figure_of(const std::vector<PairEvaluation>& all, const CrossValidat
 PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
                            WorkloadKeys& keys) {
   PairTable all;
+  std::set<std::string> read;
   for (const std::string& path : paths) {
-    if (path == "papers") {
-      append(all, papers_pair_table(keys));
-      continue;
+    const std::string file =
+        path == "papers"
+            ? path
+            : std::filesystem::weakly_canonical(find_input_file(path, common, "--pairs")).string();
+    if (!read.insert(file).second) {
+      throw InputError("--pairs", "'" + printable(path) + "' is given twice; once is enough");
     }
-    append(all, read_pair_table(find_input_file(path, common, "--pairs"), keys));
+    append(all, path == "papers" ? papers_pair_table(keys) : read_pair_table(file, keys));
   }
   return all;
 }

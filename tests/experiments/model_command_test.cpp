@@ -151,6 +151,7 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
            {{"model", "fti"}, "did you mean 'fit'?"},
            {{"model", "fit", "--out", out}, "Give --pairs FILE"},
            {{"model", "fit", "--pairs", pairs}, "Give --out MODEL"},
+           {{"model", "fit", "--pairs", pairs, "--pairs", pairs, "--out", out}, "given twice"},
            {{"model", "fit", "--pairs", "nowhere.csv", "--out", out}, "no file 'nowhere.csv'"},
            {{"model", "fit", "--pairs", pairs, "--out", pairs}, "would be overwritten"},
            {{"model", "fit", "--pairs", pairs, "--model", "best", "--out", out},

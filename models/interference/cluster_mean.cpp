@@ -8,6 +8,7 @@
 #include <string>
 
 #include "models/interference/model_state.hpp"
+#include "models/interference/observations.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/kmeans.hpp"
 
@@ -15,19 +16,10 @@ namespace corun {
 
 namespace {
 
+constexpr const char* kName = "cluster-mean";
+
 [[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument("cluster-mean: " + what);
-}
-
-/// Beyond this a feature is no measurement; k-means squares it.
-constexpr double kLargestFeature = 1e100;
-
-double scaled(double value, FeatureScale scale) {
-  if (std::isnan(value)) return value;
-  if (std::fabs(value) > kLargestFeature) refuse("a feature is infinite or beyond 1e100");
-  if (scale == FeatureScale::kLinear) return value;
-  if (!(value > 0)) refuse("a feature on a log scale is not above 0");
-  return std::log(value);
+  throw std::invalid_argument(std::string(kName) + ": " + what);
 }
 
 }  // namespace
@@ -42,7 +34,7 @@ std::vector<double> ClusterMeanModel::position_of(std::span<const double> featur
   std::vector<double> z;
   z.reserve(features.size());
   for (std::size_t f = 0; f < features.size(); ++f) {
-    const double x = scaled(features[f], features_[f].scale);
+    const double x = scaled_feature(features[f], features_[f].scale, kName);
     z.push_back(deviation_[f] > 0 ? (x - mean_[f]) / deviation_[f]
                                   : std::numeric_limits<double>::quiet_NaN());
   }
@@ -102,7 +94,7 @@ void ClusterMeanModel::choose_centres(const SpeedTable& table) {
   for (std::size_t f = 0; f < width; ++f) {
     std::vector<double> known;
     for (const std::uint32_t job : seen) {
-      const double x = scaled(table.of(job)[f], features_[f].scale);
+      const double x = scaled_feature(table.of(job)[f], features_[f].scale, kName);
       if (!std::isnan(x)) known.push_back(x);
     }
     if (known.empty()) continue;
@@ -132,6 +124,7 @@ void ClusterMeanModel::choose_centres(const SpeedTable& table) {
 }
 
 ClusterMeanModel ClusterMeanModel::fit(const SpeedTable& table, const FitOptions&) {
+  check_table(table, kName);
   ClusterMeanModel model;
   model.features_ = table.features;
   model.choose_centres(table);
@@ -192,13 +185,7 @@ std::vector<SpeedPrediction> ClusterMeanModel::predict(std::span<const PairJob> 
 
 std::vector<SpeedPrediction> ClusterMeanModel::predict_company(
     std::span<const PairJob> residents) const {
-  std::vector<double> expected(residents.size());
-  speeds(residents, expected);
-  std::vector<SpeedPrediction> out;
-  for (const double speed : expected) {
-    out.push_back(residents.size() < 2 ? SpeedPrediction{} : spread_.around(speed));
-  }
-  return out;
+  return spread_.around(*this, residents);
 }
 
 void ClusterMeanModel::speeds(std::span<const PairJob> residents, std::span<double> out) const {

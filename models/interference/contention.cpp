@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 
 #include "models/interference/model_state.hpp"
+#include "models/interference/observations.hpp"
 
 namespace corun {
 
@@ -56,6 +57,7 @@ void ContentionModel::find_features() {
 }
 
 ContentionModel ContentionModel::fit(const SpeedTable& table, const FitOptions&) {
+  check_table(table, "contention");
   ContentionModel model;
   model.features_ = table.features;
   model.find_features();
@@ -183,13 +185,7 @@ std::vector<SpeedPrediction> ContentionModel::predict(std::span<const PairJob> j
 
 std::vector<SpeedPrediction> ContentionModel::predict_company(
     std::span<const PairJob> residents) const {
-  std::vector<double> expected(residents.size());
-  speeds(residents, expected);
-  std::vector<SpeedPrediction> out;
-  for (const double speed : expected) {
-    out.push_back(residents.size() < 2 ? SpeedPrediction{} : spread_.around(speed));
-  }
-  return out;
+  return spread_.around(*this, residents);
 }
 
 void ContentionModel::speeds(std::span<const PairJob> residents, std::span<double> out) const {

@@ -12,6 +12,7 @@
 #include "models/interference/factor_model.hpp"
 #include "models/interference/gp_model.hpp"
 #include "models/interference/model_state.hpp"
+#include "models/interference/observations.hpp"
 
 namespace corun {
 
@@ -19,13 +20,6 @@ namespace {
 
 /// Of a normal's 90 %.
 constexpr double kReach = 1.6448536269514722;
-/// exp() of this and of its negative are normal numbers.
-constexpr double kLargestExponent = 300;
-
-double speed_at(double slowness) {
-  return std::exp(-std::clamp(slowness, -kLargestExponent, kLargestExponent));
-}
-
 }  // namespace
 
 EnsembleModel::EnsembleModel(const EnsembleModel& other)
@@ -125,9 +119,9 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       variance += weight[m] * (deviation[m] * deviation[m] + off * off);
     }
     const double sd = std::sqrt(variance);
-    const double speed = std::min(speed_at(t), kFastest);
-    out.push_back({speed, std::min(speed * sd, 1.0), std::min(speed_at(t + kReach * sd), speed),
-                   speed_at(t - kReach * sd)});
+    const double speed = std::min(speed_of(t), kFastest);
+    out.push_back({speed, std::min(speed * sd, 1.0), std::min(speed_of(t + kReach * sd), speed),
+                   speed_of(t - kReach * sd)});
   }
   return out;
 }
@@ -140,7 +134,7 @@ std::vector<double> EnsembleModel::sample(std::span<const PairJob> jobs,
   std::vector<double> drawn = members_.front()->sample(jobs, pairs, draw);
   for (std::size_t q = 0; q < drawn.size(); ++q) {
     drawn[q] =
-        speed_at(std::log(factors[q].speed) - std::log(drawn[q]) - std::log(expected[q].speed));
+        speed_of(std::log(factors[q].speed) - std::log(drawn[q]) - std::log(expected[q].speed));
   }
   return drawn;
 }

@@ -12,6 +12,7 @@
 
 #include "models/interference/gibbs_chain.hpp"
 #include "models/interference/model_state.hpp"
+#include "models/interference/observations.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -36,11 +37,11 @@ constexpr double kLeastDeviation = 0.01;
 constexpr double kFarthest = 10;
 /// Larger features would overflow when squared.
 constexpr double kLargestFeature = 1e100;
-/// exp() of this and of its negative are normal numbers, whatever deviation they are multiplied by.
-constexpr double kLargestExponent = 300;
+
+constexpr const char* kName = "factor model";
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument("factor model: " + what);
+  throw std::invalid_argument(std::string(kName) + ": " + what);
 }
 
 void check_options(const FactorOptions& o) {
@@ -63,51 +64,14 @@ void check_options(const FactorOptions& o) {
   if (o.threads < 1) refuse("threads are below 1");
 }
 
-double scaled(double value, FeatureScale scale) {
-  if (std::isnan(value)) return value;
-  if (std::fabs(value) > kLargestFeature) refuse("a feature is infinite or beyond 1e100");
-  if (scale == FeatureScale::kLinear) return value;
-  if (!(value > 0)) refuse("a feature on a log scale is not above 0");
-  return std::log(value);
-}
-
-/// Numbers of x: the features and the differences of those on a log scale.
-std::size_t width_of(const std::vector<SpeedTable::Feature>& features) {
-  const auto logs = static_cast<std::size_t>(
-      std::count_if(features.begin(), features.end(),
-                    [](const SpeedTable::Feature& f) { return f.scale == FeatureScale::kLog; }));
-  return features.size() + (logs > 0 ? logs * (logs - 1) / 2 : 0);
-}
-
-void check_table(const SpeedTable& table) {
-  if (table.features.size() > FactorModel::kMostFeatures) {
-    refuse(std::to_string(table.features.size()) + " features, at most " +
-           std::to_string(FactorModel::kMostFeatures) + " are possible");
-  }
-  if (table.values.size() != table.jobs.size() * table.features.size()) {
-    refuse("values are not jobs x features");
-  }
-  std::set<WorkloadKey> met;
-  for (const WorkloadKey key : table.jobs) {
-    if (key != kUnknownWorkload && !met.insert(key).second) refuse("a workload is listed twice");
-  }
-  for (const SpeedTable::Row& row : table.rows) {
-    if (row.a >= table.jobs.size() || row.b >= table.jobs.size()) {
-      refuse("a row is of a job that is not there");
-    }
-    for (const double speed : {row.speed_a, row.speed_b}) {
-      if (!std::isnan(speed) && (!(speed > 0) || !std::isfinite(speed))) {
-        refuse("a speed is not above 0 and finite");
-      }
-    }
-  }
-}
-
 }  // namespace
 
 FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& options) {
   check_options(options);
-  check_table(table);
+  if (table.features.size() > kMostFeatures) {
+    refuse(std::to_string(table.features.size()) + " features, at most " +
+           std::to_string(kMostFeatures) + " are possible");
+  }
   const std::size_t given = table.features.size();
   FactorModel model;
   State& state = model.state_;
@@ -126,20 +90,10 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
     }
     return static_cast<Eigen::Index>(place[job]);
   };
-  const auto add = [&](std::uint32_t of, std::uint32_t beside, double speed) {
-    if (std::isnan(speed)) return;
-    const Eigen::Index i = see(of);
-    observations.push_back({i, see(beside), -std::log(speed), 1});
-  };
-  for (const SpeedTable::Row& row : table.rows) {
-    if (row.a == row.b && !std::isnan(row.speed_a) && !std::isnan(row.speed_b)) {
-      add(row.a, row.b, row.speed_a / 2 + row.speed_b / 2);  // two copies of one job: one entry
-    } else {
-      add(row.a, row.b, row.speed_a);
-      add(row.b, row.a, row.speed_b);
-    }
+  for (const Observation& o : observations_of(table, kName)) {
+    const Eigen::Index i = see(o.of);
+    observations.push_back({i, see(o.beside), o.slowness, 1});
   }
-  if (observations.empty()) refuse("no measured speed");
 
   const auto count_of = static_cast<double>(observations.size());
   double sum = 0;
@@ -156,8 +110,9 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
 
   // x, standardised over the jobs seen; what a job lacks is their mean.
   std::vector<std::vector<double>> raw;
-  for (const std::size_t job : seen) raw.push_back(model.expand({table.of(job), given}));
-  const std::size_t width = width_of(state.features);
+  for (const std::size_t job : seen)
+    raw.push_back(expand_features({table.of(job), given}, state.features, kName));
+  const std::size_t width = expanded_width(state.features);
   state.mean.assign(width, 0);
   state.deviation.assign(width, 0);
   for (std::size_t f = 0; f < width; ++f) {
@@ -257,25 +212,8 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
   return model;
 }
 
-std::vector<double> FactorModel::expand(std::span<const double> features) const {
-  if (features.size() != state_.features.size()) {
-    refuse("a job has " + std::to_string(features.size()) + " features, the model " +
-           std::to_string(state_.features.size()));
-  }
-  std::vector<double> x;
-  std::vector<double> logs;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    x.push_back(scaled(features[f], state_.features[f].scale));
-    if (state_.features[f].scale == FeatureScale::kLog) logs.push_back(x.back());
-  }
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    for (std::size_t j = i + 1; j < logs.size(); ++j) x.push_back(logs[i] - logs[j]);
-  }
-  return x;
-}
-
 std::vector<double> FactorModel::standardise(std::span<const double> features) const {
-  std::vector<double> z = expand(features);
+  std::vector<double> z = expand_features(features, state_.features, kName);
   for (std::size_t f = 0; f < z.size(); ++f) {
     const double deviation = state_.deviation[f];
     z[f] = std::isnan(z[f]) || deviation == 0
@@ -375,14 +313,11 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
                           noise / n * state_.freedom / (state_.freedom - 2);
   const double sd = state_.target_deviation * std::sqrt(variance);
   const double t = state_.target_mean + state_.target_deviation * mean;
-  const auto speed = [](double slowness) {
-    return std::exp(-std::clamp(slowness, -kLargestExponent, kLargestExponent));
-  };
   SpeedPrediction out;
-  out.speed = std::min(speed(t), kFastest);
+  out.speed = std::min(speed_of(t), kFastest);
   out.sd = std::min(out.speed * sd, 1.0);
-  out.lo = std::min(speed(t + kReach * sd), out.speed);
-  out.hi = speed(t - kReach * sd);
+  out.lo = std::min(speed_of(t + kReach * sd), out.speed);
+  out.hi = speed_of(t - kReach * sd);
   return out;
 }
 
@@ -441,8 +376,7 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
     const std::vector<double>& partner = job(j);
     double r = own[0] + partner[k];
     for (std::size_t c = 1; c < k; ++c) r += own[c] * partner[k + c];
-    const double t = state_.target_mean + state_.target_deviation * r;
-    out.push_back(std::exp(-std::clamp(t, -kLargestExponent, kLargestExponent)));
+    out.push_back(speed_of(state_.target_mean + state_.target_deviation * r));
   }
   return out;
 }
@@ -499,7 +433,7 @@ FactorModel FactorModel::from(State state) {
   };
   const std::size_t n = state.keys.size();
   require(state.features.size() <= kMostFeatures, "too many features");
-  const std::size_t width = width_of(state.features);
+  const std::size_t width = expanded_width(state.features);
   require(n > 0 && state.mean.size() == width && state.deviation.size() == width &&
               state.landmarks.size() == n * width && state.kernel_root.size() % n == 0,
           "sizes of features and jobs do not fit each other");

@@ -122,7 +122,6 @@ class FactorModel final : public InterferenceModel {
   struct Resolved;
   Resolved resolve(const PairJob& job) const;
   SpeedPrediction combine(const Resolved& of, const Resolved& beside, bool copies) const;
-  std::vector<double> expand(std::span<const double> features) const;
   std::vector<double> basis(std::span<const double> standardised) const;
   std::vector<double> standardise(std::span<const double> features) const;
   void index();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -12,7 +11,9 @@
 
 #include <Eigen/Dense>
 
+#include "models/interference/lbfgs.hpp"
 #include "models/interference/model_state.hpp"
+#include "models/interference/observations.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -26,7 +27,7 @@ constexpr double kPriorDeviation = 0.3;
 constexpr double kPriorCount = 2;
 /// Standardised features and pressures further out than this count as this far.
 constexpr double kFarthest = 10;
-/// Larger features would overflow when squared.
+/// Numbers of a file beyond this are not possible.
 constexpr double kLargestFeature = 1e100;
 /// exp() of this and of its negative are normal numbers, whatever deviation they are multiplied by.
 constexpr double kLargestExponent = 300;
@@ -57,49 +58,13 @@ ConstVector view(const double* from, std::size_t count) {
   return {from, static_cast<Eigen::Index>(count)};
 }
 
+constexpr const char* kName = "gp model";
+
 [[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument("gp model: " + what);
-}
-
-double scaled(double value, FeatureScale scale) {
-  if (std::isnan(value)) return value;
-  if (std::fabs(value) > kLargestFeature) refuse("a feature is infinite or beyond 1e100");
-  if (scale == FeatureScale::kLinear) return value;
-  if (!(value > 0)) refuse("a feature on a log scale is not above 0");
-  return std::log(value);
-}
-
-/// Numbers of x: the features and the differences of those on a log scale.
-std::size_t width_of(const std::vector<SpeedTable::Feature>& features) {
-  const auto logs = static_cast<std::size_t>(
-      std::count_if(features.begin(), features.end(),
-                    [](const SpeedTable::Feature& f) { return f.scale == FeatureScale::kLog; }));
-  return features.size() + (logs > 0 ? logs * (logs - 1) / 2 : 0);
+  throw std::invalid_argument(std::string(kName) + ": " + what);
 }
 
 bool possible(double speed) { return std::isnan(speed) || (speed > 0 && std::isfinite(speed)); }
-
-void check(const SpeedTable& table) {
-  if (table.features.size() > GpModel::kMostFeatures) {
-    refuse(std::to_string(table.features.size()) + " features, at most " +
-           std::to_string(GpModel::kMostFeatures) + " are possible");
-  }
-  if (table.values.size() != table.jobs.size() * table.features.size()) {
-    refuse("values are not jobs x features");
-  }
-  std::set<WorkloadKey> met;
-  for (const WorkloadKey key : table.jobs) {
-    if (key != kUnknownWorkload && !met.insert(key).second) refuse("a workload is listed twice");
-  }
-  for (const SpeedTable::Row& row : table.rows) {
-    if (row.a >= table.jobs.size() || row.b >= table.jobs.size()) {
-      refuse("a row is of a job that is not there");
-    }
-    if (!possible(row.speed_a) || !possible(row.speed_b)) {
-      refuse("a speed is not above 0 and finite");
-    }
-  }
-}
 
 struct Moments {
   double mean = 0;
@@ -205,76 +170,6 @@ double covariance_of(const std::vector<double>& s, double own, bool same_own, do
   return sum + s[GpModel::kProduct] * own * partner;
 }
 
-/// Minimises `value(x, gradient)` from x: limited-memory BFGS (Liu and Nocedal 1989) with steps
-/// halved until they are worth it. An infinite value is a wall.
-template <typename Function>
-std::vector<double> minimise(const Function& value, std::vector<double> x) {
-  constexpr int kIterations = 40;
-  constexpr std::size_t kMemory = 8;
-  constexpr double kLongestStep = 2;  // in a log-parameter
-  constexpr double kEnough = 1e-3;    // of a negative log-likelihood
-  struct Pair {
-    Eigen::VectorXd step, change;
-    double curvature;
-  };
-  std::deque<Pair> memory;
-  std::vector<double> slope;
-  double at = value(x, slope);
-  if (!std::isfinite(at)) return x;
-  int small_steps = 0;
-  for (int iteration = 0; iteration < kIterations && small_steps < 3; ++iteration) {
-    const Eigen::VectorXd gradient = view(slope.data(), slope.size());
-    Eigen::VectorXd direction = -gradient;
-    std::vector<double> pull;
-    for (std::size_t m = memory.size(); m-- > 0;) {
-      pull.push_back(memory[m].step.dot(direction) / memory[m].curvature);
-      direction -= pull.back() * memory[m].change;
-    }
-    if (!memory.empty()) {
-      direction *= memory.back().curvature / memory.back().change.squaredNorm();
-    }
-    for (std::size_t m = 0; m < memory.size(); ++m) {
-      const double push = memory[m].change.dot(direction) / memory[m].curvature;
-      direction += (pull[memory.size() - 1 - m] - push) * memory[m].step;
-    }
-    const double longest = direction.cwiseAbs().maxCoeff();
-    if (!(longest > 0)) break;
-    if (memory.empty()) direction *= std::min(1.0, 0.5 / longest);
-    direction *= std::min(1.0, kLongestStep / direction.cwiseAbs().maxCoeff());
-    const double descent = gradient.dot(direction);
-    if (!(descent < 0)) break;
-
-    constexpr int kHalvings = 12;
-    constexpr double kWorth = 1e-4;
-    std::vector<double> next(x.size());
-    std::vector<double> next_slope;
-    double there = 0;
-    double length = 1;
-    int halving = 0;
-    for (; halving < kHalvings; ++halving, length /= 2) {
-      for (std::size_t p = 0; p < x.size(); ++p) {
-        next[p] = x[p] + length * direction[static_cast<Eigen::Index>(p)];
-      }
-      there = value(next, next_slope);
-      if (there <= at + kWorth * length * descent) break;
-    }
-    if (halving == kHalvings) break;
-    Pair pair;
-    pair.step = length * direction;
-    pair.change = view(next_slope.data(), next_slope.size()) - gradient;
-    pair.curvature = pair.step.dot(pair.change);
-    if (pair.curvature > 1e-10 * pair.change.squaredNorm()) {
-      memory.push_back(std::move(pair));
-      if (memory.size() > kMemory) memory.pop_front();
-    }
-    small_steps = at - there < kEnough ? small_steps + 1 : 0;
-    x = std::move(next);
-    slope = std::move(next_slope);
-    at = there;
-  }
-  return x;
-}
-
 }  // namespace
 
 // ---- the covariance's root ----------------------------------------------------------------------
@@ -302,19 +197,8 @@ void GpModel::InverseRoot::append(const double* covariance, double variance) {
 // ---- what a job and a pair look like ------------------------------------------------------------
 
 GpModel::Place GpModel::raw_place(std::span<const double> features) const {
-  if (features.size() != features_.size()) {
-    refuse("a job has " + std::to_string(features.size()) + " features, the model " +
-           std::to_string(features_.size()));
-  }
   Place out;
-  std::vector<double> logs;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    out.x.push_back(scaled(features[f], features_[f].scale));
-    if (features_[f].scale == FeatureScale::kLog) logs.push_back(out.x.back());
-  }
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    for (std::size_t j = i + 1; j < logs.size(); ++j) out.x.push_back(logs[i] - logs[j]);
-  }
+  out.x = expand_features(features, features_, kName);
   const auto fraction = [&](const char* name) {
     for (std::size_t f = 0; f < features.size(); ++f) {
       if (features_[f].name == name) return std::clamp(features[f] / 100, 0.0, 1.0);
@@ -352,7 +236,7 @@ GpModel::Pressures GpModel::pressures(const Load& own, const Load& partner) cons
 // ---- evidence -----------------------------------------------------------------------------------
 
 std::size_t GpModel::parameter_count(const std::vector<SpeedTable::Feature>& features) {
-  return kLengths + 2 * width_of(features);
+  return kLengths + 2 * expanded_width(features);
 }
 
 GpModel::Evidence GpModel::evidence_of(const Rows& rows, std::span<const double> parameters) {
@@ -473,28 +357,14 @@ GpModel::Evidence GpModel::evidence(const SpeedTable& table, std::span<const dou
 // ---- fit ----------------------------------------------------------------------------------------
 
 GpModel GpModel::described(const SpeedTable& table, std::size_t most, std::uint64_t seed) {
-  check(table);
+  if (table.features.size() > kMostFeatures) {
+    refuse(std::to_string(table.features.size()) + " features, at most " +
+           std::to_string(kMostFeatures) + " are possible");
+  }
   GpModel model;
   model.features_ = table.features;
   const std::size_t given = table.features.size();
-
-  struct Speed {
-    std::uint32_t of, beside;
-    double t;
-  };
-  std::vector<Speed> speeds;
-  const auto add = [&](std::uint32_t of, std::uint32_t beside, double speed) {
-    if (!std::isnan(speed)) speeds.push_back({of, beside, -std::log(speed)});
-  };
-  for (const SpeedTable::Row& row : table.rows) {
-    if (row.a == row.b && !std::isnan(row.speed_a) && !std::isnan(row.speed_b)) {
-      add(row.a, row.b, row.speed_a / 2 + row.speed_b / 2);  // two copies of one job: one entry
-    } else {
-      add(row.a, row.b, row.speed_a);
-      add(row.b, row.a, row.speed_b);
-    }
-  }
-  if (speeds.empty()) refuse("no measured speed");
+  std::vector<corun::Observation> speeds = observations_of(table, kName);
   if (speeds.size() > most) {
     Rng rng(seed, Stream::kGpRows, kFittedEntity);
     rng.shuffle(std::span(speeds));
@@ -513,10 +383,10 @@ GpModel GpModel::described(const SpeedTable& table, std::size_t most, std::uint6
     return number[job] - 1;
   };
   std::vector<double> t;
-  for (const Speed& speed : speeds) {
+  for (const corun::Observation& speed : speeds) {
     const std::uint32_t own = see(speed.of);
     model.rows_.observations.push_back({own, see(speed.beside), 0});
-    t.push_back(speed.t);
+    t.push_back(speed.slowness);
   }
 
   std::vector<double> column(raw.size());
@@ -524,7 +394,7 @@ GpModel GpModel::described(const SpeedTable& table, std::size_t most, std::uint6
     std::transform(raw.begin(), raw.end(), column.begin(), value);
     return moments_of(column);
   };
-  for (std::size_t f = 0; f < width_of(table.features); ++f) {
+  for (std::size_t f = 0; f < expanded_width(table.features); ++f) {
     const Moments of = moments([&](const Place& place) { return place.x[f]; });
     model.mean_.push_back(of.mean);
     model.deviation_.push_back(of.deviation);
@@ -856,9 +726,7 @@ class GpModel::Slowed {
     const double sd = model_.target_deviation_ * model_.factor(left / prior) *
                       std::sqrt(left + model_.scales_[kNoise] + kLeastNoise);
     const double t = model_.target_mean_ + model_.target_deviation_ * mean;
-    const auto speed = [](double slowness) {
-      return std::exp(-std::clamp(slowness, -kLargestExponent, kLargestExponent));
-    };
+    const auto speed = [](double slowness) { return speed_of(slowness); };
     SpeedPrediction out;
     out.speed = speed(t);
     out.sd = out.speed * sd;
@@ -1074,7 +942,7 @@ GpModel GpModel::load(const nlohmann::json& state, std::vector<SpeedTable::Featu
   model_state::map_of(state, 13, "state of a gp model");
   require(features.size() <= kMostFeatures, "too many features");
   require(workloads.size() <= 2 * kMostHeld, "too many jobs");
-  const std::size_t width = width_of(features);
+  const std::size_t width = expanded_width(features);
   const std::size_t n = workloads.size();
   GpModel m;
   m.features_ = std::move(features);

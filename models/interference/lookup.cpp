@@ -8,6 +8,7 @@
 
 #include "models/interference/model_state.hpp"
 #include "models/interference/residual_spread.hpp"
+#include "sim/metrics.hpp"
 
 namespace corun {
 
@@ -24,14 +25,6 @@ constexpr double kReach = 1.645;  ///< of a normal's 90 %
 
 std::uint64_t directed(std::size_t of, std::size_t beside) {
   return static_cast<std::uint64_t>(of) << 32U | beside;
-}
-
-/// Of ascending numbers, linear between them.
-double quantile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr double kMostSlowness = 1e3;
 
 }  // namespace
 
-std::vector<Observation> observations_of(const SpeedTable& table, const char* what) {
+void check_table(const SpeedTable& table, const char* what) {
   const auto refuse = [&](const char* why) {
     throw std::invalid_argument(std::string(what) + ": " + why);
   };
@@ -32,9 +32,7 @@ std::vector<Observation> observations_of(const SpeedTable& table, const char* wh
     refuse("values are not jobs x features");
   }
   const JobIndex all_different(table.jobs, what);
-  std::vector<Observation> out;
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    const SpeedTable::Row& row = table.rows[r];
+  for (const SpeedTable::Row& row : table.rows) {
     if (row.a >= table.jobs.size() || row.b >= table.jobs.size()) {
       refuse("a row is of a job that is not there");
     }
@@ -43,6 +41,14 @@ std::vector<Observation> observations_of(const SpeedTable& table, const char* wh
         refuse("a speed is not above 0 and finite");
       }
     }
+  }
+}
+
+std::vector<Observation> observations_of(const SpeedTable& table, const char* what) {
+  check_table(table, what);
+  std::vector<Observation> out;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const SpeedTable::Row& row = table.rows[r];
     const auto add = [&](std::uint32_t of, std::uint32_t beside, double speed) {
       if (std::isnan(speed)) return;
       out.push_back({of, beside, static_cast<std::uint32_t>(r), -std::log(speed)});
@@ -54,8 +60,45 @@ std::vector<Observation> observations_of(const SpeedTable& table, const char* wh
       add(row.b, row.a, row.speed_b);
     }
   }
-  if (out.empty()) refuse("no measured speed");
+  if (out.empty()) throw std::invalid_argument(std::string(what) + ": no measured speed");
   return out;
+}
+
+double scaled_feature(double value, FeatureScale scale, const char* what) {
+  constexpr double kLargest = 1e100;  // larger ones would overflow when squared
+  const auto refuse = [&](const char* why) {
+    throw std::invalid_argument(std::string(what) + ": " + why);
+  };
+  if (std::isnan(value)) return value;
+  if (std::fabs(value) > kLargest) refuse("a feature is infinite or beyond 1e100");
+  if (scale == FeatureScale::kLinear) return value;
+  if (!(value > 0)) refuse("a feature on a log scale is not above 0");
+  return std::log(value);
+}
+
+std::vector<double> expand_features(std::span<const double> values,
+                                    std::span<const SpeedTable::Feature> features,
+                                    const char* what) {
+  if (values.size() != features.size()) {
+    throw std::invalid_argument(std::string(what) + ": a job has " + std::to_string(values.size()) +
+                                " features, the model " + std::to_string(features.size()));
+  }
+  std::vector<double> out;
+  std::vector<double> logs;
+  for (std::size_t f = 0; f < values.size(); ++f) {
+    out.push_back(scaled_feature(values[f], features[f].scale, what));
+    if (features[f].scale == FeatureScale::kLog) logs.push_back(out.back());
+  }
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    for (std::size_t j = i + 1; j < logs.size(); ++j) out.push_back(logs[i] - logs[j]);
+  }
+  return out;
+}
+
+std::size_t expanded_width(std::span<const SpeedTable::Feature> features) {
+  const auto logs = static_cast<std::size_t>(
+      std::ranges::count(features, FeatureScale::kLog, &SpeedTable::Feature::scale));
+  return features.size() + (logs > 0 ? logs * (logs - 1) / 2 : 0);
 }
 
 void check_features(std::span<const double> values, std::span<const SpeedTable::Feature> features,

@@ -23,10 +23,25 @@ struct Observation {
   double slowness = 0;    ///< t
 };
 
+/// std::invalid_argument, beginning with `what`: values that are not jobs x features, rows of jobs that
+/// are not there, a key twice, a speed that is not above 0 and finite (NaN: not measured).
+void check_table(const SpeedTable& table, const char* what);
+
 /// The measured directions of a table, in order; a job beside a copy of itself gives one, of the mean of
-/// its speeds. std::invalid_argument, beginning with `what`: nothing was measured, values are not jobs x
-/// features, rows of jobs that are not there, a key twice, a speed that is not above 0 and finite.
+/// its speeds. std::invalid_argument as check_table(), and where nothing was measured.
 std::vector<Observation> observations_of(const SpeedTable& table, const char* what);
+
+/// A feature on the scale that models see it on: itself, or its logarithm; NaN stays.
+/// std::invalid_argument, beginning with `what`: infinite, beyond 1e100, or on a log scale not above 0.
+double scaled_feature(double value, FeatureScale scale, const char* what);
+
+/// A job's features on their scales, and after them the difference of every two of those on a log scale
+/// (ratios of rates). std::invalid_argument as scaled_feature(), and for another number of features.
+std::vector<double> expand_features(std::span<const double> values,
+                                    std::span<const SpeedTable::Feature> features,
+                                    const char* what);
+/// How many numbers expand_features() gives.
+std::size_t expanded_width(std::span<const SpeedTable::Feature> features);
 
 /// std::invalid_argument, beginning with `what`: as many features as the model's are not there, or one is
 /// infinite or, on a log scale, not above 0. NaN is not known.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/interference/model_state.hpp"
+#include "sim/metrics.hpp"
 
 namespace corun {
 
@@ -17,18 +18,23 @@ ResidualSpread ResidualSpread::of(std::span<const double> residuals) {
   double square = 0;
   for (const double r : sorted) square += r * r;
   const auto n = static_cast<double>(sorted.size());
-  const auto quantile = [&](double p) {
-    const double at = p * (n - 1);
-    const auto below = static_cast<std::size_t>(at);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
-  };
   // The median may lie outside for skewed residuals: a prediction lies within its own interval.
-  return {std::sqrt(square / n), std::min(0.0, quantile(0.05)), std::max(0.0, quantile(0.95))};
+  return {std::sqrt(square / n), std::min(0.0, quantile(sorted, 0.05)),
+          std::max(0.0, quantile(sorted, 0.95))};
 }
 
 SpeedPrediction ResidualSpread::around(double speed) const {
   return {speed, speed * deviation, speed * std::exp(-high), speed * std::exp(-low)};
+}
+
+std::vector<SpeedPrediction> ResidualSpread::around(const InterferenceModel& model,
+                                                    std::span<const PairJob> residents) const {
+  if (residents.size() < 2) return std::vector<SpeedPrediction>(residents.size());
+  std::vector<double> expected(residents.size());
+  model.speeds(residents, expected);
+  std::vector<SpeedPrediction> out;
+  for (const double speed : expected) out.push_back(around(speed));
+  return out;
 }
 
 nlohmann::json ResidualSpread::save() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -22,6 +23,9 @@ struct ResidualSpread {
   static constexpr double kPriorSpread = 0.3;
 
   SpeedPrediction around(double speed) const;
+  /// Of each resident, around what `model` expects of it; 1 for certain for a job alone.
+  std::vector<SpeedPrediction> around(const InterferenceModel& model,
+                                      std::span<const PairJob> residents) const;
 
   nlohmann::json save() const;
   static ResidualSpread load(const nlohmann::json& saved);

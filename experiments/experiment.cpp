@@ -672,14 +672,15 @@ std::vector<JobView> Experiment::make_faces(const Trace& trace, std::size_t numb
   faces.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
     const JobSpec& job = trace.workload.jobs[j];
-    JobView face{JobId{static_cast<std::uint32_t>(j)},
-                 job.submit,
-                 job.gpus,
-                 job.priority,
-                 job.profile,
-                 job.request,
-                 {},
-                 0};
+    JobView face;
+    face.id = JobId{static_cast<std::uint32_t>(j)};
+    face.submit = job.submit;
+    face.gpus = job.gpus;
+    face.priority = job.priority;
+    face.gpu_milli = job.gpu_milli;
+    face.gpu_models = job.gpu_models;
+    face.profile = job.profile;
+    face.request = job.request;
     if (config_.estimates.duration == "exact") face.estimate = job.work;
     if (config_.estimates.duration == "lognormal") {
       Rng rng(seed_of(number), Stream::kEstimates, j);

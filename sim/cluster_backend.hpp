@@ -47,6 +47,9 @@ class ClusterBackend {
   /// Runs two jobs together on an empty GPU for `length`, or until one of them has finished or run out
   /// of memory; whoever has not is reported by kProbed.
   virtual void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) = 0;
+  /// Takes a running job off its GPUs, now; it keeps its progress. False, and nothing done, where it is
+  /// being profiled or probed.
+  virtual bool preempt(JobId job) = 0;
   /// Report kTimer at this time.
   virtual void wake_at(Time at) = 0;
 

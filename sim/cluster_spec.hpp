@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,6 +38,16 @@ struct ClusterSpec {
   std::optional<int> max_jobs_per_gpu;  ///< hard limit, checked by the control loop
   OomRule oom;
 
+  /// The GPU types of the cluster by name, each once, in order of the nodes.
+  std::vector<std::string> models() const {
+    std::vector<std::string> names;
+    for (const auto& node : nodes) {
+      if (std::find(names.begin(), names.end(), node.gpu.name) == names.end()) {
+        names.push_back(node.gpu.name);
+      }
+    }
+    return names;
+  }
   int gpu_count() const {
     int n = 0;
     for (const auto& node : nodes) n += node.gpus;

@@ -21,10 +21,14 @@ struct JobView {
   Time submit{0};
   int gpus = 1;
   int priority = 0;
+  int gpu_milli = 1000;           ///< what it asks of each of its GPUs [1/1000]
+  std::uint32_t gpu_models = 0;   ///< bit i: it may run on ClusterSpec::models()[i]; 0: on any
   Profile profile;
   ResourceRequest request;
   std::optional<Duration> estimate;  ///< solo time, only where `estimates.duration` grants it
   int resubmissions = 0;             ///< how often it came back after an OOM
+  int preemptions = 0;               ///< how often it was taken off its GPUs
+  Duration served{0};                ///< time on its GPUs in runs that were preempted
 };
 
 /// `control.start`: may a job be placed beside a running one?

@@ -120,7 +120,8 @@ void ControlLoop::show_what_ended() {
     members_.clear();
     for (const JobId j : episode.jobs) {
       const JobRecord& r = backend_.record(j);
-      members_.push_back({j, r.solo, r.corun(), r.isd()});
+      const Duration corun = r.finish - r.last_start;
+      members_.push_back({j, r.run_solo, corun, individual_slowdown(corun, r.run_solo)});
     }
     policy_.observe({members_, episode.end - episode.start, *ps, episode.together, episode.end});
   }
@@ -187,12 +188,12 @@ void ControlLoop::pass() {
     policy_.decide(ClusterView(backend_.now(), options_.start, waiting_.jobs(), jobs_,
                                backend_.state(), departures_, largest_gang_, passes_),
                    decisions_);
-    bool started = false;
+    bool acted = false;
     for (const Decision& decision : decisions_) {
       std::visit([this](const auto& d) { apply(d); }, decision);
-      started |= std::holds_alternative<StartGroup>(decision);
+      acted |= !std::holds_alternative<WakeAt>(decision);
     }
-    if (!started || waiting_.empty()) return;
+    if (!acted || waiting_.empty()) return;
   }
 }
 
@@ -234,6 +235,30 @@ void ControlLoop::apply(const StartGroup& decision) {
     note(LogKind::kStart, j, decision.gpus);
   }
   backend_.start_group(decision.jobs, decision.gpus);
+}
+
+void ControlLoop::apply(const Preempt& decision) {
+  for (const JobId job : decision.jobs) {
+    const std::string text = "job " + std::to_string(index(job));
+    if (index(job) >= jobs_.size() || jobs_[index(job)].id == kNoJob) {
+      broken("preemption", text + " has not arrived");
+    }
+    const JobRecord& record = backend_.record(job);
+    const auto& residents = backend_.state().gpu(record.gpu).residents;
+    if (std::find(residents.begin(), residents.end(), job) == residents.end()) {
+      broken("preemption", text + " does not run");
+    }
+    if (record.last_start == backend_.now()) {
+      broken("preemption", text + " has started at this very instant");
+    }
+    if (!backend_.preempt(job)) broken("preemption", text + " is being profiled or probed");
+    ++departures_;
+    JobView& face = jobs_[index(job)];
+    ++face.preemptions;
+    face.served = record.ran;
+    note(LogKind::kPreempt, job);
+    waiting_.push(job);
+  }
 }
 
 void ControlLoop::apply(const WakeAt& decision) {

@@ -29,6 +29,7 @@
 ///   exclusive GPU   a GPU that profiles a job takes no company
 ///   group start     with control.start: group, a GPU takes newcomers only when it is empty
 ///   over-commit     no GPU holds more jobs than cluster.max_jobs_per_gpu
+///   preemption      the job runs, and did so before this instant; it is not profiled or probed
 ///   future timer    a wake-up lies in the future
 ///   probe           two different jobs that want one GPU, one of them not probed often enough yet
 ///   progress        no job is left waiting when nothing will ever happen again
@@ -71,6 +72,7 @@ class ControlLoop {
   void start_probes();
   void pass();
   void apply(const StartGroup& decision);
+  void apply(const Preempt& decision);
   void apply(const WakeAt& decision);
   void note(LogKind kind, JobId job, std::span<const GpuId> gpus = {});
   [[noreturn]] void broken(const char* rule, const std::string& found) const;

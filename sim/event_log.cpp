@@ -14,8 +14,9 @@ namespace corun {
 namespace {
 
 constexpr std::string_view kHeader = "time_ns,event,job,gpus";
-constexpr std::array<std::string_view, 9> kNames = {
-    "arrive", "profile", "profiled", "start", "finish", "oom", "fail", "probe", "probed"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "arrive", "profile", "profiled", "start", "finish", "oom", "fail", "probe", "probed",
+    "preempt"};
 
 /// Only the spelling that the writer gives: no sign, no leading zero.
 template <typename T>
@@ -102,7 +103,8 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
     while (kind < kNames.size() && kNames[kind] != field[1]) ++kind;
     if (kind == kNames.size()) {
       refuse("event is '" + field[1] +
-             "', expected arrive, profile, profiled, start, finish, oom, fail, probe or probed");
+             "', expected arrive, profile, profiled, start, finish, oom, fail, probe, probed or "
+             "preempt");
     }
     entry.kind = static_cast<LogKind>(kind);
     std::uint32_t id = 0;

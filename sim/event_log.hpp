@@ -27,6 +27,7 @@ enum class LogKind : std::uint8_t {
   kFail,      ///< ran out of memory once too often, given up
   kProbe,     ///< starts a probe
   kProbed,    ///< its probe ends, returned to the queue
+  kPreempt,   ///< taken off its GPUs, returned to the queue
 };
 
 struct LogEntry {

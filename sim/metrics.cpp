@@ -106,15 +106,13 @@ MetricValues compute_metrics(const RunRecord& run) {
     queue.push_back(to_seconds(*job.first_start - job.submit));
     stretch.push_back(jct.back() / to_seconds(job.work));
   }
-  GpuTime solo_sum;
   for (const EpisodeRecord& episode : run.episodes) {
-    solo_sum += episode.solo_sum;
     if (const auto value = episode.ps()) ps.push_back(*value);
   }
-  // Work done before the last run, which its episode does not know of.
+  GpuTime solo_sum;  // of all work, that of kept probes and profiling included
   for (const JobRecord& job : run.jobs) {
     if (job.end == JobEnd::kFailed) continue;
-    for (int g = 0; g < job.gpus; ++g) solo_sum += std::max(Duration{0}, job.whole_solo - job.solo);
+    for (int g = 0; g < job.gpus; ++g) solo_sum += std::max(job.solo, job.whole_solo);
   }
   solo_gpu_s = to_seconds(solo_sum);
 

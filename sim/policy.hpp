@@ -25,7 +25,13 @@ struct WakeAt {
   Time at{0};
 };
 
-using Decision = std::variant<StartGroup, WakeAt>;
+/// Take these running jobs off their GPUs, now. They go to the end of the queue and keep their progress,
+/// at the cost that the configuration names.
+struct Preempt {
+  std::vector<JobId> jobs;
+};
+
+using Decision = std::variant<StartGroup, Preempt, WakeAt>;
 
 class Policy {
  public:

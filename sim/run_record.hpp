@@ -13,29 +13,35 @@ namespace corun {
 
 enum class JobEnd : std::uint8_t { kFinished, kFailed };  ///< kFailed: out of memory once too often
 
+/// JRS eq. 1: (J_c - J_a) / J_a, a fraction; 0 for a job whose work was done while profiling.
+inline double individual_slowdown(Duration corun, Duration solo) {
+  if (solo.count() == 0) return 0.0;
+  return static_cast<double>((corun - solo).count()) / static_cast<double>(solo.count());
+}
+
 struct JobRecord {
   Time submit{0};
   std::optional<Time> first_start;  ///< for work: not to be profiled, nor in a probe cut short
   Time last_start{0};
   Time finish{0};
   Duration work{0};  ///< J_a on the reference GPU type, as asked
-  /// J_a of what the last run had to do, on the GPU it ran on; at least 1 ns, but 0 for no work.
+  /// J_a of what its runs had to do, on the GPUs it ran on; at least 1 ns, but 0 for no work. Not what
+  /// runs did that ended out of memory or with their probe.
   Duration solo{0};
+  Duration run_solo{0};    ///< the last run's part of it; less than `solo` only after a preemption
   Duration whole_solo{0};  ///< the same of all its work: more where a probe or profiling was kept
   int gpus = 1;
   GpuId gpu{};              ///< the first GPU of the last run
   std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together
   int ooms = 0;
+  int preemptions = 0;
+  Duration ran{0};        ///< time on its GPUs in runs that were preempted
   Duration profiling{0};  ///< time spent in profiling segments and in probes it did not finish in
   JobEnd end = JobEnd::kFinished;
 
-  Duration corun() const { return finish - last_start; }
-  /// JRS eq. 1: (J_c - J_a) / J_a, a fraction; 0 for a job whose work was done while profiling.
-  double isd() const {
-    return solo.count() == 0
-               ? 0.0
-               : static_cast<double>((corun() - solo).count()) / static_cast<double>(solo.count());
-  }
+  /// J_c: time on its GPUs, all runs together.
+  Duration corun() const { return ran + (finish - last_start); }
+  double isd() const { return individual_slowdown(corun(), solo); }
 };
 
 /// A maximal interval during which one GPU had a resident; `jobs` in order of start.
@@ -45,7 +51,7 @@ struct EpisodeRecord {
   Time end{0};
   std::vector<JobId> jobs;  ///< those that finished in it, not those that ran out of memory or
                             ///< whose probe ended
-  GpuTime solo_sum;         ///< sum of their J_a
+  GpuTime solo_sum;         ///< J_a of the work done in it: theirs, and what preempted runs kept
   bool together = true;     ///< they all started at the same instant
   /// This is the lowest-numbered GPU that all of them were on: a co-run of gangs leaves an episode on
   /// each of its GPUs, and one of them speaks for it.

@@ -12,6 +12,12 @@ namespace {
 /// What work takes at least, however little it is and however fast the GPU.
 constexpr Duration kShortestRun{1};
 
+/// What the run that has just ended was to do is done by another.
+void forget_run(JobRecord& record) {
+  record.solo -= record.run_solo;
+  record.run_solo = Duration::zero();
+}
+
 }  // namespace
 
 SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& workload,
@@ -114,23 +120,29 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     Running& running = running_[index(job)];
     running = Running{};
     running.gpus.assign(gpus.begin(), gpus.end());
-    running.remaining_ns = static_cast<double>(work_left_[index(job)].count());
+    const auto work_ns = static_cast<double>(work_left_[index(job)].count());
+    JobRecord& record = record_.jobs[index(job)];
+    if (record.preemptions > 0) {
+      const Duration overhead = options_.preemption.save + options_.preemption.restore;
+      running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
+    }
+    running.remaining_ns = work_ns + running.overhead_ns;
     running.since = now_;
     running.doomed = exceeds_memory(job, gpus);
     if (running.doomed) {
       running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
                                       static_cast<std::uint32_t>(index(job)));
     }
-    JobRecord& record = record_.jobs[index(job)];
     record.last_start = now_;
     record.gpu = gpus.front();
     record.group = group;
-    record.solo = later(Time::zero(), from_nanoseconds(running.remaining_ns / slowest_gpu));
+    record.run_solo = later(Time::zero(), from_nanoseconds(work_ns / slowest_gpu));
     const auto all_ns = static_cast<double>(workload_.jobs[index(job)].work.count());
     record.whole_solo = later(Time::zero(), from_nanoseconds(all_ns / slowest_gpu));
     // On a very fast GPU: no work at all is another thing.
-    running.has_work = running.remaining_ns > 0;
-    if (running.has_work) record.solo = std::max(record.solo, kShortestRun);
+    running.has_work = work_ns > 0;
+    if (running.has_work) record.run_solo = std::max(record.run_solo, kShortestRun);
+    record.solo = later(record.solo, record.run_solo);
     for (const GpuId g : gpus) occupy(job, g);
   }
   for (const GpuId g : gpus) devices_[index(g)].formed = state_.gpu(g).residents;
@@ -162,6 +174,37 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   set_speed(job, speed);
 }
 
+bool SimulatedBackend::preempt(JobId job) {
+  Running& running = running_[index(job)];
+  if (running.profiling || running.probe_end != EventQueue::kNone) return false;
+  JobRecord& record = record_.jobs[index(job)];
+  queue_.cancel(running.event);
+  running.event = EventQueue::kNone;
+  double speed = std::numeric_limits<double>::infinity();
+  for (const GpuId g : running.gpus) speed = std::min(speed, state_.gpu_type(g).speed);
+  Duration kept{0};
+  if (!running.doomed) {
+    const double left =
+        running.remaining_ns - running.speed * static_cast<double>((now_ - running.since).count());
+    const auto work_ns = static_cast<double>(work_left_[index(job)].count());
+    const double done = std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
+    kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
+    work_left_[index(job)] -= kept;
+  }
+  record.solo -= record.run_solo;
+  record.run_solo = from_nanoseconds(static_cast<double>(kept.count()) / speed);
+  record.solo += record.run_solo;
+  record.ran += now_ - record.last_start;
+  ++record.preemptions;
+  for (const GpuId g : running.gpus) {
+    EpisodeRecord& episode = devices_[index(g)].episode;
+    std::erase(episode.jobs, job);
+    episode.solo_sum += record.run_solo;
+  }
+  vacate(job);
+  return true;
+}
+
 void SimulatedBackend::wake_at(Time at) { queue_.schedule(at, EventKind::kTimer, 0); }
 
 RunRecord SimulatedBackend::take_record() { return std::move(record_); }
@@ -190,6 +233,7 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
   record.finish = now_;
   record.end = JobEnd::kFailed;  // stands unless a later attempt finishes
   ++record.ooms;
+  forget_run(record);
   leave_probe(job);
   for (const GpuId g : running_[index(job)].gpus) std::erase(devices_[index(g)].episode.jobs, job);
   vacate(job);
@@ -208,6 +252,7 @@ Report SimulatedBackend::end_probe(JobId job) {
   }
   JobRecord& record = record_.jobs[index(job)];
   record.profiling += now_ - record.last_start;
+  forget_run(record);
   std::erase(devices_[index(running.gpus.front())].episode.jobs, job);
   vacate(job);
   return {ReportKind::kProbed, job};
@@ -278,7 +323,7 @@ void SimulatedBackend::finish_episode(GpuId gpu) {
   episode.end = now_;
   const Time start = record_.jobs[index(episode.jobs.front())].last_start;
   for (const JobId j : episode.jobs) {
-    episode.solo_sum += record_.jobs[index(j)].solo;
+    episode.solo_sum += record_.jobs[index(j)].run_solo;
     episode.together &= record_.jobs[index(j)].last_start == start;
   }
   episode.primary = device.shared.front() == gpu;

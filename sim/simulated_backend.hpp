@@ -19,12 +19,22 @@
 /// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
 namespace corun {
 
+/// What taking a job off its GPUs costs it.
+struct PreemptionCost {
+  /// To save its state, and to load it when it starts again: time at full speed. Both are paid by the
+  /// next run, so that the GPUs are free at once.
+  Duration save{0};
+  Duration restore{0};
+  double lost_work = 0;  ///< share of the run's progress that must be done again, 0 to 1
+};
+
 struct SimulationOptions {
   std::optional<std::uint64_t> noise_seed;  ///< empty: the world gives expected speeds
   Duration profiling_minute = std::chrono::seconds{60};
   bool profile_epoch = false;  ///< profiling segment is one epoch (else `profiling_minute`)
   bool profiling_keeps_progress = false;
   bool probes_keep_progress = false;
+  PreemptionCost preemption;
   /// > 0: a completion is noticed at the next multiple of this. What it adds is part of J_c, of the
   /// episode's length and of busy time, never of J_a: with a tick a lone job has ISD > 0 and PS < 0.
   Duration tick{0};
@@ -42,6 +52,7 @@ class SimulatedBackend final : public ClusterBackend {
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
   void start_profiling(JobId job, GpuId gpu) override;
   void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
+  bool preempt(JobId job) override;
   void wake_at(Time at) override;
   std::span<const EpisodeRecord> finished_episodes() const override { return record_.episodes; }
   std::span<const ProbeRecord> finished_probes() const override { return record_.probes; }
@@ -53,6 +64,7 @@ class SimulatedBackend final : public ClusterBackend {
  private:
   struct Running {
     double remaining_ns = 0;  ///< work left, in nanoseconds at speed 1
+    double overhead_ns = 0;   ///< of it, when it started: not work but loading of saved state
     double speed = 0;         ///< v(j); 0 for a newcomer that will run out of memory
     Time since{0};            ///< remaining_ns is as of this time
     EventQueue::Handle event = EventQueue::kNone;

@@ -39,6 +39,7 @@ class Passing : public ClusterBackend {
     inner_.start_probe(jobs, g, length);
   }
   std::span<const ProbeRecord> finished_probes() const override { return inner_.finished_probes(); }
+  bool preempt(JobId j) override { return inner_.preempt(j); }
   void wake_at(Time at) override { inner_.wake_at(at); }
   std::span<const EpisodeRecord> finished_episodes() const override {
     return inner_.finished_episodes();

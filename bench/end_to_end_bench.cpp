@@ -59,7 +59,8 @@ double warned(const Experiment& experiment) { return experiment.overload().empty
 void simulate(benchmark::State& state, const std::string& policy, double load) {
   const std::int64_t jobs = state.range(0);
   const Experiment experiment(config_for(policy, load, jobs), "");
-  const Trace trace = experiment.make_trace(0);
+  const std::shared_ptr<const Trace> shared_trace = experiment.make_trace(0);
+  const Trace& trace = *shared_trace;
   corun::PolicyRun run{};
   for (auto _ : state) run = experiment.run_policy(trace, 0, experiment.policies().front(), {});
   if (run.metrics[static_cast<std::size_t>(Metric::kJobs)] != static_cast<double>(jobs)) {

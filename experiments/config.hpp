@@ -14,11 +14,12 @@
 namespace corun {
 
 struct WorkloadConfig {
-  std::string source = "jrs-queue";  ///< a name from `corun list traces`
-  std::optional<std::string> path;   ///< file, for sources that read one
-  std::optional<std::string> order;  ///< shuffled | trace; null: the source's own default
-  std::int64_t jobs = 24;            ///< how many jobs a generated source makes
-  std::optional<double> load;        ///< offered work over capacity; null: all jobs at time 0
+  std::string source = "jrs-queue";   ///< a name from `corun list traces`
+  std::optional<std::string> path;    ///< file, for sources that read one
+  std::optional<std::string> labels;  ///< CSV of packing labels by workload, for source lucid
+  std::optional<std::string> order;   ///< shuffled | trace; null: the source's own default
+  std::int64_t jobs = 24;             ///< how many jobs a generated source makes
+  std::optional<double> load;         ///< offered work over capacity; null: all jobs at time 0
 };
 
 struct OomConfig {
@@ -36,6 +37,7 @@ struct ClusterConfig {
   std::int64_t memory_mib_per_node = 131072;
   std::string sharing = "time-slicing";
   std::optional<std::int64_t> max_jobs_per_gpu;
+  std::optional<std::string> virtual_clusters;  ///< CSV of virtual clusters and their nodes
   OomConfig oom;
 };
 
@@ -76,6 +78,7 @@ struct ControlConfig {
   std::optional<double> round_s;
   std::optional<double> reallocate_s;  ///< accepted as null only: no policy here takes GPUs away
   std::optional<double> tick_s;
+  std::string tick_rule = "notice";  ///< notice | progress
 };
 
 /// monostate is null; pairs are cluster pairs, strings in a list are job names.

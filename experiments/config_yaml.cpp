@@ -68,6 +68,7 @@ template <typename Visitor>
 void visit(Visitor& v, WorkloadConfig& c) {
   v.field("source", c.source, AnyText{});
   v.field("path", c.path, AnyText{});
+  v.field("labels", c.labels, AnyText{});
   v.field("order", c.order, OneOf{{"shuffled", "trace"}});
   v.field("jobs", c.jobs, Whole{1, 10 * kMillion});
   v.field("load", c.load, kFactor);
@@ -90,6 +91,7 @@ void visit(Visitor& v, ClusterConfig& c) {
   v.field("memory_mib_per_node", c.memory_mib_per_node, kPerNode);
   v.field("sharing", c.sharing, OneOf{{"time-slicing", "mps"}});
   v.field("max_jobs_per_gpu", c.max_jobs_per_gpu, kCount);
+  v.field("virtual_clusters", c.virtual_clusters, AnyText{});
   v.section("oom", c.oom);
 }
 
@@ -103,7 +105,7 @@ OneOf models_and(std::vector<std::string_view> names) {
 
 template <typename Visitor>
 void visit(Visitor& v, WorldConfig& c) {
-  v.field("model", c.model, models_and({}));
+  v.field("model", c.model, models_and({"none", "listed-pairs"}));
   // What was measured is what the fallback falls back from.
   OneOf fallbacks = models_and({});
   std::erase(fallbacks.choices, "measured");
@@ -147,6 +149,7 @@ void visit(Visitor& v, ControlConfig& c) {
   v.field("reallocate_s", c.reallocate_s,
           OnlyNull{"no policy here takes GPUs away from running jobs"});
   v.field("tick_s", c.tick_s, kDuration);
+  v.field("tick_rule", c.tick_rule, OneOf{{"notice", "progress"}});
 }
 
 template <typename Visitor>

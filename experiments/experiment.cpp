@@ -20,6 +20,7 @@
 #include "sim/rng.hpp"
 #include "sim/text.hpp"
 #include "traces/corun_csv.hpp"
+#include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
@@ -104,7 +105,7 @@ Duration seconds_or_zero(const std::optional<double>& s) {
 Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue)
     : config_(std::move(config)),
       data_directory_(std::move(data_directory)),
-      file_trace_(std::move(queue)) {
+      file_trace_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {
   build_cluster();
   source_ = find_trace(config_.workload.source);
   if (source_ == nullptr) {
@@ -123,7 +124,10 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
     if (source_->generates) {
       source_pairs_ = &pair_table(request.path);
     } else {
-      file_trace_ = source_->make(request, keys_);
+      if (config_.workload.labels) {
+        request.labels = resolve_path(*config_.workload.labels, "workload.labels");
+      }
+      file_trace_ = std::make_shared<const Trace>(source_->make(request, keys_));
     }
   } else if (config_.workload.path && !file_trace_) {
     throw InputError(config_.place("workload.path"), "source '" + config_.workload.source +
@@ -177,7 +181,19 @@ void Experiment::build_cluster() {
   node.gpus = static_cast<int>(c.gpus_per_node);
   node.cpu_milli = c.cpu_milli_per_node;
   node.memory_mib = c.memory_mib_per_node;
-  cluster_.nodes.assign(static_cast<std::size_t>(c.nodes), node);
+  std::int64_t nodes = c.nodes;
+  if (c.virtual_clusters) {
+    virtual_clusters_ =
+        read_virtual_clusters(resolve_path(*c.virtual_clusters, "cluster.virtual_clusters"));
+    nodes = 0;
+    for (const VirtualCluster& vc : virtual_clusters_) nodes += vc.nodes;
+    if (config_.places.contains("cluster.nodes") && nodes != c.nodes) {
+      throw InputError(config_.place("cluster.nodes"),
+                       "found " + std::to_string(c.nodes) + " nodes, expected the " +
+                           std::to_string(nodes) + " of all virtual clusters; leave it out");
+    }
+  }
+  cluster_.nodes.assign(static_cast<std::size_t>(nodes), node);
   cluster_.sharing = c.sharing;
   if (c.max_jobs_per_gpu) cluster_.max_jobs_per_gpu = static_cast<int>(*c.max_jobs_per_gpu);
   cluster_.oom = {from_seconds(c.oom.ramp_s), static_cast<int>(c.oom.retries)};
@@ -185,6 +201,22 @@ void Experiment::build_cluster() {
 
 void Experiment::build_world() {
   const WorldConfig& w = config_.world;
+  if (w.model == "none" || w.model == "listed-pairs") {
+    auto listed = std::make_shared<ListedPairs>();
+    if (w.model == "listed-pairs") {
+      if (!w.path) {
+        throw InputError(config_.place("world.model"),
+                         "the world listed-pairs reads a file: set world.path");
+      }
+      for (const LucidRates& row : read_lucid_rates(resolve_path(*w.path, "world.path"), keys_)) {
+        listed->add(row.workloads[0], row.workloads[1], row.speeds[0], row.speeds[1]);
+      }
+    } else if (w.path) {
+      throw InputError(config_.place("world.path"), "the world none reads no file; leave it out");
+    }
+    listed_ = std::move(listed);
+    return;
+  }
   std::vector<CorunMeasurement> rows;
   const PairTable* pairs = nullptr;
   if (w.path) {
@@ -418,19 +450,43 @@ void Experiment::build_policies() {
 }
 
 void Experiment::check_trace() {
-  const Trace trace = make_trace(0);
+  const std::shared_ptr<const Trace> first_trace = make_trace(0);
+  const Trace& trace = *first_trace;
   if (trace.workload.jobs.empty()) {
     throw InputError(config_.place("workload.path"), "the workload has no jobs");
+  }
+  std::vector<std::int64_t> gpus_of(1, cluster_.gpu_count());  // by virtual cluster of the trace
+  if (!virtual_clusters_.empty()) {
+    gpus_of.clear();
+    for (const std::string& name : trace.virtual_clusters) {
+      const auto at = std::ranges::find(virtual_clusters_, name, &VirtualCluster::name);
+      if (at == virtual_clusters_.end()) {
+        std::vector<std::string_view> known;
+        for (const VirtualCluster& vc : virtual_clusters_) known.push_back(vc.name);
+        throw InputError(config_.place("cluster.virtual_clusters"),
+                         "jobs of virtual cluster '" + printable(name) +
+                             "' have no nodes: " + did_you_mean(name, known));
+      }
+      gpus_of.push_back(at->nodes * config_.cluster.gpus_per_node);
+    }
+    if (gpus_of.empty()) {
+      throw InputError(config_.place("cluster.virtual_clusters"),
+                       "the jobs of this workload belong to no virtual cluster; leave it out");
+    }
   }
   Time first = kNever, last{0};
   double work_s = 0;
   for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
     const JobSpec& job = trace.workload.jobs[j];
-    if (job.gpus > cluster_.gpu_count()) {
+    const std::size_t queue = virtual_clusters_.empty() ? 0 : job.virtual_cluster;
+    if (job.gpus > gpus_of[queue]) {
       throw InputError(config_.place("cluster.nodes"),
                        "job '" + printable(trace.names[j]) + "' needs " + std::to_string(job.gpus) +
-                           " GPUs at once, the cluster has " +
-                           std::to_string(cluster_.gpu_count()) + "; add nodes or GPUs");
+                           " GPUs at once, the " +
+                           (virtual_clusters_.empty()
+                                ? std::string("cluster")
+                                : "virtual cluster " + printable(trace.virtual_clusters[queue])) +
+                           " has " + std::to_string(gpus_of[queue]) + "; add nodes or GPUs");
     }
     if (labels_hold_ && trace.clusters[j] >= initial_knowledge_->clusters()) {
       throw InputError(config_.place("workload.path"),
@@ -521,7 +577,11 @@ void Experiment::check_trace() {
   policies_.erase(pods);
 }
 
-Trace Experiment::make_trace(std::size_t number) const {
+std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
+  if (file_trace_ && config_.workload.order.value_or("") != "shuffled" &&
+      (config_.workload.order || !file_trace_->shuffled_by_default)) {
+    return file_trace_;
+  }
   TraceRequest request;
   request.jobs = static_cast<int>(config_.workload.jobs);
   request.load = config_.workload.load;
@@ -551,7 +611,7 @@ Trace Experiment::make_trace(std::size_t number) const {
           return trace.workload.jobs[index(a)].submit < trace.workload.jobs[index(b)].submit;
         });
   }
-  return trace;
+  return std::make_shared<const Trace>(std::move(trace));
 }
 
 std::vector<Duration> Experiment::solo_times(const Trace& trace) const {
@@ -565,15 +625,18 @@ std::vector<Duration> Experiment::solo_times(const Trace& trace) const {
 }
 
 std::unique_ptr<World> Experiment::make_world(const Trace& trace) const {
-  std::vector<WorldJob> jobs;
-  jobs.reserve(trace.names.size());
+  if (listed_) return std::make_unique<ListedPairsWorld>(listed_, trace.keys);
+  std::vector<double> features;
+  features.reserve(trace.names.size() * model_->features().size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
     const Profile& profile = trace.workload.jobs[j].profile;
-    jobs.push_back(
-        {trace.keys[j], profile,
-         features_of(trace, j, profile, model_->features(), ImputedProfiles::kBelieved)});
+    for (const double x :
+         features_of(trace, j, profile, model_->features(), ImputedProfiles::kBelieved)) {
+      features.push_back(x);
+    }
   }
-  return std::make_unique<InterferenceWorld>(measured_, model_, std::move(jobs), extrapolated_);
+  return std::make_unique<InterferenceWorld>(measured_, model_, trace.keys, std::move(features),
+                                             extrapolated_);
 }
 
 std::unique_ptr<Belief> Experiment::initial_belief(const Trace& trace) const {
@@ -667,27 +730,23 @@ std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t 
   return policy.entry->make(std::move(context));
 }
 
+JobView Experiment::make_face(const Trace& trace, std::size_t number, JobId id) const {
+  const JobSpec& job = trace.workload.jobs[index(id)];
+  JobView face = face_of(id, job);
+  if (config_.estimates.duration == "exact") face.estimate = job.work;
+  if (config_.estimates.duration == "lognormal") {
+    Rng rng(seed_of(number), Stream::kEstimates, index(id));
+    face.estimate =
+        from_seconds(to_seconds(job.work) * std::exp(config_.estimates.sigma * rng.normal()));
+  }
+  return face;
+}
+
 std::vector<JobView> Experiment::make_faces(const Trace& trace, std::size_t number) const {
   std::vector<JobView> faces;
   faces.reserve(trace.names.size());
-  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-    const JobSpec& job = trace.workload.jobs[j];
-    JobView face;
-    face.id = JobId{static_cast<std::uint32_t>(j)};
-    face.submit = job.submit;
-    face.gpus = job.gpus;
-    face.priority = job.priority;
-    face.gpu_milli = job.gpu_milli;
-    face.gpu_models = job.gpu_models;
-    face.profile = job.profile;
-    face.request = job.request;
-    if (config_.estimates.duration == "exact") face.estimate = job.work;
-    if (config_.estimates.duration == "lognormal") {
-      Rng rng(seed_of(number), Stream::kEstimates, j);
-      face.estimate =
-          from_seconds(to_seconds(job.work) * std::exp(config_.estimates.sigma * rng.normal()));
-    }
-    faces.push_back(face);
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    faces.push_back(make_face(trace, number, static_cast<JobId>(j)));
   }
   return faces;
 }
@@ -695,6 +754,50 @@ std::vector<JobView> Experiment::make_faces(const Trace& trace, std::size_t numb
 PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
                                  const PolicyInstance& policy,
                                  const RunObservation& observation) const {
+  std::optional<MetricsCollector> collector;
+  if (!observation.keep_records) collector.emplace(trace.names.size());
+  PolicyRun run;
+  if (virtual_clusters_.empty()) {
+    run = run_cluster(cluster_, trace, number, policy, observation,
+                      collector ? &*collector : nullptr);
+  } else {
+    run.record.jobs.resize(trace.names.size());
+    const std::vector<TracePart> parts = split_by_virtual_cluster(trace, virtual_clusters_);
+    std::size_t first_node = 0;
+    for (std::size_t v = 0; v < parts.size(); ++v) {
+      ClusterSpec cluster = cluster_;
+      const auto nodes = static_cast<std::size_t>(virtual_clusters_[v].nodes);
+      const auto first = cluster_.nodes.begin() + static_cast<std::ptrdiff_t>(first_node);
+      cluster.nodes.assign(first, first + static_cast<std::ptrdiff_t>(nodes));
+      first_node += nodes;
+      EventLog log;
+      RunObservation observed = observation;
+      if (observation.log != nullptr) observed.log = &log;
+      PolicyRun part = run_cluster(cluster, parts[v].trace, number, policy, observed, nullptr);
+      if (observation.log != nullptr) {
+        renumber(log, parts[v], run.record.gpu_count);
+        observation.log->insert(observation.log->end(), log.begin(), log.end());
+      }
+      add_part(run.record, std::move(part.record), parts[v]);
+      run.decide_s += part.decide_s;
+      run.longest_decision_s = std::max(run.longest_decision_s, part.longest_decision_s);
+    }
+    sort_by_end(run.record);
+    if (observation.log != nullptr) std::ranges::stable_sort(*observation.log, {}, &LogEntry::at);
+    collector.reset();  // parts are put together from their records
+  }
+  run.metrics = collector ? std::move(*collector).finish(run.record) : compute_metrics(run.record);
+  if (!observation.keep_records) {
+    run.record.jobs = {};
+    run.record.episodes = {};
+    run.record.probes = {};
+  }
+  return run;
+}
+
+PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace,
+                                  std::size_t number, const PolicyInstance& policy,
+                                  const RunObservation& observation, RunSink* sink) const {
   const std::unique_ptr<World> world = make_world(trace);
   const std::unique_ptr<Policy> inner = make_policy(trace, number, policy, *world);
   PolicyRun run;
@@ -706,7 +809,10 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
   options.profiling_keeps_progress = config_.profiling.keeps_progress;
   options.probes_keep_progress = config_.probing.keeps_progress;
   options.tick = seconds_or_zero(config_.control.tick_s);
-  SimulatedBackend backend(cluster_, trace.workload, *world, options);
+  options.tick_rule =
+      config_.control.tick_rule == "progress" ? TickRule::kProgress : TickRule::kNotice;
+  options.sink = sink;
+  SimulatedBackend backend(cluster, trace.workload, *world, options);
 
   ControlOptions control;
   control.start = config_.control.start == "join" ? StartMode::kJoin : StartMode::kGroup;
@@ -716,11 +822,15 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
                       : mode == "predictor" ? ProfilingMode::kPredictor
                                             : ProfilingMode::kNone;
   control.round = seconds_or_zero(config_.control.round_s);
-  control.oom_retries = cluster_.oom.retries;
+  control.oom_retries = cluster.oom.retries;
   control.probes = static_cast<int>(config_.probing.probes);
   control.probe_length = from_seconds(config_.probing.seconds);
   try {
-    ControlLoop loop(backend, observed, policy.label, make_faces(trace, number), control);
+    int largest_gang = 1;
+    for (const JobSpec& job : trace.workload.jobs) largest_gang = std::max(largest_gang, job.gpus);
+    JobSource jobs(trace.names.size(), largest_gang,
+                   [&](JobId job) { return make_face(trace, number, job); });
+    ControlLoop loop(backend, observed, policy.label, std::move(jobs), control);
     const std::size_t passes = loop.run(observation.log);
     run.record = backend.take_record();
     run.record.passes = passes;
@@ -729,16 +839,15 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
   } catch (const InputError& e) {  // the engine's: it knows no places
     throw InputError(config_.place(file_trace_ ? "workload.path" : "workload.source"), e.what());
   }
-  run.metrics = compute_metrics(run.record);
   return run;
 }
 
-Replication Experiment::run(std::size_t number, const std::atomic<bool>* stop) const {
+Replication Experiment::run(std::size_t number, const RunObservation& observation) const {
   Replication replication;
   replication.number = number;
   replication.trace = make_trace(number);
   for (const PolicyInstance& policy : policies_) {
-    replication.runs.push_back(run_policy(replication.trace, number, policy, {.stop = stop}));
+    replication.runs.push_back(run_policy(*replication.trace, number, policy, observation));
   }
   const std::lock_guard lock(known_priors_mutex_);
   known_priors_.erase(number);

@@ -11,8 +11,10 @@
 
 #include "experiments/cluster_overrides.hpp"
 #include "experiments/config.hpp"
+#include "experiments/virtual_clusters.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/knowledge/cluster_mean_belief.hpp"
+#include "models/listed_pairs_world.hpp"
 #include "models/model_belief.hpp"
 #include "policies/catalog.hpp"
 #include "sim/control_loop.hpp"
@@ -51,13 +53,15 @@ struct Interrupted {};
 struct RunObservation {
   const std::atomic<bool>* stop = nullptr;  ///< looked at in every decision
   EventLog* log = nullptr;
+  /// False: only the metrics and the usage of a run are kept, not what became of each job and episode.
+  bool keep_records = true;
   /// Called after each finished co-run and probe with the policy's knowledge base (policies that have one).
   std::function<void(Time, const KnowledgeBase&)> on_learned = {};
 };
 
 struct Replication {
   std::size_t number = 0;
-  Trace trace;
+  std::shared_ptr<const Trace> trace;
   std::vector<PolicyRun> runs;  ///< one per policy, in their order
 };
 
@@ -83,20 +87,22 @@ class Experiment {
 
   /// Runs all policies on the same workload, true costs and noise. Thread-safe. Throws InputError
   /// naming a policy's place when it breaks a rule of the control loop, and Interrupted.
-  Replication run(std::size_t number, const std::atomic<bool>* stop = nullptr) const;
+  Replication run(std::size_t number, const RunObservation& observation = {}) const;
 
   /// One policy alone, watched.
   PolicyRun run_policy(const Trace& trace, std::size_t number, const PolicyInstance& policy,
                        const RunObservation& observation) const;
 
-  Trace make_trace(std::size_t number) const;
+  /// Shared where replications do not differ.
+  std::shared_ptr<const Trace> make_trace(std::size_t number) const;
 
   /// A policy as a run would build it, with its belief over the jobs of this trace. The world must
   /// outlive the policy: only a policy that was granted truth keeps hold of it.
   std::unique_ptr<Policy> make_policy(const Trace& trace, std::size_t number,
                                       const PolicyInstance& policy, const World& world) const;
 
-  /// What policies may see of the jobs of this trace, by JobId.
+  /// What policies may see of a job of this trace, and of all of them, by JobId.
+  JobView make_face(const Trace& trace, std::size_t number, JobId job) const;
   std::vector<JobView> make_faces(const Trace& trace, std::size_t number) const;
 
   std::uint64_t seed_of(std::size_t number) const { return config_.seed + number; }
@@ -113,6 +119,10 @@ class Experiment {
   std::unique_ptr<World> make_world(const Trace& trace) const;
 
  private:
+  /// One cluster with one queue, without metrics; jobs and episodes go to the sink, if there is one.
+  PolicyRun run_cluster(const ClusterSpec& cluster, const Trace& trace, std::size_t number,
+                        const PolicyInstance& policy, const RunObservation& observation,
+                        RunSink* sink) const;
   void build_cluster();
   void build_world();
   void build_belief();
@@ -130,14 +140,16 @@ class Experiment {
   Config config_;
   std::string data_directory_;
   ClusterSpec cluster_;
+  std::vector<VirtualCluster> virtual_clusters_;  ///< their nodes follow one another; may be none
   const TraceEntry* source_ = nullptr;
-  std::optional<Trace> file_trace_;               ///< of sources that read a file: read once
+  std::shared_ptr<const Trace> file_trace_;       ///< of sources that read a file: read once
   std::map<std::string, PairTable> pair_tables_;  ///< by path
   const PairTable* source_pairs_ = nullptr;       ///< of sources that draw from a table
   mutable WorkloadKeys keys_;                     ///< hands out keys while traces are generated
   mutable std::mutex keys_mutex_;
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;
+  std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two above
   bool extrapolated_ = false;
   std::shared_ptr<const ModelBelief::Prior>
       model_prior_;  ///< where the belief is an interference model; all that belief.initial has

@@ -271,7 +271,8 @@ int recommend_command(const std::vector<std::string>& arguments) {
   for (const NamedFile& output : outputs) checked_output_path(output.path, output.flag);
 
   const Experiment experiment(std::move(config), common.data, std::move(queue));
-  const Trace trace = experiment.make_trace(0);
+  const std::shared_ptr<const Trace> shared_trace = experiment.make_trace(0);
+  const Trace& trace = *shared_trace;
   const std::unique_ptr<World> world = experiment.make_world(trace);
   const auto made = experiment.make_policy(trace, 0, experiment.policies().front(), *world);
   const auto& recommender = dynamic_cast<const Recommender&>(*made);

@@ -40,7 +40,8 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
       const std::size_t number = next.fetch_add(1);
       if (number >= total) return;
       try {
-        Replication replication = experiment.run(number, options.stop);
+        Replication replication =
+            experiment.run(number, {.stop = options.stop, .keep_records = options.keep_records});
         const std::lock_guard lock(mutex);
         const auto at = finished.emplace(number, std::move(replication)).first;
         if (options.on_finished) options.on_finished(at->second, finished.size(), total);

@@ -28,6 +28,8 @@ struct ReplayResult {
 
 struct ReplayOptions {
   unsigned threads = 1;
+  /// False where only the comparison is wanted: what became of each job is then in no replication.
+  bool keep_records = true;
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: finish what is running, then end
   /// Called once per finished replication, one call at a time, in any order, from worker threads.
   std::function<void(const Replication&, std::size_t finished, std::size_t total)> on_finished;

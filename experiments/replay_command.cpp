@@ -111,7 +111,8 @@ void check_outputs(const Experiment& experiment, const std::optional<std::string
 /// The event log of replication 0, one CSV per policy.
 void write_timelines(const Experiment& experiment, const std::string& directory) {
   const std::vector<std::string> files = timeline_files(experiment, directory);
-  const Trace trace = experiment.make_trace(0);
+  const std::shared_ptr<const Trace> shared_trace = experiment.make_trace(0);
+  const Trace& trace = *shared_trace;
   for (std::size_t p = 0; p < files.size(); ++p) {
     EventLog log;
     RunObservation observation;
@@ -127,7 +128,8 @@ void write_timelines(const Experiment& experiment, const std::string& directory)
 void write_knowledge_history(const Experiment& experiment, const std::string& path) {
   std::ostringstream text;
   text << "policy,time_s,co_runs,metric,cluster,partner,count,mean,rank\n";
-  const Trace trace = experiment.make_trace(0);
+  const std::shared_ptr<const Trace> shared_trace = experiment.make_trace(0);
+  const Trace& trace = *shared_trace;
   for (const PolicyInstance& policy : experiment.policies()) {
     if (policy.granted_truth || policy.entry->needs != PolicyNeeds::kBelief) continue;
     std::size_t co_runs = 0;
@@ -191,6 +193,7 @@ int compare_worlds(const Config& config, const CommonOptions& common,
     ReplayOptions options;
     options.threads = common.threads;
     options.stop = &interrupted();
+    options.keep_records = false;
     options.on_finished = [&](const Replication&, std::size_t done, std::size_t total) {
       progress.update(done, total);
     };
@@ -292,6 +295,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   ReplayOptions options;
   options.threads = common.threads;
   options.stop = &interrupted();
+  options.keep_records = writer != nullptr;
   ReplayResult result;
   {
     Progress progress("replaying", common.quiet);

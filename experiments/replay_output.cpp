@@ -199,7 +199,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   // The papers probed nobody.
   const bool paper_queue = config.workload.source == "jrs-queue" && config.probing.probes == 0;
   const std::size_t jobs =
-      result.replications.empty() ? 0 : result.replications.front().trace.names.size();
+      result.replications.empty() ? 0 : result.replications.front().trace->names.size();
   fmt::print(out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
              config.workload.source, jobs, experiment.cluster().gpu_count(),
              config.cluster.gpu_type, config.cluster.sharing, config.control.start,

@@ -967,7 +967,7 @@ ResultsWriter::~ResultsWriter() {
 
 void ResultsWriter::add(const Replication& replication) {
   assert(!impl_->finished);
-  Pending copy{replication.number, replication.trace.names, replication.runs};
+  Pending copy{replication.number, replication.trace->names, replication.runs};
   const std::lock_guard lock(impl_->mutex);
   if (impl_->failure) std::rethrow_exception(impl_->failure);
   impl_->pending.push_back(std::move(copy));
@@ -984,7 +984,7 @@ void ResultsWriter::finish(const ReplayResult& result) {
   std::vector<ReplicationView> views;
   views.reserve(result.replications.size());
   for (const Replication& r : result.replications) {
-    views.push_back({r.number, &r.trace.names, &r.runs});
+    views.push_back({r.number, &r.trace->names, &r.runs});
   }
   std::ranges::sort(views, {}, &ReplicationView::number);
   try {

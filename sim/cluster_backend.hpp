@@ -53,11 +53,12 @@ class ClusterBackend {
   /// Report kTimer at this time.
   virtual void wake_at(Time at) = 0;
 
-  /// All episodes that have ended so far, in order of their end.
+  /// The episodes that ended in the latest advance() or since, in order of their end.
   virtual std::span<const EpisodeRecord> finished_episodes() const = 0;
-  /// All probes that have ended so far, in order of their end.
+  /// The probes that ended in the latest advance() or since, in order of their end.
   virtual std::span<const ProbeRecord> finished_probes() const = 0;
-  /// The record of a job's latest run; final once the job was reported as finished.
+  /// The record of a job that has arrived, of its latest run; final once the job was reported as
+  /// finished or out of memory for good. To be asked for until the next advance() after that.
   virtual const JobRecord& record(JobId job) const = 0;
 };
 

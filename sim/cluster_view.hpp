@@ -8,6 +8,7 @@
 #include "sim/cluster_state.hpp"
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
+#include "sim/job_slots.hpp"
 #include "sim/profile.hpp"
 #include "sim/time.hpp"
 
@@ -21,8 +22,8 @@ struct JobView {
   Time submit{0};
   int gpus = 1;
   int priority = 0;
-  int gpu_milli = 1000;           ///< what it asks of each of its GPUs [1/1000]
-  std::uint32_t gpu_models = 0;   ///< bit i: it may run on ClusterSpec::models()[i]; 0: on any
+  int gpu_milli = 1000;          ///< what it asks of each of its GPUs [1/1000]
+  std::uint32_t gpu_models = 0;  ///< bit i: it may run on ClusterSpec::models()[i]; 0: on any
   Profile profile;
   ResourceRequest request;
   std::optional<Duration> estimate;  ///< solo time, only where `estimates.duration` grants it
@@ -31,14 +32,49 @@ struct JobView {
   Duration served{0};                ///< time on its GPUs in runs that were preempted
 };
 
+/// What may be seen of a job as it was asked for; without an estimate.
+inline JobView face_of(JobId id, const JobSpec& job) {
+  JobView face;
+  face.id = id;
+  face.submit = job.submit;
+  face.gpus = job.gpus;
+  face.priority = job.priority;
+  face.gpu_milli = job.gpu_milli;
+  face.gpu_models = job.gpu_models;
+  face.profile = job.profile;
+  face.request = job.request;
+  return face;
+}
+
 /// `control.start`: may a job be placed beside a running one?
 enum class StartMode : std::uint8_t { kGroup, kJoin };
 
+/// The faces of the jobs in the system, found by number. Whoever keeps them outlives this.
+class JobFaces {
+ public:
+  JobFaces(const JobSlots<JobView>& slots) : slots_(&slots) {}  // NOLINT: it is one
+  /// Of a list in which job i stands at position i; faces of other numbers are not there.
+  JobFaces(const std::vector<JobView>& list) : list_(list) {}  // NOLINT: it is one
+
+  const JobView& operator[](JobId id) const {
+    if (slots_ != nullptr) {
+      if (slots_->contains(id)) return (*slots_)[id];
+    } else if (index(id) < list_.size() && list_[index(id)].id == id) {
+      return list_[index(id)];
+    }
+    throw std::logic_error("a policy asked about a job that is not in the system");
+  }
+
+ private:
+  const JobSlots<JobView>* slots_ = nullptr;
+  std::span<const JobView> list_;
+};
+
 class ClusterView {
  public:
-  ClusterView(Time now, StartMode start, std::span<const JobId> waiting,
-              std::span<const JobView> jobs, const ClusterState& state, std::size_t departures,
-              int largest_gang, std::size_t pass = 0)
+  ClusterView(Time now, StartMode start, std::span<const JobId> waiting, JobFaces jobs,
+              const ClusterState& state, std::size_t departures, int largest_gang,
+              std::size_t pass = 0)
       : now_(now),
         start_(start),
         waiting_(waiting),
@@ -53,11 +89,7 @@ class ClusterView {
   /// The queue, oldest first (a resubmitted job stands at the end).
   std::span<const JobId> waiting() const { return waiting_; }
   /// A waiting or resident job.
-  const JobView& job(JobId id) const {
-    const JobView& face = jobs_[index(id)];
-    if (face.id != id) throw std::logic_error("a policy asked about a job that has not arrived");
-    return face;
-  }
+  const JobView& job(JobId id) const { return jobs_[id]; }
   const std::vector<GpuState>& gpus() const { return state_->gpus(); }
   const GpuState& gpu(GpuId g) const { return state_->gpu(g); }
   const GpuType& gpu_type(GpuId g) const { return state_->gpu_type(g); }
@@ -78,7 +110,7 @@ class ClusterView {
   Time now_;
   StartMode start_;
   std::span<const JobId> waiting_;
-  std::span<const JobView> jobs_;
+  JobFaces jobs_;
   const ClusterState* state_;
   std::size_t departures_;
   int largest_gang_;

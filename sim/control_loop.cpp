@@ -21,18 +21,23 @@ GpuId first_empty_gpu(const ClusterState& state) {
 }  // namespace
 
 ControlLoop::ControlLoop(ClusterBackend& backend, Policy& policy, std::string policy_name,
-                         std::vector<JobView> jobs, ControlOptions options)
+                         JobSource jobs, ControlOptions options)
     : backend_(backend),
       policy_(policy),
       policy_name_(std::move(policy_name)),
       options_(options),
-      jobs_(std::move(jobs)),
-      waiting_(jobs_.size()),
-      probes_(jobs_.size(), 0) {
-  for (JobView& face : jobs_) {
-    largest_gang_ = std::max(largest_gang_, face.gpus);
-    face.id = kNoJob;
-  }
+      source_(std::move(jobs)),
+      jobs_(source_.jobs),
+      waiting_(source_.jobs),
+      probes_(options.probes > 0 ? source_.jobs : 0, 0) {}
+
+JobSource::JobSource(std::vector<JobView> list) : jobs(list.size()) {
+  for (const JobView& job : list) largest_gang = std::max(largest_gang, job.gpus);
+  face = [list = std::move(list)](JobId j) {
+    JobView job = list[index(j)];
+    job.id = j;
+    return job;
+  };
 }
 
 std::size_t ControlLoop::run(EventLog* log) {
@@ -47,7 +52,7 @@ std::size_t ControlLoop::run(EventLog* log) {
   if (!waiting_.empty() || !to_profile_.empty()) {
     const std::size_t left = waiting_.jobs().size() + to_profile_.size();
     const JobId first = waiting_.empty() ? to_profile_.front() : waiting_.jobs().front();
-    const int asked = jobs_[index(first)].gpus;
+    const int asked = jobs_[first].gpus;
     broken("progress", std::to_string(left) + (left == 1 ? " job was" : " jobs were") +
                            " left waiting on an idle cluster, the first is job " +
                            std::to_string(index(first)) + ", which asks for " +
@@ -60,7 +65,7 @@ void ControlLoop::take(const Report& report) {
   const JobId job = report.job;
   switch (report.kind) {
     case ReportKind::kArrived: {
-      jobs_[index(job)].id = job;
+      jobs_.add(job, source_.face(job));
       note(LogKind::kArrive, job);
       const bool segment = options_.profiling == ProfilingMode::kEpoch ||
                            options_.profiling == ProfilingMode::kMinute;
@@ -74,6 +79,7 @@ void ControlLoop::take(const Report& report) {
     case ReportKind::kFinished:
       ++departures_;
       note(LogKind::kFinish, job);
+      jobs_.erase(job);
       break;
     case ReportKind::kProfiled:
       ++departures_;
@@ -87,9 +93,10 @@ void ControlLoop::take(const Report& report) {
       break;
     case ReportKind::kOutOfMemory: {
       ++departures_;
-      JobView& face = jobs_[index(job)];
+      JobView& face = jobs_[job];
       if (face.resubmissions == options_.oom_retries) {
         note(LogKind::kFail, job);
+        jobs_.erase(job);
       } else {
         ++face.resubmissions;
         note(LogKind::kOom, job);
@@ -104,7 +111,7 @@ void ControlLoop::take(const Report& report) {
 
 /// To the queue that the policy sees, or to be probed first.
 void ControlLoop::offer(JobId job) {
-  if (probes_[index(job)] < options_.probes && policy_.needs_probes()) {
+  if (options_.probes > 0 && probes_[index(job)] < options_.probes && policy_.needs_probes()) {
     unprobed_.push_back(job);
   } else {
     waiting_.push(job);
@@ -112,9 +119,7 @@ void ControlLoop::offer(JobId job) {
 }
 
 void ControlLoop::show_what_ended() {
-  const auto episodes = backend_.finished_episodes();
-  for (; episodes_shown_ < episodes.size(); ++episodes_shown_) {
-    const EpisodeRecord& episode = episodes[episodes_shown_];
+  for (const EpisodeRecord& episode : backend_.finished_episodes()) {
     const auto ps = episode.ps();
     if (!episode.primary || !ps) continue;
     members_.clear();
@@ -125,9 +130,7 @@ void ControlLoop::show_what_ended() {
     }
     policy_.observe({members_, episode.end - episode.start, *ps, episode.together, episode.end});
   }
-  const auto probes = backend_.finished_probes();
-  for (; probes_shown_ < probes.size(); ++probes_shown_) {
-    const ProbeRecord& p = probes[probes_shown_];
+  for (const ProbeRecord& p : backend_.finished_probes()) {
     if (p.measured) policy_.observe_probe({p.jobs[0], p.jobs[1], p.speeds[0], p.speeds[1], p.end});
   }
 }
@@ -159,7 +162,7 @@ void ControlLoop::start_probes() {
     };
     const bool may_be_probed = (is_unprobed(a) && (is_unprobed(b) || waiting_.contains(b))) ||
                                (is_unprobed(b) && waiting_.contains(a));
-    if (a == b || !may_be_probed || jobs_[index(a)].gpus != 1 || jobs_[index(b)].gpus != 1) {
+    if (a == b || !may_be_probed || jobs_[a].gpus != 1 || jobs_[b].gpus != 1) {
       broken("probe", "jobs " + std::to_string(index(a)) + " and " + std::to_string(index(b)));
     }
     const GpuId free = first_empty_gpu(backend_.state());
@@ -186,7 +189,7 @@ void ControlLoop::pass() {
   for (;;) {
     decisions_.clear();
     policy_.decide(ClusterView(backend_.now(), options_.start, waiting_.jobs(), jobs_,
-                               backend_.state(), departures_, largest_gang_, passes_),
+                               backend_.state(), departures_, source_.largest_gang, passes_),
                    decisions_);
     bool acted = false;
     for (const Decision& decision : decisions_) {
@@ -207,7 +210,7 @@ void ControlLoop::apply(const StartGroup& decision) {
     if (std::find(decision.jobs.begin(), j, *j) != j) {
       broken("waiting", job_text(*j) + " is named twice");
     }
-    const int asked = jobs_[index(*j)].gpus;
+    const int asked = jobs_[*j].gpus;
     if (static_cast<std::size_t>(asked) != decision.gpus.size()) {
       broken("gang size", job_text(*j) + " asked for " + std::to_string(asked) + " GPUs and got " +
                               std::to_string(decision.gpus.size()));
@@ -240,9 +243,7 @@ void ControlLoop::apply(const StartGroup& decision) {
 void ControlLoop::apply(const Preempt& decision) {
   for (const JobId job : decision.jobs) {
     const std::string text = "job " + std::to_string(index(job));
-    if (index(job) >= jobs_.size() || jobs_[index(job)].id == kNoJob) {
-      broken("preemption", text + " has not arrived");
-    }
+    if (!jobs_.contains(job)) broken("preemption", text + " is not in the system");
     const JobRecord& record = backend_.record(job);
     const auto& residents = backend_.state().gpu(record.gpu).residents;
     if (std::find(residents.begin(), residents.end(), job) == residents.end()) {
@@ -253,7 +254,7 @@ void ControlLoop::apply(const Preempt& decision) {
     }
     if (!backend_.preempt(job)) broken("preemption", text + " is being profiled or probed");
     ++departures_;
-    JobView& face = jobs_[index(job)];
+    JobView& face = jobs_[job];
     ++face.preemptions;
     face.served = record.ran;
     note(LogKind::kPreempt, job);

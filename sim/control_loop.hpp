@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,11 +55,21 @@ struct ControlOptions {
   Duration probe_length = std::chrono::seconds{120};
 };
 
+/// What policies will see of the jobs of a workload. `face(j)` is asked once, when job j arrives.
+struct JobSource {
+  std::size_t jobs = 0;
+  int largest_gang = 1;
+  std::function<JobView(JobId)> face;
+
+  JobSource(std::size_t count, int largest, std::function<JobView(JobId)> of)
+      : jobs(count), largest_gang(largest), face(std::move(of)) {}
+  JobSource(std::vector<JobView> list);  // NOLINT: job i stands at position i
+};
+
 class ControlLoop {
  public:
-  /// `jobs[i]` is the face of JobId i that the policy sees once it has arrived.
-  ControlLoop(ClusterBackend& backend, Policy& policy, std::string policy_name,
-              std::vector<JobView> jobs, ControlOptions options);
+  ControlLoop(ClusterBackend& backend, Policy& policy, std::string policy_name, JobSource jobs,
+              ControlOptions options);
 
   /// Runs to the end and returns the number of scheduling passes. Throws PolicyError. `log`, when
   /// given, receives every event.
@@ -81,19 +92,16 @@ class ControlLoop {
   Policy& policy_;
   std::string policy_name_;
   ControlOptions options_;
-  std::vector<JobView>
-      jobs_;  ///< what the view shows; kNoJob stands in a face until its job arrives
+  JobSource source_;
+  JobSlots<JobView> jobs_;  ///< in the system
   WaitingQueue waiting_;
   std::deque<JobId> to_profile_;
   std::vector<JobId> unprobed_;  ///< on no GPU, not yet offered, in order of arrival or return
-  std::vector<int> probes_;      ///< by job: how many it has been in
+  std::vector<int> probes_;      ///< by job: how many it has been in; empty where nobody is probed
   std::vector<Decision> decisions_;
   std::vector<MemberOutcome> members_;
-  std::size_t episodes_shown_ = 0;
-  std::size_t probes_shown_ = 0;
   std::size_t departures_ = 0;
   std::size_t passes_ = 0;
-  int largest_gang_ = 1;
   EventLog* log_ = nullptr;
 };
 

@@ -87,34 +87,60 @@ double differential_entropy(std::span<const double> sample) {
   return sum / static_cast<double>(n);
 }
 
+MetricsCollector::MetricsCollector(std::size_t jobs) {
+  for (auto* values : {&isd_, &jct_, &queue_, &stretch_}) values->assign(jobs, kNaN);
+}
+
+void MetricsCollector::job(JobId id, const JobRecord& job) {
+  ooms_ += job.ooms;
+  first_submit_ = std::min(first_submit_, job.submit);
+  profiling_ += job.profiling;
+  last_departure_ = std::max(last_departure_, job.finish);
+  if (job.end == JobEnd::kFailed) {
+    ++failed_;
+    return;
+  }
+  last_finish_ = std::max(last_finish_, job.finish);
+  isd_[index(id)] = job.isd();
+  jct_[index(id)] = to_seconds(job.finish - job.submit);
+  queue_[index(id)] = to_seconds(*job.first_start - job.submit);
+  stretch_[index(id)] = jct_[index(id)] / to_seconds(job.work);
+  for (int g = 0; g < job.gpus; ++g) solo_sum_ += std::max(job.solo, job.whole_solo);
+}
+
+void MetricsCollector::episode(const EpisodeRecord& episode) {
+  if (const auto value = episode.ps()) ps_.push_back(*value);
+}
+
 MetricValues compute_metrics(const RunRecord& run) {
-  std::vector<double> isd, jct, queue, stretch, ps;
-  double ooms = 0, failed = 0, solo_gpu_s = 0, profiling = 0;
-  Time first_submit = kNever, last_finish{0}, last_departure{0};
-  for (const JobRecord& job : run.jobs) {
-    ooms += job.ooms;
-    first_submit = std::min(first_submit, job.submit);
-    profiling += to_seconds(job.profiling);
-    last_departure = std::max(last_departure, job.finish);
-    if (job.end == JobEnd::kFailed) {
-      ++failed;
-      continue;
+  MetricsCollector collector(run.jobs.size());
+  for (std::size_t j = 0; j < run.jobs.size(); ++j) {
+    collector.job(static_cast<JobId>(j), run.jobs[j]);
+  }
+  for (const EpisodeRecord& episode : run.episodes) collector.episode(episode);
+  return std::move(collector).finish(run);
+}
+
+MetricValues MetricsCollector::finish(const RunRecord& run) && {
+  const std::size_t jobs = jct_.size();
+  if (failed_ > 0) {  // they have no values
+    std::vector<bool> has_finished;
+    for (const double jct : jct_) has_finished.push_back(!std::isnan(jct));
+    for (auto* values : {&isd_, &jct_, &queue_, &stretch_}) {
+      std::size_t kept = 0;
+      for (std::size_t j = 0; j < jobs; ++j) {
+        if (has_finished[j]) (*values)[kept++] = (*values)[j];
+      }
+      values->resize(kept);
     }
-    last_finish = std::max(last_finish, job.finish);
-    isd.push_back(job.isd());
-    jct.push_back(to_seconds(job.finish - job.submit));
-    queue.push_back(to_seconds(*job.first_start - job.submit));
-    stretch.push_back(jct.back() / to_seconds(job.work));
   }
-  for (const EpisodeRecord& episode : run.episodes) {
-    if (const auto value = episode.ps()) ps.push_back(*value);
-  }
-  GpuTime solo_sum;  // of all work, that of kept probes and profiling included
-  for (const JobRecord& job : run.jobs) {
-    if (job.end == JobEnd::kFailed) continue;
-    for (int g = 0; g < job.gpus; ++g) solo_sum += std::max(job.solo, job.whole_solo);
-  }
-  solo_gpu_s = to_seconds(solo_sum);
+  std::vector<double>& isd = isd_;
+  std::vector<double>& jct = jct_;
+  std::vector<double>& queue = queue_;
+  std::vector<double>& stretch = stretch_;
+  std::vector<double>& ps = ps_;
+  const GpuTime solo_sum = solo_sum_;
+  const double solo_gpu_s = to_seconds(solo_sum);
 
   MetricValues v;
   v.fill(kNaN);
@@ -146,20 +172,20 @@ MetricValues compute_metrics(const RunRecord& run) {
   tails(stretch, Metric::kStretchP50);
   const UsageRecord& usage = run.usage;
   if (!jct.empty()) {
-    at(v, Metric::kMakespanS) = to_seconds(last_finish - first_submit);
-    at(v, Metric::kLastEndS) = to_seconds(last_finish);
+    at(v, Metric::kMakespanS) = to_seconds(last_finish_ - first_submit_);
+    at(v, Metric::kLastEndS) = to_seconds(last_finish_);
     // Averages run to the last departure: a job may fail after the last one has finished.
-    const double capacity = to_seconds(last_departure - first_submit) * run.gpu_count;
+    const double capacity = to_seconds(last_departure_ - first_submit_) * run.gpu_count;
     at(v, Metric::kOccupancy) = to_seconds(usage.busy) / capacity;
     // GPUs without a resident count as idle; busy time of unknown utilisation is left out.
     const double unknown = to_seconds(usage.busy) - usage.util_known_s;
     if (capacity - unknown > 0) at(v, Metric::kGpuUtil) = usage.util_s / (capacity - unknown);
   }
   if (usage.mem_known_s > 0) at(v, Metric::kMemUtil) = usage.mem_s / usage.mem_known_s;
-  at(v, Metric::kOom) = ooms;
-  at(v, Metric::kFailed) = failed;
+  at(v, Metric::kOom) = ooms_;
+  at(v, Metric::kFailed) = failed_;
   at(v, Metric::kProfilingS) =
-      run.jobs.empty() ? kNaN : profiling / static_cast<double>(run.jobs.size());
+      jobs == 0 ? kNaN : to_seconds(profiling_) / static_cast<double>(jobs);
   at(v, Metric::kJobs) = static_cast<double>(isd.size());
   return v;
 }

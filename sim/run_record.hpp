@@ -76,6 +76,16 @@ struct ProbeRecord {
   bool measured = false;
 };
 
+/// Takes what is over while a run goes on, so that nobody has to keep it.
+class RunSink {
+ public:
+  virtual ~RunSink() = default;
+  /// Each job once, in order of the end of its last episode; failed ones at the end of the run.
+  virtual void job(JobId id, const JobRecord& record) = 0;
+  /// Each episode once, in order of their end.
+  virtual void episode(const EpisodeRecord& episode) = 0;
+};
+
 /// Time integrals over all GPUs, in GPU-seconds.
 struct UsageRecord {
   GpuTime busy;             ///< at least one resident (profiling and probes included)

@@ -27,23 +27,15 @@ SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& work
       world_(world),
       options_(options),
       state_(spec),
-      running_(workload.jobs.size()),
+      jobs_(workload.jobs.size()),
       devices_(static_cast<std::size_t>(spec.gpu_count())) {
   assert(workload.arrivals.size() == workload.jobs.size());
   record_.gpu_count = spec.gpu_count();
-  record_.jobs.resize(workload.jobs.size());
-  work_left_.reserve(workload.jobs.size());
-  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
-    const JobSpec& job = workload.jobs[j];
-    record_.jobs[j].submit = later(job.submit, Duration::zero());
-    record_.jobs[j].work = job.work;
-    record_.jobs[j].gpus = job.gpus;
-    record_.unknown_memory_jobs += !job.profile.mem_used_mib.has_value();
-    work_left_.push_back(job.work);
-  }
+  if (options_.sink == nullptr) record_.jobs.resize(workload.jobs.size());
 }
 
 bool SimulatedBackend::advance(std::vector<Report>& out) {
+  hand_over();
   const bool arrivals_left = next_arrival_ < workload_.arrivals.size();
   if (queue_.empty() && !arrivals_left) return false;
   const auto arrival_time = [&] {
@@ -73,6 +65,7 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
     }
   }
   for (; arrival_time() == now_; ++next_arrival_) {
+    arrive(workload_.arrivals[next_arrival_]);
     out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_]});
   }
   // A failure can bring a completion forward to this very instant; it is still reported first.
@@ -83,10 +76,52 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
   return true;
 }
 
+void SimulatedBackend::arrive(JobId id) {
+  const JobSpec& job = workload_.jobs[index(id)];
+  Active active;
+  active.record.submit = later(job.submit, Duration::zero());
+  active.record.work = job.work;
+  active.record.gpus = job.gpus;
+  active.work_left = job.work;
+  jobs_.add(id, std::move(active));
+  record_.unknown_memory_jobs += !job.profile.mem_used_mib.has_value();
+}
+
+/// What ended in the last advance() has been looked at by now.
+void SimulatedBackend::hand_over() {
+  for (const JobId job : over_) keep(job);
+  over_.clear();
+  for (EpisodeRecord& episode : episodes_) {
+    if (options_.sink != nullptr) {
+      options_.sink->episode(episode);
+    } else {
+      record_.episodes.push_back(std::move(episode));
+    }
+  }
+  episodes_.clear();
+  record_.probes.insert(record_.probes.end(), probes_.begin(), probes_.end());
+  probes_.clear();
+}
+
+void SimulatedBackend::keep(JobId job) {
+  if (options_.sink != nullptr) {
+    options_.sink->job(job, jobs_[job].record);
+  } else {
+    record_.jobs[index(job)] = jobs_[job].record;
+  }
+  jobs_.erase(job);
+}
+
+/// The job has no part any more in an episode of one of its GPUs.
+void SimulatedBackend::leave_episode(JobId job) {
+  Active& active = jobs_[job];
+  if (--active.open_episodes == 0 && active.finished) over_.push_back(job);
+}
+
 void SimulatedBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
   place(jobs, gpus);
   for (const JobId job : jobs) {
-    JobRecord& record = record_.jobs[index(job)];
+    JobRecord& record = jobs_[job].record;
     if (!record.first_start) record.first_start = now_;
   }
 }
@@ -102,7 +137,7 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
   const Time end = round_up(later(now_, length), options_.tick);
   const auto& residents = state_.gpu(gpu).residents;
   for (std::size_t i = 0; i < residents.size(); ++i) {
-    Running& running = running_[index(residents[i])];
+    Running& running = jobs_[residents[i]].running;
     probe.jobs[i] = residents[i];
     probe.speeds[i] = device.speeds[i];
     probe.measured &= !running.doomed;
@@ -117,17 +152,18 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
   for (const GpuId g : gpus) slowest_gpu = std::min(slowest_gpu, state_.gpu_type(g).speed);
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
-    Running& running = running_[index(job)];
+    Running& running = jobs_[job].running;
     running = Running{};
     running.gpus.assign(gpus.begin(), gpus.end());
-    const auto work_ns = static_cast<double>(work_left_[index(job)].count());
-    JobRecord& record = record_.jobs[index(job)];
+    const auto work_ns = static_cast<double>(jobs_[job].work_left.count());
+    JobRecord& record = jobs_[job].record;
     if (record.preemptions > 0) {
       const Duration overhead = options_.preemption.save + options_.preemption.restore;
       running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
     }
     running.remaining_ns = work_ns + running.overhead_ns;
     running.since = now_;
+    running.order = next_order_++;
     running.doomed = exceeds_memory(job, gpus);
     if (running.doomed) {
       running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
@@ -158,26 +194,26 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
       options_.profile_epoch && epoch
           ? *epoch
           : from_nanoseconds(static_cast<double>(options_.profiling_minute.count()) * speed);
-  const Duration work = std::min(asked, work_left_[index(job)]);
-  Running& running = running_[index(job)];
+  const Duration work = std::min(asked, jobs_[job].work_left);
+  Running& running = jobs_[job].running;
   running = Running{};
   running.gpus = {gpu};
   running.remaining_ns = static_cast<double>(work.count());
   running.since = now_;
   running.has_work = work > Duration::zero();
   running.profiling = true;
-  record_.jobs[index(job)].last_start = now_;
+  jobs_[job].record.last_start = now_;
   devices_[index(gpu)].formed = state_.gpu(gpu).residents;
   devices_[index(gpu)].speeds = {1.0};
   devices_[index(gpu)].provenance = Provenance::kAlone;
-  if (options_.profiling_keeps_progress) work_left_[index(job)] -= work;
+  if (options_.profiling_keeps_progress) jobs_[job].work_left -= work;
   set_speed(job, speed);
 }
 
 bool SimulatedBackend::preempt(JobId job) {
-  Running& running = running_[index(job)];
+  Running& running = jobs_[job].running;
   if (running.profiling || running.probe_end != EventQueue::kNone) return false;
-  JobRecord& record = record_.jobs[index(job)];
+  JobRecord& record = jobs_[job].record;
   queue_.cancel(running.event);
   running.event = EventQueue::kNone;
   double speed = std::numeric_limits<double>::infinity();
@@ -186,10 +222,10 @@ bool SimulatedBackend::preempt(JobId job) {
   if (!running.doomed) {
     const double left =
         running.remaining_ns - running.speed * static_cast<double>((now_ - running.since).count());
-    const auto work_ns = static_cast<double>(work_left_[index(job)].count());
+    const auto work_ns = static_cast<double>(jobs_[job].work_left.count());
     const double done = std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
-    work_left_[index(job)] -= kept;
+    jobs_[job].work_left -= kept;
   }
   record.solo -= record.run_solo;
   record.run_solo = from_nanoseconds(static_cast<double>(kept.count()) / speed);
@@ -199,6 +235,7 @@ bool SimulatedBackend::preempt(JobId job) {
   for (const GpuId g : running.gpus) {
     EpisodeRecord& episode = devices_[index(g)].episode;
     std::erase(episode.jobs, job);
+    leave_episode(job);
     episode.solo_sum += record.run_solo;
   }
   vacate(job);
@@ -207,14 +244,20 @@ bool SimulatedBackend::preempt(JobId job) {
 
 void SimulatedBackend::wake_at(Time at) { queue_.schedule(at, EventKind::kTimer, 0); }
 
-RunRecord SimulatedBackend::take_record() { return std::move(record_); }
+RunRecord SimulatedBackend::take_record() {
+  hand_over();
+  for (const JobId job : workload_.arrivals) {
+    if (jobs_.contains(job)) keep(job);  // out of memory once too often
+  }
+  return std::move(record_);
+}
 
 Report SimulatedBackend::complete(JobId job) {
-  JobRecord& record = record_.jobs[index(job)];
-  running_[index(job)].event = EventQueue::kNone;
-  if (running_[index(job)].profiling) {
+  JobRecord& record = jobs_[job].record;
+  jobs_[job].running.event = EventQueue::kNone;
+  if (jobs_[job].running.profiling) {
     record.profiling += now_ - record.last_start;
-    const GpuId gpu = running_[index(job)].gpus.front();
+    const GpuId gpu = jobs_[job].running.gpus.front();
     account(gpu);
     state_.remove(gpu, job);
     devices_[index(gpu)].speeds.clear();
@@ -222,38 +265,45 @@ Report SimulatedBackend::complete(JobId job) {
   }
   record.finish = now_;
   record.end = JobEnd::kFinished;
+  jobs_[job].finished = true;
   leave_probe(job);
+  ticking_ = jobs_[job].running.order;
   vacate(job);
+  ticking_ = 0;
   return {ReportKind::kFinished, job};
 }
 
 Report SimulatedBackend::run_out_of_memory(JobId job) {
-  JobRecord& record = record_.jobs[index(job)];
-  running_[index(job)].event = EventQueue::kNone;
+  JobRecord& record = jobs_[job].record;
+  jobs_[job].running.event = EventQueue::kNone;
   record.finish = now_;
   record.end = JobEnd::kFailed;  // stands unless a later attempt finishes
   ++record.ooms;
   forget_run(record);
   leave_probe(job);
-  for (const GpuId g : running_[index(job)].gpus) std::erase(devices_[index(g)].episode.jobs, job);
+  for (const GpuId g : jobs_[job].running.gpus) {
+    std::erase(devices_[index(g)].episode.jobs, job);
+    leave_episode(job);
+  }
   vacate(job);
   return {ReportKind::kOutOfMemory, job};
 }
 
 /// The job's probe is over and it has not finished: back to where it was, or a little further.
 Report SimulatedBackend::end_probe(JobId job) {
-  Running& running = running_[index(job)];
+  Running& running = jobs_[job].running;
   running.probe_end = EventQueue::kNone;
   queue_.cancel(running.event);
   running.event = EventQueue::kNone;
   if (options_.probes_keep_progress) {
     const double done = running.speed * static_cast<double>((now_ - running.since).count());
-    work_left_[index(job)] = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
+    jobs_[job].work_left = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
   }
-  JobRecord& record = record_.jobs[index(job)];
+  JobRecord& record = jobs_[job].record;
   record.profiling += now_ - record.last_start;
   forget_run(record);
   std::erase(devices_[index(running.gpus.front())].episode.jobs, job);
+  leave_episode(job);
   vacate(job);
   return {ReportKind::kProbed, job};
 }
@@ -261,14 +311,14 @@ Report SimulatedBackend::end_probe(JobId job) {
 /// For a job that finishes or runs out of memory: if it did so in a probe, that was a start like any
 /// other, and the probe ends for its partner too.
 void SimulatedBackend::leave_probe(JobId job) {
-  Running& running = running_[index(job)];
+  Running& running = jobs_[job].running;
   if (running.probe_end == EventQueue::kNone) return;
   queue_.cancel(running.probe_end);
   running.probe_end = EventQueue::kNone;
-  JobRecord& record = record_.jobs[index(job)];
+  JobRecord& record = jobs_[job].record;
   if (!record.first_start) record.first_start = record.last_start;
   for (const JobId other : state_.gpu(running.gpus.front()).residents) {
-    if (other != job) queue_.move(running_[index(other)].probe_end, now_);
+    if (other != job) queue_.move(jobs_[other].running.probe_end, now_);
   }
 }
 
@@ -279,14 +329,14 @@ void SimulatedBackend::finish_probe(GpuId gpu) {
   // Both have finished: that is an episode of two, from which a belief learns as from any other.
   const bool whole_co_run = device.episode.jobs.size() == 2;
   device.probe->measured &= now_ > device.probe->start && !whole_co_run;
-  record_.probes.push_back(*device.probe);
+  probes_.push_back(*device.probe);
   device.probe.reset();
 }
 
 void SimulatedBackend::occupy(JobId job, GpuId gpu) {
   Device& device = devices_[index(gpu)];
   EpisodeRecord& episode = device.episode;
-  const std::vector<GpuId>& own = running_[index(job)].gpus;
+  const std::vector<GpuId>& own = jobs_[job].running.gpus;
   if (state_.gpu(gpu).residents.empty()) {
     episode = EpisodeRecord{};
     episode.gpu = gpu;
@@ -298,11 +348,12 @@ void SimulatedBackend::occupy(JobId job, GpuId gpu) {
                   [&](GpuId g) { return std::find(own.begin(), own.end(), g) == own.end(); });
   }
   episode.jobs.push_back(job);
+  ++jobs_[job].open_episodes;
   state_.add(gpu, job, false);
 }
 
 void SimulatedBackend::vacate(JobId job) {
-  const std::vector<GpuId> gpus = std::move(running_[index(job)].gpus);
+  const std::vector<GpuId> gpus = std::move(jobs_[job].running.gpus);
   for (const GpuId g : gpus) {
     account(g);
     state_.remove(g, job);
@@ -321,13 +372,14 @@ void SimulatedBackend::finish_episode(GpuId gpu) {
   EpisodeRecord& episode = device.episode;
   if (episode.jobs.empty()) return;  // only runs that ended in OOM or with their probe
   episode.end = now_;
-  const Time start = record_.jobs[index(episode.jobs.front())].last_start;
+  const Time start = jobs_[episode.jobs.front()].record.last_start;
   for (const JobId j : episode.jobs) {
-    episode.solo_sum += record_.jobs[index(j)].run_solo;
-    episode.together &= record_.jobs[index(j)].last_start == start;
+    episode.solo_sum += jobs_[j].record.run_solo;
+    episode.together &= jobs_[j].record.last_start == start;
   }
   episode.primary = device.shared.front() == gpu;
-  record_.episodes.push_back(std::move(episode));
+  for (const JobId j : episode.jobs) leave_episode(j);
+  episodes_.push_back(std::move(episode));
 }
 
 void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {
@@ -339,12 +391,14 @@ void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {
       device.provenance = Provenance::kAlone;
       continue;
     }
+    const JobId newcomer = *std::ranges::max_element(
+        residents, {}, [this](JobId j) { return jobs_[j].running.order; });
     device.provenance =
-        world_.speeds({residents, device.formed}, options_.noise_seed, device.speeds);
+        world_.speeds({residents, device.formed, newcomer}, options_.noise_seed, device.speeds);
   }
   for (const GpuId g : gpus) {
     for (const JobId job : state_.gpu(g).residents) {
-      const Running& running = running_[index(job)];
+      const Running& running = jobs_[job].running;
       if (running.doomed) continue;
       double speed = std::numeric_limits<double>::infinity();
       for (const GpuId own : running.gpus) speed = std::min(speed, speed_on(job, own));
@@ -354,22 +408,42 @@ void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {
 }
 
 void SimulatedBackend::set_speed(JobId job, double speed) {
-  Running& running = running_[index(job)];
+  Running& running = jobs_[job].running;
   // The utilisation of every GPU of a gang depends on its speed: account before it changes.
   for (const GpuId g : running.gpus) account(g);
-  running.remaining_ns -= running.speed * static_cast<double>((now_ - running.since).count());
-  running.remaining_ns = std::max(running.remaining_ns, 0.0);
-  running.since = now_;
+  const bool ticks = options_.tick_rule == TickRule::kProgress;
+  if (ticks && running.event != EventQueue::kNone && running.due == now_) {
+    running.speed = speed;  // it is about to end
+    return;
+  }
+  Time worked_until = now_;
+  if (ticks && ticking_ != 0 && running.order > ticking_) {
+    worked_until = std::max(running.since, now_ - options_.tick);
+  }
+  const auto worked = static_cast<double>((worked_until - running.since).count());
+  running.remaining_ns = std::max(running.remaining_ns - running.speed * worked, 0.0);
+  running.since = worked_until;
   running.speed = speed;
-  Time end = later(now_, from_nanoseconds(running.remaining_ns / speed));
-  if (running.has_work) end = std::max(end, record_.jobs[index(job)].last_start + kShortestRun);
+  Time end = completion(running);
+  if (running.has_work) end = std::max(end, jobs_[job].record.last_start + kShortestRun);
   end = round_up(end, options_.tick);
+  running.due = end;
   if (running.event == EventQueue::kNone) {
     running.event =
         queue_.schedule(end, EventKind::kCompletion, static_cast<std::uint32_t>(index(job)));
   } else {
     queue_.move(running.event, end);
   }
+}
+
+/// At its speed of now, before rounding to a tick.
+Time SimulatedBackend::completion(const Running& running) const {
+  if (options_.tick_rule == TickRule::kNotice) {
+    return later(running.since, from_nanoseconds(running.remaining_ns / running.speed));
+  }
+  const auto tick = static_cast<double>(options_.tick.count());
+  const double ticks = std::ceil(running.remaining_ns / (running.speed * tick)) + 1;
+  return later(running.since, from_nanoseconds(ticks * tick));
 }
 
 double SimulatedBackend::speed_on(JobId job, GpuId gpu) const {
@@ -394,8 +468,8 @@ void SimulatedBackend::account(GpuId gpu) {
     const Profile& profile = workload_.jobs[index(j)].profile;
     util_known &= profile.gpu_util_pct.has_value();
     memory_known &= profile.mem_used_mib.has_value();
-    util += profile.gpu_util_pct.value_or(0) / 100 * running_[index(j)].speed / type.speed;
-    if (!running_[index(j)].doomed) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
+    util += profile.gpu_util_pct.value_or(0) / 100 * jobs_[j].running.speed / type.speed;
+    if (!jobs_[j].running.doomed) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
   }
   UsageRecord& usage = record_.usage;
   usage.busy += elapsed;
@@ -416,7 +490,7 @@ bool SimulatedBackend::exceeds_memory(JobId job, std::span<const GpuId> gpus) co
   return std::any_of(gpus.begin(), gpus.end(), [&](GpuId g) {
     double used = *demand;
     for (const JobId j : state_.gpu(g).residents) {
-      if (!running_[index(j)].doomed) {
+      if (!jobs_[j].running.doomed) {
         used += workload_.jobs[index(j)].profile.mem_used_mib.value_or(0);
       }
     }

@@ -7,6 +7,7 @@
 #include "sim/cluster_backend.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/job.hpp"
+#include "sim/job_slots.hpp"
 #include "sim/world.hpp"
 
 /// The cluster in virtual time.
@@ -28,6 +29,16 @@ struct PreemptionCost {
   double lost_work = 0;  ///< share of the run's progress that must be done again, 0 to 1
 };
 
+/// What a tick does, in closed form: nothing here goes from tick to tick.
+enum class TickRule : std::uint8_t {
+  kNotice,  ///< work goes on between ticks; a completion is noticed at the first tick after it
+  /// Simulators that loop over ticks (Lucid's among them): at each tick every running job, in order of
+  /// start, ends if it has no work left and else does one tick of work at its speed of then. So whoever
+  /// starts at tick s with work d and keeps the speed v ends at s + ceil(d / v) + 1 ticks. When a job
+  /// ends, those that started before it have had their tick already, those after it have not.
+  kProgress,
+};
+
 struct SimulationOptions {
   std::optional<std::uint64_t> noise_seed;  ///< empty: the world gives expected speeds
   Duration profiling_minute = std::chrono::seconds{60};
@@ -35,9 +46,12 @@ struct SimulationOptions {
   bool profiling_keeps_progress = false;
   bool probes_keep_progress = false;
   PreemptionCost preemption;
-  /// > 0: a completion is noticed at the next multiple of this. What it adds is part of J_c, of the
-  /// episode's length and of busy time, never of J_a: with a tick a lone job has ISD > 0 and PS < 0.
+  /// > 0: the engine's clock ticks, and TickRule says what happens then. What that adds is part of J_c,
+  /// of the episode's length and of busy time, never of J_a: with a tick a lone job has ISD > 0 and
+  /// PS < 0.
   Duration tick{0};
+  TickRule tick_rule = TickRule::kNotice;
+  RunSink* sink = nullptr;  ///< takes jobs and episodes as they are over, in place of the RunRecord
 };
 
 class SimulatedBackend final : public ClusterBackend {
@@ -54,11 +68,12 @@ class SimulatedBackend final : public ClusterBackend {
   void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
   bool preempt(JobId job) override;
   void wake_at(Time at) override;
-  std::span<const EpisodeRecord> finished_episodes() const override { return record_.episodes; }
-  std::span<const ProbeRecord> finished_probes() const override { return record_.probes; }
-  const JobRecord& record(JobId job) const override { return record_.jobs[index(job)]; }
+  std::span<const EpisodeRecord> finished_episodes() const override { return episodes_; }
+  std::span<const ProbeRecord> finished_probes() const override { return probes_; }
+  const JobRecord& record(JobId job) const override { return jobs_[job].record; }
 
-  /// The record of the whole run; call once, after advance() has returned false.
+  /// The record of the whole run, without jobs and episodes where a sink has had them; call once, after
+  /// advance() has returned false.
   RunRecord take_record();
 
  private:
@@ -67,6 +82,8 @@ class SimulatedBackend final : public ClusterBackend {
     double overhead_ns = 0;   ///< of it, when it started: not work but loading of saved state
     double speed = 0;         ///< v(j); 0 for a newcomer that will run out of memory
     Time since{0};            ///< remaining_ns is as of this time
+    Time due{0};              ///< planned completion
+    std::uint64_t order = 0;  ///< of starts, from 1
     EventQueue::Handle event = EventQueue::kNone;
     std::vector<GpuId> gpus;
     bool doomed = false;    ///< started above the memory limit
@@ -84,6 +101,19 @@ class SimulatedBackend final : public ClusterBackend {
     std::vector<GpuId> shared;         ///< GPUs that all members of the episode were on, ascending
   };
 
+  /// A job in the system: until it has gone and every episode that it had part in has ended.
+  struct Active {
+    Running running;
+    JobRecord record;
+    Duration work_left{0};  ///< less than asked once profiling, a probe or a run has done some
+    int open_episodes = 0;
+    bool finished = false;
+  };
+
+  void arrive(JobId job);
+  void hand_over();
+  void keep(JobId job);
+  void leave_episode(JobId job);
   Report complete(JobId job);
   Report run_out_of_memory(JobId job);
   Report end_probe(JobId job);
@@ -95,6 +125,7 @@ class SimulatedBackend final : public ClusterBackend {
   void vacate(JobId job);
   void company_changed(std::span<const GpuId> gpus);
   void set_speed(JobId job, double speed);
+  Time completion(const Running& running) const;
   double speed_on(JobId job, GpuId gpu) const;
   void account(GpuId gpu);
   bool exceeds_memory(JobId job, std::span<const GpuId> gpus) const;
@@ -107,10 +138,15 @@ class SimulatedBackend final : public ClusterBackend {
   ClusterState state_;
   EventQueue queue_;
   std::size_t next_arrival_ = 0;
-  std::vector<Running> running_;
+  JobSlots<Active> jobs_;
   std::vector<Device> devices_;
-  std::vector<Duration> work_left_;  ///< by job: less than asked once profiling has done some
+  std::vector<JobId> over_;  ///< that went, and whose episodes ended, since advance() began
+  std::vector<EpisodeRecord> episodes_;  ///< that ended since then
+  std::vector<ProbeRecord> probes_;
   std::uint32_t next_group_ = 0;
+  std::uint64_t next_order_ = 1;
+  /// TickRule::kProgress: jobs of a lower order have had this instant's tick; 0: all have.
+  std::uint64_t ticking_ = 0;
   RunRecord record_;
 };
 

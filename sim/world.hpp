@@ -25,6 +25,8 @@ struct Company {
   /// The residents just after the latest start on this GPU, ascending; contains `residents`. A
   /// measured group stays that group while its members leave one by one.
   std::span<const JobId> formed;
+  /// Who of `residents` started last (of a group that started together, its last member).
+  JobId newcomer = kNoJob;
 };
 
 class World {

@@ -3,13 +3,14 @@
 #include <array>
 
 #include "traces/job_csv.hpp"
+#include "traces/lucid_jobs.hpp"
 #include "traces/pair_workload.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
 
 std::span<const TraceEntry> trace_catalog() {
-  static const std::array<TraceEntry, 4> catalog{{
+  static const std::array<TraceEntry, 5> catalog{{
       {"jrs-queue", "the 24 measured jobs of the JRS paper (Table I), all submitted at 0", false,
        false, [](const TraceRequest&, WorkloadKeys& keys) { return jrs_queue_trace(keys); }},
       {"jrs-resampled", "jobs drawn from all measured JRS jobs; `jobs` of them, Poisson at `load`",
@@ -28,6 +29,11 @@ std::span<const TraceEntry> trace_catalog() {
        }},
       {"csv", "corun's own job trace (docs/formats.md), from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys& keys) { return read_job_csv(r.path, keys); }},
+      {"lucid", "jobs in the form of Lucid's simulator (and Helios' with its columns), from `path`",
+       true, false,
+       [](const TraceRequest& r, WorkloadKeys& keys) {
+         return read_lucid_jobs(r.path, r.labels, keys);
+       }},
   }};
   return catalog;
 }

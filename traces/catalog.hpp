@@ -14,12 +14,13 @@
 namespace corun {
 
 struct TraceRequest {
-  std::string path;                  ///< of sources that read a file
-  int jobs = 24;                     ///< of sources that generate
-  std::optional<double> load;        ///< offered work over capacity; empty: all jobs at time 0
-  int gpus = 1;                      ///< capacity that `load` refers to
-  std::uint64_t seed = 0;            ///< of the replication
-  const PairTable* pairs = nullptr;  ///< read from `path`, of sources that draw jobs from a table
+  std::string path;                   ///< of sources that read a file
+  int jobs = 24;                      ///< of sources that generate
+  std::optional<double> load;         ///< offered work over capacity; empty: all jobs at time 0
+  int gpus = 1;                       ///< capacity that `load` refers to
+  std::uint64_t seed = 0;             ///< of the replication
+  std::optional<std::string> labels;  ///< packing labels of workloads, of sources that know them
+  const PairTable* pairs = nullptr;   ///< read from `path`, of sources that draw jobs from a table
 };
 
 struct TraceEntry {

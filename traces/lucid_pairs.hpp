@@ -43,6 +43,17 @@ struct LucidPair {
 
 inline constexpr double kLucidCorunSeconds = 1000;
 
+/// Speeds of a pair as a file lists them; workloads are called "MODEL|DATASET|BATCH|AMP".
+struct LucidRates {
+  std::array<WorkloadKey, 2> workloads{};
+  std::array<double, 2> speeds{};
+};
+
+/// All rows in file order of the file above or of Lucid's own `colocate_info.csv`, whose columns are
+/// model1, dataset1, batchsize1, amp1, speed1 and the same with 2. Speeds are above 0 and up to 10.
+/// InputError for a file of neither form.
+std::vector<LucidRates> read_lucid_rates(const std::string& path, WorkloadKeys& keys);
+
 /// All rows in file order. InputError for a file that is not of this form.
 std::vector<LucidPair> read_lucid_pairs(const std::string& path, WorkloadKeys& keys);
 /// The same from a stream, called `name` in messages.

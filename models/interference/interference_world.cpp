@@ -71,11 +71,8 @@ MeasuredTable::MeasuredTable(const SpeedTable& table) {
 InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
                                      std::shared_ptr<const InterferenceModel> model,
                                      std::vector<WorldJob> jobs, bool extrapolated)
-    : measured_(std::move(measured)),
-      model_(std::move(model)),
-      jobs_(std::move(jobs)),
-      extrapolated_(extrapolated) {
-  for (const WorldJob& job : jobs_) {
+    : measured_(std::move(measured)), model_(std::move(model)), extrapolated_(extrapolated) {
+  for (const WorldJob& job : jobs) {
     const std::vector<double> x =
         job.features.empty()
             ? feature_values(job.profile, model_->features(), ImputedProfiles::kBelieved)
@@ -86,6 +83,21 @@ InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measur
                                   std::to_string(model_->features().size()));
     }
     features_.insert(features_.end(), x.begin(), x.end());
+    workloads_.push_back(job.workload);
+  }
+}
+
+InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
+                                     std::shared_ptr<const InterferenceModel> model,
+                                     std::vector<WorkloadKey> workloads,
+                                     std::vector<double> features, bool extrapolated)
+    : measured_(std::move(measured)),
+      model_(std::move(model)),
+      workloads_(std::move(workloads)),
+      features_(std::move(features)),
+      extrapolated_(extrapolated) {
+  if (features_.size() != workloads_.size() * model_->features().size()) {
+    throw std::invalid_argument("the world has another number of features than its jobs ask for");
   }
 }
 
@@ -108,8 +120,7 @@ Provenance InterferenceWorld::speeds(const Company& company,
   std::vector<PairJob> asked;
   asked.reserve(residents.size());
   for (const JobId j : residents) {
-    asked.push_back(
-        {jobs_[index(j)].workload, std::span(features_).subspan(index(j) * width, width)});
+    asked.push_back({workloads_[index(j)], std::span(features_).subspan(index(j) * width, width)});
   }
   model_->speeds(asked, out);
   if (noise_seed) {
@@ -124,8 +135,8 @@ Provenance InterferenceWorld::speeds(const Company& company,
 }
 
 void InterferenceWorld::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const {
-  const std::size_t first = jobs_[index(a)].workload <= jobs_[index(b)].workload ? 0 : 1;
-  const std::array workloads{jobs_[index(a)].workload, jobs_[index(b)].workload};
+  const std::size_t first = workloads_[index(a)] <= workloads_[index(b)] ? 0 : 1;
+  const std::array workloads{workloads_[index(a)], workloads_[index(b)]};
   if (const auto* rows = measured_->find({workloads[first], workloads[1 - first]})) {
     out.clear();
     for (const MeasuredTable::Row& row : *rows) {
@@ -166,7 +177,7 @@ bool InterferenceWorld::measured_speeds(std::span<const JobId> group,
   if (measured_->groups() == 0) return false;
   std::vector<WorkloadKey> workloads;
   workloads.reserve(group.size());
-  for (const JobId j : group) workloads.push_back(jobs_[index(j)].workload);
+  for (const JobId j : group) workloads.push_back(workloads_[index(j)]);
   // Position of each job in the row: members in ascending order of workload, ties by job.
   std::vector<std::size_t> order(group.size());
   std::iota(order.begin(), order.end(), 0);

@@ -65,6 +65,11 @@ class InterferenceWorld final : public World {
   InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
                     std::shared_ptr<const InterferenceModel> model, std::vector<WorldJob> jobs,
                     bool extrapolated);
+  /// The same with the features of all jobs as the model has them, jobs x features, row-major.
+  InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
+                    std::shared_ptr<const InterferenceModel> model,
+                    std::vector<WorkloadKey> workloads, std::vector<double> features,
+                    bool extrapolated);
 
   Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
@@ -78,7 +83,7 @@ class InterferenceWorld final : public World {
 
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;
-  std::vector<WorldJob> jobs_;
+  std::vector<WorkloadKey> workloads_;
   std::vector<double> features_;  ///< jobs x the model's features, row-major
   bool extrapolated_;
 };

@@ -78,7 +78,7 @@ TEST(PairExperiment, TwoJobsRunAtTheMeasuredSpeeds) {
   int measured = 0;
   for (std::size_t r = 0; r < 60; ++r) {
     const Replication replication = e.run(r);
-    const Trace& trace = replication.trace;
+    const Trace& trace = *replication.trace;
     const std::array<std::string, 2> names{trace.names[0].substr(0, 1),
                                            trace.names[1].substr(0, 1)};
     const RunRecord& record = replication.runs[0].record;

@@ -89,7 +89,9 @@ ResultsHeader make_header() {
 Replication make_replication(std::size_t number) {
   Replication r;
   r.number = number;
-  r.trace.names = {"J0", "J1-β", "lost"};
+  Trace trace;
+  trace.names = {"J0", "J1-β", "lost"};
+  r.trace = std::make_shared<const Trace>(std::move(trace));
   const auto n = static_cast<std::int64_t>(number);
   for (std::int64_t p = 0; p < 2; ++p) {
     PolicyRun run;

@@ -165,9 +165,7 @@ Outcome simulate(const ClusterSpec& spec, Workload workload, Policy& policy,
   SimulatedBackend backend(spec, workload, world, {});
   std::vector<JobView> faces;
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
-    const JobSpec& job = workload.jobs[j];
-    faces.push_back({JobId{static_cast<std::uint32_t>(j)}, job.submit, job.gpus, job.priority,
-                     job.profile, job.request, std::nullopt, 0});
+    faces.push_back(face_of(JobId{static_cast<std::uint32_t>(j)}, workload.jobs[j]));
   }
   ControlLoop loop(backend, policy, "kube-default", std::move(faces), control);
   Outcome run;

@@ -250,8 +250,7 @@ struct RunResult {
 inline std::vector<JobView> faces(const Workload& w) {
   std::vector<JobView> faces;
   for (std::uint32_t i = 0; i < w.jobs.size(); ++i) {
-    const JobSpec& j = w.jobs[i];
-    faces.push_back({J(i), j.submit, j.gpus, j.priority, j.profile, j.request, std::nullopt, 0});
+    faces.push_back(face_of(J(i), w.jobs[i]));
   }
   return faces;
 }

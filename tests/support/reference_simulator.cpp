@@ -154,9 +154,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
       const JobSpec& asked = workload.jobs[index(j)];
       if (asked.submit > now) break;
       happened = true;
-      faces[index(j)] = {
-          j, asked.submit, asked.gpus, asked.priority, asked.profile, asked.request, std::nullopt,
-          0};
+      faces[index(j)] = face_of(j, asked);
       waiting.push_back(j);
     }
     if (happened) {

@@ -1,0 +1,45 @@
+#include "models/listed_pairs_world.hpp"
+
+#include <algorithm>
+
+namespace corun {
+
+const std::array<double, 2>* ListedPairs::find(WorkloadKey a, WorkloadKey b, bool& turned) const {
+  for (const bool other_way : {false, true}) {
+    const auto at = other_way ? speeds_.find({b, a}) : speeds_.find({a, b});
+    if (at == speeds_.end()) continue;
+    turned = other_way;
+    return &at->second;
+  }
+  return nullptr;
+}
+
+Provenance ListedPairsWorld::speeds(const Company& company, std::optional<std::uint64_t>,
+                                    std::span<double> out) const {
+  const auto residents = company.residents;
+  std::fill(out.begin(), out.end(), 1.0);
+  if (residents.size() < 2) return Provenance::kAlone;
+  bool all_listed = true;
+  for (std::size_t i = 0; i + 1 < residents.size(); ++i) {
+    for (std::size_t k = i + 1; k < residents.size(); ++k) {
+      // The later of the two is looked up first; where nobody says which, the higher number is.
+      const bool first_is_newcomer = residents[i] == company.newcomer;
+      const std::size_t newcomer = first_is_newcomer ? i : k;
+      const std::size_t other = first_is_newcomer ? k : i;
+      bool turned = false;
+      const auto* listed = pairs_->find(workloads_[index(residents[newcomer])],
+                                        workloads_[index(residents[other])], turned);
+      all_listed &= listed != nullptr;
+      if (listed == nullptr) continue;
+      std::array<double, 2> speed = *listed;
+      if (turned) std::swap(speed[0], speed[1]);
+      // Of two the list is taken at its word, also where it says more than full speed.
+      const bool pair = residents.size() == 2;
+      out[newcomer] = pair ? speed[0] : std::min(out[newcomer], speed[0]);
+      out[other] = pair ? speed[1] : std::min(out[other], speed[1]);
+    }
+  }
+  return all_listed ? Provenance::kMeasured : Provenance::kModelled;
+}
+
+}  // namespace corun

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "sim/ids.hpp"
+
+/// What is kept of jobs only while they are in the system: four bytes for every job of the workload, a
+/// whole T for those that have arrived and not yet gone. Slots are used again. std::logic_error where a
+/// job is asked for that is not there.
+namespace corun {
+
+template <typename T>
+class JobSlots {
+ public:
+  explicit JobSlots(std::size_t jobs) : slot_(jobs, kNone) {}
+
+  std::size_t jobs() const { return slot_.size(); }
+  bool contains(JobId job) const { return index(job) < slot_.size() && slot_[index(job)] != kNone; }
+
+  /// Of a job that is not there yet. Addresses of others change.
+  T& add(JobId job, T value) {
+    if (free_.empty()) {
+      slot_[index(job)] = static_cast<std::uint32_t>(values_.size());
+      values_.push_back(std::move(value));
+    } else {
+      slot_[index(job)] = free_.back();
+      free_.pop_back();
+      values_[slot_[index(job)]] = std::move(value);
+    }
+    return values_[slot_[index(job)]];
+  }
+  void erase(JobId job) {
+    const std::uint32_t slot = slot_of(job);
+    free_.push_back(slot);
+    values_[slot] = T{};
+    slot_[index(job)] = kNone;
+  }
+  T& operator[](JobId job) { return values_[slot_of(job)]; }
+  const T& operator[](JobId job) const { return values_[slot_of(job)]; }
+
+ private:
+  std::uint32_t slot_of(JobId job) const {
+    if (!contains(job)) throw std::logic_error("a job is not in the system");
+    return slot_[index(job)];
+  }
+
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+  std::vector<std::uint32_t> slot_;
+  std::vector<T> values_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace corun

@@ -690,5 +690,85 @@ TEST(ClosedForm, TheShortestRunTakesANanosecond) {
   EXPECT_TRUE(std::isfinite(*two.record.episodes[0].ps()));
 }
 
+// ---- ticks that make progress -------------------------------------------------------------------
+
+SimulationOptions progress_of(Duration tick) {
+  SimulationOptions options;
+  options.tick = tick;
+  options.tick_rule = TickRule::kProgress;
+  return options;
+}
+
+// A tick either ends a job that has nothing left or does one second: 5 ticks of work, and one to end.
+TEST(ClosedForm, ATickToNoticeTheEndAfterTheLastTickOfWork) {
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
+  const RunResult r = run(cluster(1, 2), workload({job(5s), job(4500ms).at(2s)}), ShareWorld(0),
+                          policy, {.simulation = progress_of(1s)});
+  EXPECT_EQ(finishes(r.record), (Times{6s, 8s}));
+}
+
+// J0 does half a second a tick, J1 0.8: J1 has nothing left after 4 ticks and ends at 5. J0 had its tick
+// of that instant before, at half speed: 2.5 done, 7.5 to do from 5 on, ends at 5 + 8 + 1.
+TEST(ClosedForm, TheEarlierStartedHasHadItsTickWhenItsPartnerEnds) {
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), workload({job(10s), job(3s)}), TableWorld({0.5, 0.8}),
+                          policy, {.simulation = progress_of(1s)});
+  EXPECT_EQ(finishes(r.record), (Times{14s, 5s}));
+}
+
+// The same in the other order: J0 is alone already when its tick of that instant comes: 3 done, 7 to do.
+TEST(ClosedForm, TheLaterStartedHasItsTickAtFullSpeed) {
+  ScriptedPolicy policy = steps({{{J(1), J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), workload({job(10s), job(3s)}), TableWorld({0.5, 0.8}),
+                          policy, {.simulation = progress_of(1s)});
+  EXPECT_EQ(finishes(r.record), (Times{13s, 5s}));
+}
+
+// J1 joins at 4: J0 has done 4 ticks by then and goes on at half speed: 6 / 0.5 = 12, ends at 4 + 12 + 1.
+TEST(ClosedForm, ANewcomerChangesTheNextTick) {
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}});
+  RunOptions options = join();
+  options.simulation = progress_of(1s);
+  const RunResult r = run(cluster(1, 1), workload({job(10s), job(100s).at(4s)}),
+                          TableWorld({0.5, 0.8}), policy, options);
+  EXPECT_EQ(r.record.jobs[0].finish, 17s);
+}
+
+// Both have nothing left after two ticks: both end at 3, whoever comes first.
+TEST(ClosedForm, PartnersThatAreDueEndTogether) {
+  ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), workload({job(1s), job(1s)}), TableWorld({0.5, 0.5}),
+                          policy, {.simulation = progress_of(1s)});
+  EXPECT_EQ(finishes(r.record), (Times{3s, 3s}));
+}
+
+// ---- records that are not kept --------------------------------------------------------------------
+
+TEST(ClosedForm, ASinkGivesTheSameMetrics) {
+  const Workload w = workload({job(10s).memory(300).util(60), job(20s).memory(300).util(50),
+                               job(15s).util(70), job(30s).gpus(2).memory(100).util(30),
+                               job(10s).at(31s).memory(600).util(20), job(7s).at(80s)});
+  const ClusterSpec spec = cluster(1, 2, 1, 1000);
+  const auto script = [] {
+    return steps({{{J(0), J(1), J(2)}, {G(0)}}, {{J(3)}, {G(0), G(1)}, 25s}, {{J(4)}, {G(1)}},
+                  {{J(5)}, {G(1)}}});
+  };
+  ScriptedPolicy policy = script();
+  RunOptions options = join();
+  const RunResult kept = run(spec, w, ShareWorld(0.5), policy, options);
+  MetricsCollector collector(w.jobs.size());
+  options.simulation.sink = &collector;
+  policy = script();
+  const RunResult streamed = run(spec, w, ShareWorld(0.5), policy, options);
+  EXPECT_TRUE(streamed.record.jobs.empty());
+  EXPECT_TRUE(streamed.record.episodes.empty());
+  const MetricValues expected = compute_metrics(kept.record);
+  const MetricValues found = std::move(collector).finish(streamed.record);
+  for (std::size_t m = 0; m < kMetricCount; ++m) {
+    EXPECT_TRUE(found[m] == expected[m] || (std::isnan(found[m]) && std::isnan(expected[m])))
+        << metric_info(static_cast<Metric>(m)).name;
+  }
+}
+
 }  // namespace
 }  // namespace corun::test

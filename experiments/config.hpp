@@ -73,10 +73,11 @@ struct ProbingConfig {
 };
 
 struct ControlConfig {
+  std::string mode = "events";  ///< events | rounds
   std::string start = "group";  ///< group | join
   std::string plan = "online";  ///< online | once
-  std::optional<double> round_s;
-  std::optional<double> reallocate_s;  ///< accepted as null only: no policy here takes GPUs away
+  std::optional<double> round_s;       ///< rounds: length of one; events: passes at multiples of it
+  std::optional<double> reallocate_s;  ///< least time between two passes
   std::optional<double> tick_s;
   std::string tick_rule = "notice";  ///< notice | progress
 };

@@ -46,9 +46,6 @@ struct Within {
   T min;
   T max;
 };
-struct OnlyNull {
-  std::string_view reason;
-};
 
 using Whole = Within<std::int64_t>;
 using Seed = Within<std::uint64_t>;
@@ -143,11 +140,11 @@ void visit(Visitor& v, ProbingConfig& c) {
 
 template <typename Visitor>
 void visit(Visitor& v, ControlConfig& c) {
+  v.field("mode", c.mode, OneOf{{"events", "rounds"}});
   v.field("start", c.start, OneOf{{"group", "join"}});
   v.field("plan", c.plan, OneOf{{"online", "once"}});
   v.field("round_s", c.round_s, kDuration);
-  v.field("reallocate_s", c.reallocate_s,
-          OnlyNull{"no policy here takes GPUs away from running jobs"});
+  v.field("reallocate_s", c.reallocate_s, kDuration);
   v.field("tick_s", c.tick_s, kDuration);
   v.field("tick_rule", c.tick_rule, OneOf{{"notice", "progress"}});
 }
@@ -554,10 +551,6 @@ class Reader {
     value.reset();
     if (!at.is_null()) value = parse_number(at, spec, ", or null");
   }
-  static void parse(const Value& at, std::optional<double>& value, const OnlyNull& spec) {
-    value.reset();
-    if (!at.is_null()) at.refuse(fmt::format("null: {}; leave it out", spec.reason));
-  }
 
   const PolicyEntry& known_policy(const YamlNode& name) const {
     for (const PolicyEntry& entry : policies_) {
@@ -748,6 +741,34 @@ void apply_override(YamlNode& root, const std::string& text) {
   *node = std::move(value);
 }
 
+/// What `control.mode: rounds` needs and what it has no room for.
+void check_rounds(const Config& config) {
+  constexpr double kShortestRound = 1e-3;  // below it rounds are no rounds, and their number overflows
+  if (!config.control.round_s || *config.control.round_s < kShortestRound) {
+    throw InputError(
+        config.place(config.control.round_s ? "control.round_s" : "control.mode"),
+        fmt::format("control.mode: rounds, found control.round_s: {}, expected their length, 0.001 "
+                    "or more; Gavel's is 360",
+                    config.control.round_s ? fmt::format("{}", *config.control.round_s) : "null"));
+  }
+  const auto refuse = [&](const std::string& key, const std::string& found,
+                          std::string_view expected) {
+    throw InputError(config.place(key),
+                     fmt::format("{}: found {}, expected {} with control.mode: rounds", key, found,
+                                 expected));
+  };
+  if (config.control.start != "group") refuse("control.start", config.control.start, "group");
+  if (config.control.tick_s) {
+    refuse("control.tick_s", fmt::format("{}", *config.control.tick_s), "null");
+  }
+  if (config.profiling.mode != "none" && config.profiling.mode != "predictor") {
+    refuse("profiling.mode", config.profiling.mode, "none or predictor");
+  }
+  if (config.probing.probes > 0) {
+    refuse("probing.probes", std::to_string(config.probing.probes), "0");
+  }
+}
+
 /// What no single key shows.
 void check_together(const Config& config) {
   // Neither factor is above a million, so the product fits.
@@ -760,6 +781,7 @@ void check_together(const Config& config) {
         fmt::format("{}: found {} nodes of {} GPUs, expected at most {} GPUs in all", key,
                     config.cluster.nodes, config.cluster.gpus_per_node, kGpusMax));
   }
+  if (config.control.mode == "rounds") check_rounds(config);
   if (config.probing.probes > 0) {
     const auto refuse = [&](const std::string& found) {
       throw InputError(

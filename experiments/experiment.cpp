@@ -58,6 +58,7 @@ class ObservedPolicy final : public Policy {
   }
   bool needs_probes() const override { return inner_.needs_probes(); }
   bool needs_profile() const override { return inner_.needs_profile(); }
+  bool rearranges() const override { return inner_.rearranges(); }
   bool joins_always() const override { return inner_.joins_always(); }
 
  private:
@@ -121,6 +122,7 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
     // Once: a file that changes or goes during a long run must not change the run.
     TraceRequest request;
     request.path = resolve_path(*config_.workload.path, "workload.path");
+    if (source_->reads_rates) request.rates = &throughputs();
     if (source_->generates) {
       source_pairs_ = &pair_table(request.path);
     } else {
@@ -168,6 +170,8 @@ std::string Experiment::resolve_path(const std::string& path, const std::string&
 }
 
 void Experiment::build_cluster() {
+  // Gavel's names are as good.
+  config_.cluster.gpu_type = std::string(gpu_type_of_table(config_.cluster.gpu_type));
   const ClusterConfig& c = config_.cluster;
   const GpuTypeInfo* known = find_gpu_type(c.gpu_type);
   if (known == nullptr && !c.gpu_memory_mib) {
@@ -221,7 +225,9 @@ void Experiment::build_world() {
   const PairTable* pairs = nullptr;
   if (w.path) {
     const std::string path = resolve_path(*w.path, "world.path");
-    if (has_row_per_pair(path)) {
+    if (has_throughputs(path)) {
+      pairs = &throughputs().pairs;
+    } else if (has_row_per_pair(path)) {
       pairs = &pair_table(path);
     } else {
       rows = read_corun_csv(path, keys_).measurements;
@@ -244,9 +250,14 @@ void Experiment::build_world() {
     throw InputError(config_.place("world.path"),
                      std::string(e.what()) + "; take another model or other measurements");
   }
-  measured_ = !measured ? std::make_shared<MeasuredTable>()
-              : pairs   ? std::make_shared<MeasuredTable>(table)
-                        : std::make_shared<MeasuredTable>(rows);
+  MeasuredTable measured_groups = !measured ? MeasuredTable()
+                                  : pairs   ? MeasuredTable(table)
+                                            : MeasuredTable(rows);
+  if (throughputs_) {
+    const std::vector<WorkloadKey>& jobs = throughputs_->pairs.speeds.jobs;
+    for (const auto& [a, b] : throughputs_->misfits) measured_groups.add_misfit(jobs[a], jobs[b]);
+  }
+  measured_ = std::make_shared<MeasuredTable>(std::move(measured_groups));
   if (w.path) {
     constexpr std::size_t kFew = 20;
     if (table.rows.size() < kFew) {
@@ -271,6 +282,30 @@ void Experiment::build_world() {
                         rows.front().sharing + ", not on " + config_.cluster.gpu_type + " with " +
                         config_.cluster.sharing + ": all co-run costs are extrapolated");
   }
+}
+
+const GavelThroughputs& Experiment::throughputs() {
+  if (throughputs_) return *throughputs_;
+  if (!config_.world.path) {
+    throw InputError(config_.place("workload.source"),
+                     "source '" + config_.workload.source +
+                         "' counts steps: set world.path to the rates that make them time, Gavel's "
+                         "simulation_throughputs.json");
+  }
+  const std::string path = resolve_path(*config_.world.path, "world.path");
+  if (!has_throughputs(path)) {
+    throw InputError(config_.place("world.path"),
+                     "source '" + config_.workload.source +
+                         "' counts steps, and this file has no rates that make them time; name "
+                         "Gavel's simulation_throughputs.json");
+  }
+  const std::string_view gpu = gpu_of_gavel(config_.cluster.gpu_type);
+  if (gpu.empty()) {
+    throw InputError(config_.place("cluster.gpu_type"),
+                     "found " + printable(config_.cluster.gpu_type) +
+                         ", but Gavel has rates for V100-16GB, P100-16GB and K80; take one of them");
+  }
+  return throughputs_.emplace(read_gavel_throughputs(path, gpu, keys_));
 }
 
 const PairTable& Experiment::pair_table(const std::string& path) {
@@ -518,6 +553,9 @@ void Experiment::check_trace() {
                     load, cluster_.gpu_count());
       overload_ = text;
     }
+  }
+  for (const std::string& skipped : trace.skipped) {
+    warnings_.push_back(trace.source + ": left out " + skipped);
   }
   if (trace.imputed_profiles > 0) {
     warnings_.push_back(
@@ -803,6 +841,12 @@ PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace
   PolicyRun run;
   ObservedPolicy observed(*inner, run, observation);
 
+  const bool rounds = config_.control.mode == "rounds";
+  if (rounds && inner->joins_always()) {
+    throw InputError(policy.place, "policy '" + policy.label +
+                                       "' places jobs beside running ones, and control.mode: rounds "
+                                       "starts whole groups on empty GPUs; leave it out");
+  }
   SimulationOptions options;
   if (config_.world.noise) options.noise_seed = seed_of(number);
   options.profile_epoch = config_.profiling.mode == "epoch";
@@ -812,8 +856,6 @@ PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace
   options.tick_rule =
       config_.control.tick_rule == "progress" ? TickRule::kProgress : TickRule::kNotice;
   options.sink = sink;
-  SimulatedBackend backend(cluster, trace.workload, *world, options);
-
   ControlOptions control;
   control.start = config_.control.start == "join" ? StartMode::kJoin : StartMode::kGroup;
   const std::string& mode = config_.profiling.mode;
@@ -821,11 +863,12 @@ PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace
                       : mode == "minute"    ? ProfilingMode::kMinute
                       : mode == "predictor" ? ProfilingMode::kPredictor
                                             : ProfilingMode::kNone;
-  control.round = seconds_or_zero(config_.control.round_s);
+  if (!rounds) control.round = seconds_or_zero(config_.control.round_s);
+  control.reallocate = seconds_or_zero(config_.control.reallocate_s);
   control.oom_retries = cluster.oom.retries;
   control.probes = static_cast<int>(config_.probing.probes);
   control.probe_length = from_seconds(config_.probing.seconds);
-  try {
+  const auto run_on = [&](auto backend) {
     int largest_gang = 1;
     for (const JobSpec& job : trace.workload.jobs) largest_gang = std::max(largest_gang, job.gpus);
     JobSource jobs(trace.names.size(), largest_gang,
@@ -834,6 +877,20 @@ PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace
     const std::size_t passes = loop.run(observation.log);
     run.record = backend.take_record();
     run.record.passes = passes;
+  };
+  try {
+    if (rounds) {
+      run_on(RoundBackend(cluster, trace.workload, *world,
+                          {from_seconds(*config_.control.round_s), options.noise_seed}));
+      if (sink != nullptr) {
+        for (std::size_t j = 0; j < run.record.jobs.size(); ++j) {
+          sink->job(static_cast<JobId>(j), run.record.jobs[j]);
+        }
+        for (const EpisodeRecord& episode : run.record.episodes) sink->episode(episode);
+      }
+    } else {
+      run_on(SimulatedBackend(cluster, trace.workload, *world, options));
+    }
   } catch (const PolicyError& e) {
     throw InputError(policy.place, e.what());
   } catch (const InputError& e) {  // the engine's: it knows no places

@@ -19,6 +19,7 @@
 #include "policies/catalog.hpp"
 #include "sim/control_loop.hpp"
 #include "sim/metrics.hpp"
+#include "sim/round_backend.hpp"
 #include "sim/run_record.hpp"
 #include "sim/simulated_backend.hpp"
 #include "traces/catalog.hpp"
@@ -132,6 +133,8 @@ class Experiment {
   std::string resolve_path(const std::string& path, const std::string& key);
   /// Tables are read once, whoever needs them. `path` is resolved.
   const PairTable& pair_table(const std::string& path);
+  /// Of world.path, which must be Gavel's rates; read once.
+  const GavelThroughputs& throughputs();
   void warn_of_pairs(const PairTable& pairs, const std::string& who);
   /// What was known before this replication.
   std::shared_ptr<const ModelBelief::Prior> prior_of(std::size_t number) const;
@@ -144,6 +147,7 @@ class Experiment {
   const TraceEntry* source_ = nullptr;
   std::shared_ptr<const Trace> file_trace_;       ///< of sources that read a file: read once
   std::map<std::string, PairTable> pair_tables_;  ///< by path
+  std::optional<GavelThroughputs> throughputs_;
   const PairTable* source_pairs_ = nullptr;       ///< of sources that draw from a table
   mutable WorkloadKeys keys_;                     ///< hands out keys while traces are generated
   mutable std::mutex keys_mutex_;

@@ -40,6 +40,14 @@ inline std::string_view gpu_type_of_table(std::string_view gpu) {
   return gpu;
 }
 
+/// The other way round; empty for a type that Gavel does not have.
+inline std::string_view gpu_of_gavel(std::string_view type) {
+  for (const std::string_view gpu : {"v100", "p100", "k80"}) {
+    if (gpu_type_of_table(gpu) == type) return gpu;
+  }
+  return {};
+}
+
 inline const GpuTypeInfo* find_gpu_type(std::string_view name) {
   for (const GpuTypeInfo& type : gpu_types()) {
     if (type.name == name) return &type;

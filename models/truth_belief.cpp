@@ -5,12 +5,18 @@
 namespace corun {
 
 TruthBelief::TruthBelief(const World& world, std::vector<Duration> solo, bool noise)
-    : world_(world), solo_(std::move(solo)), noise_(noise) {
-  if (solo_.size() <= kRemembered) remembered_.resize(solo_.size() * solo_.size());
+    : world_(world), solo_(std::move(solo)), noise_(noise) {}
+
+PairSpeeds TruthBelief::pair_speeds(JobId a, JobId b) const {
+  if (!world_.fits_together(a, b)) return {0, 0};
+  std::vector<World::PairOutcome> outcomes;
+  world_.World::pair_outcomes(a, b, outcomes);  // the interface's own: at the expected speeds
+  return {outcomes.front().speed_a, outcomes.front().speed_b};
 }
 
 PairBelief TruthBelief::pair(JobId a, JobId b) const {
-  if (remembered_.empty()) return ask(a, b);
+  if (solo_.size() > kRemembered) return ask(a, b);
+  if (remembered_.empty()) remembered_.resize(solo_.size() * solo_.size());
   auto& known = remembered_[index(a) * solo_.size() + index(b)];
   if (!known) known = ask(a, b);
   return *known;

@@ -19,6 +19,8 @@ class TruthBelief final : public Belief {
   TruthBelief(const World& world, std::vector<Duration> solo, bool noise);
 
   PairBelief pair(JobId a, JobId b) const override;
+  /// The world's expected speeds, as they are.
+  PairSpeeds pair_speeds(JobId a, JobId b) const override;
   void learn(const EpisodeOutcome&) override {}
 
  private:

@@ -11,6 +11,7 @@ std::span<const PolicyEntry> policy_catalog() {
       fcfs_entry(),      random_entry(),       kube_default_entry(),
       balance_entry(),   min_slowdown_entry(), max_packing_entry(),
       opposites_entry(), exclusive_entry(),    oracle_entry(),
+      fifo_packed_entry(),
   };
   return catalog;
 }

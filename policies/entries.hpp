@@ -16,5 +16,6 @@ PolicyEntry max_packing_entry();
 PolicyEntry opposites_entry();
 PolicyEntry exclusive_entry();
 PolicyEntry oracle_entry();
+PolicyEntry fifo_packed_entry();
 
 }  // namespace corun

@@ -28,6 +28,12 @@ PairBelief ClusterBelief::sampled_cluster_pair(int a, int b, std::uint64_t draw)
                       static_cast<std::uint32_t>(b));
 }
 
+PairSpeeds Belief::pair_speeds(JobId a, JobId b) const {
+  const PairBelief expected = pair(a, b);
+  const auto speed = [](double isd) { return 1 / (1 + std::max(isd, 0.0)); };
+  return {speed(expected.isd_a), speed(expected.isd_b)};
+}
+
 PairBelief Belief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const {
   return sampled_cost(pair(a, b), draw, static_cast<std::uint32_t>(index(a)),
                       static_cast<std::uint32_t>(index(b)));

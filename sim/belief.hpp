@@ -52,6 +52,13 @@ struct PairBelief {
   double co_runs = 1;
 };
 
+/// Normalised speeds of two jobs while both are resident (DESIGN section 3); 0 and 0 where they do not
+/// fit on one GPU together.
+struct PairSpeeds {
+  double a = 1;
+  double b = 1;
+};
+
 /// A draw of what the expected cost of a pair may be: ISDs and PS normal around what `expected` says,
 /// independent of one another, with the standard deviation of the expectation. Keyed by `draw` and the
 /// two numbers in either order: (a, b) and (b, a) are the same draw seen from both sides. A number
@@ -78,6 +85,9 @@ class Belief {
  public:
   virtual ~Belief() = default;
   virtual PairBelief pair(JobId a, JobId b) const = 0;
+  /// Expected speeds of two jobs beside each other. Unless a belief knows them: 1 / (1 + ISD), which
+  /// holds where the partner stays to the end.
+  virtual PairSpeeds pair_speeds(JobId a, JobId b) const;
   /// pair() as one draw from what the belief holds possible has it (Thompson sampling): the same
   /// `draw` gives the same costs. Unless a belief knows better: sampled_cost() of the two jobs.
   virtual PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const;

@@ -19,7 +19,8 @@ enum class ReportKind : std::uint8_t {
   kFinished,
   kProfiled,
   kOutOfMemory,
-  kProbed,  ///< its probe is over and it did not finish in it
+  kProbed,    ///< its probe is over and it did not finish in it
+  kReleased,  ///< its group has ended without it: off its GPUs with all its progress
   kArrived,
   kTimer
 };

@@ -63,8 +63,10 @@ std::size_t ControlLoop::run(EventLog* log) {
 
 void ControlLoop::take(const Report& report) {
   const JobId job = report.job;
+  changed_ |= report.kind != ReportKind::kTimer;
   switch (report.kind) {
     case ReportKind::kArrived: {
+      ++arrived_;
       jobs_.add(job, source_.face(job));
       note(LogKind::kArrive, job);
       const bool segment = options_.profiling == ProfilingMode::kEpoch ||
@@ -90,6 +92,9 @@ void ControlLoop::take(const Report& report) {
       ++departures_;
       note(LogKind::kProbed, job);
       offer(job);
+      break;
+    case ReportKind::kReleased:
+      set_back(job);
       break;
     case ReportKind::kOutOfMemory: {
       ++departures_;
@@ -175,8 +180,29 @@ void ControlLoop::start_probes() {
   }
 }
 
+bool ControlLoop::may_reallocate() {
+  if (!changed_) return false;
+  const Time now = backend_.now();
+  const ClusterState& state = backend_.state();
+  const bool idle = static_cast<std::size_t>(state.empty_gpus().size()) == state.gpus().size();
+  const Time due = later(last_reallocation_, options_.reallocate);
+  if (last_reallocation_ > Time::zero() && now < due && !(idle && arrived_ == source_.jobs)) {
+    backend_.wake_at(due);
+    return false;
+  }
+  last_reallocation_ = now;
+  changed_ = false;
+  return true;
+}
+
 void ControlLoop::pass() {
-  if (waiting_.empty() && to_profile_.empty() && unprobed_.empty()) return;
+  if (options_.reallocate > Duration::zero() && !may_reallocate()) return;
+  const auto nobody_waits = [this] {
+    return waiting_.empty() &&
+           (!policy_.rearranges() || static_cast<std::size_t>(backend_.state().empty_gpus().size()) ==
+                                         backend_.state().gpus().size());
+  };
+  if (nobody_waits() && to_profile_.empty() && unprobed_.empty()) return;
   const Time next_round = round_up(backend_.now(), options_.round);
   if (next_round != backend_.now()) {
     backend_.wake_at(next_round);
@@ -184,7 +210,7 @@ void ControlLoop::pass() {
   }
   start_profiling();
   start_probes();
-  if (waiting_.empty()) return;
+  if (nobody_waits()) return;
   ++passes_;
   for (;;) {
     decisions_.clear();
@@ -253,13 +279,18 @@ void ControlLoop::apply(const Preempt& decision) {
       broken("preemption", text + " has started at this very instant");
     }
     if (!backend_.preempt(job)) broken("preemption", text + " is being profiled or probed");
-    ++departures_;
-    JobView& face = jobs_[job];
-    ++face.preemptions;
-    face.served = record.ran;
-    note(LogKind::kPreempt, job);
-    waiting_.push(job);
+    set_back(job);
   }
+}
+
+/// For a job that is off its GPUs and keeps its progress.
+void ControlLoop::set_back(JobId job) {
+  ++departures_;
+  JobView& face = jobs_[job];
+  ++face.preemptions;
+  face.served = backend_.record(job).ran;
+  note(LogKind::kPreempt, job);
+  waiting_.push(job);
 }
 
 void ControlLoop::apply(const WakeAt& decision) {

@@ -20,7 +20,8 @@
 ///     take what happened, in order: completions, failures, arrivals, timers
 ///       (finished episodes and probes are shown to the policy here, before the pass)
 ///     start profiling segments, then probes, on empty GPUs, where asked for
-///     one scheduling pass: call the policy until it starts nothing more;
+///     one scheduling pass, unless it is too early to reallocate: call the policy until it starts
+///       nothing more;
 ///       validate each decision, apply it, bring the view up to date
 ///
 /// Rules that every decision must keep; a PolicyError names the policy and the rule:
@@ -48,6 +49,10 @@ struct ControlOptions {
   StartMode start = StartMode::kGroup;
   ProfilingMode profiling = ProfilingMode::kNone;
   Duration round{0};  ///< > 0: scheduling passes happen only at multiples of this
+  /// > 0: a pass happens only where a job has come or left a GPU since the last one, and that lies as
+  /// long back as this, or at time 0, or nothing runs and nobody is still to come. Until then free GPUs
+  /// stay idle (Gavel's interval between two allocations).
+  Duration reallocate{0};
   int oom_retries = 3;
   /// > 0: a job is offered to a policy that needs probes once it has been in so many of them, or when
   /// no partner is left to probe it with. Needs StartMode::kGroup and jobs of one GPU each.
@@ -81,7 +86,9 @@ class ControlLoop {
   void offer(JobId job);
   void start_profiling();
   void start_probes();
+  bool may_reallocate();
   void pass();
+  void set_back(JobId job);
   void apply(const StartGroup& decision);
   void apply(const Preempt& decision);
   void apply(const WakeAt& decision);
@@ -101,6 +108,9 @@ class ControlLoop {
   std::vector<Decision> decisions_;
   std::vector<MemberOutcome> members_;
   std::size_t departures_ = 0;
+  std::size_t arrived_ = 0;
+  bool changed_ = false;    ///< since the last reallocation
+  Time last_reallocation_{0};
   std::size_t passes_ = 0;
   EventLog* log_ = nullptr;
 };

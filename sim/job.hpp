@@ -28,6 +28,7 @@ struct JobSpec {
   std::uint32_t gpu_models = 0;
   std::uint32_t virtual_cluster = 0;  ///< index into Trace::virtual_clusters, where there are any
   std::int64_t steps = 0;  ///< `work` in whole training steps, where the trace counts them; else 0
+  double steps_per_s = 0;  ///< steps / work before `work` was rounded to nanoseconds; 0 without steps
   Profile profile;
   ResourceRequest request;
   std::optional<Duration> epoch;  ///< solo time of one epoch, for profiling.mode: epoch

@@ -60,6 +60,9 @@ class Policy {
   /// A probe has ended. Called before the pass of that instant.
   virtual void observe_probe(const ProbeOutcome&) {}
 
+  /// True: asked also when nobody waits, as long as somebody runs: it moves running jobs.
+  virtual bool rearranges() const { return false; }
+
   /// True: jobs are profiled before the policy sees them, where the configuration says how.
   virtual bool needs_profile() const { return false; }
 

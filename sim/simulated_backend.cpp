@@ -485,6 +485,11 @@ void SimulatedBackend::account(GpuId gpu) {
 }
 
 bool SimulatedBackend::exceeds_memory(JobId job, std::span<const GpuId> gpus) const {
+  for (const GpuId g : gpus) {
+    for (const JobId j : state_.gpu(g).residents) {
+      if (!running_[index(j)].doomed && !world_.fits_together(job, j)) return true;
+    }
+  }
   const auto& demand = workload_.jobs[index(job)].profile.mem_used_mib;
   if (!demand) return false;
   return std::any_of(gpus.begin(), gpus.end(), [&](GpuId g) {

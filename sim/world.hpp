@@ -39,6 +39,14 @@ class World {
   virtual Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
                             std::span<double> out) const = 0;
 
+  /// Whether two jobs may be on one GPU at all. Where not, the later one of the two runs out of memory
+  /// there, whatever is known of its demand.
+  virtual bool fits_together(JobId a, JobId b) const {
+    (void)a;
+    (void)b;
+    return true;
+  }
+
   /// How a co-run of two could turn out, with weights that add up to 1: what an expected cost is taken
   /// over. Unless a world knows better, its expected speeds for certain. Clears `out`.
   struct PairOutcome {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "traces/gavel_trace.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/lucid_jobs.hpp"
 #include "traces/pair_workload.hpp"
@@ -10,7 +11,7 @@
 namespace corun {
 
 std::span<const TraceEntry> trace_catalog() {
-  static const std::array<TraceEntry, 5> catalog{{
+  static const std::array<TraceEntry, 6> catalog{{
       {"jrs-queue", "the 24 measured jobs of the JRS paper (Table I), all submitted at 0", false,
        false, [](const TraceRequest&, WorkloadKeys& keys) { return jrs_queue_trace(keys); }},
       {"jrs-resampled", "jobs drawn from all measured JRS jobs; `jobs` of them, Poisson at `load`",
@@ -34,6 +35,9 @@ std::span<const TraceEntry> trace_catalog() {
        [](const TraceRequest& r, WorkloadKeys& keys) {
          return read_lucid_jobs(r.path, r.labels, keys);
        }},
+      {"gavel", "Gavel's traces, in steps, from `path`; their rates from `world.path`", true, false,
+       [](const TraceRequest& r, WorkloadKeys&) { return read_gavel_trace(r.path, r.rates); },
+       true},
   }};
   return catalog;
 }

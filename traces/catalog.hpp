@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "traces/gavel_throughputs.hpp"
 #include "traces/pair_table.hpp"
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"
@@ -21,6 +22,7 @@ struct TraceRequest {
   std::uint64_t seed = 0;             ///< of the replication
   std::optional<std::string> labels;  ///< packing labels of workloads, of sources that know them
   const PairTable* pairs = nullptr;   ///< read from `path`, of sources that draw jobs from a table
+  const GavelThroughputs* rates = nullptr;  ///< of sources that count steps (reads_rates)
 };
 
 struct TraceEntry {
@@ -30,6 +32,7 @@ struct TraceEntry {
   bool generates = false;  ///< differs from seed to seed; `jobs` and `load` apply. One that reads a
                            ///< file as well draws from a pair table
   Trace (*make)(const TraceRequest& request, WorkloadKeys& keys) = nullptr;
+  bool reads_rates = false;  ///< jobs are counted in steps: world.path has the rates that make it time
 };
 
 std::span<const TraceEntry> trace_catalog();

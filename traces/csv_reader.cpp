@@ -188,6 +188,10 @@ void CsvReader::read_header() {
     column_ = 1;
   }
   position_.assign(columns_.size(), kAbsent);
+  if (!options_.header.empty()) {
+    use_header(options_.header);
+    return;
+  }
   if (!read_record()) {
     const std::string required = join(columns_, true);
     fail_at(1, 1,
@@ -234,6 +238,20 @@ void CsvReader::read_header() {
     }
   }
   width_ = fields_.size();
+}
+
+void CsvReader::use_header(const std::vector<std::string>& names) {
+  header_ = names;
+  width_ = names.size();
+  record_line_ = 1;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const auto found = std::ranges::find(names, columns_[i].name);
+    if (found != names.end()) {
+      position_[i] = static_cast<std::size_t>(found - names.begin());
+    } else if (columns_[i].required) {
+      throw std::logic_error("the header given to CsvReader lacks a required column");
+    }
+  }
 }
 
 bool CsvReader::next() { return read_record(); }

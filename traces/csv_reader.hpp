@@ -39,6 +39,9 @@ struct CsvColumn {
 struct CsvOptions {
   char separator = ',';
   bool ignore_unknown = false;  ///< for public formats that carry more than we read
+  /// The columns of a file without header line, as another reader's header() gave them; the required
+  /// ones must be among them (std::logic_error). Empty: the first line is the header.
+  std::vector<std::string> header = {};
 };
 
 /// Which numbers a field may hold, and how to say so: "expected {what}, 0 or more".
@@ -125,6 +128,7 @@ class CsvReader {
   };
 
   void read_header();
+  void use_header(const std::vector<std::string>& names);
   bool read_record();
   void read_quoted(const Field& field);
   int take();

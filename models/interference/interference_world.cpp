@@ -41,6 +41,7 @@ MeasuredTable::MeasuredTable(std::span<const CorunMeasurement> rows) {
     for (const std::size_t i : order) {
       row.workloads.push_back(m.members[i].workload);
       row.excess.push_back(excess[i]);
+      row.speed.push_back(1 / (1 + excess[i] * static_cast<double>(order.size() - 1)));
     }
     rows_[row.workloads].push_back(row);
   }
@@ -63,6 +64,7 @@ MeasuredTable::MeasuredTable(const SpeedTable& table) {
     for (const auto& [workload, speed] : sides) {
       row.workloads.push_back(workload);
       row.excess.push_back(1 / speed - 1);
+      row.speed.push_back(speed);
     }
     rows_[row.workloads].push_back(row);
   }
@@ -201,7 +203,10 @@ bool InterferenceWorld::measured_speeds(std::span<const JobId> group,
     const auto resident = std::lower_bound(residents.begin(), residents.end(), job);
     if (resident == residents.end() || *resident != job) continue;  // has left already
     double speed = 0;
-    for (std::size_t r = first; r < last; ++r) speed += 1 / (1 + (*rows)[r].excess[at] * others);
+    for (std::size_t r = first; r < last; ++r) {
+      const MeasuredTable::Row& row = (*rows)[r];
+      speed += residents.size() == group.size() ? row.speed[at] : 1 / (1 + row.excess[at] * others);
+    }
     out[static_cast<std::size_t>(resident - residents.begin())] =
         speed / static_cast<double>(last - first);
   }

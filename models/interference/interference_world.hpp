@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/interference/interference_model.hpp"
@@ -32,10 +35,12 @@ class MeasuredTable {
   /// passed over. std::invalid_argument for speeds that are not above 0.
   explicit MeasuredTable(const SpeedTable& table);
 
-  /// One measured row: `excess[i]` belongs to `workloads[i]` (ascending).
+  /// One measured row: `excess[i]` and `speed[i]`, that of the whole group, belong to `workloads[i]`
+  /// (ascending).
   struct Row {
     std::vector<WorkloadKey> workloads;
     std::vector<double> excess;
+    std::vector<double> speed;
   };
   /// All rows of this multiset of workloads (ascending), or nullptr.
   const std::vector<Row>* find(const std::vector<WorkloadKey>& workloads) const {
@@ -44,7 +49,14 @@ class MeasuredTable {
   }
   std::size_t groups() const { return rows_.size(); }
 
+  /// Was seen not to fit on one GPU together.
+  void add_misfit(WorkloadKey a, WorkloadKey b) { misfits_.insert(std::minmax(a, b)); }
+  bool fit_together(WorkloadKey a, WorkloadKey b) const {
+    return misfits_.empty() || !misfits_.contains(std::minmax(a, b));
+  }
+
  private:
+  std::set<std::pair<WorkloadKey, WorkloadKey>> misfits_;  ///< ascending
   std::map<std::vector<WorkloadKey>, std::vector<Row>> rows_;
 };
 
@@ -73,6 +85,10 @@ class InterferenceWorld final : public World {
 
   Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
+
+  bool fits_together(JobId a, JobId b) const override {
+    return measured_->fit_together(jobs_[index(a)].workload, jobs_[index(b)].workload);
+  }
 
   /// Each measured row alike, or the model with five Gauss-Hermite nodes of noise for each job.
   void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const override;

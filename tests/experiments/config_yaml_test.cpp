@@ -222,8 +222,27 @@ INSTANTIATE_TEST_SUITE_P(
                 "expected one of ensemble, factors, gp"},
         Refusal{"sharing", "cluster: {sharing: MPS}", "c.yaml:1:20", "did you mean 'mps'?"},
         Refusal{"list_for_choice", "cluster: {sharing: [mps]}", "c.yaml:1:20", "found a list"},
-        Refusal{"reallocate", "control: {reallocate_s: 60}", "c.yaml:1:25",
-                "no policy here takes GPUs away from running jobs"}),
+        Refusal{"reallocate", "control: {reallocate_s: 0}", "c.yaml:1:25", "a number from"}),
+    named);
+
+INSTANTIATE_TEST_SUITE_P(
+    Rounds, Refused,
+    testing::Values(
+        Refusal{"rounds_of_no_length", "control: {mode: rounds}", "c.yaml:1:17",
+                "found control.round_s: null, expected their length"},
+        Refusal{"rounds_too_short", "control: {mode: rounds, round_s: 1e-4}", "c.yaml:1:34",
+                "found control.round_s: 0.0001, expected their length, 0.001 or more"},
+        Refusal{"rounds_join", "control: {mode: rounds, round_s: 60, start: join}", "c.yaml:1:45",
+                "control.start: found join, expected group with control.mode: rounds"},
+        Refusal{"rounds_tick", "control: {mode: rounds, round_s: 60, tick_s: 5}", "c.yaml:1:46",
+                "control.tick_s: found 5, expected null"},
+        Refusal{"rounds_profiling",
+                "control: {mode: rounds, round_s: 60}\nprofiling: {mode: minute}\n",
+                "c.yaml:2:19", "profiling.mode: found minute, expected none or predictor"},
+        Refusal{"rounds_probing",
+                "control: {mode: rounds, round_s: 60}\nprobing: {probes: 2}\n", "c.yaml:2:19",
+                "probing.probes: found 2, expected 0"},
+        Refusal{"mode_unknown", "control: {mode: round}", "c.yaml:1:17", "did you mean 'rounds'?"}),
     named);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -395,7 +414,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("estimates":{"duration":"none","sigma":0.5},)"
       R"("profiling":{"mode":"none","keeps_progress":false},)"
       R"("probing":{"probes":0,"seconds":120.0,"keeps_progress":false},)"
-      R"("control":{"start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
+      R"("control":{"mode":"events","start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
       R"("tick_s":null},)"
       R"("policies":[{"name":"min-slowdown","epsilon":1.0,"order":[[0,2]]}],)"
       R"("replications":200,"seed":1})");
@@ -417,7 +436,7 @@ belief: {model: truth, initial: none}
 estimates: {duration: lognormal, sigma: 0.30000000000000004}
 profiling: {mode: minute, keeps_progress: true}
 probing: {probes: 0, seconds: 0.5, keeps_progress: true}
-control: {start: join, plan: once, round_s: 1.5e2, reallocate_s: null, tick_s: 5}
+control: {start: join, plan: once, round_s: 1.5e2, reallocate_s: 1920, tick_s: 5}
 policies:
   - fcfs
   - {name: min-slowdown, label: '1e3', pairing: given, epsilon: 0.1,
@@ -443,7 +462,7 @@ TEST(ConfigYaml, ReadsEveryKey) {
   EXPECT_EQ(c.world.path, "true");
   EXPECT_FALSE(c.world.noise);
   EXPECT_EQ(c.control.round_s, 150.0);
-  EXPECT_EQ(c.control.reallocate_s, std::nullopt);
+  EXPECT_EQ(c.control.reallocate_s, 1920.0);
   EXPECT_EQ(c.seed, std::numeric_limits<std::uint64_t>::max());
   ASSERT_EQ(c.policies.size(), 3U);
   EXPECT_EQ(c.policies[0].name, "fcfs");

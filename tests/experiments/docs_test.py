@@ -36,6 +36,7 @@ NEEDS_DATA = {  # data that are not part of the repository
     "lucid/lucid_pairs.csv": "lucid/lucid_pairs.csv",
     "experiments/interference/value.yaml": "lucid/lucid_pairs.csv",
     "experiments/interference/learning.yaml": "lucid/lucid_pairs.csv",
+    "experiments/peers/gavel": "gavel/simulation_throughputs.json",
     "kb eval features": "alnair/alnair_dataset.csv",
     "kb eval synthetic": "alnair/alnair_dataset.csv",
     "kb eval clusters": "alnair/alnair_dataset.csv",

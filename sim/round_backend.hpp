@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "sim/cluster_backend.hpp"
+#include "sim/job.hpp"
+#include "sim/world.hpp"
+
+/// The cluster in virtual time, scheduled in rounds, as Gavel does it (Narayanan et al., OSDI 2020,
+/// and the simulator published with it). A round starts for all jobs at the same instant:
+///
+///   steps     = min(floor(rate * round), steps left), and at least 1
+///   own end   = start of the round + steps / rate
+///   round end = the latest own end of all jobs; there the next round starts
+///   rate      = steps / work * min over its GPUs of speed(g) * s(j | company on g)
+///
+/// Jobs whose trace counts no steps are counted in nanoseconds of work.
+///
+/// A group ends with the round in which one of its jobs is done: that job is stamped with the latest
+/// own end of its group, and who is not done is reported as released and idles until it is started
+/// again. Everything else happens at ends of rounds: arrivals and timers are reported at the first one
+/// that is not before them. While nothing runs, time jumps to the next arrival, and to a timer only
+/// after the last arrival. Who is above the memory limit does nothing and fails at the end of its first
+/// round, which lasts at least cluster.oom.ramp.
+///
+/// As long as nothing starts and nothing ends all rounds are alike, so that n of them are one
+/// multiplication: an event costs O(log n) of the GPUs in use, however many rounds lie between two.
+///
+/// Between its own end and the end of the round a job waits for the slowest. That is part of J_c, of the
+/// episode and of busy time, as with control.tick_s; taking a job off its GPUs costs nothing.
+/// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
+namespace corun {
+
+struct RoundOptions {
+  Duration round = std::chrono::seconds{360};  ///< > 0
+  std::optional<std::uint64_t> noise_seed;     ///< empty: the world gives expected speeds
+};
+
+class RoundBackend final : public ClusterBackend {
+ public:
+  /// The arguments must outlive the backend. Every job's gang must fit the cluster.
+  RoundBackend(const ClusterSpec& spec, const Workload& workload, const World& world,
+               RoundOptions options);
+
+  Time now() const override { return now_; }
+  const ClusterState& state() const override { return state_; }
+  bool advance(std::vector<Report>& out) override;
+  /// Only on empty GPUs (std::logic_error), so not for policies that join running jobs.
+  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
+  /// Not in rounds (std::logic_error).
+  void start_profiling(JobId job, GpuId gpu) override;
+  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
+  bool preempt(JobId job) override;
+  void wake_at(Time at) override { timers_.insert(at); }
+  std::span<const EpisodeRecord> finished_episodes() const override { return episodes_; }
+  std::span<const ProbeRecord> finished_probes() const override { return record_.probes; }
+  const JobRecord& record(JobId job) const override { return record_.jobs[index(job)]; }
+
+  /// The record of the whole run; call once, after advance() has returned false.
+  RunRecord take_record();
+
+ private:
+  using Round = std::int64_t;  ///< how many rounds have ended
+
+  struct Progress {
+    std::int64_t left = 0;       ///< steps, as of the group's `since`
+    std::int64_t at_start = 0;   ///< steps left when its run started
+    std::int64_t per_round = 0;  ///< steps
+    double rate = 0;             ///< [steps/s] in its company
+    double alone = 0;            ///< [steps/s] alone on a GPU of speed 1
+    GpuId group{};               ///< where its group is kept
+    bool doomed = false;         ///< started above the memory limit
+  };
+  /// Kept at the first of its GPUs.
+  struct Group {
+    std::vector<JobId> jobs;    ///< ascending
+    std::vector<JobId> formed;  ///< as it was started, ascending
+    std::vector<GpuId> gpus;
+    Time start{0};
+    Round since = 0;      ///< progress is accounted up to the end of this round
+    Round ends = 0;       ///< the round in which its first job is done
+    double length_s = 0;  ///< of a round in which nobody is done
+    Provenance provenance = Provenance::kAlone;
+    EpisodeRecord episode;
+    bool util_known = true;
+    bool memory_known = true;
+    double util_s = 0;  ///< of those that have left, per GPU
+    double mem_s = 0;
+  };
+
+  void hand_over();
+  Time next_arrival() const;
+  Time end_of(Round round) const;
+  Time run_rounds(Time due);
+  void end_groups(std::vector<Report>& out);
+  void plan(Group& group);
+  void settle(Group& group, Round round);
+  void unplan(const Group& group);
+  Report leave(Group& group, JobId job, Time end);
+  void keep_progress(JobId job, Time end);
+  void close(Group& group, Time end);
+  void mark_doomed(std::span<const JobId> jobs, std::span<const GpuId> gpus);
+  double slowest(std::span<const GpuId> gpus) const;
+  void anchor();
+
+  const ClusterSpec& spec_;
+  const Workload& workload_;
+  const World& world_;
+  RoundOptions options_;
+  double round_s_;
+  Time now_{0};
+  Round round_ = 0;  ///< the last one that has ended, at now_ unless nothing runs
+  Time anchor_time_{0};
+  Round anchor_round_ = 0;  ///< from here to the next change all rounds are alike
+  ClusterState state_;
+  std::size_t next_arrival_ = 0;
+  std::set<Time> timers_;
+  std::vector<Progress> progress_;                     ///< by job
+  std::vector<Group> groups_;                          ///< by GPU
+  std::set<std::pair<Round, std::uint32_t>> endings_;  ///< of running groups, with their place
+  std::set<std::pair<double, std::uint32_t>> lengths_;
+  std::vector<double> speeds_;
+  std::uint32_t next_group_ = 0;
+  std::vector<EpisodeRecord> episodes_;  ///< that ended since advance() began
+  RunRecord record_;
+};
+
+}  // namespace corun

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "traces/pair_table.hpp"
+#include "traces/workload_names.hpp"
+
+/// Gavel's simulation_throughputs.json: how many training steps a second each type of job does, alone
+/// and beside each other type (Narayanan et al., OSDI 2020; stanford-futuredata/gavel).
+///
+///   {"v100": {"('ResNet-18 (batch size 16)', 1)": {
+///        "null": 32.35,                                           alone [steps/s]
+///        "('ResNet-50 (batch size 16)', 1)": [29.1, 8.9]}}}       it, and the other beside it
+///
+/// The outer keys are GPU types; those other than v100, p100 and k80 (Gavel's *_unconsolidated, for
+/// gangs spread over nodes) are checked and passed over. A key below is a type of job and its scale
+/// factor, the number of GPUs that such a job asks for. [0, 0]: the two do not fit on one GPU together.
+/// A rate of 0 alone: it does not run on this GPU type. Pairs may stand in both orders, if they agree.
+namespace corun {
+
+/// For one GPU type.
+struct GavelThroughputs {
+  /// Jobs are called by type, those of more GPUs "TYPE x2"; features solo_v100, solo_p100 and solo_k80
+  /// as in Gavel's table of pairs, that of `gpu` first. Speeds are rate beside the other / rate alone.
+  PairTable pairs;
+  std::vector<double> alone;  ///< by pairs.speeds.jobs [steps/s]; NaN: not known, 0: does not run
+  /// Pairs that do not fit together, as positions in pairs.speeds.jobs; their speeds are NaN.
+  std::vector<std::array<std::uint32_t, 2>> misfits;
+  std::string source;  ///< the file, as messages call it
+
+  /// Position in pairs.speeds.jobs; nothing where the file does not have it.
+  std::optional<std::uint32_t> find(std::string_view type, std::int64_t scale_factor) const;
+  std::unordered_map<std::string, std::uint32_t> places;  ///< by name
+};
+
+/// How a type is called that asks for this many GPUs.
+std::string gavel_job_name(std::string_view type, std::int64_t scale_factor);
+
+/// The GPU types that such a file speaks of: v100, p100, k80.
+bool is_gavel_gpu(std::string_view gpu);
+
+/// Whether the file begins as JSON does. False for a file that cannot be read.
+bool has_throughputs(const std::string& path);
+
+/// `gpu` is one of is_gavel_gpu(). InputError "FILE:LINE:COLUMN: ..." for anything the form above rules
+/// out and for a file without that GPU type.
+GavelThroughputs read_gavel_throughputs(const std::string& path, std::string_view gpu,
+                                        WorkloadKeys& keys);
+/// The same from text, called `name` in messages.
+GavelThroughputs parse_gavel_throughputs(std::string_view text, const std::string& name,
+                                         std::string_view gpu, WorkloadKeys& keys);
+
+}  // namespace corun

@@ -1,0 +1,147 @@
+#include "traces/gavel_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+#include "traces/csv_reader.hpp"
+
+namespace corun {
+namespace {
+
+constexpr NumberRule kArrival{"a number of seconds", 0, kMaxTimeSeconds};
+constexpr IntegerRule kSteps{"a whole number of steps", 1, 1'000'000'000'000'000};
+constexpr IntegerRule kGpus{"a whole number of GPUs", 1, 1'000'000};
+/// As in corun's own trace: dozens of such jobs, one after the other, still end before kNever.
+constexpr double kLongestSeconds = 9e7;
+
+const std::vector<CsvColumn> kColumns = {{"job_id"},
+                                         {"arrival_s", true},
+                                         {"job_type", true},
+                                         {"scale_factor", true},
+                                         {"total_steps", true}};
+
+/// The columns of a form without header; what we do not read has a name, too.
+const std::vector<std::string> kTen = {"job_type",       "command",         "working_directory",
+                                       "steps_argument", "needs_data",      "total_steps",
+                                       "scale_factor",   "priority_weight", "slo",
+                                       "arrival_s"};
+const std::vector<std::string> kSeven = {"job_type",    "command",   "steps_argument", "needs_data",
+                                         "total_steps", "arrival_s", "scale_factor"};
+
+/// A form is known by the tabs in the first line; none of them: the CSV.
+CsvOptions form_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::size_t tabs = 0;
+  for (std::size_t bytes = 0; bytes < kMaxRecordBytes; ++bytes) {
+    const int byte = in.get();
+    if (byte == '\n' || byte < 0) break;
+    tabs += byte == '\t';
+  }
+  if (tabs == 0) return {};
+  return {
+      .separator = '\t', .ignore_unknown = true, .header = tabs < kTen.size() - 1 ? kSeven : kTen};
+}
+
+/// With some number of GPUs.
+bool knows(const GavelThroughputs& rates, std::string_view type) {
+  constexpr std::array<std::int64_t, 4> kScaleFactors{1, 2, 4, 8};
+  return std::ranges::any_of(kScaleFactors,
+                             [&](std::int64_t n) { return rates.find(type, n).has_value(); });
+}
+
+[[noreturn]] void refuse_type(const CsvReader& csv, CsvReader::Column type,
+                              const GavelThroughputs& rates) {
+  const std::vector<std::string_view> known(rates.pairs.names.begin(), rates.pairs.names.end());
+  const std::string_view near = nearest(csv.text(type), known);
+  csv.refuse(type,
+             "a type that has rates in " + printable(rates.source, 200) +
+                 (near.empty() ? "" : "; did you mean '" + printable(near) + "'?"),
+             "correct the type or give other rates");
+}
+
+}  // namespace
+
+Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates) {
+  if (rates == nullptr) {
+    throw InputError(printable(path, path.size()),
+                     "a Gavel trace counts steps, expected the rates that make them time; name "
+                     "Gavel's simulation_throughputs.json in world.path");
+  }
+  CsvReader csv(path, kColumns, form_of(path));
+  const auto id = csv.column("job_id");
+  const auto arrival = csv.column("arrival_s");
+  const auto type = csv.column("job_type");
+  const auto scale_factor = csv.column("scale_factor");
+  const auto total_steps = csv.column("total_steps");
+
+  Trace trace;
+  trace.source = std::filesystem::path(path).filename().string();
+  trace.feature_list = rates->pairs.speeds.features;
+  std::unordered_map<std::string, std::size_t> line_of;
+  std::size_t row = 0;
+  std::size_t without_rate = 0;
+  while (csv.next()) {
+    std::string name = csv.has(id) ? std::string(csv.required_text(id, "the number of a job"))
+                                   : std::to_string(row);
+    ++row;
+    const auto [first, is_new] = line_of.emplace(name, csv.line());
+    if (!is_new) {
+      csv.refuse(id,
+                 "numbers that differ, and line " + std::to_string(first->second) + " has this one",
+                 "give one of the two another");
+    }
+    if (trace.names.size() >= index(kNoJob)) {
+      csv.fail(type, "more jobs than identifiers, expected fewer than 4294967295; split the file");
+    }
+    JobSpec job;
+    job.submit = csv.required_seconds(arrival, kArrival);
+    const auto asked = csv.integer(scale_factor, kGpus);
+    if (!asked) csv.refuse(scale_factor, "a whole number of GPUs");
+    job.gpus = static_cast<int>(*asked);
+    const auto steps = csv.integer(total_steps, kSteps);
+    if (!steps) csv.refuse(total_steps, "a whole number of steps");
+    job.steps = *steps;
+
+    const std::string_view what = csv.required_text(type, "a type of jobs");
+    const auto place = rates->find(what, job.gpus);
+    if (!place || !(rates->alone[*place] > 0)) {
+      if (!place && !knows(*rates, what)) refuse_type(csv, type, *rates);
+      ++without_rate;
+      continue;
+    }
+    job.steps_per_s = rates->alone[*place];
+    const double seconds = static_cast<double>(job.steps) / job.steps_per_s;
+    if (!(seconds <= kLongestSeconds)) {
+      csv.refuse(total_steps,
+                 "steps for up to 9e7 seconds at " + csv_number(job.steps_per_s) + " steps/s",
+                 "correct it");
+    }
+    job.work = std::max(from_seconds(seconds), Duration{1});
+    add_job(trace, job, std::move(name), rates->pairs.speeds.jobs[*place], kUnknownCluster,
+            kUnknownUncertainty);
+    const double* features = rates->pairs.speeds.of(*place);
+    trace.features.insert(trace.features.end(), features, features + trace.feature_list.size());
+  }
+  if (trace.names.empty()) {
+    throw InputError(csv.name() + ":1:1",
+                     row > 0 ? "found no job that has a rate on " + rates->pairs.gpu +
+                                   ", expected some; take another GPU type or other rates"
+                             : "found no jobs, expected one per row; add jobs");
+  }
+  if (without_rate > 0) {
+    trace.skipped.push_back(std::to_string(without_rate) + " jobs without a rate on " +
+                            rates->pairs.gpu + " with as many GPUs as they ask for");
+  }
+  order_arrivals(trace);
+  return trace;
+}
+
+}  // namespace corun

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "traces/gavel_throughputs.hpp"
+#include "traces/trace.hpp"
+
+/// Job traces of Gavel (Narayanan et al., OSDI 2020), in three forms:
+///
+///   CSV with the header job_id,arrival_s,job_type,scale_factor,total_steps
+///   tab-separated without header, 10 columns: job type, command, working directory, steps argument,
+///     needs data 0/1, total steps, scale factor, priority weight, SLO, arrival [s]
+///   the older 7 columns: job type, command, steps argument, needs data 0/1, total steps,
+///     arrival [s], scale factor
+///
+/// total steps: training steps, 1 or more; scale factor: GPUs, 1 or more; arrival: 0 or more. The other
+/// columns are passed over: a policy here goes by none of them.
+///
+/// Steps become time by the rate of the type alone: JobSpec::work = total steps / rate. Jobs are called
+/// by job_id, else by their row in the file from 0. Their features are those of the rates.
+namespace corun {
+
+/// Jobs of a type that has rates, but none above 0 for this number of GPUs on this GPU type, are left out
+/// and counted in Trace::skipped: Gavel's own traces have some.
+/// InputError for anything else the table above rules out, for a file without jobs, without rates
+/// (nullptr), and for a type that the rates do not know.
+Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates);
+
+}  // namespace corun

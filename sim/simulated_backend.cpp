@@ -487,7 +487,7 @@ void SimulatedBackend::account(GpuId gpu) {
 bool SimulatedBackend::exceeds_memory(JobId job, std::span<const GpuId> gpus) const {
   for (const GpuId g : gpus) {
     for (const JobId j : state_.gpu(g).residents) {
-      if (!running_[index(j)].doomed && !world_.fits_together(job, j)) return true;
+      if (!jobs_[j].running.doomed && !world_.fits_together(job, j)) return true;
     }
   }
   const auto& demand = workload_.jobs[index(job)].profile.mem_used_mib;

@@ -87,7 +87,7 @@ class InterferenceWorld final : public World {
                     std::span<double> out) const override;
 
   bool fits_together(JobId a, JobId b) const override {
-    return measured_->fit_together(jobs_[index(a)].workload, jobs_[index(b)].workload);
+    return measured_->fit_together(workloads_[index(a)], workloads_[index(b)]);
   }
 
   /// Each measured row alike, or the model with five Gauss-Hermite nodes of noise for each job.

@@ -75,9 +75,10 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
   po::options_description all;
   all.add(shared).add(command.own);
   po::positional_options_description positional;
-  if (!command.positional.empty()) {
-    all.add_options()(command.positional.c_str(), po::value<std::string>());
-    positional.add(command.positional.c_str(), 1);
+  for (const std::string& name : {command.positional, command.second_positional}) {
+    if (name.empty()) continue;
+    all.add_options()(name.c_str(), po::value<std::string>());
+    positional.add(name.c_str(), 1);
   }
   po::variables_map values;
   try {
@@ -98,9 +99,11 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
                          " See corun " + command.name + " --help");
   } catch (const po::too_many_positional_options_error&) {
     throw InputError("corun " + command.name,
-                     command.positional.empty()
-                         ? "takes no argument beside its options; see --help"
-                         : "takes one " + command.positional + " at most; see --help");
+                     command.positional.empty() ? "takes no argument beside its options; see --help"
+                     : command.second_positional.empty()
+                         ? "takes one " + command.positional + " at most; see --help"
+                         : "takes " + command.positional + " and " + command.second_positional +
+                               ", no more; see --help");
   } catch (const po::error& e) {
     throw InputError("corun " + command.name, std::string(e.what()) + "; see --help");
   }

@@ -43,7 +43,8 @@ struct CommandLine {
   std::string summary;   ///< a paragraph
   std::string examples;  ///< lines that run as printed
   boost::program_options::options_description own{"Options of this command"};
-  std::string positional;  ///< name of the one optional positional argument, or empty
+  std::string positional;         ///< name of the optional positional argument, or empty
+  std::string second_positional;  ///< of the one after it, or empty
   bool configured = true;  ///< takes a configuration: --set, --dump-config apply
 };
 
@@ -80,6 +81,7 @@ std::string commit();
 int replay_command(const std::vector<std::string>& arguments);
 int recommend_command(const std::vector<std::string>& arguments);
 int model_command(const std::vector<std::string>& arguments);
+int trace_command(const std::vector<std::string>& arguments);
 int kb_command(const std::vector<std::string>& arguments);
 int kb_eval_command(const std::vector<std::string>& arguments);
 int list_command(const std::vector<std::string>& arguments);

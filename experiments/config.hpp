@@ -20,6 +20,7 @@ struct WorkloadConfig {
   std::optional<std::string> order;   ///< shuffled | trace; null: the source's own default
   std::int64_t jobs = 24;             ///< how many jobs a generated source makes
   std::optional<double> load;         ///< offered work over capacity; null: all jobs at time 0
+  std::string profiles = "none";     ///< none | jrs: what jobs without a profile get
 };
 
 struct OomConfig {
@@ -28,6 +29,7 @@ struct OomConfig {
 };
 
 struct ClusterConfig {
+  std::optional<std::string> path;  ///< node list (openb); null: nodes, gpus_per_node, gpu_type ...
   std::int64_t nodes = 4;
   std::int64_t gpus_per_node = 1;
   std::string gpu_type = "V100-16GB";

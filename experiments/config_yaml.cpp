@@ -69,6 +69,7 @@ void visit(Visitor& v, WorkloadConfig& c) {
   v.field("order", c.order, OneOf{{"shuffled", "trace"}});
   v.field("jobs", c.jobs, Whole{1, 10 * kMillion});
   v.field("load", c.load, kFactor);
+  v.field("profiles", c.profiles, OneOf{{"none", "jrs"}});
 }
 
 template <typename Visitor>
@@ -79,6 +80,7 @@ void visit(Visitor& v, OomConfig& c) {
 
 template <typename Visitor>
 void visit(Visitor& v, ClusterConfig& c) {
+  v.field("path", c.path, AnyText{});
   v.field("nodes", c.nodes, kCount);
   v.field("gpus_per_node", c.gpus_per_node, kCount);
   v.field("gpu_type", c.gpu_type, AnyText{});

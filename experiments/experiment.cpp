@@ -21,7 +21,9 @@
 #include "sim/text.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/lucid_pairs.hpp"
+#include "traces/openb.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/trace_statistics.hpp"
 
 namespace corun {
 
@@ -97,6 +99,21 @@ std::vector<double> features_of(const Trace& trace, std::size_t job, const Profi
   return values;
 }
 
+/// Gives each job that has no profile at all one of a measured JRS job, whichever (seed, job) draws, and
+/// counts it as imputed. It is the job's true profile for this run: world and policies go by it.
+void draw_profiles(Trace& trace, std::uint64_t seed) {
+  const std::vector<Profile>& measured = jrs_profiles();
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    Profile& profile = trace.workload.jobs[j].profile;
+    if (profile.gpu_util_pct || profile.mem_alloc_pct || profile.mem_time_pct) continue;
+    const auto memory = profile.mem_used_mib;
+    Rng rng(seed, Stream::kTraceProfiles, j);
+    profile = measured[rng.below(static_cast<std::uint32_t>(measured.size()))];
+    if (memory) profile.mem_used_mib = memory;
+    ++trace.imputed_profiles;
+  }
+}
+
 Duration seconds_or_zero(const std::optional<double>& s) {
   return s ? from_seconds(*s) : Duration::zero();
 }
@@ -129,7 +146,9 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
       if (config_.workload.labels) {
         request.labels = resolve_path(*config_.workload.labels, "workload.labels");
       }
-      file_trace_ = std::make_shared<const Trace>(source_->make(request, keys_));
+      Trace trace = source_->make(request, keys_);
+      note_trace_file(trace);
+      file_trace_ = std::make_shared<const Trace>(std::move(trace));
     }
   } else if (config_.workload.path && !file_trace_) {
     throw InputError(config_.place("workload.path"), "source '" + config_.workload.source +
@@ -174,7 +193,7 @@ void Experiment::build_cluster() {
   config_.cluster.gpu_type = std::string(gpu_type_of_table(config_.cluster.gpu_type));
   const ClusterConfig& c = config_.cluster;
   const GpuTypeInfo* known = find_gpu_type(c.gpu_type);
-  if (known == nullptr && !c.gpu_memory_mib) {
+  if (known == nullptr && !c.gpu_memory_mib && !c.path) {
     throw InputError(config_.place("cluster.gpu_type"),
                      "unknown GPU type '" + printable(c.gpu_type) +
                          "': " + suggest(gpu_types(), c.gpu_type) +
@@ -197,10 +216,111 @@ void Experiment::build_cluster() {
                            std::to_string(nodes) + " of all virtual clusters; leave it out");
     }
   }
-  cluster_.nodes.assign(static_cast<std::size_t>(nodes), node);
+  if (c.path) {
+    if (c.virtual_clusters) {
+      throw InputError(config_.place("cluster.virtual_clusters"),
+                       "virtual clusters take nodes that are all alike, and cluster.path lists "
+                       "others; leave one of them out");
+    }
+    build_listed_nodes(node);
+  } else {
+    cluster_.nodes.assign(static_cast<std::size_t>(nodes), node);
+  }
   cluster_.sharing = c.sharing;
   if (c.max_jobs_per_gpu) cluster_.max_jobs_per_gpu = static_cast<int>(*c.max_jobs_per_gpu);
   cluster_.oom = {from_seconds(c.oom.ramp_s), static_cast<int>(c.oom.retries)};
+}
+
+/// `rest` has what a list of nodes does not say.
+void Experiment::build_listed_nodes(const NodeSpec& rest) {
+  constexpr std::size_t kMostModels = 32;
+  constexpr std::int64_t kMostGpus = 1'000'000;
+  const ClusterConfig& c = config_.cluster;
+  const NodeList list = read_openb_nodes(resolve_path(*c.path, "cluster.path"));
+  std::set<std::string_view> models;
+  for (const ListedNode& listed : list.nodes) {
+    const std::string place = list.name + ":" + std::to_string(listed.line) + ":1";
+    models.insert(listed.gpu_model);
+    if (models.size() > kMostModels) {
+      throw InputError(place, "a 33rd GPU model, expected 32 at most; join some");
+    }
+    const GpuTypeInfo* known = find_gpu_type(listed.gpu_model);
+    if (known == nullptr && !c.gpu_memory_mib) {
+      throw InputError(place,
+                       "unknown GPU type '" + printable(listed.gpu_model) +
+                           "': " + suggest(gpu_types(), listed.gpu_model) +
+                           "; or set cluster.gpu_memory_mib, which then holds for all nodes");
+    }
+    NodeSpec node = rest;
+    node.gpu = {listed.gpu_model, c.gpu_speed,
+                c.gpu_memory_mib.value_or(known ? known->memory_mib : 0)};
+    node.gpus = listed.gpus;
+    if (listed.cpu_milli > 0) node.cpu_milli = listed.cpu_milli;
+    if (listed.memory_mib > 0) node.memory_mib = listed.memory_mib;
+    cluster_.nodes.push_back(std::move(node));
+  }
+  std::int64_t gpus = 0;
+  for (const NodeSpec& node : cluster_.nodes) gpus += node.gpus;
+  if (gpus > kMostGpus) {
+    throw InputError(list.name + ":1:1",
+                     std::to_string(gpus) + " GPUs in all, expected 1000000 at most; remove nodes");
+  }
+  for (const std::string& skipped : list.skipped) {
+    warnings_.push_back("left out " + skipped + " of " + *c.path);
+  }
+}
+
+std::string Experiment::gpu_types_here() const {
+  std::string text;
+  for (const std::string& model : cluster_.models()) text += (text.empty() ? "" : ", ") + model;
+  return text;
+}
+
+void Experiment::fit_gpu_models(Trace& trace) const {
+  const std::vector<std::string> here = cluster_.models();
+  // Where the configuration gives all GPUs one type, that is what the jobs are to run on.
+  const bool any = !config_.cluster.path;
+  std::vector<std::uint32_t> bit_of(trace.gpu_models.size(), 0);
+  for (std::size_t i = 0; i < bit_of.size(); ++i) {
+    const auto at = std::ranges::find(here, trace.gpu_models[i]);
+    if (at != here.end()) bit_of[i] = std::uint32_t{1} << (at - here.begin());
+  }
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    std::uint32_t& models = trace.workload.jobs[j].gpu_models;
+    const std::uint32_t wanted = std::exchange(models, 0);
+    for (std::size_t i = 0; i < bit_of.size() && !any; ++i) {
+      if ((wanted >> i & 1U) != 0) models |= bit_of[i];
+    }
+    if (any || wanted == 0 || models != 0) continue;
+    std::string names;
+    for (std::size_t i = 0; i < bit_of.size(); ++i) {
+      if ((wanted >> i & 1U) != 0) names += (names.empty() ? "" : " or ") + trace.gpu_models[i];
+    }
+    throw InputError(config_.place("cluster.path"),
+                     "job '" + printable(trace.names[j]) + "' runs on " + printable(names) +
+                         " only, the cluster has " + printable(gpu_types_here(), 300) +
+                         "; add such nodes or leave the job out");
+  }
+  trace.gpu_models = here;
+}
+
+/// What a trace that was read from a file brings with it beside the jobs.
+void Experiment::note_trace_file(Trace& trace) {
+  for (const std::string& skipped : trace.skipped) {
+    warnings_.push_back("left out " + skipped + " of " + printable(trace.source));
+  }
+  for (const std::string& file : trace.files_beside) {
+    input_files_.push_back(file);
+    inputs_.push_back("sha256:" + sha256_of_file(file) + " " + fs::path(file).filename().string());
+  }
+  const auto named = std::ranges::count_if(trace.workload.jobs,
+                                           [](const JobSpec& j) { return j.gpu_models != 0; });
+  if (named > 0 && !config_.cluster.path) {
+    warnings_.push_back(std::to_string(named) + " of " + std::to_string(trace.names.size()) +
+                        " jobs name GPU models; the cluster is of one type, " +
+                        config_.cluster.gpu_type + ", and they run on it");
+  }
+  fit_gpu_models(trace);
 }
 
 void Experiment::build_world() {
@@ -268,18 +388,19 @@ void Experiment::build_world() {
     }
   }
   if (pairs) {
-    extrapolated_ = gpu_type_of_table(pairs->gpu) != config_.cluster.gpu_type ||
+    extrapolated_ = gpu_type_of_table(pairs->gpu) != gpu_types_here() ||
                     (!pairs->sharing.empty() && pairs->sharing != config_.cluster.sharing);
     warn_of_pairs(*pairs, "the world was measured");
     return;
   }
+  const std::string here = gpu_types_here();
   const bool known_here = std::any_of(rows.begin(), rows.end(), [&](const CorunMeasurement& r) {
-    return r.gpu_type == config_.cluster.gpu_type && r.sharing == config_.cluster.sharing;
+    return r.gpu_type == here && r.sharing == config_.cluster.sharing;
   });
   extrapolated_ = !known_here;
   if (extrapolated_) {
     warnings_.push_back("the world was measured on " + rows.front().gpu_type + " with " +
-                        rows.front().sharing + ", not on " + config_.cluster.gpu_type + " with " +
+                        rows.front().sharing + ", not on " + here + " with " +
                         config_.cluster.sharing + ": all co-run costs are extrapolated");
   }
 }
@@ -323,9 +444,9 @@ const PairTable& Experiment::pair_table(const std::string& path) {
 
 void Experiment::warn_of_pairs(const PairTable& pairs, const std::string& who) {
   const std::string gpu(gpu_type_of_table(pairs.gpu));
-  if (gpu != config_.cluster.gpu_type) {
+  if (gpu != gpu_types_here()) {
     warnings_.push_back(who + " on " + printable(gpu) + " (" + printable(pairs.source) +
-                        "), not on " + config_.cluster.gpu_type +
+                        "), not on " + gpu_types_here() +
                         ": set cluster.gpu_type, or co-run costs are extrapolated");
   }
   if (!pairs.sharing.empty() && pairs.sharing != config_.cluster.sharing) {
@@ -379,7 +500,7 @@ void Experiment::build_belief() {
     }
     refuse_share();
     KnowledgeFile file = read_knowledge_file(path);
-    const std::string here = config_.cluster.gpu_type + " " + config_.cluster.sharing;
+    const std::string here = gpu_types_here() + " " + config_.cluster.sharing;
     for (const KnowledgeSource& source : file.sources) {
       if (source.measured_on.empty() || source.measured_on == here) continue;
       warnings_.push_back("the belief was learnt on " + printable(source.measured_on) + " (" +
@@ -515,7 +636,7 @@ void Experiment::check_trace() {
     const JobSpec& job = trace.workload.jobs[j];
     const std::size_t queue = virtual_clusters_.empty() ? 0 : job.virtual_cluster;
     if (job.gpus > gpus_of[queue]) {
-      throw InputError(config_.place("cluster.nodes"),
+      throw InputError(config_.place(config_.cluster.path ? "cluster.path" : "cluster.nodes"),
                        "job '" + printable(trace.names[j]) + "' needs " + std::to_string(job.gpus) +
                            " GPUs at once, the " +
                            (virtual_clusters_.empty()
@@ -535,7 +656,7 @@ void Experiment::check_trace() {
                            std::to_string(job.gpus) +
                            " GPUs: jobs that are probed want one GPU each; leave probing out");
     }
-    work_s += to_seconds(job.work) * job.gpus;
+    work_s += gpu_seconds(job);
     first = std::min(first, job.submit);
     last = std::max(last, job.submit);
   }
@@ -554,10 +675,12 @@ void Experiment::check_trace() {
       overload_ = text;
     }
   }
-  for (const std::string& skipped : trace.skipped) {
-    warnings_.push_back(trace.source + ": left out " + skipped);
-  }
-  if (trace.imputed_profiles > 0) {
+  if (trace.imputed_profiles > 0 && config_.workload.profiles == "jrs") {
+    warnings_.push_back(
+        std::to_string(trace.imputed_profiles) + " of " + std::to_string(trace.names.size()) +
+        " jobs have no profile of their own (imputed): one of a measured JRS job, drawn by "
+        "seed and job, stands in (workload.profiles: jrs)");
+  } else if (trace.imputed_profiles > 0) {
     warnings_.push_back(
         std::to_string(trace.imputed_profiles) + " of " + std::to_string(trace.names.size()) +
         (labels_hold_ ? " jobs have no published profile: their cluster's centre stands in "
@@ -599,15 +722,16 @@ void Experiment::check_trace() {
   const auto widest =
       std::max_element(trace.workload.jobs.begin(), trace.workload.jobs.end(),
                        [](const JobSpec& a, const JobSpec& b) { return a.gpus < b.gpus; });
+  const int largest_node = std::ranges::max_element(cluster_.nodes, {}, &NodeSpec::gpus)->gpus;
   const auto pods = std::find_if(policies_.begin(), policies_.end(), [](const PolicyInstance& p) {
     return p.entry->name == "kube-default";
   });
-  if (pods == policies_.end() || widest->gpus <= config_.cluster.gpus_per_node) return;
+  if (pods == policies_.end() || widest->gpus <= largest_node) return;
   const std::string what =
       "job '" +
       printable(trace.names[static_cast<std::size_t>(widest - trace.workload.jobs.begin())]) +
       "' asks for " + std::to_string(widest->gpus) + " GPUs, a node has " +
-      std::to_string(config_.cluster.gpus_per_node) + ", and kube-default places a pod on one node";
+      std::to_string(largest_node) + ", and kube-default places a pod on one node";
   if (config_.places.contains("policies")) {
     throw InputError(pods->place, what + "; leave it out or raise cluster.gpus_per_node");
   }
@@ -616,7 +740,7 @@ void Experiment::check_trace() {
 }
 
 std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
-  if (file_trace_ && config_.workload.order.value_or("") != "shuffled" &&
+  if (file_trace_ && config_.workload.profiles == "none" && config_.workload.order.value_or("") != "shuffled" &&
       (config_.workload.order || !file_trace_->shuffled_by_default)) {
     return file_trace_;
   }
@@ -638,6 +762,7 @@ std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
                        e.what());
     }
   }
+  if (config_.workload.profiles == "jrs") draw_profiles(trace, request.seed);
   const bool shuffled =
       config_.workload.order ? *config_.workload.order == "shuffled" : trace.shuffled_by_default;
   if (shuffled) {

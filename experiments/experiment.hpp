@@ -125,6 +125,13 @@ class Experiment {
                         const PolicyInstance& policy, const RunObservation& observation,
                         RunSink* sink) const;
   void build_cluster();
+  void build_listed_nodes(const NodeSpec& rest);
+  /// The GPU types of the cluster as text: one, or all of a node list.
+  std::string gpu_types_here() const;
+  /// The GPU models that jobs may run on as bits of ClusterSpec::models(). InputError where a job can
+  /// run nowhere.
+  void fit_gpu_models(Trace& trace) const;
+  void note_trace_file(Trace& trace);
   void build_world();
   void build_belief();
   void build_model_prior(const std::optional<std::string>& path);

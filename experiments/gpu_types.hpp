@@ -14,7 +14,7 @@ struct GpuTypeInfo {
 };
 
 inline std::span<const GpuTypeInfo> gpu_types() {
-  static constexpr std::array<GpuTypeInfo, 13> kTypes{{
+  static constexpr std::array<GpuTypeInfo, 23> kTypes{{
       {"V100-16GB", 16384},
       {"V100-32GB", 32768},
       {"T4", 16384},
@@ -28,6 +28,18 @@ inline std::span<const GpuTypeInfo> gpu_types() {
       {"H100-80GB", 81920},
       {"H200-141GB", 144384},
       {"L40S", 49152},
+      // As Alibaba's node lists call them. G1 to G3 are models it does not name; their memory is the
+      // stand-in of the simulator that came with the lists.
+      {"P100", 16384},
+      {"V100M16", 16384},
+      {"V100M32", 32768},
+      {"P4", 8192},
+      {"2080", 11264},
+      {"1080", 11264},
+      {"M40", 12288},
+      {"G1", 10000},
+      {"G2", 20000},
+      {"G3", 30000},
   }};
   return kTypes;
 }

@@ -21,7 +21,7 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 5> kCommands{{
+constexpr std::array<Command, 6> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
     {"recommend", "who should sit with whom: a queue of profiles in, groups out",
@@ -30,6 +30,7 @@ constexpr std::array<Command, 5> kCommands{{
      corun::kb_command},
     {"model", "interference models: fit, predict, and how far they can be trusted",
      corun::model_command},
+    {"trace", "traces of jobs: what is in one, conversion, synthetic ones", corun::trace_command},
     {"list", "what there is: policies, models, traces, knowledge bases, experiments",
      corun::list_command},
 }};

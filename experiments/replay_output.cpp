@@ -200,9 +200,10 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   const bool paper_queue = config.workload.source == "jrs-queue" && config.probing.probes == 0;
   const std::size_t jobs =
       result.replications.empty() ? 0 : result.replications.front().trace->names.size();
+  const std::vector<std::string> models = experiment.cluster().models();
   fmt::print(out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
              config.workload.source, jobs, experiment.cluster().gpu_count(),
-             config.cluster.gpu_type, config.cluster.sharing, config.control.start,
+             fmt::join(models, ", "), config.cluster.sharing, config.control.start,
              config.world.model,
              config.world.model == "measured" ? " (else " + config.world.fallback + ")" : "",
              config.world.noise ? "" : ", no noise", config.belief.model, config.belief.initial);

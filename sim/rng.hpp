@@ -14,30 +14,31 @@ namespace corun {
 
 /// One name per purpose. Values are part of the results' reproducibility: append, never renumber.
 enum class Stream : std::uint32_t {
-  kQueueOrder = 1,    ///< permutation of the jobs that arrive (workload.order: shuffled)
-  kArrivals = 2,      ///< inter-arrival times of generated workloads
-  kJobChoice = 3,     ///< which measured job a generated job copies
-  kWorldNoise = 4,    ///< residual of a co-run; entity = the set of jobs
-  kEpsilon = 5,       ///< exploration of the JRS policies; entity = (group, slot)
-  kRandomPolicy = 6,  ///< policy `random`; entity = group
-  kKubeTie = 7,       ///< uniform choice among kube-default's best nodes; entity = attempt
-  kBootstrap = 8,     ///< resampling of replications; entity = resample
-  kEstimates = 9,     ///< error of a duration estimate; entity = job
-  kTest = 10,         ///< tests and benchmarks
-  kClustering = 11,   ///< starting centres of k-means; entity = restart
-  kForest = 12,       ///< seeds of random forests; entity = block of trees
-  kPermutation = 13,  ///< permuted labels of a permutation test; entity = permutation
-  kFolds = 14,        ///< which fold of a cross-validation a row belongs to
-  kFactors = 15,      ///< Gibbs sampling of the factor model; entity = chain
-  kFactorDraws = 16,  ///< what jobs the factor model never saw may deviate by; entity = sample
-  kModelDraws = 17,   ///< Thompson draws of interference models; entity = pair
-  kProbe = 18,        ///< what probes measure, and which partners they take; entity = job
-  kThompson = 19,     ///< draws of policies that explore by Thompson sampling; entity = pass
-  kBoosting = 20,     ///< boosted trees: seeds, what is hidden; entity = (ensemble, row)
-  kLowRank = 21,      ///< where alternating least squares starts; entity = job
-  kSoloTimes = 22,    ///< solo times of jobs that come without one; entity = job
-  kKnownPairs = 23,   ///< which measured pairs a belief knows beforehand
-  kGpRows = 24,       ///< rows that the Gaussian process is fitted on where there are many
+  kQueueOrder = 1,      ///< permutation of the jobs that arrive (workload.order: shuffled)
+  kArrivals = 2,        ///< inter-arrival times of generated workloads
+  kJobChoice = 3,       ///< which measured job a generated job copies
+  kWorldNoise = 4,      ///< residual of a co-run; entity = the set of jobs
+  kEpsilon = 5,         ///< exploration of the JRS policies; entity = (group, slot)
+  kRandomPolicy = 6,    ///< policy `random`; entity = group
+  kKubeTie = 7,         ///< uniform choice among kube-default's best nodes; entity = attempt
+  kBootstrap = 8,       ///< resampling of replications; entity = resample
+  kEstimates = 9,       ///< error of a duration estimate; entity = job
+  kTest = 10,           ///< tests and benchmarks
+  kClustering = 11,     ///< starting centres of k-means; entity = restart
+  kForest = 12,         ///< seeds of random forests; entity = block of trees
+  kPermutation = 13,    ///< permuted labels of a permutation test; entity = permutation
+  kFolds = 14,          ///< which fold of a cross-validation a row belongs to
+  kFactors = 15,        ///< Gibbs sampling of the factor model; entity = chain
+  kFactorDraws = 16,    ///< what jobs the factor model never saw may deviate by; entity = sample
+  kModelDraws = 17,     ///< Thompson draws of interference models; entity = pair
+  kProbe = 18,          ///< what probes measure, and which partners they take; entity = job
+  kThompson = 19,       ///< draws of policies that explore by Thompson sampling; entity = pass
+  kBoosting = 20,       ///< boosted trees: seeds, what is hidden; entity = (ensemble, row)
+  kLowRank = 21,        ///< where alternating least squares starts; entity = job
+  kSoloTimes = 22,      ///< solo times of jobs that come without one; entity = job
+  kKnownPairs = 23,     ///< which measured pairs a belief knows beforehand
+  kGpRows = 24,         ///< rows that the Gaussian process is fitted on where there are many
+  kTraceProfiles = 25,  ///< profiles of jobs whose trace has none; entity = job
 };
 
 /// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.

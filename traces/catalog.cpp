@@ -1,17 +1,29 @@
 #include "traces/catalog.hpp"
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 
+#include "sim/error.hpp"
+#include "sim/text.hpp"
 #include "traces/gavel_trace.hpp"
+#include "traces/helios.hpp"
+#include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/lucid_jobs.hpp"
+#include "traces/muri.hpp"
+#include "traces/openb.hpp"
+#include "traces/pai_2020.hpp"
+#include "traces/pai_simulator.hpp"
 #include "traces/pair_workload.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/philly.hpp"
+#include "traces/standard_workload.hpp"
 
 namespace corun {
 
 std::span<const TraceEntry> trace_catalog() {
-  static const std::array<TraceEntry, 6> catalog{{
+  static const std::array catalog = std::to_array<TraceEntry>({
       {"jrs-queue", "the 24 measured jobs of the JRS paper (Table I), all submitted at 0", false,
        false, [](const TraceRequest&, WorkloadKeys& keys) { return jrs_queue_trace(keys); }},
       {"jrs-resampled", "jobs drawn from all measured JRS jobs; `jobs` of them, Poisson at `load`",
@@ -29,16 +41,36 @@ std::span<const TraceEntry> trace_catalog() {
          return pair_workload_trace(*r.pairs, r.jobs, interarrival_s, r.seed);
        }},
       {"csv", "corun's own job trace (docs/formats.md), from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys& keys) { return read_job_csv(r.path, keys); }},
-      {"lucid", "jobs in the form of Lucid's simulator (and Helios' with its columns), from `path`",
-       true, false,
+       [](const TraceRequest& r, WorkloadKeys& keys) { return read_job_csv(r.path, keys); },
+       looks_like_job_csv},
+      {"lucid", "jobs in the form of Lucid's simulator, with what they train, from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys& keys) {
          return read_lucid_jobs(r.path, r.labels, keys);
-       }},
+       },
+       looks_like_lucid_jobs},
       {"gavel", "Gavel's traces, in steps, from `path`; their rates from `world.path`", true, false,
        [](const TraceRequest& r, WorkloadKeys&) { return read_gavel_trace(r.path, r.rates); },
-       true},
-  }};
+       nullptr, true},
+      {"helios", "SenseTime Helios, Venus: cluster_log.csv, from `path`", true, false,
+       [](const TraceRequest& r, WorkloadKeys&) { return read_helios(r.path); }, looks_like_helios},
+      {"philly", "Microsoft Philly: cluster_job_log (JSON), from `path`", true, false,
+       [](const TraceRequest& r, WorkloadKeys&) { return read_philly(r.path); }, looks_like_philly},
+      {"pai-2020", "Alibaba PAI 2020: pai_job_table.csv with the others beside it, from `path`",
+       true, false, [](const TraceRequest& r, WorkloadKeys&) { return read_pai_2020(r.path); },
+       looks_like_pai_2020},
+      {"pai-simulator", "the job CSV of Alibaba PAI's simulator, from `path`", true, false,
+       [](const TraceRequest& r, WorkloadKeys&) { return read_pai_simulator(r.path); },
+       looks_like_pai_simulator},
+      {"openb", "Alibaba GPU 2023: openb_pod_list_*.csv, shares of GPUs, from `path`", true, false,
+       [](const TraceRequest& r, WorkloadKeys&) { return read_openb_pods(r.path); },
+       looks_like_openb_pods},
+      {"muri", "Muri's job CSV, times in milliseconds, from `path`", true, false,
+       [](const TraceRequest& r, WorkloadKeys& keys) { return read_muri(r.path, keys); },
+       looks_like_muri},
+      {"swf", "Standard Workload Format of the Parallel Workloads Archive, from `path`", true,
+       false, [](const TraceRequest& r, WorkloadKeys&) { return read_standard_workload(r.path); },
+       looks_like_standard_workload},
+  });
   return catalog;
 }
 
@@ -47,6 +79,30 @@ const TraceEntry* find_trace(std::string_view name) {
     if (entry.name == name) return &entry;
   }
   return nullptr;
+}
+
+const TraceEntry& recognise_trace(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_fifo(path, error) || std::filesystem::is_character_file(path, error)) {
+    throw InputError(shown_path(path),
+                     "can be read only once, and a format is known by reading how the file begins, "
+                     "expected a regular file; name the format, or write it to a file first");
+  }
+  const TraceHead head{path, first_bytes(path, "a trace of jobs")};
+  if (head.text.empty()) {
+    throw InputError(shown_path(path) + ":1:1",
+                     "the file is empty, expected a trace of jobs; write one");
+  }
+  std::string known;
+  for (const TraceEntry& entry : trace_catalog()) {
+    if (entry.looks_like == nullptr) continue;
+    if (entry.looks_like(head)) return entry;
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw InputError(shown_path(path) + ":1:1",
+                   "begins with '" + printable(first_line(head.text)) +
+                       "', expected a trace of jobs in one of the formats " + known +
+                       "; name its format, or convert it");
 }
 
 }  // namespace corun

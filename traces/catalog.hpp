@@ -7,7 +7,7 @@
 
 #include "traces/gavel_throughputs.hpp"
 #include "traces/pair_table.hpp"
-#include "traces/trace.hpp"
+#include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
 /// The visible table of workload sources. To add a trace format, write traces/<format>.{hpp,cpp} and
@@ -32,11 +32,15 @@ struct TraceEntry {
   bool generates = false;  ///< differs from seed to seed; `jobs` and `load` apply. One that reads a
                            ///< file as well draws from a pair table
   Trace (*make)(const TraceRequest& request, WorkloadKeys& keys) = nullptr;
+  /// Whether a file begins as this format does; nullptr: the format must be named.
+  bool (*looks_like)(const TraceHead& head) = nullptr;
   bool reads_rates = false;  ///< jobs are counted in steps: world.path has the rates that make it time
 };
 
 std::span<const TraceEntry> trace_catalog();
 /// nullptr when there is none of that name.
 const TraceEntry* find_trace(std::string_view name);
+/// The format of a file by how it begins; of several the first of the table. InputError if none fits.
+const TraceEntry& recognise_trace(const std::string& path);
 
 }  // namespace corun

@@ -1,17 +1,16 @@
 #include "traces/csv_reader.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
+#include <istream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "sim/error.hpp"
 #include "sim/text.hpp"
+#include "traces/input_file.hpp"
 
 namespace corun {
 namespace {
@@ -29,12 +28,6 @@ std::string shown(double value) {
   const auto [end, error] =
       std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed);
   return error == std::errc{} ? std::string(digits, end) : csv_number(value);
-}
-
-/// A path is the place to look at, so it is shown whole, unless it would break the line.
-std::string shown_path(const std::string& path) {
-  const auto breaks = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  return std::ranges::any_of(path, breaks) ? printable(path, path.size()) : path;
 }
 
 /// "; did you mean 'x'?", or nothing when no name is near.
@@ -110,34 +103,13 @@ Duration exact_seconds(std::string_view text, double value) {
   return Duration{ns};
 }
 
-std::unique_ptr<std::istream> open(const std::string& path) {
-  const std::string name = shown_path(path);
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    throw InputError(name, "no such file, expected a CSV file; check the path");
-  }
-  if (status.type() == std::filesystem::file_type::directory) {
-    throw InputError(name, "is a directory, expected a CSV file; name a file in it");
-  }
-  errno = 0;
-  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
-  if (!*file) {
-    const std::string reason = errno != 0 ? std::generic_category().message(errno) : "unknown";
-    throw InputError(name, "cannot be opened (" + reason +
-                               "), expected a readable CSV file; check "
-                               "its permissions");
-  }
-  return file;
-}
-
 }  // namespace
 
 CsvReader::CsvReader(const std::string& path, std::vector<CsvColumn> columns, CsvOptions options)
     : name_(shown_path(path)),
       columns_(std::move(columns)),
       options_(options),
-      owned_(open(path)),
+      owned_(open_input(path, "a CSV file")),
       in_(owned_.get()),
       buffer_(kBufferBytes) {
   read_header();

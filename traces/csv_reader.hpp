@@ -19,7 +19,8 @@
 /// quotes, a last line without line end. A header is required and columns are looked up by its
 /// names. Refused, each with FILE:LINE:COLUMN: unknown, missing or repeated columns, rows of
 /// another length than the header, quotes that are not closed or stand inside a bare field, control
-/// bytes, bytes that are not UTF-8, records above kMaxRecordBytes. Columns of a place count bytes,
+/// bytes, bytes that are not UTF-8, records above kMaxRecordBytes. A file may be compressed
+/// (input_file.hpp). Columns of a place count bytes,
 /// from 1. Every mistake of the file is an InputError of one line: place, what was found, what was
 /// expected, what to do.
 namespace corun {

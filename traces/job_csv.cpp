@@ -1,36 +1,53 @@
 #include "traces/job_csv.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <ostream>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/trace_builder.hpp"
 
 namespace corun {
 namespace {
 
 const std::vector<CsvColumn> kColumns = {
-    {"job", true},    {"submit_s", true}, {"solo_s", true},  {"gpus"},
-    {"priority"},     {"gpu_util_pct"},   {"mem_alloc_pct"}, {"mem_time_pct"},
-    {"mem_used_mib"}, {"cpu_milli"},      {"memory_mib"},    {"epoch_s"},
-    {"workload"},     {"cluster"},        {"uncertainty"},   {"imputed"}};
+    {"job", true},    {"submit_s", true}, {"solo_s", true},    {"gpus"},
+    {"priority"},     {"gpu_util_pct"},   {"mem_alloc_pct"},   {"mem_time_pct"},
+    {"mem_used_mib"}, {"cpu_milli"},      {"memory_mib"},      {"epoch_s"},
+    {"workload"},     {"cluster"},        {"uncertainty"},     {"imputed"},
+    {"gpu_milli"},    {"gpu_models"},     {"virtual_cluster"}, {"steps"}};
 
-constexpr NumberRule kTime{"a number of seconds", 0, kMaxTimeSeconds};
-// Nearly three years; dozens of such jobs, one after the other, still end before kNever.
-constexpr NumberRule kLength{"a number of seconds", 0, 9e7, true};
 constexpr NumberRule kShare{"a percentage", 0, 100};
 constexpr NumberRule kReserved{"a percentage", 0, 1000};
 constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
 constexpr NumberRule kDistance{"a distance in percentage points", 0};
-constexpr IntegerRule kGpus{"a whole number of GPUs", 1, 1'000'000};
 constexpr IntegerRule kPriority{"a whole number", -1'000'000'000, 1'000'000'000};
-constexpr IntegerRule kRequest{"a whole number", 0, 1'000'000'000'000};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
 constexpr IntegerRule kFlag{"a flag", 0, 1};
+constexpr IntegerRule kMilli{"thousandths of a GPU", 1, 1000};
+constexpr IntegerRule kSteps{"a whole number of steps", 0, 1'000'000'000'000'000};
+
+/// The bits of "V100M16|V100M32".
+std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBuilder& builder) {
+  std::uint32_t bits = 0;
+  std::string_view rest = csv.text(column);
+  while (!rest.empty()) {
+    const std::string_view model = rest.substr(0, rest.find('|'));
+    const bool last = model.size() == rest.size();
+    rest.remove_prefix(model.size() + (last ? 0 : 1));
+    if (model.empty() || (!last && rest.empty())) {
+      csv.refuse(column, "names of GPU models joined by '|'");
+    }
+    const auto bit = builder.gpu_model(model);
+    if (!bit) csv.refuse(column, "at most 32 different GPU models in a trace");
+    bits |= *bit;
+  }
+  return bits;
+}
 
 Trace read(CsvReader& csv, const std::string& source, WorkloadKeys& keys) {
   const auto job = csv.column("job");
@@ -50,45 +67,48 @@ Trace read(CsvReader& csv, const std::string& source, WorkloadKeys& keys) {
   const auto uncertainty = csv.column("uncertainty");
   const auto imputed = csv.column("imputed");
 
-  Trace trace;
-  trace.source = source;
-  std::unordered_map<std::string, std::size_t> line_of;
+  const auto gpu_milli = csv.column("gpu_milli");
+  const auto gpu_models = csv.column("gpu_models");
+  const auto virtual_cluster = csv.column("virtual_cluster");
+  const auto steps = csv.column("steps");
+  const bool has_virtual_clusters = csv.has(virtual_cluster);
+
+  TraceBuilder builder(source);
   while (csv.next()) {
-    std::string name(csv.required_text(job, "the name of a job"));
-    const auto [first, is_new] = line_of.emplace(name, csv.line());
-    if (!is_new) {
-      csv.refuse(job,
-                 "names that differ, and line " + std::to_string(first->second) + " has this one",
+    TraceJob found;
+    found.name = csv.required_text(job, "the name of a job");
+    if (const auto line = builder.line_of(found.name)) {
+      csv.refuse(job, "names that differ, and line " + std::to_string(*line) + " has this one",
                  "rename one of the two");
     }
-    if (trace.names.size() >= index(kNoJob)) {
-      csv.fail(job, "more jobs than identifiers, expected fewer than 4294967295; split the file");
-    }
-    JobSpec spec;
-    spec.submit = csv.required_seconds(submit, kTime);
-    spec.work = csv.required_seconds(solo, kLength);
-    spec.gpus = static_cast<int>(csv.integer(gpus, kGpus).value_or(1));
+    JobSpec& spec = found.spec;
+    spec.submit = csv.required_seconds(submit, kSubmitRule);
+    spec.work = csv.required_seconds(solo, kWorkRule);
+    spec.gpus = static_cast<int>(csv.integer(gpus, kGpusRule).value_or(1));
     spec.priority = static_cast<int>(csv.integer(priority, kPriority).value_or(0));
     spec.profile.gpu_util_pct = csv.number(gpu_util, kShare);
     spec.profile.mem_alloc_pct = csv.number(mem_alloc, kReserved);
     spec.profile.mem_time_pct = csv.number(mem_time, kShare);
     spec.profile.mem_used_mib = csv.number(mem_used, kMib);
     spec.profile.imputed = csv.integer(imputed, kFlag).value_or(0) == 1;
-    spec.request.cpu_milli = csv.integer(cpu, kRequest).value_or(0);
-    spec.request.memory_mib = csv.integer(memory, kRequest).value_or(0);
-    spec.epoch = csv.seconds(epoch, kLength);
-    const WorkloadKey key = keys.of(csv.text(workload));
-    const int its_cluster =
-        static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
-    add_job(trace, spec, std::move(name), key, its_cluster,
-            csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty));
+    spec.request.cpu_milli = csv.integer(cpu, kRequestRule).value_or(0);
+    spec.request.memory_mib = csv.integer(memory, kRequestRule).value_or(0);
+    spec.epoch = csv.seconds(epoch, kWorkRule);
+    spec.gpu_milli = static_cast<int>(csv.integer(gpu_milli, kMilli).value_or(1000));
+    if (spec.gpu_milli < 1000 && spec.gpus > 1) {
+      csv.refuse(gpu_milli, "1000 or nothing for a gang of several GPUs");
+    }
+    spec.gpu_models = model_bits(csv, gpu_models, builder);
+    if (has_virtual_clusters) {
+      spec.virtual_cluster = builder.virtual_cluster(csv.text(virtual_cluster));
+    }
+    spec.steps = csv.integer(steps, kSteps).value_or(0);
+    found.key = keys.of(csv.text(workload));
+    found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
+    found.uncertainty = csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty);
+    builder.add(std::move(found), csv.line());
   }
-  if (trace.names.empty()) {
-    throw InputError(csv.name() + ":1:1",
-                     "no rows after the header, expected one per job; add jobs");
-  }
-  order_arrivals(trace);
-  return trace;
+  return builder.take(csv.name() + ":1:1");
 }
 
 std::string optional_number(const std::optional<double>& value) {
@@ -107,11 +127,53 @@ Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys
   return read(csv, name, keys);
 }
 
+bool looks_like_job_csv(const TraceHead& head) {
+  return has_columns(head, {"job", "submit_s", "solo_s"});
+}
+
+namespace {
+
+std::string model_names(const Trace& trace, std::uint32_t bits) {
+  std::string names;
+  for (std::size_t i = 0; i < trace.gpu_models.size(); ++i) {
+    if ((bits >> i & 1U) == 0) continue;
+    names += (names.empty() ? "" : "|") + trace.gpu_models[i];
+  }
+  return names;
+}
+
+/// Which of the columns that few traces have are written.
+struct RareColumns {
+  bool gpu_milli = false;
+  bool gpu_models = false;
+  bool virtual_cluster = false;
+  bool steps = false;
+
+  bool writes(std::string_view column) const {
+    if (column == "gpu_milli") return gpu_milli;
+    if (column == "gpu_models") return gpu_models;
+    if (column == "virtual_cluster") return virtual_cluster;
+    if (column == "steps") return steps;
+    return true;
+  }
+};
+
+}  // namespace
+
 void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& keys) {
-  for (std::size_t i = 0; i < kColumns.size(); ++i) out << (i > 0 ? "," : "") << kColumns[i].name;
+  const auto& jobs = trace.workload.jobs;
+  RareColumns rare;
+  rare.gpu_milli = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.gpu_milli < 1000; });
+  rare.gpu_models = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.gpu_models != 0; });
+  rare.virtual_cluster = !trace.virtual_clusters.empty();
+  rare.steps = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.steps != 0; });
+  std::string separator;
+  for (const CsvColumn& column : kColumns) {
+    if (rare.writes(column.name)) out << std::exchange(separator, ",") << column.name;
+  }
   out << '\n';
-  for (std::size_t i = 0; i < trace.workload.jobs.size(); ++i) {
-    const JobSpec& job = trace.workload.jobs[i];
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const JobSpec& job = jobs[i];
     const Profile& profile = job.profile;
     out << csv_text(trace.names[i]) << ',' << csv_seconds(job.submit) << ','
         << csv_seconds(job.work) << ',' << std::to_string(job.gpus) << ','
@@ -123,8 +185,14 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
         << csv_text(keys.text(trace.keys[i])) << ','
         << (trace.clusters[i] == kUnknownCluster ? std::string()
                                                  : std::to_string(trace.clusters[i]))
-        << ',' << csv_number(trace.uncertainties[i]) << ',' << (profile.imputed ? '1' : '0')
-        << '\n';
+        << ',' << csv_number(trace.uncertainties[i]) << ',' << (profile.imputed ? '1' : '0');
+    if (rare.gpu_milli) {
+      out << ',' << (job.gpu_milli < 1000 ? std::to_string(job.gpu_milli) : std::string());
+    }
+    if (rare.gpu_models) out << ',' << csv_text(model_names(trace, job.gpu_models));
+    if (rare.virtual_cluster) out << ',' << csv_text(trace.virtual_clusters[job.virtual_cluster]);
+    if (rare.steps) out << ',' << std::to_string(job.steps);
+    out << '\n';
   }
 }
 

@@ -3,7 +3,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "traces/trace.hpp"
+#include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
 /// corun's own trace of jobs: a CSV with a header, one row per job. Columns may stand in any order;
@@ -25,6 +25,10 @@
 ///   cluster        cluster of the profile, 0 or more
 ///   uncertainty    sum of the profile's distances to all centres, 0 or more
 ///   imputed        1 where the profile stands in for an unpublished one, else 0
+///   gpu_milli      what it asks of its GPU [1/1000], 1 to 1000; 1000 if empty, and with several GPUs
+///   gpu_models     GPU models it may run on, joined by `|`; any if empty
+///   virtual_cluster  name of its queue, which has nodes of its own; the empty name is one like others
+///   steps          solo_s in whole training steps, 0 or more; 0 (not known) if empty
 ///
 /// Times are kept to the nanosecond. Identifiers follow the rows; arrivals follow `submit_s`, rows
 /// of one instant in file order.
@@ -34,8 +38,9 @@ namespace corun {
 Trace read_job_csv(const std::string& path, WorkloadKeys& keys);
 /// The same from a stream, called `name` in messages.
 Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys);
+bool looks_like_job_csv(const TraceHead& head);
 
-/// Writes all columns, in the table's order. Reading it back gives the same jobs with the same
+/// Writes all columns, in the table's order, without those of the last four that no job uses. Reading it back gives the same jobs with the same
 /// identifiers and arrivals as order_arrivals makes them; `source` and `shuffled_by_default` are
 /// not part of the file. Names must be without tabs and line breaks, as every reader guarantees.
 void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& keys);

@@ -140,4 +140,8 @@ Trace read_lucid_jobs(std::istream& in, const std::string& name, WorkloadKeys& k
   return read(csv, name, {}, keys);
 }
 
+bool looks_like_lucid_jobs(const TraceHead& head) {
+  return has_columns(head, {"job_id", "gpu_num", "submit_time", "duration", "model", "amp"});
+}
+
 }  // namespace corun

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "traces/trace.hpp"
+#include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
 /// Job traces in the form of Lucid's simulator (Hu et al., ASPLOS 2023), which is that of Helios with
@@ -31,5 +31,6 @@ Trace read_lucid_jobs(const std::string& path, const std::optional<std::string>&
                       WorkloadKeys& keys);
 /// The same from a stream, called `name` in messages, without labels.
 Trace read_lucid_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys);
+bool looks_like_lucid_jobs(const TraceHead& head);
 
 }  // namespace corun

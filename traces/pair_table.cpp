@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -21,6 +20,7 @@
 #include "sim/text.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/input_file.hpp"
 #include "traces/lucid_pairs.hpp"
 
 namespace corun {
@@ -94,11 +94,9 @@ bool has_any(const std::vector<std::string>& header, const Form& form) {
 
 /// The fields of the first line, for telling forms apart before a strict reader has its say.
 std::vector<std::string> first_line(const std::string& path) {
-  constexpr std::size_t kLongest = 1U << 16U;
-  std::string line(kLongest, '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(line.data(), static_cast<std::streamsize>(line.size()));
-  line.resize(static_cast<std::size_t>(in.gcount()));
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  std::string line = first_bytes(path, "a CSV file");
   line.resize(std::min(line.size(), line.find_first_of("\r\n")));
   if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
   std::vector<std::string> fields;
@@ -496,7 +494,7 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
   return table;
 }
 
-constexpr CsvOptions kAnyColumn{',', true};
+const CsvOptions kAnyColumn{',', true};
 constexpr std::array<std::string_view, 4> kPredicted{"pred_norm_a", "pred_norm_b", "pred_sd_a",
                                                      "pred_sd_b"};
 

@@ -276,6 +276,18 @@ Trace jrs_resampled_trace(WorkloadKeys& keys, int jobs, std::optional<double> in
   return trace;
 }
 
+const std::vector<Profile>& jrs_profiles() {
+  static const std::vector<Profile> profiles = [] {
+    std::vector<Profile> published;
+    for (const PaperJob& job : jrs_pool()) {
+      const Profile profile = profile_of(job.model, job.batch_size);
+      if (!profile.imputed) published.push_back(profile);
+    }
+    return published;
+  }();
+  return profiles;
+}
+
 double jrs_resampled_mean_solo_s() {
   Mean mean;
   for (const PaperJob& job : jrs_pool()) mean.add(job.solo_s);

@@ -57,6 +57,9 @@ Trace jrs_resampled_trace(WorkloadKeys& keys, int jobs, std::optional<double> in
 /// arrivals.
 double jrs_resampled_mean_solo_s();
 
+/// The published profiles of these jobs, in an order that never changes; imputed ones are left out.
+const std::vector<Profile>& jrs_profiles();
+
 /// The jobs of one measured row, all submitted at 0, with the solo times of the row's own session:
 /// replaying them against the row must give the row's times. Jobs of the JRS queue are called
 /// "J7-205", others "DCGAN-230".

@@ -347,7 +347,7 @@ class Reader {
   std::vector<Column> attributes_;
 };
 
-constexpr CsvOptions kAnyColumn{',', true};
+const CsvOptions kAnyColumn{',', true};
 
 /// corun's name for an attribute that is the profile's in some form; empty for all others.
 std::string_view own_name(std::string_view attribute) {

@@ -34,6 +34,7 @@ struct Trace {
   std::vector<std::string> gpu_models;        ///< that JobSpec::gpu_models speaks of, 32 at most
   /// What a reader left out, by reason, for the output: "12 jobs without GPUs".
   std::vector<std::string> skipped;
+  std::vector<std::string> files_beside;  ///< that were read beside the one named
   std::string source;                ///< where the jobs come from, for the output
   std::size_t imputed_profiles = 0;  ///< jobs whose profile stands in for an unpublished one
   bool shuffled_by_default = false;  ///< workload.order when nobody says (DESIGN 4.8)

@@ -405,8 +405,10 @@ TEST(ConfigYaml, DefaultsAreThoseOfTheStructs) {
 TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
   EXPECT_EQ(
       to_json(parse("policies: [{name: min-slowdown, epsilon: 1, order: [[0, 2]]}]")).dump(),
-      R"({"workload":{"source":"jrs-queue","path":null,"order":null,"jobs":24,"load":null},)"
-      R"("cluster":{"nodes":4,"gpus_per_node":1,"gpu_type":"V100-16GB","gpu_memory_mib":null,)"
+      R"({"workload":{"source":"jrs-queue","path":null,"order":null,"jobs":24,"load":null,)"
+      R"("profiles":"none"},)"
+      R"("cluster":{"path":null,"nodes":4,"gpus_per_node":1,"gpu_type":"V100-16GB",)"
+      R"("gpu_memory_mib":null,)"
       R"("gpu_speed":1.0,"cpu_milli_per_node":32000,"memory_mib_per_node":131072,)"
       R"("sharing":"time-slicing","max_jobs_per_gpu":null,"oom":{"ramp_s":30.0,"retries":3}},)"
       R"("world":{"model":"measured","fallback":"contention","path":null,"noise":true},)"
@@ -428,8 +430,9 @@ workload:
   order: trace
   jobs: 7
   load: 0.1
-cluster: {nodes: 3, gpus_per_node: 2, gpu_type: A100, gpu_memory_mib: 40960.5, gpu_speed: 2.5,
-          cpu_milli_per_node: 1000, memory_mib_per_node: 2000, sharing: mps, max_jobs_per_gpu: 3,
+  profiles: jrs
+cluster: {path: nodes.csv, nodes: 3, gpus_per_node: 2, gpu_type: A100, gpu_memory_mib: 40960.5,
+          gpu_speed: 2.5, cpu_milli_per_node: 1000, memory_mib_per_node: 2000, sharing: mps, max_jobs_per_gpu: 3,
           oom: {ramp_s: 0, retries: 0}}
 world: {model: contention, fallback: cluster-mean, path: 'true', noise: false}
 belief: {model: truth, initial: none}
@@ -455,6 +458,8 @@ TEST(ConfigYaml, ReadsEveryKey) {
   EXPECT_EQ(c.workload.path, "data/jobs '1' ä.csv");
   EXPECT_EQ(c.workload.order, "trace");
   EXPECT_EQ(c.workload.load, 0.1);
+  EXPECT_EQ(c.workload.profiles, "jrs");
+  EXPECT_EQ(c.cluster.path, "nodes.csv");
   EXPECT_EQ(c.cluster.nodes, 3);
   EXPECT_EQ(c.cluster.gpu_memory_mib, 40960.5);
   EXPECT_EQ(c.cluster.oom.ramp_s, 0);
@@ -510,15 +515,15 @@ TEST(ConfigYaml, TextSurvivesTheRoundTrip) {
 TEST(ConfigYaml, RemembersPlacesOfValues) {
   const Config c = parse(kFull);
   EXPECT_EQ(c.place("workload.source"), "c.yaml:3:11");
-  EXPECT_EQ(c.place("cluster.oom.retries"), "c.yaml:10:37");
-  EXPECT_EQ(c.place("control.reallocate_s"), "c.yaml:16:66");
-  EXPECT_EQ(c.place("policies"), "c.yaml:18:3");
-  EXPECT_EQ(c.place("policies[0]"), "c.yaml:18:5");
-  EXPECT_EQ(c.place("policies[1]"), "c.yaml:19:12");
-  EXPECT_EQ(c.place("policies[1].epsilon"), "c.yaml:19:65");
-  EXPECT_EQ(c.place("policies[2]"), "c.yaml:21:11");
-  EXPECT_EQ(c.place("policies[2].threshold"), "c.yaml:23:16");
-  EXPECT_EQ(c.place("seed"), "c.yaml:26:7");
+  EXPECT_EQ(c.place("cluster.oom.retries"), "c.yaml:11:37");
+  EXPECT_EQ(c.place("control.reallocate_s"), "c.yaml:17:66");
+  EXPECT_EQ(c.place("policies"), "c.yaml:19:3");
+  EXPECT_EQ(c.place("policies[0]"), "c.yaml:19:5");
+  EXPECT_EQ(c.place("policies[1]"), "c.yaml:20:12");
+  EXPECT_EQ(c.place("policies[1].epsilon"), "c.yaml:20:65");
+  EXPECT_EQ(c.place("policies[2]"), "c.yaml:22:11");
+  EXPECT_EQ(c.place("policies[2].threshold"), "c.yaml:24:16");
+  EXPECT_EQ(c.place("seed"), "c.yaml:27:7");
   EXPECT_FALSE(parse("seed: 1").places.contains("replications"));
 }
 

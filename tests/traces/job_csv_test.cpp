@@ -45,6 +45,8 @@ void expect_same(const Trace& a, const WorkloadKeys& keys, const Trace& b,
   EXPECT_EQ(a.names, b.names);
   EXPECT_EQ(a.clusters, b.clusters);
   EXPECT_EQ(a.imputed_profiles, b.imputed_profiles);
+  EXPECT_EQ(a.gpu_models, b.gpu_models);
+  EXPECT_EQ(a.virtual_clusters, b.virtual_clusters);
   for (std::size_t i = 0; i < a.names.size(); ++i) {
     const JobSpec& x = a.workload.jobs[i];
     const JobSpec& y = b.workload.jobs[i];
@@ -56,6 +58,10 @@ void expect_same(const Trace& a, const WorkloadKeys& keys, const Trace& b,
     EXPECT_EQ(x.request.cpu_milli, y.request.cpu_milli) << a.names[i];
     EXPECT_EQ(x.request.memory_mib, y.request.memory_mib) << a.names[i];
     EXPECT_EQ(x.epoch, y.epoch) << a.names[i];
+    EXPECT_EQ(x.gpu_milli, y.gpu_milli) << a.names[i];
+    EXPECT_EQ(x.steps, y.steps) << a.names[i];
+    EXPECT_EQ(x.gpu_models, y.gpu_models) << a.names[i];
+    EXPECT_EQ(x.virtual_cluster, y.virtual_cluster) << a.names[i];
     EXPECT_EQ(keys.text(a.keys[i]), other_keys.text(b.keys[i])) << a.names[i];
     const double u = a.uncertainties[i];
     const double v = b.uncertainties[i];
@@ -116,6 +122,44 @@ TEST(JobCsv, ReadsEverything) {
   expect_round_trip(trace, keys);
 }
 
+TEST(JobCsv, ReadsSharesModelsVirtualClustersAndSteps) {
+  WorkloadKeys keys;
+  const Trace trace = read(
+      "job,submit_s,solo_s,gpus,gpu_milli,gpu_models,virtual_cluster,steps\n"
+      "a,0,1,1,460,V100M16|T4,vcB,1000\n"
+      "b,0,1,8,,,,\n"
+      "c,0,1,1,1000,T4,vcB,0\n",
+      keys);
+  const auto& jobs = trace.workload.jobs;
+  EXPECT_EQ(jobs[0].gpu_milli, 460);
+  EXPECT_EQ(jobs[1].gpu_milli, 1000);
+  EXPECT_EQ(trace.gpu_models, (std::vector<std::string>{"V100M16", "T4"}));
+  EXPECT_EQ(jobs[0].gpu_models, 3u);
+  EXPECT_EQ(jobs[1].gpu_models, 0u);
+  EXPECT_EQ(jobs[2].gpu_models, 2u);
+  EXPECT_EQ(trace.virtual_clusters, (std::vector<std::string>{"vcB", ""}));
+  EXPECT_EQ(jobs[1].virtual_cluster, 1u);
+  EXPECT_EQ(jobs[2].virtual_cluster, 0u);
+  EXPECT_EQ(jobs[0].steps, 1000);
+  expect_round_trip(trace, keys);
+
+  const auto error = [&](const std::string& row) -> std::string {
+    try {
+      read("job,submit_s,solo_s,gpus,gpu_milli,gpu_models\na,0,1," + row + "\n", keys);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "read";
+  };
+  EXPECT_TRUE(error("1,0,").starts_with("t.csv:2:9: column 'gpu_milli' is '0'")) << error("1,0,");
+  EXPECT_TRUE(error("1,1001,").starts_with("t.csv:2:9: column 'gpu_milli' is '1001'"));
+  EXPECT_TRUE(error("2,500,").starts_with("t.csv:2:9: column 'gpu_milli' is '500', expected 1000"));
+  for (const char* models : {"|", "T4|", "|T4", "A||B"}) {
+    EXPECT_TRUE(error(std::string("1,,") + models).starts_with("t.csv:2:10: column 'gpu_models'"))
+        << models;
+  }
+}
+
 TEST(JobCsv, ArrivalsFollowSubmitAndThenTheFile) {
   WorkloadKeys keys;
   const Trace trace = read("job,submit_s,solo_s\na,5,1\nb,1,1\nc,5,1\nd,0,1\ne,1,1\n", keys);
@@ -166,7 +210,8 @@ TEST(JobCsv, NamesThePlaceOfEveryMistake) {
       {"job,submit_s,solo\na,0,1\n",
        "t.csv:1:14: unknown column 'solo', expected columns among job, submit_s, solo_s, gpus, "
        "priority, gpu_util_pct, mem_alloc_pct, mem_time_pct, mem_used_mib, cpu_milli, memory_mib, "
-       "epoch_s, workload, cluster, uncertainty, imputed; did you mean 'solo_s'?"},
+       "epoch_s, workload, cluster, uncertainty, imputed, gpu_milli, gpu_models, virtual_cluster, "
+       "steps; did you mean 'solo_s'?"},
       {"job,submit_s\na,0\n", "t.csv:1:1: the header has no column 'solo_s'"},
   };
   for (const auto& [text, expected] : cases) {

@@ -1,0 +1,184 @@
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.hpp"
+#include "tests/support/public_data.hpp"
+#include "traces/job_csv.hpp"
+
+namespace corun {
+namespace {
+
+using Json = nlohmann::json;
+using test::run_corun;
+
+const std::string kSource = CORUN_SOURCE_DIR;
+const std::string kCorpus = kSource + "/tests/fuzz/corpus/";
+
+TEST(TraceCommand, InfoFindsTheFormatAndCountsWhatIsLeftOut) {
+  const auto run =
+      run_corun({"trace", "info", kCorpus + "helios/small.csv", "--format", "json", "--gpus", "4"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const Json json = Json::parse(run.out);
+  EXPECT_EQ(json["format"], "helios");
+  EXPECT_EQ(json["jobs"], 2);
+  EXPECT_EQ(json["skipped"].size(), 3U);
+  EXPECT_EQ(json["virtual_clusters"][0]["name"], "vcA");
+  EXPECT_DOUBLE_EQ(json["offered_load"], (8 * 3600 + 30) / (60.0 * 4));
+  EXPECT_NE(run.err.find("note: left out 1 job without GPUs (on line 4)"), std::string::npos);
+  const auto table = run_corun({"trace", "info", kCorpus + "helios/small.csv", "--gpus", "4"});
+  EXPECT_NE(table.out.find("does not fit"), std::string::npos) << table.out;
+  const auto csv = run_corun({"trace", "info", kCorpus + "openb/small.csv", "--format", "csv",
+                              "--node-list", kCorpus + "openb-nodes/small.csv"});
+  EXPECT_NE(csv.out.find("\ncluster_gpus,14.0\n"), std::string::npos) << csv.out;
+}
+
+TEST(TraceCommand, RefusesInOneLine) {
+  const test::TemporaryDirectory directory;
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& begin) {
+    const auto run = run_corun(arguments, directory.path());
+    EXPECT_EQ(run.code, 2) << begin;
+    EXPECT_TRUE(run.err.starts_with(begin)) << run.err;
+    EXPECT_EQ(run.out, "");
+  };
+  const std::string jobs = kCorpus + "csv/small.csv";
+  refused({"trace"}, "corun trace: do what?");
+  refused({"trace", "inf"}, "corun trace: no word 'inf': did you mean 'info'?");
+  refused({"trace", "info"}, "corun trace info: needs FILE");
+  refused({"trace", "info", "missing.csv"}, "FILE: no file 'missing.csv'");
+  refused({"trace", "info", jobs, "--format-name", "helio"}, "--format-name: no format 'helio'");
+  refused({"trace", "info", jobs, "--format-name", "helios"}, jobs + ":1:1: the header has no");
+  refused({"trace", "convert", jobs}, "corun trace convert: needs OUT");
+  refused({"trace", "convert", jobs, "out.csv.gz"}, "OUT: 'out.csv.gz' names an archive");
+  refused({"trace", "convert", jobs, jobs}, "OUT");
+  refused({"trace", "convert", jobs, "a", "b"}, "corun trace convert: takes IN and OUT, no more");
+  refused({"trace", "generate", "o", "--jobs", "0"}, "--jobs: found '0'");
+  refused({"trace", "generate", "o", "--arrivals", "burst"}, "--arrivals: no pattern 'burst'");
+  refused({"trace", "generate", "o", "--per-hour", "1", "--gpus", "4"}, "--per-hour: --gpus");
+  refused({"trace", "generate", "o", "--per-hour", "1e-6", "--jobs", "100000"}, "--jobs: job ");
+}
+
+TEST(TraceCommand, ConvertsToTheNativeFormatAndReplaysIt) {
+  const test::TemporaryDirectory directory;
+  auto run = run_corun({"trace", "convert", kCorpus + "openb/small.csv", "o.csv", "--quiet"},
+                       directory.path());
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  WorkloadKeys keys;
+  const Trace trace = read_job_csv(directory.path("o.csv"), keys);
+  EXPECT_EQ(trace.names, (std::vector<std::string>{"p0", "p1", "p2"}));
+  EXPECT_EQ(trace.workload.jobs[1].gpu_milli, 460);
+  EXPECT_EQ(trace.workload.jobs[1].gpu_models, 3U);
+  run = run_corun({"trace", "convert", "o.csv", "o.swf"}, directory.path());
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(test::read_file(directory.path("o.swf")).find("\n1 0 -1 1000 1 "), std::string::npos);
+  run = run_corun({"trace", "info", "o.swf", "--format", "json"}, directory.path());
+  EXPECT_EQ(Json::parse(run.out)["jobs"], 3);
+}
+
+TEST(TraceCommand, GeneratesTheSameBytesForTheSameSeed) {
+  const test::TemporaryDirectory directory;
+  for (const char* name : {"a.csv", "b.csv"}) {
+    const auto run = run_corun({"trace", "generate", name, "--jobs", "200", "--arrivals", "diurnal",
+                                "--like", kCorpus + "helios/small.csv", "--gpus", "16", "--quiet"},
+                               directory.path());
+    ASSERT_EQ(run.code, 0) << run.err;
+  }
+  EXPECT_EQ(test::read_file(directory.path("a.csv")), test::read_file(directory.path("b.csv")));
+  const auto run = run_corun({"trace", "info", "a.csv", "--format", "json"}, directory.path());
+  const Json json = Json::parse(run.out);
+  EXPECT_EQ(json["jobs"], 200);
+  EXPECT_EQ(json["virtual_clusters"].size(), 2U);
+}
+
+TEST(TraceCommand, HelpTeaches) {
+  for (const char* word : {"info", "convert", "generate"}) {
+    const auto run = run_corun({"trace", word, "--help"});
+    EXPECT_EQ(run.code, 0);
+    EXPECT_NE(run.out.find("Examples:\n  corun trace " + std::string(word)), std::string::npos);
+  }
+}
+
+TEST(PublicTraceReplay, SaysWhatWasLeftOutAndNamesEveryFileThatWasRead) {
+  const test::TemporaryDirectory directory;
+  const auto run = run_corun(
+      {"replay", "--format", "json", "--output", "r.h5", "--set", "workload.source=pai-2020",
+       "--set", "workload.path=" + kSource + "/tests/traces/pai_2020/pai_job_table.csv", "--set",
+       "cluster.gpus_per_node=4", "--set", "replications=1", "--set",
+       "policies=[{name: exclusive}]"},
+      directory.path());
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string warnings = Json::parse(run.out)["warnings"].dump();
+  EXPECT_NE(warnings.find("left out 1 job without GPUs (on line 4) of pai_job_table.csv"),
+            std::string::npos)
+      << warnings;
+  const std::string results = test::read_file(directory.path("r.h5"));
+  for (const char* file : {"pai_job_table.csv", "pai_task_table.csv", "pai_instance_table.csv"}) {
+    EXPECT_NE(results.find(file), std::string::npos) << file;
+  }
+}
+
+// ---- node lists and imputed profiles in a replay ------------------------------------------------
+
+TEST(NodeListReplay, RunsOnTheListedNodes) {
+  const test::TemporaryDirectory directory;
+  directory.write("nodes.csv",
+                  "sn,cpu_milli,memory_mib,gpu,model\nn0,1000,1000,2,T4\n"
+                  "n1,1000,1000,1,V100M32\n");
+  directory.write("jobs.csv", "job,submit_s,solo_s,gpus,gpu_models\na,0,10,1,T4\nb,0,10,3,\n");
+  directory.write("c.yaml",
+                  "workload: {source: csv, path: jobs.csv}\ncluster: {path: nodes.csv}\n"
+                  "policies: [{name: exclusive}]\nreplications: 1\n");
+  auto run = run_corun({"replay", "c.yaml", "--format", "json"}, directory.path());
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("not on T4, V100M32 with"), std::string::npos) << run.err;
+  directory.write("jobs.csv", "job,submit_s,solo_s,gpus,gpu_models\na,0,10,4,\n");
+  run = run_corun({"replay", "c.yaml"}, directory.path());
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("c.yaml:2:17: job 'a' needs 4 GPUs at once, the cluster has 3"),
+            std::string::npos)
+      << run.err;
+  directory.write("jobs.csv", "job,submit_s,solo_s,gpus,gpu_models\na,0,10,1,G2|A10\n");
+  run = run_corun({"replay", "c.yaml"}, directory.path());
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("job 'a' runs on G2 or A10 only, the cluster has T4, V100M32"),
+            std::string::npos)
+      << run.err;
+  run = run_corun({"replay", "c.yaml", "--set", "cluster.path=null"}, directory.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("1 of 1 jobs name GPU models; the cluster is of one type"),
+            std::string::npos)
+      << run.err;
+  directory.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\nn0,1000,1000,2,T5\n");
+  run = run_corun({"replay", "c.yaml"}, directory.path());
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("nodes.csv:2:1: unknown GPU type 'T5': did you mean 'T4'?"),
+            std::string::npos)
+      << run.err;
+}
+
+TEST(ImputedProfiles, AreDrawnWhereTheConfigurationAsksForThem) {
+  const test::TemporaryDirectory directory;
+  directory.write("jobs.csv", "job,submit_s,solo_s,gpu_util_pct\na,0,10,\nb,0,10,\nc,0,10,50\n");
+  directory.write("c.yaml",
+                  "workload: {source: csv, path: jobs.csv}\nreplications: 2\n"
+                  "policies: [{name: fcfs}, {name: balance}]\n");
+  const auto without = run_corun({"replay", "c.yaml", "--format", "json"}, directory.path());
+  EXPECT_NE(without.err.find("2 of 3 jobs have no profile at all"), std::string::npos)
+      << without.err;
+  const auto with = run_corun(
+      {"replay", "c.yaml", "--format", "json", "--set", "workload.profiles=jrs"}, directory.path());
+  EXPECT_EQ(with.code, 0) << with.err;
+  EXPECT_NE(with.err.find("2 of 3 jobs have no profile of their own (imputed)"), std::string::npos)
+      << with.err;
+  EXPECT_EQ(with.err.find("no profile at all"), std::string::npos);
+  const auto again = run_corun(
+      {"replay", "c.yaml", "--format", "json", "--set", "workload.profiles=jrs", "--threads", "1"},
+      directory.path());
+  EXPECT_EQ(with.out, again.out);
+  EXPECT_NE(with.out, without.out);
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,152 @@
+#include "tests/fuzz/readers.hpp"
+
+#include <array>
+#include <istream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sim/error.hpp"
+#include "traces/helios.hpp"
+#include "traces/input_file.hpp"
+#include "traces/job_csv.hpp"
+#include "traces/muri.hpp"
+#include "traces/openb.hpp"
+#include "traces/pai_2020.hpp"
+#include "traces/pai_simulator.hpp"
+#include "traces/philly.hpp"
+#include "traces/standard_workload.hpp"
+#include "traces/trace_statistics.hpp"
+
+namespace corun::fuzz {
+namespace {
+
+void require(bool sound, const char* what) {
+  if (!sound) throw std::logic_error(what);
+}
+
+/// What every trace must be, whatever it was read from.
+void check_jobs(const Trace& trace) {
+  const auto& jobs = trace.workload.jobs;
+  require(!jobs.empty(), "a trace without jobs");
+  require(trace.names.size() == jobs.size() && trace.keys.size() == jobs.size(), "lengths differ");
+  require(trace.workload.arrivals.size() == jobs.size(), "arrivals differ in length");
+  const std::set<std::string_view> names(trace.names.begin(), trace.names.end());
+  require(names.size() == jobs.size(), "a name stands twice");
+  for (const JobSpec& job : jobs) {
+    require(job.submit >= Time::zero() && job.submit <= from_seconds(4e9), "a submit time");
+    require(job.work > Duration::zero() && job.work <= from_seconds(9e7), "a run time");
+    require(job.gpus >= 1 && job.gpus <= 1'000'000, "a gang size");
+    require(job.gpu_milli >= 1 && job.gpu_milli <= 1000, "a share");
+    require(job.gpu_milli == 1000 || job.gpus == 1, "a gang of shares");
+    require((std::uint64_t{job.gpu_models} >> trace.gpu_models.size()) == 0, "a GPU model");
+    require(job.virtual_cluster < std::max<std::size_t>(1, trace.virtual_clusters.size()),
+            "a virtual cluster");
+    require(job.request.cpu_milli >= 0 && job.request.memory_mib >= 0, "a request");
+    require(job.steps >= 0, "steps");
+  }
+}
+
+/// corun's own format holds what was read: written and read again it is the same.
+void check_round_trip(const Trace& trace, const WorkloadKeys& keys) {
+  std::stringstream text;
+  write_job_csv(text, trace, keys);
+  WorkloadKeys again_keys;
+  const Trace again = read_job_csv(text, "written", again_keys);
+  require(again.names == trace.names, "names changed");
+  require(again.workload.arrivals == trace.workload.arrivals, "arrivals changed");
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    const JobSpec& a = trace.workload.jobs[j];
+    const JobSpec& b = again.workload.jobs[j];
+    require(a.submit == b.submit && a.work == b.work && a.gpus == b.gpus, "a job changed");
+    require(a.gpu_milli == b.gpu_milli && a.steps == b.steps, "a demand changed");
+    require(trace.virtual_clusters.empty() || trace.virtual_clusters[a.virtual_cluster] ==
+                                                  again.virtual_clusters[b.virtual_cluster],
+            "a virtual cluster changed");
+  }
+  std::stringstream swf;
+  write_standard_workload(swf, trace);
+  require(read_standard_workload(swf, "written").names.size() == trace.names.size(),
+          "jobs lost in swf");
+}
+
+void check(const Trace& trace, const WorkloadKeys& keys) {
+  check_jobs(trace);
+  check_round_trip(trace, keys);
+  const TraceStatistics statistics = trace_statistics(trace);
+  require(statistics.jobs == trace.names.size(), "jobs were not counted");
+}
+
+template <Trace (*Read)(std::istream&, const std::string&)>
+void read_plain(std::string_view bytes) {
+  std::istringstream file{std::string(bytes)};
+  check(Read(*open_input(file, "file"), "file"), WorkloadKeys());
+}
+
+template <Trace (*Read)(std::istream&, const std::string&, WorkloadKeys&)>
+void read_keyed(std::string_view bytes) {
+  std::istringstream file{std::string(bytes)};
+  WorkloadKeys keys;
+  const Trace trace = Read(*open_input(file, "file"), "file", keys);
+  check(trace, keys);
+}
+
+void read_nodes(std::string_view bytes) {
+  std::istringstream file{std::string(bytes)};
+  for (const ListedNode& node : read_openb_nodes(*open_input(file, "file"), "file").nodes) {
+    require(node.gpus >= 1 && node.cpu_milli >= 0 && node.memory_mib >= 0, "a node");
+  }
+}
+
+void read_pai(std::string_view packed) {
+  std::istringstream file{std::string(packed)};
+  const auto in = open_input(file, "file");
+  // Not by the string's own constructor, which in libstdc++ 12 leaks where an iterator throws.
+  std::string all;
+  for (std::istreambuf_iterator<char> at(*in), end; at != end; ++at) all.push_back(*at);
+  std::string_view bytes = all;
+  std::array<std::string, 3> text;
+  std::size_t tables = 0;
+  while (tables < text.size()) {
+    const std::size_t end = std::min(bytes.find(kNextTable), bytes.size());
+    text[tables] = bytes.substr(0, end);
+    if (!text[tables].empty()) text[tables] += '\n';
+    ++tables;
+    if (end == bytes.size()) break;
+    bytes.remove_prefix(end + kNextTable.size());
+  }
+  std::istringstream jobs(text[0]), tasks(text[1]), instances(text[2]);
+  const PaiTable third{&instances,
+                       "instances",
+                       {"job_name", "task_name", "inst_name", "worker_name", "inst_id", "status",
+                        "start_time", "end_time", "machine"}};
+  check(read_pai_2020(
+            {&jobs, "jobs", {"job_name", "inst_id", "user", "status", "start_time", "end_time"}},
+            {&tasks,
+             "tasks",
+             {"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu",
+              "plan_mem", "plan_gpu", "gpu_type"}},
+            tables == 3 ? &third : nullptr),
+        WorkloadKeys());
+}
+
+constexpr std::array<Reader, 9> kReaders{{
+    {"csv", read_keyed<read_job_csv>},
+    {"helios", read_plain<read_helios>},
+    {"philly", read_plain<read_philly>},
+    {"pai-2020", read_pai},
+    {"pai-simulator", read_plain<read_pai_simulator>},
+    {"openb", read_plain<read_openb_pods>},
+    {"openb-nodes", read_nodes},
+    {"muri", read_keyed<read_muri>},
+    {"swf", read_plain<read_standard_workload>},
+}};
+
+}  // namespace
+
+std::span<const Reader> readers() { return kReaders; }
+
+}  // namespace corun::fuzz

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "traces/trace_builder.hpp"
+
+/// Alibaba's GPU trace of 2023, `openb_pod_list_*.csv` and `openb_node_list_*.csv`: Weng, Yang, Yu,
+/// Wang, Tang, Yang, Zhang, "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with
+/// Fragmentation Gradient Descent", USENIX ATC 2023.
+///
+/// Pods:
+///
+/// | column           | read as                                                                   |
+/// |------------------|---------------------------------------------------------------------------|
+/// | `name`           | the job's name                                                            |
+/// | `num_gpu`        | gang size; 0 for pods on CPUs only                                        |
+/// | `gpu_milli`      | what the pod asks of each GPU [1/1000]; below 1000 only with one GPU      |
+/// | `gpu_spec`       | GPU models it may run on, joined by `|`; empty: any; optional             |
+/// | `cpu_milli`, `memory_mib` | asked of the node                                                |
+/// | `creation_time`  | submit time [s]                                                           |
+/// | `scheduled_time` | when it began [s]; empty for pods that never did; optional                |
+/// | `deletion_time`  | when it ended [s]                                                         |
+///
+/// The run time is from `scheduled_time`, where there is one and else from `creation_time`, to
+/// `deletion_time`. Counted and left out: pods without GPUs, without run time, or of a name that
+/// came before.
+///
+/// Nodes: `sn` (the node's name), `cpu_milli`, `memory_mib`, `gpu` (how many), `model`. Nodes
+/// without GPUs are counted and left out.
+namespace corun {
+
+/// InputError, with line and column, for anything else that the table rules out.
+Trace read_openb_pods(const std::string& path);
+Trace read_openb_pods(std::istream& in, const std::string& name);
+bool looks_like_openb_pods(const TraceHead& head);
+
+struct ListedNode {
+  std::string name;
+  std::string gpu_model;
+  int gpus = 1;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+  std::size_t line = 0;
+};
+
+struct NodeList {
+  std::vector<ListedNode> nodes;
+  std::vector<std::string> skipped;  ///< "3 nodes without GPUs"
+  std::string name;                  ///< the file as messages call it
+};
+
+/// InputError as above, and for a list without a node that has GPUs.
+NodeList read_openb_nodes(const std::string& path);
+NodeList read_openb_nodes(std::istream& in, const std::string& name);
+
+}  // namespace corun

@@ -1,0 +1,83 @@
+#include "traces/trace_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace corun {
+
+double quantile(const std::vector<double>& sorted, double p) {
+  const double at = p * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+double gpu_seconds(const JobSpec& job) {
+  return to_seconds(job.work) * job.gpus * (job.gpu_milli * 1e-3);
+}
+
+TraceStatistics trace_statistics(const Trace& trace) {
+  TraceStatistics s;
+  s.jobs = trace.workload.jobs.size();
+  std::map<int, GangStatistics> gangs;
+  std::vector<VirtualClusterStatistics> clusters(trace.virtual_clusters.size());
+  for (std::size_t i = 0; i < clusters.size(); ++i) clusters[i].name = trace.virtual_clusters[i];
+  std::vector<double> work;
+  work.reserve(s.jobs);
+  for (const JobSpec& job : trace.workload.jobs) {
+    const double gpu_s = gpu_seconds(job);
+    GangStatistics& gang = gangs[job.gpus];
+    gang.gpus = job.gpus;
+    ++gang.jobs;
+    gang.gpu_s += gpu_s;
+    if (job.virtual_cluster < clusters.size()) {
+      ++clusters[job.virtual_cluster].jobs;
+      clusters[job.virtual_cluster].gpu_s += gpu_s;
+    }
+    s.sharing += job.gpu_milli < 1000 ? 1 : 0;
+    s.gpus += job.gpus * (job.gpu_milli * 1e-3);
+    s.gpu_s += gpu_s;
+    s.mean_work_s += to_seconds(job.work);
+    const Profile& p = job.profile;
+    s.with_profile += p.gpu_util_pct || p.mem_alloc_pct || p.mem_time_pct ? 1 : 0;
+    s.with_memory += p.mem_used_mib ? 1 : 0;
+    s.with_model += job.gpu_models != 0 ? 1 : 0;
+    work.push_back(to_seconds(job.work));
+  }
+  for (auto& [gpus, gang] : gangs) s.gangs.push_back(gang);
+  for (auto& cluster : clusters) {
+    if (cluster.jobs > 0) s.virtual_clusters.push_back(std::move(cluster));
+  }
+  if (s.jobs == 0) return s;
+  s.mean_work_s /= static_cast<double>(s.jobs);
+  std::ranges::sort(work);
+  for (const double p : kWorkQuantiles) s.work_quantiles_s.push_back(quantile(work, p));
+
+  const auto& arrivals = trace.workload.arrivals;
+  const auto submit_s = [&](std::size_t i) {
+    return to_seconds(trace.workload.jobs[index(arrivals[i])].submit);
+  };
+  s.first_submit_s = submit_s(0);
+  s.last_submit_s = submit_s(arrivals.size() - 1);
+  const double span_s = s.last_submit_s - s.first_submit_s;
+  if (span_s <= 0) return s;
+  const auto gaps = static_cast<double>(arrivals.size() - 1);
+  const double mean_gap_s = span_s / gaps;
+  double squares = 0;
+  for (std::size_t i = 1; i < arrivals.size(); ++i) {
+    const double deviation = submit_s(i) - submit_s(i - 1) - mean_gap_s;
+    squares += deviation * deviation;
+  }
+  s.arrivals_per_hour = 3600 / mean_gap_s;
+  s.arrival_variation = std::sqrt(squares / gaps) / mean_gap_s;
+  return s;
+}
+
+std::optional<double> offered_load(const TraceStatistics& statistics, double gpus) {
+  const double span_s = statistics.last_submit_s - statistics.first_submit_s;
+  if (!statistics.arrivals_per_hour || gpus <= 0) return std::nullopt;
+  return statistics.gpu_s / (span_s * gpus);
+}
+
+}  // namespace corun

@@ -74,6 +74,12 @@ struct ProbingConfig {
   bool keeps_progress = false;
 };
 
+struct PreemptionConfig {
+  double save_s = 0;     ///< to save a job's state when it is taken off its GPUs
+  double restore_s = 0;  ///< to load it when it starts again
+  double lost_work = 0;  ///< share of the run's progress that must be done again
+};
+
 struct ControlConfig {
   std::string mode = "events";  ///< events | rounds
   std::string start = "group";  ///< group | join
@@ -84,9 +90,11 @@ struct ControlConfig {
   std::string tick_rule = "notice";  ///< notice | progress
 };
 
-/// monostate is null; pairs are cluster pairs, strings in a list are job names.
-using PolicySetting = std::variant<std::monostate, double, std::int64_t, std::string,
-                                   std::vector<std::pair<int, int>>, std::vector<std::string>>;
+/// monostate is null; pairs are cluster pairs, strings in a list are job names or texts, as the
+/// parameter's kind says.
+using PolicySetting =
+    std::variant<std::monostate, double, std::int64_t, std::string,
+                 std::vector<std::pair<int, int>>, std::vector<std::string>, std::vector<double>>;
 
 struct PolicyConfig {
   std::string name;
@@ -102,6 +110,7 @@ struct Config {
   EstimatesConfig estimates;
   ProfilingConfig profiling;
   ProbingConfig probing;
+  PreemptionConfig preemption;
   ControlConfig control;
   std::vector<PolicyConfig> policies;  ///< never empty once read
   std::int64_t replications = 200;

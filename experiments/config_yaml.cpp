@@ -141,6 +141,13 @@ void visit(Visitor& v, ProbingConfig& c) {
 }
 
 template <typename Visitor>
+void visit(Visitor& v, PreemptionConfig& c) {
+  v.field("save_s", c.save_s, Number{0, kDuration.max});
+  v.field("restore_s", c.restore_s, Number{0, kDuration.max});
+  v.field("lost_work", c.lost_work, Number{0, 1});
+}
+
+template <typename Visitor>
 void visit(Visitor& v, ControlConfig& c) {
   v.field("mode", c.mode, OneOf{{"events", "rounds"}});
   v.field("start", c.start, OneOf{{"group", "join"}});
@@ -160,6 +167,7 @@ void visit(Visitor& v, Config& c) {
   v.section("estimates", c.estimates);
   v.section("profiling", c.profiling);
   v.section("probing", c.probing);
+  v.section("preemption", c.preemption);
   v.section("control", c.control);
   v.policies("policies", c.policies);
   v.field("replications", c.replications, Whole{1, 10 * kMillion});
@@ -434,6 +442,27 @@ std::vector<std::string> parse_job_names(const Value& at) {
   return jobs;
 }
 
+std::vector<double> parse_numbers(const Value& at, const Number& range) {
+  if (at.node.kind != Kind::kSequence) at.refuse("a list of numbers such as [3600, 7200]");
+  std::vector<double> numbers;
+  for (const YamlNode& item : at.node.children) {
+    const Value number{item, fmt::format("{}[{}]", at.key, numbers.size())};
+    numbers.push_back(parse_number(number, range));
+  }
+  return numbers;
+}
+
+std::vector<std::string> parse_texts(const Value& at) {
+  if (at.node.kind != Kind::kSequence) at.refuse("a list of texts such as [python3, policy.py]");
+  std::vector<std::string> texts;
+  for (const YamlNode& item : at.node.children) {
+    const Value text{item, fmt::format("{}[{}]", at.key, texts.size())};
+    if (item.kind != Kind::kScalar) text.refuse("text");
+    texts.push_back(item.text);
+  }
+  return texts;
+}
+
 PolicySetting parse_parameter(const Value& at, const ParameterSpec& spec) {
   const bool may_be_null =
       spec.kind == ParameterKind::kInteger || std::holds_alternative<std::monostate>(spec.fallback);
@@ -450,6 +479,10 @@ PolicySetting parse_parameter(const Value& at, const ParameterSpec& spec) {
       return parse_cluster_pairs(at);
     case ParameterKind::kJobs:
       return parse_job_names(at);
+    case ParameterKind::kNumbers:
+      return parse_numbers(at, {spec.min, spec.max});
+    case ParameterKind::kTexts:
+      return parse_texts(at);
   }
   throw std::logic_error("a parameter of unknown kind");
 }

@@ -46,6 +46,7 @@ class ObservedPolicy final : public Policy {
     run_.decide_s += took;
     run_.longest_decision_s = std::max(run_.longest_decision_s, took);
   }
+  void left(JobId job, LogKind how) override { inner_.left(job, how); }
   void observe(const EpisodeOutcome& outcome) override {
     inner_.observe(outcome);
     show_learned(outcome.end);
@@ -590,6 +591,11 @@ void Experiment::build_policies() {
     instance.entry = find_policy(p.name);
     instance.config = &p;
     instance.place = config_.place("policies[" + std::to_string(i) + "]");
+    if (instance.entry->needs_estimates && config_.estimates.duration == "none") {
+      throw InputError(instance.place, "policy '" + p.name +
+                                           "' goes by estimates of run time, found "
+                                           "estimates.duration: none; set it to exact or lognormal");
+    }
     instance.granted_truth =
         instance.entry->needs == PolicyNeeds::kTruth ||
         (instance.entry->needs == PolicyNeeds::kBelief && config_.belief.model == "truth");
@@ -718,20 +724,21 @@ void Experiment::check_trace() {
   }
   for (const PolicyInstance& p : policies_) parameters_of(p, trace);  // names of jobs must exist
 
-  // A pod lives on one node, so kube-default cannot place a gang that no node can hold.
+  // A pod lives on one node, so those who place pods cannot place a gang that no node can hold.
   const auto widest =
       std::max_element(trace.workload.jobs.begin(), trace.workload.jobs.end(),
                        [](const JobSpec& a, const JobSpec& b) { return a.gpus < b.gpus; });
   const int largest_node = std::ranges::max_element(cluster_.nodes, {}, &NodeSpec::gpus)->gpus;
   const auto pods = std::find_if(policies_.begin(), policies_.end(), [](const PolicyInstance& p) {
-    return p.entry->name == "kube-default";
+    return p.entry->one_node;
   });
   if (pods == policies_.end() || widest->gpus <= largest_node) return;
   const std::string what =
       "job '" +
       printable(trace.names[static_cast<std::size_t>(widest - trace.workload.jobs.begin())]) +
       "' asks for " + std::to_string(widest->gpus) + " GPUs, a node has " +
-      std::to_string(largest_node) + ", and kube-default places a pod on one node";
+      std::to_string(largest_node) + ", and " + std::string(pods->entry->name) +
+      " places a pod on one node";
   if (config_.places.contains("policies")) {
     throw InputError(pods->place, what + "; leave it out or raise cluster.gpus_per_node");
   }
@@ -831,6 +838,13 @@ Parameters Experiment::parameters_of(const PolicyInstance& policy, const Trace& 
   const std::string own =
       "policies[" + std::to_string(policy.config - config_.policies.data()) + "].";
   for (const auto& [name, setting] : policy.config->settings) {
+    const auto spec = std::ranges::find(policy.entry->parameters, name, &ParameterSpec::name);
+    if (spec->kind == ParameterKind::kTexts) {
+      if (const auto* texts = std::get_if<std::vector<std::string>>(&setting)) {
+        parameters.set(name, *texts);
+      }
+      continue;
+    }
     std::visit(
         [&, key = name](const auto& value) {
           using T = std::decay_t<decltype(value)>;
@@ -866,6 +880,12 @@ Parameters Experiment::parameters_of(const PolicyInstance& policy, const Trace& 
           }
         },
         setting);
+  }
+  for (const ParameterSpec& spec : policy.entry->parameters) {
+    if (spec.kind != ParameterKind::kTexts || !parameters.texts(spec.name).empty()) continue;
+    throw InputError(policy.place, "policy '" + std::string(policy.entry->name) + "' needs " +
+                                       std::string(spec.name) + ": " +
+                                       std::string(spec.description));
   }
   return parameters;
 }
@@ -977,6 +997,8 @@ PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace
   options.profile_epoch = config_.profiling.mode == "epoch";
   options.profiling_keeps_progress = config_.profiling.keeps_progress;
   options.probes_keep_progress = config_.probing.keeps_progress;
+  options.preemption = {from_seconds(config_.preemption.save_s),
+                        from_seconds(config_.preemption.restore_s), config_.preemption.lost_work};
   options.tick = seconds_or_zero(config_.control.tick_s);
   options.tick_rule =
       config_.control.tick_rule == "progress" ? TickRule::kProgress : TickRule::kNotice;

@@ -37,6 +37,8 @@ std::string fallback_text(const ParameterValue& value) {
           return fmt::format("{}", v);
         } else if constexpr (std::is_same_v<T, std::string>) {
           return v;
+        } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+          return fmt::format("[{}]", fmt::join(v, ", "));
         } else {
           return "null";
         }

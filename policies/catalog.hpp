@@ -33,6 +33,9 @@ struct PolicyEntry {
   PolicyNeeds needs = PolicyNeeds::kNothing;
   std::span<const ParameterSpec> parameters;
   std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;
+  /// It places each job on one node: a gang that no node can hold is refused beforehand.
+  bool one_node = false;
+  bool needs_estimates = false;  ///< of run times: `estimates.duration` must not be none
 };
 
 /// In the order in which they are listed and compared by default.

@@ -17,5 +17,15 @@ PolicyEntry opposites_entry();
 PolicyEntry exclusive_entry();
 PolicyEntry oracle_entry();
 PolicyEntry fifo_packed_entry();
+PolicyEntry fifo_entry();
+PolicyEntry sjf_entry();
+PolicyEntry srtf_entry();
+PolicyEntry las_entry();
+PolicyEntry lucid_entry();
+PolicyEntry external_entry();
+PolicyEntry fgd_entry();
+PolicyEntry best_fit_entry();
+PolicyEntry dot_product_entry();
+PolicyEntry gpu_packing_entry();
 
 }  // namespace corun

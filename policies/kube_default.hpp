@@ -50,7 +50,7 @@
 ///     every node has the images; TaintToleration: no taints; NodeAffinity and InterPodAffinity: no
 ///     terms; PodTopologySpread: its default constraints apply to pods of services and replica
 ///     sets, not of batch jobs.
-///   Preemption: a policy cannot stop a job. Every pod is as if `preemptionPolicy: Never`.
+///   Preemption: for comparison with policies that do not. Every pod is as if `preemptionPolicy: Never`.
 ///   Flush of the unschedulable set: upstream retries what is left in it after 5 minutes. Only a
 ///     departure can make room for a pod that fitted nowhere, so a flush would place nobody.
 ///   Latency: scheduling and binding take no time.

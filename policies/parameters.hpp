@@ -23,13 +23,16 @@ enum class ParameterKind : std::uint8_t {
   kChoice,        ///< one of `choices`
   kClusterPairs,  ///< list of [a, b], e.g. [[1, 1], [0, 2]]
   kJobs,          ///< list of job names in the configuration, of JobIds for the policy
+  kNumbers,       ///< list of numbers, each within [min, max]
+  kTexts,         ///< list of texts; one that is not given or empty is refused
 };
 
 using ClusterPair = std::pair<int, int>;
 
 /// monostate: not given (null).
-using ParameterValue = std::variant<std::monostate, double, std::int64_t, std::string,
-                                    std::vector<ClusterPair>, std::vector<JobId>>;
+using ParameterValue =
+    std::variant<std::monostate, double, std::int64_t, std::string, std::vector<ClusterPair>,
+                 std::vector<JobId>, std::vector<double>, std::vector<std::string>>;
 
 struct ParameterSpec {
   std::string_view name;
@@ -68,6 +71,14 @@ class Parameters {
   std::vector<JobId> jobs(std::string_view name) const {
     if (std::holds_alternative<std::monostate>(value(name))) return {};
     return get<std::vector<JobId>>(name);
+  }
+  const std::vector<double>& numbers(std::string_view name) const {
+    return get<std::vector<double>>(name);
+  }
+  /// Empty when not given.
+  std::vector<std::string> texts(std::string_view name) const {
+    if (std::holds_alternative<std::monostate>(value(name))) return {};
+    return get<std::vector<std::string>>(name);
   }
 
   std::span<const ParameterSpec> specs() const { return specs_; }

@@ -11,7 +11,7 @@ void ClusterState::add(GpuId g, JobId job, bool profiling) {
   assert(at == gpu.residents.end() || *at != job);
   gpu.residents.insert(at, job);
   gpu.profiling = profiling;
-  empty_.erase(g);
+  empty_.erase(g, gpu.node);
 }
 
 void ClusterState::remove(GpuId g, JobId job) {
@@ -20,7 +20,7 @@ void ClusterState::remove(GpuId g, JobId job) {
   assert(at != gpu.residents.end() && *at == job);
   gpu.residents.erase(at);
   gpu.profiling = false;
-  if (gpu.residents.empty()) empty_.insert(g);
+  if (gpu.residents.empty()) empty_.insert(g, gpu.node);
 }
 
 }  // namespace corun

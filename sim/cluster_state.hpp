@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -47,6 +48,77 @@ class GpuSet {
   int size_ = 0;
 };
 
+/// Nodes by how many free GPUs they have: one bitmap of nodes per count, so that a change costs O(1)
+/// and a search a few words.
+class NodesByFree {
+ public:
+  explicit NodesByFree(const ClusterSpec& spec)
+      : free_(spec.nodes.size(), 0), words_((spec.nodes.size() + 63) / 64) {
+    for (const NodeSpec& node : spec.nodes) most_ = std::max(most_, node.gpus);
+    bits_.resize(words_ * (static_cast<std::size_t>(most_) + 1));
+    nodes_.resize(static_cast<std::size_t>(most_) + 1);
+    for (std::size_t n = 0; n < free_.size(); ++n) flip(n, 0, 1);
+  }
+
+  int free(NodeId n) const { return free_[index(n)]; }
+  /// GPUs of the largest node.
+  int most() const { return most_; }
+
+  /// `change` more GPUs of this node are free.
+  void change(NodeId n, int change) {
+    flip(index(n), free_[index(n)], -1);
+    flip(index(n), free_[index(n)] += change, 1);
+  }
+
+  /// Calls f(NodeId) for the nodes with exactly `count` free GPUs, ascending, until it returns false.
+  template <typename F>
+  void each(int count, F&& f) const {
+    if (nodes_[static_cast<std::size_t>(count)] == 0) return;
+    const std::uint64_t* const row = bits_.data() + static_cast<std::size_t>(count) * words_;
+    for (std::size_t w = 0; w < words_; ++w) {
+      for (std::uint64_t word = row[w]; word != 0; word &= word - 1) {
+        if (!f(NodeId{static_cast<std::uint32_t>(w * 64 + std::countr_zero(word))})) return;
+      }
+    }
+  }
+
+ private:
+  void flip(std::size_t node, int count, int more) {
+    bits_[static_cast<std::size_t>(count) * words_ + node / 64] ^= std::uint64_t{1} << (node % 64);
+    nodes_[static_cast<std::size_t>(count)] += more;
+  }
+
+  std::vector<int> free_;  ///< by node
+  std::size_t words_;      ///< of one bitmap
+  int most_ = 0;
+  std::vector<std::uint64_t> bits_;  ///< count x node
+  std::vector<int> nodes_;           ///< by count: how many nodes
+};
+
+/// The GPUs without residents, seen as GPUs and as nodes. A copy is what a policy plans on: which GPUs
+/// would be free if some jobs were not there.
+class FreeGpus {
+ public:
+  explicit FreeGpus(const ClusterSpec& spec) : gpus_(spec.gpu_count()), nodes_(spec) {}
+
+  void insert(GpuId g, NodeId node) {
+    if (gpus_.contains(g)) return;
+    gpus_.insert(g);
+    nodes_.change(node, 1);
+  }
+  void erase(GpuId g, NodeId node) {
+    if (!gpus_.contains(g)) return;
+    gpus_.erase(g);
+    nodes_.change(node, -1);
+  }
+  const GpuSet& gpus() const { return gpus_; }
+  const NodesByFree& nodes() const { return nodes_; }
+
+ private:
+  GpuSet gpus_;
+  NodesByFree nodes_;
+};
+
 struct GpuState {
   NodeId node{};
   std::vector<JobId> residents;  ///< ascending
@@ -55,11 +127,13 @@ struct GpuState {
 
 class ClusterState {
  public:
-  explicit ClusterState(const ClusterSpec& spec) : spec_(&spec), empty_(spec.gpu_count()) {
+  explicit ClusterState(const ClusterSpec& spec) : spec_(&spec), empty_(spec) {
     for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
+      const NodeId node{static_cast<std::uint32_t>(n)};
+      first_gpus_.push_back(GpuId{static_cast<std::uint32_t>(gpus_.size())});
       for (int g = 0; g < spec.nodes[n].gpus; ++g) {
-        empty_.insert(GpuId{static_cast<std::uint32_t>(gpus_.size())});
-        gpus_.push_back({NodeId{static_cast<std::uint32_t>(n)}, {}, false});
+        empty_.insert(GpuId{static_cast<std::uint32_t>(gpus_.size())}, node);
+        gpus_.push_back({node, {}, false});
       }
     }
   }
@@ -68,7 +142,10 @@ class ClusterState {
   const std::vector<GpuState>& gpus() const { return gpus_; }
   const GpuState& gpu(GpuId g) const { return gpus_[index(g)]; }
   const GpuType& gpu_type(GpuId g) const { return spec_->nodes[index(gpu(g).node)].gpu; }
-  const GpuSet& empty_gpus() const { return empty_; }
+  const GpuSet& empty_gpus() const { return empty_.gpus(); }
+  const FreeGpus& empty() const { return empty_; }
+  /// The GPUs of a node are numbered from this one on.
+  GpuId first_gpu(NodeId n) const { return first_gpus_[index(n)]; }
 
   void add(GpuId g, JobId job, bool profiling);
   void remove(GpuId g, JobId job);
@@ -76,7 +153,8 @@ class ClusterState {
  private:
   const ClusterSpec* spec_;
   std::vector<GpuState> gpus_;
-  GpuSet empty_;
+  std::vector<GpuId> first_gpus_;  ///< by node
+  FreeGpus empty_;
 };
 
 }  // namespace corun

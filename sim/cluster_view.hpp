@@ -94,6 +94,7 @@ class ClusterView {
   const GpuState& gpu(GpuId g) const { return state_->gpu(g); }
   const GpuType& gpu_type(GpuId g) const { return state_->gpu_type(g); }
   const GpuSet& empty_gpus() const { return state_->empty_gpus(); }
+  const ClusterState& state() const { return *state_; }
   const ClusterSpec& cluster() const { return state_->spec(); }
   /// How many times a job has left a GPU since the start.
   std::size_t departures() const { return departures_; }

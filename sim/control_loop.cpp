@@ -8,6 +8,9 @@ namespace corun {
 
 namespace {
 
+/// Policies that take turns without end, because every turn loses what it did, are stopped here.
+constexpr int kMostPreemptions = 100'000;
+
 /// Of a cluster that has one.
 GpuId first_empty_gpu(const ClusterState& state) {
   GpuId free{};
@@ -79,32 +82,28 @@ void ControlLoop::take(const Report& report) {
       break;
     }
     case ReportKind::kFinished:
-      ++departures_;
-      note(LogKind::kFinish, job);
+      departed(job, LogKind::kFinish);
       jobs_.erase(job);
       break;
     case ReportKind::kProfiled:
-      ++departures_;
-      note(LogKind::kProfiled, job);
+      departed(job, LogKind::kProfiled);
       offer(job);
       break;
     case ReportKind::kProbed:
-      ++departures_;
-      note(LogKind::kProbed, job);
+      departed(job, LogKind::kProbed);
       offer(job);
       break;
     case ReportKind::kReleased:
       set_back(job);
       break;
     case ReportKind::kOutOfMemory: {
-      ++departures_;
       JobView& face = jobs_[job];
       if (face.resubmissions == options_.oom_retries) {
-        note(LogKind::kFail, job);
+        departed(job, LogKind::kFail);
         jobs_.erase(job);
       } else {
         ++face.resubmissions;
-        note(LogKind::kOom, job);
+        departed(job, LogKind::kOom);
         waiting_.push(job);
       }
       break;
@@ -112,6 +111,12 @@ void ControlLoop::take(const Report& report) {
     case ReportKind::kTimer:
       break;
   }
+}
+
+void ControlLoop::departed(JobId job, LogKind how) {
+  ++departures_;
+  note(how, job);
+  policy_.left(job, how);
 }
 
 /// To the queue that the policy sees, or to be probed first.
@@ -278,6 +283,11 @@ void ControlLoop::apply(const Preempt& decision) {
     if (record.last_start == backend_.now()) {
       broken("preemption", text + " has started at this very instant");
     }
+    if (jobs_[job].preemptions == kMostPreemptions) {
+      broken("progress",
+             text + " has been preempted " + std::to_string(kMostPreemptions) +
+                 " times: does a run last long enough to make up for what preemption costs?");
+    }
     if (!backend_.preempt(job)) broken("preemption", text + " is being profiled or probed");
     set_back(job);
   }
@@ -285,11 +295,10 @@ void ControlLoop::apply(const Preempt& decision) {
 
 /// For a job that is off its GPUs and keeps its progress.
 void ControlLoop::set_back(JobId job) {
-  ++departures_;
+  departed(job, LogKind::kPreempt);
   JobView& face = jobs_[job];
   ++face.preemptions;
   face.served = backend_.record(job).ran;
-  note(LogKind::kPreempt, job);
   waiting_.push(job);
 }
 

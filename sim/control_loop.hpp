@@ -34,7 +34,8 @@
 ///   preemption      the job runs, and did so before this instant; it is not profiled or probed
 ///   future timer    a wake-up lies in the future
 ///   probe           two different jobs that want one GPU, one of them not probed often enough yet
-///   progress        no job is left waiting when nothing will ever happen again
+///   progress        no job is left waiting when nothing will ever happen again, and none is preempted
+///                   more than 100,000 times
 namespace corun {
 
 /// How long a job is profiled for, and whether that work counts (DESIGN 4.5).
@@ -82,6 +83,7 @@ class ControlLoop {
 
  private:
   void take(const Report& report);
+  void departed(JobId job, LogKind how);
   void show_what_ended();
   void offer(JobId job);
   void start_profiling();

@@ -8,6 +8,7 @@
 
 #include "sim/belief.hpp"
 #include "sim/cluster_view.hpp"
+#include "sim/event_log.hpp"
 
 /// The interface of a scheduling policy: what happened comes in as a read-only view, decisions go
 /// out. A policy never touches the engine, so the same object drives a simulation and a GPU box.
@@ -40,6 +41,13 @@ class Policy {
   /// Called in every scheduling pass, again and again until it adds no StartGroup; the view is up to
   /// date at each call. The control loop checks every decision (control_loop.hpp lists the rules).
   virtual void decide(const ClusterView& view, std::vector<Decision>& out) = 0;
+
+  /// A job has left its GPUs; `how` is what the event log says of it. Called before the pass of that
+  /// instant, in the order in which they left; where the policy itself preempted it, at once.
+  virtual void left(JobId job, LogKind how) {
+    (void)job;
+    (void)how;
+  }
 
   /// A co-run has ended. Called before the pass of that instant.
   virtual void observe(const EpisodeOutcome&) {}

@@ -11,8 +11,9 @@ struct Profile {
   std::optional<double> mem_alloc_pct;  ///< maximum share of device memory reserved [%]; a belief
   std::optional<double> mem_time_pct;   ///< maximum share of time device memory was accessed [%]
   std::optional<double> mem_used_mib;   ///< true memory demand [MiB]; empty = unknown, never OOM
-  bool imputed = false;  ///< stands in for a profile that nobody published
-  /// How hard the job is on its company, 0 to 2, where somebody has labelled it (Lucid, ASPLOS 2023).
+  bool imputed = false;                 ///< stands in for a profile that nobody published
+  /// How much of a GPU it takes up, as a packing scheduler has classed it from a run alone: 0 tiny,
+  /// 1 medium, 2 jumbo (Lucid's packing label). Empty where nobody has.
   std::optional<int> packing_label = {};
 
   friend bool operator==(const Profile&, const Profile&) = default;

@@ -27,7 +27,7 @@ namespace {
 using Strings = std::vector<std::string>;
 
 // A catalogue with a parameter of each kind, so that this test needs no policy.
-const std::array<ParameterSpec, 6> kParameters = {{
+const std::array<ParameterSpec, 8> kParameters = {{
     {"pairing",
      "how",
      ParameterKind::kChoice,
@@ -52,6 +52,8 @@ const std::array<ParameterSpec, 6> kParameters = {{
      -std::numeric_limits<double>::infinity(),
      std::numeric_limits<double>::infinity(),
      {}},
+    {"steps", "some numbers", ParameterKind::kNumbers, std::vector<double>{1}, 0, 9, {}},
+    {"command", "some words", ParameterKind::kTexts, std::monostate{}, 0, 0, {}},
 }};
 
 const std::array<PolicyEntry, 4> kPolicies = {{
@@ -259,6 +261,21 @@ INSTANTIATE_TEST_SUITE_P(
     named);
 
 INSTANTIATE_TEST_SUITE_P(
+    Preemption, Refused,
+    testing::Values(
+        Refusal{"save_negative", "preemption: {save_s: -1}", "c.yaml:1:22", "a number from 0"},
+        Refusal{"lost_twice", "preemption: {lost_work: 2}", "c.yaml:1:25", "from 0 to 1"},
+        Refusal{"steps_alone", "policies: [{name: max-packing, steps: 3}]", "c.yaml:1:39",
+                "expected a list of numbers"},
+        Refusal{"steps_too_far", "policies: [{name: max-packing, steps: [3, 10]}]", "c.yaml:1:43",
+                "policies[0].steps[1]: found '10', expected a number from 0 to 9"},
+        Refusal{"command_alone", "policies: [{name: max-packing, command: run}]", "c.yaml:1:41",
+                "expected a list of texts"},
+        Refusal{"command_of_lists", "policies: [{name: max-packing, command: [[a]]}]",
+                "c.yaml:1:42", "expected text"}),
+    named);
+
+INSTANTIATE_TEST_SUITE_P(
     Policies, Refused,
     testing::Values(
         Refusal{"none", "policies: []\n", "c.yaml:1:11", "at least one policy"},
@@ -416,6 +433,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("estimates":{"duration":"none","sigma":0.5},)"
       R"("profiling":{"mode":"none","keeps_progress":false},)"
       R"("probing":{"probes":0,"seconds":120.0,"keeps_progress":false},)"
+      R"("preemption":{"save_s":0.0,"restore_s":0.0,"lost_work":0.0},)"
       R"("control":{"mode":"events","start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
       R"("tick_s":null},)"
       R"("policies":[{"name":"min-slowdown","epsilon":1.0,"order":[[0,2]]}],)"
@@ -439,6 +457,7 @@ belief: {model: truth, initial: none}
 estimates: {duration: lognormal, sigma: 0.30000000000000004}
 profiling: {mode: minute, keeps_progress: true}
 probing: {probes: 0, seconds: 0.5, keeps_progress: true}
+preemption: {save_s: 1.5, restore_s: 2, lost_work: 0.25}
 control: {start: join, plan: once, round_s: 1.5e2, reallocate_s: 1920, tick_s: 5}
 policies:
   - fcfs
@@ -448,6 +467,8 @@ policies:
     bin_max: null
     threshold: -1.5
     epsilon: -0
+    steps: [2, 0.5]
+    command: [python3, '-c', 7, 'a b']
 replications: 9
 seed: 18446744073709551615
 )";
@@ -482,6 +503,12 @@ TEST(ConfigYaml, ReadsEveryKey) {
   EXPECT_EQ(p.settings.at("bin_max"), PolicySetting(std::int64_t{4}));
   EXPECT_EQ(c.policies[2].settings.at("bin_max"), PolicySetting(std::monostate{}));
   EXPECT_EQ(c.policies[2].settings.at("threshold"), PolicySetting(-1.5));
+  EXPECT_EQ(c.policies[2].settings.at("steps"), PolicySetting(std::vector<double>{2, 0.5}));
+  EXPECT_EQ(c.policies[2].settings.at("command"),
+            PolicySetting(Strings{"python3", "-c", "7", "a b"}));
+  EXPECT_EQ(c.preemption.save_s, 1.5);
+  EXPECT_EQ(c.preemption.restore_s, 2);
+  EXPECT_EQ(c.preemption.lost_work, 0.25);
   EXPECT_FALSE(c.policies[2].settings.contains("pairing"));
 }
 
@@ -523,7 +550,7 @@ TEST(ConfigYaml, RemembersPlacesOfValues) {
   EXPECT_EQ(c.place("policies[1].epsilon"), "c.yaml:20:65");
   EXPECT_EQ(c.place("policies[2]"), "c.yaml:22:11");
   EXPECT_EQ(c.place("policies[2].threshold"), "c.yaml:24:16");
-  EXPECT_EQ(c.place("seed"), "c.yaml:27:7");
+  EXPECT_EQ(c.place("seed"), "c.yaml:29:7");
   EXPECT_FALSE(parse("seed: 1").places.contains("replications"));
 }
 

@@ -88,6 +88,15 @@ TEST(PolicyCatalog, ParametersAreDescribedAndFallBackToAValueOfTheirKind) {
         case ParameterKind::kJobs:
           EXPECT_TRUE(absent || std::holds_alternative<std::vector<JobId>>(p.fallback));
           break;
+        case ParameterKind::kNumbers: {
+          const auto* v = std::get_if<std::vector<double>>(&p.fallback);
+          ASSERT_NE(v, nullptr) << where;
+          for (const double x : *v) EXPECT_TRUE(p.min <= x && x <= p.max) << where;
+          break;
+        }
+        case ParameterKind::kTexts:
+          EXPECT_TRUE(absent || std::holds_alternative<std::vector<std::string>>(p.fallback));
+          break;
       }
     }
   }
@@ -154,7 +163,7 @@ Snapshot snapshot(std::span<const JobId> waiting, const ClusterState& state,
 TEST(PolicyContract, InputIsLeftUnmodifiedAndDecisionsAreTheSameTwice) {
   const Scenario s = small();
   const ShareWorld world(0.5);
-  for (const PolicyEntry& entry : policy_catalog()) {
+  for (const PolicyEntry& entry : built_in_policies()) {
     for (const StartMode mode : {StartMode::kGroup, StartMode::kJoin}) {
       ClusterState state(s.cluster);
       state.add(G(0), J(8), false);
@@ -187,7 +196,7 @@ TEST(PolicyContract, InputIsLeftUnmodifiedAndDecisionsAreTheSameTwice) {
 /// Valid: the control loop refuses nothing, and every job ends.
 TEST(PolicyContract, DecisionsAreValid) {
   const ShareWorld world(0.5);
-  for (const PolicyEntry& entry : policy_catalog()) {
+  for (const PolicyEntry& entry : built_in_policies()) {
     for (const StartMode mode : {StartMode::kGroup, StartMode::kJoin}) {
       for (const bool once : {false, true}) {
         Scenario s = small();
@@ -208,7 +217,7 @@ TEST(PolicyContract, DecisionsAreValid) {
 /// A lone waiting job starts alone at once: nobody waits for a partner.
 TEST(PolicyContract, ALoneJobStartsAtOnce) {
   const ShareWorld world(0.5);
-  for (const PolicyEntry& entry : policy_catalog()) {
+  for (const PolicyEntry& entry : built_in_policies()) {
     Scenario s;
     s.cluster = cluster(1, 1);
     s.workload = workload({job(seconds(10)).at(seconds(4)).util(50).reserved(20).accessed(10)});
@@ -221,7 +230,7 @@ TEST(PolicyContract, ALoneJobStartsAtOnce) {
 /// for the truth and the control loop says so.
 TEST(PolicyContract, TheClustersLimitIsKept) {
   const ShareWorld world(0.5);
-  for (const PolicyEntry& entry : policy_catalog()) {
+  for (const PolicyEntry& entry : built_in_policies()) {
     if (entry.name == "kube-default") continue;
     for (const StartMode mode : {StartMode::kGroup, StartMode::kJoin}) {
       for (const int limit : {1, 2, 3}) {
@@ -250,7 +259,7 @@ TEST(PolicyContract, ABinKeepsTheClustersLimit) {
 
 TEST(PolicyContract, GangsGetTheirGpus) {
   const ShareWorld world(0.5);
-  for (const PolicyEntry& entry : policy_catalog()) {
+  for (const PolicyEntry& entry : built_in_policies()) {
     Scenario s = small();
     for (std::size_t i = 0; i < s.workload.jobs.size(); i += 3) s.workload.jobs[i].gpus = 2;
     const auto policy = make_policy(entry, s.workload, world, 1);

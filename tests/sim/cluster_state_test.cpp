@@ -96,5 +96,36 @@ TEST(GpuSet, RandomOperationsAgreeWithAnOrderedSet) {
   }
 }
 
+std::vector<NodeId> with_free(const NodesByFree& nodes, int count) {
+  std::vector<NodeId> found;
+  nodes.each(count, [&](NodeId n) {
+    found.push_back(n);
+    return true;
+  });
+  return found;
+}
+
+TEST(NodesByFree, FollowsWhoComesAndGoes) {
+  ClusterSpec spec = test::cluster(70, 2);  // more than one word of nodes
+  spec.nodes[69].gpus = 3;
+  ClusterState state(spec);
+  const NodesByFree& nodes = state.empty().nodes();
+  EXPECT_EQ(nodes.most(), 3);
+  EXPECT_EQ(with_free(nodes, 2).size(), 69U);
+  EXPECT_EQ(with_free(nodes, 3), std::vector{NodeId{69}});
+  state.add(G(2), J(0), false);
+  state.add(G(2), J(1), false);  // a second resident changes nothing
+  state.add(state.first_gpu(NodeId{69}), J(2), false);
+  EXPECT_EQ(nodes.free(NodeId{1}), 1);
+  EXPECT_EQ(with_free(nodes, 1), std::vector{NodeId{1}});
+  EXPECT_EQ(with_free(nodes, 2).back(), NodeId{69});
+  EXPECT_EQ(with_free(nodes, 0), std::vector<NodeId>{});
+  state.remove(G(2), J(0));
+  EXPECT_EQ(nodes.free(NodeId{1}), 1);
+  state.remove(G(2), J(1));
+  EXPECT_EQ(nodes.free(NodeId{1}), 2);
+  EXPECT_EQ(with_free(nodes, 2).size(), 70U);
+}
+
 }  // namespace
 }  // namespace corun

@@ -270,7 +270,7 @@ TEST(ControlLoop, TheViewShowsFacesAndNothingThatHasNotArrived) {
       EXPECT_THROW(view.job(J(1)), std::logic_error);
       EXPECT_EQ(view.job(J(0)).priority, 4);
       EXPECT_EQ(view.job(J(0)).profile, w.jobs[0].profile);
-      EXPECT_EQ(view.job(J(0)).estimate, std::nullopt);
+      EXPECT_EQ(view.job(J(0)).estimate, seconds(10));
       out.emplace_back(StartGroup{{J(0)}, {G(0)}});
     } else {
       EXPECT_EQ(view.job(J(1)).gpus, 2);

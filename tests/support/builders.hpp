@@ -58,6 +58,18 @@ class JobBuilder {
   JobBuilder& accessed(double pct) {
     return set([&] { spec_.profile.mem_time_pct = pct; });
   }
+  JobBuilder& label(int l) {
+    return set([&] { spec_.profile.packing_label = l; });
+  }
+  JobBuilder& milli(int m) {
+    return set([&] { spec_.gpu_milli = m; });
+  }
+  JobBuilder& models(std::uint32_t mask) {
+    return set([&] { spec_.gpu_models = mask; });
+  }
+  JobBuilder& requests(std::int64_t cpu_milli, std::int64_t memory_mib) {
+    return set([&] { spec_.request = {cpu_milli, memory_mib}; });
+  }
   JobBuilder& epoch(Duration d) {
     return set([&] { spec_.epoch = d; });
   }
@@ -247,11 +259,16 @@ struct RunResult {
   std::size_t passes = 0;
 };
 
+/// What a policy sees of a job, its run time as estimate included.
+inline JobView face(JobId id, const JobSpec& j) {
+  JobView face = face_of(id, j);
+  face.estimate = j.work;
+  return face;
+}
+
 inline std::vector<JobView> faces(const Workload& w) {
   std::vector<JobView> faces;
-  for (std::uint32_t i = 0; i < w.jobs.size(); ++i) {
-    faces.push_back(face_of(J(i), w.jobs[i]));
-  }
+  for (std::uint32_t i = 0; i < w.jobs.size(); ++i) faces.push_back(face(J(i), w.jobs[i]));
   return faces;
 }
 

@@ -33,6 +33,7 @@ struct Stay {
   bool profiling = false;
   bool probe = false;
   bool doomed = false;  ///< started above known memory
+  Duration kept{0};     ///< of a preempted run: work that need not be done again
 
   /// A probe that sent the job back to the queue.
   bool cut_short() const { return how == LogKind::kProbed; }
@@ -68,6 +69,8 @@ std::vector<const Stay*> present(const Story& story, GpuId g, std::size_t positi
   return found;
 }
 
+void find_what_was_kept(const Facts& f, Story& story);
+
 Story read(const Facts& f) {
   Story story;
   std::vector<std::size_t> open(f.workload.jobs.size(), kOpen);
@@ -102,8 +105,10 @@ Story read(const Facts& f) {
       case LogKind::kFinish:
       case LogKind::kOom:
       case LogKind::kFail:
+      case LogKind::kPreempt:
         if (now == kOpen || story.stays[now].profiling != (e.kind == LogKind::kProfiled) ||
-            (e.kind == LogKind::kProbed && !story.stays[now].probe)) {
+            (e.kind == LogKind::kProbed && !story.stays[now].probe) ||
+            (e.kind == LogKind::kPreempt && story.stays[now].probe)) {
           story.broken.push_back(name(e.job) + " ends without having started, at " + text(e.at));
           continue;
         }
@@ -130,6 +135,7 @@ Story read(const Facts& f) {
       if (used > type_of(f, g).memory_mib) s.doomed = true;
     }
   }
+  find_what_was_kept(f, story);
   return story;
 }
 
@@ -234,12 +240,13 @@ double speed_in_probe(const Facts& f, const Stay& s, const Stay& other) {
   return speeds[s.job == both[0] ? 0 : 1];
 }
 
-/// What the last run of a job has to do, given that it was profiled and probed before or not.
+/// What the last run of a job has to do, given that it was profiled, probed and preempted or not.
 Duration work_asked(const Facts& f, const Story& story, JobId j) {
   Duration work = f.workload.jobs[index(j)].work;
   for (const Stay& s : story.stays) {
     if (s.job != j) continue;
     if (f.keeps_progress && s.profiling) work -= segment(f, s);
+    work -= s.kept;
     const Stay* other = s.probe ? partner_of(story, s) : nullptr;
     if (!f.probes_keep_progress || !s.cut_short() || other == nullptr || s.doomed) continue;
     const double done = speed_in_probe(f, s, *other) * type_of(f, s.gpus.front()).speed *
@@ -247,6 +254,34 @@ Duration work_asked(const Facts& f, const Story& story, JobId j) {
     work = Duration{std::llround(std::max(static_cast<double>(work.count()) - done, 0.0))};
   }
   return work;
+}
+
+/// What a run of a job does besides its work, at full speed: it saves and loads what was preempted.
+double overhead(const Facts& f, const Story& story, const Stay& stay) {
+  if (stay.profiling) return 0;
+  const bool before = std::any_of(story.stays.begin(), story.stays.end(), [&](const Stay& s) {
+    return s.job == stay.job && s.first < stay.first && s.how == LogKind::kPreempt;
+  });
+  if (!before) return 0;
+  return static_cast<double>((f.preemption.save + f.preemption.restore).count()) *
+         slowest_gpu(f, stay);
+}
+
+void find_what_was_kept(const Facts& f, Story& story) {
+  const auto preempted = [](const Stay& s) { return s.how == LogKind::kPreempt; };
+  if (std::none_of(story.stays.begin(), story.stays.end(), preempted)) return;
+  const auto all = stretches(f, story);
+  for (Stay& s : story.stays) {  // in order of start: what came before is known
+    if (s.how != LogKind::kPreempt || s.doomed || s.gpus.empty()) continue;
+    double done = -overhead(f, story, s);
+    const auto& own = all[index(s.gpus.front())];
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i].from < s.start || own[i].to > s.end) continue;
+      done += speed_of(f, all, s, i) * static_cast<double>((own[i].to - own[i].from).count());
+    }
+    const auto asked = static_cast<double>(work_asked(f, story, s.job).count());
+    s.kept = Duration{std::llround(std::clamp(done, 0.0, asked) * (1 - f.preemption.lost_work))};
+  }
 }
 
 const Stay* last_run(const Story& story, JobId j) {
@@ -290,6 +325,8 @@ std::vector<Episode> episodes(const Facts& f, const Story& story) {
         } else {
           e.touched_by_oom = true;
         }
+        e.solo_sum += Duration{
+            std::llround(static_cast<double>(here[n]->kept.count()) / slowest_gpu(f, *here[n]))};
       }
       for (const Stay* s : finished) {
         e.jobs.push_back(s->job);
@@ -331,6 +368,7 @@ Violations check_time(const Facts& f) {
       case LogKind::kProbe:
         return 5;
       case LogKind::kStart:
+      case LogKind::kPreempt:
         return 6;
     }
     return 7;
@@ -404,9 +442,15 @@ Violations check_jobs(const Facts& f) {
     }
     if (fails == 0 && ooms > f.cluster.oom.retries) v.push_back(name(j) + " retries too often");
     Duration profiled{0};
+    Duration ran{0};
+    int preemptions = 0;
     const Stay* first = nullptr;
     for (const Stay& s : story.stays) {
       if (s.job != j) continue;
+      if (s.how == LogKind::kPreempt) {
+        ran += s.end - s.start;
+        ++preemptions;
+      }
       if (s.profiling || s.cut_short()) {
         profiled += s.end - s.start;
       } else if (first == nullptr) {
@@ -421,7 +465,8 @@ Violations check_jobs(const Facts& f) {
     if (r.submit != asked.submit || r.work != asked.work || r.gpus != asked.gpus ||
         r.first_start != first->start || r.last_start != last->start || r.finish != last->end ||
         last->gpus.empty() || r.gpu != last->gpus.front() || r.ooms != ooms ||
-        r.profiling != profiled || r.end != (finishes > 0 ? JobEnd::kFinished : JobEnd::kFailed)) {
+        r.profiling != profiled || r.ran != ran || r.preemptions != preemptions ||
+        r.end != (finishes > 0 ? JobEnd::kFinished : JobEnd::kFailed)) {
       v.push_back("the record of " + name(j) + " is not what the log says");
     }
   }
@@ -434,7 +479,8 @@ Violations check_memory(const Facts& f) {
   for (const Stay& s : story.stays) {
     const bool ran_out = s.how == LogKind::kOom || s.how == LogKind::kFail;
     if (ran_out && !s.doomed) v.push_back(name(s.job) + " runs out of memory without cause");
-    if (s.doomed && s.cut_short() && s.end - s.start < f.cluster.oom.ramp) continue;
+    const bool cut = s.cut_short() || s.how == LogKind::kPreempt;
+    if (s.doomed && cut && s.end - s.start < f.cluster.oom.ramp) continue;
     if (s.doomed && !ran_out) {
       v.push_back(name(s.job) + " starts above the memory limit at " + text(s.start) +
                   " and never runs out of memory");
@@ -474,7 +520,8 @@ Violations check_work(const Facts& f) {
       previous = speed;
       fastest = std::max(fastest, speed);
     }
-    const auto asked = static_cast<double>(work_asked(f, story, s.job).count());
+    const auto asked =
+        static_cast<double>(work_asked(f, story, s.job).count()) + overhead(f, story, s);
     const double slack = changes * std::max(1.0, fastest);
     if (done < asked - slack ||
         done > asked + slack + fastest * static_cast<double>(f.tick.count())) {
@@ -617,12 +664,19 @@ Violations check_outcomes(const Facts& f) {
   for (std::uint32_t i = 0; i < f.record.jobs.size(); ++i) {
     const Stay* run = last_run(story, JobId{i});
     if (run == nullptr || run->how != LogKind::kFinish || run->gpus.empty()) continue;
-    const double solo =
+    double solo =
         static_cast<double>(work_asked(f, story, JobId{i}).count()) / slowest_gpu(f, *run);
-    const auto length = static_cast<double>((run->end - run->start).count());
+    auto length = static_cast<double>((run->end - run->start).count());
+    double runs = 1;
+    for (const Stay& s : story.stays) {
+      if (s.job != JobId{i} || s.how != LogKind::kPreempt) continue;
+      solo += static_cast<double>(s.kept.count()) / slowest_gpu(f, s);
+      length += static_cast<double>((s.end - s.start).count());
+      ++runs;
+    }
     const double isd = solo == 0 ? 0 : (length - solo) / solo;
     // J_a is kept to the nanosecond: half of one, as a share of itself.
-    const double slack = solo == 0 ? 0 : 1e-12 + (1 + std::fabs(isd)) / solo;
+    const double slack = solo == 0 ? 0 : 1e-12 + runs * (1 + std::fabs(isd)) / solo;
     if (std::fabs(f.record.jobs[i].isd() - isd) > slack) {
       v.push_back("ISD of job " + std::to_string(i) + " is " +
                   std::to_string(f.record.jobs[i].isd()) + ", the log says " + std::to_string(isd));

@@ -10,6 +10,7 @@
 #include "sim/event_log.hpp"
 #include "sim/job.hpp"
 #include "sim/run_record.hpp"
+#include "sim/simulated_backend.hpp"
 #include "sim/world.hpp"
 
 /// What must hold of every run whatever the policy, found out from the event log and the world
@@ -32,6 +33,7 @@ struct Facts {
   bool join = false;            ///< a GPU with residents may take newcomers
   Duration probe_length{0};
   bool probes_keep_progress = false;
+  PreemptionCost preemption = {};
 };
 
 using Violations = std::vector<std::string>;
@@ -43,8 +45,8 @@ Violations check_time(const Facts& facts);
 Violations check_jobs(const Facts& facts);
 /// A newcomer above known memory runs out of it after the ramp-up, and nobody else does.
 Violations check_memory(const Facts& facts);
-/// Speeds integrated over the log: a finished job has done the work it was asked for, to 1 ns per
-/// change of company, and was not kept longer.
+/// Speeds integrated over the log: a finished job has done the work it was asked for, what preemptions
+/// cost it included, to 1 ns per change of company, and was not kept longer.
 Violations check_work(const Facts& facts);
 /// A gang starts on as many GPUs as it asked for; a group starts as one.
 Violations check_gangs(const Facts& facts);

@@ -86,6 +86,15 @@ inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits
     j.priority(static_cast<int>(rng.below(3)));
     jobs.push_back(j);
   }
+  // From draws of their own, so that traces stay what they were.
+  Rng later(seed, Stream::kTest, 9);
+  for (JobSpec& j : jobs) {
+    if (j.gpus == 1 && later.below(2) == 0)
+      j.gpu_milli = static_cast<int>(250 * (1 + later.below(3)));
+  }
+  // Little enough that whoever is preempted again and again gets on all the same.
+  const auto some = [&] { return milliseconds(125 * later.below(3)); };
+  s.options.simulation.preemption = {some(), some(), 0.25 * later.below(3)};
   s.workload = workload(std::move(jobs));
   if (limits.probing && !gangs && s.options.control.start == StartMode::kGroup &&
       s.cluster.max_jobs_per_gpu != 1 && chance(0.5)) {
@@ -128,10 +137,19 @@ inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workl
   return make_policy(entry, w, world, seed, Parameters(entry.parameters));
 }
 
-/// kube-default lives on one node per pod and takes its own number of replicas for the truth:
+/// All but `external`, which is what the program behind it makes of it (external_test.cpp).
+inline std::vector<PolicyEntry> built_in_policies() {
+  std::vector<PolicyEntry> entries;
+  for (const PolicyEntry& e : policy_catalog()) {
+    if (e.name != "external") entries.push_back(e);
+  }
+  return entries;
+}
+
+/// Some live on one node per pod and takes its own number of replicas for the truth:
 /// traces that it cannot run are passed over, and replicas are brought in line with the cluster.
 inline bool can_run(const PolicyEntry& entry, const Scenario& s) {
-  if (entry.name != "kube-default") return true;
+  if (!entry.one_node) return true;
   int largest_node = 0;
   for (const NodeSpec& n : s.cluster.nodes) largest_node = std::max(largest_node, n.gpus);
   return std::all_of(s.workload.jobs.begin(), s.workload.jobs.end(),
@@ -147,6 +165,10 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
     } else if (p.kind == ParameterKind::kChoice) {
       parameters.set(
           p.name, std::string(p.choices[rng.below(static_cast<std::uint32_t>(p.choices.size()))]));
+    } else if (p.name == "thresholds_s") {
+      parameters.set("thresholds_s", std::vector<double>{10, 25});
+    } else if (p.name == "promote_after") {
+      parameters.set("promote_after", 8.0 * rng.below(2));
     } else if (p.name == "epsilon") {
       parameters.set("epsilon", rng.below(2) * 0.5);
     }

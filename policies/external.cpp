@@ -1,0 +1,291 @@
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "policies/entries.hpp"
+#include "policies/external_process.hpp"
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+
+/// external: a policy written in any language. `command` is started once per replication (no shell; in
+/// the working directory) and asked, line by line, what the control loop would ask a built-in policy: one
+/// JSON object per line on its standard input, one per line back on its standard output. What it sees is
+/// what every policy sees (sim/cluster_view.hpp), in the words of the event log (sim/event_log.hpp); what
+/// it decides is checked by the same rules. docs/external-policy.md has the protocol, and
+/// examples/policy.py a policy of 30 lines.
+///
+/// An answer that is no JSON, has an unknown key or comes too late, and a program that ends, end the
+/// run with a PolicyError that says so. The program is always reaped.
+namespace corun {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+template <typename Ids>
+Json numbers(const Ids& ids) {
+  Json list = Json::array();
+  for (const auto id : ids) list.push_back(index(id));
+  return list;
+}
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+class External final : public Policy {
+ public:
+  External(std::vector<std::string> command, double timeout_s, std::optional<std::int64_t> window,
+           bool joins, std::uint64_t seed)
+      : command_(std::move(command)),
+        timeout_(static_cast<std::int64_t>(std::ceil(timeout_s * 1000))),
+        window_(window ? static_cast<std::size_t>(*window) : SIZE_MAX),
+        joins_(joins),
+        seed_(seed) {}
+
+  bool joins_always() const override { return joins_; }
+
+  void left(JobId job, LogKind how) override {
+    events_.push_back({{"event", std::string(log_word(how))}, {"job", index(job)}});
+  }
+
+  void observe(const EpisodeOutcome& outcome) override {
+    Json members = Json::array();
+    for (const MemberOutcome& m : outcome.members) {
+      members.push_back({{"job", index(m.job)},
+                         {"solo_ns", m.solo.count()},
+                         {"corun_ns", m.corun.count()},
+                         {"isd", m.isd}});
+    }
+    events_.push_back({{"event", "co-run"},
+                       {"members", std::move(members)},
+                       {"length_ns", outcome.length.count()},
+                       {"ps", outcome.ps},
+                       {"together", outcome.together}});
+  }
+
+  void decide(const ClusterView& view, std::vector<Decision>& out) override {
+    if (!process_) start(view);
+    const auto waiting = view.waiting();
+    for (const JobId id : waiting.subspan(pending_)) {
+      const JobView& job = view.job(id);
+      const bool is_new = job.resubmissions == 0 && job.preemptions == 0;
+      if (is_new) events_.push_back({{"event", "arrive"}, {"job", index(id)}, {"asks", asks(job)}});
+    }
+    Json question;
+    question["time_ns"] = view.now().count();
+    question["events"] = std::move(events_);
+    question["waiting"] = numbers(waiting.first(std::min(waiting.size(), window_)));
+    Json& free = question["free"] = Json::array();
+    view.empty_gpus().each([&](GpuId g) {
+      free.push_back(index(g));
+      return true;
+    });
+    events_ = Json::array();
+    const Json answer = ask(question);
+    pending_ = waiting.size();
+    read(answer, out);
+  }
+
+ private:
+  static std::string_view log_word(LogKind kind) {
+    switch (kind) {
+      case LogKind::kFinish:
+        return "finish";
+      case LogKind::kOom:
+        return "oom";
+      case LogKind::kFail:
+        return "fail";
+      case LogKind::kPreempt:
+        return "preempt";
+      case LogKind::kProfiled:
+        return "profiled";
+      default:
+        return "probed";
+    }
+  }
+
+  static Json asks(const JobView& job) {
+    const Profile& p = job.profile;
+    return {{"submit_ns", job.submit.count()},
+            {"gpus", job.gpus},
+            {"gpu_milli", job.gpu_milli},
+            {"gpu_models", job.gpu_models},
+            {"priority", job.priority},
+            {"cpu_milli", job.request.cpu_milli},
+            {"memory_mib", job.request.memory_mib},
+            {"estimate_ns", job.estimate ? Json(job.estimate->count()) : Json(nullptr)},
+            {"gpu_util_pct", or_null(p.gpu_util_pct)},
+            {"mem_alloc_pct", or_null(p.mem_alloc_pct)},
+            {"mem_time_pct", or_null(p.mem_time_pct)},
+            {"mem_used_mib", or_null(p.mem_used_mib)},
+            {"packing_label", or_null(p.packing_label)}};
+  }
+
+  void start(const ClusterView& view) {
+    try {
+      process_.emplace(command_);
+    } catch (const ExternalError& e) {
+      refuse("command", e.what());
+    }
+    Json nodes = Json::array();
+    for (const NodeSpec& node : view.cluster().nodes) {
+      nodes.push_back({{"gpus", node.gpus},
+                       {"gpu_type", node.gpu.name},
+                       {"gpu_speed", node.gpu.speed},
+                       {"gpu_memory_mib", node.gpu.memory_mib},
+                       {"cpu_milli", node.cpu_milli},
+                       {"memory_mib", node.memory_mib}});
+    }
+    const Json answer =
+        ask({{"protocol", "corun-policy"},
+             {"version", kVersion},
+             {"seed", seed_},
+             {"start", joins_ || view.start_mode() == StartMode::kJoin ? "join" : "group"},
+             {"max_jobs_per_gpu", or_null(view.cluster().max_jobs_per_gpu)},
+             {"nodes", std::move(nodes)}});
+    if (!answer.is_object() || answer.size() != 2 || !answer.contains("protocol") ||
+        answer["protocol"] != "corun-policy" || !answer.contains("version") ||
+        answer["version"] != kVersion) {
+      refuse("handshake", "found " + answered() +
+                              ", expected {\"protocol\": \"corun-policy\", \"version\": " +
+                              std::to_string(kVersion) + "}");
+    }
+  }
+
+  Json ask(const Json& question) {
+    try {
+      answer_ = process_->ask(question.dump(), timeout_);
+    } catch (const ExternalError& e) {
+      refuse("answer", "'" + printable(command_.front()) + "' " + e.what());
+    }
+    Json answer = Json::parse(answer_, nullptr, false);
+    if (answer.is_discarded()) {
+      refuse("answer", "found " + answered() + ", expected one JSON object on one line");
+    }
+    return answer;
+  }
+
+  /// {"decisions": [{"event": "start", "jobs": [1, 2], "gpus": [0]}, {"event": "preempt", "jobs": [3]},
+  ///                {"event": "wake", "time_ns": 5}]}
+  void read(const Json& answer, std::vector<Decision>& out) {
+    if (!answer.is_object() || answer.size() != 1 || !answer.contains("decisions") ||
+        !answer["decisions"].is_array()) {
+      refuse("answer", "found " + answered() + ", expected {\"decisions\": [...]}");
+    }
+    for (const Json& d : answer["decisions"]) {
+      const std::string event = d.is_object() && d.contains("event") && d["event"].is_string()
+                                    ? d["event"].get<std::string>()
+                                    : "";
+      if (event == "start" && d.size() == 3) {
+        StartGroup start{ids<JobId>(d, "jobs"), ids<GpuId>(d, "gpus")};
+        pending_ -= std::min(pending_, start.jobs.size());
+        out.emplace_back(std::move(start));
+      } else if (event == "preempt" && d.size() == 2) {
+        out.emplace_back(Preempt{ids<JobId>(d, "jobs")});
+      } else if (event == "wake" && d.size() == 2 && d.contains("time_ns") &&
+                 d["time_ns"].is_number_integer()) {
+        out.emplace_back(WakeAt{Time{d["time_ns"].get<std::int64_t>()}});
+      } else {
+        refuse("answer", "found " + answered() +
+                             ", expected decisions such as {\"event\": \"start\", \"jobs\": [...], "
+                             "\"gpus\": [...]}, "
+                             "{\"event\": \"preempt\", \"jobs\": [...]} or {\"event\": \"wake\", "
+                             "\"time_ns\": T}");
+      }
+    }
+  }
+
+  template <typename Id>
+  std::vector<Id> ids(const Json& decision, const char* key) {
+    std::vector<Id> list;
+    const bool there = decision.contains(key) && decision[key].is_array();
+    if (there) {
+      for (const Json& n : decision[key]) {
+        if (!n.is_number_unsigned() || n.get<std::uint64_t>() >= index(kNoJob)) break;
+        list.push_back(Id{n.get<std::uint32_t>()});
+      }
+    }
+    if (!there || list.empty() || list.size() != decision[key].size()) {
+      refuse("answer",
+             "found " + answered() + ", expected numbers in \"" + key + "\", at least one");
+    }
+    return list;
+  }
+
+  std::string answered() const { return "'" + printable(answer_, 160) + "'"; }
+
+  [[noreturn]] static void refuse(const char* rule, const std::string& found) {
+    throw PolicyError("external", rule, found);
+  }
+
+  std::vector<std::string> command_;
+  std::chrono::milliseconds timeout_;
+  std::size_t window_;
+  bool joins_;
+  std::uint64_t seed_;
+  std::optional<ExternalProcess> process_;
+  std::string answer_;           ///< the last one, as it came
+  Json events_ = Json::array();  ///< since the last question
+  std::size_t pending_ = 0;      ///< how many of the view's queue it has been told of
+};
+
+std::span<const ParameterSpec> parameter_specs() {
+  static const std::array<ParameterSpec, 4> specs{{
+      {"command",
+       "the program and its arguments, e.g. [python3, policy.py]; must be given",
+       ParameterKind::kTexts,
+       {},
+       0,
+       0,
+       {}},
+      {"timeout_s",
+       "how long to wait for an answer [s]",
+       ParameterKind::kNumber,
+       60.0,
+       0.001,
+       1e6,
+       {}},
+      {"window",
+       "how many of the waiting jobs, the oldest, are listed in each question; null: all",
+       ParameterKind::kInteger,
+       std::int64_t{1000},
+       0,
+       1e9,
+       {}},
+      {"start",
+       "join: it may place jobs beside running ones whatever control.start says; control: as that "
+       "says",
+       ParameterKind::kChoice,
+       std::string("control"),
+       0,
+       0,
+       {"control", "join"}},
+  }};
+  return specs;
+}
+
+}  // namespace
+
+PolicyEntry external_entry() {
+  return {
+      .name = "external",
+      .description = "a program of your own decides: JSON lines on its standard input and output",
+      .needs = PolicyNeeds::kNothing,
+      .parameters = parameter_specs(),
+      .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
+        return std::make_unique<External>(
+            c.parameters.texts("command"), c.parameters.number("timeout_s"),
+            c.parameters.integer("window"), c.parameters.choice("start") == "join", c.seed);
+      }};
+}
+
+}  // namespace corun

@@ -1,0 +1,33 @@
+#include <memory>
+
+#include "policies/entries.hpp"
+#include "policies/queue_policy.hpp"
+
+/// fifo: first in, first out, without sharing: by submit time, each job on GPUs of its own, and a job
+/// that finds no room holds up the ones behind it. What simulators of GPU clusters (Lucid's, Gavel's,
+/// Alibaba's) call by this name and compare with. `fcfs` of the JRS paper is something else: it shares.
+namespace corun {
+
+namespace {
+
+class Fifo final : public QueuePolicy {
+ public:
+  using QueuePolicy::QueuePolicy;
+
+ protected:
+  double rank(const JobView&) const override { return 0; }
+};
+
+}  // namespace
+
+PolicyEntry fifo_entry() {
+  return {.name = "fifo",
+          .description = "no sharing: by submit time, head of the line blocks",
+          .needs = PolicyNeeds::kNothing,
+          .parameters = queue_parameters(),
+          .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
+            return std::make_unique<Fifo>(queue_options(c.parameters));
+          }};
+}
+
+}  // namespace corun

@@ -1,0 +1,277 @@
+#include <array>
+#include <cassert>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "policies/entries.hpp"
+#include "policies/placement.hpp"
+
+/// lucid: indolent packing after Lucid (Hu et al., "Lucid: A Non-intrusive, Scalable and Interpretable
+/// Scheduler for Deep Learning Training Jobs", ASPLOS 2023), by the rules of its simulator:
+///
+///   The queue is ordered by estimated run time x GPUs, ties by submit time, and nobody blocks anybody.
+///   A job whose gang fits a node first looks for company: of the running jobs in the order of their
+///   start, the first that
+///     - is alone on its GPUs and has as many of them,
+///     - together with the job uses less memory than its GPUs have (strictly less),
+///     - together with the job has packing labels of at most `label_sum` (Profile::packing_label: 0
+///       tiny, 1 medium, 2 jumbo),
+///     - has an estimate x GPUs of which the job's own is at most `length_ratio` times: the whole
+///       estimate, not what is left of it.
+///   The job shares all of its GPUs, even where free ones exist. Else it gets GPUs of its own by the
+///   consolidated placement (placement.hpp), or waits. Whose company has gone is alone again.
+///
+/// Departures from the paper: estimates come from `estimates.duration` and labels from the trace; there
+/// is no profiling stage, no estimator and no load-dependent switch of the packing mode. A memory demand
+/// or a label that nobody knows counts 0. With cluster.max_jobs_per_gpu: 1 nobody shares.
+///
+/// Cost: what was refused by all running jobs is only held against those that came to be alone since,
+/// and a gang size that found no free GPUs is tried again after a departure.
+namespace corun {
+
+namespace {
+
+class Lucid final : public Policy {
+ public:
+  Lucid(double length_ratio, int label_sum) : length_ratio_(length_ratio), label_sum_(label_sum) {}
+
+  bool joins_always() const override { return true; }
+
+  void decide(const ClusterView& view, std::vector<Decision>& out) override {
+    admit(view);
+    // Sharing is a matter within one gang size, so it may go before what other sizes do.
+    for (auto& [gang, part] : parts_) {
+      if (full(part, view)) share(view, part, out);
+    }
+    for (;;) {
+      Part* next = nullptr;
+      for (auto& [gang, part] : parts_) {
+        if (full(part, view) || first_of(part) == nullptr) continue;
+        if (next == nullptr || *first_of(part) < *first_of(*next)) next = &part;
+      }
+      if (next == nullptr) return;
+      const Seeker seeker = *first_of(*next);
+      if (const auto host = first_host(*next, next->alone, seeker)) {
+        start(view, *next, seeker, *host, out);
+        continue;
+      }
+      std::vector<GpuId> gpus = consolidated(view.state(), view.state().empty(), next->gang);
+      if (!gpus.empty()) {
+        start_alone(view, *next, seeker, std::move(gpus), out);
+        return;  // called again with an up-to-date view
+      }
+      next->full_at = view.departures();
+      share(view, *next, out);
+    }
+  }
+
+  void left(JobId job, LogKind) override {
+    const auto at = running_.find(job);
+    if (at == running_.end()) return;
+    const Host& host = at->second;
+    Part& part = parts_.at(static_cast<int>(host.gpus.size()));
+    if (host.partner == kNoJob) {
+      part.alone.erase(host.number);
+      part.newly_alone.erase(host.number);
+    } else {
+      Host& partner = running_.at(host.partner);
+      partner.partner = kNoJob;
+      part.alone.emplace(partner.number, host.partner);
+      part.newly_alone.emplace(partner.number, host.partner);
+    }
+    running_.erase(at);
+  }
+
+ private:
+  /// What counts of a job that seeks company, in the order of the queue.
+  struct Seeker {
+    double length = 0;  ///< estimate x GPUs [ns]
+    Time submit{0};
+    std::uint64_t position = 0;
+    JobId job = kNoJob;
+    double memory_mib = 0;
+    int label = 0;
+    friend bool operator<(const Seeker& a, const Seeker& b) {
+      return std::tie(a.length, a.submit, a.position) < std::tie(b.length, b.submit, b.position);
+    }
+  };
+  /// A running job.
+  struct Host {
+    std::uint64_t number = 0;  ///< of its start
+    double length = 0;
+    double memory_mib = 0;
+    double room_mib = 0;  ///< of the smallest of its GPUs
+    int label = 0;
+    JobId partner = kNoJob;
+    std::vector<GpuId> gpus;
+  };
+  using Hosts = std::map<std::uint64_t, JobId>;  ///< by number of the start
+  /// The jobs of one gang size.
+  struct Part {
+    int gang = 1;
+    std::set<Seeker> fresh;  ///< waiting, not held against anybody yet
+    std::set<Seeker>
+        refused;  ///< waiting, found no company among those alone but not `newly_alone`
+    Hosts alone;
+    Hosts newly_alone;
+    std::size_t full_at =
+        std::numeric_limits<std::size_t>::max();  ///< departures when none was free
+  };
+
+  static bool full(const Part& part, const ClusterView& view) {
+    return part.full_at == view.departures();
+  }
+
+  static const Seeker* first_of(const Part& part) {
+    if (part.fresh.empty()) return part.refused.empty() ? nullptr : &*part.refused.begin();
+    if (part.refused.empty()) return &*part.fresh.begin();
+    return std::min(&*part.fresh.begin(), &*part.refused.begin(),
+                    [](const Seeker* a, const Seeker* b) { return *a < *b; });
+  }
+
+  void admit(const ClusterView& view) {
+    const auto waiting = view.waiting();
+    assert(waiting.size() >= pending_);
+    for (const JobId id : waiting.subspan(pending_)) {
+      const JobView& job = view.job(id);
+      Part& part = parts_[job.gpus];
+      part.gang = job.gpus;
+      part.fresh.insert({static_cast<double>(job.estimate.value().count()) * job.gpus, job.submit,
+                         next_position_++, id, job.profile.mem_used_mib.value_or(0),
+                         job.profile.packing_label.value_or(0)});
+    }
+    pending_ = waiting.size();
+    may_share_ = view.max_jobs_per_gpu(2) >= 2;
+    widest_node_ = view.state().empty().nodes().most();
+  }
+
+  bool suits(const Seeker& seeker, const Host& host) const {
+    return seeker.length <= length_ratio_ * host.length &&
+           seeker.label + host.label <= label_sum_ &&
+           seeker.memory_mib + host.memory_mib < host.room_mib;
+  }
+
+  /// The first of `hosts`, in order of their start, that suits.
+  std::optional<JobId> first_host(const Part& part, const Hosts& hosts,
+                                  const Seeker& seeker) const {
+    if (!may_share_ || part.gang > widest_node_) return std::nullopt;
+    for (const auto& [number, job] : hosts) {
+      if (suits(seeker, running_.at(job))) return job;
+    }
+    return std::nullopt;
+  }
+
+  /// All that can be done for a gang size without free GPUs.
+  void share(const ClusterView& view, Part& part, std::vector<Decision>& out) {
+    while (!part.fresh.empty() || !part.newly_alone.empty()) {
+      std::optional<JobId> host;
+      Seeker seeker;
+      double longest = 0;
+      for (const auto& [number, job] : part.newly_alone) {
+        longest = std::max(longest, length_ratio_ * running_.at(job).length);
+      }
+      for (const Seeker& s : part.refused) {
+        if (part.newly_alone.empty() || s.length > longest) break;
+        host = first_host(part, part.newly_alone, s);
+        seeker = s;
+        if (host) break;
+      }
+      while (!part.fresh.empty() && (!host || *part.fresh.begin() < seeker)) {
+        const Seeker s = *part.fresh.begin();
+        if (const auto other = first_host(part, part.alone, s)) {
+          host = other;
+          seeker = s;
+          break;
+        }
+        part.refused.insert(part.fresh.extract(part.fresh.begin()));
+      }
+      if (!host) break;
+      start(view, part, seeker, *host, out);
+    }
+    part.newly_alone.clear();
+  }
+
+  void start(const ClusterView& view, Part& part, const Seeker& seeker, JobId host_job,
+             std::vector<Decision>& out) {
+    Host& host = running_.at(host_job);
+    part.alone.erase(host.number);
+    part.newly_alone.erase(host.number);
+    host.partner = seeker.job;
+    const std::vector<GpuId> gpus = host.gpus;
+    commit(view, part, seeker, gpus, host_job, out);
+  }
+
+  void start_alone(const ClusterView& view, Part& part, const Seeker& seeker,
+                   std::vector<GpuId> gpus, std::vector<Decision>& out) {
+    part.alone.emplace(next_number_, seeker.job);
+    part.newly_alone.emplace(next_number_, seeker.job);
+    commit(view, part, seeker, gpus, kNoJob, out);
+  }
+
+  void commit(const ClusterView& view, Part& part, const Seeker& seeker,
+              const std::vector<GpuId>& gpus, JobId partner, std::vector<Decision>& out) {
+    double room = std::numeric_limits<double>::infinity();
+    for (const GpuId g : gpus) room = std::min(room, view.gpu_type(g).memory_mib);
+    running_[seeker.job] = {next_number_++, seeker.length, seeker.memory_mib, room, seeker.label,
+                            partner,        gpus};
+    out.push_back(StartGroup{{seeker.job}, gpus});
+    if (part.fresh.erase(seeker) == 0) part.refused.erase(seeker);
+    --pending_;
+  }
+
+  double length_ratio_;
+  int label_sum_;
+  bool may_share_ = true;
+  int widest_node_ = 1;
+  std::map<int, Part> parts_;  ///< by gang size
+  std::unordered_map<JobId, Host> running_;
+  std::uint64_t next_position_ = 0;
+  std::uint64_t next_number_ = 0;
+  std::size_t pending_ = 0;  ///< how many of the view's queue have been sorted in
+};
+
+std::span<const ParameterSpec> parameter_specs() {
+  static const std::array<ParameterSpec, 2> specs{{
+      {"length_ratio",
+       "a job joins one whose estimate x GPUs its own exceeds at most so many times",
+       ParameterKind::kNumber,
+       2.0,
+       0,
+       1e6,
+       {}},
+      {"label_sum",
+       "packing labels of two that share add up to this at most; -1: nobody shares",
+       ParameterKind::kInteger,
+       std::int64_t{2},
+       -1,
+       4,
+       {}},
+  }};
+  return specs;
+}
+
+std::unique_ptr<Policy> make(PolicyContext context) {
+  return std::make_unique<Lucid>(
+      context.parameters.number("length_ratio"),
+      static_cast<int>(context.parameters.integer("label_sum").value_or(2)));
+}
+
+}  // namespace
+
+PolicyEntry lucid_entry() {
+  return {.name = "lucid",
+          .description =
+              "indolent packing: a job first joins a running one that bears it, else it "
+              "gets GPUs of its own (Lucid, ASPLOS 2023)",
+          .needs = PolicyNeeds::kNothing,
+          .parameters = parameter_specs(),
+          .make = make,
+          .needs_estimates = true};
+}
+
+}  // namespace corun

@@ -1,0 +1,98 @@
+#include "policies/queue_policy.hpp"
+
+#include <array>
+#include <cassert>
+
+#include "policies/placement.hpp"
+
+namespace corun {
+
+std::span<const ParameterSpec> queue_parameters() {
+  static const std::array<ParameterSpec, 2> specs{{
+      {"blocking",
+       "strict: the first job without room holds up all behind it; backfill: others may pass it",
+       ParameterKind::kChoice,
+       std::string("strict"),
+       0,
+       0,
+       {"strict", "backfill"}},
+      {"placement",
+       "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: one node "
+       "where "
+       "it fits, else the lowest-numbered free GPUs",
+       ParameterKind::kChoice,
+       std::string("consolidated"),
+       0,
+       0,
+       {"consolidated", "anywhere"}},
+  }};
+  return specs;
+}
+
+QueueOptions queue_options(const Parameters& parameters) {
+  return {parameters.choice("blocking") == "strict" ? Blocking::kStrict : Blocking::kBackfill,
+          parameters.choice("placement") == "consolidated" ? Placing::kConsolidated
+                                                           : Placing::kAnywhere};
+}
+
+void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
+  admit(view);
+  const auto refused = [&](const Part& part) {
+    return part.refused == part.queue.begin()->job && part.departures == view.departures() &&
+           part.changes == changes_;
+  };
+  for (;;) {
+    std::pair<const int, Part>* first = nullptr;
+    for (auto& part : parts_) {
+      if (part.second.queue.empty()) continue;
+      if (options_.blocking == Blocking::kBackfill && refused(part.second)) continue;
+      if (first == nullptr || *part.second.queue.begin() < *first->second.queue.begin()) {
+        first = &part;
+      }
+    }
+    if (first == nullptr || refused(first->second)) return;
+    Part& part = first->second;
+    const int gang = first->first;
+    const QueueEntry entry = *part.queue.begin();
+    std::vector<GpuId> gpus = place(view, view.state().empty(), gang);
+    if (!gpus.empty()) {
+      starting(view, entry, gpus);
+      out.push_back(StartGroup{{entry.job}, std::move(gpus)});
+    } else if (!make_room(view, entry, gang, out)) {
+      part.refused = entry.job;
+      part.departures = view.departures();
+      part.changes = changes_;
+      continue;
+    }
+    part.queue.erase(part.queue.begin());
+    --pending_;
+    return;  // called again with an up-to-date view
+  }
+}
+
+/// What comes, new or back, stands at the end of the view's queue, behind what has been seen.
+void QueuePolicy::admit(const ClusterView& view) {
+  const auto jobs = view.waiting();
+  assert(jobs.size() >= pending_);
+  for (const JobId id : jobs.subspan(pending_)) {
+    const JobView& job = view.job(id);
+    QueueEntry entry{rank(job), job.submit, next_position_++, id};
+    enter(view, job, entry);
+    parts_[job.gpus].queue.insert(entry);
+  }
+  pending_ = jobs.size();
+}
+
+void QueuePolicy::move(const QueueEntry& from, const QueueEntry& to, int gang) {
+  std::set<QueueEntry>& queue = parts_[gang].queue;
+  queue.erase(from);
+  queue.insert(to);
+}
+
+std::vector<GpuId> QueuePolicy::place(const ClusterView& view, const FreeGpus& free,
+                                      int gang) const {
+  return options_.placing == Placing::kConsolidated ? consolidated(view.state(), free, gang)
+                                                    : anywhere(view.state(), free, gang);
+}
+
+}  // namespace corun

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "policies/catalog.hpp"
+#include "policies/parameters.hpp"
+#include "sim/policy.hpp"
+
+/// What the policies have in common that take one job after the other and give it GPUs of its own:
+/// fifo and sjf, and with preemption srtf and las (preemptive_queue.hpp). They differ in the order.
+///
+/// The queue is kept sorted, one part per gang size, so that a pass costs no more than what changed:
+/// O(log n) per arrival and start, O(gang sizes) per pass that starts nothing.
+namespace corun {
+
+/// What waits for GPUs, in order: smaller rank first, then the earlier one.
+struct QueueEntry {
+  double rank = 0;
+  Time since{0};               ///< when it was submitted, unless the policy says otherwise
+  std::uint64_t position = 0;  ///< running number of its coming to the queue
+  JobId job = kNoJob;
+
+  friend bool operator<(const QueueEntry& a, const QueueEntry& b) {
+    return std::tie(a.rank, a.since, a.position) < std::tie(b.rank, b.since, b.position);
+  }
+};
+
+enum class Blocking : std::uint8_t {
+  kStrict,    ///< the first job that finds no room holds up all behind it
+  kBackfill,  ///< it does not: smaller gangs behind it may start
+};
+
+enum class Placing : std::uint8_t { kConsolidated, kAnywhere };
+
+struct QueueOptions {
+  Blocking blocking = Blocking::kStrict;
+  Placing placing = Placing::kConsolidated;
+};
+
+/// The parameters `blocking` and `placement`, which all of these policies have.
+std::span<const ParameterSpec> queue_parameters();
+QueueOptions queue_options(const Parameters& parameters);
+
+class QueuePolicy : public Policy {
+ public:
+  explicit QueuePolicy(QueueOptions options) : options_(options) {}
+
+  void decide(const ClusterView& view, std::vector<Decision>& out) override;
+
+ protected:
+  /// The rank of a job that comes to the queue, new or back.
+  virtual double rank(const JobView& job) const = 0;
+
+  /// Where in the order a job comes to stand; may change it before it does.
+  virtual void enter(const ClusterView& view, const JobView& job, QueueEntry& entry) {
+    (void)view;
+    (void)job;
+    (void)entry;
+  }
+  /// Decisions that start a job for which there are no free GPUs all the same; false: there are none.
+  virtual bool make_room(const ClusterView& view, const QueueEntry& entry, int gang,
+                         std::vector<Decision>& out) {
+    (void)view;
+    (void)entry;
+    (void)gang;
+    (void)out;
+    return false;
+  }
+  /// A decision to start this job was made.
+  virtual void starting(const ClusterView& view, const QueueEntry& entry,
+                        const std::vector<GpuId>& gpus) {
+    (void)view;
+    (void)entry;
+    (void)gpus;
+  }
+  /// Sorts what has come to the queue since the last call.
+  void admit(const ClusterView& view);
+  /// Puts a waiting job elsewhere in the order.
+  void move(const QueueEntry& from, const QueueEntry& to, int gang);
+  /// Whatever was found to have no room is tried again.
+  void retry() { ++changes_; }
+
+  std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free, int gang) const;
+
+ private:
+  /// The waiting jobs of one gang size.
+  struct Part {
+    std::set<QueueEntry> queue;
+    JobId refused = kNoJob;      ///< who found no room,
+    std::size_t departures = 0;  ///< with these many departures
+    std::size_t changes = 0;
+  };
+
+  QueueOptions options_;
+  std::map<int, Part> parts_;  ///< by gang size
+  std::uint64_t next_position_ = 0;
+  std::size_t pending_ = 0;  ///< how many of the view's queue have been sorted in
+  std::size_t changes_ = 1;
+};
+
+}  // namespace corun

@@ -1,0 +1,160 @@
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "policies/external_process.hpp"
+#include "sim/error.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/scenarios.hpp"
+
+/// external: a policy that is a program of its own, how it is spoken to and what becomes of its mistakes.
+namespace corun::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+RunResult simulate(const Words& command, const Workload& w, double timeout_s = 20,
+                   const std::string& start = "control") {
+  const PolicyEntry& entry = *find_policy("external");
+  Parameters parameters(entry.parameters);
+  parameters.set("command", command);
+  parameters.set("timeout_s", timeout_s);
+  parameters.set("start", start);
+  const ShareWorld world(0.5);
+  const auto policy = make_policy(entry, w, world, 1, parameters);
+  RunOptions options;
+  options.name = "mine";
+  return run(cluster(2, 1), w, world, *policy, options);
+}
+
+/// What the run of a program that says these lines ends with.
+std::string error_of(const std::string& python, double timeout_s = 20) {
+  const Workload w = workload({job(seconds(10)), job(seconds(5))});
+  try {
+    simulate({"python3", "-c", python}, w, timeout_s);
+  } catch (const PolicyError& e) {
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the program was not reaped";
+    return e.what();
+  }
+  return "no error";
+}
+
+std::string answering(const std::string& answer) {
+  return R"(import sys
+sys.stdin.readline()
+print('{"protocol": "corun-policy", "version": 1}', flush=True)
+for line in sys.stdin:
+    print(')" +
+         answer + R"(', flush=True)
+)";
+}
+
+TEST(External, TheExampleDoesAsFcfs) {
+  std::vector<JobSpec> jobs;
+  for (int i = 0; i < 40; ++i) jobs.push_back(job(seconds(5 + 7 * i % 23)).at(seconds(3 * i)));
+  const Workload w = workload(std::move(jobs));
+  const RunResult r = simulate({"python3", CORUN_SOURCE_DIR "/examples/policy.py"}, w);
+  const ShareWorld world(0.5);
+  const auto fcfs = make_policy(*find_policy("fcfs"), w, world, 1);
+  const RunResult expected = run(cluster(2, 1), w, world, *fcfs);
+  EXPECT_EQ(r.log, expected.log);
+}
+
+TEST(External, GarbageIsRefusedInOneLine) {
+  EXPECT_NE(error_of(answering("hello")).find("found 'hello', expected one JSON object"),
+            std::string::npos);
+  for (const char* const wrong :
+       {"[]", "{}", R"({"decisions": 1})", R"({"decisions": [], "more": 1})",
+        R"({"decisions": [{"event": "stop"}]})",
+        R"({"decisions": [{"event": "start", "jobs": [0]}]})",
+        R"({"decisions": [{"event": "start", "jobs": [-1], "gpus": [0]}]})",
+        R"({"decisions": [{"event": "start", "jobs": [], "gpus": [0]}]})",
+        R"({"decisions": [{"event": "start", "jobs": ["a"], "gpus": [0]}]})",
+        R"({"decisions": [{"event": "wake", "time_ns": "now"}]})"}) {
+    const std::string what = error_of(answering(wrong));
+    EXPECT_NE(what.find("broke the rule 'answer': found '"), std::string::npos) << wrong << what;
+    EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+  }
+  EXPECT_NE(
+      error_of("import sys; print('hello', flush=True); sys.stdin.read()").find("rule 'answer'"),
+      std::string::npos);
+  EXPECT_NE(error_of("input(); print('{\"version\": 2}', flush=True); import sys; sys.stdin.read()")
+                .find("rule 'handshake'"),
+            std::string::npos);
+}
+
+TEST(External, ItsDecisionsKeepTheRulesOfAll) {
+  EXPECT_NE(error_of(answering(R"({"decisions": [{"event": "start", "jobs": [7], "gpus": [0]}]})"))
+                .find("policy 'mine' broke the rule 'waiting': job 7 is not waiting"),
+            std::string::npos);
+  EXPECT_NE(error_of(answering(R"({"decisions": []})")).find("'progress'"), std::string::npos);
+}
+
+TEST(External, AProgramThatEndsOrHangsEndsTheRun) {
+  EXPECT_NE(error_of("raise SystemExit(3)").find("ended with exit code 3"), std::string::npos);
+  EXPECT_NE(error_of("import os; os.kill(os.getpid(), 9)").find("ended by signal 9"),
+            std::string::npos);
+  EXPECT_NE(error_of("import time; time.sleep(100)", 0.2).find("gave no answer within 200 ms"),
+            std::string::npos);
+  EXPECT_NE(error_of("import os, time; os.close(1); os.close(0); time.sleep(100)")
+                .find("closed its standard output"),
+            std::string::npos);
+  const Workload w = workload({job(seconds(1))});
+  try {
+    simulate({"no-such-program"}, w);
+    FAIL();
+  } catch (const PolicyError& e) {
+    EXPECT_NE(std::string(e.what()).find("cannot be started: no-such-program: No such file"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
+TEST(External, MayPreemptJoinAndWake) {
+  // Starts job 0, is woken at 2 s, takes it off and starts job 1, then both together.
+  const std::string python = R"(import sys, json
+hello = json.loads(input())
+assert hello['start'] == 'join' and len(hello['nodes']) == 2, hello
+print('{"protocol": "corun-policy", "version": 1}', flush=True)
+seen = []
+for line in sys.stdin:
+    view = json.loads(line)
+    seen += [e['event'] for e in view['events']]
+    t, d = view['time_ns'], []
+    if t == 0 and 0 in view['waiting']:
+        d = [{'event': 'start', 'jobs': [0], 'gpus': [0]}, {'event': 'wake', 'time_ns': 2000000000}]
+    elif t == 2000000000 and 1 in view['waiting']:
+        d = [{'event': 'preempt', 'jobs': [0]}, {'event': 'start', 'jobs': [1], 'gpus': [0]}]
+    elif t == 2000000000 and 0 in view['waiting']:
+        assert view['free'] == [1] and seen == ['arrive', 'arrive', 'preempt'], (view, seen)
+        d = [{'event': 'start', 'jobs': [0], 'gpus': [0]}]
+    print(json.dumps({'decisions': d}), flush=True)
+)";
+  const Workload w = workload({job(seconds(10)), job(seconds(4))});
+  const RunResult r = simulate({"python3", "-c", python}, w, 20, "join");
+  // Together at 1 / 1.5 speed from 2 s to 8 s; then 4 s of job 0 are left.
+  EXPECT_EQ(r.record.jobs[1].finish, seconds(8));
+  EXPECT_EQ(r.record.jobs[0].finish, seconds(12));
+  EXPECT_EQ(r.record.jobs[0].preemptions, 1);
+}
+
+TEST(External, ACommandMustBeGiven) {
+  const Outcome r = run_corun({"replay", "--set", "policies=[{name: external}]"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("policy 'external' needs command"), std::string::npos) << r.err;
+  const Outcome dies = run_corun(
+      {"replay", "--quiet", "--set", "policies=[{name: external, command: [\"false\"]}]"});
+  EXPECT_EQ(dies.code, 2);
+  EXPECT_NE(dies.err.find("policies=[{name: external, command: [\"false\"]}]: policy 'external' "
+                          "broke the rule 'answer': 'false' ended with exit code 1"),
+            std::string::npos)
+      << dies.err;
+}
+
+}  // namespace
+}  // namespace corun::test

@@ -45,7 +45,7 @@ struct CommandLine {
   boost::program_options::options_description own{"Options of this command"};
   std::string positional;         ///< name of the optional positional argument, or empty
   std::string second_positional;  ///< of the one after it, or empty
-  bool configured = true;  ///< takes a configuration: --set, --dump-config apply
+  bool configured = true;         ///< takes a configuration: --set, --dump-config apply
 };
 
 /// Parses; empty when `--help` was asked for and printed. Throws InputError naming the flag.
@@ -79,6 +79,7 @@ std::string version();
 std::string commit();
 
 int replay_command(const std::vector<std::string>& arguments);
+int sweep_command(const std::vector<std::string>& arguments);
 int recommend_command(const std::vector<std::string>& arguments);
 int model_command(const std::vector<std::string>& arguments);
 int trace_command(const std::vector<std::string>& arguments);

@@ -20,7 +20,7 @@ struct WorkloadConfig {
   std::optional<std::string> order;   ///< shuffled | trace; null: the source's own default
   std::int64_t jobs = 24;             ///< how many jobs a generated source makes
   std::optional<double> load;         ///< offered work over capacity; null: all jobs at time 0
-  std::string profiles = "none";     ///< none | jrs: what jobs without a profile get
+  std::string profiles = "none";      ///< none | jrs: what jobs without a profile get
 };
 
 struct OomConfig {
@@ -81,9 +81,9 @@ struct PreemptionConfig {
 };
 
 struct ControlConfig {
-  std::string mode = "events";  ///< events | rounds
-  std::string start = "group";  ///< group | join
-  std::string plan = "online";  ///< online | once
+  std::string mode = "events";         ///< events | rounds
+  std::string start = "group";         ///< group | join
+  std::string plan = "online";         ///< online | once
   std::optional<double> round_s;       ///< rounds: length of one; events: passes at multiples of it
   std::optional<double> reallocate_s;  ///< least time between two passes
   std::optional<double> tick_s;

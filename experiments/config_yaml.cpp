@@ -698,31 +698,9 @@ std::vector<Step> parse_path(std::string_view path) {
   return steps;
 }
 
-void apply_override(YamlNode& root, const std::string& text) {
-  const std::string place = "--set " + printable(text, kYamlBytesMax);
-  const std::size_t equals = text.find('=');
-  const std::vector<Step> steps = parse_path(std::string_view(text).substr(0, equals));
-  if (equals == std::string::npos || steps.empty()) {
-    throw InputError(place,
-                     "expected KEY.PATH=VALUE such as replications=50 or policies[0].epsilon=0.5");
-  }
-  const std::string_view written = std::string_view(text).substr(equals + 1);
-  const std::size_t content = written.find_first_not_of(" \t\r\n");
-  if (content == std::string_view::npos || written[content] == '#') {
-    throw InputError(place, "found no value, expected KEY.PATH=VALUE; write null for none");
-  }
-  YamlNode value = parse_yaml(written, place, false);
-  if ((value.kind == Kind::kMap && written[content] != '{') ||
-      (value.kind == Kind::kSequence && written[content] != '[')) {
-    throw InputError(place, fmt::format("found {} without brackets, expected a value on one line"
-                                        " such as 5, [a, b] or {{key: value}}",
-                                        value.description()));
-  }
-
-  const std::vector<std::string_view> known = keys_of<Config>();
-  if (std::find(known.begin(), known.end(), steps.front().key) == known.end()) {
-    throw InputError(place, unknown_key_message("", steps.front().key, known));
-  }
+/// Puts `value` where the steps lead, as docs/configuration.md says of --set.
+void set_at(YamlNode& root, const std::vector<Step>& steps, YamlNode value,
+            const std::string& place) {
   YamlNode* node = &root;
   std::string path;  // of `node`
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -765,6 +743,7 @@ void apply_override(YamlNode& root, const std::string& text) {
       if (!fill) {
         fresh.kind = Kind::kMap;
         fresh.source = value.source;
+        fresh.key_offset = value.key_offset;
       }
       fresh.key = step.key;
       child = &node->children.emplace_back(std::move(fresh));
@@ -772,13 +751,13 @@ void apply_override(YamlNode& root, const std::string& text) {
     node = child;
   }
   value.key = node->key;
-  value.key_offset = 0;
   *node = std::move(value);
 }
 
 /// What `control.mode: rounds` needs and what it has no room for.
 void check_rounds(const Config& config) {
-  constexpr double kShortestRound = 1e-3;  // below it rounds are no rounds, and their number overflows
+  constexpr double kShortestRound =
+      1e-3;  // below it rounds are no rounds, and their number overflows
   if (!config.control.round_s || *config.control.round_s < kShortestRound) {
     throw InputError(
         config.place(config.control.round_s ? "control.round_s" : "control.mode"),
@@ -788,9 +767,9 @@ void check_rounds(const Config& config) {
   }
   const auto refuse = [&](const std::string& key, const std::string& found,
                           std::string_view expected) {
-    throw InputError(config.place(key),
-                     fmt::format("{}: found {}, expected {} with control.mode: rounds", key, found,
-                                 expected));
+    throw InputError(
+        config.place(key),
+        fmt::format("{}: found {}, expected {} with control.mode: rounds", key, found, expected));
   };
   if (config.control.start != "group") refuse("control.start", config.control.start, "group");
   if (config.control.tick_s) {
@@ -922,6 +901,44 @@ std::string yaml_flow(const Json& value) {
 }
 
 }  // namespace
+
+void apply_override(YamlNode& root, const std::string& text) {
+  const std::string place = "--set " + printable(text, kYamlBytesMax);
+  const std::size_t equals = text.find('=');
+  const std::vector<Step> steps = parse_path(std::string_view(text).substr(0, equals));
+  if (equals == std::string::npos || steps.empty()) {
+    throw InputError(place,
+                     "expected KEY.PATH=VALUE such as replications=50 or policies[0].epsilon=0.5");
+  }
+  const std::string_view written = std::string_view(text).substr(equals + 1);
+  const std::size_t content = written.find_first_not_of(" \t\r\n");
+  if (content == std::string_view::npos || written[content] == '#') {
+    throw InputError(place, "found no value, expected KEY.PATH=VALUE; write null for none");
+  }
+  YamlNode value = parse_yaml(written, place, false);
+  if ((value.kind == Kind::kMap && written[content] != '{') ||
+      (value.kind == Kind::kSequence && written[content] != '[')) {
+    throw InputError(place, fmt::format("found {} without brackets, expected a value on one line"
+                                        " such as 5, [a, b] or {{key: value}}",
+                                        value.description()));
+  }
+
+  const std::vector<std::string_view> known = keys_of<Config>();
+  if (std::find(known.begin(), known.end(), steps.front().key) == known.end()) {
+    throw InputError(place, unknown_key_message("", steps.front().key, known));
+  }
+  set_at(root, steps, std::move(value), place);
+}
+
+void set_key(YamlNode& root, std::string_view path, YamlNode value, const std::string& place) {
+  const std::vector<Step> steps = parse_path(path);
+  if (steps.empty()) {
+    throw InputError(place, fmt::format("found '{}', expected the path of a key such as "
+                                        "cluster.nodes or policies[0].epsilon",
+                                        printable(path)));
+  }
+  set_at(root, steps, std::move(value), place);
+}
 
 Config config_from_tree(YamlNode root, std::span<const std::string> overrides,
                         std::span<const PolicyEntry> policies) {

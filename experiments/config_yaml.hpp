@@ -36,6 +36,12 @@ Config default_config_with(std::span<const std::string> overrides,
 Config config_from_tree(YamlNode root, std::span<const std::string> overrides,
                         std::span<const PolicyEntry> policies);
 
+/// Sets one key of a tree, as an override does: "policies[0].epsilon=0.5" by text, or its path with
+/// a value at hand. What is wrong with the path is told at `place`, what is wrong with the value at
+/// its own; a key that does not exist is found by config_from_tree, at `value.key_offset`.
+void apply_override(YamlNode& root, const std::string& text);
+void set_key(YamlNode& root, std::string_view path, YamlNode value, const std::string& place);
+
 /// The effective configuration, every key but the parameters of policies that nobody gave. Reading
 /// it gives the same Config but for `places` and `directory`.
 std::string dump_yaml(const Config& config);

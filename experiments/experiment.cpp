@@ -423,9 +423,10 @@ const GavelThroughputs& Experiment::throughputs() {
   }
   const std::string_view gpu = gpu_of_gavel(config_.cluster.gpu_type);
   if (gpu.empty()) {
-    throw InputError(config_.place("cluster.gpu_type"),
-                     "found " + printable(config_.cluster.gpu_type) +
-                         ", but Gavel has rates for V100-16GB, P100-16GB and K80; take one of them");
+    throw InputError(
+        config_.place("cluster.gpu_type"),
+        "found " + printable(config_.cluster.gpu_type) +
+            ", but Gavel has rates for V100-16GB, P100-16GB and K80; take one of them");
   }
   return throughputs_.emplace(read_gavel_throughputs(path, gpu, keys_));
 }
@@ -592,9 +593,10 @@ void Experiment::build_policies() {
     instance.config = &p;
     instance.place = config_.place("policies[" + std::to_string(i) + "]");
     if (instance.entry->needs_estimates && config_.estimates.duration == "none") {
-      throw InputError(instance.place, "policy '" + p.name +
-                                           "' goes by estimates of run time, found "
-                                           "estimates.duration: none; set it to exact or lognormal");
+      throw InputError(instance.place,
+                       "policy '" + p.name +
+                           "' goes by estimates of run time, found "
+                           "estimates.duration: none; set it to exact or lognormal");
     }
     instance.granted_truth =
         instance.entry->needs == PolicyNeeds::kTruth ||
@@ -729,9 +731,8 @@ void Experiment::check_trace() {
       std::max_element(trace.workload.jobs.begin(), trace.workload.jobs.end(),
                        [](const JobSpec& a, const JobSpec& b) { return a.gpus < b.gpus; });
   const int largest_node = std::ranges::max_element(cluster_.nodes, {}, &NodeSpec::gpus)->gpus;
-  const auto pods = std::find_if(policies_.begin(), policies_.end(), [](const PolicyInstance& p) {
-    return p.entry->one_node;
-  });
+  const auto pods = std::find_if(policies_.begin(), policies_.end(),
+                                 [](const PolicyInstance& p) { return p.entry->one_node; });
   if (pods == policies_.end() || widest->gpus <= largest_node) return;
   const std::string what =
       "job '" +
@@ -747,7 +748,8 @@ void Experiment::check_trace() {
 }
 
 std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
-  if (file_trace_ && config_.workload.profiles == "none" && config_.workload.order.value_or("") != "shuffled" &&
+  if (file_trace_ && config_.workload.profiles == "none" &&
+      config_.workload.order.value_or("") != "shuffled" &&
       (config_.workload.order || !file_trace_->shuffled_by_default)) {
     return file_trace_;
   }
@@ -988,9 +990,10 @@ PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace
 
   const bool rounds = config_.control.mode == "rounds";
   if (rounds && inner->joins_always()) {
-    throw InputError(policy.place, "policy '" + policy.label +
-                                       "' places jobs beside running ones, and control.mode: rounds "
-                                       "starts whole groups on empty GPUs; leave it out");
+    throw InputError(policy.place,
+                     "policy '" + policy.label +
+                         "' places jobs beside running ones, and control.mode: rounds "
+                         "starts whole groups on empty GPUs; leave it out");
   }
   SimulationOptions options;
   if (config_.world.noise) options.noise_seed = seed_of(number);

@@ -155,8 +155,8 @@ class Experiment {
   std::shared_ptr<const Trace> file_trace_;       ///< of sources that read a file: read once
   std::map<std::string, PairTable> pair_tables_;  ///< by path
   std::optional<GavelThroughputs> throughputs_;
-  const PairTable* source_pairs_ = nullptr;       ///< of sources that draw from a table
-  mutable WorkloadKeys keys_;                     ///< hands out keys while traces are generated
+  const PairTable* source_pairs_ = nullptr;  ///< of sources that draw from a table
+  mutable WorkloadKeys keys_;                ///< hands out keys while traces are generated
   mutable std::mutex keys_mutex_;
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;

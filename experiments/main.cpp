@@ -21,9 +21,11 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 6> kCommands{{
+constexpr std::array<Command, 7> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
+    {"sweep", "many configurations on all cores or a cluster, and what they answer",
+     corun::sweep_command},
     {"recommend", "who should sit with whom: a queue of profiles in, groups out",
      corun::recommend_command},
     {"kb", "knowledge base: from profiles and measured co-runs to what policies believe",

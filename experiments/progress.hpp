@@ -6,11 +6,12 @@
 
 namespace corun {
 
-/// A progress bar on stderr, drawn only when that is a terminal and not asked to be quiet; at most ten
-/// times a second, wiped when done.
+/// A progress bar on stderr, drawn only when that is a terminal and not asked to be quiet; at most
+/// ten times a second, wiped when done.
 class Progress {
  public:
-  Progress(std::string what, bool quiet);
+  /// The rate is that of what is done beyond `already_done` from now on.
+  Progress(std::string what, bool quiet, std::size_t already_done = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -22,6 +23,7 @@ class Progress {
   std::string what_;
   bool drawn_ = false;
   bool enabled_;
+  std::size_t already_done_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_;
 };

@@ -29,292 +29,18 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/atomic_file.hpp"
+#include "experiments/hdf5_table.hpp"
 #include "sim/error.hpp"
 
 namespace corun {
 
 namespace fs = std::filesystem;
 
-std::mutex& hdf5_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
+using namespace hdf5;  // NOLINT: this file is about nothing else
 
 namespace {
 
-// Rows are packed in memory as they lie in the file, so that HDF5 has nothing to convert.
-static_assert(std::endian::native == std::endian::little, "rows are packed little-endian");
-
 constexpr const char* kPlace = "--output";
-constexpr std::size_t kChunkBytes = 256 * 1024;
-constexpr unsigned kDeflateLevel = 1;  // higher levels take longer and save little on these columns
-
-// ---- HDF5 handles -------------------------------------------------------------------------------
-
-[[noreturn]] void fail(const char* doing) {
-  // Files are built in memory: what fails here is memory or a mistake of ours, never the disk.
-  throw std::runtime_error(std::string("the HDF5 library could not ") + doing +
-                           " of the results (out of memory?)");
-}
-
-void check(herr_t status, const char* doing) {
-  if (status < 0) fail(doing);
-}
-
-/// Owns an identifier of the HDF5 library.
-class Handle {
- public:
-  using Close = herr_t (*)(hid_t);
-
-  Handle(hid_t id, Close close, const char* doing) : id_(id), close_(close) {
-    if (id_ < 0) fail(doing);
-  }
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  Handle& operator=(Handle&&) = delete;
-
-  operator hid_t() const { return id_; }  // NOLINT: the library's functions take the identifier
-
- private:
-  hid_t id_;
-  Close close_;
-};
-
-/// The library prints its error stack unless told not to; ours are exceptions.
-void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
-
-Handle text_type(std::size_t width) {
-  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "make a type");
-  check(H5Tset_size(type, width), "make a type");
-  check(H5Tset_strpad(type, H5T_STR_NULLPAD), "make a type");
-  check(H5Tset_cset(type, H5T_CSET_UTF8), "make a type");
-  return type;
-}
-
-/// What h5py writes for bool and reads as bool.
-Handle bool_type() {
-  Handle type(H5Tenum_create(H5T_STD_I8LE), H5Tclose, "make a type");
-  std::int8_t value = 0;
-  check(H5Tenum_insert(type, "FALSE", &value), "make a type");
-  value = 1;
-  check(H5Tenum_insert(type, "TRUE", &value), "make a type");
-  return type;
-}
-
-// ---- attributes ---------------------------------------------------------------------------------
-
-void write_attribute(hid_t object, const std::string& name, hid_t type, hid_t space,
-                     const void* data) {
-  const Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose, "make an attribute");
-  // An empty array has no data to point at, which the library would refuse.
-  if (data != nullptr) check(H5Awrite(attribute, type, data), "write an attribute");
-}
-
-void write_attribute(hid_t object, const std::string& name, std::int64_t value) {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose, "make a space");
-  write_attribute(object, name, H5T_STD_I64LE, space, &value);
-}
-
-void write_attribute(hid_t object, const std::string& name, std::uint64_t value) {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose, "make a space");
-  write_attribute(object, name, H5T_STD_U64LE, space, &value);
-}
-
-void write_attribute(hid_t object, const std::string& name, double value) {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose, "make a space");
-  write_attribute(object, name, H5T_IEEE_F64LE, space, &value);
-}
-
-/// Of variable length: those reach h5py as str, and may be longer than 64 KiB.
-void write_attribute(hid_t object, const std::string& name, const std::string& value) {
-  const Handle type = text_type(H5T_VARIABLE);
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose, "make a space");
-  const char* text = value.c_str();
-  write_attribute(object, name, type, space, &text);
-}
-
-void write_attribute(hid_t object, const std::string& name, const std::vector<std::string>& value) {
-  const Handle type = text_type(H5T_VARIABLE);
-  const hsize_t size = value.size();
-  const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "make a space");
-  std::vector<const char*> texts;
-  texts.reserve(value.size());
-  for (const std::string& text : value) texts.push_back(text.c_str());
-  write_attribute(object, name, type, space, texts.data());
-}
-
-// ---- tables -------------------------------------------------------------------------------------
-
-enum class Kind : std::uint8_t { kInt32, kInt64, kReal, kBool, kText };
-
-struct Column {
-  std::string name;
-  Kind kind;
-  std::string units;  ///< empty where there is none (text, bool)
-  std::string description;
-  std::size_t width = 0;  ///< of text, in bytes
-
-  std::size_t bytes() const {
-    switch (kind) {
-      case Kind::kInt32:
-        return 4;
-      case Kind::kInt64:
-      case Kind::kReal:
-        return 8;
-      case Kind::kBool:
-        return 1;
-      case Kind::kText:
-        return width;
-    }
-    return 0;
-  }
-
-  Handle type() const {
-    const auto copy = [](hid_t type) { return Handle(H5Tcopy(type), H5Tclose, "make a type"); };
-    switch (kind) {
-      case Kind::kInt32:
-        return copy(H5T_STD_I32LE);
-      case Kind::kInt64:
-        return copy(H5T_STD_I64LE);
-      case Kind::kReal:
-        return copy(H5T_IEEE_F64LE);
-      case Kind::kBool:
-        return bool_type();
-      case Kind::kText:
-        break;
-    }
-    return text_type(width);
-  }
-};
-
-/// One table: values are put in the order of the columns, row after row, and go to the file chunk by
-/// chunk. finish() after the last row; only then is the dataset sure to be there.
-class Table {
- public:
-  Table(hid_t file, const char* name, const char* description, std::vector<Column> columns)
-      : file_(file),
-        name_(name),
-        description_(description),
-        columns_(std::move(columns)),
-        type_(make_type()) {}
-
-  hid_t id() const { return *data_; }
-
-  Table& integer(std::int64_t value) {
-    const Kind kind = columns_[next_].kind;
-    assert(kind == Kind::kInt32 || kind == Kind::kInt64);
-    const auto narrow = static_cast<std::int32_t>(value);
-    return kind == Kind::kInt32 ? put(&narrow, sizeof narrow) : put(&value, sizeof value);
-  }
-
-  Table& real(double value) {
-    assert(columns_[next_].kind == Kind::kReal);
-    // The sign and payload of a NaN mean nothing: one pattern only.
-    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
-    return put(&value, sizeof value);
-  }
-
-  Table& flag(bool value) {
-    assert(columns_[next_].kind == Kind::kBool);
-    const std::int8_t byte = value ? 1 : 0;
-    return put(&byte, sizeof byte);
-  }
-
-  Table& text(std::string_view value) {
-    assert(columns_[next_].kind == Kind::kText && value.size() <= columns_[next_].width);
-    const std::size_t width = columns_[next_].width;
-    value = value.substr(0, width);
-    buffer_.append(value);
-    buffer_.append(width - value.size(), '\0');
-    return column_done();
-  }
-
-  void finish() {
-    assert(next_ == 0);
-    write_rows();
-  }
-
- private:
-  Handle make_type() {
-    for (const Column& column : columns_) row_bytes_ += column.bytes();
-    chunk_rows_ = std::max<std::size_t>(1, kChunkBytes / row_bytes_);
-    Handle type(H5Tcreate(H5T_COMPOUND, row_bytes_), H5Tclose, "make a type");
-    std::size_t offset = 0;
-    for (const Column& column : columns_) {
-      check(H5Tinsert(type, column.name.c_str(), offset, column.type()), "make a type");
-      offset += column.bytes();
-    }
-    return type;
-  }
-
-  /// Waits for the first rows: a short table gets one chunk of just its size, since a chunk is
-  /// always written whole.
-  void make_dataset(std::size_t rows) {
-    const hsize_t none = 0;
-    const hsize_t any = H5S_UNLIMITED;
-    const hsize_t chunk = std::max<std::size_t>(1, std::min(rows, chunk_rows_));
-    const Handle space(H5Screate_simple(1, &none, &any), H5Sclose, "make a space");
-    const Handle how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
-    check(H5Pset_chunk(how, 1, &chunk), "set chunks");
-    check(H5Pset_shuffle(how), "set compression");
-    check(H5Pset_deflate(how, kDeflateLevel), "set compression");
-    check(H5Pset_obj_track_times(how, false), "set properties");  // no clock in the file
-    check(H5Pset_fill_time(how, H5D_FILL_TIME_ALLOC), "set properties");
-    data_.emplace(H5Dcreate2(file_, name_, type_, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
-                  "make a table");
-    write_attribute(*data_, "description", std::string(description_));
-    for (const Column& column : columns_) {
-      if (!column.units.empty()) write_attribute(*data_, column.name + "_units", column.units);
-      write_attribute(*data_, column.name + "_description", column.description);
-    }
-  }
-
-  Table& put(const void* value, std::size_t size) {
-    buffer_.append(static_cast<const char*>(value), size);
-    return column_done();
-  }
-
-  Table& column_done() {
-    if (++next_ == columns_.size()) {
-      next_ = 0;
-      if (buffer_.size() >= chunk_rows_ * row_bytes_) write_rows();
-    }
-    return *this;
-  }
-
-  void write_rows() {
-    const hsize_t count = buffer_.size() / row_bytes_;
-    if (!data_) make_dataset(count);
-    if (count == 0) return;
-    const hsize_t start = written_;
-    written_ += count;
-    check(H5Dset_extent(*data_, &written_), "extend a table");
-    const Handle file_space(H5Dget_space(*data_), H5Sclose, "make a space");
-    check(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, nullptr, &count, nullptr),
-          "select rows");
-    const Handle memory_space(H5Screate_simple(1, &count, nullptr), H5Sclose, "make a space");
-    check(H5Dwrite(*data_, type_, memory_space, file_space, H5P_DEFAULT, buffer_.data()),
-          "write a table");
-    buffer_.clear();
-  }
-
-  hid_t file_;
-  const char* name_;
-  const char* description_;
-  std::vector<Column> columns_;
-  std::size_t row_bytes_ = 0;
-  std::size_t chunk_rows_ = 0;
-  Handle type_;
-  std::optional<Handle> data_;
-  std::string buffer_;  ///< rows not yet in the file, packed
-  std::size_t next_ = 0;
-  hsize_t written_ = 0;
-};
 
 // ---- the layout ---------------------------------------------------------------------------------
 
@@ -331,14 +57,6 @@ struct Contents {
   std::span<const ReplicationView> replications;
   const ReplayResult* result = nullptr;
 };
-
-/// Wide enough for the longest text; HDF5 has no text of width 0.
-template <typename Range, typename Text>
-std::size_t width_of(const Range& range, Text text) {
-  std::size_t width = 1;
-  for (const auto& item : range) width = std::max(width, text(item).size());
-  return width;
-}
 
 double seconds_or_nan(const std::optional<Time>& t) {
   return t ? to_seconds(*t) : std::numeric_limits<double>::quiet_NaN();
@@ -709,27 +427,9 @@ class Layout {
   std::size_t unit_width_ = 1;
 };
 
-/// The bytes of the file. It is built in memory and written by us: the library keeps a half-closed
-/// file when a disk is full, and gives no reason.
-std::string file_image(const Contents& contents) {
-  const std::lock_guard lock(hdf5_mutex());
-  silence_hdf5();
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make a property list");
-  check(H5Pset_fapl_core(access, std::size_t{1} << 20, false), "set properties");
-  // The format is the same whatever version of the library writes it, and old ones can read it.
-  check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18), "set properties");
-  const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "make a property list");
-  check(H5Pset_obj_track_times(creation, false), "set properties");
-  // The library looks for a file of this name first: this one cannot exist.
-  const Handle file(H5Fcreate("/dev/null/corun", H5F_ACC_TRUNC, creation, access), H5Fclose,
-                    "make the file");
-  Layout(file, contents).write();
-  check(H5Fflush(file, H5F_SCOPE_GLOBAL), "put together the file");
-  const ssize_t size = H5Fget_file_image(file, nullptr, 0);
-  if (size < 0) fail("put together the file");
-  std::string image(static_cast<std::size_t>(size), '\0');
-  if (H5Fget_file_image(file, image.data(), image.size()) != size) fail("put together the file");
-  return image;
+/// The bytes of the file.
+std::string image_of(const Contents& contents) {
+  return file_image([&](hid_t file) { Layout(file, contents).write(); });
 }
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -924,7 +624,7 @@ struct ResultsWriter::Impl {
     views.reserve(batch.size());
     for (const Pending& p : batch) views.push_back({p.number, &p.names, &p.runs});
     std::ranges::sort(views, {}, &ReplicationView::number);
-    const std::string image = file_image({header, views});
+    const std::string image = image_of({header, views});
     if (parts == 0) sync_directory(directory_of(directory.path()));
     std::string name = std::to_string(parts);
     name.insert(0, name.size() < 6 ? 6 - name.size() : 0, '0');
@@ -989,7 +689,7 @@ void ResultsWriter::finish(const ReplayResult& result) {
   std::ranges::sort(views, {}, &ReplicationView::number);
   try {
     // The temporary file is in the directory of the parts, so that a kill leaves one thing behind.
-    write_file_atomically(impl_->target, file_image({impl_->header, views, &result}),
+    write_file_atomically(impl_->target, image_of({impl_->header, views, &result}),
                           impl_->directory.path() + "/results.tmp");
   } catch (const std::exception& error) {
     impl_->keep_parts = true;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -76,9 +75,6 @@ class ResultsWriter {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// Held around every use of the HDF5 library, which is not safe for threads.
-std::mutex& hdf5_mutex();
 
 /// How a run went, apart from its result.
 struct RunInfo {

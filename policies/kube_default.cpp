@@ -345,7 +345,10 @@ PolicyEntry kube_default_entry() {
   return {"kube-default",
           "one pod at a time to the best node by kube-scheduler's default scores, GPUs shared by "
           "time-slicing replicas (Kubernetes 1.30)",
-          PolicyNeeds::kNothing, parameter_specs(), make, true};
+          PolicyNeeds::kNothing,
+          parameter_specs(),
+          make,
+          true};
 }
 
 }  // namespace corun

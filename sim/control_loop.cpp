@@ -203,9 +203,9 @@ bool ControlLoop::may_reallocate() {
 void ControlLoop::pass() {
   if (options_.reallocate > Duration::zero() && !may_reallocate()) return;
   const auto nobody_waits = [this] {
-    return waiting_.empty() &&
-           (!policy_.rearranges() || static_cast<std::size_t>(backend_.state().empty_gpus().size()) ==
-                                         backend_.state().gpus().size());
+    return waiting_.empty() && (!policy_.rearranges() ||
+                                static_cast<std::size_t>(backend_.state().empty_gpus().size()) ==
+                                    backend_.state().gpus().size());
   };
   if (nobody_waits() && to_profile_.empty() && unprobed_.empty()) return;
   const Time next_round = round_up(backend_.now(), options_.round);

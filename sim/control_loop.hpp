@@ -111,7 +111,7 @@ class ControlLoop {
   std::vector<MemberOutcome> members_;
   std::size_t departures_ = 0;
   std::size_t arrived_ = 0;
-  bool changed_ = false;    ///< since the last reallocation
+  bool changed_ = false;  ///< since the last reallocation
   Time last_reallocation_{0};
   std::size_t passes_ = 0;
   EventLog* log_ = nullptr;

@@ -14,9 +14,9 @@ namespace corun {
 namespace {
 
 constexpr std::string_view kHeader = "time_ns,event,job,gpus";
-constexpr std::array<std::string_view, 10> kNames = {
-    "arrive", "profile", "profiled", "start", "finish", "oom", "fail", "probe", "probed",
-    "preempt"};
+constexpr std::array<std::string_view, 10> kNames = {"arrive", "profile", "profiled", "start",
+                                                     "finish", "oom",     "fail",     "probe",
+                                                     "probed", "preempt"};
 
 /// Only the spelling that the writer gives: no sign, no leading zero.
 template <typename T>

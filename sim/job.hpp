@@ -23,12 +23,14 @@ struct JobSpec {
   Duration work{0};  ///< solo run time on one (for a gang: each of its) reference GPU, J_a
   int gpus = 1;      ///< gang size: all of them at once
   int priority = 0;  ///< larger goes first where a policy knows priorities
-  int gpu_milli = 1000;  ///< what it asks of each of its GPUs [1/1000]; below 1000 only with one GPU
+  int gpu_milli =
+      1000;  ///< what it asks of each of its GPUs [1/1000]; below 1000 only with one GPU
   /// GPU models it may run on: bit i stands for Trace::gpu_models[i]; 0: any.
   std::uint32_t gpu_models = 0;
   std::uint32_t virtual_cluster = 0;  ///< index into Trace::virtual_clusters, where there are any
   std::int64_t steps = 0;  ///< `work` in whole training steps, where the trace counts them; else 0
-  double steps_per_s = 0;  ///< steps / work before `work` was rounded to nanoseconds; 0 without steps
+  double steps_per_s =
+      0;  ///< steps / work before `work` was rounded to nanoseconds; 0 without steps
   Profile profile;
   ResourceRequest request;
   std::optional<Duration> epoch;  ///< solo time of one epoch, for profiling.mode: epoch

@@ -43,7 +43,8 @@ std::span<const TraceEntry> trace_catalog() {
       {"csv", "corun's own job trace (docs/formats.md), from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys& keys) { return read_job_csv(r.path, keys); },
        looks_like_job_csv},
-      {"lucid", "jobs in the form of Lucid's simulator, with what they train, from `path`", true, false,
+      {"lucid", "jobs in the form of Lucid's simulator, with what they train, from `path`", true,
+       false,
        [](const TraceRequest& r, WorkloadKeys& keys) {
          return read_lucid_jobs(r.path, r.labels, keys);
        },

@@ -34,7 +34,8 @@ struct TraceEntry {
   Trace (*make)(const TraceRequest& request, WorkloadKeys& keys) = nullptr;
   /// Whether a file begins as this format does; nullptr: the format must be named.
   bool (*looks_like)(const TraceHead& head) = nullptr;
-  bool reads_rates = false;  ///< jobs are counted in steps: world.path has the rates that make it time
+  bool reads_rates =
+      false;  ///< jobs are counted in steps: world.path has the rates that make it time
 };
 
 std::span<const TraceEntry> trace_catalog();

@@ -29,15 +29,15 @@ struct Trace {
   /// What more is known of a job alone than a profile has room for: for worlds and beliefs, which ask
   /// by name. Empty where the profile is all.
   std::vector<SpeedTable::Feature> feature_list;
-  std::vector<double> features;      ///< jobs x feature_list, row-major; NaN: not known
+  std::vector<double> features;               ///< jobs x feature_list, row-major; NaN: not known
   std::vector<std::string> virtual_clusters;  ///< names; empty: one queue for the whole cluster
   std::vector<std::string> gpu_models;        ///< that JobSpec::gpu_models speaks of, 32 at most
   /// What a reader left out, by reason, for the output: "12 jobs without GPUs".
   std::vector<std::string> skipped;
   std::vector<std::string> files_beside;  ///< that were read beside the one named
-  std::string source;                ///< where the jobs come from, for the output
-  std::size_t imputed_profiles = 0;  ///< jobs whose profile stands in for an unpublished one
-  bool shuffled_by_default = false;  ///< workload.order when nobody says (DESIGN 4.8)
+  std::string source;                     ///< where the jobs come from, for the output
+  std::size_t imputed_profiles = 0;       ///< jobs whose profile stands in for an unpublished one
+  bool shuffled_by_default = false;       ///< workload.order when nobody says (DESIGN 4.8)
 };
 
 /// Appends a job, whose JobId is its position. `arrivals` is left to order_arrivals.

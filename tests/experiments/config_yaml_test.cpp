@@ -239,11 +239,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"rounds_tick", "control: {mode: rounds, round_s: 60, tick_s: 5}", "c.yaml:1:46",
                 "control.tick_s: found 5, expected null"},
         Refusal{"rounds_profiling",
-                "control: {mode: rounds, round_s: 60}\nprofiling: {mode: minute}\n",
-                "c.yaml:2:19", "profiling.mode: found minute, expected none or predictor"},
-        Refusal{"rounds_probing",
-                "control: {mode: rounds, round_s: 60}\nprobing: {probes: 2}\n", "c.yaml:2:19",
-                "probing.probes: found 2, expected 0"},
+                "control: {mode: rounds, round_s: 60}\nprofiling: {mode: minute}\n", "c.yaml:2:19",
+                "profiling.mode: found minute, expected none or predictor"},
+        Refusal{"rounds_probing", "control: {mode: rounds, round_s: 60}\nprobing: {probes: 2}\n",
+                "c.yaml:2:19", "probing.probes: found 2, expected 0"},
         Refusal{"mode_unknown", "control: {mode: round}", "c.yaml:1:17", "did you mean 'rounds'?"}),
     named);
 

@@ -10,7 +10,8 @@ With --commands neither is looked at, and replays take two replications: for a b
 prints the same, twenty times slower.
 What needs public data sets (NEEDS_DATA) is passed over, and named, where they are not there: the folder
 is that of CORUN_DATA, else ../shared/data beside the checkout.
-A command is any other line that begins with four spaces and `corun `. It runs in a folder of its own
+A command is any other line that begins with four spaces and `corun `, with the lines that a backslash at
+its end adds. It runs in a folder of its own
 with the program on the PATH and links to examples/ and experiments/, and must exit with 0. Exit code 1
 when a block differs, a page has none left to check, or a command fails.
 """
@@ -28,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "docs/models.md", "docs/knowledge.md"]  # have blocks of output
 BLOCK = re.compile(r"(<!-- output of: corun (.*?) -->\n)\n?((?:(?:    .*)?\n)*?)(?=\S|\Z)")
 FIGURE = re.compile(r"<!-- figure of: corun (.*?) -->\n!\[[^\]]*\]\((.*?)\)")
-COMMAND = re.compile(r"^    (corun .*?)(?:\s+#.*)?$", re.MULTILINE)
+COMMAND = re.compile(r"^    (corun (?:.*\\\n)*.*?)(?:\s+#.*)?$", re.MULTILINE)
 DATA = pathlib.Path(os.environ.get("CORUN_DATA") or ROOT / "../shared/data")
 DATA_FLAG = ["--data", str(DATA)] if DATA.is_dir() else []
 NEEDS_DATA = {  # data that are not part of the repository

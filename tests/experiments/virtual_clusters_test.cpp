@@ -49,13 +49,20 @@ TEST_F(VirtualClusters, ShareNothing) {
                                 "job_id,vc,gpu_num,submit_time,duration\n"
                                 "1,a,1,0,10\n2,a,1,0,10\n3,b,1,0,4\n");
   const auto mean_jct = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments{
-        "replay",      "--set",      "workload.source=lucid",
-        "--set",       "workload.path=" + jobs,
-        "--set",       "world.model=none",
-        "--set",       "policies=[{name: exclusive}]",
-        "--set",       "replications=1",
-        "--format",    "json",       "--quiet"};
+    std::vector<std::string> arguments{"replay",
+                                       "--set",
+                                       "workload.source=lucid",
+                                       "--set",
+                                       "workload.path=" + jobs,
+                                       "--set",
+                                       "world.model=none",
+                                       "--set",
+                                       "policies=[{name: exclusive}]",
+                                       "--set",
+                                       "replications=1",
+                                       "--format",
+                                       "json",
+                                       "--quiet"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto result = test::run_corun(arguments);
     EXPECT_EQ(result.code, 0) << result.err;

@@ -750,7 +750,9 @@ TEST(ClosedForm, ASinkGivesTheSameMetrics) {
                                job(10s).at(31s).memory(600).util(20), job(7s).at(80s)});
   const ClusterSpec spec = cluster(1, 2, 1, 1000);
   const auto script = [] {
-    return steps({{{J(0), J(1), J(2)}, {G(0)}}, {{J(3)}, {G(0), G(1)}, 25s}, {{J(4)}, {G(1)}},
+    return steps({{{J(0), J(1), J(2)}, {G(0)}},
+                  {{J(3)}, {G(0), G(1)}, 25s},
+                  {{J(4)}, {G(1)}},
                   {{J(5)}, {G(1)}}});
   };
   ScriptedPolicy policy = script();

@@ -97,7 +97,8 @@ TEST(LucidRates, BothFormsGiveTheSameRows) {
   std::ofstream(directory.path("pairs.csv"))
       << "pair_id,job_a,norm_a,job_b,norm_b\n0,M|D|32|0,0.5,N|D|64|1,1.1\n";
   std::ofstream(directory.path("colocate.csv"))
-      << ",model1,dataset1,gpu_num1,batchsize1,amp1,speed1,model2,dataset2,gpu_num2,batchsize2,amp2,"
+      << ",model1,dataset1,gpu_num1,batchsize1,amp1,speed1,model2,dataset2,gpu_num2,batchsize2,"
+         "amp2,"
          "speed2,gpu_util,gmem_util,gmem\n"
       << "0,M,D,1,32,0,0.5,N,D,1,64,1,1.1,90,20,3000\n";
   WorkloadKeys keys;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/sweep_journal.hpp"
+#include "experiments/sweep_plan.hpp"
+
+/// Many configurations, each over many seeds, on all threads (docs/sweeps.md).
+namespace corun {
+
+/// One of `of` equal parts of a sweep, counted from 1. Points are dealt in turn; where there are
+/// fewer than four for each part, replications are.
+struct SweepShard {
+  std::size_t number = 1;
+  std::size_t of = 1;
+
+  bool holds(const SweepPlan& plan, const SweepUnit& unit) const {
+    if (plan.points() >= 4 * of) return unit.point % of == number - 1;
+    return (unit.point + unit.replication) % of == number - 1;
+  }
+};
+
+struct SweepOptions {
+  unsigned threads = 1;
+  SweepShard shard;
+  std::string data_directory;               ///< as for Experiment
+  const std::atomic<bool>* stop = nullptr;  ///< set from outside: the runs in hand are dropped
+  /// Called once per finished replication, one call at a time.
+  std::function<void(std::size_t finished, std::size_t total)> on_finished;
+};
+
+struct SweepOutcome {
+  std::size_t finished = 0;  ///< replications of this shard that the journal holds now
+  std::size_t total = 0;     ///< replications of this shard
+  bool interrupted() const { return finished < total; }
+};
+
+/// The sweep as a part of it must agree with the others.
+SweepIdentity sweep_identity(const SweepPlan& plan);
+
+/// Throws InputError when the journal is of another sweep, of another corun, or when a file that
+/// was read has changed since.
+void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan);
+
+/// Runs what the journal does not hold yet. `done` is what was read of it before, if it was there.
+///
+/// Each thread takes the next point, reads what it needs and runs its replications; when no point
+/// is left, threads take replications from points that others have begun. So a point's files are
+/// read once, nobody waits while there is work, and the end waits for one replication at most.
+/// Results do not depend on who ran what. Throws what a replication throws; for an InputError the
+/// point is named.
+SweepOutcome run_sweep(const SweepPlan& plan, SweepJournalWriter& journal,
+                       const SweepJournalIndex* done, const SweepOptions& options);
+
+}  // namespace corun

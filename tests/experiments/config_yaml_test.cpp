@@ -421,12 +421,13 @@ TEST(ConfigYaml, DefaultsAreThoseOfTheStructs) {
 TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
   EXPECT_EQ(
       to_json(parse("policies: [{name: min-slowdown, epsilon: 1, order: [[0, 2]]}]")).dump(),
-      R"({"workload":{"source":"jrs-queue","path":null,"order":null,"jobs":24,"load":null,)"
+      R"({"workload":{"source":"jrs-queue","path":null,"labels":null,"order":null,"jobs":24,"load":null,)"
       R"("profiles":"none"},)"
       R"("cluster":{"path":null,"nodes":4,"gpus_per_node":1,"gpu_type":"V100-16GB",)"
       R"("gpu_memory_mib":null,)"
       R"("gpu_speed":1.0,"cpu_milli_per_node":32000,"memory_mib_per_node":131072,)"
-      R"("sharing":"time-slicing","max_jobs_per_gpu":null,"oom":{"ramp_s":30.0,"retries":3}},)"
+      R"("sharing":"time-slicing","max_jobs_per_gpu":null,)"
+      R"("virtual_clusters":null,"oom":{"ramp_s":30.0,"retries":3}},)"
       R"("world":{"model":"measured","fallback":"contention","path":null,"noise":true},)"
       R"("belief":{"model":"cluster-mean","initial":"jrs","known":1.0,"overrides":null},)"
       R"("estimates":{"duration":"none","sigma":0.5},)"
@@ -434,7 +435,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("probing":{"probes":0,"seconds":120.0,"keeps_progress":false},)"
       R"("preemption":{"save_s":0.0,"restore_s":0.0,"lost_work":0.0},)"
       R"("control":{"mode":"events","start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
-      R"("tick_s":null},)"
+      R"("tick_s":null,"tick_rule":"notice"},)"
       R"("policies":[{"name":"min-slowdown","epsilon":1.0,"order":[[0,2]]}],)"
       R"("replications":200,"seed":1})");
 }
@@ -542,14 +543,14 @@ TEST(ConfigYaml, RemembersPlacesOfValues) {
   const Config c = parse(kFull);
   EXPECT_EQ(c.place("workload.source"), "c.yaml:3:11");
   EXPECT_EQ(c.place("cluster.oom.retries"), "c.yaml:11:37");
-  EXPECT_EQ(c.place("control.reallocate_s"), "c.yaml:17:66");
-  EXPECT_EQ(c.place("policies"), "c.yaml:19:3");
-  EXPECT_EQ(c.place("policies[0]"), "c.yaml:19:5");
-  EXPECT_EQ(c.place("policies[1]"), "c.yaml:20:12");
-  EXPECT_EQ(c.place("policies[1].epsilon"), "c.yaml:20:65");
-  EXPECT_EQ(c.place("policies[2]"), "c.yaml:22:11");
-  EXPECT_EQ(c.place("policies[2].threshold"), "c.yaml:24:16");
-  EXPECT_EQ(c.place("seed"), "c.yaml:29:7");
+  EXPECT_EQ(c.place("control.reallocate_s"), "c.yaml:18:66");
+  EXPECT_EQ(c.place("policies"), "c.yaml:20:3");
+  EXPECT_EQ(c.place("policies[0]"), "c.yaml:20:5");
+  EXPECT_EQ(c.place("policies[1]"), "c.yaml:21:12");
+  EXPECT_EQ(c.place("policies[1].epsilon"), "c.yaml:21:65");
+  EXPECT_EQ(c.place("policies[2]"), "c.yaml:23:11");
+  EXPECT_EQ(c.place("policies[2].threshold"), "c.yaml:25:16");
+  EXPECT_EQ(c.place("seed"), "c.yaml:30:7");
   EXPECT_FALSE(parse("seed: 1").places.contains("replications"));
 }
 

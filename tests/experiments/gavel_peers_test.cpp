@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"minimize_makespan_g1", 4, true, 95917.592, 181195.676},
                     Case{"minimize_makespan_g1", 8, true, 51313.169, 96503.237},
                     Case{"minimize_makespan_g1", 16, true, 28293.058, 49736.214}),
-    [](const testing::TestParamInfo<Case>& info) { return info.param.name(); });
+    [](const testing::TestParamInfo<Case>& c) { return c.param.name(); });
 
 /// The JCT of the rules as they stand in the documentation, played round by round, for pairs and for
 /// whom Gavel has no published figures: the other GPU types, and jobs that arrive over time.
@@ -184,7 +184,7 @@ TEST(GavelPeers, RulesHoldForOtherGpusAndArrivalsOverTime) {
       for (const int gpus : {1, 3, 10}) {
         const Experiment e =
             experiment({"minimize_makespan_g1", gpus, packed, 0, 0}, {"cluster.gpu_type=" + gpu});
-        Trace trace = e.make_trace(0);
+        Trace trace = *e.make_trace(0);
         Time submit{0};
         for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
           trace.workload.jobs[j].submit = submit;

@@ -69,7 +69,7 @@ TEST_F(VirtualClusters, ShareNothing) {
     const auto json = nlohmann::json::parse(result.out);
     return json["policies"][0]["metrics"]["jct_s"]["mean"].get<double>();
   };
-  EXPECT_EQ(mean_jct({"--set", "cluster.nodes=2"}), (10 + 10 + 8) / 3.0);
+  EXPECT_EQ(mean_jct({"--set", "cluster.nodes=2"}), (10 + 10 + 14) / 3.0);
   const std::string vcs = file("vc.csv", "vc,nodes\nb,1\na,1\n");
   EXPECT_EQ(mean_jct({"--set", "cluster.virtual_clusters=" + vcs}), (10 + 20 + 4) / 3.0);
 }

@@ -142,10 +142,10 @@ class PlainFgd final : public Policy {
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     for (const JobId j : view.waiting()) {
       if (seen_.size() <= index(j)) seen_.resize(index(j) + 1);
-      if (!seen_[index(j)]) arrived_.push_back(j);
+      if (!seen_[index(j)]) arrived_.push_back(view.job(j));
       seen_[index(j)] = true;
     }
-    if (static_cast<double>(arrived_.size()) >= 2 * learnt_) learn(view);
+    if (static_cast<double>(arrived_.size()) >= 2 * learnt_) learn();
     for (const JobId j : view.waiting()) {
       const JobView& pod = view.job(j);
       double best = 1e300;
@@ -169,7 +169,7 @@ class PlainFgd final : public Policy {
           after.cpu -= pod.request.cpu_milli;
           after.memory -= pod.request.memory_mib;
           for (const std::size_t g : way) after.gpus[g] -= pod.gpu_milli;
-          const double growth = fragmentation(view, after) - fragmentation(view, before);
+          const double growth = fragmentation(after) - fragmentation(before);
           if (growth >= best) continue;
           best = growth;
           gpus.clear();
@@ -218,13 +218,12 @@ class PlainFgd final : public Policy {
            a.request.cpu_milli == b.request.cpu_milli &&
            a.request.memory_mib == b.request.memory_mib;
   }
-  void learn(const ClusterView& view) {
+  void learn() {
     learnt_ = static_cast<double>(arrived_.size());
     target_.clear();
-    for (const JobId j : arrived_) {
-      const auto at = std::find_if(target_.begin(), target_.end(), [&](const auto& t) {
-        return same(view.job(t.first), view.job(j));
-      });
+    for (const JobView& j : arrived_) {
+      const auto at = std::find_if(target_.begin(), target_.end(),
+                                   [&](const auto& t) { return same(t.first, j); });
       if (at == target_.end()) {
         target_.emplace_back(j, 1);
       } else {
@@ -240,10 +239,9 @@ class PlainFgd final : public Policy {
     }
     target_.resize(kinds);
   }
-  double fragmentation(const ClusterView& view, const State& s) const {
+  double fragmentation(const State& s) const {
     double sum = 0;
-    for (const auto& [j, popularity] : target_) {
-      const JobView& pod = view.job(j);
+    for (const auto& [pod, popularity] : target_) {
       const bool can = runs(s, pod);
       for (const int g : s.gpus) {
         if (!can || g < pod.gpu_milli) sum += popularity * g;
@@ -253,9 +251,9 @@ class PlainFgd final : public Policy {
   }
 
   std::vector<bool> seen_;
-  std::vector<JobId> arrived_;
+  std::vector<JobView> arrived_;
   double learnt_ = 0;
-  std::vector<std::pair<JobId, double>> target_;  ///< a job of the kind, its popularity
+  std::vector<std::pair<JobView, double>> target_;  ///< a job of the kind, its popularity
 };
 
 TEST(Fgd, DecidesAsThePapersFormulasDo) {

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -8,7 +7,6 @@
 
 #include "sim/metrics.hpp"
 #include "sim/text.hpp"
-#include "tests/support/public_data.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// fifo, sjf, srtf and las: who gets GPUs when, worked out by hand, and against the records that Lucid's
@@ -209,59 +207,6 @@ TEST(Las, WhoHasWaitedLongComesBackToTheFirstQueue) {
   // With the guard it is back after 10 s served and 3 x 10 s waited, that is at 40 s.
   const auto r = simulate("las", cluster(1, 1), jobs, thresholds({10}, 3));
   EXPECT_EQ(ends(r)[0], 50);
-}
-
-// ---- Lucid's own records ------------------------------------------------------------------------
-
-std::vector<std::vector<std::string>> table(const std::string& path) {
-  std::ifstream in(path);
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(in, line);) {
-    auto& row = rows.emplace_back();
-    std::size_t from = 0;
-    for (std::size_t to = 0; to != std::string::npos; from = to + 1) {
-      to = line.find(',', from);
-      row.push_back(line.substr(from, to == std::string::npos ? to : to - from));
-    }
-  }
-  return rows;
-}
-
-TEST(QueuePolicies, EveryJobStartsAndEndsAsInLucidsSimulator) {
-  if (!has_public_data("peers/lucid")) GTEST_SKIP() << not_checked("peers/lucid");
-  const std::string data = public_data("peers/lucid");
-  const auto column = [](const std::vector<std::string>& header, const char* name) {
-    return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
-  };
-  for (const std::string trace : {"philly4_d100_200", "philly3_d100_all"}) {
-    const auto rows = table(data + "/" + trace + ".csv");
-    const auto submit = column(rows[0], "submit_time"), duration = column(rows[0], "duration"),
-               gpus = column(rows[0], "gpu_num");
-    std::vector<JobSpec> jobs;
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      jobs.push_back(job(seconds(*parse_integer(rows[i][duration])))
-                         .at(seconds(*parse_integer(rows[i][submit])))
-                         .gpus(static_cast<int>(*parse_integer(rows[i][gpus]))));
-    }
-    for (const std::string policy : {"fifo", "sjf"}) {
-      for (const int nodes : {8, 16}) {
-        const RunResult r = simulate(policy, cluster(nodes, 8), jobs);
-        const std::string name =
-            "jobs_" + trace + "_" + policy + "_" + std::to_string(nodes) + ".csv";
-        const auto expected = table(data + "/" + name);
-        ASSERT_EQ(expected.size(), rows.size()) << name;
-        std::map<std::string, std::size_t> by_id;
-        for (std::size_t i = 1; i < rows.size(); ++i) by_id[rows[i][0]] = i - 1;
-        for (std::size_t i = 1; i < expected.size(); ++i) {
-          const JobRecord& record = r.record.jobs[by_id.at(expected[i][0])];
-          ASSERT_EQ(record.first_start, seconds(*parse_integer(expected[i][2])))
-              << name << ", job " << expected[i][0];
-          ASSERT_EQ(record.finish, seconds(*parse_integer(expected[i][3])))
-              << name << ", job " << expected[i][0];
-        }
-      }
-    }
-  }
 }
 
 }  // namespace

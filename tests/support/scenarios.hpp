@@ -74,7 +74,8 @@ inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits
   std::vector<JobSpec> jobs;
   const std::uint32_t count = 1 + rng.below(limits.jobs);
   for (std::uint32_t i = 0; i < count; ++i) {
-    JobBuilder j = job(time(1, 30)).at(time(0, busy));
+    JobBuilder j = job(time(1, 30));
+    j.at(time(0, busy));
     if (gangs && chance(0.3)) {
       j.gpus(static_cast<int>(1 + rng.below(static_cast<std::uint32_t>(s.cluster.gpu_count()))));
     }

@@ -66,7 +66,7 @@ TEST(LucidJobs, CountsWhatItPassesOver) {
 }
 
 TEST(LucidJobs, RefusesWithThePlace) {
-  EXPECT_NE(refusal("a,u,v,j,1,1,C,-1,5,D,M,1,0,1,8,7,1\n").find("jobs.csv:2:13"),
+  EXPECT_NE(refusal("a,u,v,j,1,1,C,-1,5,D,M,1,0,1,8,7,1\n").find("jobs.csv:2:15"),
             std::string::npos)
       << refusal("a,u,v,j,1,1,C,-1,5,D,M,1,0,1,8,7,1\n");
   EXPECT_NE(refusal("a,u,v,j,1.5,1,C,1,5,D,M,1,0,1,8,7,1\n").find("'gpu_num' is '1.5'"),

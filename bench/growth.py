@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""How time and memory of a replay grow with the number of jobs, at a fixed load.
+
+usage: growth.py [--corun PROGRAM] [--jobs N,N,...] [--policies NAME,...] [--update]
+
+For each size a trace is generated and replayed by one policy at a time, in processes of their own on one
+thread. `time per job` is CPU time, user and system, of the whole process, reading of the trace included.
+`beyond the trace` is the peak memory of the replay less that of `corun trace info`, which holds the same
+trace, per job. --update rewrites the table in docs/performance.md.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/performance.md"
+BEGIN, END = "<!-- growth: begin -->", "<!-- growth: end -->"
+GPUS = 256
+
+
+def measured(command):
+    """CPU seconds and peak bytes of a command that must succeed."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    err = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{err.decode()}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--corun", default=str(ROOT / "build/release/corun"))
+    parser.add_argument("--jobs", default="10000,100000,1000000,10000000")
+    parser.add_argument("--policies", default="fifo,fcfs,sjf,las,min-slowdown")
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    rows = ["| jobs | policy | time per job | beyond the trace, per job |", "|---:|---|---:|---:|"]
+    for jobs in [int(float(n)) for n in options.jobs.split(",")]:
+        with tempfile.TemporaryDirectory() as folder:
+            trace = f"{folder}/jobs.csv"
+            measured([options.corun, "trace", "generate", trace, "--jobs", str(jobs), "--gpus", str(GPUS), "--load", "0.7",
+                      "--quiet"])
+            _, trace_bytes = measured([options.corun, "trace", "info", trace, "--format", "json", "--quiet"])
+            for policy in options.policies.split(","):
+                cpu_s, peak = measured(
+                    [options.corun, "replay", "--quiet", "--threads", "1", "--format", "json", "--set", "workload.source=csv",
+                     "--set", f"workload.path={trace}", "--set", f"cluster.nodes={GPUS // 8}", "--set",
+                     "cluster.gpus_per_node=8", "--set", "replications=1", "--set", "estimates.duration=exact", "--set",
+                     f"policies=[{{name: {policy}}}]"])
+                rows.append(f"| {jobs} | {policy} | {cpu_s / jobs * 1e6:.2f} us | {(peak - trace_bytes) / jobs:.0f} B |")
+                print(rows[-1], flush=True)
+    if options.update:
+        page = PAGE.read_text()
+        text = "\n".join(rows) + "\n"
+        PAGE.write_text(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), f"{BEGIN}\n{text}{END}", page, flags=re.S))
+
+
+if __name__ == "__main__":
+    main()

@@ -90,6 +90,12 @@ struct ControlConfig {
   std::string tick_rule = "notice";  ///< notice | progress
 };
 
+/// Which jobs the figures are of; shares of all jobs, in order of submission.
+struct MeasureConfig {
+  double skip_first = 0;  ///< warm-up
+  double skip_last = 0;   ///< cool-down
+};
+
 /// monostate is null; pairs are cluster pairs, strings in a list are job names or texts, as the
 /// parameter's kind says.
 using PolicySetting =
@@ -112,6 +118,7 @@ struct Config {
   ProbingConfig probing;
   PreemptionConfig preemption;
   ControlConfig control;
+  MeasureConfig measure;
   std::vector<PolicyConfig> policies;  ///< never empty once read
   std::int64_t replications = 200;
   std::uint64_t seed = 1;

@@ -159,6 +159,12 @@ void visit(Visitor& v, ControlConfig& c) {
 }
 
 template <typename Visitor>
+void visit(Visitor& v, MeasureConfig& c) {
+  v.field("skip_first", c.skip_first, Number{0, 1});
+  v.field("skip_last", c.skip_last, Number{0, 1});
+}
+
+template <typename Visitor>
 void visit(Visitor& v, Config& c) {
   v.section("workload", c.workload);
   v.section("cluster", c.cluster);
@@ -169,6 +175,7 @@ void visit(Visitor& v, Config& c) {
   v.section("probing", c.probing);
   v.section("preemption", c.preemption);
   v.section("control", c.control);
+  v.section("measure", c.measure);
   v.policies("policies", c.policies);
   v.field("replications", c.replications, Whole{1, 10 * kMillion});
   v.field("seed", c.seed, Seed{0, std::numeric_limits<std::uint64_t>::max()});
@@ -781,6 +788,12 @@ void check_rounds(const Config& config) {
   if (config.probing.probes > 0) {
     refuse("probing.probes", std::to_string(config.probing.probes), "0");
   }
+  const PreemptionConfig& costs = config.preemption;
+  for (const auto& [key, value] : {std::pair{"preemption.save_s", costs.save_s},
+                                   {"preemption.restore_s", costs.restore_s},
+                                   {"preemption.lost_work", costs.lost_work}}) {
+    if (value != 0) refuse(key, fmt::format("{}", value), "0");
+  }
 }
 
 /// What no single key shows.
@@ -796,6 +809,19 @@ void check_together(const Config& config) {
                     config.cluster.nodes, config.cluster.gpus_per_node, kGpusMax));
   }
   if (config.control.mode == "rounds") check_rounds(config);
+  if (config.control.tick_rule == "progress" && !config.control.tick_s) {
+    throw InputError(config.place("control.tick_rule"),
+                     "control.tick_rule: found progress without ticks, expected control.tick_s "
+                     "beside it; set the length of a tick");
+  }
+  if (config.measure.skip_first + config.measure.skip_last >= 1) {
+    const bool by_first = config.places.contains("measure.skip_first");
+    const std::string key = by_first ? "measure.skip_first" : "measure.skip_last";
+    throw InputError(config.place(key),
+                     fmt::format("{}: skip_first {} and skip_last {} leave no job, expected less "
+                                 "than 1 together",
+                                 key, config.measure.skip_first, config.measure.skip_last));
+  }
   if (config.probing.probes > 0) {
     const auto refuse = [&](const std::string& found) {
       throw InputError(

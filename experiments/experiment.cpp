@@ -132,6 +132,19 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
                      "unknown workload source '" + config_.workload.source +
                          "': " + suggest(trace_catalog(), config_.workload.source));
   }
+  if (!source_->generates && !file_trace_) {
+    for (const char* key : {"workload.load", "workload.jobs"}) {
+      if (!config_.places.contains(key) ||
+          (key == std::string("workload.load") && !config_.workload.load)) {
+        continue;
+      }
+      throw InputError(config_.place(key),
+                       std::string(key) + " is for sources that generate jobs, and '" +
+                           config_.workload.source +
+                           "' does not; leave it out, or make a trace of that size and load: corun "
+                           "trace generate --like FILE");
+    }
+  }
   if (source_->reads_file && !file_trace_) {
     if (!config_.workload.path) {
       throw InputError(config_.place("workload.source"),
@@ -936,11 +949,27 @@ std::vector<JobView> Experiment::make_faces(const Trace& trace, std::size_t numb
   return faces;
 }
 
+SubmitWindow Experiment::measured_window(const Workload& workload) const {
+  const auto jobs = static_cast<double>(workload.arrivals.size());
+  const auto submit = [&](std::size_t place) {
+    return workload.jobs[index(workload.arrivals[place])].submit;
+  };
+  SubmitWindow window;
+  if (const double first = std::floor(config_.measure.skip_first * jobs); first > 0) {
+    window.from = submit(static_cast<std::size_t>(first));
+  }
+  if (const double last = std::floor(config_.measure.skip_last * jobs); last > 0) {
+    window.to = submit(workload.arrivals.size() - 1 - static_cast<std::size_t>(last));
+  }
+  return window;
+}
+
 PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
                                  const PolicyInstance& policy,
                                  const RunObservation& observation) const {
+  const SubmitWindow window = measured_window(trace.workload);
   std::optional<MetricsCollector> collector;
-  if (!observation.keep_records) collector.emplace(trace.names.size());
+  if (!observation.keep_records) collector.emplace(trace.names.size(), window);
   PolicyRun run;
   if (virtual_clusters_.empty()) {
     run = run_cluster(cluster_, trace, number, policy, observation,
@@ -971,7 +1000,8 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
     if (observation.log != nullptr) std::ranges::stable_sort(*observation.log, {}, &LogEntry::at);
     collector.reset();  // parts are put together from their records
   }
-  run.metrics = collector ? std::move(*collector).finish(run.record) : compute_metrics(run.record);
+  run.metrics =
+      collector ? std::move(*collector).finish(run.record) : compute_metrics(run.record, window);
   if (!observation.keep_records) {
     run.record.jobs = {};
     run.record.episodes = {};

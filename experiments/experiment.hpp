@@ -120,6 +120,7 @@ class Experiment {
   std::unique_ptr<World> make_world(const Trace& trace) const;
 
  private:
+  SubmitWindow measured_window(const Workload& workload) const;
   /// One cluster with one queue, without metrics; jobs and episodes go to the sink, if there is one.
   PolicyRun run_cluster(const ClusterSpec& cluster, const Trace& trace, std::size_t number,
                         const PolicyInstance& policy, const RunObservation& observation,

@@ -137,8 +137,10 @@ double kendall_tau(const Comparison& x, const Comparison& y) {
 void print_winner(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
                   Metric metric, bool smaller, const char* what) {
   const auto& policies = experiment.policies();
+  // Who never shares has slowdown 0 and saves nothing: a bound, not an answer.
   const auto usable = [&](std::size_t p) {
-    return !policies[p].granted_truth && policies[p].entry->name != "exclusive" &&
+    const Coverage& c = result.coverage_by_policy[p];
+    return !policies[p].granted_truth && c.measured + c.modelled + c.extrapolated > 0 &&
            !std::isnan(of(result.comparison.policies[p], metric).mean);
   };
   std::size_t best = policies.size();
@@ -231,6 +233,8 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   rows.front().insert(rows.front().end(), {"JCT s", "makespan s", "GPU util %", "measured %"});
   if (paper_queue) rows.front().push_back("paper: ISD / PS");
   bool truth = false;
+  double jobs_given_up = 0;
+  std::string given_up_under;
   bool oom = false;
   for (std::size_t p = 0; p < policies.size(); ++p) {
     const MetricIntervals& m = result.comparison.policies[p];
@@ -252,6 +256,10 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
     rows.push_back(std::move(row));
     truth |= policies[p].granted_truth;
     oom |= of(m, Metric::kOom).mean > 0;
+    if (const double failed = of(m, Metric::kFailed).mean; failed > 0) {
+      given_up_under += (given_up_under.empty() ? "" : ", ") + policies[p].label;
+      jobs_given_up = std::max(jobs_given_up, failed);
+    }
   }
   print_aligned(out, rows);
   fmt::print(out, "\n");
@@ -275,7 +283,16 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
                "paper: means over the printed rows of that JRS table, bins included; one run "
                "each, on its own pairs\n");
   }
-  if (oom) fmt::print(out, "jobs ran out of memory: see `oom` and `failed` in --format json\n");
+  if (!given_up_under.empty()) {
+    fmt::print(
+        out,
+        "up to {:.4g} of {} jobs were given up, out of memory once too often, under {}: times "
+        "and slowdowns are of the others\n",
+        jobs_given_up, jobs, given_up_under);
+  } else if (oom) {
+    fmt::print(out,
+               "some runs ended out of memory and were repeated: see `oom` in --format json\n");
+  }
   if (result.interrupted) {
     fmt::print(out, "interrupted: {} of {} replications\n", result.replications.size(),
                config.replications);

@@ -218,6 +218,13 @@ int run(const SweepRequest& request, const std::string& config) {
       request.note(output + ": was complete already");
       return kDone;
     }
+    if (!there.config.empty() && !begun) {
+      throw InputError("--output",
+                       fmt::format("'{}' holds the results of another sweep, or of another "
+                                   "corun; take another --output, or leave --resume out to "
+                                   "replace them",
+                                   output));
+    }
   }
   std::unique_ptr<SweepJournalIndex> done;
   if (begun) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -326,6 +327,15 @@ std::size_t write_sweep_results(const std::string& path,
 }
 
 SweepResults read_sweep_results(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    const std::string journal = path + ".journal";
+    throw InputError(path,
+                     std::filesystem::exists(journal, error)
+                         ? "no such file, but " + journal +
+                               " is of a sweep that was stopped: continue it with --resume"
+                         : "no such file, expected the results of corun sweep; check the path");
+  }
   const std::lock_guard lock(hdf5_mutex());
   silence_hdf5();
   try {

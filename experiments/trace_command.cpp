@@ -340,7 +340,9 @@ int convert(const std::vector<std::string>& arguments) {
   command.name = "trace convert";
   command.usage = "corun trace convert IN OUT [options]";
   command.summary =
-      "Writes a trace of jobs, in any format that corun reads, as corun's own CSV or in Standard\n"
+      "Writes a trace of jobs, in any format that corun reads but Gavel's (whose steps are time "
+      "only\n"
+      "beside a file of rates: replay it), as corun's own CSV or in Standard\n"
       "Workload Format, and prints its figures. What is left out is counted.";
   command.examples =
       "  corun trace convert examples/jobs.csv jobs.swf\n"

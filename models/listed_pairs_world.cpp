@@ -18,7 +18,8 @@ Provenance ListedPairsWorld::speeds(const Company& company, std::optional<std::u
                                     std::span<double> out) const {
   const auto residents = company.residents;
   std::fill(out.begin(), out.end(), 1.0);
-  if (residents.size() < 2) return Provenance::kAlone;
+  // Without a list nobody asks what company costs: there is nothing to know.
+  if (residents.size() < 2 || pairs_->size() == 0) return Provenance::kAlone;
   bool all_listed = true;
   for (std::size_t i = 0; i + 1 < residents.size(); ++i) {
     for (std::size_t k = i + 1; k < residents.size(); ++k) {

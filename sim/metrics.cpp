@@ -87,33 +87,40 @@ double differential_entropy(std::span<const double> sample) {
   return sum / static_cast<double>(n);
 }
 
-MetricsCollector::MetricsCollector(std::size_t jobs) {
+MetricsCollector::MetricsCollector(std::size_t jobs, SubmitWindow window) : window_(window) {
   for (auto* values : {&isd_, &jct_, &queue_, &stretch_}) values->assign(jobs, kNaN);
 }
 
 void MetricsCollector::job(JobId id, const JobRecord& job) {
-  ooms_ += job.ooms;
+  const bool measured = window_.holds(job.submit);
   first_submit_ = std::min(first_submit_, job.submit);
-  profiling_ += job.profiling;
   last_departure_ = std::max(last_departure_, job.finish);
+  if (measured) {
+    ++measured_;
+    ooms_ += job.ooms;
+    profiling_ += job.profiling;
+  }
   if (job.end == JobEnd::kFailed) {
-    ++failed_;
+    failed_ += measured ? 1 : 0;
     return;
   }
   last_finish_ = std::max(last_finish_, job.finish);
+  for (int g = 0; g < job.gpus; ++g) solo_sum_ += std::max(job.solo, job.whole_solo);
+  if (!measured) return;
+  ++finished_;
   isd_[index(id)] = job.isd();
   jct_[index(id)] = to_seconds(job.finish - job.submit);
   queue_[index(id)] = to_seconds(*job.first_start - job.submit);
   stretch_[index(id)] = jct_[index(id)] / to_seconds(job.work);
-  for (int g = 0; g < job.gpus; ++g) solo_sum_ += std::max(job.solo, job.whole_solo);
 }
 
 void MetricsCollector::episode(const EpisodeRecord& episode) {
+  if (!window_.holds(episode.start)) return;
   if (const auto value = episode.ps()) ps_.push_back(*value);
 }
 
-MetricValues compute_metrics(const RunRecord& run) {
-  MetricsCollector collector(run.jobs.size());
+MetricValues compute_metrics(const RunRecord& run, SubmitWindow window) {
+  MetricsCollector collector(run.jobs.size(), window);
   for (std::size_t j = 0; j < run.jobs.size(); ++j) {
     collector.job(static_cast<JobId>(j), run.jobs[j]);
   }
@@ -123,7 +130,7 @@ MetricValues compute_metrics(const RunRecord& run) {
 
 MetricValues MetricsCollector::finish(const RunRecord& run) && {
   const std::size_t jobs = jct_.size();
-  if (failed_ > 0) {  // they have no values
+  if (finished_ < jobs) {  // the others have no values
     std::vector<bool> has_finished;
     for (const double jct : jct_) has_finished.push_back(!std::isnan(jct));
     for (auto* values : {&isd_, &jct_, &queue_, &stretch_}) {
@@ -179,13 +186,15 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
     at(v, Metric::kOccupancy) = to_seconds(usage.busy) / capacity;
     // GPUs without a resident count as idle; busy time of unknown utilisation is left out.
     const double unknown = to_seconds(usage.busy) - usage.util_known_s;
-    if (capacity - unknown > 0) at(v, Metric::kGpuUtil) = usage.util_s / (capacity - unknown);
+    const bool known = usage.util_known_s > 0 || usage.busy == GpuTime{};
+    if (known && capacity - unknown > 0)
+      at(v, Metric::kGpuUtil) = usage.util_s / (capacity - unknown);
   }
   if (usage.mem_known_s > 0) at(v, Metric::kMemUtil) = usage.mem_s / usage.mem_known_s;
   at(v, Metric::kOom) = ooms_;
   at(v, Metric::kFailed) = failed_;
   at(v, Metric::kProfilingS) =
-      jobs == 0 ? kNaN : to_seconds(profiling_) / static_cast<double>(jobs);
+      measured_ == 0 ? kNaN : to_seconds(profiling_) / static_cast<double>(measured_);
   at(v, Metric::kJobs) = static_cast<double>(isd.size());
   return v;
 }

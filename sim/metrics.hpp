@@ -61,23 +61,36 @@ inline double at(const MetricValues& values, Metric m) {
   return values[static_cast<std::size_t>(m)];
 }
 
-MetricValues compute_metrics(const RunRecord& run);
+/// Jobs submitted from `from` to `to`, both included.
+struct SubmitWindow {
+  Time from{0};
+  Time to = kNever;
+  bool holds(Time submit) const { return from <= submit && submit <= to; }
+};
+
+/// With a window, figures of jobs (ISD, completion times, queueing, stretch, OOMs, counts) are of those
+/// submitted in it and `ps` of episodes that began in it; time averages, `ps_total`, makespan and last
+/// end are of the whole run. What an open system does while it fills and while it empties says little
+/// of how it does in between.
+MetricValues compute_metrics(const RunRecord& run, SubmitWindow window = {});
 
 /// The same from jobs and episodes as they come, in any order of jobs: the same bits. Keeps 32 bytes for
 /// each job and 8 for each episode.
 class MetricsCollector final : public RunSink {
  public:
-  explicit MetricsCollector(std::size_t jobs);
+  explicit MetricsCollector(std::size_t jobs, SubmitWindow window = {});
   void job(JobId id, const JobRecord& record) override;
   void episode(const EpisodeRecord& episode) override;
   /// `run` gives what is not of jobs and episodes. To be called once all jobs have come.
   MetricValues finish(const RunRecord& run) &&;
 
  private:
-  std::vector<double> isd_, jct_, queue_, stretch_;  ///< by job; NaN: has not finished
+  SubmitWindow window_;
+  std::vector<double> isd_, jct_, queue_, stretch_;  ///< by job; NaN: not finished, or not measured
   std::vector<double> ps_;                           ///< in order of the episodes' end
   GpuTime solo_sum_;  ///< of all work, kept probes and profiling included
   GpuTime profiling_;
+  std::size_t measured_ = 0, finished_ = 0;
   double ooms_ = 0, failed_ = 0;
   Time first_submit_ = kNever, last_finish_{0}, last_departure_{0};
 };

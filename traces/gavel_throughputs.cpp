@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <istream>
 #include <limits>
 #include <sstream>
 
@@ -10,6 +10,7 @@
 
 #include "sim/error.hpp"
 #include "sim/text.hpp"
+#include "traces/input_file.hpp"
 
 namespace corun {
 namespace {
@@ -330,27 +331,30 @@ std::optional<std::uint32_t> GavelThroughputs::find(std::string_view type,
 bool is_gavel_gpu(std::string_view gpu) { return std::ranges::find(kGpus, gpu) != kGpus.end(); }
 
 bool has_throughputs(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (in.peek() == 0xef) in.ignore(3);  // byte order mark
-  char first = 0;
-  return static_cast<bool>(in >> first) && first == '{';
+  std::string head;
+  try {
+    head = first_bytes(path, "a file of rates", 4096);
+  } catch (const InputError&) {
+    return false;
+  }
+  std::string_view rest = head;
+  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+  const std::size_t first = rest.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && rest[first] == '{';
 }
 
 GavelThroughputs read_gavel_throughputs(const std::string& path, std::string_view gpu,
                                         WorkloadKeys& keys) {
-  const std::string name = printable(path, path.size());
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  const auto size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
-  if (size < 0) {
-    throw InputError(name, "cannot be read, expected a file of rates; check path and permissions");
+  const std::string name = shown_path(path);
+  const auto in = open_input(path, "a file of rates");
+  std::string text;
+  std::array<char, 65536> block;
+  while (in->read(block.data(), block.size()) || in->gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(in->gcount()));
+    if (text.size() > kMostBytes) {
+      throw InputError(name, "is larger than 1 GiB, expected a file of rates; name another file");
+    }
   }
-  if (static_cast<std::size_t>(size) > kMostBytes) {
-    throw InputError(name, "is larger than 1 GiB, expected a file of rates; name another file");
-  }
-  std::string text(static_cast<std::size_t>(size), '\0');
-  in.seekg(0);
-  in.read(text.data(), size);
-  text.resize(static_cast<std::size_t>(in.gcount()));
   return parse_gavel_throughputs(text, name, gpu, keys);
 }
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +12,8 @@
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/input_file.hpp"
+#include "traces/trace_builder.hpp"
 
 namespace corun {
 namespace {
@@ -37,14 +39,8 @@ const std::vector<std::string> kSeven = {"job_type",    "command",   "steps_argu
                                          "total_steps", "arrival_s", "scale_factor"};
 
 /// A form is known by the tabs in the first line; none of them: the CSV.
-CsvOptions form_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::size_t tabs = 0;
-  for (std::size_t bytes = 0; bytes < kMaxRecordBytes; ++bytes) {
-    const int byte = in.get();
-    if (byte == '\n' || byte < 0) break;
-    tabs += byte == '\t';
-  }
+CsvOptions form_of(std::string_view head) {
+  const auto tabs = static_cast<std::size_t>(std::ranges::count(first_line(head), '\t'));
   if (tabs == 0) return {};
   return {
       .separator = '\t', .ignore_unknown = true, .header = tabs < kTen.size() - 1 ? kSeven : kTen};
@@ -67,15 +63,7 @@ bool knows(const GavelThroughputs& rates, std::string_view type) {
              "correct the type or give other rates");
 }
 
-}  // namespace
-
-Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates) {
-  if (rates == nullptr) {
-    throw InputError(printable(path, path.size()),
-                     "a Gavel trace counts steps, expected the rates that make them time; name "
-                     "Gavel's simulation_throughputs.json in world.path");
-  }
-  CsvReader csv(path, kColumns, form_of(path));
+Trace read(CsvReader& csv, const std::string& source, const GavelThroughputs* rates) {
   const auto id = csv.column("job_id");
   const auto arrival = csv.column("arrival_s");
   const auto type = csv.column("job_type");
@@ -83,7 +71,7 @@ Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates) {
   const auto total_steps = csv.column("total_steps");
 
   Trace trace;
-  trace.source = std::filesystem::path(path).filename().string();
+  trace.source = source;
   trace.feature_list = rates->pairs.speeds.features;
   std::unordered_map<std::string, std::size_t> line_of;
   std::size_t row = 0;
@@ -142,6 +130,30 @@ Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates) {
   }
   order_arrivals(trace);
   return trace;
+}
+
+/// Of the trace called `name`.
+void require_rates(const std::string& name, const GavelThroughputs* rates) {
+  if (rates != nullptr) return;
+  throw InputError(name,
+                   "a Gavel trace counts steps, expected the rates that make them time; name "
+                   "Gavel's simulation_throughputs.json in world.path");
+}
+
+}  // namespace
+
+Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates) {
+  require_rates(shown_path(path), rates);
+  CsvReader csv(path, kColumns, form_of(first_bytes(path, "a Gavel trace")));
+  return read(csv, std::filesystem::path(path).filename().string(), rates);
+}
+
+Trace parse_gavel_trace(std::string_view text, const std::string& name,
+                        const GavelThroughputs* rates) {
+  require_rates(name, rates);
+  std::istringstream in{std::string(text)};
+  CsvReader csv(in, name, kColumns, form_of(text));
+  return read(csv, name, rates);
 }
 
 }  // namespace corun

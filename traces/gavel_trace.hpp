@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "traces/gavel_throughputs.hpp"
 #include "traces/trace.hpp"
@@ -25,5 +26,8 @@ namespace corun {
 /// InputError for anything else the table above rules out, for a file without jobs, without rates
 /// (nullptr), and for a type that the rates do not know.
 Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates);
+/// The same from text, called `name` in messages.
+Trace parse_gavel_trace(std::string_view text, const std::string& name,
+                        const GavelThroughputs* rates);
 
 }  // namespace corun

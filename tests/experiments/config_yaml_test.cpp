@@ -184,6 +184,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"zero_round", "control: {round_s: 0}\n", "c.yaml:1:20",
                 "control.round_s: found '0'"},
         Refusal{"zero_tick", "control: {tick_s: 0.0}\n", "c.yaml:1:19", "control.tick_s"},
+        Refusal{"progress_without_ticks", "control: {tick_rule: progress}\n", "c.yaml:1:22",
+                "control.tick_s"},
+        Refusal{"no_job_measured", "measure: {skip_first: 0.5, skip_last: 0.5}\n", "c.yaml:1:23",
+                "leave no job"},
+        Refusal{"costs_in_rounds",
+                "control: {mode: rounds, round_s: 60}\npreemption: {save_s: 1}\n", "c.yaml:2:22",
+                "preemption.save_s"},
         Refusal{"zero_load", "workload: {load: 0}\n", "c.yaml:1:18", "workload.load"},
         Refusal{"zero_speed", "cluster: {gpu_speed: 0}\n", "c.yaml:1:22", "cluster.gpu_speed"},
         Refusal{"zero_memory", "cluster: {gpu_memory_mib: 0}\n", "c.yaml:1:27", "gpu_memory_mib"},
@@ -436,6 +443,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("preemption":{"save_s":0.0,"restore_s":0.0,"lost_work":0.0},)"
       R"("control":{"mode":"events","start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
       R"("tick_s":null,"tick_rule":"notice"},)"
+      R"("measure":{"skip_first":0.0,"skip_last":0.0},)"
       R"("policies":[{"name":"min-slowdown","epsilon":1.0,"order":[[0,2]]}],)"
       R"("replications":200,"seed":1})");
 }

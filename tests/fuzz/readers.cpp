@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "sim/error.hpp"
+#include "traces/gavel_throughputs.hpp"
+#include "traces/gavel_trace.hpp"
 #include "traces/helios.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
+#include "traces/lucid_jobs.hpp"
 #include "traces/muri.hpp"
 #include "traces/openb.hpp"
 #include "traces/pai_2020.hpp"
@@ -101,12 +104,18 @@ void read_nodes(std::string_view bytes) {
   }
 }
 
-void read_pai(std::string_view packed) {
+/// The text of the file, archives unpacked.
+std::string text_of(std::string_view packed) {
   std::istringstream file{std::string(packed)};
   const auto in = open_input(file, "file");
   // Not by the string's own constructor, which in libstdc++ 12 leaks where an iterator throws.
   std::string all;
   for (std::istreambuf_iterator<char> at(*in), end; at != end; ++at) all.push_back(*at);
+  return all;
+}
+
+void read_pai(std::string_view packed) {
+  const std::string all = text_of(packed);
   std::string_view bytes = all;
   std::array<std::string, 3> text;
   std::size_t tables = 0;
@@ -133,9 +142,40 @@ void read_pai(std::string_view packed) {
         WorkloadKeys());
 }
 
-constexpr std::array<Reader, 9> kReaders{{
+void read_gavel(std::string_view bytes) {
+  constexpr std::string_view kRates =
+      R"({"v100": {"('A', 1)": {"null": 2.5, "('A', 1)": [2, 2], "('B', 1)": [0, 0]},)"
+      R"("('B', 1)": {"null": 7.25, "('A', 1)": [0, 0], "('B', 1)": [1, 1]},)"
+      R"("('A', 2)": {
+    "null" : 4.5
+  }
+}
+})";
+  WorkloadKeys keys;
+const GavelThroughputs rates = parse_gavel_throughputs(kRates, "rates", "v100", keys);
+const Trace trace = parse_gavel_trace(text_of(bytes), "file", &rates);
+check_jobs(trace);
+for (const JobSpec& job : trace.workload.jobs) require(job.steps >= 1, "steps");
+}
+
+void read_gavel_rates(std::string_view bytes) {
+  WorkloadKeys keys;
+  const GavelThroughputs rates = parse_gavel_throughputs(text_of(bytes), "file", "v100", keys);
+  const SpeedTable& table = rates.pairs.speeds;
+  require(rates.alone.size() == table.jobs.size(), "rates alone");
+  for (const double rate : rates.alone) require(!(rate < 0), "a rate alone");
+  for (const SpeedTable::Row& row : table.rows) {
+    require(row.a < table.jobs.size() && row.b < table.jobs.size(), "a pair");
+    require(!(row.speed_a <= 0) && !(row.speed_b <= 0), "a speed");
+  }
+}
+
+constexpr std::array<Reader, 12> kReaders{{
     {"csv", read_keyed<read_job_csv>},
+    {"gavel", read_gavel},
+    {"gavel-rates", read_gavel_rates},
     {"helios", read_plain<read_helios>},
+    {"lucid", read_keyed<read_lucid_jobs>},
     {"philly", read_plain<read_philly>},
     {"pai-2020", read_pai},
     {"pai-simulator", read_plain<read_pai_simulator>},

@@ -742,6 +742,26 @@ TEST(ClosedForm, PartnersThatAreDueEndTogether) {
   EXPECT_EQ(finishes(r.record), (Times{3s, 3s}));
 }
 
+// ---- warm-up and cool-down -----------------------------------------------------------------------
+
+// Three jobs on one GPU, one after the other: JCT 10, 15, 20. Of the one in the middle alone it is 15; the
+// makespan is everybody's.
+TEST(ClosedForm, AWindowOfSubmissions) {
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 10s}, {{J(2)}, {G(0)}, 20s}});
+  const RunResult r = run(cluster(1, 1), workload({job(10s), job(10s).at(5s), job(10s).at(10s)}),
+                          ShareWorld(1), policy);
+  const MetricValues all = compute_metrics(r.record);
+  EXPECT_EQ(at(all, Metric::kJctS), 15);
+  EXPECT_EQ(at(all, Metric::kJobs), 3);
+  const MetricValues middle = compute_metrics(r.record, {1s, 9s});
+  EXPECT_EQ(at(middle, Metric::kJctS), 15);
+  EXPECT_EQ(at(middle, Metric::kQueueS), 5);
+  EXPECT_EQ(at(middle, Metric::kJobs), 1);
+  EXPECT_EQ(at(middle, Metric::kMakespanS), 30);
+  const MetricValues last = compute_metrics(r.record, {10s, kNever});
+  EXPECT_EQ(at(last, Metric::kJctS), 20);
+}
+
 // ---- records that are not kept --------------------------------------------------------------------
 
 TEST(ClosedForm, ASinkGivesTheSameMetrics) {

@@ -132,17 +132,20 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
                      "unknown workload source '" + config_.workload.source +
                          "': " + suggest(trace_catalog(), config_.workload.source));
   }
+  if (config_.workload.labels && config_.workload.source != "lucid") {
+    throw InputError(config_.place("workload.labels"),
+                     "workload.labels is for source lucid, found source " +
+                         config_.workload.source + "; leave it out");
+  }
   if (!source_->generates && !file_trace_) {
-    for (const char* key : {"workload.load", "workload.jobs"}) {
-      if (!config_.places.contains(key) ||
-          (key == std::string("workload.load") && !config_.workload.load)) {
-        continue;
-      }
-      throw InputError(config_.place(key),
-                       std::string(key) + " is for sources that generate jobs, and '" +
-                           config_.workload.source +
-                           "' does not; leave it out, or make a trace of that size and load: corun "
-                           "trace generate --like FILE");
+    // What a dumped configuration says of them are the defaults.
+    const bool jobs = config_.workload.jobs != WorkloadConfig{}.jobs;
+    if (jobs || config_.workload.load) {
+      const std::string key = jobs ? "workload.jobs" : "workload.load";
+      throw InputError(config_.place(key), key + " is for sources that generate jobs, and '" +
+                                               config_.workload.source +
+                                               "' does not; leave it out, or make a trace of that "
+                                               "size and load: corun trace generate --like FILE");
     }
   }
   if (source_->reads_file && !file_trace_) {
@@ -231,6 +234,15 @@ void Experiment::build_cluster() {
     }
   }
   if (c.path) {
+    const ClusterConfig usual;  // which is what a dumped configuration says
+    const char* twice = c.nodes != usual.nodes                   ? "cluster.nodes"
+                        : c.gpus_per_node != usual.gpus_per_node ? "cluster.gpus_per_node"
+                        : c.gpu_type != usual.gpu_type           ? "cluster.gpu_type"
+                                                                 : nullptr;
+    if (twice != nullptr) {
+      throw InputError(config_.place(twice),
+                       std::string(twice) + " says what cluster.path says; leave one out");
+    }
     if (c.virtual_clusters) {
       throw InputError(config_.place("cluster.virtual_clusters"),
                        "virtual clusters take nodes that are all alike, and cluster.path lists "
@@ -327,8 +339,24 @@ void Experiment::note_trace_file(Trace& trace) {
     input_files_.push_back(file);
     inputs_.push_back("sha256:" + sha256_of_file(file) + " " + fs::path(file).filename().string());
   }
+  if (trace.virtual_clusters.size() > 1 && virtual_clusters_.empty()) {
+    warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
+                        " virtual clusters; without cluster.virtual_clusters they are one queue");
+  }
   const auto named = std::ranges::count_if(trace.workload.jobs,
                                            [](const JobSpec& j) { return j.gpu_models != 0; });
+  std::string heedless;
+  for (const PolicyConfig& p : config_.policies) {
+    const PolicyEntry* entry = find_policy(p.name);
+    if (entry != nullptr && !entry->heeds_gpu_models) {
+      heedless += (heedless.empty() ? "" : ", ") + p.name;
+    }
+  }
+  if (named > 0 && config_.cluster.path && !heedless.empty()) {
+    warnings_.push_back(std::to_string(named) + " of " + std::to_string(trace.names.size()) +
+                        " jobs name GPU models, and " + heedless +
+                        " place them on any; fgd, best-fit, dot-product and gpu-packing do not");
+  }
   if (named > 0 && !config_.cluster.path) {
     warnings_.push_back(std::to_string(named) + " of " + std::to_string(trace.names.size()) +
                         " jobs name GPU models; the cluster is of one type, " +

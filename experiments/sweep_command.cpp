@@ -208,7 +208,8 @@ int run(const SweepRequest& request, const std::string& config) {
   if (shard) options.shard = shard_of(*shard);
 
   std::error_code error;
-  const bool begun = fs::exists(journal_path, error);
+  const bool begun = SweepJournalIndex::begun(journal_path);
+  if (!begun && request.flag("resume")) fs::remove(journal_path, error);  // cut short at its birth
   if (request.flag("resume") && !shard && fs::exists(output, error)) {
     const SweepIdentity now = sweep_identity(plan);
     const SweepIdentity there = sweep_identity_of_results(output);

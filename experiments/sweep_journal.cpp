@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -105,6 +106,21 @@ SweepJournalIndex::SweepJournalIndex(const std::string& path)
   in.seekg(0, std::ios::end);
   file_bytes_ = static_cast<std::size_t>(in.tellg());
   if (valid_bytes_ == kMagic.size()) throw InputError(path, "holds no header; remove it");
+}
+
+bool SweepJournalIndex::begun(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::error_code error;
+  if (!in) return std::filesystem::exists(path, error);  // the constructor says what is wrong
+  std::string head(kMagic.size() + kFrame, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(in.gcount()));
+  const std::string_view start = std::string_view(head).substr(0, kMagic.size());
+  if (!kMagic.starts_with(start)) return true;  // something else, as the constructor says
+  if (head.size() < kMagic.size() + kFrame) return false;
+  const std::size_t header = get(std::string_view(head).substr(kMagic.size()), 0, 4);
+  in.seekg(0, std::ios::end);
+  return static_cast<std::size_t>(in.tellg()) >= head.size() + header;
 }
 
 void SweepJournalIndex::take(std::string_view payload, std::size_t offset) {

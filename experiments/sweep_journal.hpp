@@ -67,6 +67,10 @@ class SweepJournalIndex {
   /// be read, or is no journal.
   explicit SweepJournalIndex(const std::string& path);
 
+  /// Whether a journal was begun there so far that it can be continued: false where there is no file, and
+  /// for one that was cut short before its header was whole.
+  static bool begun(const std::string& path);
+
   const std::string& path() const { return path_; }
   const SweepIdentity& identity() const { return identity_; }
   const std::vector<SweepInput>& inputs() const { return inputs_; }

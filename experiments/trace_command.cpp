@@ -304,6 +304,13 @@ std::string required_argument(const po::variables_map& values, const std::string
   return values[key].as<std::string>();
 }
 
+/// What a trace was read from.
+std::vector<NamedFile> files_of(const ReadTrace& read, const std::string& place) {
+  std::vector<NamedFile> files{{place, read.path}};
+  for (const std::string& file : read.trace.files_beside) files.push_back({place, file});
+  return files;
+}
+
 // ---- the words ----------------------------------------------------------------------------------
 
 int info(const std::vector<std::string>& arguments) {
@@ -331,6 +338,11 @@ int info(const std::vector<std::string>& arguments) {
   const auto gpus = cluster_gpus(*values, common);
   WorkloadKeys keys;
   const ReadTrace read = read_trace(file, *values, common, "FILE", keys);
+  std::vector<NamedFile> inputs = files_of(read, "FILE");
+  if (values->count("node-list") != 0) {
+    inputs.push_back({"--node-list", (*values)["node-list"].as<std::string>()});
+  }
+  if (common.output) check_outputs_differ({{"--output", *common.output}}, inputs);
   emit(common, shown({read.path, read.format, &read.trace, gpus}, common.format));
   return kDone;
 }
@@ -359,9 +371,12 @@ int convert(const std::vector<std::string>& arguments) {
   const std::string out = required_argument(*values, "OUT", "corun trace convert");
   const Written format = written_format(*values, out);
   const std::string path = checked_output_path(out, "OUT");
-  check_outputs_differ({{"OUT", path}}, {{"IN", find_input_file(in, common, "IN")}});
+  std::vector<NamedFile> outputs{{"OUT", path}};
+  if (common.output) outputs.push_back({"--output", *common.output});
+  check_outputs_differ(outputs, {{"IN", find_input_file(in, common, "IN")}});
   WorkloadKeys keys;
   const ReadTrace read = read_trace(in, *values, common, "IN", keys);
+  check_outputs_differ(outputs, files_of(read, "IN"));
   write_trace(path, format, read.trace, keys, common.quiet);
   emit(common, shown({read.path, read.format, &read.trace, {}}, common.format));
   return kDone;
@@ -429,12 +444,16 @@ int generate(const std::vector<std::string>& arguments) {
     }
     options.rate = number_option(*values, "per-hour", 1e-6, 1e9, "a number of jobs") / 3600;
   }
+  std::vector<NamedFile> outputs{{"OUT", path}};
+  if (common.output) outputs.push_back({"--output", *common.output});
+  check_outputs_differ(outputs, {});
   WorkloadKeys keys;
   std::optional<ReadTrace> like;
   if (values->count("like") != 0) {
     const std::string given = (*values)["like"].as<std::string>();
-    check_outputs_differ({{"OUT", path}}, {{"--like", find_input_file(given, common, "--like")}});
+    check_outputs_differ(outputs, {{"--like", find_input_file(given, common, "--like")}});
     like = read_trace(given, *values, common, "--like", keys);
+    check_outputs_differ(outputs, files_of(*like, "--like"));
     options.like = &like->trace;
   } else if (values->count("format-name") != 0) {
     throw InputError("--format-name", "is the format of --like FILE, which was not given");

@@ -28,7 +28,8 @@ PolicyEntry best_fit_entry() {
       .needs = PolicyNeeds::kNothing,
       .parameters = {},
       .make = [](PolicyContext) -> std::unique_ptr<Policy> { return std::make_unique<BestFit>(); },
-      .one_node = true};
+      .one_node = true,
+      .heeds_gpu_models = true};
 }
 
 }  // namespace corun

@@ -35,7 +35,8 @@ struct PolicyEntry {
   std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;
   /// It places each job on one node: a gang that no node can hold is refused beforehand.
   bool one_node = false;
-  bool needs_estimates = false;  ///< of run times: `estimates.duration` must not be none
+  bool needs_estimates = false;   ///< of run times: `estimates.duration` must not be none
+  bool heeds_gpu_models = false;  ///< starts jobs only on the GPU models that they name
 };
 
 /// In the order in which they are listed and compared by default.

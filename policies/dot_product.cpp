@@ -32,7 +32,8 @@ PolicyEntry dot_product_entry() {
           .make = [](PolicyContext) -> std::unique_ptr<Policy> {
             return std::make_unique<DotProduct>();
           },
-          .one_node = true};
+          .one_node = true,
+          .heeds_gpu_models = true};
 }
 
 }  // namespace corun

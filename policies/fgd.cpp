@@ -141,7 +141,8 @@ PolicyEntry fgd_entry() {
           .needs = PolicyNeeds::kNothing,
           .parameters = {},
           .make = [](PolicyContext) -> std::unique_ptr<Policy> { return std::make_unique<Fgd>(); },
-          .one_node = true};
+          .one_node = true,
+          .heeds_gpu_models = true};
 }
 
 }  // namespace corun

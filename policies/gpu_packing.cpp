@@ -35,7 +35,8 @@ PolicyEntry gpu_packing_entry() {
           .make = [](PolicyContext) -> std::unique_ptr<Policy> {
             return std::make_unique<GpuPacking>();
           },
-          .one_node = true};
+          .one_node = true,
+          .heeds_gpu_models = true};
 }
 
 }  // namespace corun

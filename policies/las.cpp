@@ -143,6 +143,7 @@ class Las final : public PreemptiveQueue {
       entry.since = due;
       move(s.entry, entry, s.gpus);
       s.entry = entry;
+      retry();
     }
   }
 

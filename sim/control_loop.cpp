@@ -67,6 +67,10 @@ std::size_t ControlLoop::run(EventLog* log) {
 void ControlLoop::take(const Report& report) {
   const JobId job = report.job;
   changed_ |= report.kind != ReportKind::kTimer;
+  while (!wakes_.empty() && *wakes_.begin() <= backend_.now()) {
+    wakes_.erase(wakes_.begin());
+    changed_ = true;
+  }
   switch (report.kind) {
     case ReportKind::kArrived: {
       ++arrived_;
@@ -201,18 +205,22 @@ bool ControlLoop::may_reallocate() {
 }
 
 void ControlLoop::pass() {
-  if (options_.reallocate > Duration::zero() && !may_reallocate()) return;
   const auto nobody_waits = [this] {
     return waiting_.empty() && (!policy_.rearranges() ||
                                 static_cast<std::size_t>(backend_.state().empty_gpus().size()) ==
                                     backend_.state().gpus().size());
   };
-  if (nobody_waits() && to_profile_.empty() && unprobed_.empty()) return;
+  const auto nothing_to_do = [&] {
+    return nobody_waits() && to_profile_.empty() && unprobed_.empty();
+  };
+  if (options_.reallocate == Duration::zero() && nothing_to_do()) return;
   const Time next_round = round_up(backend_.now(), options_.round);
   if (next_round != backend_.now()) {
-    backend_.wake_at(next_round);
+    if (!nothing_to_do()) backend_.wake_at(next_round);
     return;
   }
+  if (options_.reallocate > Duration::zero() && !may_reallocate()) return;
+  if (nothing_to_do()) return;
   start_profiling();
   start_probes();
   if (nobody_waits()) return;
@@ -303,10 +311,11 @@ void ControlLoop::set_back(JobId job) {
 }
 
 void ControlLoop::apply(const WakeAt& decision) {
-  if (decision.at <= backend_.now()) {
+  if (decision.at <= backend_.now() || decision.at == kNever) {
     broken("future timer", "asked to be woken at " + std::to_string(decision.at.count()) +
                                " ns, it is " + std::to_string(backend_.now().count()) + " ns");
   }
+  if (options_.reallocate > Duration::zero()) wakes_.insert(decision.at);
   backend_.wake_at(decision.at);
 }
 

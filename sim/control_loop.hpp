@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -111,6 +112,7 @@ class ControlLoop {
   std::vector<MemberOutcome> members_;
   std::size_t departures_ = 0;
   std::size_t arrived_ = 0;
+  std::set<Time> wakes_;  ///< that the policy asked for, where reallocation is limited
   bool changed_ = false;  ///< since the last reallocation
   Time last_reallocation_{0};
   std::size_t passes_ = 0;

@@ -64,7 +64,7 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
         break;
     }
   }
-  for (; arrival_time() == now_; ++next_arrival_) {
+  for (; next_arrival_ < workload_.arrivals.size() && arrival_time() == now_; ++next_arrival_) {
     arrive(workload_.arrivals[next_arrival_]);
     out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_]});
   }
@@ -162,7 +162,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
       running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
     }
     running.remaining_ns = work_ns + running.overhead_ns;
-    running.since = now_;
+    running.since = last_tick();
     running.order = next_order_++;
     running.doomed = exceeds_memory(job, gpus);
     if (running.doomed) {
@@ -220,8 +220,8 @@ bool SimulatedBackend::preempt(JobId job) {
   for (const GpuId g : running.gpus) speed = std::min(speed, state_.gpu_type(g).speed);
   Duration kept{0};
   if (!running.doomed) {
-    const double left =
-        running.remaining_ns - running.speed * static_cast<double>((now_ - running.since).count());
+    const double left = running.remaining_ns -
+                        running.speed * static_cast<double>((last_tick() - running.since).count());
     const auto work_ns = static_cast<double>(jobs_[job].work_left.count());
     const double done = std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
@@ -296,7 +296,7 @@ Report SimulatedBackend::end_probe(JobId job) {
   queue_.cancel(running.event);
   running.event = EventQueue::kNone;
   if (options_.probes_keep_progress) {
-    const double done = running.speed * static_cast<double>((now_ - running.since).count());
+    const double done = running.speed * static_cast<double>((last_tick() - running.since).count());
     jobs_[job].work_left = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
   }
   JobRecord& record = jobs_[job].record;
@@ -416,7 +416,7 @@ void SimulatedBackend::set_speed(JobId job, double speed) {
     running.speed = speed;  // it is about to end
     return;
   }
-  Time worked_until = now_;
+  Time worked_until = last_tick();
   if (ticks && ticking_ != 0 && running.order > ticking_) {
     worked_until = std::max(running.since, now_ - options_.tick);
   }
@@ -434,6 +434,11 @@ void SimulatedBackend::set_speed(JobId job, double speed) {
   } else {
     queue_.move(running.event, end);
   }
+}
+
+/// Up to when work has been done: now, or with TickRule::kProgress the tick at or before it.
+Time SimulatedBackend::last_tick() const {
+  return options_.tick_rule == TickRule::kProgress ? now_ - now_ % options_.tick : now_;
 }
 
 /// At its speed of now, before rounding to a tick.

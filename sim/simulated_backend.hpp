@@ -126,6 +126,7 @@ class SimulatedBackend final : public ClusterBackend {
   void company_changed(std::span<const GpuId> gpus);
   void set_speed(JobId job, double speed);
   Time completion(const Running& running) const;
+  Time last_tick() const;
   double speed_on(JobId job, GpuId gpu) const;
   void account(GpuId gpu);
   bool exceeds_memory(JobId job, std::span<const GpuId> gpus) const;

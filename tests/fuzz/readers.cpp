@@ -143,19 +143,15 @@ void read_pai(std::string_view packed) {
 }
 
 void read_gavel(std::string_view bytes) {
-  constexpr std::string_view kRates =
-      R"({"v100": {"('A', 1)": {"null": 2.5, "('A', 1)": [2, 2], "('B', 1)": [0, 0]},)"
-      R"("('B', 1)": {"null": 7.25, "('A', 1)": [0, 0], "('B', 1)": [1, 1]},)"
-      R"("('A', 2)": {
-    "null" : 4.5
-  }
-}
-})";
+  constexpr std::string_view kRates = R"json(
+      {"v100": {"('A', 1)": {"null": 2.5, "('A', 1)": [2, 2], "('B', 1)": [0, 0]},
+                "('B', 1)": {"null": 7.25, "('A', 1)": [0, 0], "('B', 1)": [1, 1]},
+                "('A', 2)": {"null": 4.5}}})json";
   WorkloadKeys keys;
-const GavelThroughputs rates = parse_gavel_throughputs(kRates, "rates", "v100", keys);
-const Trace trace = parse_gavel_trace(text_of(bytes), "file", &rates);
-check_jobs(trace);
-for (const JobSpec& job : trace.workload.jobs) require(job.steps >= 1, "steps");
+  const GavelThroughputs rates = parse_gavel_throughputs(kRates, "rates", "v100", keys);
+  const Trace trace = parse_gavel_trace(text_of(bytes), "file", &rates);
+  check_jobs(trace);
+  for (const JobSpec& job : trace.workload.jobs) require(job.steps >= 1, "steps");
 }
 
 void read_gavel_rates(std::string_view bytes) {

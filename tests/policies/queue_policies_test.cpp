@@ -199,6 +199,15 @@ TEST(Las, NobodyIsMovedWhereNobodyWaits) {
   EXPECT_EQ(r.record.jobs[0].preemptions, 0);
 }
 
+// Both long jobs are in the last queue from 20 s on, the older one runs. The other is back in the first after
+// 2 x 10 s of waiting, at 40, and takes the GPU; who comes later to the first queue takes it as well.
+TEST(Las, WhoIsBackInTheFirstQueueTakesTheGpu) {
+  const auto r = simulate("las", cluster(1, 1),
+                          {job(seconds(1000)), job(seconds(20)), job(seconds(1)).at(seconds(200))},
+                          thresholds({10}, 2));
+  EXPECT_EQ(ends(r), (Seconds{1021, 50, 201}));
+}
+
 TEST(Las, WhoHasWaitedLongComesBackToTheFirstQueue) {
   // Job 0 is in the last queue from 10 s on while short jobs keep coming, one every 5 s.
   std::vector<JobSpec> jobs{job(seconds(20))};

@@ -707,6 +707,17 @@ TEST(ClosedForm, ATickToNoticeTheEndAfterTheLastTickOfWork) {
   EXPECT_EQ(finishes(r.record), (Times{6s, 8s}));
 }
 
+// Started between two ticks a job works from the next one on: at 20 it has its work done by the tick at 21
+// and ends at 28, as if it had started at 14.
+TEST(ClosedForm, AStartBetweenTicksWorksFromTheNext) {
+  for (const auto& [start, end] : std::vector<std::pair<Time, Time>>{{14s, 28s}, {20s, 28s}, {21s, 35s}}) {
+    ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+    const RunResult r = run(cluster(1, 1), workload({job(5s).at(start)}), ShareWorld(0), policy,
+                            {.simulation = progress_of(7s)});
+    EXPECT_EQ(r.record.jobs[0].finish, end);
+  }
+}
+
 // J0 does half a second a tick, J1 0.8: J1 has nothing left after 4 ticks and ends at 5. J0 had its tick
 // of that instant before, at half speed: 2.5 done, 7.5 to do from 5 on, ends at 5 + 8 + 1.
 TEST(ClosedForm, TheEarlierStartedHasHadItsTickWhenItsPartnerEnds) {
@@ -751,15 +762,15 @@ TEST(ClosedForm, AWindowOfSubmissions) {
   const RunResult r = run(cluster(1, 1), workload({job(10s), job(10s).at(5s), job(10s).at(10s)}),
                           ShareWorld(1), policy);
   const MetricValues all = compute_metrics(r.record);
-  EXPECT_EQ(at(all, Metric::kJctS), 15);
-  EXPECT_EQ(at(all, Metric::kJobs), 3);
+  EXPECT_DOUBLE_EQ(at(all, Metric::kJctS), 15);
+  EXPECT_DOUBLE_EQ(at(all, Metric::kJobs), 3);
   const MetricValues middle = compute_metrics(r.record, {1s, 9s});
-  EXPECT_EQ(at(middle, Metric::kJctS), 15);
-  EXPECT_EQ(at(middle, Metric::kQueueS), 5);
-  EXPECT_EQ(at(middle, Metric::kJobs), 1);
-  EXPECT_EQ(at(middle, Metric::kMakespanS), 30);
+  EXPECT_DOUBLE_EQ(at(middle, Metric::kJctS), 15);
+  EXPECT_DOUBLE_EQ(at(middle, Metric::kQueueS), 5);
+  EXPECT_DOUBLE_EQ(at(middle, Metric::kJobs), 1);
+  EXPECT_DOUBLE_EQ(at(middle, Metric::kMakespanS), 30);
   const MetricValues last = compute_metrics(r.record, {10s, kNever});
-  EXPECT_EQ(at(last, Metric::kJctS), 20);
+  EXPECT_DOUBLE_EQ(at(last, Metric::kJctS), 20);
 }
 
 // ---- records that are not kept --------------------------------------------------------------------

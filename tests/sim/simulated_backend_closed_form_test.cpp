@@ -710,7 +710,8 @@ TEST(ClosedForm, ATickToNoticeTheEndAfterTheLastTickOfWork) {
 // Started between two ticks a job works from the next one on: at 20 it has its work done by the tick at 21
 // and ends at 28, as if it had started at 14.
 TEST(ClosedForm, AStartBetweenTicksWorksFromTheNext) {
-  for (const auto& [start, end] : std::vector<std::pair<Time, Time>>{{14s, 28s}, {20s, 28s}, {21s, 35s}}) {
+  for (const auto& [start, end] :
+       std::vector<std::pair<Time, Time>>{{14s, 28s}, {20s, 28s}, {21s, 35s}}) {
     ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
     const RunResult r = run(cluster(1, 1), workload({job(5s).at(start)}), ShareWorld(0), policy,
                             {.simulation = progress_of(7s)});

@@ -55,7 +55,7 @@ fail() {
 
 # wait_for SECONDS WHAT COMMAND...: until COMMAND succeeds.
 wait_for() {
-  local deadline=$((SECONDS + $1)) what=$2
+  local deadline=$((SECONDS + $1))
   shift 2
   until "$@"; do
     ((SECONDS < deadline)) || return 1

@@ -37,7 +37,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--corun", default=str(ROOT / "build/release/corun"))
     parser.add_argument("--jobs", default="10000,100000,1000000,10000000")
-    parser.add_argument("--policies", default="fifo,fcfs,sjf,las,min-slowdown")
+    parser.add_argument("--policies", default="fifo,las,min-slowdown")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     rows = ["| jobs | policy | time per job | beyond the trace, per job |", "|---:|---|---:|---:|"]

@@ -57,7 +57,10 @@ struct SweepUnit {
   std::uint64_t point = 0;
   std::uint64_t replication = 0;
 
-  auto operator<=>(const SweepUnit&) const = default;
+  bool operator==(const SweepUnit&) const = default;
+  bool operator<(const SweepUnit& o) const {
+    return point != o.point ? point < o.point : replication < o.replication;
+  }
 };
 
 /// A journal as read: where each record lies, but not the runs themselves.

@@ -160,11 +160,12 @@ std::string csv_of(const Json& json) {
     return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
   };
   const auto row = [&](const std::string& figure, const Json& value) {
-    text += csv_text(figure) + "," + csv_text(value_of(value)) + "\n";
+    text.append(csv_text(figure)).append(",").append(csv_text(value_of(value))).append("\n");
   };
   for (const auto& [key, value] : json.items()) {
     if (value.is_object()) {
-      for (const auto& [inner, figure] : value.items()) row(key + "." + inner, figure);
+      for (const auto& [inner, figure] : value.items())
+        row(fmt::format("{}.{}", key, inner), figure);
     } else if (value.is_array()) {
       for (const Json& item : value) {
         if (!item.is_object()) {

@@ -18,8 +18,6 @@
 
 #include "sim/text.hpp"
 
-extern "C" char** environ;
-
 namespace corun {
 
 namespace {

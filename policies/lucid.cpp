@@ -60,9 +60,9 @@ class Lucid final : public Policy {
         start(view, *next, seeker, *host, out);
         continue;
       }
-      std::vector<GpuId> gpus = consolidated(view.state(), view.state().empty(), next->gang);
+      const std::vector<GpuId> gpus = consolidated(view.state(), view.state().empty(), next->gang);
       if (!gpus.empty()) {
-        start_alone(view, *next, seeker, std::move(gpus), out);
+        start_alone(view, *next, seeker, gpus, out);
         return;  // called again with an up-to-date view
       }
       next->full_at = view.departures();
@@ -207,7 +207,7 @@ class Lucid final : public Policy {
   }
 
   void start_alone(const ClusterView& view, Part& part, const Seeker& seeker,
-                   std::vector<GpuId> gpus, std::vector<Decision>& out) {
+                   const std::vector<GpuId>& gpus, std::vector<Decision>& out) {
     part.alone.emplace(next_number_, seeker.job);
     part.newly_alone.emplace(next_number_, seeker.job);
     commit(view, part, seeker, gpus, kNoJob, out);

@@ -108,7 +108,7 @@ Duration exact_seconds(std::string_view text, double value) {
 CsvReader::CsvReader(const std::string& path, std::vector<CsvColumn> columns, CsvOptions options)
     : name_(shown_path(path)),
       columns_(std::move(columns)),
-      options_(options),
+      options_(std::move(options)),
       owned_(open_input(path, "a CSV file")),
       in_(owned_.get()),
       buffer_(kBufferBytes) {
@@ -119,7 +119,7 @@ CsvReader::CsvReader(std::istream& in, const std::string& name, std::vector<CsvC
                      CsvOptions options)
     : name_(name),
       columns_(std::move(columns)),
-      options_(options),
+      options_(std::move(options)),
       in_(&in),
       buffer_(kBufferBytes) {
   read_header();

@@ -114,7 +114,8 @@ std::string best_table(const SweepAnswers& answers) {
                     with_interval(best.means[best.best], best.metric),
                     labels(answers, best.undecided), won});
   }
-  return "best policy, in the mean over all points\n" + aligned(rows);
+  return "best policy, in the mean over all points; for isd of those that share GPUs\n" +
+         aligned(rows);
 }
 
 std::string effects_table(const SweepAnswers& answers) {
@@ -160,7 +161,7 @@ std::string front_table(const SweepResults& results, const SweepAnswers& answers
 
 std::string differences_table(const SweepAnswers& answers) {
   std::size_t significant = 0;
-  Rows rows{{"metric", "better", "worse", "difference [95 %]", "p (Holm)", "better at points",
+  Rows rows{{"metric", "ahead", "behind", "difference [95 %]", "p (Holm)", "better at points",
              "worse at points"}};
   for (const DifferenceAnswer& d : answers.differences) {
     if (d.p_holm < kLevel) ++significant;

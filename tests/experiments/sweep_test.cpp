@@ -343,6 +343,32 @@ TEST(Sweep, OtherConfigurationsAndUnfinishedPartsAreRefused) {
   }
 }
 
+// Killed before its header was whole a journal holds nothing: --resume begins anew. What is no journal at
+// all, or the results of another sweep, is left alone.
+TEST(Sweep, ResumesFromAJournalCutAtItsBirth) {
+  const test::TemporaryDirectory directory;
+  directory.write("s.yaml", kSmall);
+  const std::vector<std::string> sweep = {"sweep", "s.yaml", "--output", "r.h5", "--resume"};
+  for (const std::string cut : {"", "corun sw", "corun sweep 1\n", "corun sweep 1\n\x10"}) {
+    std::filesystem::remove(directory.path("r.h5"));
+    directory.write("r.h5.journal", cut);
+    const auto outcome = test::run_corun(sweep, directory.path());
+    EXPECT_EQ(outcome.code, 0) << cut << outcome.err;
+  }
+  std::filesystem::remove(directory.path("r.h5"));
+  directory.write("r.h5.journal", "my notes");
+  EXPECT_EQ(test::run_corun(sweep, directory.path()).code, 2);
+  EXPECT_EQ(test::read_file(directory.path("r.h5.journal")), "my notes");
+
+  std::filesystem::remove(directory.path("r.h5.journal"));
+  EXPECT_EQ(test::run_corun(sweep, directory.path()).code, 0);
+  const std::string results = test::read_file(directory.path("r.h5"));
+  std::vector<std::string> other = sweep;
+  other.insert(other.end(), {"--set", "seed=7"});
+  EXPECT_EQ(test::run_corun(other, directory.path()).code, 2);
+  EXPECT_EQ(test::read_file(directory.path("r.h5")), results);
+}
+
 TEST(Sweep, AnInputThatChangedIsNoticed) {
   const test::TemporaryDirectory directory;
   for (const char* name : {"jobs.csv", "mine.corun.csv", "kb.yaml"}) {

@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -32,6 +34,24 @@ TEST(TraceCommand, InfoFindsTheFormatAndCountsWhatIsLeftOut) {
   const auto csv = run_corun({"trace", "info", kCorpus + "openb/small.csv", "--format", "csv",
                               "--node-list", kCorpus + "openb-nodes/small.csv"});
   EXPECT_NE(csv.out.find("\ncluster_gpus,14.0\n"), std::string::npos) << csv.out;
+}
+
+TEST(TraceCommand, NoOutputReplacesAnInputOrAnotherOutput) {
+  const test::TemporaryDirectory directory;
+  const std::string jobs = test::read_file(kCorpus + "csv/small.csv");
+  directory.write("jobs.csv", jobs);
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"trace", "info", "jobs.csv", "-o", "jobs.csv"},
+        {"trace", "convert", "jobs.csv", "jobs.csv"},
+        {"trace", "convert", "jobs.csv", "copy.csv", "-o", "jobs.csv"},
+        {"trace", "convert", "jobs.csv", "copy.csv", "-o", "copy.csv"},
+        {"trace", "generate", "copy.csv", "-o", "copy.csv"}}) {
+    const auto run = run_corun(arguments, directory.path());
+    EXPECT_EQ(run.code, 2) << arguments[1];
+    EXPECT_EQ(run.out, "");
+    EXPECT_EQ(test::read_file(directory.path("jobs.csv")), jobs) << arguments[1];
+    EXPECT_FALSE(std::filesystem::exists(directory.path("copy.csv"))) << arguments[1];
+  }
 }
 
 TEST(TraceCommand, RefusesInOneLine) {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "tests/fuzz/readers.hpp"
+#include "tests/support/gzip.hpp"
 #include "tests/support/program.hpp"
 
 /// What the fuzzers do for an hour, for some seconds and always the same: each reader over its
@@ -61,20 +61,6 @@ void expect_read_or_refused(const Sample& sample, const std::string& bytes,
   } catch (const std::exception& e) {
     ADD_FAILURE() << "neither read nor refused: " << e.what();
   }
-}
-
-std::string gzipped(const std::string& text) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(compressBound(text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(out.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return out;
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -196,7 +182,7 @@ TEST(FuzzSmoke, WholeFileFormsAreReadOrRefused) {
     expect_read_or_refused(sample, bytes + std::string(3 * kMebibyte, '"'), "quotes");
     expect_read_or_refused(sample, std::string(2 * kMebibyte, '['), "brackets");
     expect_read_or_refused(sample, std::string(1000, '\0') + bytes, "zeros");
-    const std::string archive = gzipped(bytes);
+    const std::string archive = test::gzip(bytes);
     EXPECT_EQ(error_of(*sample.reader, archive), error_of(*sample.reader, bytes)) << sample.name;
     for (std::size_t length = 2; length < archive.size(); length += 7) {
       EXPECT_NE(error_of(*sample.reader, archive.substr(0, length)), "")

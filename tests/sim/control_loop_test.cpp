@@ -126,6 +126,47 @@ TEST(ControlLoop, RuleFutureTimer) {
   }
 }
 
+// The end of time is no time to be woken at: nothing is before it.
+TEST(ControlLoop, RuleFutureTimerAtTheEndOfTime) {
+  breaks("future timer",
+         "asked to be woken at " + std::to_string(kNever.count()) + " ns, it is 0 ns",
+         cluster(1, 1), workload({job(10s)}),
+         [](const ClusterView&, std::vector<Decision>& out) { out.emplace_back(WakeAt{kNever}); });
+}
+
+// With rounds of 7 s and a reallocation every second at most, a job that came between two rounds starts at
+// the next one: the second, which came while the first ran, at 14, and the third at 28.
+TEST(ControlLoop, RoundsAndReallocationTogether) {
+  ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
+    if (!view.empty_gpus().empty()) out.emplace_back(StartGroup{{view.waiting().front()}, {G(0)}});
+  });
+  RunOptions options;
+  options.control.round = 7s;
+  options.control.reallocate = 1s;
+  const RunResult r = run(cluster(1, 1), workload({job(10s), job(10s).at(3s), job(10s).at(4s)}),
+                          ShareWorld(1), policy, options);
+  EXPECT_EQ(r.record.jobs[0].first_start, 0s);
+  EXPECT_EQ(r.record.jobs[1].first_start, 14s);
+  EXPECT_EQ(r.record.jobs[2].first_start, 28s);
+}
+
+// A wake-up that the policy asked for is a reason for a pass though nothing has happened meanwhile.
+TEST(ControlLoop, AWakeUpCountsWhereReallocationIsLimited) {
+  ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
+    if (view.now() < 3s) {
+      out.emplace_back(WakeAt{3s});
+    } else {
+      out.emplace_back(StartGroup{{view.waiting().front()}, {G(0)}});
+    }
+  });
+  RunOptions options;
+  options.control.reallocate = 1s;
+  // Another job to come, or an idle cluster would be reason enough.
+  const RunResult r =
+      run(cluster(1, 2), workload({job(10s), job(1s).at(60s)}), ShareWorld(1), policy, options);
+  EXPECT_EQ(r.record.jobs[0].first_start, 3s);
+}
+
 TEST(ControlLoop, RuleProgress) {
   const auto idle = [](const ClusterView&, std::vector<Decision>&) {};
   breaks("progress",

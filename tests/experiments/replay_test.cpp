@@ -14,6 +14,7 @@
 
 #include "experiments/config_yaml.hpp"
 #include "policies/catalog.hpp"
+#include "sim/error.hpp"
 #include "tests/support/program.hpp"
 
 namespace corun {
@@ -91,6 +92,22 @@ TEST(Replay, AnotherGpuTypeIsExtrapolatedAndSaysSo) {
   const Experiment e(small({"cluster.gpu_type=A100-40GB"}), "");
   EXPECT_EQ(replayed(e).coverage.extrapolated, 1);
   EXPECT_NE(e.warnings().front().find("extrapolated"), std::string::npos);
+}
+
+TEST(Replay, KeysThatASourceDoesNotReadAreRefused) {
+  const std::vector<std::string> jobs{"workload.source=csv",
+                                      "workload.path=" CORUN_SOURCE_DIR "/examples/jobs.csv"};
+  for (const std::string key : {"workload.load=0.5", "workload.jobs=7", "workload.labels=x.csv"}) {
+    std::vector<std::string> all = jobs;
+    all.push_back(key);
+    try {
+      const Experiment e(small(all), "");
+      ADD_FAILURE() << key;
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find(key.substr(0, key.find('='))), std::string::npos)
+          << e.what();
+    }
+  }
 }
 
 TEST(Replay, OverloadIsAnnounced) {

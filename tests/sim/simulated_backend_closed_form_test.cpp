@@ -534,6 +534,14 @@ TEST(ClosedForm, UtilisationScalesWithSpeedAndIsCut) {
   EXPECT_DOUBLE_EQ(run(cluster(1, 1), w, ShareWorld(0), again).record.usage.util_s, 60 + 24);
 }
 
+// Of jobs without a profile nothing is known, which is not 0.
+TEST(ClosedForm, UtilisationThatNobodyKnows) {
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 2), workload({job(10s)}), ShareWorld(1), policy);
+  EXPECT_TRUE(std::isnan(at(compute_metrics(r.record), Metric::kGpuUtil)));
+  EXPECT_EQ(at(compute_metrics(r.record), Metric::kOccupancy), 0.5);
+}
+
 // A gang slowed on one GPU is busy less on the other too: x = 1, gang A (100 s, 50 %) on both GPUs
 // at 1/2 until B (40 s, 40 %) has left GPU 1 at 80, then 60 s at speed 1.
 //   GPU 0: 80 * 0.25 + 60 * 0.5 = 50.   GPU 1: 80 * (0.25 + 0.2) + 60 * 0.5 = 66.

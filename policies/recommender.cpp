@@ -9,41 +9,6 @@
 
 namespace corun {
 
-namespace {
-
-double expected_cost(Objective objective, const PairBelief& pair) {
-  switch (objective) {
-    case Objective::kMinSlowdown:
-      return pair.isd_a + pair.isd_b;
-    case Objective::kBalance:
-      return (pair.isd_a + pair.isd_b) / 2 - pair.ps;
-    case Objective::kMaxPacking:
-      return -pair.ps;
-  }
-  return 0;
-}
-
-/// Standard deviation of that cost in a single co-run.
-double cost_sd(Objective objective, const PairBelief& pair) {
-  const double isds = pair.sd_a * pair.sd_a + pair.sd_b * pair.sd_b;
-  switch (objective) {
-    case Objective::kMinSlowdown:
-      return std::sqrt(isds);
-    case Objective::kBalance:
-      return std::sqrt(isds / 4 + pair.sd_ps * pair.sd_ps);
-    case Objective::kMaxPacking:
-      return pair.sd_ps;
-  }
-  return 0;
-}
-
-}  // namespace
-
-double objective_cost(Objective objective, const PairBelief& pair, double risk) {
-  const double expected = expected_cost(objective, pair);
-  return risk > 0 ? expected + risk * cost_sd(objective, pair) : expected;
-}
-
 Recommender::Recommender(RecommenderOptions options, PolicyContext context)
     : GroupPolicy(context.plan_once),
       options_(std::move(options)),
@@ -88,9 +53,8 @@ std::optional<std::uint64_t> Recommender::draw_of(const ClusterView& view) const
 }
 
 double Recommender::job_cost(JobId a, JobId b, std::optional<std::uint64_t> draw) const {
-  return objective_cost(options_.objective,
-                        draw ? belief_->sampled_pair(a, b, *draw) : belief_->pair(a, b),
-                        options_.risk);
+  return objective_cost({options_.objective, options_.risk},
+                        draw ? belief_->sampled_pair(a, b, *draw) : belief_->pair(a, b));
 }
 
 std::vector<JobId> Recommender::choose_bin(const ClusterView& view,
@@ -150,7 +114,7 @@ void Recommender::pair_by_cluster(const ClusterBelief& clusters, std::span<const
     for (int b = 0; b < clusters.clusters(); ++b) {
       const PairBelief pair =
           draw ? clusters.sampled_cluster_pair(a, b, *draw) : clusters.cluster_pair(a, b);
-      cost.push_back(objective_cost(options_.objective, pair, options_.risk));
+      cost.push_back(objective_cost({options_.objective, options_.risk}, pair));
     }
   }
   const ClusterPlan plan = choose_cluster_pairs(options_.pairing, counts, cost, options_.order);

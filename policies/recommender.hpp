@@ -37,13 +37,6 @@
 /// number, about 10 ms. Beliefs by clusters have no such limit but GroupPolicy::kWindow.
 namespace corun {
 
-enum class Objective : std::uint8_t { kMinSlowdown, kBalance, kMaxPacking };
-
-/// What the objective minimises for a pair (DESIGN 4.9): ISD(a|b) + ISD(b|a); mean ISD - PS; -PS. On
-/// top come `risk` (0 or more) times its believed standard deviation in a single co-run, as if ISDs and
-/// PS varied independently.
-double objective_cost(Objective objective, const PairBelief& pair, double risk = 0);
-
 /// How a policy comes to try what it would not choose.
 enum class Explore : std::uint8_t { kEpsilon, kThompson };
 

@@ -39,4 +39,29 @@ PairBelief Belief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const {
                       static_cast<std::uint32_t>(index(b)));
 }
 
+std::vector<Partner> Belief::top_partners(std::span<const JobId> jobs, const CostRule& rule,
+                                          std::size_t k) const {
+  const std::size_t n = jobs.size();
+  const std::size_t each = n == 0 ? 0 : std::min(k, n - 1);
+  std::vector<Partner> out;
+  out.reserve(n * each);
+  std::vector<Partner> of_one;
+  for (std::size_t i = 0; i < n; ++i) {
+    of_one.clear();
+    for (std::size_t j = 0; j < n; ++j) {
+      // A cost is asked for in one order only: the sum of two ISDs must not depend on who asks.
+      if (j == i) continue;
+      const PairBelief expected = pair(jobs[std::min(i, j)], jobs[std::max(i, j)]);
+      of_one.push_back({static_cast<std::uint32_t>(j), objective_cost(rule, expected)});
+    }
+    const auto cheaper = [](const Partner& a, const Partner& b) {
+      return a.cost != b.cost ? a.cost < b.cost : a.position < b.position;
+    };
+    const auto end = of_one.begin() + static_cast<std::ptrdiff_t>(each);
+    std::partial_sort(of_one.begin(), end, of_one.end(), cheaper);
+    out.insert(out.end(), of_one.begin(), end);
+  }
+  return out;
+}
+
 }  // namespace corun

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sim/ids.hpp"
+#include "sim/pair_objective.hpp"
 #include "sim/time.hpp"
 
 /// Belief: what policies think a co-run costs. It starts from what was known before the replication
@@ -36,22 +38,6 @@ struct ProbeOutcome {
   Time end{0};
 };
 
-/// Expected cost of putting two jobs together; fractions.
-struct PairBelief {
-  double isd_a = 0;  ///< ISD of the first beside the second
-  double isd_b = 0;  ///< ISD of the second beside the first
-  double ps = 0;
-  bool observed = true;  ///< false: never observed, a mean stands in
-  /// How far a single co-run may lie from what is expected: standard deviations, 0 where a belief
-  /// has no idea of it.
-  double sd_a = 0;
-  double sd_b = 0;
-  double sd_ps = 0;
-  /// How many co-runs, seen once each, the expectation is worth: sd / sqrt(co_runs) is the standard
-  /// deviation of the expectation itself. Above 0.
-  double co_runs = 1;
-};
-
 /// Normalised speeds of two jobs while both are resident (DESIGN section 3); 0 and 0 where they do not
 /// fit on one GPU together.
 struct PairSpeeds {
@@ -65,6 +51,13 @@ struct PairSpeeds {
 /// beside itself is one quantity, so both its ISDs are moved alike.
 PairBelief sampled_cost(const PairBelief& expected, std::uint64_t draw, std::uint32_t a,
                         std::uint32_t b);
+
+/// A job to be put together with, by its position among those asked about, and what that costs.
+struct Partner {
+  std::uint32_t position = 0;
+  double cost = 0;
+  friend bool operator==(const Partner&, const Partner&) = default;
+};
 
 /// The papers' kind of belief: jobs in clusters, costs by pair of clusters.
 class ClusterBelief {
@@ -91,6 +84,11 @@ class Belief {
   /// pair() as one draw from what the belief holds possible has it (Thompson sampling): the same
   /// `draw` gives the same costs. Unless a belief knows better: sampled_cost() of the two jobs.
   virtual PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const;
+  /// For each of `jobs` its cheapest partners among the others, min(k, jobs - 1) of them, by rising
+  /// (cost, position), one job's after the other's: a belief that can answer for a whole queue at once
+  /// overrides it. Here: pair() of all pairs.
+  virtual std::vector<Partner> top_partners(std::span<const JobId> jobs, const CostRule& rule,
+                                            std::size_t k) const;
   /// Learns from a co-run of exactly two; what else a belief can use is its own affair.
   virtual void learn(const EpisodeOutcome& outcome) = 0;
   /// Learns from a probe: two jobs that ran together for a while without both finishing.

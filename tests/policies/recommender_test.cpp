@@ -72,13 +72,13 @@ TableBelief::Costs cheap_but_risky() {
 TEST(ObjectiveCost, RiskAddsStandardDeviations) {
   const PairBelief pair{
       .isd_a = 0.5, .isd_b = 0.3, .ps = 0.2, .sd_a = 0.3, .sd_b = 0.4, .sd_ps = 0.6};
-  EXPECT_DOUBLE_EQ(objective_cost(Objective::kMinSlowdown, pair), 0.8);
-  EXPECT_DOUBLE_EQ(objective_cost(Objective::kMinSlowdown, pair, 2), 0.8 + 2 * 0.5);
-  EXPECT_DOUBLE_EQ(objective_cost(Objective::kBalance, pair), 0.4 - 0.2);
-  EXPECT_DOUBLE_EQ(objective_cost(Objective::kBalance, pair, 2),
+  EXPECT_DOUBLE_EQ(objective_cost({Objective::kMinSlowdown}, pair), 0.8);
+  EXPECT_DOUBLE_EQ(objective_cost({Objective::kMinSlowdown, 2}, pair), 0.8 + 2 * 0.5);
+  EXPECT_DOUBLE_EQ(objective_cost({Objective::kBalance}, pair), 0.4 - 0.2);
+  EXPECT_DOUBLE_EQ(objective_cost({Objective::kBalance, 2}, pair),
                    0.4 - 0.2 + 2 * std::sqrt(0.25 * 0.25 + 0.36));
-  EXPECT_DOUBLE_EQ(objective_cost(Objective::kMaxPacking, pair), -0.2);
-  EXPECT_DOUBLE_EQ(objective_cost(Objective::kMaxPacking, pair, 2), -0.2 + 2 * 0.6);
+  EXPECT_DOUBLE_EQ(objective_cost({Objective::kMaxPacking}, pair), -0.2);
+  EXPECT_DOUBLE_EQ(objective_cost({Objective::kMaxPacking, 2}, pair), -0.2 + 2 * 0.6);
 }
 
 // 0.4 + r * 0.3 * sqrt(2) against 0.5: the risky pairs lose from r = 0.2357 on.

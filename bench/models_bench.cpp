@@ -8,13 +8,17 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "models/interference/boosted_trees.hpp"
 #include "models/interference/catalog.hpp"
+#include "models/interference/gp_model.hpp"
+#include "models/scoring/cpu_kernels.hpp"
 #include "sim/rng.hpp"
 
 /// Every interference model of the catalogue: fitting, learning one co-run, predicting. A co-run of two
 /// is two observations, one for each direction.
 namespace {
 
+using corun::CpuKernels;
 using corun::InterferenceModelEntry;
 using corun::PairJob;
 using corun::PairQuery;
@@ -55,6 +59,21 @@ SpeedTable table_of(std::int64_t co_runs) {
 PairJob job_of(const SpeedTable& table, std::size_t j) {
   return {table.jobs[j], {table.of(j), kFeatures}};
 }
+
+/// So many jobs that nobody measured.
+struct Strangers {
+  std::vector<double> features;
+  std::vector<PairJob> jobs;
+
+  explicit Strangers(std::size_t count) {
+    Rng rng(2, Stream::kTest);
+    features.reserve(kFeatures * count);
+    for (std::size_t j = 0; j < count; ++j) {
+      for (const double x : draw_features(rng)) features.push_back(x);
+      jobs.push_back({corun::kUnknownWorkload, {features.data() + kFeatures * j, kFeatures}});
+    }
+  }
+};
 
 std::vector<PairQuery> all_pairs(std::size_t jobs) {
   std::vector<PairQuery> pairs;
@@ -103,18 +122,77 @@ void predict_seen(benchmark::State& state, const InterferenceModelEntry& entry) 
 void predict_new(benchmark::State& state, const InterferenceModelEntry& entry) {
   const auto model = entry.fit(table_of(500), {});
   const auto asked = static_cast<std::size_t>(std::sqrt(static_cast<double>(state.range(0))));
-  Rng rng(2, Stream::kTest);
-  std::vector<double> features;
-  for (std::size_t j = 0; j < asked; ++j) {
-    for (const double x : draw_features(rng)) features.push_back(x);
-  }
-  std::vector<PairJob> jobs;
-  for (std::size_t j = 0; j < asked; ++j) {
-    jobs.push_back({corun::kUnknownWorkload, {features.data() + kFeatures * j, kFeatures}});
-  }
+  const Strangers strangers(asked);
   const std::vector<PairQuery> pairs = all_pairs(asked);
-  for (auto _ : state) benchmark::DoNotOptimize(model->predict(jobs, pairs).data());
+  for (auto _ : state) benchmark::DoNotOptimize(model->predict(strangers.jobs, pairs).data());
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pairs.size()));
+}
+
+/// What PairScorer does for each slowed job of a gp of 1,000 rows, and for each directed pair.
+void gp_prepare(benchmark::State& state, const CpuKernels& kernels) {
+  constexpr std::size_t kSlowed = 64;
+  const auto gp = corun::GpModel::fit(table_of(500));
+  const Strangers strangers(kSlowed);
+  corun::GpBatch batch = gp.batch(strangers.jobs);
+  const corun::gp::Model model = batch.model();
+  const corun::gp::Layout layout = batch.layout();
+  kernels.gp_describe(model, batch.jobs(), 0, kSlowed);
+  std::vector<double> states(kSlowed * layout.size());
+  std::vector<double> scratch(CpuKernels::gp_scratch(model, layout));
+  for (auto _ : state) {
+    kernels.gp_prepare(model, batch.jobs(), layout, nullptr, 0, kSlowed, states.data(),
+                       scratch.data());
+    benchmark::DoNotOptimize(states.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kSlowed));
+}
+void gp_pairs(benchmark::State& state, const CpuKernels& kernels) {
+  constexpr std::size_t kSlowed = 32;
+  constexpr std::size_t kAsked = 1024;
+  const auto gp = corun::GpModel::fit(table_of(500));
+  const Strangers strangers(kAsked);
+  corun::GpBatch batch = gp.batch(strangers.jobs);
+  const corun::gp::Model model = batch.model();
+  const corun::gp::Layout layout = batch.layout();
+  kernels.gp_describe(model, batch.jobs(), 0, kAsked);
+  std::vector<double> states(kSlowed * layout.size());
+  std::vector<double> scratch(CpuKernels::gp_scratch(model, layout));
+  kernels.gp_prepare(model, batch.jobs(), layout, nullptr, 0, kSlowed, states.data(),
+                     scratch.data());
+  std::vector<double> speed(kSlowed * kAsked), sd(kSlowed * kAsked);
+  for (auto _ : state) {
+    kernels.gp_speeds(model, batch.jobs(), layout, 0, kSlowed, states.data(), 0, kAsked, kAsked, 1,
+                      scratch.data(), speed.data(), sd.data());
+    benchmark::DoNotOptimize(speed.data());
+  }
+  const auto pairs = state.iterations() * static_cast<std::int64_t>(kSlowed * kAsked);
+  state.SetItemsProcessed(pairs);
+  const double width = static_cast<double>(layout.width);
+  state.counters["fma"] =
+      benchmark::Counter(static_cast<double>(pairs) * (width * (width + 1) / 2 + 2 * width),
+                         benchmark::Counter::kIsRate);
+}
+/// Directed pairs through all trees.
+void trees_pairs(benchmark::State& state, const CpuKernels& kernels) {
+  constexpr std::size_t kAsked = 64;
+  const auto trees = corun::BoostedTrees::fit(table_of(500), {});
+  const Strangers strangers(kAsked);
+  const corun::TreesBatch batch = trees.batch(strangers.jobs);
+  std::vector<std::uint32_t> of, beside;
+  for (std::uint32_t i = 0; i < kAsked; ++i) {
+    for (std::uint32_t j = 0; j < kAsked; ++j) {
+      of.push_back(i);
+      beside.push_back(j);
+    }
+  }
+  std::vector<float> scratch(CpuKernels::trees_scratch(batch.trees));
+  std::vector<double> sums(of.size());
+  for (auto _ : state) {
+    kernels.trees_sums(batch.trees, batch.jobs(), of.data(), beside.data(), of.size(),
+                       scratch.data(), sums.data());
+    benchmark::DoNotOptimize(sums.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(of.size()));
 }
 
 }  // namespace
@@ -137,6 +215,17 @@ int main(int argc, char** argv) {
         ->Arg(1'000'000)
         ->Iterations(1)
         ->Unit(benchmark::kMillisecond);
+  }
+  for (const CpuKernels& kernels : corun::cpu_kernels()) {
+    const auto add = [&](std::string_view what, void (*run)(benchmark::State&, const CpuKernels&)) {
+      benchmark::RegisterBenchmark(
+          fmt::format("kernels/{}/{}", what, kernels.name).c_str(),
+          [run, &kernels](benchmark::State& state) { run(state, kernels); })
+          ->Unit(benchmark::kMillisecond);
+    };
+    add("gp-prepare", gp_prepare);
+    add("gp-pairs", gp_pairs);
+    add("trees-pairs", trees_pairs);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -1,45 +1,90 @@
 #include "models/device.hpp"
 
-#include "sim/error.hpp"
-
-#ifdef CORUN_HAVE_CUDA
-#include <cuda_runtime_api.h>
-#endif
+#include <chrono>
+#include <vector>
 
 namespace corun {
 
-DeviceReport probe_devices() {
-  DeviceReport report;
-#ifdef CORUN_HAVE_CUDA
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) {
-    report.reason = cudaGetErrorString(status);
-    return report;
-  }
-  report.cuda_devices = count;
-  cudaDeviceProp properties{};
-  if (count > 0 && cudaGetDeviceProperties(&properties, 0) == cudaSuccess) {
-    report.reason = properties.name;
-  }
-#else
-  report.reason = "built without the CUDA toolkit";
-#endif
-  return report;
+namespace {
+
+DeviceWish wish_of(std::string_view word) {
+  if (word == "auto") return DeviceWish::kAuto;
+  if (word == "cpu") return DeviceWish::kCpu;
+  if (word == "cuda") return DeviceWish::kCuda;
+  throw InputError("--device", "found '" + std::string(word) + "', expected auto, cpu or cuda");
 }
 
-std::string choose_device(std::string_view wanted) {
-  if (wanted == "auto" || wanted == "cpu") return "cpu";
-  if (wanted != "cuda") {
-    throw InputError("--device", "found '" + std::string(wanted) + "', expected auto, cpu or cuda");
+}  // namespace
+
+DeviceReport probe_devices(const GpuScorer* gpu) {
+  if (gpu == nullptr) return {0, "built without the CUDA toolkit"};
+  try {
+    return {1, gpu->probe()};
+  } catch (const DeviceError& error) {
+    return {0, error.what()};
   }
-  const DeviceReport report = probe_devices();
-  if (report.cuda_devices == 0) {
-    throw DeviceError("--device cuda: no usable GPU (" + report.reason +
-                      "); use --device cpu or auto");
+}
+
+Device::Device(std::string_view wanted, const GpuScorer* gpu) : wish_(wish_of(wanted)) {
+  if (wish_ == DeviceWish::kCpu) return;
+  const DeviceReport report = probe_devices(gpu);
+  if (report.cuda_devices > 0) {
+    gpu_ = gpu;
+    gpu_name_ = report.reason;
+    return;
   }
-  throw DeviceError("--device cuda: " + report.reason +
-                    " is here, but no model of this version runs on a GPU; use --device cpu");
+  reason_ = report.reason;
+  if (wish_ == DeviceWish::kCuda) {
+    throw DeviceError("--device cuda: no usable GPU (" + reason_ + "); use --device cpu or auto");
+  }
+}
+
+double Device::batch_overhead_s() const {
+  std::call_once(measured_, [&] {
+    constexpr std::size_t kJobs = 64;
+    ContentionJobs jobs;
+    for (std::size_t i = 0; i < kJobs; ++i) jobs.add(ContentionLoad::of(0.5, 0.5, 0.5));
+    PairFormula formula{std::move(jobs)};
+    const SoloTimes solo(std::vector<double>(kJobs, 1.0));
+    try {
+      // The first one pays for what is set up once.
+      for (int turn = 0; turn < 2; ++turn) {
+        const auto started = std::chrono::steady_clock::now();
+        gpu_->top_partners(formula, solo, {}, 1, {}, {});
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+        overhead_s_ = took.count();
+      }
+    } catch (const DeviceError&) {
+      overhead_s_ = 0;  // the batch itself will find out, and say so
+    }
+  });
+  return overhead_s_;
+}
+
+void Device::failed(const DeviceError& error) {
+  if (wish_ == DeviceWish::kCuda) throw DeviceError(std::string("--device cuda: ") + error.what());
+  const std::scoped_lock lock(guard_);
+  if (lost_why_.empty()) lost_why_ = error.what();
+  lost_ = true;
+}
+
+std::string Device::record() const {
+  const std::scoped_lock lock(guard_);
+  if (gpu_ == nullptr) return "cpu";
+  if (lost_) return "cpu, after " + gpu_name_ + " was given up: " + lost_why_;
+  return gpu_name_ + (wish_ == DeviceWish::kAuto ? ", small batches on the cpu" : "");
+}
+
+std::string Device::note() const {
+  if (wish_ != DeviceWish::kAuto) return {};
+  const std::scoped_lock lock(guard_);
+  if (gpu_ == nullptr) return {};
+  if (lost_) return lost_why_ + "; went on without the GPU, results are the same";
+  return "large batches of pairs are scored on " + gpu_name_ + "; results do not depend on it";
+}
+
+std::shared_ptr<Device> choose_device(std::string_view wanted) {
+  return std::make_shared<Device>(wanted, cuda_scorer());
 }
 
 }  // namespace corun

@@ -20,10 +20,12 @@ constexpr std::size_t kFewKinds = 128;
 }  // namespace
 
 std::shared_ptr<const ModelBelief::Prior> ModelBelief::make_prior(
-    SpeedTable table, const InterferenceModelEntry& entry, const FitOptions& options) {
+    SpeedTable table, const InterferenceModelEntry& entry, const FitOptions& options,
+    const ScoringOptions& scoring) {
   auto prior = std::make_shared<Prior>();
   prior->entry = &entry;
   prior->options = options;
+  prior->scoring = scoring;
   if (!table.rows.empty()) prior->model = entry.fit(table, options);
   prior->table = std::move(table);
   return prior;
@@ -88,8 +90,7 @@ void ModelBelief::forget() {
 }
 
 ModelBelief::Speeds ModelBelief::believed(const SpeedPrediction& a, const SpeedPrediction& b) {
-  // Nobody runs faster in company: what the model says beyond is noise.
-  return {std::min(1.0, a.speed), std::min(1.0, b.speed), a.sd, b.sd};
+  return {{a.speed, a.sd, 1 / a.speed}, {b.speed, b.sd, 1 / b.speed}};
 }
 
 ModelBelief::Speeds ModelBelief::speeds(std::size_t kind_a, std::size_t kind_b) const {
@@ -102,40 +103,47 @@ ModelBelief::Speeds ModelBelief::speeds(std::size_t kind_a, std::size_t kind_b) 
     it->second = believed(a, b);
   }
   const Speeds& s = it->second;
-  return kind_a <= kind_b ? s : Speeds{s.b, s.a, s.sd_b, s.sd_a};
+  return kind_a <= kind_b ? s : Speeds{s.b, s.a};
 }
 
-PairCost ModelBelief::cost(JobId a, JobId b, double speed_a, double speed_b) const {
+ModelBelief::Solos ModelBelief::solos(JobId a, JobId b) const {
   const auto& solo_a = jobs_[index(a)].estimate;
   const auto& solo_b = jobs_[index(b)].estimate;
-  const bool known = solo_a && solo_b;
-  return pair_cost(known ? to_seconds(*solo_a) : 1, known ? to_seconds(*solo_b) : 1,
-                   std::min(1.0, speed_a), std::min(1.0, speed_b));
+  if (!solo_a || !solo_b) return {};
+  return {to_seconds(*solo_a), to_seconds(*solo_b)};
 }
 
 PairBelief ModelBelief::pair(JobId a, JobId b) const {
   if (!model_) return {0, 0, 0, false};
   const Speeds s = speeds(kind_[index(a)], kind_[index(b)]);
-  const PairCost expected = cost(a, b, s.a, s.b);
-  PairBelief out{expected.isd_a, expected.isd_b, expected.ps, true};
-  // Half of what the cost changes by between one standard deviation below and above, for each of the
-  // speeds; steps are relative and not beyond a factor of e^2, so that no speed drops to 0.
-  const auto shifted = [](double speed, double sd, int sign) {
-    return speed * std::exp(sign * std::min(sd / speed, 2.0));
-  };
-  const PairCost slow_a = cost(a, b, shifted(s.a, s.sd_a, -1), s.b);
-  const PairCost fast_a = cost(a, b, shifted(s.a, s.sd_a, 1), s.b);
-  const PairCost slow_b = cost(a, b, s.a, shifted(s.b, s.sd_b, -1));
-  const PairCost fast_b = cost(a, b, s.a, shifted(s.b, s.sd_b, 1));
-  const auto spread = [&](double PairCost::*of) {
-    const double by_a = slow_a.*of - fast_a.*of;
-    const double by_b = slow_b.*of - fast_b.*of;
-    return std::sqrt(by_a * by_a + by_b * by_b) / 2;
-  };
-  out.sd_a = spread(&PairCost::isd_a);
-  out.sd_b = spread(&PairCost::isd_b);
-  out.sd_ps = spread(&PairCost::ps);
-  return out;
+  const Solos solo = solos(a, b);
+  return believed_cost<true>(divisor(solo.a), divisor(solo.b), s.a, s.b);
+}
+
+std::vector<Partner> ModelBelief::top_partners(const PartnerSearch& search,
+                                               const CostRule& rule) const {
+  if (!model_) return Belief::top_partners(search, rule);
+  const std::span<const JobId> jobs = search.jobs;
+  // Only the kinds that are among them.
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> place(kinds_.size(), kNone);
+  std::vector<PairJob> kinds;
+  std::vector<std::uint32_t> kind_of;
+  std::vector<double> solo_s;
+  kind_of.reserve(jobs.size());
+  solo_s.reserve(jobs.size());
+  for (const JobId job : jobs) {
+    std::uint32_t& at = place[kind_[index(job)]];
+    if (at == kNone) {
+      at = static_cast<std::uint32_t>(kinds.size());
+      kinds.push_back(kinds_[kind_[index(job)]]);
+    }
+    kind_of.push_back(at);
+    const auto& estimate = jobs_[index(job)].estimate;
+    solo_s.push_back(estimate ? to_seconds(*estimate) : std::numeric_limits<double>::quiet_NaN());
+  }
+  return PairScorer(*model_, kinds, kind_of, solo_s, prior_->scoring)
+      .top_partners(rule, {search.k, search.rows, search.prices});
 }
 
 PairBelief ModelBelief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const {
@@ -144,7 +152,9 @@ PairBelief ModelBelief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const
   const std::array pairs{PairQuery{kind_[index(a)], kind_[index(b)]},
                          PairQuery{kind_[index(b)], kind_[index(a)]}};
   const std::vector<double> drawn = model_->sample(kinds_, pairs, draw);
-  const PairCost sampled = cost(a, b, drawn[0], drawn[1]);
+  const Solos solo = solos(a, b);
+  const PairCost sampled =
+      pair_cost(solo.a, solo.b, std::min(1.0, drawn[0]), std::min(1.0, drawn[1]));
   out.isd_a = sampled.isd_a;
   out.isd_b = sampled.isd_b;
   out.ps = sampled.ps;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/interference/catalog.hpp"
-#include "models/interference/overlap.hpp"
+#include "models/scoring/pair_scorer.hpp"
 #include "sim/belief.hpp"
 #include "sim/time.hpp"
 
@@ -37,11 +37,13 @@ class ModelBelief final : public Belief {
     std::shared_ptr<const InterferenceModel> model;
     const InterferenceModelEntry* entry = nullptr;  ///< of refits
     FitOptions options;                             ///< of refits; the seed is part of the results
+    ScoringOptions scoring = {};                    ///< of top_partners()
   };
   /// Fits the prior's model, where there is anything to fit. std::invalid_argument as the entry's fit().
   static std::shared_ptr<const Prior> make_prior(SpeedTable table,
                                                  const InterferenceModelEntry& entry,
-                                                 const FitOptions& options);
+                                                 const FitOptions& options,
+                                                 const ScoringOptions& scoring = {});
 
   /// `jobs[i]` is JobId i.
   ModelBelief(std::shared_ptr<const Prior> prior, std::vector<BelievedJob> jobs);
@@ -51,6 +53,8 @@ class ModelBelief final : public Belief {
   PairBelief pair(JobId a, JobId b) const override;
   /// At the speeds that InterferenceModel::sample() draws.
   PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const override;
+  std::vector<Partner> top_partners(const PartnerSearch& search,
+                                    const CostRule& rule) const override;
   void learn(const EpisodeOutcome& outcome) override;
   void learn_probe(const ProbeOutcome& outcome) override;
   /// A model that waits for the next fit has nothing of a probe when the job is offered.
@@ -60,16 +64,19 @@ class ModelBelief final : public Belief {
   std::size_t refits() const { return refits_; }
 
  private:
-  /// Speeds of one ordered pair of kinds of jobs.
+  /// Of one ordered pair of kinds of jobs.
   struct Speeds {
-    double a = 1, b = 1;
-    double sd_a = 0, sd_b = 0;  ///< of a single co-run
+    SpeedBelief a, b;
   };
   Speeds speeds(std::size_t kind_a, std::size_t kind_b) const;
   static Speeds believed(const SpeedPrediction& a, const SpeedPrediction& b);
   void predict_all() const;
   void forget();
-  PairCost cost(JobId a, JobId b, double speed_a, double speed_b) const;
+  /// Solo times that a pair is reckoned with: as if both took equally long where one is not known. [s]
+  struct Solos {
+    double a = 1, b = 1;
+  };
+  Solos solos(JobId a, JobId b) const;
 
   std::shared_ptr<const Prior> prior_;
   std::shared_ptr<const InterferenceModel> model_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "sim/rng.hpp"
 
@@ -39,27 +40,37 @@ PairBelief Belief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const {
                       static_cast<std::uint32_t>(index(b)));
 }
 
-std::vector<Partner> Belief::top_partners(std::span<const JobId> jobs, const CostRule& rule,
-                                          std::size_t k) const {
+std::vector<Partner> Belief::top_partners(const PartnerSearch& search, const CostRule& rule) const {
+  const std::span<const JobId> jobs = search.jobs;
   const std::size_t n = jobs.size();
-  const std::size_t each = n == 0 ? 0 : std::min(k, n - 1);
+  const std::size_t each = n == 0 ? 0 : std::min(search.k, n - 1);
+  struct Ranked {
+    double cost;
+    std::size_t distance;
+    std::uint32_t position;
+  };
+  const auto cheaper = [](const Ranked& a, const Ranked& b) {
+    return a.cost != b.cost ? a.cost < b.cost : a.distance < b.distance;
+  };
   std::vector<Partner> out;
-  out.reserve(n * each);
-  std::vector<Partner> of_one;
-  for (std::size_t i = 0; i < n; ++i) {
+  std::vector<Ranked> of_one;
+  const std::size_t rows = search.rows ? search.rows->size() : n;
+  out.reserve(rows * each);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const std::size_t i = search.rows ? (*search.rows)[r] : r;
     of_one.clear();
-    for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t d = 1; d < n; ++d) {
+      const std::size_t j = i + d < n ? i + d : i + d - n;
       // A cost is asked for in one order only: the sum of two ISDs must not depend on who asks.
-      if (j == i) continue;
       const PairBelief expected = pair(jobs[std::min(i, j)], jobs[std::max(i, j)]);
-      of_one.push_back({static_cast<std::uint32_t>(j), objective_cost(rule, expected)});
+      const double cost =
+          objective_cost(rule, expected) - (search.prices.empty() ? 0 : search.prices[j]);
+      of_one.push_back({std::isnan(cost) ? std::numeric_limits<double>::infinity() : cost, d,
+                        static_cast<std::uint32_t>(j)});
     }
-    const auto cheaper = [](const Partner& a, const Partner& b) {
-      return a.cost != b.cost ? a.cost < b.cost : a.position < b.position;
-    };
     const auto end = of_one.begin() + static_cast<std::ptrdiff_t>(each);
     std::partial_sort(of_one.begin(), end, of_one.end(), cheaper);
-    out.insert(out.end(), of_one.begin(), end);
+    for (auto at = of_one.begin(); at != end; ++at) out.push_back({at->position, at->cost});
   }
   return out;
 }

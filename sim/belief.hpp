@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,11 +54,22 @@ struct PairSpeeds {
 PairBelief sampled_cost(const PairBelief& expected, std::uint64_t draw, std::uint32_t a,
                         std::uint32_t b);
 
-/// A job to be put together with, by its position among those asked about, and what that costs.
+/// A job to be put together with, by its position among those asked about, and what that costs less
+/// that job's price.
 struct Partner {
   std::uint32_t position = 0;
-  double cost = 0;
+  double cost = 0;  ///< NaN, which nobody knows, counts as infinity
   friend bool operator==(const Partner&, const Partner&) = default;
+};
+
+/// Who is looked for, for whom, and what a partner is worth.
+struct PartnerSearch {
+  std::span<const JobId> jobs;  ///< among these, each named once
+  std::size_t k = 1;            ///< so many partners for each
+  /// Positions in `jobs` of those for whom partners are looked for; nothing: for all, in their order.
+  std::optional<std::span<const std::uint32_t>> rows = {};
+  /// By position in `jobs`: what is taken off the cost of whoever takes that job; empty: 0.
+  std::span<const double> prices = {};
 };
 
 /// The papers' kind of belief: jobs in clusters, costs by pair of clusters.
@@ -84,11 +97,13 @@ class Belief {
   /// pair() as one draw from what the belief holds possible has it (Thompson sampling): the same
   /// `draw` gives the same costs. Unless a belief knows better: sampled_cost() of the two jobs.
   virtual PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const;
-  /// For each of `jobs` its cheapest partners among the others, min(k, jobs - 1) of them, by rising
-  /// (cost, position), one job's after the other's: a belief that can answer for a whole queue at once
-  /// overrides it. Here: pair() of all pairs.
-  virtual std::vector<Partner> top_partners(std::span<const JobId> jobs, const CostRule& rule,
-                                            std::size_t k) const;
+  /// For each row its cheapest partners among the other jobs, min(k, jobs - 1) of them, one row's after
+  /// the other's: by rising cost, ties by position after the row's own, around the end (so that jobs that
+  /// are alike do not all choose the same few). A belief that can answer for a whole queue at once
+  /// overrides it. Here: pair(), and objective_cost() of what it says of the job of the lower
+  /// position beside the other one.
+  virtual std::vector<Partner> top_partners(const PartnerSearch& search,
+                                            const CostRule& rule) const;
   /// Learns from a co-run of exactly two; what else a belief can use is its own affair.
   virtual void learn(const EpisodeOutcome& outcome) = 0;
   /// Learns from a probe: two jobs that ran together for a while without both finishing.

@@ -14,6 +14,8 @@
 
 #include "models/interference/model_state.hpp"
 #include "models/knowledge/boosting.hpp"
+#include "models/scoring/cpu_kernels.hpp"
+#include "models/scoring/pair_formula.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -35,8 +37,6 @@ constexpr double kHidden = 0.3;
 /// Of the additive effects: counts as this many slownesses of 0.
 constexpr double kRidge = 1;
 constexpr int kSweeps = 8;
-/// More features of one kind are not combined with each other: columns would grow with the square.
-constexpr std::size_t kMostCrossed = 8;
 /// Features are single precision to the trees, and products of two must fit.
 constexpr double kLargestFeature = 1e15;
 
@@ -44,16 +44,14 @@ constexpr double kLargestFeature = 1e15;
   throw std::invalid_argument(std::string(kName) + ": " + what);
 }
 
-/// What was seen of a job in company, beyond its features. NaN: nothing.
-struct Effects {
-  double own = kNaN;
-  double partner = kNaN;
-};
+using trees::Effects;
 
 /// A job as the trees see it.
 struct Job {
   std::vector<double> logs;     ///< features on log scales, then their differences
   std::vector<double> linears;  ///< the others
+
+  trees::Features features() const { return {logs.data(), linears.data(), 1}; }
 };
 
 Job job_of(std::span<const double> values, const std::vector<SpeedTable::Feature>& features) {
@@ -67,43 +65,26 @@ Job job_of(std::span<const double> values, const std::vector<SpeedTable::Feature
     }
   }
   const std::size_t logs = job.logs.size();
-  for (std::size_t f = 0; f < logs && logs <= kMostCrossed; ++f) {
+  for (std::size_t f = 0; f < logs && logs <= trees::Shape::kMostCrossed; ++f) {
     for (std::size_t g = f + 1; g < logs; ++g) job.logs.push_back(job.logs[f] - job.logs[g]);
   }
   return job;
 }
 
-void add_row(std::vector<float>& out, const Job& of, const Job& beside, const Effects& of_effects,
-             const Effects& beside_effects) {
-  const auto put = [&](double x) { out.push_back(static_cast<float>(x)); };
-  const auto compare = [&](const std::vector<double>& own, const std::vector<double>& partner) {
-    for (std::size_t f = 0; f < own.size(); ++f) {
-      put(own[f]);
-      put(partner[f]);
-      put(own[f] - partner[f]);
-      put(own[f] + partner[f]);
-    }
-  };
-  compare(of.logs, beside.logs);
-  compare(of.linears, beside.linears);
-  for (std::size_t f = 0; f < of.linears.size(); ++f) {
-    for (std::size_t g = 0; g < of.linears.size(); ++g) {
-      if (f == g || of.linears.size() <= kMostCrossed) put(of.linears[f] * beside.linears[g]);
-    }
-  }
-  put(of_effects.own + beside_effects.partner);
-  put(of_effects.own);
-  put(beside_effects.partner);
-  put(of_effects.partner);
-  put(beside_effects.own);
-}
-
-std::size_t columns_of(const std::vector<SpeedTable::Feature>& features) {
+/// How many numbers a job has.
+trees::Shape shape_of(const std::vector<SpeedTable::Feature>& features) {
   const std::vector<double> unknown(features.size(), kNaN);
   const Job job = job_of(unknown, features);
-  std::vector<float> row;
-  add_row(row, job, job, {}, {});
-  return row.size();
+  return {static_cast<std::uint32_t>(job.logs.size()),
+          static_cast<std::uint32_t>(job.linears.size())};
+}
+
+void add_row(std::vector<float>& out, const Job& of, const Job& beside, const Effects& of_effects,
+             const Effects& beside_effects) {
+  const trees::Shape shape{static_cast<std::uint32_t>(of.logs.size()),
+                           static_cast<std::uint32_t>(of.linears.size())};
+  trees::pair_row(shape, of.features(), beside.features(), of_effects, beside_effects,
+                  [&](std::size_t, float x) { out.push_back(x); });
 }
 
 /// Effects by the observations that count, block coordinate descent.
@@ -238,7 +219,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
   if (failure) std::rethrow_exception(failure);
 
   model.trees_.depth = kShape.depth;
-  model.trees_.columns = columns_of(model.features_);
+  model.trees_.columns = shape_of(model.features_).columns();
   std::vector<HeldOut> held_out;
   float ensembles = 0;
   for (std::size_t b = 0; b < bags.size(); ++b) {
@@ -268,48 +249,75 @@ std::unique_ptr<InterferenceModel> BoostedTrees::clone() const {
   return std::make_unique<BoostedTrees>(*this);
 }
 
+TreesBatch BoostedTrees::batch(std::span<const PairJob> jobs) const {
+  const std::size_t width = features_.size();
+  TreesBatch out;
+  out.trees = trees_.view();
+  out.mean = mean_;
+  for (std::size_t u = 0; u < out.knots.size(); ++u) {
+    const std::span<const trees::Knot> knots = spreads_.knots(u);
+    out.knots[u].assign(knots.begin(), knots.end());
+  }
+  out.shape = shape_of(features_);
+  out.count = jobs.size();
+  out.logs.resize(out.shape.logs * out.count);
+  out.linears.resize(out.shape.linears * out.count);
+  out.own.assign(out.count, kNaN);
+  out.partner.assign(out.count, kNaN);
+  out.unknown.assign(out.count, 1);
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const auto at = index_.find(jobs[j].workload);
+    const Job job = at ? job_of(std::span(values_).subspan(*at * width, width), features_)
+                       : job_of(jobs[j].features, features_);
+    for (std::size_t f = 0; f < job.logs.size(); ++f) out.logs[f * out.count + j] = job.logs[f];
+    for (std::size_t f = 0; f < job.linears.size(); ++f) {
+      out.linears[f * out.count + j] = job.linears[f];
+    }
+    if (!at) continue;
+    out.own[j] = own_[*at];
+    out.partner[j] = partner_[*at];
+    out.unknown[j] = 0;
+  }
+  return out;
+}
+
+std::shared_ptr<PairFormula> BoostedTrees::formula(std::span<const PairJob> kinds,
+                                                   std::span<const std::uint32_t> kind_of) const {
+  std::vector<PairJob> jobs;
+  jobs.reserve(kind_of.size());
+  for (const std::uint32_t kind : kind_of) jobs.push_back(kinds[kind]);
+  return std::make_shared<PairFormula>(PairFormula{batch(jobs)});
+}
+
 std::vector<SpeedPrediction> BoostedTrees::predict(std::span<const PairJob> jobs,
                                                    std::span<const PairQuery> pairs) const {
-  constexpr std::size_t kBlock = 1024;  // rows of features at a time
-  struct Resolved {
-    bool done = false;
-    bool seen = false;
-    Job job;
-    Effects effects;
-  };
-  std::vector<Resolved> resolved(jobs.size());
-  const auto resolve = [&](std::size_t position) -> const Resolved& {
-    if (position >= jobs.size()) refuse("a pair is of a job that is not there");
-    Resolved& one = resolved[position];
-    if (one.done) return one;
-    const std::size_t width = features_.size();
-    if (const auto at = index_.find(jobs[position].workload)) {
-      one.seen = true;
-      one.job = job_of(std::span(values_).subspan(*at * width, width), features_);
-      one.effects = {own_[*at], partner_[*at]};
-    } else {
-      one.job = job_of(jobs[position].features, features_);
+  constexpr std::uint32_t kUnused = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> position(jobs.size(), kUnused);
+  std::vector<PairJob> used;
+  const auto use = [&](std::size_t job) {
+    if (job >= jobs.size()) refuse("a pair is of a job that is not there");
+    if (position[job] == kUnused) {
+      position[job] = static_cast<std::uint32_t>(used.size());
+      used.push_back(jobs[job]);
     }
-    one.done = true;
-    return one;
+    return position[job];
   };
+  std::vector<std::uint32_t> of, beside;
+  for (const PairQuery& pair : pairs) {
+    of.push_back(use(pair.of));
+    beside.push_back(use(pair.beside));
+  }
+  const TreesBatch batch = this->batch(used);
+  const trees::Ensemble ensemble = trees_.view();
+  std::vector<float> scratch(CpuKernels::trees_scratch(ensemble));
+  std::vector<double> sums(pairs.size());
+  cpu_kernels().front().trees_sums(ensemble, batch.jobs(), of.data(), beside.data(), pairs.size(),
+                                   scratch.data(), sums.data());
   std::vector<SpeedPrediction> out;
   out.reserve(pairs.size());
-  std::vector<float> rows;
-  for (std::size_t from = 0; from < pairs.size(); from += kBlock) {
-    const auto block = pairs.subspan(from, std::min(kBlock, pairs.size() - from));
-    rows.clear();
-    for (const auto& [i, j] : block) {
-      const Resolved& of = resolve(i);
-      const Resolved& beside = resolve(j);
-      add_row(rows, of.job, beside.job, of.effects, beside.effects);
-    }
-    const std::vector<double> sums = trees_.sums(rows);
-    for (std::size_t q = 0; q < block.size(); ++q) {
-      const std::size_t unknown =
-          (resolved[block[q].of].seen ? 0U : 1U) + (resolved[block[q].beside].seen ? 0U : 1U);
-      out.push_back(spreads_.around(mean_ + sums[q], unknown));
-    }
+  for (std::size_t q = 0; q < pairs.size(); ++q) {
+    const std::size_t unknown = batch.unknown[of[q]] + std::size_t{batch.unknown[beside[q]]};
+    out.push_back(spreads_.around(mean_ + sums[q], unknown));
   }
   return out;
 }
@@ -361,7 +369,7 @@ BoostedTrees BoostedTrees::load(const nlohmann::json& state,
   if (at == state.end()) refuse("there is no 'depth'");
   model.trees_.depth =
       static_cast<int>(model_state::whole_of(*at, "depth", 0, TreeEnsemble::kMostDepth));
-  model.trees_.columns = columns_of(model.features_);
+  model.trees_.columns = shape_of(model.features_).columns();
   model.trees_.test = model_state::integers(state, "tests");
   model.trees_.threshold = model_state::floats(state, "thresholds");
   model.trees_.leaf = model_state::floats(state, "leaves");

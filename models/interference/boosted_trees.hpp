@@ -10,6 +10,7 @@
 #include "models/interference/interference_model.hpp"
 #include "models/interference/observations.hpp"
 #include "models/knowledge/tree_ensemble.hpp"
+#include "models/scoring/trees_batch.hpp"
 
 /// Gradient-boosted trees (models/knowledge/boosting.hpp) of what a pair of jobs looks like. For job i
 /// beside job j they learn t_ij = -log(speed) less its mean from
@@ -47,6 +48,11 @@ class BoostedTrees final : public InterferenceModel {
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
+  /// The model and these jobs as the formula wants them, for as long as the model is there.
+  /// std::invalid_argument as predict().
+  TreesBatch batch(std::span<const PairJob> jobs) const;
+  std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
+                                       std::span<const std::uint32_t> kind_of) const override;
   /// By pairs that were held out.
   double residual_sigma() const override { return sigma_; }
   nlohmann::json save() const override;

@@ -11,6 +11,7 @@
 #include "models/interference/observations.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/kmeans.hpp"
+#include "models/scoring/pair_formula.hpp"
 
 namespace corun {
 
@@ -181,6 +182,21 @@ std::vector<SpeedPrediction> ClusterMeanModel::predict(std::span<const PairJob> 
     out.push_back(spread_.around(1 / (1 + excess(cluster.at(i), cluster.at(j)))));
   }
   return out;
+}
+
+std::shared_ptr<PairFormula> ClusterMeanModel::formula(
+    std::span<const PairJob> kinds, std::span<const std::uint32_t> kind_of) const {
+  std::vector<std::uint32_t> cluster;
+  for (const PairJob& kind : kinds) cluster.push_back(static_cast<std::uint32_t>(cluster_of(kind)));
+  KindTableJobs jobs;
+  jobs.kinds = clusters_;
+  jobs.excess = excess_;
+  for (const double x : excess_) {
+    const SpeedPrediction p = spread_.around(1 / (1 + x));
+    jobs.add(p.speed, p.sd);
+  }
+  for (const std::uint32_t kind : kind_of) jobs.kind.push_back(cluster.at(kind));
+  return std::make_shared<PairFormula>(PairFormula{std::move(jobs)});
 }
 
 std::vector<SpeedPrediction> ClusterMeanModel::predict_company(

@@ -30,6 +30,8 @@ class ClusterMeanModel final : public InterferenceModel {
                                        std::span<const PairQuery> pairs) const override;
   std::vector<SpeedPrediction> predict_company(std::span<const PairJob> residents) const override;
   void speeds(std::span<const PairJob> residents, std::span<double> out) const override;
+  std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
+                                       std::span<const std::uint32_t> kind_of) const override;
 
   std::unique_ptr<InterferenceModel> clone() const override {
     return std::make_unique<ClusterMeanModel>(*this);

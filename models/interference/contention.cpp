@@ -10,6 +10,7 @@
 
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "models/scoring/pair_formula.hpp"
 
 namespace corun {
 
@@ -108,9 +109,10 @@ ContentionModel ContentionModel::fit(const SpeedTable& table, const FitOptions&)
   Eigen::VectorXd excess(rows);
   for (Eigen::Index n = 0; n < rows; ++n) {
     const Side& side = sides[static_cast<std::size_t>(n)];
-    const Load other = model.load_of(job(side.beside));
-    const auto p =
-        pressures(model.load_of(job(side.of)), (1 - other.m) * other.u, other.u, other.t);
+    const ContentionLoad other = model.load_of(job(side.beside));
+    std::array<double, kTerms> p{};
+    model.equation().pressures(model.load_of(job(side.of)), other.free_u, other.u, other.t,
+                               p.data());
     for (std::size_t k = 0; k < kTerms; ++k) pressure(n, static_cast<Eigen::Index>(k)) = p[k];
     excess(n) = side.excess;
   }
@@ -136,7 +138,7 @@ ContentionModel ContentionModel::fit(const SpeedTable& table, const FitOptions&)
   return model;
 }
 
-ContentionModel::Load ContentionModel::load_of(const PairJob& job) const {
+ContentionLoad ContentionModel::load_of(const PairJob& job) const {
   if (job.features.size() != features_.size()) {
     throw std::invalid_argument("contention: a job has " + std::to_string(job.features.size()) +
                                 " features, the model " + std::to_string(features_.size()));
@@ -147,38 +149,40 @@ ContentionModel::Load ContentionModel::load_of(const PairJob& job) const {
     if (std::isinf(value)) throw std::invalid_argument("contention: a feature is infinite");
     return std::isnan(value) ? otherwise : std::clamp(value / reading.full, 0.0, 1.0);
   };
-  return {fraction(readings_[0], mean_.u), fraction(readings_[1], mean_.m),
-          fraction(readings_[2], mean_.t)};
+  return ContentionLoad::of(fraction(readings_[0], mean_.u), fraction(readings_[1], mean_.m),
+                            fraction(readings_[2], mean_.t));
 }
 
-std::array<double, ContentionModel::kTerms> ContentionModel::pressures(const Load& own,
-                                                                       double others_free_u,
-                                                                       double others_u,
-                                                                       double others_t) {
-  constexpr double kLight = 0.10;  // utilisation below which a job is bound by launch latency
-  constexpr double kKnee = 0.5;    // share of time beyond which memory traffic collides
-  return {(1 - own.m) * own.u * others_free_u, own.t * others_u,
-          std::max(0.0, 1 - own.u / kLight) * others_u,
-          std::max(0.0, own.t + others_t - kKnee) - std::max(0.0, own.t - kKnee)};
+ContentionEquation ContentionModel::equation() const {
+  ContentionEquation out;
+  std::ranges::copy(coefficients_, out.coefficients);
+  out.deviation = spread_.deviation;
+  return out;
 }
 
-double ContentionModel::excess(const std::array<double, kTerms>& pressures) const {
-  double excess = 0;
-  for (std::size_t k = 0; k < kTerms; ++k) excess += coefficients_[k] * pressures[k];
-  return excess;
+std::shared_ptr<PairFormula> ContentionModel::formula(
+    std::span<const PairJob> kinds, std::span<const std::uint32_t> kind_of) const {
+  std::vector<ContentionLoad> loads;
+  loads.reserve(kinds.size());
+  for (const PairJob& kind : kinds) loads.push_back(load_of(kind));
+  ContentionJobs jobs;
+  jobs.equation = equation();
+  for (const std::uint32_t kind : kind_of) jobs.add(loads.at(kind));
+  return std::make_shared<PairFormula>(PairFormula{std::move(jobs)});
 }
 
 std::vector<SpeedPrediction> ContentionModel::predict(std::span<const PairJob> jobs,
                                                       std::span<const PairQuery> pairs) const {
-  std::vector<Load> loads;
+  const ContentionEquation equation = this->equation();
+  std::vector<ContentionLoad> loads;
   loads.reserve(jobs.size());
   for (const PairJob& job : jobs) loads.push_back(load_of(job));
   std::vector<SpeedPrediction> out;
   out.reserve(pairs.size());
   for (const auto& [i, j] : pairs) {
-    const Load& other = loads.at(j);
-    out.push_back(spread_.around(
-        1 / (1 + excess(pressures(loads.at(i), (1 - other.m) * other.u, other.u, other.t)))));
+    const ContentionLoad& other = loads.at(j);
+    out.push_back(
+        spread_.around(equation.speed(loads.at(i), other.free_u, other.u, other.t).speed));
   }
   return out;
 }
@@ -196,13 +200,14 @@ void ContentionModel::speeds(std::span<const PairJob> residents, std::span<doubl
     // Summed anew for each job, in order: the difference total - own would not be exactly 0 alone.
     for (std::size_t j = 0; j < residents.size(); ++j) {
       if (j == i) continue;
-      const Load l = load_of(residents[j]);
-      others_free_u += (1 - l.m) * l.u;
+      const ContentionLoad l = load_of(residents[j]);
+      others_free_u += l.free_u;
       others_u += l.u;
       others_t += l.t;
     }
-    const auto p = pressures(load_of(residents[i]), others_free_u, others_u, others_t);
-    out[i] = residents.size() == 1 ? 1.0 : 1 / (1 + excess(p));
+    out[i] = residents.size() == 1
+                 ? 1.0
+                 : equation().speed(load_of(residents[i]), others_free_u, others_u, others_t).speed;
   }
 }
 

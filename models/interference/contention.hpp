@@ -8,6 +8,7 @@
 
 #include "models/interference/interference_model.hpp"
 #include "models/interference/residual_spread.hpp"
+#include "models/scoring/contention_formula.hpp"
 
 /// Contention: a physical model of few parameters for any number of residents.
 ///
@@ -37,7 +38,7 @@ namespace corun {
 
 class ContentionModel final : public InterferenceModel {
  public:
-  static constexpr std::size_t kTerms = 4;
+  static constexpr std::size_t kTerms = ContentionEquation::kTerms;
 
   /// std::invalid_argument without a measured speed or without the feature gpu_util_pct.
   static ContentionModel fit(const SpeedTable& table, const FitOptions& options = {});
@@ -50,6 +51,8 @@ class ContentionModel final : public InterferenceModel {
                                        std::span<const PairQuery> pairs) const override;
   std::vector<SpeedPrediction> predict_company(std::span<const PairJob> residents) const override;
   void speeds(std::span<const PairJob> residents, std::span<double> out) const override;
+  std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
+                                       std::span<const std::uint32_t> kind_of) const override;
 
   std::unique_ptr<InterferenceModel> clone() const override {
     return std::make_unique<ContentionModel>(*this);
@@ -62,7 +65,7 @@ class ContentionModel final : public InterferenceModel {
   const std::array<double, kTerms>& coefficients() const { return coefficients_; }
 
  private:
-  struct Load {
+  struct Means {
     double u, m, t;  ///< fractions
   };
   /// How u, m, t are read off a job's features.
@@ -73,17 +76,14 @@ class ContentionModel final : public InterferenceModel {
 
   ContentionModel() = default;
   void find_features();
-  Load load_of(const PairJob& job) const;
-  /// The four pressures on one job; the others only through their sums.
-  static std::array<double, kTerms> pressures(const Load& own, double others_free_u,
-                                              double others_u, double others_t);
-  double excess(const std::array<double, kTerms>& pressures) const;
+  ContentionLoad load_of(const PairJob& job) const;
+  ContentionEquation equation() const;
 
   static const std::vector<WorkloadKey> kNone;
   std::vector<SpeedTable::Feature> features_;
   std::array<Reading, 3> readings_;
   std::array<double, kTerms> coefficients_{};
-  Load mean_{};
+  Means mean_{};
   double sigma_ = 0;
   ResidualSpread spread_;
 };

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,6 +13,8 @@
 #include "models/interference/lbfgs.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "models/scoring/cpu_kernels.hpp"
+#include "models/scoring/pair_formula.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -41,8 +42,6 @@ constexpr double kPriorScores = 20;
 /// the jobs is left out to see what a job of an unknown kind does.
 constexpr std::size_t kMostLeftOut = 26;
 constexpr std::size_t kKinds = 8;
-/// With more jobs than the root of so many times the rows, a pair is predicted on its own.
-constexpr std::size_t kManyJobs = 16;
 constexpr double kLeastFactor = 0.7;
 constexpr double kLargestFactor = 3;
 
@@ -194,6 +193,49 @@ void GpModel::InverseRoot::append(const double* covariance, double variance) {
   ++size_;
 }
 
+// ---- its inverse --------------------------------------------------------------------------------
+
+GpModel::Precision::Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order)
+    : size_(root.size()) {
+  // In the order of the root first: of each element, root by root.
+  std::vector<double> unsorted(size_ * (size_ + 1) / 2, 0);
+  for (std::size_t a = 0; a < size_; ++a) {
+    double* const row = unsorted.data() + a * (a + 1) / 2;
+    for (std::size_t r = a; r < size_; ++r) add(row, a, root.row(r));
+  }
+  packed_.reserve(unsorted.size());
+  for (std::size_t a = 0; a < size_; ++a) {
+    for (std::size_t b = 0; b <= a; ++b) {
+      const auto [low, high] = std::minmax(order[a], order[b]);
+      packed_.push_back(unsorted[std::size_t{high} * (high + 1) / 2 + low]);
+    }
+  }
+}
+
+void GpModel::Precision::add(double* row, std::size_t a, const double* line) {
+  const double twice = 2 * line[a];
+  view(row, a) += twice * view(line, a);
+  row[a] += line[a] * line[a];
+}
+
+void GpModel::Precision::insert(std::size_t at, const std::vector<double>& line) {
+  ++size_;
+  packed_.resize(size_ * (size_ + 1) / 2);
+  // From the last row: what moves goes up.
+  for (std::size_t a = size_; a-- > 0;) {
+    double* const row = packed_.data() + a * (a + 1) / 2;
+    if (a > at) {
+      const double* const was = row - a;
+      std::copy(was + at, was + a, row + at + 1);
+      row[at] = 0;
+      std::copy(was, was + at, row);
+    } else if (a == at) {
+      std::fill(row, row + a + 1, 0);
+    }
+    add(row, a, line.data());
+  }
+}
+
 // ---- what a job and a pair look like ------------------------------------------------------------
 
 GpModel::Place GpModel::raw_place(std::span<const double> features) const {
@@ -220,17 +262,23 @@ GpModel::Place GpModel::standardise(Place place) const {
 }
 
 GpModel::Pressures GpModel::raw_pressures(const Load& own, const Load& partner) {
-  return {(1 - own.m) * own.u * (1 - partner.m) * partner.u, own.t * partner.u,
-          std::max(0.0, 1 - own.u / 0.1) * partner.u, std::max(0.0, own.t + partner.t - 0.5),
-          std::max(0.0, own.u + partner.u - 1)};
+  double raw[kPressureCount];
+  gp::raw_pressures_of(own, partner, raw);
+  return std::to_array(raw);
 }
 
 GpModel::Pressures GpModel::pressures(const Load& own, const Load& partner) const {
-  Pressures out = raw_pressures(own, partner);
-  for (std::size_t p = 0; p < kPressureCount; ++p) {
-    out[p] = standardised(out[p], pressure_mean_[p], pressure_deviation_[p]);
-  }
-  return out;
+  gp::Model formula;
+  set_pressures(formula);
+  double standard[kPressureCount];
+  gp::pressures_of(formula, own, partner, standard);
+  return std::to_array(standard);
+}
+
+void GpModel::set_pressures(gp::Model& formula) const {
+  std::copy(pressure_mean_.begin(), pressure_mean_.end(), formula.pressure_mean);
+  std::copy(pressure_deviation_.begin(), pressure_deviation_.end(), formula.pressure_deviation);
+  formula.farthest = kFarthest;
 }
 
 // ---- evidence -----------------------------------------------------------------------------------
@@ -475,6 +523,8 @@ void GpModel::hold() {
   scales_ = scales_of(parameters_);
   for (std::uint32_t j = 0; j < keys_.size(); ++j) know(j);
   for (std::size_t a = 0; a < rows_.observations.size(); ++a) take_in(a);
+  for (std::size_t a = 0; a < rows_.observations.size(); ++a) sort_in(a);
+  precision_ = Precision(root_, order_);
 }
 
 void GpModel::know(std::uint32_t job) {
@@ -517,9 +567,34 @@ void GpModel::take_in(std::size_t observation) {
     sum += row[b] * rows_.observations[b].target;
     for (std::size_t p = 0; p < kPressureCount; ++p) phi[p] += row[b] * rows_.phi[b][p];
   }
-  for (std::size_t p = 0; p < kPressureCount; ++p) white_phi_[p].push_back(phi[p]);
   weights_.push_back(0);
   view(weights_.data(), a + 1) += sum * view(row, a + 1);
+  for (std::size_t p = 0; p < kPressureCount; ++p) {
+    pressed_[p].push_back(0);
+    view(pressed_[p].data(), a + 1) += phi[p] * view(row, a + 1);
+  }
+}
+
+/// The place of an observation in the order of predictions: the last of its partner's.
+std::size_t GpModel::sort_in(std::size_t observation) {
+  const Observation& x = rows_.observations[observation];
+  const auto column = [&](std::vector<std::int32_t>& columns, std::vector<std::uint32_t>& jobs,
+                          std::uint32_t job) {
+    columns.resize(keys_.size(), gp::kNew);
+    if (columns[job] == gp::kNew) {
+      columns[job] = static_cast<std::int32_t>(jobs.size());
+      jobs.push_back(job);
+    }
+    return static_cast<std::size_t>(columns[job]);
+  };
+  column(own_column_, owns_, x.own);
+  const std::size_t partner = column(partner_column_, partners_, x.partner);
+  first_.resize(partners_.size() + 1, static_cast<std::uint32_t>(order_.size()));
+  const std::size_t at = first_[partner + 1];
+  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(at),
+                static_cast<std::uint32_t>(observation));
+  for (std::size_t p = partner + 1; p < first_.size(); ++p) ++first_[p];
+  return at;
 }
 
 /// The jobs closest to one, that one first, by both kernels.
@@ -649,204 +724,158 @@ void GpModel::calibrate() {
   add(factors_[2], worst, strange.share, strange.size());
 }
 
-/// Straight lines between those found; beyond them as they are.
-double GpModel::factor(double share) const {
-  if (share <= factors_.front().share) return factors_.front().factor;
-  for (std::size_t f = 1; f < factors_.size(); ++f) {
-    const Factor& left = factors_[f - 1];
-    const Factor& right = factors_[f];
-    if (share >= right.share) continue;
-    const double way = (share - left.share) / (right.share - left.share);
-    return left.factor + way * (right.factor - left.factor);
-  }
-  return factors_.back().factor;
-}
-
 // ---- predictions --------------------------------------------------------------------------------
 
-/// A job asked about, as both kernels see it from every job held.
-struct GpModel::Asked {
-  static constexpr std::uint32_t kNew = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t job = kNew;  ///< position among the jobs held
-  Load load;
-  std::vector<double> own, partner;
-  bool ready = false;
-};
+GpBatch GpModel::batch(std::span<const PairJob> jobs) const {
+  const std::vector<double>& s = scales_;
+  const std::size_t width = mean_.size();
+  GpBatch out;
+  gp::Model& formula = out.formula;
+  formula.own = s[kOwn];
+  formula.own_identity = s[kOwnIdentity];
+  formula.partner = s[kPartner];
+  formula.partner_identity = s[kPartnerIdentity];
+  formula.product = s[kProduct];
+  formula.product_own = s[kProductOwn];
+  formula.product_partner = s[kProductPartner];
+  formula.constant = s[kConstant];
+  formula.pressures = s[kPressures];
+  formula.prior = prior_variance({});
+  formula.noise = s[kNoise] + kLeastNoise;
+  set_pressures(formula);
+  formula.target_mean = target_mean_;
+  formula.target_deviation = target_deviation_;
+  for (std::size_t f = 0; f < factors_.size(); ++f) {
+    formula.share[f] = factors_[f].share;
+    formula.factor[f] = factors_[f].factor;
+  }
+  const std::size_t rows = order_.size();
+  formula.rows = static_cast<std::uint32_t>(rows);
+  formula.owns = static_cast<std::uint32_t>(owns_.size());
+  formula.partners = static_cast<std::uint32_t>(partners_.size());
+  formula.features = static_cast<std::uint32_t>(width);
+  const auto append = [](std::vector<double>& to, const std::vector<double>& what) {
+    to.insert(to.end(), what.begin(), what.end());
+  };
+  for (const std::uint32_t j : owns_) append(out.own_places, rows_.places[j].x);
+  for (const std::uint32_t j : partners_) append(out.partner_places, rows_.places[j].x);
+  const auto rates = s.begin() + kLengths;
+  out.own_rates.assign(rates, rates + static_cast<std::ptrdiff_t>(width));
+  out.partner_rates.assign(rates + static_cast<std::ptrdiff_t>(width), s.end());
+  out.first = first_;
+  for (const std::uint32_t a : order_) {
+    out.own_of.push_back(static_cast<std::uint32_t>(own_column_[rows_.observations[a].own]));
+    out.weights.push_back(weights_[a]);
+  }
+  out.precision = precision_.packed();
+  const double w2 = s[kPressures];
+  for (std::size_t p = 0; p < kPressureCount; ++p) {
+    for (const std::uint32_t a : order_) out.pressed.push_back(2 * w2 * pressed_[p][a]);
+    const auto sum = [&](const std::vector<double>& of_row) {
+      double total = 0;
+      for (std::size_t a = 0; a < rows; ++a) total += rows_.phi[a][p] * of_row[a];
+      return total;
+    };
+    formula.pressure_weights[p] = w2 * sum(weights_);
+    for (std::size_t q = 0; q <= p; ++q) {
+      formula.pressure_form[p][q] = (p == q ? 1 : 2) * w2 * w2 * sum(pressed_[q]);
+    }
+  }
 
-GpModel::Asked GpModel::ask(const PairJob& job) const {
-  Asked out;
-  out.ready = true;
-  const auto at = position_.find(job.workload);
-  const bool known = at != position_.end();
-  if (known) out.job = at->second;
-  const Place place = known ? rows_.places[out.job] : standardise(raw_place(job.features));
-  out.load = place.load;
-  out.own = kernels(place, kLengths);
-  out.partner = kernels(place, kLengths + mean_.size());
+  out.count = jobs.size();
+  const auto lines = [&](std::size_t count) { return std::vector<double>(count * out.stride, 0); };
+  out.stride =
+      (jobs.size() + CpuKernels::kPadding - 1) / CpuKernels::kPadding * CpuKernels::kPadding;
+  out.x = lines(width);
+  out.u = out.t = out.m = lines(1);
+  out.own.assign(out.stride, gp::kNew);
+  out.line = out.own;
+  out.partner = lines(partners_.size());
+  out.smooth = out.alone = out.identity = lines(owns_.size());
+  std::vector<std::int32_t> line_of(partners_.size(), gp::kNew);
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const auto at = position_.find(jobs[j].workload);
+    const bool held = at != position_.end();
+    const Place place = held ? rows_.places[at->second] : standardise(raw_place(jobs[j].features));
+    for (std::size_t f = 0; f < width; ++f) out.x[f * out.stride + j] = place.x[f];
+    out.u[j] = place.load.u;
+    out.t[j] = place.load.t;
+    out.m[j] = place.load.m;
+    if (!held) continue;
+    out.own[j] = own_column_[at->second];
+    const std::int32_t column = partner_column_[at->second];
+    if (column == gp::kNew) continue;
+    std::int32_t& line = line_of[static_cast<std::size_t>(column)];
+    if (line == gp::kNew) {
+      line = static_cast<std::int32_t>(out.known.size());
+      out.known.push_back(static_cast<std::uint32_t>(column));
+    }
+    out.line[j] = line;
+  }
   return out;
 }
 
-/// All that the posterior says about one job that is slowed, whoever is beside it. Its covariance
-/// with the observation a, beside a job of partner kernel B, is
-///
-///   k_a = alone_a + smooth_a B[partner of a] + identity_a [partner of a is that job] + w2 phi .
-/// phi_a
-///
-/// so that with the rows of inv(L) summed by partner, inv(L) k is linear in v = (B of all jobs, 1,
-/// phi) and a column of its own for a partner that is known, and the variance explained, |inv(L)
-/// k|^2, a quadratic form: O(rows^2 + rows jobs^2) once, O(jobs^2) for a pair. With many jobs that
-/// is more than O(rows^2) for every pair.
-class GpModel::Slowed {
- public:
-  /// `partners`: jobs held that will be asked about.
-  Slowed(const GpModel& model, const Asked& own, const std::vector<std::uint32_t>& partners)
-      : model_(model),
-        own_(own),
-        jobs_(model.keys_.size()),
-        width_(jobs_ + 1 + kPressureCount),
-        rows_(model.root_.size()) {
-    const std::vector<double>& s = model.scales_;
-    for (const Observation& o : model.rows_.observations) {
-      const double k = own.own[o.own];
-      const double same = o.own == own.job ? 1 : 0;
-      const double product = s[kProduct] * (k + s[kProductOwn] * same);
-      alone_.push_back(s[kConstant] + s[kOwn] * k + s[kOwnIdentity] * same);
-      smooth_.push_back(s[kPartner] + product);
-      identity_.push_back(s[kPartnerIdentity] + s[kProductPartner] * product);
-    }
-    by_pair_ = jobs_ * jobs_ > kManyJobs * rows_;
-    if (!by_pair_) sum_up(partners);
-  }
-
-  SpeedPrediction beside(const Asked& partner) const {
-    const Pressures phi = model_.pressures(own_.load, partner.load);
-    const auto [mean, explained] = by_pair_ ? solve(partner, phi) : combine(partner, phi);
-    const double prior = model_.prior_variance(phi);
-    const double left = std::clamp(prior - explained, 0.0, prior);
-    const double sd = model_.target_deviation_ * model_.factor(left / prior) *
-                      std::sqrt(left + model_.scales_[kNoise] + kLeastNoise);
-    const double t = model_.target_mean_ + model_.target_deviation_ * mean;
-    const auto speed = [](double slowness) { return speed_of(slowness); };
-    SpeedPrediction out;
-    out.speed = speed(t);
-    out.sd = out.speed * sd;
-    out.lo = speed(t + kReach * sd);
-    out.hi = speed(t - kReach * sd);
-    return out;
-  }
-
- private:
-  struct Posterior {
-    double mean, explained;
-  };
-
-  /// A row of inv(L), or of weights, summed into columns.
-  void gather(const double* row, std::size_t size, std::vector<double>& columns,
-              std::vector<double>& known) const {
-    std::fill(columns.begin(), columns.end(), 0);
-    std::fill(known.begin(), known.end(), 0);
-    double rest = 0;
-    for (std::size_t a = 0; a < size; ++a) {
-      const std::uint32_t partner = model_.rows_.observations[a].partner;
-      columns[partner] += row[a] * smooth_[a];
-      known[partner] += row[a] * identity_[a];
-      rest += row[a] * alone_[a];
-    }
-    columns[jobs_] = rest;
-  }
-
-  void sum_up(const std::vector<std::uint32_t>& partners) {
-    const double w2 = model_.scales_[kPressures];
-    mean_.resize(width_);
-    mean_known_.resize(jobs_);
-    gather(model_.weights_.data(), rows_, mean_, mean_known_);
-    for (std::size_t p = 0; p < kPressureCount; ++p) {
-      double sum = 0;
-      for (std::size_t a = 0; a < rows_; ++a) sum += model_.weights_[a] * model_.rows_.phi[a][p];
-      mean_[jobs_ + 1 + p] = w2 * sum;
-    }
-    std::vector<double> columns(width_), known(jobs_);
-    form_.assign(width_ * width_, 0);
-    cross_.assign(jobs_ * width_, 0);
-    square_.assign(jobs_, 0);
-    for (std::size_t r = 0; r < rows_; ++r) {
-      gather(model_.root_.row(r), r + 1, columns, known);
-      for (std::size_t p = 0; p < kPressureCount; ++p) {
-        columns[jobs_ + 1 + p] = w2 * model_.white_phi_[p][r];
-      }
-      for (std::size_t c = 0; c < width_; ++c) {
-        view(form_.data() + c * width_, c + 1) += columns[c] * view(columns.data(), c + 1);
-      }
-      for (const std::uint32_t j : partners) {
-        view(cross_.data() + j * width_, width_) += known[j] * view(columns.data(), width_);
-        square_[j] += known[j] * known[j];
-      }
-    }
-  }
-
-  Posterior combine(const Asked& partner, const Pressures& phi) const {
-    std::vector<double> v = partner.partner;
-    v.push_back(1);
-    v.insert(v.end(), phi.begin(), phi.end());
-    Posterior out{0, 0};
-    for (std::size_t c = 0; c < width_; ++c) {
-      const double* const row = form_.data() + c * width_;
-      out.mean += mean_[c] * v[c];
-      out.explained += v[c] * (2 * view(row, c).dot(view(v.data(), c)) + row[c] * v[c]);
-    }
-    if (partner.job != Asked::kNew) {
-      const double* const row = cross_.data() + partner.job * width_;
-      out.mean += mean_known_[partner.job];
-      out.explained += 2 * view(row, width_).dot(view(v.data(), width_)) + square_[partner.job];
-    }
-    return out;
-  }
-
-  Posterior solve(const Asked& partner, const Pressures& phi) const {
-    std::vector<double> k(rows_);
-    for (std::size_t a = 0; a < rows_; ++a) {
-      const std::uint32_t j = model_.rows_.observations[a].partner;
-      k[a] = alone_[a] + smooth_[a] * partner.partner[j] + (j == partner.job ? identity_[a] : 0) +
-             model_.scales_[kPressures] * dot(phi, model_.rows_.phi[a]);
-    }
-    Posterior out{view(model_.weights_.data(), rows_).dot(view(k.data(), rows_)), 0};
-    for (std::size_t r = 0; r < rows_; ++r) {
-      const double white = view(model_.root_.row(r), r + 1).dot(view(k.data(), r + 1));
-      out.explained += white * white;
-    }
-    return out;
-  }
-
-  const GpModel& model_;
-  const Asked& own_;
-  std::size_t jobs_, width_, rows_;
-  bool by_pair_ = false;
-  std::vector<double> alone_, smooth_, identity_;  ///< by row
-  std::vector<double> mean_, mean_known_;
-  std::vector<double> form_;    ///< lower triangle, in a square
-  std::vector<double> cross_;   ///< of known partners
-  std::vector<double> square_;  ///< of known partners
-};
+std::shared_ptr<PairFormula> GpModel::formula(std::span<const PairJob> kinds,
+                                              std::span<const std::uint32_t> kind_of) const {
+  std::vector<PairJob> jobs;
+  jobs.reserve(kind_of.size());
+  for (const std::uint32_t kind : kind_of) jobs.push_back(kinds[kind]);
+  GpBatch batch = this->batch(jobs);
+  cpu_kernels().front().gp_describe(batch.model(), batch.jobs(), 0, batch.size());
+  return std::make_shared<PairFormula>(PairFormula{std::move(batch)});
+}
 
 std::vector<SpeedPrediction> GpModel::predict(std::span<const PairJob> jobs,
                                               std::span<const PairQuery> pairs) const {
-  std::vector<Asked> asked(jobs.size());
-  std::vector<std::vector<std::size_t>> of(jobs.size());  // pairs in which a job is slowed
-  for (std::size_t q = 0; q < pairs.size(); ++q) {
-    for (const std::size_t j : {pairs[q].of, pairs[q].beside}) {
-      if (j >= jobs.size()) refuse("a pair is of a job that is not there");
-      if (!asked[j].ready) asked[j] = ask(jobs[j]);
-    }
-    of[pairs[q].of].push_back(q);
-  }
+  constexpr std::size_t kStates = std::size_t{1} << 20U;  // numbers of slowed jobs at a time
+  // Those that are slowed come first.
+  constexpr std::size_t kUnused = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> position(jobs.size(), kUnused);
+  std::vector<PairJob> used;
+  const auto use = [&](std::size_t job) {
+    if (job >= jobs.size()) refuse("a pair is of a job that is not there");
+    if (position[job] != kUnused) return;
+    position[job] = used.size();
+    used.push_back(jobs[job]);
+  };
+  for (const PairQuery& pair : pairs) use(pair.of);
+  const std::size_t slowed = used.size();
+  for (const PairQuery& pair : pairs) use(pair.beside);
+  std::vector<std::vector<std::size_t>> of(slowed);  // pairs in which a job is slowed
+  for (std::size_t q = 0; q < pairs.size(); ++q) of[position[pairs[q].of]].push_back(q);
+
+  GpBatch batch = this->batch(used);
+  const CpuKernels& kernels = cpu_kernels().front();
+  const gp::Model model = batch.model();
+  const gp::Jobs lines = batch.jobs();
+  const gp::Layout layout = batch.layout();
+  kernels.gp_describe(model, lines, 0, used.size());
+  const std::size_t block =
+      std::clamp<std::size_t>(kStates / layout.size(), 1, CpuKernels::kPadding);
+  std::vector<double> states(std::min(block, slowed) * layout.size());
+  std::vector<double> scratch(CpuKernels::gp_scratch(model, layout));
+  std::vector<std::uint32_t> partners;
+  std::vector<Slowness> slowness;
   std::vector<SpeedPrediction> out(pairs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (of[i].empty()) continue;
-    std::set<std::uint32_t> partners;
-    for (const std::size_t q : of[i]) partners.insert(asked[pairs[q].beside].job);
-    partners.erase(Asked::kNew);
-    const Slowed slowed(*this, asked[i], {partners.begin(), partners.end()});
-    for (const std::size_t q : of[i]) out[q] = slowed.beside(asked[pairs[q].beside]);
+  for (std::size_t from = 0; from < slowed; from += block) {
+    const std::size_t to = std::min(from + block, slowed);
+    kernels.gp_prepare(model, lines, layout, batch.known.data(), from, to - from, states.data(),
+                       scratch.data());
+    for (std::size_t i = from; i < to; ++i) {
+      partners.clear();
+      for (const std::size_t q : of[i]) {
+        partners.push_back(static_cast<std::uint32_t>(position[pairs[q].beside]));
+      }
+      slowness.resize(partners.size());
+      kernels.gp_slowness(model, lines, layout, i, states.data() + (i - from) * layout.size(),
+                          partners.data(), 0, partners.size(), scratch.data(), slowness.data());
+      for (std::size_t n = 0; n < of[i].size(); ++n) {
+        const auto [t, sd] = slowness[n];
+        const double speed = math::speed_of(t);
+        out[of[i][n]] = {speed, speed * sd, math::speed_of(t + kReach * sd),
+                         math::speed_of(t - kReach * sd)};
+      }
+    }
   }
   return out;
 }
@@ -887,6 +916,11 @@ void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double s
         {own, partner, (-std::log(speed) - target_mean_) / target_deviation_});
     rows_.phi.push_back(pressures(rows_.places[own].load, rows_.places[partner].load));
     take_in(rows_.observations.size() - 1);
+    const std::size_t at_row = sort_in(rows_.observations.size() - 1);
+    std::vector<double> line;
+    const double* const root = root_.row(rows_.observations.size() - 1);
+    for (const std::uint32_t row : order_) line.push_back(root[row]);
+    precision_.insert(at_row, line);
   };
   if (copies && !std::isnan(speed_a) && !std::isnan(speed_b)) {
     add(at[0], at[1], speed_a / 2 + speed_b / 2);

@@ -11,6 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/interference/interference_model.hpp"
+#include "models/scoring/gp_batch.hpp"
 #include "sim/speed_table.hpp"
 
 /// Gaussian process over directed pairs of jobs: grey box, exact, learns online.
@@ -49,10 +50,11 @@
 /// every co-run, every job with all its co-runs, and some jobs with those most like them (an eighth
 /// of all): a posterior of one set of parameters is too sure of what is far away.
 ///
-/// learn() appends to the inverse of the Cholesky root, O(rows^2): half a millisecond for a co-run
-/// at 1000 rows; parameters, standardisation and factors stay as fitted. Predictions: O(rows^2 + rows
-/// jobs^2) for every job that is slowed, then O(jobs^2) for a pair; with many jobs O(rows^2) for a
-/// pair. A fit takes three seconds for 1000 rows (docs/performance.md).
+/// learn() appends to the inverse of the Cholesky root and to the inverse, O(rows^2): a millisecond for a
+/// co-run at 1000 rows; parameters, standardisation and factors stay as fitted. Predictions
+/// (models/scoring/gp_formula.hpp): O(rows^2) for every job that is slowed, then O(partners^2) for a
+/// pair, with as many partners as jobs are in the rows. A fit takes three seconds for 1000 rows
+/// (docs/performance.md).
 ///
 /// Where it fails: families of jobs whose like was never measured. Intervals there missed 11 to 22 %
 /// of the co-runs of four public tables. Settings were chosen looking at those tables: expect a
@@ -84,6 +86,11 @@ class GpModel final : public InterferenceModel {
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
+  /// The model and these jobs as the formula wants them, for as long as the model stays as it is.
+  /// std::invalid_argument as predict().
+  GpBatch batch(std::span<const PairJob> jobs) const;
+  std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
+                                       std::span<const std::uint32_t> kind_of) const override;
   double residual_sigma() const override { return residual_sigma_; }
   /// Also of jobs never seen, which are known from then on. False: kMostHeld rows are held.
   bool learns() const override { return true; }
@@ -121,13 +128,10 @@ class GpModel final : public InterferenceModel {
   static std::size_t parameter_count(const std::vector<SpeedTable::Feature>& features);
 
  private:
-  static constexpr std::size_t kPressureCount = 5;
+  static constexpr std::size_t kPressureCount = gp::kPressures;
   using Pressures = std::array<double, kPressureCount>;
 
-  /// Fractions; 0: not among the features; the mean: not known of this job.
-  struct Load {
-    double u = 0, t = 0, m = 0;
-  };
+  using Load = gp::Load;  ///< 0: not among the features; the mean: not known of this job
   /// Where a job is among others.
   struct Place {
     std::vector<double> x;
@@ -158,12 +162,27 @@ class GpModel final : public InterferenceModel {
     std::vector<double> packed_;  ///< of the lower triangle
     std::vector<double> white_;
   };
+  /// Inverse of the covariance matrix, that of two rows doubled (gp::Model::precision), which grows;
+  /// rows in the order of predictions.
+  class Precision {
+   public:
+    Precision() = default;
+    /// order[a]: which row of the root row a of this one is.
+    Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order);
+    /// One more row and column at `at`. `line`: the root's new row, in the new order.
+    void insert(std::size_t at, const std::vector<double>& line);
+    std::span<const double> packed() const { return packed_; }
+
+   private:
+    static void add(double* row, std::size_t a, const double* line);
+
+    std::size_t size_ = 0;
+    std::vector<double> packed_;  ///< the lower triangle, row by row
+  };
   /// What the deviation is multiplied by where that share of the prior variance is left.
   struct Factor {
     double share = 0, factor = 1;
   };
-  struct Asked;
-  class Slowed;
 
   GpModel() = default;
   static GpModel described(const SpeedTable& table, std::size_t most, std::uint64_t seed);
@@ -179,8 +198,8 @@ class GpModel final : public InterferenceModel {
   void take_in(std::size_t observation);
   void calibrate();
   std::vector<std::size_t> neighbours(std::size_t job, std::size_t count) const;
-  double factor(double share) const;
-  Asked ask(const PairJob& job) const;
+  std::size_t sort_in(std::size_t observation);
+  void set_pressures(gp::Model& formula) const;
 
   std::vector<SpeedTable::Feature> features_;
   std::vector<WorkloadKey> keys_;
@@ -197,8 +216,14 @@ class GpModel final : public InterferenceModel {
   std::map<WorkloadKey, std::uint32_t> position_;
   std::vector<double> scales_;  ///< exp(parameters_), lengths inverted
   InverseRoot root_;
-  std::vector<double> weights_;                                ///< inv(K) y
-  std::array<std::vector<double>, kPressureCount> white_phi_;  ///< inv(L) phi
+  std::vector<double> weights_;                              ///< inv(K) y
+  std::array<std::vector<double>, kPressureCount> pressed_;  ///< inv(K) phi
+  // The order of predictions: by partner.
+  std::vector<std::int32_t> own_column_, partner_column_;  ///< of a job; gp::kNew: in no row
+  std::vector<std::uint32_t> owns_, partners_;             ///< jobs of the columns
+  std::vector<std::uint32_t> first_{0};  ///< of the rows of each partner; their number
+  std::vector<std::uint32_t> order_;     ///< observations
+  Precision precision_;
 };
 
 }  // namespace corun

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "models/scoring/pair_formula.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -28,6 +29,11 @@ SpeedPrediction InterferenceModel::predict(const PairJob& of, const PairJob& bes
   const std::array jobs{of, beside};
   const std::array pairs{PairQuery{0, 1}};
   return predict(jobs, pairs).front();
+}
+
+std::shared_ptr<PairFormula> InterferenceModel::formula(std::span<const PairJob>,
+                                                        std::span<const std::uint32_t>) const {
+  return nullptr;
 }
 
 std::vector<SpeedPrediction> InterferenceModel::predict_company(

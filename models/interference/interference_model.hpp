@@ -21,6 +21,8 @@
 /// To add a model: models/interference/<name>.{hpp,cpp} and one line in catalog.cpp.
 namespace corun {
 
+struct PairFormula;
+
 /// A job as a prediction asks for it.
 struct PairJob {
   WorkloadKey workload = kUnknownWorkload;
@@ -71,6 +73,12 @@ class InterferenceModel {
                                                std::span<const PairQuery> pairs) const = 0;
   /// The same for one.
   SpeedPrediction predict(const PairJob& of, const PairJob& beside) const;
+
+  /// The model's equation in the form that is compiled for vector units and GPUs, with all it needs of
+  /// these jobs: job n is kinds[kind_of[n]]. Its numbers are those of predict(), bit for bit. nullptr:
+  /// there is no such form, predict() is all there is. Whatever of the model changes makes it stale.
+  virtual std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
+                                               std::span<const std::uint32_t> kind_of) const;
 
   /// Company of any size: what each of two or more residents runs at beside all the others. Unless a
   /// model knows better, from its pairs: the excesses x = 1/speed - 1 of job i beside each other

@@ -16,11 +16,11 @@ namespace corun {
 
 namespace {
 
-Rng noise_of(std::uint64_t seed, std::span<const JobId> set) {
+std::uint64_t entity_of(std::span<const JobId> set) {
   std::vector<std::uint32_t> ids;
   ids.reserve(set.size());
   for (const JobId j : set) ids.push_back(static_cast<std::uint32_t>(index(j)));
-  return Rng(seed, Stream::kWorldNoise, hash_entity(ids));
+  return hash_entity(ids);
 }
 
 }  // namespace
@@ -106,34 +106,36 @@ InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measur
 Provenance InterferenceWorld::speeds(const Company& company,
                                      std::optional<std::uint64_t> noise_seed,
                                      std::span<double> out) const {
-  const auto residents = company.residents;
-  if (residents.size() < 2) {
-    std::fill(out.begin(), out.end(), 1.0);
-    return Provenance::kAlone;
-  }
-  const Provenance measured = extrapolated_ ? Provenance::kExtrapolated : Provenance::kMeasured;
-  if (company.formed.size() > residents.size() &&
-      measured_speeds(company.formed, residents, noise_seed, out)) {
-    return measured;
-  }
-  if (measured_speeds(residents, residents, noise_seed, out)) return measured;
+  CompanyOdds company_odds;
+  odds(company, company_odds);
+  draw_speeds(company_odds, noise_seed, out);
+  return company_odds.provenance;
+}
 
+bool InterferenceWorld::odds(const Company& company, CompanyOdds& out) const {
+  const auto residents = company.residents;
+  out.rows = 1;
+  out.sigma.reset();
+  out.speeds.assign(residents.size(), 1.0);
+  out.provenance = Provenance::kAlone;
+  if (residents.size() < 2) return true;
+  out.provenance = extrapolated_ ? Provenance::kExtrapolated : Provenance::kMeasured;
+  if (company.formed.size() > residents.size() && measured_odds(company.formed, residents, out)) {
+    return true;
+  }
+  if (measured_odds(residents, residents, out)) return true;
+
+  out.provenance = extrapolated_ ? Provenance::kExtrapolated : Provenance::kModelled;
   const std::size_t width = model_->features().size();
   std::vector<PairJob> asked;
   asked.reserve(residents.size());
   for (const JobId j : residents) {
     asked.push_back({workloads_[index(j)], std::span(features_).subspan(index(j) * width, width)});
   }
-  model_->speeds(asked, out);
-  if (noise_seed) {
-    Rng rng = noise_of(*noise_seed, residents);
-    const double sigma = model_->residual_sigma();
-    for (double& speed : out) {
-      const double factor = std::exp(sigma * rng.normal() - sigma * sigma / 2);
-      speed = 1 / (1 + (1 / speed - 1) * factor);
-    }
-  }
-  return extrapolated_ ? Provenance::kExtrapolated : Provenance::kModelled;
+  model_->speeds(asked, out.speeds);
+  out.sigma = model_->residual_sigma();
+  out.entity = entity_of(residents);
+  return true;
 }
 
 void InterferenceWorld::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const {
@@ -172,10 +174,8 @@ void InterferenceWorld::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>
   }
 }
 
-bool InterferenceWorld::measured_speeds(std::span<const JobId> group,
-                                        std::span<const JobId> residents,
-                                        std::optional<std::uint64_t> noise_seed,
-                                        std::span<double> out) const {
+bool InterferenceWorld::measured_odds(std::span<const JobId> group,
+                                      std::span<const JobId> residents, CompanyOdds& out) const {
   if (measured_->groups() == 0) return false;
   std::vector<WorkloadKey> workloads;
   workloads.reserve(group.size());
@@ -191,24 +191,21 @@ bool InterferenceWorld::measured_speeds(std::span<const JobId> group,
   const auto* rows = measured_->find(sorted);
   if (rows == nullptr) return false;
 
-  std::size_t first = 0;
-  std::size_t last = rows->size();
-  if (noise_seed && rows->size() > 1) {
-    first = noise_of(*noise_seed, group).below(static_cast<std::uint32_t>(rows->size()));
-    last = first + 1;
-  }
-  const auto others = static_cast<double>(residents.size() - 1);
+  out.rows = rows->size();
+  out.entity = entity_of(group);
+  const std::size_t width = residents.size();
+  out.speeds.resize(out.rows * width);
+  const auto others = static_cast<double>(width - 1);
   for (std::size_t at = 0; at < order.size(); ++at) {
     const JobId job = group[order[at]];
     const auto resident = std::lower_bound(residents.begin(), residents.end(), job);
     if (resident == residents.end() || *resident != job) continue;  // has left already
-    double speed = 0;
-    for (std::size_t r = first; r < last; ++r) {
+    const auto place = static_cast<std::size_t>(resident - residents.begin());
+    for (std::size_t r = 0; r < out.rows; ++r) {
       const MeasuredTable::Row& row = (*rows)[r];
-      speed += residents.size() == group.size() ? row.speed[at] : 1 / (1 + row.excess[at] * others);
+      out.speeds[r * width + place] =
+          width == group.size() ? row.speed[at] : 1 / (1 + row.excess[at] * others);
     }
-    out[static_cast<std::size_t>(resident - residents.begin())] =
-        speed / static_cast<double>(last - first);
   }
   return true;
 }

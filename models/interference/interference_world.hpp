@@ -83,6 +83,8 @@ class InterferenceWorld final : public World {
                     std::vector<WorkloadKey> workloads, std::vector<double> features,
                     bool extrapolated);
 
+  bool odds(const Company& company, CompanyOdds& out) const override;
+  /// A draw from odds().
   Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
 
@@ -94,8 +96,8 @@ class InterferenceWorld final : public World {
   void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const override;
 
  private:
-  bool measured_speeds(std::span<const JobId> group, std::span<const JobId> residents,
-                       std::optional<std::uint64_t> noise_seed, std::span<double> out) const;
+  bool measured_odds(std::span<const JobId> group, std::span<const JobId> residents,
+                     CompanyOdds& out) const;
 
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;

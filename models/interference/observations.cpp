@@ -211,17 +211,10 @@ Spreads::Spreads(std::span<const HeldOut> held_out) {
 
 SpeedPrediction Spreads::around(double slowness, std::size_t unknown) const {
   const std::vector<Knot>& knots = knots_[unknown];
-  Knot here = slowness < knots.front().at ? knots.front() : knots.back();
-  for (std::size_t k = 0; k + 1 < knots.size(); ++k) {
-    const Knot& left = knots[k];
-    const Knot& right = knots[k + 1];
-    if (slowness < left.at || !(slowness < right.at)) continue;
-    const double part = (slowness - left.at) / (right.at - left.at);
-    const auto between = [&](double Knot::*x) { return left.*x + part * (right.*x - left.*x); };
-    here = {slowness, between(&Knot::below), between(&Knot::above), between(&Knot::sd)};
-  }
-  const double speed = speed_of(slowness);
-  return {speed, speed * here.sd, speed_of(slowness + here.above), speed_of(slowness + here.below)};
+  const Knot here = trees::knot_at(knots.data(), knots.size(), slowness);
+  const double speed = math::speed_of(slowness);
+  return {speed, speed * here.sd, math::speed_of(slowness + here.above),
+          math::speed_of(slowness + here.below)};
 }
 
 nlohmann::json Spreads::save() const {

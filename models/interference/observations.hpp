@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/interference/interference_model.hpp"
+#include "models/scoring/trees_formula.hpp"
 #include "sim/speed_table.hpp"
 
 /// What the fits of several interference models share: a table's rows as directed slownesses, jobs found
@@ -100,16 +101,14 @@ class Spreads {
 
   SpeedPrediction around(double slowness, std::size_t unknown) const;
 
+  /// Of the pairs with so many unseen jobs, by rising slowness; one at least.
+  std::span<const trees::Knot> knots(std::size_t unknown) const { return knots_[unknown]; }
+
   nlohmann::json save() const;
   static Spreads load(const nlohmann::json& state);
 
  private:
-  struct Knot {
-    double at = 0;     ///< predicted slowness
-    double below = 0;  ///< 5 % quantile of what is measured less what is predicted, below 0
-    double above = 0;  ///< 95 % quantile, above 0
-    double sd = 0;
-  };
+  using Knot = trees::Knot;
   std::array<std::vector<Knot>, 3> knots_;
 };
 

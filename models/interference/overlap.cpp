@@ -47,22 +47,4 @@ std::vector<double> overlap_excess(const CorunMeasurement& measurement) {
   return excess;
 }
 
-PairCost pair_cost(double solo_a_s, double solo_b_s, double speed_a, double speed_b) {
-  const double alone_a = solo_a_s / speed_a;  // if the company stayed to the end
-  const double alone_b = solo_b_s / speed_b;
-  PairCost cost;
-  if (alone_a <= alone_b) {
-    cost.corun_a_s = alone_a;
-    cost.corun_b_s = alone_a + (solo_b_s - alone_a * speed_b);
-  } else {
-    cost.corun_b_s = alone_b;
-    cost.corun_a_s = alone_b + (solo_a_s - alone_b * speed_a);
-  }
-  cost.isd_a = (cost.corun_a_s - solo_a_s) / solo_a_s;
-  cost.isd_b = (cost.corun_b_s - solo_b_s) / solo_b_s;
-  const double solo = solo_a_s + solo_b_s;
-  cost.ps = (solo - std::max(cost.corun_a_s, cost.corun_b_s)) / solo;
-  return cost;
-}
-
 }  // namespace corun

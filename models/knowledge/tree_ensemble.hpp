@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "models/scoring/trees_formula.hpp"
+
 /// Regression trees as flat arrays, and their sum for rows of features. Every tree is complete to one
 /// depth, its nodes in the order of a heap (the children of n are 2n + 1 and 2n + 2): a row walks down
 /// without branches, and many rows side by side.
@@ -21,6 +23,15 @@ struct TreeEnsemble {
   std::vector<float> threshold;  ///< likewise: a row goes left if its feature is less
   std::vector<float> leaf;       ///< 2^depth of each tree
 
+  /// As the formula wants it; points into this.
+  trees::Ensemble view() const {
+    return {static_cast<std::uint32_t>(depth),
+            static_cast<std::uint32_t>(columns),
+            static_cast<std::uint32_t>(trees()),
+            test.data(),
+            threshold.data(),
+            leaf.data()};
+  }
   std::size_t trees() const { return leaf.size() >> static_cast<unsigned>(depth); }
 
   /// The sum of the leaves of each row of rows x columns finite or NaN features, in double precision and

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "models/interference/catalog.hpp"
+#include "models/scoring/lanes.hpp"
+#include "models/scoring/pair_scorer.hpp"
+#include "sim/rng.hpp"
+
+/// Batch scoring on the processor: the innermost loop by instruction set against a scalar loop of the
+/// same bits, and whole queues by instruction set and threads. Each step is one pair; see the counter
+/// pairs/s.
+namespace corun::scalar_lanes {
+extern const Lanes lanes;
+}
+
+namespace {
+
+using namespace corun;
+
+/// Jobs of three features, some of them measured in pairs.
+SpeedTable table_of(std::size_t jobs, std::size_t rows) {
+  Rng rng(1, Stream::kTest);
+  SpeedTable table;
+  table.features = {{"gpu_util_pct", FeatureScale::kLinear},
+                    {"mem_alloc_pct", FeatureScale::kLinear},
+                    {"mem_time_pct", FeatureScale::kLinear}};
+  for (std::size_t j = 0; j < jobs; ++j) {
+    table.jobs.push_back(static_cast<WorkloadKey>(j));
+    for (const double most : {100.0, 100.0, 60.0}) table.values.push_back(most * rng.uniform());
+  }
+  for (std::size_t r = 0; r < rows; ++r) {
+    const std::uint32_t a = rng.below(static_cast<std::uint32_t>(jobs));
+    const std::uint32_t b = rng.below(static_cast<std::uint32_t>(jobs));
+    table.rows.push_back({a, b, 0.4 + 0.6 * rng.uniform(), 0.4 + 0.6 * rng.uniform()});
+  }
+  return table;
+}
+
+struct Queue {
+  SpeedTable table;
+  std::vector<PairJob> jobs;
+  std::vector<std::uint32_t> each;
+  std::vector<double> solo_s;
+
+  explicit Queue(std::size_t n) : table(table_of(n, 0)) {
+    Rng rng(2, Stream::kTest);
+    for (std::size_t j = 0; j < n; ++j) {
+      jobs.push_back({static_cast<WorkloadKey>(1'000'000 + j), {table.of(j), 3}});
+      each.push_back(static_cast<std::uint32_t>(j));
+      solo_s.push_back(60 + 10000 * rng.uniform());
+    }
+  }
+};
+
+const InterferenceModel& model_of(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<InterferenceModel>> all;
+  auto& model = all[name];
+  if (!model) model = find_interference_model(name)->fit(table_of(50, 500), {});
+  return *model;
+}
+
+/// Costs of 128 x 128 pairs by the contention model, as they lie in the caches.
+void costs(benchmark::State& state, const Lanes& lanes, CostRule rule) {
+  static const Queue queue(1024);
+  const auto formula = model_of("contention").formula(queue.jobs, queue.each);
+  const auto view = std::get<ContentionJobs>(formula->jobs).view();
+  const SoloTimes solo(queue.solo_s);
+  const SoloView times{solo.seconds.data(), solo.inverse.data()};
+  constexpr std::size_t kSide = 128;
+  std::vector<double> out(kSide * kSide), expected(kSide * kSide);
+  const PairTile tile{0, kSide, 4 * kSide, 5 * kSide};
+  scalar_lanes::lanes.contention.costs(view, times, rule, tile, expected.data());
+  for (auto _ : state) {
+    lanes.contention.costs(view, times, rule, tile, out.data());
+    benchmark::ClobberMemory();
+  }
+  if (std::memcmp(out.data(), expected.data(), out.size() * sizeof(double)) != 0) {
+    state.SkipWithError("not the bits of the scalar loop");
+  }
+  state.counters["pairs"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * kSide * kSide, benchmark::Counter::kIsRate);
+  state.counters["lanes"] = lanes.width;
+}
+
+/// The 16 cheapest partners of every job of a queue.
+void top_partners(benchmark::State& state, const std::string& model, const Lanes& lanes,
+                  int threads, std::size_t jobs) {
+  const Queue queue(jobs);
+  ScoringOptions options;
+  options.lanes = &lanes;
+  options.threads = threads;
+  const PairScorer scorer(model_of(model), queue.jobs, queue.each, queue.solo_s, options);
+  for (auto _ : state) benchmark::DoNotOptimize(scorer.top_partners({}, {.k = 16}));
+  state.counters["pairs"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(jobs) *
+                             static_cast<double>(jobs - 1) / 2,
+                         benchmark::Counter::kIsRate);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<const corun::Lanes*> sets{&corun::scalar_lanes::lanes};
+  for (const corun::Lanes* lanes : corun::usable_lanes()) sets.push_back(lanes);
+  for (const double risk : {0.0, 1.0}) {
+    for (const corun::Lanes* lanes : sets) {
+      const corun::CostRule rule{corun::Objective::kMinSlowdown, risk};
+      benchmark::RegisterBenchmark(
+          ("costs/contention/risk=" + std::to_string(static_cast<int>(risk)) + "/" + lanes->name)
+              .c_str(),
+          [=](benchmark::State& state) { costs(state, *lanes, rule); });
+    }
+  }
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for (const char* model : {"contention", "cluster-mean", "gp", "boosted-trees"}) {
+    for (const corun::Lanes* lanes : sets) {
+      for (const int threads : {1, cores}) {
+        const bool quick =
+            std::string(model) == "contention" || std::string(model) == "cluster-mean";
+        const std::size_t jobs = quick ? 4096 : 384;
+        benchmark::RegisterBenchmark(
+            ("top-partners/" + std::string(model) + "/" + lanes->name +
+             "/threads=" + std::to_string(threads) + "/n=" + std::to_string(jobs))
+                .c_str(),
+            [=](benchmark::State& state) { top_partners(state, model, *lanes, threads, jobs); })
+            ->UseRealTime()
+            ->Unit(benchmark::kMillisecond);
+        if (cores == 1) break;
+      }
+    }
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/scoring/math.hpp"
+#include "models/scoring/speed_belief.hpp"
+
+/// The contention model's equation (contention.hpp), once for every device.
+namespace corun {
+
+/// What the equation needs of a job.
+struct ContentionLoad {
+  double free_u = 0;    ///< (1 - m) u
+  double u = 0;         ///< maximum GPU utilisation, a fraction
+  double t = 0;         ///< share of time accessing memory
+  double light = 0;     ///< max(0, 1 - u / 0.10): how much its launches wait for busy others
+  double overflow = 0;  ///< max(0, t - 0.5): memory time over capacity when alone
+
+  static ContentionLoad of(double u, double m, double t) {
+    return {(1 - m) * u, u, t, math::max(0.0, 1 - u / kLight), math::max(0.0, t - kKnee)};
+  }
+  static constexpr double kLight = 0.10;  ///< utilisation below which launch latency binds
+  static constexpr double kKnee = 0.5;    ///< share of time beyond which memory traffic collides
+};
+
+struct ContentionEquation {
+  static constexpr std::size_t kTerms = 4;
+  double coefficients[kTerms] = {};
+  double deviation = 0;  ///< of -log(speed) of a single co-run
+
+  /// The four pressures on one job; the others only through their sums.
+  CORUN_FORMULA void pressures(const ContentionLoad& own, double others_free_u, double others_u,
+                               double others_t, double out[kTerms]) const {
+    out[0] = own.free_u * others_free_u;
+    out[1] = own.t * others_u;
+    out[2] = own.light * others_u;
+    out[3] = math::max(0.0, own.t + others_t - ContentionLoad::kKnee) - own.overflow;
+  }
+  CORUN_FORMULA SpeedBelief speed(const ContentionLoad& own, double others_free_u, double others_u,
+                                  double others_t) const {
+    double p[kTerms];
+    pressures(own, others_free_u, others_u, others_t, p);
+    double excess = 0;
+    for (std::size_t k = 0; k < kTerms; ++k) excess += coefficients[k] * p[k];
+    const double speed = 1 / (1 + excess);
+    return {speed, speed * deviation, 1 + excess};
+  }
+};
+
+/// Many jobs, as arrays that lie in the memory of the device that reads them.
+struct ContentionView {
+  ContentionEquation equation;
+  const double* free_u = nullptr;
+  const double* u = nullptr;
+  const double* t = nullptr;
+  const double* light = nullptr;
+  const double* overflow = nullptr;
+
+  /// All that is known of one job, in registers.
+  using Job = ContentionLoad;
+  CORUN_FORMULA Job job(std::size_t i) const {
+    return {free_u[i], u[i], t[i], light[i], overflow[i]};
+  }
+  /// Job `own` beside job `partner`.
+  CORUN_FORMULA SpeedBelief beside(const Job& own, const Job& partner) const {
+    return equation.speed(own, partner.free_u, partner.u, partner.t);
+  }
+  /// Speed of resident `own` of `count` beside all the others, in their order.
+  CORUN_FORMULA double in_company(const std::uint32_t* residents, std::size_t count,
+                                  std::size_t own) const {
+    double others_free_u = 0;
+    double others_u = 0;
+    double others_t = 0;
+    for (std::size_t r = 0; r < count; ++r) {
+      if (r == own) continue;
+      others_free_u += free_u[residents[r]];
+      others_u += u[residents[r]];
+      others_t += t[residents[r]];
+    }
+    // Alone: 1, and not the quotient that it would come to.
+    return count == 1
+               ? 1.0
+               : equation.speed(job(residents[own]), others_free_u, others_u, others_t).speed;
+  }
+};
+
+/// The same, owned, as the host prepares it.
+struct ContentionJobs {
+  ContentionEquation equation;
+  std::vector<double> free_u, u, t, light, overflow;
+
+  void add(const ContentionLoad& job) {
+    free_u.push_back(job.free_u);
+    u.push_back(job.u);
+    t.push_back(job.t);
+    light.push_back(job.light);
+    overflow.push_back(job.overflow);
+  }
+  std::size_t size() const { return u.size(); }
+  ContentionView view() const {
+    return {equation, free_u.data(), u.data(), t.data(), light.data(), overflow.data()};
+  }
+};
+
+}  // namespace corun

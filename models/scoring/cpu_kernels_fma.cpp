@@ -1,0 +1,3 @@
+#define CORUN_KERNELS kFmaKernels
+#define CORUN_KERNELS_NAME "fma"
+#include "models/scoring/cpu_kernels.inl"

@@ -1,0 +1,453 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/scoring/math.hpp"
+#include "models/scoring/slowness.hpp"
+
+/// The posterior of the Gaussian process over pairs (gp_model.hpp), once for every device.
+///
+/// Job i beside job j has with row a of the data, a pair of jobs (o, p), the covariance
+///
+///   k_a = alone_o(i) + smooth_o(i) B_jp + identity_o(i) [j is p] + w2 phi_ij . phi_a
+///
+/// so that mean = k' weights and explained = k' P k, P = inv(K), are for one slowed job i a linear and
+/// a quadratic form of
+///
+///   v = (B_jp of all jobs p that were a partner in a row, 1, phi_ij, zeros up to a multiple of 8)
+///
+/// and of one more entry, 1, for a partner that the data knows. Both forms are worked out once for
+/// every slowed job, O(rows^2), whoever is beside it; a pair then takes O(partners^2).
+///
+/// Rows are in the order of their partners' columns. Each sum is a chain of math::fma by ascending
+/// index from 0, so that vector units, threads and GPUs, which share work out by jobs and by entries of
+/// a form, give the same bits.
+
+namespace corun::gp {
+
+inline constexpr std::size_t kPressures = 5;
+/// Rows of a form side by side in memory.
+inline constexpr std::size_t kStrip = 8;
+/// Of a job that is not one of those in the data, in the role asked about.
+inline constexpr std::int32_t kNew = -1;
+
+/// Fractions, as in gp_model.hpp.
+struct Load {
+  double u = 0, t = 0, m = 0;
+};
+
+/// A model, as arrays that lie in the memory of the device that reads them.
+struct Model {
+  // Variances and ratios, gp_model.hpp.
+  double own = 0, own_identity = 0, partner = 0, partner_identity = 0;
+  double product = 0, product_own = 0, product_partner = 0, constant = 0, pressures = 0;
+  double prior = 0;  ///< variance of t but for the pressures' part
+  double noise = 0;
+  double pressure_mean[kPressures] = {};
+  double pressure_deviation[kPressures] = {};  ///< 0: says nothing
+  double farthest = 0;                         ///< standardised pressures end there
+  double target_mean = 0, target_deviation = 1;
+  double share[3] = {}, factor[3] = {};  ///< of the deviation, by the share of variance left
+
+  std::uint32_t rows = 0, owns = 0, partners = 0, features = 0;
+  const double* own_places = nullptr;      ///< owns x features: jobs slowed in a row
+  const double* partner_places = nullptr;  ///< partners x features: jobs beside them
+  const double* own_rates = nullptr;       ///< inverse lengths
+  const double* partner_rates = nullptr;
+  // By row, those of partner 0 first.
+  const std::uint32_t* first = nullptr;   ///< partners + 1: where the rows of each begin
+  const std::uint32_t* own_of = nullptr;  ///< rows: position among owns
+  const double* weights = nullptr;        ///< rows: P y
+  /// P by rows of its lower triangle, what is off the diagonal twice: k'Pk is the sum over a and b <= a
+  /// of k_a k_b times this.
+  const double* precision = nullptr;
+  const double* pressed = nullptr;           ///< kPressures x rows: 2 w2 P phi
+  double pressure_weights[kPressures] = {};  ///< w2 phi' weights
+  double pressure_form[kPressures][kPressures] =
+      {};  ///< lower triangle of w2^2 phi' P phi, doubled
+
+  /// Length of v.
+  CORUN_FORMULA std::size_t width() const {
+    return (partners + 1 + kPressures + kStrip - 1) / kStrip * kStrip;
+  }
+  CORUN_FORMULA static std::size_t row_start(std::size_t a) { return a * (a + 1) / 2; }
+};
+
+// ---- what is prepared for a slowed job ----------------------------------------------------------
+
+/// Where things are in the state of one slowed job: the quadratic form, by strips of kStrip rows, each
+/// strip by columns (b of the strip of c: up to that strip's last row, what is above the diagonal is 0,
+/// what is off the diagonal doubled); the linear form; then for every known partner that was asked for
+/// its own line: the covariance of its identity with v, of itself, and its part of the mean.
+struct Layout {
+  std::size_t width = 0;
+  std::size_t known = 0;
+
+  CORUN_FORMULA static std::size_t strip(std::size_t s) {
+    return s * (s + 1) / 2 * kStrip * kStrip;
+  }
+  CORUN_FORMULA static std::size_t entry(std::size_t c, std::size_t b) {
+    return strip(c / kStrip) + b * kStrip + c % kStrip;
+  }
+  CORUN_FORMULA std::size_t mean() const { return strip(width / kStrip); }
+  CORUN_FORMULA std::size_t line(std::size_t k) const { return mean() + width + k * (width + 2); }
+  CORUN_FORMULA std::size_t size() const { return line(known); }
+};
+
+/// Many jobs, as arrays that lie in the memory of the device that reads them. Lines of `stride` numbers,
+/// one for each job, zeros after the last.
+struct Jobs {
+  std::size_t count = 0;
+  std::size_t stride = 0;
+  // Given.
+  const double* x = nullptr;  ///< Model::features lines
+  const double* u = nullptr;
+  const double* t = nullptr;
+  const double* m = nullptr;
+  const std::int32_t* own = nullptr;   ///< position among Model::owns; kNew
+  const std::int32_t* line = nullptr;  ///< of a known partner, Layout::line; kNew
+  // Worked out by describe().
+  double* partner = nullptr;   ///< Model::partners lines: B with each
+  double* smooth = nullptr;    ///< Model::owns lines
+  double* alone = nullptr;     ///< likewise
+  double* identity = nullptr;  ///< likewise
+
+  CORUN_FORMULA Load load(std::size_t j) const { return {u[j], t[j], m[j]}; }
+};
+
+/// exp(-squared distance / 2). `x`: a job's features, `stride` apart.
+CORUN_FORMULA double kernel(const double* x, std::size_t stride, const double* place,
+                            const double* rates, std::size_t features) {
+  double sum = 0;
+  for (std::size_t f = 0; f < features; ++f) {
+    const double d = (x[f * stride] - place[f]) * rates[f];
+    sum = math::fma(d, d, sum);
+  }
+  return math::exp(-sum / 2);
+}
+
+/// How a slowed job's covariance with rows of one own job depends on the partner.
+struct OwnTerms {
+  double smooth, alone, identity;
+};
+/// From A of both; `same`: they are one.
+CORUN_FORMULA OwnTerms own_terms(const Model& model, double kernel, bool same) {
+  const double product = model.product * (same ? kernel + model.product_own : kernel);
+  const double alone = math::fma(model.own, kernel, model.constant);
+  return {model.partner + product, same ? alone + model.own_identity : alone,
+          math::fma(model.product_partner, product, model.partner_identity)};
+}
+
+/// The five pressures of own on partner.
+CORUN_FORMULA void raw_pressures_of(const Load& own, const Load& partner,
+                                    double (&out)[kPressures]) {
+  out[0] = (1 - own.m) * own.u * (1 - partner.m) * partner.u;
+  out[1] = own.t * partner.u;
+  out[2] = math::max(0.0, 1 - own.u / 0.1) * partner.u;
+  out[3] = math::max(0.0, own.t + partner.t - 0.5);
+  out[4] = math::max(0.0, own.u + partner.u - 1);
+}
+/// Standardised.
+CORUN_FORMULA void pressures_of(const Model& model, const Load& own, const Load& partner,
+                                double (&out)[kPressures]) {
+  raw_pressures_of(own, partner, out);
+  CORUN_UNROLL
+  for (std::size_t p = 0; p < kPressures; ++p) {
+    const double x = (out[p] - model.pressure_mean[p]) / model.pressure_deviation[p];
+    const double inside = math::min(math::max(x, -model.farthest), model.farthest);
+    out[p] = model.pressure_deviation[p] == 0 ? 0 : inside;
+  }
+}
+
+/// What Jobs has of one job as a partner, p of Model::partners.
+CORUN_FORMULA void describe_partner(const Model& model, const Jobs& jobs, std::size_t j,
+                                    std::size_t p) {
+  jobs.partner[p * jobs.stride + j] =
+      kernel(jobs.x + j, jobs.stride, model.partner_places + p * model.features,
+             model.partner_rates, model.features);
+}
+/// Likewise as the slowed one, with the rows of o of Model::owns.
+CORUN_FORMULA void describe_own(const Model& model, const Jobs& jobs, std::size_t j,
+                                std::size_t o) {
+  const double near = kernel(jobs.x + j, jobs.stride, model.own_places + o * model.features,
+                             model.own_rates, model.features);
+  const OwnTerms terms = own_terms(model, near, jobs.own[j] == static_cast<std::int32_t>(o));
+  jobs.smooth[o * jobs.stride + j] = terms.smooth;
+  jobs.alone[o * jobs.stride + j] = terms.alone;
+  jobs.identity[o * jobs.stride + j] = terms.identity;
+}
+
+/// Of slowed jobs side by side, the terms that entries of the forms are made of. `Number`: a double, or
+/// as many as a vector unit holds, for that many jobs from the first.
+struct Slowed {
+  const double* smooth = nullptr;  ///< lines of Jobs, at the first of the jobs
+  const double* alone = nullptr;
+  const double* identity = nullptr;
+  std::size_t stride = 0;
+  const double* half = nullptr;  ///< half_row() of all rows, half_stride apart
+  std::size_t half_stride = 0;
+
+  static CORUN_FORMULA Slowed of(const Jobs& jobs, std::size_t first, const double* half,
+                                 std::size_t half_stride) {
+    return {jobs.smooth + first, jobs.alone + first, jobs.identity + first, jobs.stride, half,
+            half_stride};
+  }
+};
+
+CORUN_FORMULA void load_number(const double* from, double& to) { to = *from; }
+CORUN_FORMULA void store_number(const double& from, double* to) { *to = from; }
+
+template <class Number>
+CORUN_FORMULA Number number_at(const double* from) {
+  Number out;
+  load_number(from, out);
+  return out;
+}
+
+/// Sum over the rows from .. to - 1 of P as stored in row a, times `right`.
+template <class Number>
+CORUN_FORMULA Number part_of_row(const Model& model, std::size_t a, std::size_t from,
+                                 std::size_t to, const double* right, std::size_t stride) {
+  using math::fma;
+  const double* const precision = model.precision + Model::row_start(a);
+  Number sum(0.0);
+  for (std::size_t a2 = from; a2 < to; ++a2) {
+    sum = fma(Number(precision[a2]), number_at<Number>(right + model.own_of[a2] * stride), sum);
+  }
+  return sum;
+}
+
+/// Sum over the rows a of partner b of left_a times the part of a's row that is of partner c <= b.
+template <class Number>
+CORUN_FORMULA Number block(const Model& model, std::size_t b, std::size_t c, const double* left,
+                           const double* right, std::size_t stride) {
+  using math::fma;
+  const std::size_t from = model.first[c];
+  Number sum(0.0);
+  for (std::size_t a = model.first[b]; a < model.first[b + 1]; ++a) {
+    const std::size_t to = b == c ? a + 1 : model.first[c + 1];
+    const Number inner = part_of_row<Number>(model, a, from, to, right, stride);
+    sum = fma(number_at<Number>(left + model.own_of[a] * stride), inner, sum);
+  }
+  return sum;
+}
+
+/// Of row a with what does not depend on the partner: as stored, so up to a.
+template <class Number>
+CORUN_FORMULA Number half_row(const Model& model, std::size_t a, const double* alone,
+                              std::size_t stride) {
+  return part_of_row<Number>(model, a, 0, a + 1, alone, stride);
+}
+
+/// Sum over the rows from .. to - 1 of left_a times a number of that row.
+template <class Number>
+CORUN_FORMULA Number against_rows(const Model& model, std::size_t from, std::size_t to,
+                                  const double* left, std::size_t stride, const double* of_row) {
+  using math::fma;
+  Number sum(0.0);
+  for (std::size_t a = from; a < to; ++a) {
+    sum = fma(Number(of_row[a]), number_at<Number>(left + model.own_of[a] * stride), sum);
+  }
+  return sum;
+}
+
+/// Partner b's rows with `left` against all rows with what does not depend on the partner: with those up
+/// to each, and with those from each on.
+template <class Number>
+CORUN_FORMULA Number against_earlier(const Model& model, std::size_t b, const double* left,
+                                     const Slowed& jobs) {
+  using math::fma;
+  Number sum(0.0);
+  for (std::size_t a = model.first[b]; a < model.first[b + 1]; ++a) {
+    sum = fma(number_at<Number>(left + model.own_of[a] * jobs.stride),
+              number_at<Number>(jobs.half + a * jobs.half_stride), sum);
+  }
+  return sum;
+}
+template <class Number>
+CORUN_FORMULA Number against_later(const Model& model, std::size_t b, const double* left,
+                                   const Slowed& jobs) {
+  using math::fma;
+  const std::size_t from = model.first[b];
+  const std::size_t to = model.first[b + 1];
+  Number sum(0.0);
+  for (std::size_t a = from; a < model.rows; ++a) {
+    const std::size_t end = a + 1 < to ? a + 1 : to;
+    const Number inner = part_of_row<Number>(model, a, from, end, left, jobs.stride);
+    sum = fma(number_at<Number>(jobs.alone + model.own_of[a] * jobs.stride), inner, sum);
+  }
+  return sum;
+}
+template <class Number>
+CORUN_FORMULA Number against_constant(const Model& model, std::size_t b, const double* left,
+                                      const Slowed& jobs) {
+  return against_earlier<Number>(model, b, left, jobs) +
+         against_later<Number>(model, b, left, jobs);
+}
+
+/// Entry (c, b), b <= c, of the quadratic form.
+template <class Number>
+CORUN_FORMULA Number form_entry(const Model& model, std::size_t c, std::size_t b,
+                                const Slowed& jobs) {
+  using math::fma;
+  const std::size_t constant = model.partners;
+  if (c > constant + kPressures) return Number(0.0);
+  if (c < constant) return block<Number>(model, c, b, jobs.smooth, jobs.smooth, jobs.stride);
+  if (c > constant) {
+    const std::size_t p = c - constant - 1;
+    if (b > constant) return Number(model.pressure_form[p][b - constant - 1]);
+    const double* const pressed = model.pressed + p * model.rows;
+    if (b == constant) {
+      return against_rows<Number>(model, 0, model.rows, jobs.alone, jobs.stride, pressed);
+    }
+    return against_rows<Number>(model, model.first[b], model.first[b + 1], jobs.smooth, jobs.stride,
+                                pressed);
+  }
+  if (b < constant) return against_constant<Number>(model, b, jobs.smooth, jobs);
+  Number sum(0.0);
+  for (std::size_t a = 0; a < model.rows; ++a) {
+    sum = fma(number_at<Number>(jobs.alone + model.own_of[a] * jobs.stride),
+              number_at<Number>(jobs.half + a * jobs.half_stride), sum);
+  }
+  return sum;
+}
+
+/// Entry b of the linear form.
+template <class Number>
+CORUN_FORMULA Number mean_entry(const Model& model, std::size_t b, const Slowed& jobs) {
+  const std::size_t constant = model.partners;
+  if (b > constant + kPressures) return Number(0.0);
+  if (b > constant) return Number(model.pressure_weights[b - constant - 1]);
+  if (b == constant) {
+    return against_rows<Number>(model, 0, model.rows, jobs.alone, jobs.stride, model.weights);
+  }
+  return against_rows<Number>(model, model.first[b], model.first[b + 1], jobs.smooth, jobs.stride,
+                              model.weights);
+}
+
+/// Entry b of the line of known partner k: its identity against v_b for b < width, against itself, its
+/// part of the mean.
+template <class Number>
+CORUN_FORMULA Number line_entry(const Model& model, std::size_t k, std::size_t b,
+                                const Slowed& jobs) {
+  const std::size_t constant = model.partners;
+  const std::size_t from = model.first[k];
+  const std::size_t to = model.first[k + 1];
+  const double* const identity = jobs.identity;
+  if (b < k) return block<Number>(model, k, b, identity, jobs.smooth, jobs.stride);
+  if (b == k) {
+    return block<Number>(model, k, k, identity, jobs.smooth, jobs.stride) +
+           block<Number>(model, k, k, jobs.smooth, identity, jobs.stride);
+  }
+  if (b < constant) return block<Number>(model, b, k, jobs.smooth, identity, jobs.stride);
+  if (b == constant) return against_constant<Number>(model, k, identity, jobs);
+  if (b <= constant + kPressures) {
+    const double* const pressed = model.pressed + (b - constant - 1) * model.rows;
+    return against_rows<Number>(model, from, to, identity, jobs.stride, pressed);
+  }
+  if (b < model.width()) return Number(0.0);
+  if (b == model.width()) return block<Number>(model, k, k, identity, identity, jobs.stride);
+  return against_rows<Number>(model, from, to, identity, jobs.stride, model.weights);
+}
+
+// ---- pairs --------------------------------------------------------------------------------------
+
+/// Rows of a strip, or some neighbours of it, against the columns from .. to - 1: sum += form x v. For
+/// `Count` numbers side by side, each a double or as many as a vector unit holds: `v(b, n)` is v_b of the
+/// n-th. `form`: column `from` of the first of the rows.
+template <std::size_t Rows, std::size_t Count, class Number, class V>
+CORUN_FORMULA void add_columns(const double* form, std::size_t from, std::size_t to, const V& v,
+                               Number (&sum)[Rows][Count]) {
+  using math::fma;
+  CORUN_ROLLED
+  for (std::size_t b = from; b < to; ++b) {
+    Number x[Count];
+    CORUN_UNROLL
+    for (std::size_t n = 0; n < Count; ++n) x[n] = v(b, n);
+    CORUN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const Number f(form[(b - from) * kStrip + r]);
+      CORUN_UNROLL
+      for (std::size_t n = 0; n < Count; ++n) sum[r][n] = fma(f, x[n], sum[r][n]);
+    }
+  }
+}
+
+/// The columns of the rows' own, up to the diagonal, after which each row is complete and adds to what
+/// the posterior says. `first`: number of the first row; `form` and `linear`: both forms from there.
+template <std::size_t Rows, std::size_t Count, class Number, class V>
+CORUN_FORMULA void end_rows(const double* form, const double* linear, std::size_t first, const V& v,
+                            Number (&sum)[Rows][Count], Number (&mean)[Count],
+                            Number (&explained)[Count]) {
+  using math::fma;
+  CORUN_UNROLL
+  for (std::size_t b = 0; b < Rows; ++b) {
+    Number x[Count];
+    CORUN_UNROLL
+    for (std::size_t n = 0; n < Count; ++n) x[n] = v(first + b, n);
+    CORUN_UNROLL
+    for (std::size_t r = b; r < Rows; ++r) {
+      const Number f(form[b * kStrip + r]);
+      CORUN_UNROLL
+      for (std::size_t n = 0; n < Count; ++n) sum[r][n] = fma(f, x[n], sum[r][n]);
+    }
+    const Number m(linear[b]);
+    CORUN_UNROLL
+    for (std::size_t n = 0; n < Count; ++n) {
+      mean[n] = fma(m, x[n], mean[n]);
+      explained[n] = fma(x[n], sum[b][n], explained[n]);
+    }
+  }
+}
+
+/// Both, for rows first .. first + Rows - 1, Rows a divisor of kStrip; rows by ascending `first` from 0.
+template <std::size_t Rows, std::size_t Count, class Number, class V>
+CORUN_FORMULA void add_rows(const double* state, const Layout& layout, std::size_t first,
+                            const V& v, Number (&mean)[Count], Number (&explained)[Count]) {
+  const double* const form = state + Layout::entry(first, 0);
+  Number sum[Rows][Count];
+  CORUN_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    CORUN_UNROLL
+    for (std::size_t n = 0; n < Count; ++n) sum[r][n] = Number(0.0);
+  }
+  add_columns(form, 0, first, v, sum);
+  end_rows(form + first * kStrip, state + layout.mean() + first, first, v, sum, mean, explained);
+}
+
+/// What a partner that is known adds, by its line; `v(b)`.
+template <class V>
+CORUN_FORMULA void add_line(const double* line, std::size_t width, const V& v, double& mean,
+                            double& explained) {
+  double sum = line[width];
+  for (std::size_t b = 0; b < width; ++b) sum = math::fma(line[b], v(b), sum);
+  explained += sum;
+  mean += line[width + 1];
+}
+
+/// From what the forms give.
+CORUN_FORMULA Slowness slowness(const Model& model, const double (&pressures)[kPressures],
+                                double mean, double explained) {
+  double square = 0;
+  CORUN_UNROLL
+  for (std::size_t p = 0; p < kPressures; ++p) {
+    square = math::fma(pressures[p], pressures[p], square);
+  }
+  const double prior = math::fma(model.pressures, square, model.prior);
+  const double left = math::min(math::max(prior - explained, 0.0), prior);
+  const double share = left / prior;
+  // Straight lines between the factors found; beyond them as they are.
+  double factor = model.factor[2];
+  CORUN_UNROLL
+  for (std::size_t f = 2; f > 0; --f) {
+    const double way = (share - model.share[f - 1]) / (model.share[f] - model.share[f - 1]);
+    const double between = model.factor[f - 1] + way * (model.factor[f] - model.factor[f - 1]);
+    factor = share < model.share[f] ? between : factor;
+  }
+  factor = share <= model.share[0] ? model.factor[0] : factor;
+  return {model.target_mean + model.target_deviation * mean,
+          model.target_deviation * factor * math::sqrt(left + model.noise)};
+}
+
+}  // namespace corun::gp

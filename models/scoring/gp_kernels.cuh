@@ -1,0 +1,303 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "models/scoring/cuda_support.hpp"
+#include "models/scoring/gp_batch.hpp"
+#include "models/scoring/gp_formula.hpp"
+
+/// The Gaussian process on the GPU: the formula's kernels and what holds its arrays there. Compiled by
+/// nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
+namespace corun::CORUN_GPU {
+
+struct GpKernels {
+  static constexpr unsigned kThreads = 128;
+  /// Of gp_speeds: slowed jobs of a block, each with a warp of its own, and partners of a thread. 48
+  /// sums in registers (more spill on some architectures) for 14 numbers loaded, which take a multiprocessor
+  /// 28 cycles a warp: the double-precision units of a V100 or A100 need 48 for the sums, an H100's 24.
+  static constexpr unsigned kWarp = 32;
+  static constexpr unsigned kOwns = kThreads / kWarp;
+  static constexpr unsigned kPartners = 6;
+  /// How far beyond the last of some partners a block reads lines of Jobs::partner.
+  static constexpr unsigned kSlack = kWarp * kPartners;
+  /// Columns of a strip of the form that are in shared memory at a time.
+  static constexpr unsigned kColumns = 32;
+};
+
+/// Line blockIdx.y of Jobs: partners first, then own jobs.
+template <unsigned Threads>
+__global__ void __launch_bounds__(Threads) gp_describe(gp::Model model, gp::Jobs jobs) {
+  const std::size_t j = std::size_t{blockIdx.x} * Threads + threadIdx.x;
+  if (j >= jobs.stride) return;
+  if (blockIdx.y < model.partners) {
+    gp::describe_partner(model, jobs, j, blockIdx.y);
+  } else {
+    gp::describe_own(model, jobs, j, blockIdx.y - model.partners);
+  }
+}
+
+/// half_row() of row blockIdx.y for `count` slowed jobs; lines of count numbers.
+template <unsigned Threads>
+__global__ void __launch_bounds__(Threads)
+    gp_half_rows(gp::Model model, gp::Jobs jobs, std::uint32_t first, std::uint32_t count,
+                 double* half) {
+  const std::uint32_t i = blockIdx.x * Threads + threadIdx.x;
+  if (i >= count) return;
+  const std::size_t a = blockIdx.y;
+  half[a * count + i] = gp::half_row<double>(model, a, jobs.alone + first + i, jobs.stride);
+}
+
+/// Where in a state a number is.
+struct GpEntry {
+  std::size_t row = 0, column = 0;
+};
+/// Of number `at` < layout.mean(), of the form.
+CORUN_FORMULA GpEntry form_entry_at(std::size_t at) {
+  std::size_t strip = 0;
+  while (gp::Layout::strip(strip + 1) <= at) ++strip;
+  const std::size_t in_strip = at - gp::Layout::strip(strip);
+  return {strip * gp::kStrip + in_strip % gp::kStrip, in_strip / gp::kStrip};
+}
+
+/// Number blockIdx.y + `from` of the states of `count` slowed jobs. Threads of a block share the rows of
+/// the precision that they read.
+template <unsigned Threads>
+__global__ void __launch_bounds__(Threads)
+    gp_prepare(gp::Model model, gp::Jobs jobs, gp::Layout layout, const std::uint32_t* known,
+               std::uint32_t first, std::uint32_t count, std::uint32_t from, const double* half,
+               double* states) {
+  const std::uint32_t i = blockIdx.x * Threads + threadIdx.x;
+  if (i >= count) return;
+  const gp::Slowed slowed = gp::Slowed::of(jobs, first + i, half + i, count);
+  const std::size_t at = std::size_t{from} + blockIdx.y;
+  double number = 0;
+  if (at < layout.mean()) {
+    const GpEntry entry = form_entry_at(at);
+    if (entry.column <= entry.row) {
+      number = gp::form_entry<double>(model, entry.row, entry.column, slowed);
+    }
+  } else if (at < layout.line(0)) {
+    number = gp::mean_entry<double>(model, at - layout.mean(), slowed);
+  } else {
+    const std::size_t in_lines = at - layout.line(0);
+    const std::size_t length = layout.width + 2;
+    number = gp::line_entry<double>(model, known[in_lines / length], in_lines % length, slowed);
+  }
+  states[i * layout.size() + at] = number;
+}
+
+/// Speeds of `owns` slowed jobs, from own_first, beside `count` partners, from `first`; both counted
+/// from there, of own and partner at own x own_stride + partner x partner_stride. Each warp has a slowed
+/// job, each thread kPartners partners, 32 apart. The forms go through shared memory by strips, from
+/// where a warp's threads all read the same number; v stays in the nearest cache, for blocks of other
+/// slowed jobs follow with the same partners.
+template <unsigned Partners>
+__global__ void __launch_bounds__(GpKernels::kThreads, 2)
+    gp_speeds(gp::Model model, gp::Jobs jobs, gp::Layout layout, std::uint32_t own_first,
+              std::uint32_t owns, const double* states, std::uint32_t first, std::uint32_t count,
+              std::size_t own_stride, std::size_t partner_stride, double* speed, double* sd) {
+  using Shape = GpKernels;
+  alignas(16) __shared__ double form[Shape::kOwns][Shape::kColumns * gp::kStrip];
+  const unsigned warp = threadIdx.x / Shape::kWarp;
+  const unsigned lane = threadIdx.x % Shape::kWarp;
+  // What lies beyond the last repeats it, and is written nowhere.
+  const std::uint32_t own = blockIdx.x * Shape::kOwns + warp;
+  const std::uint32_t i = own < owns ? own : owns - 1;
+  const double* const state = states + i * layout.size();
+  const gp::Load own_load = jobs.load(own_first + i);
+  const auto partner = [&](unsigned n) {
+    return (blockIdx.y * Partners + n) * Shape::kWarp + lane;
+  };
+  const auto job = [&](unsigned n) {
+    const std::uint32_t p = partner(n);
+    return first + (p < count ? p : count - 1);
+  };
+  // Indexed by what is not known at compile time: in the memory of the thread, not in registers.
+  double pressures[Partners][gp::kPressures];
+  CORUN_ROLLED
+  for (unsigned n = 0; n < Partners; ++n) {
+    gp::pressures_of(model, own_load, jobs.load(job(n)), pressures[n]);
+  }
+  const std::size_t constant = model.partners;
+  // Behind the last job there is something to read, if not to use: kSlack numbers.
+  const double* const nearest = jobs.partner + first + partner(0);
+  const auto near = [&](std::size_t b, unsigned n) {
+    return nearest[b * jobs.stride + n * Shape::kWarp];
+  };
+  const auto v = [&](std::size_t b, unsigned n) {
+    if (b < constant) return near(b, n);
+    if (b == constant) return 1.0;
+    return b <= constant + gp::kPressures ? pressures[n][b - constant - 1] : 0.0;
+  };
+
+  double mean[Partners];
+  double explained[Partners];
+  CORUN_UNROLL
+  for (unsigned n = 0; n < Partners; ++n) mean[n] = explained[n] = 0;
+  for (std::size_t row = 0; row < layout.width; row += gp::kStrip) {
+    const double* const strip = state + gp::Layout::strip(row / gp::kStrip);
+    double sum[gp::kStrip][Partners];
+    CORUN_UNROLL
+    for (unsigned r = 0; r < gp::kStrip; ++r) {
+      CORUN_UNROLL
+      for (unsigned n = 0; n < Partners; ++n) sum[r][n] = 0;
+    }
+    for (std::size_t from = 0; from < row + gp::kStrip; from += Shape::kColumns) {
+      const std::size_t left = row + gp::kStrip - from;
+      const std::size_t columns = left < Shape::kColumns ? left : Shape::kColumns;
+      __syncthreads();  // nobody reads the last part any more
+      for (std::size_t e = lane; e < columns * gp::kStrip; e += Shape::kWarp) {
+        form[warp][e] = strip[from * gp::kStrip + e];
+      }
+      __syncthreads();
+      // Below the diagonal: columns of partners' kernels, then the others.
+      const double* const here = form[warp];
+      const std::size_t below = row < from + columns ? row : from + columns;
+      const std::size_t plain = from > constant ? from : (below < constant ? below : constant);
+      gp::add_columns(here, from, plain, near, sum);
+      gp::add_columns(here + (plain - from) * gp::kStrip, plain, below, v, sum);
+      if (from + columns > row) {
+        gp::end_rows(here + (row - from) * gp::kStrip, state + layout.mean() + row, row, v, sum,
+                     mean, explained);
+      }
+    }
+  }
+  CORUN_ROLLED
+  for (unsigned n = 0; n < Partners; ++n) {
+    const std::int32_t line = jobs.line[job(n)];
+    if (line != gp::kNew) {
+      gp::add_line(
+          state + layout.line(static_cast<std::size_t>(line)), layout.width,
+          [&](std::size_t b) { return v(b, n); }, mean[n], explained[n]);
+    }
+    const Slowness slowness = gp::slowness(model, pressures[n], mean[n], explained[n]);
+    if (own >= owns || partner(n) >= count) continue;
+    const double fast = math::speed_of(slowness.t);
+    const std::size_t at = own * own_stride + partner(n) * partner_stride;
+    speed[at] = fast;
+    sd[at] = fast * slowness.sd;
+  }
+}
+
+// ---- what the kernels read, in the memory of the GPU ---------------------------------------------
+
+/// Whole blocks of `size` in `count`.
+inline unsigned gp_blocks(std::size_t count, std::size_t size) {
+  return static_cast<unsigned>((count + size - 1) / size);
+}
+
+/// A batch on the GPU. States of slowed jobs are the caller's to keep: as many as there is memory for.
+class GpOnGpu {
+ public:
+  /// Ready once `stream` has come so far; the batch must stay until then.
+  GpOnGpu(GpBatch& batch, cudaStream_t stream)
+      : layout_(batch.layout()),
+        model_(batch.model()),
+        jobs_(batch.jobs()),
+        own_places_(batch.own_places, stream),
+        partner_places_(batch.partner_places, stream),
+        own_rates_(batch.own_rates, stream),
+        partner_rates_(batch.partner_rates, stream),
+        weights_(batch.weights, stream),
+        pressed_(batch.pressed, stream),
+        precision_(batch.precision, stream),
+        x_(batch.x, stream),
+        u_(batch.u, stream),
+        t_(batch.t, stream),
+        m_(batch.m, stream),
+        first_(batch.first, stream),
+        own_of_(batch.own_of, stream),
+        known_(batch.known, stream),
+        own_(batch.own, stream),
+        line_(batch.line, stream),
+        partner_(batch.partner.size() + GpKernels::kSlack),
+        smooth_(batch.smooth.size()),
+        alone_(batch.alone.size()),
+        identity_(batch.identity.size()) {
+    model_.own_places = own_places_.data();
+    model_.partner_places = partner_places_.data();
+    model_.own_rates = own_rates_.data();
+    model_.partner_rates = partner_rates_.data();
+    model_.first = first_.data();
+    model_.own_of = own_of_.data();
+    model_.weights = weights_.data();
+    model_.precision = precision_.data();
+    model_.pressed = pressed_.data();
+    jobs_.x = x_.data();
+    jobs_.u = u_.data();
+    jobs_.t = t_.data();
+    jobs_.m = m_.data();
+    jobs_.own = own_.data();
+    jobs_.line = line_.data();
+    jobs_.partner = partner_.data();
+    jobs_.smooth = smooth_.data();
+    jobs_.alone = alone_.data();
+    jobs_.identity = identity_.data();
+    if (jobs_.stride == 0) return;
+    check(cudaMemsetAsync(partner_.data() + batch.partner.size(), 0,
+                          GpKernels::kSlack * sizeof(double), stream),
+          "clearing memory");
+    CORUN_LAUNCH(CORUN_GPU::gp_describe<GpKernels::kThreads>,
+                 dim3(gp_blocks(jobs_.stride, GpKernels::kThreads), model_.partners + model_.owns),
+                 dim3(GpKernels::kThreads), 0, stream, model_, jobs_);
+    check_launch("starting to describe jobs");
+  }
+  std::size_t size() const { return jobs_.count; }
+  /// Doubles that the state of a slowed job takes, and that are needed for each while it is prepared.
+  std::size_t state_size() const { return layout_.size(); }
+  std::size_t scratch_size() const { return model_.rows; }
+
+  /// The states of jobs first .. first + count - 1; `scratch`: count x scratch_size(), free once the
+  /// stream has come so far.
+  void prepare(std::size_t first, std::size_t count, double* scratch, double* states,
+               cudaStream_t stream) const {
+    if (count == 0) return;
+    const auto from = static_cast<std::uint32_t>(first);
+    const auto some = static_cast<std::uint32_t>(count);
+    const unsigned across = gp_blocks(count, GpKernels::kThreads);
+    CORUN_LAUNCH(CORUN_GPU::gp_half_rows<GpKernels::kThreads>, dim3(across, model_.rows),
+                 dim3(GpKernels::kThreads), 0, stream, model_, jobs_, from, some, scratch);
+    check_launch("starting to prepare jobs");
+    constexpr std::size_t kMostBlocks = 65535;  // of a grid's second direction
+    for (std::size_t at = 0; at < layout_.size(); at += kMostBlocks) {
+      const std::size_t numbers = std::min(kMostBlocks, layout_.size() - at);
+      CORUN_LAUNCH(CORUN_GPU::gp_prepare<GpKernels::kThreads>,
+                   dim3(across, static_cast<unsigned>(numbers)), dim3(GpKernels::kThreads), 0,
+                   stream, model_, jobs_, layout_, known_.data(), from, some,
+                   static_cast<std::uint32_t>(at), scratch, states);
+      check_launch("starting to prepare jobs");
+    }
+  }
+
+  /// Speeds of `owns` slowed jobs from own_first, whose states these are, beside `count` partners from
+  /// `first`: at own x own_stride + partner x partner_stride, both counted from there.
+  void speeds(std::size_t own_first, std::size_t owns, const double* states, std::size_t first,
+              std::size_t count, std::size_t own_stride, std::size_t partner_stride, double* speed,
+              double* sd, cudaStream_t stream) const {
+    if (owns == 0 || count == 0) return;
+    constexpr unsigned kPartners = GpKernels::kPartners;
+    CORUN_LAUNCH(CORUN_GPU::gp_speeds<kPartners>,
+                 dim3(gp_blocks(owns, GpKernels::kOwns),
+                      gp_blocks(count, std::size_t{GpKernels::kWarp} * kPartners)),
+                 dim3(GpKernels::kThreads), 0, stream, model_, jobs_, layout_,
+                 static_cast<std::uint32_t>(own_first), static_cast<std::uint32_t>(owns), states,
+                 static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), own_stride,
+                 partner_stride, speed, sd);
+    check_launch("starting to predict pairs");
+  }
+
+ private:
+  gp::Layout layout_;
+  gp::Model model_;
+  gp::Jobs jobs_;
+  DeviceBuffer<double> own_places_, partner_places_, own_rates_, partner_rates_, weights_, pressed_,
+      precision_, x_, u_, t_, m_;
+  DeviceBuffer<std::uint32_t> first_, own_of_, known_;
+  DeviceBuffer<std::int32_t> own_, line_;
+  DeviceBuffer<double> partner_, smooth_, alone_, identity_;
+};
+
+}  // namespace corun::CORUN_GPU

@@ -1,0 +1,10 @@
+#include "models/scoring/gpu_scorer.cuh"
+
+namespace corun {
+
+const GpuScorer* cuda_scorer() {
+  static const cuda::Scorer scorer;
+  return &scorer;
+}
+
+}  // namespace corun

@@ -1,0 +1,614 @@
+#pragma once
+
+#include <array>
+#include <limits>
+#include <variant>
+
+#include "models/scoring/cuda_support.hpp"
+#include "models/scoring/gpu_scorer.hpp"
+#include "models/scoring/pair_cost_formula.hpp"
+#include "models/scoring/speeds_on_gpu.cuh"
+#include "models/scoring/top_lists.hpp"
+
+/// GpuScorer's kernels and what drives them: compiled by nvcc in gpu_scorer.cu, and as ordinary C++ by
+/// the tests, whose fibers run the kernels.
+namespace corun::CORUN_GPU {
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+/// One of two, number by number: structures that are chosen as a whole end up in memory.
+CORUN_FORMULA Divisor pick(bool first, const Divisor& a, const Divisor& b) {
+  return {first ? a.value : b.value, first ? a.inverse : b.inverse};
+}
+CORUN_FORMULA SpeedBelief pick(bool first, const SpeedBelief& a, const SpeedBelief& b) {
+  return {first ? a.speed : b.speed, first ? a.sd : b.sd, first ? a.inverse : b.inverse};
+}
+
+/// What partners are ranked by beside their cost (Belief::top_partners()).
+struct Ranking {
+  std::uint32_t jobs = 0;
+  const double* prices = nullptr;  ///< of the jobs; nullptr: 0
+};
+
+/// The k cheapest partners of rows [i0, i1) among [j0, j1), without a matrix; with `resume` the lists
+/// that are there already are gone on with. Lists of row i begin at (i - i0) * k. How: a block has kRows jobs, whose lists stay
+/// in shared memory while its threads walk over all n partners. A partner is loaded once for kRows
+/// evaluations. Costs above the worst of a full list are dropped at once; others wait as candidates
+/// until the end of the round, when list and candidates are ranked: each thread counts, for its entries,
+/// how many others come before. After the first rounds few candidates pass: k n' / n of n' partners, n
+/// seen before. The order in which candidates arrive is open, what is kept is not: (cost, distance) is a
+/// total order, and distances stand for positions.
+template <class Cost>
+struct TopPartnersKernel {
+  static constexpr unsigned kThreads = 128;
+  static constexpr unsigned kRows = 4;
+  static constexpr unsigned kStep = 2;  ///< partners that a thread looks at between barriers
+  static constexpr unsigned kCandidates = kThreads * kStep;
+
+  /// Of a row's list, its candidates and its next list.
+  static std::size_t shared_bytes(std::size_t k) {
+    return kRows * (2 * k + kCandidates) * (sizeof(double) + sizeof(std::uint32_t));
+  }
+};
+
+template <class View, class Cost>
+__global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
+    top_partners(View view, SoloView solo, Cost cost, Ranking ranking, std::uint32_t i0, std::uint32_t i1,
+                 std::uint32_t j0, std::uint32_t j1, bool resume, unsigned k, double* out_cost,
+                 std::uint32_t* out_position) {
+  using Shape = TopPartnersKernel<Cost>;
+  constexpr unsigned kThreads = Shape::kThreads;
+  constexpr unsigned kRows = Shape::kRows;
+  constexpr double kInfinity = __builtin_huge_val();
+  // Entries of a row: its list, then candidates, then the next list.
+  const unsigned entries = 2 * k + Shape::kCandidates;
+  CORUN_DYNAMIC_SHARED(double, costs);
+  std::uint32_t* const positions = reinterpret_cast<std::uint32_t*>(costs + kRows * entries);
+  // Two counters of candidates, taken in turns: a thread may be a round ahead of one that still reads.
+  __shared__ unsigned waiting[2][kRows];
+
+  const unsigned thread = threadIdx.x;
+  const std::uint32_t first = i0 + blockIdx.x * kRows;
+  if (thread < kRows) waiting[0][thread] = waiting[1][thread] = 0;
+  for (unsigned e = thread; e < kRows * entries; e += kThreads) {
+    costs[e] = kInfinity;
+    positions[e] = ~std::uint32_t{0};
+  }
+  __syncthreads();
+  for (unsigned r = 0; resume && r < kRows && first + r < i1; ++r) {
+    for (unsigned e = thread; e < k; e += kThreads) {
+      const std::size_t at = std::size_t{first + r - i0} * k + e;
+      costs[r * entries + e] = out_cost[at];
+      positions[r * entries + e] = out_position[at];
+    }
+  }
+  __syncthreads();
+
+  typename View::Job own[kRows];
+  Divisor own_solo[kRows];
+  CORUN_UNROLL
+  for (unsigned r = 0; r < kRows; ++r) {
+    // Rows beyond the last repeat it, and are written nowhere.
+    const std::uint32_t i = first + r < i1 ? first + r : i1 - 1;
+    own[r] = view.job(i);
+    own_solo[r] = solo.of(i);
+  }
+
+  unsigned turn = 0;
+  for (std::uint32_t base = j0; base < j1; base += Shape::kCandidates, turn ^= 1) {
+    double limit[kRows];
+    CORUN_UNROLL
+    for (unsigned r = 0; r < kRows; ++r) limit[r] = costs[r * entries + k - 1];
+    for (unsigned s = 0; s < Shape::kStep; ++s) {
+      const std::uint32_t j = base + s * kThreads + thread;
+      if (j >= j1) break;
+      const typename View::Job partner = view.job(j);
+      const Divisor partner_solo = solo.of(j);
+      const double price = ranking.prices != nullptr ? ranking.prices[j] : 0;
+      CORUN_UNROLL
+      for (unsigned r = 0; r < kRows; ++r) {
+        const std::uint32_t i = first + r;
+        const SpeedBelief of_own = view.beside(own[r], partner);
+        const SpeedBelief of_partner = view.beside(partner, own[r]);
+        // A pair's cost is asked for in one order only, the lower position first.
+        const bool lower = i < j;
+        const double c =
+            cost(pick(lower, own_solo[r], partner_solo), pick(lower, partner_solo, own_solo[r]),
+                 pick(lower, of_own, of_partner), pick(lower, of_partner, of_own)) -
+            price;
+        if (i < i1 && i != j && !(c > limit[r])) {
+          const unsigned at = r * entries + k + atomicAdd(&waiting[turn][r], 1U);
+          costs[at] = c == c ? c : kInfinity;
+          positions[at] = distance_behind(i, j, ranking.jobs);
+        }
+      }
+    }
+    __syncthreads();
+    unsigned most = 0;
+    for (unsigned r = 0; r < kRows; ++r) most = waiting[turn][r] > most ? waiting[turn][r] : most;
+    if (most == 0) continue;
+    for (unsigned r = 0; r < kRows; ++r) {
+      const unsigned from = r * entries;
+      const unsigned count = k + waiting[turn][r];
+      if (count == k) continue;
+      for (unsigned e = thread; e < count; e += kThreads) {
+        const double c = costs[from + e];
+        const std::uint32_t p = positions[from + e];
+        unsigned rank = 0;
+        for (unsigned f = 0; f < count; ++f) {
+          const double d = costs[from + f];
+          const std::uint32_t q = positions[from + f];
+          // Empty places are all equal: by their own order.
+          const bool tie = d == c && (q < p || (q == p && f < e));
+          rank += d < c || tie ? 1 : 0;
+        }
+        if (rank < k) {
+          const unsigned to = from + k + Shape::kCandidates + rank;
+          costs[to] = c;
+          positions[to] = p;
+        }
+      }
+    }
+    __syncthreads();
+    for (unsigned r = 0; r < kRows; ++r) {
+      if (waiting[turn][r] == 0) continue;
+      for (unsigned e = thread; e < k; e += kThreads) {
+        costs[r * entries + e] = costs[r * entries + k + Shape::kCandidates + e];
+        positions[r * entries + e] = positions[r * entries + k + Shape::kCandidates + e];
+      }
+    }
+    __syncthreads();
+    if (thread < kRows) waiting[turn][thread] = 0;
+  }
+  __syncthreads();
+  for (unsigned r = 0; r < kRows && first + r < i1; ++r) {
+    for (unsigned e = thread; e < k; e += kThreads) {
+      const std::size_t at = std::size_t{first + r - i0} * k + e;
+      out_cost[at] = costs[r * entries + e];
+      out_position[at] = positions[r * entries + e];
+    }
+  }
+}
+
+/// Speed and deviation of rows [i0, i1) beside all n jobs; blocks of kThreads partners by kRows rows.
+struct AllPairsKernel {
+  static constexpr unsigned kThreads = 128;
+  static constexpr unsigned kRows = 8;
+};
+template <class View>
+__global__ void __launch_bounds__(AllPairsKernel::kThreads)
+    all_pairs(View view, std::uint32_t n, std::uint32_t i0, std::uint32_t i1, double* speed,
+              double* sd) {
+  const std::uint32_t j = blockIdx.x * AllPairsKernel::kThreads + threadIdx.x;
+  if (j >= n) return;
+  const typename View::Job partner = view.job(j);
+  for (unsigned r = 0; r < AllPairsKernel::kRows; ++r) {
+    const std::uint32_t i = i0 + blockIdx.y * AllPairsKernel::kRows + r;
+    if (i >= i1) return;
+    const SpeedBelief belief = view.beside(view.job(i), partner);
+    speed[std::size_t{i - i0} * n + j] = belief.speed;
+    sd[std::size_t{i - i0} * n + j] = belief.sd;
+  }
+}
+
+/// What each member of sets of residents runs at; a thread for each. begins[m], ends[m]: of its set.
+struct CompanyKernel {
+  static constexpr unsigned kThreads = 128;
+};
+template <class View>
+__global__ void __launch_bounds__(CompanyKernel::kThreads)
+    company_speeds(View view, const std::uint32_t* members, const std::uint32_t* begins,
+                   const std::uint32_t* ends, std::uint32_t count, double* out) {
+  const std::uint32_t m = blockIdx.x * CompanyKernel::kThreads + threadIdx.x;
+  if (m >= count) return;
+  out[m] = view.in_company(members + begins[m], ends[m] - begins[m], m - begins[m]);
+}
+
+/// Does something that can be seen: whether kernels of this build run at all.
+template <int kValue>
+__global__ void mark(int* at) {
+  *at = kValue;
+}
+
+// ---- what the kernels read, in the memory of the GPU ---------------------------------------------
+
+class ContentionOnGpu {
+ public:
+  ContentionOnGpu(const ContentionJobs& jobs, cudaStream_t stream)
+      : equation_(jobs.equation),
+        free_u_(std::span(jobs.free_u), stream),
+        u_(std::span(jobs.u), stream),
+        t_(std::span(jobs.t), stream),
+        light_(std::span(jobs.light), stream),
+        overflow_(std::span(jobs.overflow), stream) {}
+  ContentionView view() const {
+    return {equation_, free_u_.data(), u_.data(), t_.data(), light_.data(), overflow_.data()};
+  }
+
+ private:
+  ContentionEquation equation_;
+  DeviceBuffer<double> free_u_, u_, t_, light_, overflow_;
+};
+inline ContentionOnGpu on_gpu(const ContentionJobs& jobs, cudaStream_t stream) {
+  return {jobs, stream};
+}
+
+class KindTableOnGpu {
+ public:
+  KindTableOnGpu(const KindTableJobs& jobs, cudaStream_t stream)
+      : kinds_(jobs.kinds),
+        speed_(std::span(jobs.speed), stream),
+        sd_(std::span(jobs.sd), stream),
+        inverse_(std::span(jobs.inverse), stream),
+        kind_(std::span(jobs.kind), stream),
+        excess_(std::span(jobs.excess), stream) {}
+  KindTableView view() const {
+    return {kinds_, speed_.data(), sd_.data(), inverse_.data(), kind_.data(), excess_.data()};
+  }
+
+ private:
+  std::size_t kinds_;
+  DeviceBuffer<double> speed_, sd_, inverse_;
+  DeviceBuffer<std::uint32_t> kind_;
+  DeviceBuffer<double> excess_;
+};
+inline KindTableOnGpu on_gpu(const KindTableJobs& jobs, cudaStream_t stream) {
+  return {jobs, stream};
+}
+
+/// The directed speeds between two blocks of jobs, or within one, each row-major: what long equations
+/// leave for the choice of partners.
+struct SpeedBlocksView {
+  std::uint32_t a0 = 0, a1 = 0;      ///< jobs of the one
+  std::uint32_t b0 = 0, b1 = 0;      ///< of the other; the same: there is one matrix only
+  const double* ab_speed = nullptr;  ///< of a's job beside b's
+  const double* ab_sd = nullptr;
+  const double* ba_speed = nullptr;  ///< of b's beside a's
+  const double* ba_sd = nullptr;
+
+  using Job = std::uint32_t;
+  CORUN_FORMULA Job job(std::uint32_t i) const { return i; }
+  CORUN_FORMULA SpeedBelief beside(Job own, Job partner) const {
+    const bool ab = own >= a0 && own < a1 && partner >= b0 && partner < b1;
+    const std::size_t at = ab ? std::size_t{own - a0} * (b1 - b0) + (partner - b0)
+                              : std::size_t{own - b0} * (a1 - a0) + (partner - a0);
+    const double speed = ab ? ab_speed[at] : ba_speed[at];
+    const double sd = ab ? ab_sd[at] : ba_sd[at];
+    return {speed, sd, 1 / speed};
+  }
+};
+
+// ---- the driver ---------------------------------------------------------------------------------
+
+/// Whole blocks of `rows` in `count`.
+inline unsigned blocks(std::size_t count, std::size_t rows) {
+  return static_cast<unsigned>((count + rows - 1) / rows);
+}
+
+/// Rows of a tile such that `streams` of them, of `row_bytes` each, take half of the free memory.
+inline std::size_t rows_that_fit(std::size_t row_bytes, int streams, std::size_t wanted,
+                                 std::size_t n) {
+  if (wanted > 0) return std::min(wanted, n);
+  const std::size_t fit = free_memory() / 2 / (row_bytes * static_cast<std::size_t>(streams));
+  return std::clamp<std::size_t>(fit, 1, n);
+}
+
+/// A stream with memory for the results of a tile on both sides.
+template <class A, class B>
+struct Lane {
+  Stream stream;
+  DeviceBuffer<A> a;
+  DeviceBuffer<B> b;
+  PinnedBuffer<A> host_a;
+  PinnedBuffer<B> host_b;
+  std::size_t i0 = 0, i1 = 0;  ///< rows under way
+
+  explicit Lane(std::size_t elements)
+      : a(elements), b(elements), host_a(elements), host_b(elements) {}
+};
+
+/// Cuts [0, n) into tiles of `rows`, which the lanes take in turns: start(lane) queues the work and the
+/// copies of its rows, finish(lane) takes what has arrived.
+template <class A, class B, class Start, class Finish>
+void in_tiles(std::size_t n, std::size_t rows, int streams, std::size_t row_elements,
+              const Start& start, const Finish& finish) {
+  std::vector<Lane<A, B>> lanes;
+  const std::size_t tiles = (n + rows - 1) / rows;
+  const std::size_t count = std::min(tiles, static_cast<std::size_t>(std::max(streams, 1)));
+  lanes.reserve(count);
+  for (std::size_t l = 0; l < count; ++l) lanes.emplace_back(rows * row_elements);
+  const auto settle = [&](Lane<A, B>& lane) {
+    if (lane.i0 == lane.i1) return;
+    lane.stream.wait();
+    finish(lane);
+    lane.i0 = lane.i1;
+  };
+  for (std::size_t t = 0; t < tiles; ++t) {
+    Lane<A, B>& lane = lanes[t % count];
+    settle(lane);
+    lane.i0 = t * rows;
+    lane.i1 = std::min(n, lane.i0 + rows);
+    start(lane);
+    const std::size_t elements = (lane.i1 - lane.i0) * row_elements;
+    lane.a.copy_to(lane.host_a.span().first(elements), lane.stream);
+    lane.b.copy_to(lane.host_b.span().first(elements), lane.stream);
+  }
+  for (Lane<A, B>& lane : lanes) settle(lane);
+}
+
+class Scorer final : public GpuScorer {
+ public:
+  std::string probe() const override {
+    int devices = 0;
+    const cudaError_t status = cudaGetDeviceCount(&devices);
+    if (status != cudaSuccess) throw DeviceError(cudaGetErrorString(status));
+    if (devices == 0) throw DeviceError("no CUDA device");
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, 0), "being asked what it is");
+    const Stream stream;
+    DeviceBuffer<int> seen(1);
+    check(cudaMemsetAsync(seen.data(), 0, sizeof(int), stream), "clearing memory");
+    CORUN_LAUNCH(mark<1>, dim3(1), dim3(1), 0, stream, seen.data());
+    check_launch("starting a first kernel");
+    int value = 0;
+    seen.copy_to({&value, 1}, stream);
+    stream.wait();
+    if (value != 1) throw DeviceError("a first kernel ran without effect");
+    return properties.name;
+  }
+
+  std::size_t most_partners() const override { return 256; }
+
+  std::vector<Partner> top_partners(PairFormula& formula, const SoloTimes& solo,
+                                    const CostRule& rule, std::size_t k,
+                                    std::span<const double> prices,
+                                    const GpuOptions& options) const override {
+    return std::visit(
+        [&](auto& jobs) { return by_objective(jobs, solo, rule, k, prices, options); },
+        formula.jobs);
+  }
+
+  void all_pairs(PairFormula& formula, const GpuOptions& options, std::span<double> speed,
+                 std::span<double> sd) const override {
+    if (formula.size() == 0) return;
+    std::visit([&](auto& jobs) { matrix(jobs, options, speed, sd); }, formula.jobs);
+  }
+
+  bool knows_company(const PairFormula& formula) const override {
+    const auto* const table = std::get_if<KindTableJobs>(&formula.jobs);
+    return std::holds_alternative<ContentionJobs>(formula.jobs) ||
+           (table != nullptr && !table->excess.empty());
+  }
+
+  void company_speeds(PairFormula& formula, std::span<const std::uint32_t> members,
+                      std::span<const std::size_t> first, std::span<double> out) const override {
+    std::vector<std::uint32_t> begins(members.size());
+    std::vector<std::uint32_t> ends(members.size());
+    for (std::size_t s = 0; s + 1 < first.size(); ++s) {
+      for (std::size_t m = first[s]; m < first[s + 1]; ++m) {
+        begins[m] = static_cast<std::uint32_t>(first[s]);
+        ends[m] = static_cast<std::uint32_t>(first[s + 1]);
+      }
+    }
+    const auto run = [&]<class Jobs>(Jobs& jobs) {
+      if constexpr (ShortFormula<Jobs>) {
+        const Stream stream;
+        const auto held = on_gpu(jobs, stream);
+        const auto view = held.view();
+        using View = std::remove_const_t<decltype(view)>;
+        const DeviceBuffer<std::uint32_t> all(members, stream);
+        const DeviceBuffer<std::uint32_t> from(std::span<const std::uint32_t>(begins), stream);
+        const DeviceBuffer<std::uint32_t> to(std::span<const std::uint32_t>(ends), stream);
+        const DeviceBuffer<double> speeds(members.size());
+        CORUN_LAUNCH(CORUN_GPU::company_speeds<View>,
+                     dim3(blocks(members.size(), CompanyKernel::kThreads)),
+                     dim3(CompanyKernel::kThreads), 0, stream, view, all.data(), from.data(),
+                     to.data(), static_cast<std::uint32_t>(members.size()), speeds.data());
+        check_launch("starting to predict sets");
+        speeds.copy_to(out, stream);
+        stream.wait();
+      }
+    };
+    std::visit(run, formula.jobs);
+  }
+
+ private:
+  template <class Jobs>
+  static std::vector<Partner> by_objective(Jobs& jobs, const SoloTimes& solo, const CostRule& rule,
+                                           std::size_t k, std::span<const double> prices,
+                                           const GpuOptions& options) {
+    const auto with = [&](auto objective) {
+      if (rule.risk > 0) {
+        return top(jobs, solo, CostFormula<true, objective.value>{rule.risk}, k, prices, options);
+      }
+      return top(jobs, solo, CostFormula<false, objective.value>{}, k, prices, options);
+    };
+    switch (rule.objective) {
+      case Objective::kBalance:
+        return with(std::integral_constant<Objective, Objective::kBalance>{});
+      case Objective::kMaxPacking:
+        return with(std::integral_constant<Objective, Objective::kMaxPacking>{});
+      default:
+        return with(std::integral_constant<Objective, Objective::kMinSlowdown>{});
+    }
+  }
+
+  /// Long equations: blocks of jobs, every two of them once; the speeds of both directions, then the
+  /// lists of the one's jobs among the other's and the other way round.
+  template <class Jobs, class Cost>
+  requires(!ShortFormula<Jobs>) static std::vector<Partner> top(Jobs& jobs, const SoloTimes& solo,
+                                                                const Cost& cost, std::size_t k,
+                                                                std::span<const double> prices,
+                                                                const GpuOptions& options) {
+    using Shape = TopPartnersKernel<Cost>;
+    const std::size_t n = jobs.size();
+    std::vector<Partner> out(n * k);
+    const Stream stream;
+    SpeedsOnGpu<Jobs> speeds(jobs, stream);
+    const DeviceBuffer<double> seconds(std::span(solo.seconds), stream);
+    const DeviceBuffer<double> inverse(std::span(solo.inverse), stream);
+    const DeviceBuffer<double> held_prices(prices, stream);
+    const Ranking ranking{static_cast<std::uint32_t>(n), held_prices.data()};
+    const SoloView times{seconds.data(), inverse.data()};
+    const DeviceBuffer<double> list_cost(n * k);
+    const DeviceBuffer<std::uint32_t> list_position(n * k);
+    const PinnedBuffer<double> host_cost(n * k);
+    const PinnedBuffer<std::uint32_t> host_position(n * k);
+    // Beyond some thousands a larger block saves nothing but the work that is done once for each.
+    constexpr std::size_t kMostRows = 4096;
+    const std::size_t most = std::min(options.rows > 0 ? options.rows : kMostRows, n);
+    with_shrinking_tile(most, 1, [&](std::size_t rows) {
+      // With the lists as they are at the start of this attempt.
+      const DeviceBuffer<double> ab_speed(rows * rows), ab_sd(rows * rows);
+      const DeviceBuffer<double> ba_speed(rows * rows), ba_sd(rows * rows);
+      typename SpeedsOnGpu<Jobs>::Prepared of_a(speeds, rows);
+      typename SpeedsOnGpu<Jobs>::Prepared of_b(speeds, rows);
+      const auto choose = [&](const SpeedBlocksView& view, std::size_t i0, std::size_t i1,
+                              std::size_t j0, std::size_t j1, bool resume) {
+        CORUN_LAUNCH(
+            (CORUN_GPU::top_partners<SpeedBlocksView, Cost>), dim3(blocks(i1 - i0, Shape::kRows)),
+            dim3(Shape::kThreads), Shape::shared_bytes(k), stream, view, times, cost, ranking,
+            static_cast<std::uint32_t>(i0), static_cast<std::uint32_t>(i1),
+            static_cast<std::uint32_t>(j0), static_cast<std::uint32_t>(j1), resume,
+            static_cast<unsigned>(k), list_cost.data() + i0 * k, list_position.data() + i0 * k);
+        check_launch("starting to choose partners");
+      };
+      for (std::size_t a0 = 0; a0 < n; a0 += rows) {
+        const std::size_t a1 = std::min(n, a0 + rows);
+        speeds.prepare(of_a, a0, a1, stream);
+        for (std::size_t b0 = a0; b0 < n; b0 += rows) {
+          const std::size_t b1 = std::min(n, b0 + rows);
+          const SpeedBlocksView view{static_cast<std::uint32_t>(a0),
+                                     static_cast<std::uint32_t>(a1),
+                                     static_cast<std::uint32_t>(b0),
+                                     static_cast<std::uint32_t>(b1),
+                                     ab_speed.data(),
+                                     ab_sd.data(),
+                                     ba_speed.data(),
+                                     ba_sd.data()};
+          speeds.fill(of_a, a0, a1, b0, b1, ab_speed.data(), ab_sd.data(), stream);
+          // A block's lists begin with itself, as the first row, or with the first row's block.
+          if (b0 == a0) {
+            choose(view, a0, a1, a0, a1, a0 > 0);
+            continue;
+          }
+          speeds.prepare(of_b, b0, b1, stream);
+          speeds.fill(of_b, b0, b1, a0, a1, ba_speed.data(), ba_sd.data(), stream);
+          choose(view, a0, a1, b0, b1, true);
+          choose(view, b0, b1, a0, a1, a0 > 0);
+        }
+      }
+      list_cost.copy_to(host_cost.span(), stream);
+      list_position.copy_to(host_position.span(), stream);
+      stream.wait();
+    });
+    for (std::size_t e = 0; e < n * k; ++e) {
+      const auto own = static_cast<std::uint32_t>(e / k);
+      out[e] = {position_behind(own, host_position.data()[e], ranking.jobs),
+                host_cost.data()[e]};
+    }
+    return out;
+  }
+
+  template <class Jobs>
+  requires(!ShortFormula<Jobs>) static void matrix(Jobs& jobs, const GpuOptions& options,
+                                                   std::span<double> speed, std::span<double> sd) {
+    const std::size_t n = jobs.size();
+    const Stream stream;
+    SpeedsOnGpu<Jobs> speeds(jobs, stream);
+    constexpr std::size_t kMostRows = 1024;
+    const std::size_t most = std::min(options.rows > 0 ? options.rows : kMostRows, n);
+    with_shrinking_tile(most, 1, [&](std::size_t rows) {
+      const DeviceBuffer<double> of_speed(rows * n), of_sd(rows * n);
+      const PinnedBuffer<double> host_speed(rows * n), host_sd(rows * n);
+      typename SpeedsOnGpu<Jobs>::Prepared prepared(speeds, rows);
+      for (std::size_t i0 = 0; i0 < n; i0 += rows) {
+        const std::size_t i1 = std::min(n, i0 + rows);
+        const std::size_t count = (i1 - i0) * n;
+        speeds.prepare(prepared, i0, i1, stream);
+        speeds.fill(prepared, i0, i1, 0, n, of_speed.data(), of_sd.data(), stream);
+        of_speed.copy_to(host_speed.span().first(count), stream);
+        of_sd.copy_to(host_sd.span().first(count), stream);
+        stream.wait();
+        std::copy_n(host_speed.data(), count, speed.data() + i0 * n);
+        std::copy_n(host_sd.data(), count, sd.data() + i0 * n);
+      }
+    });
+  }
+
+  template <ShortFormula Jobs, class Cost>
+  static std::vector<Partner> top(Jobs& jobs, const SoloTimes& solo, const Cost& cost,
+                                  std::size_t k, std::span<const double> prices,
+                                  const GpuOptions& options) {
+    using Shape = TopPartnersKernel<Cost>;
+    const std::size_t n = jobs.size();
+    std::vector<Partner> out(n * k);
+    const Stream upload;
+    const auto held = on_gpu(jobs, upload);
+    const DeviceBuffer<double> seconds(std::span(solo.seconds), upload);
+    const DeviceBuffer<double> inverse(std::span(solo.inverse), upload);
+    const DeviceBuffer<double> held_prices(prices, upload);
+    const Ranking ranking{static_cast<std::uint32_t>(n), held_prices.data()};
+    upload.wait();
+    const auto view = held.view();
+    using View = std::remove_const_t<decltype(view)>;
+    const SoloView times{seconds.data(), inverse.data()};
+    const std::size_t most = rows_that_fit(k * (sizeof(double) + sizeof(std::uint32_t)),
+                                           options.streams, options.rows, n);
+    with_shrinking_tile(most, 1, [&](std::size_t rows) {
+      in_tiles<double, std::uint32_t>(
+          n, rows, options.streams, k,
+          [&](auto& lane) {
+            CORUN_LAUNCH((CORUN_GPU::top_partners<View, Cost>),
+                         dim3(blocks(lane.i1 - lane.i0, Shape::kRows)), dim3(Shape::kThreads),
+                         Shape::shared_bytes(k), lane.stream, view, times, cost, ranking,
+                         static_cast<std::uint32_t>(lane.i0), static_cast<std::uint32_t>(lane.i1),
+                         std::uint32_t{0}, static_cast<std::uint32_t>(n), false,
+                         static_cast<unsigned>(k), lane.a.data(), lane.b.data());
+            check_launch("starting to score pairs");
+          },
+          [&](const auto& lane) {
+            for (std::size_t e = 0; e < (lane.i1 - lane.i0) * k; ++e) {
+              const auto own = static_cast<std::uint32_t>(lane.i0 + e / k);
+              out[lane.i0 * k + e] = {position_behind(own, lane.host_b.data()[e], ranking.jobs),
+                                      lane.host_a.data()[e]};
+            }
+          });
+    });
+    return out;
+  }
+
+  template <ShortFormula Jobs>
+  static void matrix(Jobs& jobs, const GpuOptions& options, std::span<double> speed,
+                     std::span<double> sd) {
+    const std::size_t n = jobs.size();
+    const Stream upload;
+    const auto held = on_gpu(jobs, upload);
+    upload.wait();
+    const auto view = held.view();
+    using View = std::remove_const_t<decltype(view)>;
+    // A grid has at most 65,535 blocks in its second direction.
+    const std::size_t most = std::min<std::size_t>(
+        rows_that_fit(2 * n * sizeof(double), options.streams, options.rows, n), 1U << 18);
+    with_shrinking_tile(most, 1, [&](std::size_t rows) {
+      in_tiles<double, double>(
+          n, rows, options.streams, n,
+          [&](auto& lane) {
+            CORUN_LAUNCH(CORUN_GPU::all_pairs<View>,
+                         dim3(blocks(n, AllPairsKernel::kThreads),
+                              blocks(lane.i1 - lane.i0, AllPairsKernel::kRows)),
+                         dim3(AllPairsKernel::kThreads), 0, lane.stream, view,
+                         static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(lane.i0),
+                         static_cast<std::uint32_t>(lane.i1), lane.a.data(), lane.b.data());
+            check_launch("starting to predict pairs");
+          },
+          [&](const auto& lane) {
+            const std::size_t count = (lane.i1 - lane.i0) * n;
+            std::copy_n(lane.host_a.data(), count, speed.data() + lane.i0 * n);
+            std::copy_n(lane.host_b.data(), count, sd.data() + lane.i0 * n);
+          });
+    });
+  }
+};
+
+}  // namespace corun::CORUN_GPU

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/scoring/math.hpp"
+#include "models/scoring/speed_belief.hpp"
+
+/// Jobs of few kinds: what a job of one kind does beside one of another stands in a table. This is all
+/// there is to the cluster-mean model, whose kinds are clusters; and any model asked about many jobs of
+/// few workloads is asked once for each pair of these.
+namespace corun {
+
+/// Many jobs, as arrays that lie in the memory of the device that reads them.
+struct KindTableView {
+  std::size_t kinds = 1;
+  const double* speed = nullptr;        ///< kinds x kinds: of the row's beside the column's
+  const double* sd = nullptr;           ///< likewise
+  const double* inverse = nullptr;      ///< 1 / speed
+  const std::uint32_t* kind = nullptr;  ///< of the jobs
+  const double* excess = nullptr;       ///< as KindTableJobs::excess
+
+  using Job = std::size_t;
+  CORUN_FORMULA Job job(std::size_t i) const { return kind[i]; }
+  CORUN_FORMULA SpeedBelief beside(Job own, Job partner) const {
+    const std::size_t at = own * kinds + partner;
+    return {speed[at], sd[at], inverse[at]};
+  }
+  /// Speed of resident `own` of `count` beside all the others: excesses add up, in their order.
+  CORUN_FORMULA double in_company(const std::uint32_t* residents, std::size_t count,
+                                  std::size_t own) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < count; ++r) {
+      if (r != own) sum += excess[kind[residents[own]] * kinds + kind[residents[r]]];
+    }
+    return 1 / (1 + sum);
+  }
+};
+
+/// The same, owned, as the host prepares it.
+struct KindTableJobs {
+  std::size_t kinds = 1;
+  std::vector<double> speed, sd, inverse;
+  std::vector<std::uint32_t> kind;
+  /// Kinds x kinds, 1/s - 1: where the model adds them up in larger company; else empty.
+  std::vector<double> excess;
+
+  /// Adds an element to the table, row by row.
+  void add(double s, double deviation) {
+    speed.push_back(s);
+    sd.push_back(deviation);
+    inverse.push_back(1 / s);
+  }
+  std::size_t size() const { return kind.size(); }
+  KindTableView view() const {
+    return {kinds, speed.data(), sd.data(), inverse.data(), kind.data(), excess.data()};
+  }
+};
+
+}  // namespace corun

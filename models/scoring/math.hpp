@@ -1,0 +1,169 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+/// Arithmetic of the formulas that are compiled for the processor, for each of its vector units and for
+/// the GPU, with the same bits from all of them.
+///
+/// The rules: plain IEEE double operations in the order written (-ffp-contract=off, nvcc -fmad=false);
+/// where a product and a sum are to be one rounding, math::fma says so; exp and log are those below,
+/// never a library's, whose last bits differ between versions and devices. No branch but what a
+/// compiler turns into a selection, so that loops over these functions are vectorised.
+namespace corun {
+
+/// Marks such functions. Always inlined: a copy that was compiled for a wide vector unit must not
+/// become, at link time, the one that a processor without it calls.
+#if defined(__CUDACC__)
+#define CORUN_FORMULA __host__ __device__ __forceinline__
+#else
+#define CORUN_FORMULA inline __attribute__((always_inline))
+#endif
+
+/// Before a loop over a short array: to stay in registers, or to stay a loop.
+#if defined(__CUDACC__) || defined(__clang__)
+#define CORUN_UNROLL _Pragma("unroll")
+#define CORUN_ROLLED _Pragma("unroll 1")
+#else
+#define CORUN_UNROLL _Pragma("GCC unroll 64")
+#define CORUN_ROLLED _Pragma("GCC unroll 1")
+#endif
+
+namespace math {
+
+/// a * b + c, rounded once. Quick where the target has the instruction (the GPU, AVX2, AVX-512);
+/// elsewhere a call of the C library that gives the same bits.
+CORUN_FORMULA double fma(double a, double b, double c) {
+#if defined(__CUDA_ARCH__)
+  return ::fma(a, b, c);
+#else
+  return __builtin_fma(a, b, c);
+#endif
+}
+
+/// As std::min and std::max: the first where both are equal or one is NaN.
+CORUN_FORMULA double min(double a, double b) { return b < a ? b : a; }
+CORUN_FORMULA double max(double a, double b) { return a < b ? b : a; }
+
+CORUN_FORMULA double sqrt(double x) {
+#if defined(__CUDA_ARCH__)
+  return ::sqrt(x);  // rounded as IEEE wants it; --use_fast_math is never given
+#else
+  return __builtin_sqrt(x);
+#endif
+}
+
+CORUN_FORMULA std::uint64_t bits_of(double x) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<std::uint64_t>(__double_as_longlong(x));
+#else
+  return __builtin_bit_cast(std::uint64_t, x);
+#endif
+}
+CORUN_FORMULA double from_bits(std::uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __longlong_as_double(static_cast<long long>(bits));
+#else
+  return __builtin_bit_cast(double, bits);
+#endif
+}
+
+/// a / b, rounded as IEEE wants it, where a number `y` near 1 / b is at hand (within some units of the
+/// last place). Preconditions, so that a vector unit may multiply instead: b and a / b lie within
+/// 2^-900 .. 2^900 in magnitude, or a is 0 (the sign of a quotient of 0 is open), or one of them is NaN.
+///
+/// Dividers are slow, and wide units have no more of them: with CORUN_DIVIDE_BY_FMA (translation units
+/// for processors with that instruction) the reciprocal is rounded right by one step of Newton's, and the
+/// quotient is put right by its exact remainder (Markstein, "Computation of elementary functions on the
+/// IBM RISC System/6000 processor", 1990). tests/models/scoring_test.cpp compares with `/`.
+CORUN_FORMULA double divide(double a, double b, [[maybe_unused]] double y) {
+#if defined(CORUN_DIVIDE_BY_FMA) || defined(__CUDA_ARCH__)
+  const double reciprocal = fma(y, fma(-b, y, 1.0), y);
+  const double q = a * reciprocal;
+  return fma(fma(-b, q, a), reciprocal, q);
+#else
+  return a / b;
+#endif
+}
+
+/// e^x, within 1 unit of the last place; 0 and infinity beyond the range, subnormal numbers included.
+///
+/// x = n ln 2 + r, |r| <= ln 2 / 2 = 0.3466: ln 2 in two parts, the first of 42 bits, so that n times it
+/// is exact for |n| < 2^11. e^r by its Taylor series: the first term left out is below 0.3466^14 / 14!
+/// = 4.2e-18. No fma: it would be a function call on processors without the instruction.
+CORUN_FORMULA double exp(double x) {
+  constexpr double kLog2E = 1.4426950408889634;
+  constexpr double kLn2High = 0x1.62e42fefa3800p-1;
+  constexpr double kLn2Low = 0x1.ef35793c76730p-45;
+  constexpr double kShift =
+      0x1.8p52;             // added to a number it leaves the nearest integer in the low bits
+  x = x < -746 ? -746 : x;  // beyond these e^x is 0 or infinity; NaN stays
+  x = x > 710 ? 710 : x;
+  const double n = (x * kLog2E + kShift) - kShift;
+  const double r = (x - n * kLn2High) - n * kLn2Low;
+  double p = 1.0 / 6227020800.0;  // 1 / 13!
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = (p * r) * r + r;
+  p = p + 1.0;
+  // 2^n in two factors: each is a normal number, and only the last product rounds.
+  const double half = n * 0.5 + kShift;
+  const double rest = (n - (half - kShift)) + kShift;
+  const double scale_half = from_bits((bits_of(half) + 1023) << 52);
+  const double scale_rest = from_bits((bits_of(rest) + 1023) << 52);
+  return (p * scale_half) * scale_rest;
+}
+
+/// Natural logarithm, within 1 unit of the last place (2 near 1 / sqrt(2) and sqrt(2)). log(0) =
+/// -infinity; NaN below 0; subnormal numbers as all others.
+///
+/// x = 2^k m, m within sqrt(1/2) .. sqrt(2); log m = 2 atanh(s) = f - s (f - R), f = m - 1,
+/// s = f / (2 + f), R = 2 s^2 (1/3 + s^2/5 + s^4/7 + ...) up to s^20 / 23: what is left out is below
+/// 0.0295^11 / 25 of the result.
+CORUN_FORMULA double log(double x) {
+  constexpr double kLn2High = 0x1.62e42fefa3800p-1;
+  constexpr double kLn2Low = 0x1.ef35793c76730p-45;
+  constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcdULL;  // sqrt(1/2)
+  constexpr double kInfinity = __builtin_huge_val();
+  const bool tiny = x < 0x1p-1022;
+  const std::uint64_t scaled = bits_of(tiny ? x * 0x1p54 : x);
+  // Counted from sqrt(1/2), with 1024 added to the exponent so that it is never negative.
+  const std::uint64_t above = scaled - kRootHalf + (1024ULL << 52);
+  const double k =
+      (from_bits(0x4330000000000000ULL | (above >> 52)) - 0x1p52) - (tiny ? 1078 : 1024);
+  const double f = from_bits((above & 0x000fffffffffffffULL) + kRootHalf) - 1.0;
+  const double s = f / (2.0 + f);
+  const double z = s * s;
+  double p = 1.0 / 23;
+  p = p * z + 1.0 / 21;
+  p = p * z + 1.0 / 19;
+  p = p * z + 1.0 / 17;
+  p = p * z + 1.0 / 15;
+  p = p * z + 1.0 / 13;
+  p = p * z + 1.0 / 11;
+  p = p * z + 1.0 / 9;
+  p = p * z + 1.0 / 7;
+  p = p * z + 1.0 / 5;
+  p = p * z + 1.0 / 3;
+  const double rest = 2.0 * z * p;
+  // log(1 + f) = f - f^2/2 + s (f^2/2 + R): the leading term is exact.
+  const double half_square = 0.5 * f * f;
+  const double small = half_square - (s * (half_square + rest) + k * kLn2Low);
+  const double result = k * kLn2High - (small - f);
+  const double below = x == 0 ? -kInfinity : __builtin_nan("");
+  return x > 0 ? (bits_of(x) == 0x7ff0000000000000ULL ? kInfinity : result) : below;
+}
+
+}  // namespace math
+
+}  // namespace corun

@@ -1,0 +1,142 @@
+#include "models/scoring/speed_source.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace corun {
+
+namespace {
+
+const CpuKernels& kernels_of(const Lanes& lanes) {
+  for (const CpuKernels& kernels : cpu_kernels()) {
+    if (std::string_view(kernels.name) == lanes.name) return kernels;
+  }
+  return cpu_kernels().back();
+}
+
+/// States of all jobs are worked out once where they fit into memory, else anew for every tile.
+class GpSource final : public SpeedSource {
+ public:
+  GpSource(GpBatch& batch, const Lanes& lanes)
+      : kernels_(kernels_of(lanes)),
+        model_(batch.model()),
+        jobs_(batch.jobs()),
+        layout_(batch.layout()),
+        known_(batch.known) {
+    constexpr std::size_t kMostNumbers = std::size_t{1} << 27;  // a gibibyte
+    if (jobs_.count * layout_.size() <= kMostNumbers) states_.resize(jobs_.count * layout_.size());
+  }
+
+  std::size_t parts() const override {
+    return states_.empty() ? 0 : (jobs_.count + kPart - 1) / kPart;
+  }
+  void prepare(std::size_t part, Scratch& scratch) override {
+    const std::size_t from = part * kPart;
+    prepare(from, std::min(jobs_.count, from + kPart), states_.data() + from * layout_.size(),
+            scratch);
+  }
+
+  void speeds(const PairTile& tile, Scratch& scratch, double* speed, double* sd) const override {
+    const double* states = states_.data() + tile.i0 * layout_.size();
+    if (states_.empty()) {
+      scratch.states.resize((tile.i1 - tile.i0) * layout_.size());
+      prepare(tile.i0, tile.i1, scratch.states.data(), scratch);
+      states = scratch.states.data();
+    }
+    scratch.numbers.resize(CpuKernels::gp_scratch(model_, layout_));
+    kernels_.gp_speeds(model_, jobs_, layout_, tile.i0, tile.i1 - tile.i0, states, tile.j0,
+                       tile.columns(), tile.columns(), 1, scratch.numbers.data(), speed, sd);
+  }
+
+ private:
+  static constexpr std::size_t kPart = CpuKernels::kPadding;
+
+  void prepare(std::size_t from, std::size_t to, double* states, Scratch& scratch) const {
+    scratch.numbers.resize(CpuKernels::gp_scratch(model_, layout_));
+    kernels_.gp_prepare(model_, jobs_, layout_, known_.data(), from, to - from, states,
+                        scratch.numbers.data());
+  }
+
+  const CpuKernels& kernels_;
+  gp::Model model_;
+  gp::Jobs jobs_;
+  gp::Layout layout_;
+  std::span<const std::uint32_t> known_;
+  std::vector<double> states_;
+};
+
+class TreesSource final : public SpeedSource {
+ public:
+  TreesSource(const TreesBatch& batch, const Lanes& lanes)
+      : kernels_(kernels_of(lanes)), model_(batch.model()), jobs_(batch.jobs()) {}
+
+  void speeds(const PairTile& tile, Scratch& scratch, double* speed, double* sd) const override {
+    scratch.of.clear();
+    scratch.beside.clear();
+    for (std::size_t i = tile.i0; i < tile.i1; ++i) {
+      for (std::size_t j = tile.j0; j < tile.j1; ++j) {
+        scratch.of.push_back(static_cast<std::uint32_t>(i));
+        scratch.beside.push_back(static_cast<std::uint32_t>(j));
+      }
+    }
+    const std::size_t count = scratch.of.size();
+    scratch.numbers.resize(count);
+    scratch.floats.resize(CpuKernels::trees_scratch(model_.trees));
+    kernels_.trees_sums(model_.trees, jobs_, scratch.of.data(), scratch.beside.data(), count,
+                        scratch.floats.data(), scratch.numbers.data());
+    for (std::size_t q = 0; q < count; ++q) {
+      const std::size_t unknown =
+          std::size_t{jobs_.unknown[scratch.of[q]]} + jobs_.unknown[scratch.beside[q]];
+      const Slowness slowness = model_.slowness(scratch.numbers[q], unknown);
+      speed[q] = math::speed_of(slowness.t);
+      sd[q] = speed[q] * slowness.sd;
+    }
+  }
+
+ private:
+  const CpuKernels& kernels_;
+  trees::Model model_;
+  trees::Jobs jobs_;
+};
+
+class PredictSource final : public SpeedSource {
+ public:
+  PredictSource(const InterferenceModel& model, std::span<const PairJob> kinds,
+                std::span<const std::uint32_t> kind_of)
+      : model_(model), kinds_(kinds), kind_of_(kind_of) {}
+
+  void speeds(const PairTile& tile, Scratch& scratch, double* speed, double* sd) const override {
+    scratch.queries.clear();
+    for (std::size_t i = tile.i0; i < tile.i1; ++i) {
+      for (std::size_t j = tile.j0; j < tile.j1; ++j) {
+        scratch.queries.push_back({kind_of_[i], kind_of_[j]});
+      }
+    }
+    const std::vector<SpeedPrediction> predicted = model_.predict(kinds_, scratch.queries);
+    for (std::size_t q = 0; q < predicted.size(); ++q) {
+      speed[q] = predicted[q].speed;
+      sd[q] = predicted[q].sd;
+    }
+  }
+
+ private:
+  const InterferenceModel& model_;
+  std::span<const PairJob> kinds_;
+  std::span<const std::uint32_t> kind_of_;
+};
+
+}  // namespace
+
+std::unique_ptr<SpeedSource> speed_source(GpBatch& batch, const Lanes& lanes) {
+  return std::make_unique<GpSource>(batch, lanes);
+}
+std::unique_ptr<SpeedSource> speed_source(const TreesBatch& batch, const Lanes& lanes) {
+  return std::make_unique<TreesSource>(batch, lanes);
+}
+std::unique_ptr<SpeedSource> speed_source(const InterferenceModel& model,
+                                          std::span<const PairJob> kinds,
+                                          std::span<const std::uint32_t> kind_of) {
+  return std::make_unique<PredictSource>(model, kinds, kind_of);
+}
+
+}  // namespace corun

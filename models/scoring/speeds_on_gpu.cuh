@@ -1,0 +1,68 @@
+#pragma once
+
+#include "models/scoring/cuda_support.hpp"
+#include "models/scoring/gp_kernels.cuh"
+#include "models/scoring/trees_kernels.cuh"
+
+/// What a long equation gives the GPU's scorer (gpu_scorer.cuh), specialised for the jobs of each:
+///
+///   SpeedsOnGpu(jobs, stream)               brings the model and the jobs to the GPU
+///   Prepared(speeds, rows)                  room for what is worked out once for each of so many
+///                                           slowed jobs; may be empty
+///   prepare(prepared, i0, i1, stream)       does that for jobs [i0, i1)
+///   fill(prepared, i0, i1, j0, j1, speed, sd, stream)
+///                                           speeds and deviations of those beside jobs [j0, j1) into
+///                                           device arrays, row-major
+namespace corun::CORUN_GPU {
+
+template <class Jobs>
+class SpeedsOnGpu;
+
+template <>
+class SpeedsOnGpu<GpBatch> {
+ public:
+  SpeedsOnGpu(GpBatch& batch, cudaStream_t stream) : gp_(batch, stream) {}
+
+  struct Prepared {
+    DeviceBuffer<double> states, scratch;
+    Prepared(const SpeedsOnGpu& speeds, std::size_t rows)
+        : states(rows * speeds.gp_.state_size()), scratch(rows * speeds.gp_.scratch_size()) {}
+  };
+  void prepare(const Prepared& prepared, std::size_t i0, std::size_t i1,
+               cudaStream_t stream) const {
+    gp_.prepare(i0, i1 - i0, prepared.scratch.data(), prepared.states.data(), stream);
+  }
+  void fill(const Prepared& prepared, std::size_t i0, std::size_t i1, std::size_t j0,
+            std::size_t j1, double* speed, double* sd, cudaStream_t stream) const {
+    gp_.speeds(i0, i1 - i0, prepared.states.data(), j0, j1 - j0, j1 - j0, 1, speed, sd, stream);
+  }
+
+ private:
+  GpOnGpu gp_;
+};
+
+template <>
+class SpeedsOnGpu<TreesBatch> {
+ public:
+  SpeedsOnGpu(const TreesBatch& batch, cudaStream_t stream) : trees_(fitting(batch), stream) {}
+
+  struct Prepared {
+    Prepared(const SpeedsOnGpu&, std::size_t) {}
+  };
+  void prepare(const Prepared&, std::size_t, std::size_t, cudaStream_t) const {}
+  void fill(const Prepared&, std::size_t i0, std::size_t i1, std::size_t j0, std::size_t j1,
+            double* speed, double* sd, cudaStream_t stream) const {
+    trees_.speeds(i0, i1 - i0, j0, j1 - j0, j1 - j0, 1, speed, sd, stream);
+  }
+
+ private:
+  static const TreesBatch& fitting(const TreesBatch& batch) {
+    if (!TreesOnGpu::fits(batch)) {
+      throw DeviceError("boosted trees of so many features do not fit into a GPU's shared memory");
+    }
+    return batch;
+  }
+  TreesOnGpu trees_;
+};
+
+}  // namespace corun::CORUN_GPU

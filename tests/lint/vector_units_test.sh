@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# What is compiled for AVX2 and AVX-512 may share no function with other files: of several copies the
+# linker keeps one, and a processor without these units could be handed theirs.
+#
+# usage: tests/lint/vector_units_test.sh libcorun_models.a
+set -euo pipefail
+
+seen=0
+for unit in lanes_avx2 lanes_avx512 cpu_kernels_fma cpu_kernels_avx2 cpu_kernels_avx512; do
+  symbols=$(nm -C "$1" 2>/dev/null | awk -v unit="$unit.cpp.o:" '
+    /:$/ { here = ($1 == unit) } here && ($2 ~ /^[WVu]$/)')
+  members=$(nm "$1" 2>/dev/null | grep -c "^$unit.cpp.o:" || true)
+  [[ $members -eq 1 ]] || { echo "no $unit in $1"; exit 1; }
+  seen=$((seen + 1))
+  if [[ -n $symbols ]]; then
+    printf '%s shares these with other files:\n%s\n' "$unit" "$symbols"
+    exit 1
+  fi
+done
+echo "$seen vector units, nothing shared"

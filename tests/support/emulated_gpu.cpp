@@ -1,0 +1,15 @@
+// Quotients as the GPU works them out.
+#define CORUN_DIVIDE_BY_FMA
+
+#include "tests/support/emulated_gpu.hpp"
+
+#include "models/scoring/gpu_scorer.cuh"
+
+namespace corun {
+
+const GpuScorer& emulated_gpu() {
+  static const emulated::Scorer scorer;
+  return scorer;
+}
+
+}  // namespace corun

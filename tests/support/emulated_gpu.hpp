@@ -1,0 +1,12 @@
+#pragma once
+
+#include "models/scoring/gpu_scorer.hpp"
+#include "tests/support/fiber_cuda.hpp"
+
+/// The GPU's batch scorer, kernels and driver from their own source, run by fibers on the processor.
+/// fiber_cuda::device says what is to go wrong; reset it after use.
+namespace corun {
+
+const GpuScorer& emulated_gpu();
+
+}  // namespace corun

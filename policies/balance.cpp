@@ -8,7 +8,7 @@ namespace corun {
 PolicyEntry balance_entry() {
   static const std::vector<ParameterSpec> parameters = {pairing_parameter(), order_parameter(),
                                                         epsilon_parameter(), explore_parameter(),
-                                                        risk_parameter()};
+                                                        risk_parameter(),    window_parameter()};
   return {.name = "balance",
           .description = "JRS balance: maximise mean PS minus mean ISD per cluster pair",
           .needs = PolicyNeeds::kBelief,

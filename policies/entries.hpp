@@ -27,5 +27,6 @@ PolicyEntry fgd_entry();
 PolicyEntry best_fit_entry();
 PolicyEntry dot_product_entry();
 PolicyEntry gpu_packing_entry();
+PolicyEntry incremental_matching_entry();
 
 }  // namespace corun

@@ -22,6 +22,8 @@ class Exclusive final : public GroupPolicy {
   std::optional<JobId> partner(const ClusterView&, JobId, std::span<const JobId>) const override {
     return std::nullopt;
   }
+
+  bool plans_alike(const ClusterView&) const override { return true; }
 };
 
 }  // namespace

@@ -11,6 +11,23 @@ void GroupPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   if (out.empty() && view.start_mode() == StartMode::kJoin) join_residents(view, out);
 }
 
+std::optional<std::vector<std::vector<JobId>>> GroupPolicy::plan_ahead(const ClusterView& view) {
+  if (view.start_mode() == StartMode::kJoin || view.largest_gang() > 1 ||
+      view.waiting().size() > window() || !(plan_once_ || plans_alike(view))) {
+    return std::nullopt;
+  }
+  std::vector<std::vector<JobId>> groups;
+  std::size_t planned = 0;
+  prepare(view, view.waiting(), view.waiting().size());
+  for (Group& group : plan(view, view.waiting(), 0, view.waiting().size())) {
+    planned += group.jobs.size();
+    groups.push_back(std::move(group.jobs));
+  }
+  // Whoever is not in the plan is planned for later, with what is known then.
+  if (planned != view.waiting().size()) return std::nullopt;
+  return groups;
+}
+
 void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& out) {
   if (view.empty_gpus().empty()) return;
 
@@ -23,16 +40,17 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
   if (gangs) {
     for (const JobId j : waiting) {
       if (view.job(j).gpus == gang) of_size.push_back(j);
-      if (of_size.size() == kWindow) break;
+      if (of_size.size() == window()) break;
     }
     waiting = of_size;
   }
-  waiting = waiting.first(std::min(waiting.size(), kWindow));
+  waiting = waiting.first(std::min(waiting.size(), window()));
   const std::size_t room = gangs ? 1 : static_cast<std::size_t>(view.empty_gpus().size());
 
   std::vector<Group> planned;
   if (plan_once_) {
     if (frozen_.empty()) {
+      prepare(view, waiting, waiting.size());
       for (Group& g : plan(view, waiting, committed_, waiting.size())) {
         frozen_.push_back(std::move(g));
       }
@@ -42,6 +60,7 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
       frozen_.pop_front();
     }
   } else {
+    prepare(view, waiting, room);
     planned = plan(view, waiting, committed_, room);
     if (planned.size() > room) planned.resize(room);
   }
@@ -84,7 +103,7 @@ void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>&
       waiting = singles;
     }
     if (waiting.empty()) return;
-    waiting = waiting.first(std::min(waiting.size(), kWindow));
+    waiting = waiting.first(std::min(waiting.size(), window()));
     if (const auto job = partner(view, resident, waiting)) {
       out.push_back(StartGroup{{*job}, {GpuId{static_cast<std::uint32_t>(g)}}});
       std::erase_if(frozen_, [&](Group& group) {

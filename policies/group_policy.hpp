@@ -30,12 +30,32 @@ class GroupPolicy : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) final;
 
+  std::optional<std::vector<std::vector<JobId>>> plan_ahead(const ClusterView& view) final;
+
   /// Partitions `waiting` (not empty, all of one gang size, oldest first) into groups in the order in
   /// which they are to be started. Groups beyond the first `wanted` will not be looked at. Group i of
   /// the answer is group number `first + i` of the run, which keys its random draws. All of
-  /// `waiting` takes part; decide() passes at most kWindow jobs.
+  /// `waiting` takes part; decide() passes at most window() jobs.
   virtual std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
                                   std::uint64_t first, std::size_t wanted) const = 0;
+
+  /// Called before plan(), with the same jobs: brings what a policy keeps between passes up to date.
+  virtual void prepare(const ClusterView& view, std::span<const JobId> waiting,
+                       std::size_t wanted) {
+    (void)view;
+    (void)waiting;
+    (void)wanted;
+  }
+
+  /// A plan is over this many waiting jobs at most, the oldest.
+  virtual std::size_t window() const { return kWindow; }
+
+  /// Whether a plan over what is left is always the rest of the plan over all, however many groups are
+  /// wanted of it and whatever has been learnt: then a run is known before it begins.
+  virtual bool plans_alike(const ClusterView& view) const {
+    (void)view;
+    return false;
+  }
 
   /// Who of `waiting` (not empty, all single-GPU jobs) joins `resident`; nobody if empty.
   virtual std::optional<JobId> partner(const ClusterView& view, JobId resident,
@@ -47,8 +67,8 @@ class GroupPolicy : public Policy {
 
   /// The greatest number of jobs this policy puts together when the cluster sets no limit.
   static constexpr int kPair = 2;
-  /// A plan is over this many waiting jobs at most, the oldest: a queue that grows without bound must
-  /// not make each decision slower. No queue of the papers comes near.
+  /// window() of policies that plan anew in every pass: a queue that grows without bound must not make
+  /// each decision slower. No queue of the papers comes near.
   static constexpr std::size_t kWindow = 512;
 
  private:

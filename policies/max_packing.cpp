@@ -30,6 +30,7 @@ PolicyEntry max_packing_entry() {
       epsilon_parameter(),
       explore_parameter(),
       risk_parameter(),
+      window_parameter(),
   };
   return {.name = "max-packing",
           .description = "JRS max-packing: fill a bin, then maximise mean PS of cluster pairs",

@@ -8,7 +8,7 @@ namespace corun {
 PolicyEntry min_slowdown_entry() {
   static const std::vector<ParameterSpec> parameters = {pairing_parameter(), order_parameter(),
                                                         epsilon_parameter(), explore_parameter(),
-                                                        risk_parameter()};
+                                                        risk_parameter(),    window_parameter()};
   return {.name = "min-slowdown",
           .description = "JRS min-slowdown: minimise the summed ISD of cluster pairs",
           .needs = PolicyNeeds::kBelief,

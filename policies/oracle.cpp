@@ -8,11 +8,8 @@ namespace corun {
 
 PolicyEntry oracle_entry() {
   static const std::vector<ParameterSpec> parameters = {
-      {.name = "objective",
-       .description = "what is optimised: min-slowdown, balance or max-packing (pairs only)",
-       .kind = ParameterKind::kChoice,
-       .fallback = std::string("min-slowdown"),
-       .choices = {"min-slowdown", "balance", "max-packing"}},
+      objective_parameter(),
+      window_parameter(),
   };
   return {.name = "oracle",
           .description = "matching on the world's expected costs: the bound (reads the truth)",
@@ -20,10 +17,8 @@ PolicyEntry oracle_entry() {
           .parameters = parameters,
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             RecommenderOptions options;
-            const std::string& objective = c.parameters.choice("objective");
-            options.objective = objective == "balance"       ? Objective::kBalance
-                                : objective == "max-packing" ? Objective::kMaxPacking
-                                                             : Objective::kMinSlowdown;
+            options.objective = objective_from(c.parameters.choice("objective"));
+            options.window = window_of(c.parameters);
             return std::make_unique<Recommender>(std::move(options), std::move(c));
           }};
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "policies/matching.hpp"
+#include "policies/sparse_matching.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -19,6 +21,7 @@ Recommender::Recommender(RecommenderOptions options, PolicyContext context)
 std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const JobId> waiting,
                                      std::uint64_t first, std::size_t wanted) const {
   std::vector<Group> groups;
+  bound_.reset();
   if (view.max_jobs_per_gpu(kPair) < kPair) {
     for (const JobId j : waiting.first(std::min(wanted, waiting.size()))) {
       groups.push_back({.jobs = {j}});
@@ -39,8 +42,14 @@ std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const Jo
   if (const ClusterBelief* clusters = belief_->as_clusters()) {
     pair_by_cluster(*clusters, left, first, draw_of(view), groups);
   } else {
-    // Matching single jobs is cubic in their number; the oldest come first.
-    pair_by_job(std::span(left).first(std::min(left.size(), kMatchedJobs)), draw_of(view), groups);
+    const std::optional<std::uint64_t> draw = draw_of(view);
+    const bool sparse = options_.pairing == Pairing::kMatching && !draw && options_.window;
+    // Matching over all pairs is cubic in the number of jobs; the oldest come first.
+    if (sparse && left.size() > kMatchedJobs) {
+      pair_sparsely(left, groups);
+    } else {
+      pair_by_job(std::span(left).first(std::min(left.size(), kMatchedJobs)), draw, groups);
+    }
   }
   return groups;
 }
@@ -191,6 +200,30 @@ void Recommender::pair_by_job(std::span<const JobId> waiting, std::optional<std:
   }
 }
 
+void Recommender::pair_sparsely(std::span<const JobId> waiting, std::vector<Group>& groups) const {
+  std::vector<JobId> jobs(waiting.begin(), waiting.end());
+  std::sort(jobs.begin(), jobs.end());  // the order of the queue must not matter
+  const SparseMatching matching =
+      sparse_matching(*belief_, jobs, {options_.objective, options_.risk});
+  bound_ = PlanBound{matching.cost, matching.least};
+  std::vector<std::pair<double, Group>> pairs;
+  std::vector<Group> alone;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (matching.partner[i] < 0) {
+      alone.push_back({.jobs = {jobs[i]}});
+      continue;
+    }
+    const auto mate = static_cast<std::size_t>(matching.partner[i]);
+    if (mate < i) continue;
+    const PairBelief expected = belief_->pair(jobs[i], jobs[mate]);
+    pairs.emplace_back(objective_cost({options_.objective, options_.risk}, expected),
+                       Group{.jobs = {jobs[i], jobs[mate]}, .expected = expected});
+  }
+  std::ranges::stable_sort(pairs, {}, [](const auto& p) { return bounded_cost(p.first); });
+  for (auto& [cost, group] : pairs) groups.push_back(std::move(group));
+  std::ranges::move(alone, std::back_inserter(groups));
+}
+
 std::optional<std::pair<JobId, JobId>> Recommender::choose_probe(std::span<const JobId> unprobed,
                                                                  std::span<const JobId> waiting) {
   const auto oldest = [](std::span<const JobId> jobs) {
@@ -223,6 +256,7 @@ std::optional<std::pair<JobId, JobId>> Recommender::choose_probe(std::span<const
 
 std::optional<JobId> Recommender::partner(const ClusterView& view, JobId resident,
                                           std::span<const JobId> waiting) const {
+  bound_.reset();
   const ClusterBelief* clusters = belief_->as_clusters();
   const std::optional<std::uint64_t> draw = draw_of(view);
   const auto key = [&](JobId j) {

@@ -33,8 +33,10 @@
 /// little known get their chance, and lose it once they are known to be worse. Epsilon is then not
 /// read.
 ///
-/// With such a belief at most kMatchedJobs jobs, the oldest, are matched at once: cubic in their
-/// number, about 10 ms. Beliefs by clusters have no such limit but GroupPolicy::kWindow.
+/// A plan is over the `window` oldest waiting jobs. With a belief that knows jobs one by one up to
+/// kMatchedJobs are matched over all pairs, cubic in their number; more by sparse_matching(), which
+/// proves what that loses (bound()). Greedy rankings and costs drawn by Thompson sampling stay at
+/// kMatchedJobs. Beliefs by clusters count in place of matching.
 namespace corun {
 
 /// How a policy comes to try what it would not choose.
@@ -50,7 +52,10 @@ struct RecommenderOptions {
   bool pack_bin = false;                     ///< max-packing: fill a bin first
   bool bin_by_memory = false;                ///< by memory allocated, else by GPU utilisation
   std::optional<std::int64_t> bin_max = {};  ///< largest bin; the cluster's limit holds too
-  std::vector<JobId> given_bin = {};         ///< the bin itself, where the configuration gives it
+  /// Jobs a plan is over; nothing: kMatchedJobs for beliefs that know jobs one by one, kWindow for those
+  /// by clusters.
+  std::optional<std::size_t> window = {};
+  std::vector<JobId> given_bin = {};  ///< the bin itself, where the configuration gives it
 };
 
 class Recommender final : public GroupPolicy {
@@ -73,6 +78,8 @@ class Recommender final : public GroupPolicy {
   void observe_probe(const ProbeOutcome& outcome) override { belief_->learn_probe(outcome); }
   bool needs_probes() const override { return belief_->learns_from_probes(); }
   bool needs_profile() const override { return needs_profile_; }
+  std::size_t window() const override { return options_.window.value_or(kWindow); }
+  std::optional<PlanBound> bound() const override { return bound_; }
 
   const Belief& belief() const { return *belief_; }
 
@@ -87,7 +94,12 @@ class Recommender final : public GroupPolicy {
   void pair_by_job(std::span<const JobId> waiting, std::optional<std::uint64_t> draw,
                    std::vector<Group>& groups) const;
 
+  /// Pairs of `jobs`, as sparse_matching() has them.
+  void pair_sparsely(std::span<const JobId> jobs, std::vector<Group>& groups) const;
+
   RecommenderOptions options_;
+  mutable std::optional<PlanBound>
+      bound_;  ///< of the last plan: said of it, never read for another
   std::unique_ptr<Belief> belief_;
   std::uint64_t seed_;
   bool needs_profile_;

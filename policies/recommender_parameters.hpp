@@ -57,6 +57,37 @@ inline ParameterSpec risk_parameter() {
           .choices = {}};
 }
 
+inline ParameterSpec objective_parameter() {
+  return {.name = "objective",
+          .description = "what is optimised: min-slowdown, balance or max-packing (pairs only)",
+          .kind = ParameterKind::kChoice,
+          .fallback = std::string("min-slowdown"),
+          .choices = {"min-slowdown", "balance", "max-packing"}};
+}
+
+inline Objective objective_from(std::string_view name) {
+  if (name == "balance") return Objective::kBalance;
+  return name == "max-packing" ? Objective::kMaxPacking : Objective::kMinSlowdown;
+}
+
+inline ParameterSpec window_parameter() {
+  return {
+      .name = "window",
+      .description =
+          "waiting jobs that a plan is over, the oldest; null: 256 where the belief knows jobs one "
+          "by one, else 512",
+      .kind = ParameterKind::kInteger,
+      .fallback = {},
+      .min = 2,
+      .max = 100000,
+      .choices = {}};
+}
+
+inline std::optional<std::size_t> window_of(const Parameters& parameters) {
+  const std::optional<std::int64_t> window = parameters.integer("window");
+  return window ? std::optional(static_cast<std::size_t>(*window)) : std::nullopt;
+}
+
 /// Reads the shared parameters.
 inline RecommenderOptions recommender_options(Objective objective, const Parameters& parameters) {
   RecommenderOptions options;
@@ -67,6 +98,7 @@ inline RecommenderOptions recommender_options(Objective objective, const Paramet
   options.explore =
       parameters.choice("explore") == "thompson" ? Explore::kThompson : Explore::kEpsilon;
   options.risk = parameters.number("risk");
+  options.window = window_of(parameters);
   return options;
 }
 

@@ -34,6 +34,12 @@ struct Preempt {
 
 using Decision = std::variant<StartGroup, Preempt, WakeAt>;
 
+/// How good a plan is known to be, by what its policy believes.
+struct PlanBound {
+  double cost = 0;   ///< of all pairs of the plan together, in the objective's unit
+  double least = 0;  ///< no plan of pairs of the same jobs costs less
+};
+
 class Policy {
  public:
   virtual ~Policy() = default;
@@ -41,6 +47,17 @@ class Policy {
   /// Called in every scheduling pass, again and again until it adds no StartGroup; the view is up to
   /// date at each call. The control loop checks every decision (control_loop.hpp lists the rules).
   virtual void decide(const ClusterView& view, std::vector<Decision>& out) = 0;
+
+  /// For a policy that knows at the start all that it will do: the groups of the waiting queue in the
+  /// order in which they start, each alone on the lowest-numbered empty GPU as soon as there is one.
+  /// Nothing where a decision may depend on when jobs end, on what was learnt or on how many GPUs come
+  /// free at once. `view` is of the first pass: the whole workload waits, all jobs want one GPU, all
+  /// GPUs are empty. Called in place of decide() and once, as decide() would be: of decide() the same
+  /// policy would answer the same.
+  virtual std::optional<std::vector<std::vector<JobId>>> plan_ahead(const ClusterView& view) {
+    (void)view;
+    return std::nullopt;
+  }
 
   /// A job has left its GPUs; `how` is what the event log says of it. Called before the pass of that
   /// instant, in the order in which they left; where the policy itself preempted it, at once.
@@ -67,6 +84,10 @@ class Policy {
 
   /// A probe has ended. Called before the pass of that instant.
   virtual void observe_probe(const ProbeOutcome&) {}
+
+  /// Of the plan behind the last decide(); nothing where it is the best by construction, or where the
+  /// policy knows of no bound.
+  virtual std::optional<PlanBound> bound() const { return std::nullopt; }
 
   /// True: asked also when nobody waits, as long as somebody runs: it moves running jobs.
   virtual bool rearranges() const { return false; }

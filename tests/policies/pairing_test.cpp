@@ -1,8 +1,6 @@
 #include "policies/pairing.hpp"
 
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
@@ -10,6 +8,7 @@
 
 #include "policies/matching.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/brute_force_matching.hpp"
 
 namespace corun {
 namespace {
@@ -120,30 +119,6 @@ TEST(Pairing, GivenOrderComesFirstAndTheRestByCost) {
   EXPECT_EQ(plan.slots[2].clusters, ClusterPair(1, 1));
 }
 
-// A bitmask dynamic programme: the cheapest way to pair up a set, one job alone where it is odd.
-double brute_force(const std::vector<double>& cost, std::size_t n) {
-  std::vector<double> best(std::size_t{1} << n, std::numeric_limits<double>::infinity());
-  best[0] = 0;
-  for (std::size_t set = 1; set < best.size(); ++set) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(set));
-    const std::size_t rest = set & (set - 1);
-    if (std::popcount(set) % 2 == 1) best[set] = best[rest];
-    for (std::size_t j = i + 1; j < n; ++j) {
-      if ((rest >> j & 1) != 0) {
-        best[set] = std::min(best[set], best[rest & ~(std::size_t{1} << j)] + cost[i * n + j]);
-      }
-    }
-    if (std::popcount(set) % 2 == 1) {
-      // Or another one than the lowest stays alone.
-      for (std::size_t j = i + 1; j < n; ++j) {
-        if ((rest >> j & 1) != 0)
-          best[set] = std::min(best[set], best[set & ~(std::size_t{1} << j)]);
-      }
-    }
-  }
-  return best.back();
-}
-
 TEST(Matching, FindsTheOptimumOfEverySmallInstance) {
   Rng rng(3, Stream::kTest);
   for (int round = 0; round < 400; ++round) {
@@ -168,7 +143,7 @@ TEST(Matching, FindsTheOptimumOfEverySmallInstance) {
       sum += cost[i * n + static_cast<std::size_t>(partner[i])] / 2;
     }
     EXPECT_EQ(alone, static_cast<int>(n % 2));
-    EXPECT_NEAR(sum, brute_force(cost, n), 1e-7);
+    EXPECT_NEAR(sum, test::brute_force_matching(cost, n), 1e-7);
   }
 }
 

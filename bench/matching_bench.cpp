@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "experiments/decision_times.hpp"
+#include "models/interference/catalog.hpp"
+#include "models/model_belief.hpp"
+#include "policies/catalog.hpp"
+#include "policies/matching.hpp"
+#include "policies/sparse_matching.hpp"
+#include "sim/rng.hpp"
+
+/// Policies over large queues: what a sparse matching loses against the full one, and how long a
+/// scheduling pass takes with thousands of waiting jobs. Prints the two tables of docs/performance.md
+/// (bench/matching.py puts them there).
+///
+///   matching_bench loss|pass [JOBS [BELIEF]]
+///
+/// Profiles are synthetic, drawn between those of 24 made-up workloads as PriRecT draws between
+/// measured ones: each job its own. Interference is fitted on 200 pairs of a contention-like truth with
+/// 5 % noise. Times are CPU time, one thread. `random`: every pair has a uniform cost of its own.
+namespace {
+
+using namespace corun;  // NOLINT: a program of one file
+/// CPU time of this program, which uses one thread: other programs on the machine disturb little.
+struct Clock {
+  using time_point = std::clock_t;
+  static time_point now() { return std::clock(); }
+};
+
+double seconds_since(Clock::time_point start) {
+  return static_cast<double>(Clock::now() - start) / CLOCKS_PER_SEC;
+}
+
+constexpr std::size_t kFeatures = 3;
+
+/// GPU utilisation, memory allocated, memory time of a job: between two workloads' profiles. [%]
+std::vector<double> profile_of(std::uint64_t job) {
+  const auto workload = [](std::uint32_t number) {
+    Rng rng(7, Stream::kTest, number);
+    return std::vector<double>{5 + 95 * rng.uniform(), 100 * rng.uniform(), 70 * rng.uniform()};
+  };
+  Rng rng(8, Stream::kTest, job);
+  const std::vector<double> a = workload(rng.below(24));
+  const std::vector<double> b = workload(rng.below(24));
+  const double share = rng.uniform();
+  std::vector<double> out;
+  for (std::size_t f = 0; f < kFeatures; ++f) out.push_back(a[f] + share * (b[f] - a[f]));
+  return out;
+}
+
+double true_speed(const std::vector<double>& own, const std::vector<double>& other) {
+  const double free = (1 - own[1] / 100) * own[0] * (1 - other[1] / 100) * other[0] / 1e4;
+  return 1 / (1 + 0.8 * free + 0.7 * own[2] * other[0] / 1e4);
+}
+
+std::unique_ptr<ModelBelief> make_belief(const std::string& model, std::size_t jobs) {
+  SpeedTable table;
+  table.features = {{"gpu_util_pct"}, {"mem_alloc_pct"}, {"mem_time_pct"}};
+  constexpr std::uint32_t kKnown = 60;
+  std::vector<std::vector<double>> known;
+  for (std::uint32_t j = 0; j < kKnown; ++j) {
+    known.push_back(profile_of(1'000'000 + j));
+    table.jobs.push_back(j);
+    table.values.insert(table.values.end(), known.back().begin(), known.back().end());
+  }
+  Rng rng(9, Stream::kTest);
+  for (int r = 0; r < 200; ++r) {
+    const std::uint32_t a = rng.below(kKnown);
+    const std::uint32_t b = rng.below(kKnown);
+    table.rows.push_back({a, b, true_speed(known[a], known[b]) * std::exp(0.05 * rng.normal()),
+                          true_speed(known[b], known[a]) * std::exp(0.05 * rng.normal())});
+  }
+  std::vector<BelievedJob> believed(jobs);
+  for (std::size_t j = 0; j < jobs; ++j) believed[j].features = profile_of(j);
+  const auto prior = ModelBelief::make_prior(std::move(table), *find_interference_model(model), {});
+  return std::make_unique<ModelBelief>(prior, std::move(believed));
+}
+
+/// Every pair has a cost of its own, drawn by the pair's hash.
+class RandomBelief final : public Belief {
+ public:
+  PairBelief pair(JobId a, JobId b) const override {
+    std::uint64_t x = (static_cast<std::uint64_t>(index(std::min(a, b))) << 32U |
+                       static_cast<std::uint64_t>(index(std::max(a, b)))) +
+                      0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+    x ^= x >> 31U;
+    return {.isd_a = static_cast<double>(x >> 11U) * 0x1p-53, .isd_b = 0, .ps = 0};
+  }
+  void learn(const EpisodeOutcome&) override {}
+};
+
+std::unique_ptr<Belief> belief_of(const std::string& name, std::size_t jobs) {
+  if (name == "random") return std::make_unique<RandomBelief>();
+  return make_belief(name, jobs);
+}
+
+std::vector<JobId> first_jobs(std::size_t n) {
+  std::vector<JobId> jobs;
+  for (std::uint32_t i = 0; i < n; ++i) jobs.push_back(JobId{i});
+  return jobs;
+}
+
+/// `given` 0: as many jobs as the full matching can do in half a minute.
+void losses(std::size_t given, const std::string& only) {
+  fmt::print(
+      "| belief | jobs | full matching | sparse matching | searches | pairs kept | lost | "
+      "proven to lose at most |\n|---|---:|---:|---:|---:|---:|---:|---:|\n");
+  for (const char* name : {"contention", "gp", "random"}) {
+    if (!only.empty() && only != name) continue;
+    const std::size_t n = given > 0 ? given : name == std::string("random") ? 2000 : 1000;
+    const std::unique_ptr<Belief> belief = belief_of(name, n);
+    const std::vector<JobId> jobs = first_jobs(n);
+    auto start = Clock::now();
+    const SparseMatching sparse = sparse_matching(*belief, jobs, {});
+    const double sparse_s = seconds_since(start);
+    start = Clock::now();
+    std::vector<double> cost(n * n, 0);
+    // All pairs at once, as a belief answers fastest.
+    const std::vector<Partner> all = belief->top_partners({.jobs = jobs, .k = n - 1}, {});
+    for (std::size_t x = 0; x < all.size(); ++x) {
+      cost[x / (n - 1) * n + all[x].position] = all[x].cost;
+    }
+    const std::vector<std::int32_t> full = min_cost_matching(cost, n);
+    const double full_s = seconds_since(start);
+    double optimum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (full[i] > static_cast<std::int32_t>(i)) {
+        optimum += cost[i * n + static_cast<std::size_t>(full[i])];
+      }
+    }
+    fmt::print("| `{}` | {} | {:.2f} s | {:.2f} s | {} | {:.1f} % | {:.3f} % | {:.3f} % |\n", name,
+               n, full_s, sparse_s, sparse.rounds,
+               100 * static_cast<double>(sparse.edges) / (static_cast<double>(n * (n - 1)) / 2),
+               100 * (sparse.cost - optimum) / optimum, 100 * sparse.loss() / sparse.cost);
+    std::fflush(stdout);
+  }
+}
+
+/// Passes of a policy over a queue that stays as long: GPUs for `starts` groups come free, as many jobs
+/// arrive as start, and one co-run is learnt.
+struct PassTimes {
+  double first_s = 0;  ///< a new queue and a cluster without a job
+  DecisionTimes next;
+};
+
+PassTimes passes_of(const char* policy_name, Parameters parameters, const std::string& belief_name,
+                    std::size_t n, int gpus, std::size_t passes, bool learns) {
+  constexpr std::size_t kStarts = 4;
+  const std::size_t total = n + 2 * (static_cast<std::size_t>(gpus) + kStarts * passes);
+  const auto cluster_of = [](int node_gpus) {
+    NodeSpec node;
+    node.gpus = node_gpus;
+    ClusterSpec spec;
+    spec.nodes.push_back(node);
+    return spec;
+  };
+  const ClusterSpec whole = cluster_of(gpus);
+  const ClusterSpec part = cluster_of(static_cast<int>(kStarts));
+  const ClusterState empty(whole);
+  const ClusterState few(part);
+  std::vector<JobView> faces(total);
+  for (std::size_t j = 0; j < total; ++j) faces[j].id = static_cast<JobId>(j);
+  const auto policy = find_policy(policy_name)
+                          ->make({std::move(parameters), belief_of(belief_name, total), 1, false});
+  std::vector<JobId> waiting = first_jobs(n);
+  std::size_t next = n;
+  PassTimes out;
+  for (std::size_t pass = 0; pass <= passes; ++pass) {
+    std::vector<Decision> decisions;
+    const ClusterView view(Time{1}, StartMode::kGroup, waiting, faces, pass == 0 ? empty : few, 0,
+                           1, pass + 1);
+    const auto start = Clock::now();
+    policy->decide(view, decisions);
+    const double took = seconds_since(start);
+    if (pass == 0) {
+      out.first_s = took;
+    } else {
+      out.next.add(took);
+    }
+    std::vector<JobId> started;
+    for (const Decision& d : decisions) {
+      const auto& group = std::get<StartGroup>(d).jobs;
+      started.insert(started.end(), group.begin(), group.end());
+    }
+    std::ranges::sort(started);
+    std::erase_if(waiting, [&](JobId j) { return std::ranges::binary_search(started, j); });
+    for (std::size_t j = 0; j < started.size(); ++j) waiting.push_back(static_cast<JobId>(next++));
+    if (!learns || started.size() < 2) continue;
+    const std::vector<MemberOutcome> members = {
+        {started[0], std::chrono::seconds{100}, std::chrono::seconds{120}, 0.2},
+        {started[1], std::chrono::seconds{100}, std::chrono::seconds{125}, 0.25}};
+    policy->observe({members, std::chrono::seconds{125}, 0.37, true, std::chrono::seconds{125}});
+  }
+  return out;
+}
+
+void passes(std::size_t n, const std::string& only) {
+  constexpr int kGpus = 1000;
+  fmt::print(
+      "| policy | belief | waiting | first pass, {} GPUs empty | later passes, 4 empty: p50 | "
+      "p99 | longest |\n|---|---|---:|---:|---:|---:|---:|\n",
+      kGpus);
+  for (const char* belief : {"contention", "random"}) {
+    if (!only.empty() && only != belief) continue;
+    for (const char* policy : {"incremental-matching", "min-slowdown"}) {
+      const bool kept = policy == std::string("incremental-matching");
+      Parameters parameters(find_policy(policy)->parameters);
+      parameters.set("window", static_cast<std::int64_t>(n));
+      const PassTimes t =
+          passes_of(policy, std::move(parameters), belief, n, kGpus, kept ? 200 : 1, kept);
+      fmt::print("| `{}` | `{}` | {} | {:.2f} s | {:.0f} ms | {:.0f} ms | {:.0f} ms |\n", policy,
+                 belief, n, t.first_s, 1e3 * t.next.quantile_s(0.5), 1e3 * t.next.quantile_s(0.99),
+                 1e3 * t.next.max_s());
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const long jobs = argc > 2 ? std::strtol(argv[2], nullptr, 10) : what == "loss" ? 0 : 10000;
+  if ((what != "loss" && what != "pass") || argc > 4 || (argc > 2 && jobs < 4) || jobs > 100000) {
+    std::fprintf(stderr, "usage: matching_bench loss|pass [JOBS [BELIEF]]\n");
+    return 2;
+  }
+  const auto n = static_cast<std::size_t>(jobs);
+  const std::string only = argc > 3 ? argv[3] : "";
+  if (what == "loss") {
+    losses(n, only);
+  } else {
+    passes(n, only);
+  }
+}

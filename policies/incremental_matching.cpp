@@ -1,0 +1,306 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "policies/candidate_graph.hpp"
+#include "policies/entries.hpp"
+#include "policies/group_policy.hpp"
+#include "policies/recommender_parameters.hpp"
+
+/// incremental-matching: a minimum-cost matching of a long queue that is kept from pass to pass and
+/// repaired where something has changed, in place of a new one each time (min-slowdown, balance).
+///
+/// A waiting job keeps its partner, its price (sparse_matching.hpp) and its `candidates`, the cheapest
+/// partners at the prices of the time when they were looked for. In a pass with empty GPUs
+///   1. who has left the queue is forgotten; whose partner has left is without one;
+///   2. partners are looked for anew, among the whole queue, for new jobs first, then for those whose
+///      scores are older than what the belief has learnt since, then for those not yet searched for
+///      kSearches times with this belief (prices settle in between): as many jobs as make
+///      `rescore_budget` pairs, yet never fewer than the empty GPUs can take;
+///   3. these jobs, their candidates, all without a partner and the partners of all of them are matched
+///      anew over the candidates known (their present pairs among these): at the scores kept, the whole
+///      matching never gets worse by it;
+///   4. the cheapest pairs of the queue start.
+/// Work per pass is bounded by the budget, not by the clock: the same seed gives the same results. A job
+/// that is not yet searched for waits without a partner, and starts only when nobody else is left.
+namespace corun {
+
+namespace {
+
+constexpr int kSearches = 3;
+constexpr std::size_t kBlock = 16;
+
+struct Options {
+  CostRule rule;
+  std::size_t candidates = 8;
+  std::size_t rescore_budget = 0;  ///< pairs
+  std::size_t window = 0;
+};
+
+class IncrementalMatching final : public GroupPolicy {
+ public:
+  IncrementalMatching(Options options, PolicyContext context)
+      : GroupPolicy(context.plan_once), options_(options), belief_(std::move(context.belief)) {}
+
+  void prepare(const ClusterView& view, std::span<const JobId> waiting,
+               std::size_t wanted) override {
+    Queue& queue = queues_[view.job(waiting.front()).gpus];
+    bring_in(waiting, queue);
+    if (view.max_jobs_per_gpu(kPair) < kPair) return;
+    rematch(choose_rows(queue, wanted), queue);
+  }
+
+  std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting, std::uint64_t,
+                          std::size_t wanted) const override {
+    std::vector<Group> groups;
+    if (view.max_jobs_per_gpu(kPair) < kPair) {
+      for (const JobId j : waiting.first(std::min(wanted, waiting.size()))) {
+        groups.push_back({.jobs = {j}});
+      }
+      return groups;
+    }
+    const Queue& queue = queues_.at(view.job(waiting.front()).gpus);
+    std::vector<std::tuple<double, JobId, JobId>> pairs;
+    for (std::size_t i = 0; i < queue.jobs.size(); ++i) {
+      const Kept& kept = queue.kept[i];
+      if (kept.mate != kNoJob && queue.jobs[i] < kept.mate) {
+        pairs.emplace_back(kept.mate_cost, queue.jobs[i], kept.mate);
+      }
+    }
+    const auto end = pairs.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, pairs.size()));
+    std::partial_sort(pairs.begin(), end, pairs.end());
+    for (auto at = pairs.begin(); at != end; ++at) {
+      const auto [cost, a, b] = *at;
+      groups.push_back({.jobs = {a, b}, .expected = belief_->pair(a, b)});
+    }
+    for (std::size_t i = 0; i < queue.jobs.size() && groups.size() < wanted; ++i) {
+      if (queue.kept[i].mate == kNoJob) groups.push_back({.jobs = {queue.jobs[i]}});
+    }
+    return groups;
+  }
+
+  std::optional<JobId> partner(const ClusterView&, JobId resident,
+                               std::span<const JobId> waiting) const override {
+    std::vector<JobId> jobs{resident};
+    jobs.insert(jobs.end(), waiting.begin(), waiting.end());
+    const std::uint32_t first = 0;
+    const std::vector<Partner> best =
+        belief_->top_partners({.jobs = jobs, .k = 1, .rows = std::span(&first, 1)}, options_.rule);
+    return jobs[best.front().position];
+  }
+
+  std::size_t window() const override { return options_.window; }
+  bool needs_profile() const override { return belief_->needs_profile(); }
+  void observe(const EpisodeOutcome& outcome) override {
+    belief_->learn(outcome);
+    ++learnt_;
+  }
+
+ private:
+  struct Candidate {
+    JobId job;
+    double cost;
+  };
+  /// What is kept of a waiting job.
+  struct Kept {
+    double price = 0;
+    JobId mate = kNoJob;
+    double mate_cost = 0;
+    std::vector<Candidate> candidates;
+    std::uint64_t learnt = 0;  ///< how much the belief had learnt when they were looked for
+    int searches = 0;          ///< with what it had learnt by then; 0: a new job
+  };
+  struct Queue {
+    std::vector<JobId> jobs;  ///< ascending
+    std::vector<Kept> kept;   ///< of each
+    std::optional<std::uint32_t> position(JobId job) const {
+      const auto at = std::ranges::lower_bound(jobs, job);
+      if (at == jobs.end() || *at != job) return std::nullopt;
+      return static_cast<std::uint32_t>(at - jobs.begin());
+    }
+  };
+
+  /// Step 1.
+  static void bring_in(std::span<const JobId> waiting, Queue& queue) {
+    Queue next;
+    next.jobs.assign(waiting.begin(), waiting.end());
+    std::ranges::sort(next.jobs);
+    next.kept.resize(next.jobs.size());
+    std::size_t old = 0;
+    for (std::size_t i = 0; i < next.jobs.size(); ++i) {
+      while (old < queue.jobs.size() && queue.jobs[old] < next.jobs[i]) ++old;
+      if (old < queue.jobs.size() && queue.jobs[old] == next.jobs[i]) {
+        next.kept[i] = std::move(queue.kept[old]);
+      }
+    }
+    for (Kept& kept : next.kept) {
+      if (kept.mate != kNoJob && !next.position(kept.mate)) kept.mate = kNoJob;
+    }
+    queue = std::move(next);
+  }
+
+  /// Step 2: positions, ascending.
+  std::vector<std::uint32_t> choose_rows(const Queue& queue, std::size_t wanted) const {
+    const std::size_t n = queue.jobs.size();
+    std::vector<std::tuple<bool, std::uint64_t, int, std::uint32_t>> due;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const Kept& kept = queue.kept[i];
+      if (kept.searches == kSearches && kept.learnt == learnt_) continue;
+      due.emplace_back(kept.searches > 0, kept.learnt, kept.searches, i);
+    }
+    const std::size_t affordable = options_.rescore_budget / std::max<std::size_t>(n - 1, 1);
+    const std::size_t count = std::min(due.size(), std::max(affordable, kPair * wanted));
+    std::partial_sort(due.begin(), due.begin() + static_cast<std::ptrdiff_t>(count), due.end());
+    std::vector<std::uint32_t> rows;
+    for (std::size_t d = 0; d < count; ++d) rows.push_back(std::get<3>(due[d]));
+    std::ranges::sort(rows);
+    return rows;
+  }
+
+  /// Looks for partners of these.
+  void search(std::span<const std::uint32_t> rows, Queue& queue) const {
+    std::vector<double> prices;
+    for (const Kept& kept : queue.kept) prices.push_back(kept.price);
+    const std::vector<Partner> found = belief_->top_partners(
+        {.jobs = queue.jobs, .k = options_.candidates, .rows = rows, .prices = prices},
+        options_.rule);
+    const std::size_t each = found.size() / rows.size();
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      Kept& kept = queue.kept[rows[r]];
+      kept.searches = kept.learnt == learnt_ ? kept.searches + 1 : 1;
+      kept.learnt = learnt_;
+      kept.candidates.clear();
+      for (std::size_t c = r * each; c < (r + 1) * each; ++c) {
+        const std::uint32_t at = found[c].position;
+        kept.candidates.push_back({queue.jobs[at], found[c].cost + prices[at]});
+      }
+      if (kept.mate == kNoJob) continue;
+      const auto [low, high] = std::minmax(queue.jobs[rows[r]], kept.mate);
+      kept.mate_cost = bounded_cost(objective_cost(options_.rule, belief_->pair(low, high)));
+      queue.kept[*queue.position(kept.mate)].mate_cost = kept.mate_cost;
+    }
+  }
+
+  /// Step 3.
+  void rematch(const std::vector<std::uint32_t>& rows, Queue& queue) const {
+    if (rows.empty()) return;
+    search(rows, queue);
+    // Who takes part: numbers in the small problem by position.
+    constexpr std::uint32_t kOutside = 0xffffffff;
+    std::vector<std::uint32_t> number(queue.jobs.size(), kOutside);
+    std::vector<std::uint32_t> members;
+    const auto take = [&](std::uint32_t i) {
+      if (number[i] != kOutside) return;
+      number[i] = 0;
+      members.push_back(i);
+    };
+    const auto take_with_mate = [&](std::uint32_t i) {
+      take(i);
+      if (queue.kept[i].mate != kNoJob) take(*queue.position(queue.kept[i].mate));
+    };
+    for (const std::uint32_t row : rows) {
+      take_with_mate(row);
+      for (const Candidate& c : queue.kept[row].candidates) take_with_mate(*queue.position(c.job));
+    }
+    for (std::uint32_t i = 0; i < queue.jobs.size(); ++i) {
+      if (queue.kept[i].mate == kNoJob && queue.kept[i].searches > 0) take(i);
+    }
+    std::ranges::sort(members);
+    std::vector<JobId> jobs;
+    for (std::uint32_t m = 0; m < members.size(); ++m) {
+      number[members[m]] = m;
+      jobs.push_back(queue.jobs[members[m]]);
+    }
+
+    CandidateGraph graph(members.size());
+    std::vector<std::uint32_t> single;
+    for (std::uint32_t m = 0; m < members.size(); ++m) {
+      const Kept& kept = queue.kept[members[m]];
+      if (kept.mate == kNoJob) {
+        single.push_back(m);
+      } else {
+        graph.add(m, number[*queue.position(kept.mate)], kept.mate_cost);
+      }
+    }
+    graph.add_blocks(*belief_, jobs, options_.rule, single, kBlock);
+    // The scores of now before older ones: what is added first counts.
+    for (const bool now : {true, false}) {
+      for (std::uint32_t m = 0; m < members.size(); ++m) {
+        const Kept& kept = queue.kept[members[m]];
+        if ((kept.learnt == learnt_) != now) continue;
+        for (const Candidate& c : kept.candidates) {
+          const auto at = queue.position(c.job);
+          if (at && number[*at] != kOutside) graph.add(m, number[*at], c.cost);
+        }
+      }
+    }
+    const PricedMatching matching = graph.match();
+    for (std::uint32_t m = 0; m < members.size(); ++m) {
+      Kept& kept = queue.kept[members[m]];
+      kept.price = matching.price[m];
+      if (matching.partner[m] >= members.size()) kept.mate = kNoJob;
+    }
+    for (const MatchEdge& e : graph.edges()) {
+      if (matching.partner[e.a] != e.b) continue;
+      Kept& a = queue.kept[members[e.a]];
+      Kept& b = queue.kept[members[e.b]];
+      a.mate = jobs[e.b];
+      b.mate = jobs[e.a];
+      a.mate_cost = b.mate_cost = e.cost;
+    }
+  }
+
+  Options options_;
+  std::unique_ptr<Belief> belief_;
+  std::uint64_t learnt_ = 0;     ///< what the belief was told of so far
+  std::map<int, Queue> queues_;  ///< by gang size
+};
+
+}  // namespace
+
+PolicyEntry incremental_matching_entry() {
+  static const std::vector<ParameterSpec> parameters = {
+      objective_parameter(),
+      risk_parameter(),
+      {.name = "candidates",
+       .description = "partners that are looked for and kept per waiting job",
+       .kind = ParameterKind::kInteger,
+       .fallback = std::int64_t{8},
+       .min = 1,
+       .max = 1000,
+       .choices = {}},
+      {.name = "rescore_budget",
+       .description =
+           "pairs scored per scheduling pass; always enough to fill the GPUs that are empty",
+       .kind = ParameterKind::kInteger,
+       .fallback = std::int64_t{1000000},
+       .min = 0,
+       .max = 1e12,
+       .choices = {}},
+      {.name = "window",
+       .description = "waiting jobs that are kept matched, the oldest",
+       .kind = ParameterKind::kInteger,
+       .fallback = std::int64_t{10000},
+       .min = 2,
+       .max = 1000000,
+       .choices = {}},
+  };
+  return {.name = "incremental-matching",
+          .description = "minimum-cost matching of a long queue, kept between passes and repaired",
+          .needs = PolicyNeeds::kBelief,
+          .parameters = parameters,
+          .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
+            const Parameters& p = c.parameters;
+            Options options;
+            options.rule = {objective_from(p.choice("objective")), p.number("risk")};
+            options.candidates = static_cast<std::size_t>(*p.integer("candidates"));
+            options.rescore_budget = static_cast<std::size_t>(*p.integer("rescore_budget"));
+            options.window = static_cast<std::size_t>(*p.integer("window"));
+            return std::make_unique<IncrementalMatching>(options, std::move(c));
+          }};
+}
+
+}  // namespace corun

@@ -19,6 +19,7 @@ enum class ReportKind : std::uint8_t {
   kFinished,
   kProfiled,
   kOutOfMemory,
+  kFailed,    ///< ended badly for another reason: given up (live clusters alone)
   kProbed,    ///< its probe is over and it did not finish in it
   kReleased,  ///< its group has ended without it: off its GPUs with all its progress
   kArrived,

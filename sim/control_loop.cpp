@@ -112,6 +112,10 @@ void ControlLoop::take(const Report& report) {
       }
       break;
     }
+    case ReportKind::kFailed:
+      departed(job, LogKind::kFail);
+      jobs_.erase(job);
+      break;
     case ReportKind::kTimer:
       break;
   }

@@ -24,7 +24,7 @@ enum class LogKind : std::uint8_t {
   kStart,     ///< starts (or joins) on its GPUs
   kFinish,    ///< work done
   kOom,       ///< ran out of memory, returned to the queue
-  kFail,      ///< ran out of memory once too often, given up
+  kFail,      ///< given up: out of memory once too often, or it failed on a live cluster
   kProbe,     ///< starts a probe
   kProbed,    ///< its probe ends, returned to the queue
   kPreempt,   ///< taken off its GPUs, returned to the queue

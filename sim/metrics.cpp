@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
+
+#include "sim/run_figures.hpp"
 
 namespace corun {
 
@@ -43,10 +44,7 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
     {"jobs", "1", "jobs that finished"},
 }};
 
-double mean(std::span<const double> x) {
-  if (x.empty()) return kNaN;
-  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
-}
+double mean(std::span<const double> x) { return figures::mean(x, x.size()); }
 
 /// quantile() of a sample in any order, which it reorders; linear in its size.
 double quantile_of(std::vector<double>& x, double p) {
@@ -64,19 +62,18 @@ double quantile_of(std::vector<double>& x, double p) {
 const MetricInfo& metric_info(Metric metric) { return kInfo[static_cast<std::size_t>(metric)]; }
 
 double quantile(std::span<const double> sorted, double p) {
-  if (sorted.empty()) return kNaN;
-  const double position = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  if (below + 1 >= sorted.size()) return sorted.back();
-  const double part = position - static_cast<double>(below);
-  return sorted[below] + part * (sorted[below + 1] - sorted[below]);
+  return figures::quantile(sorted, sorted.size(), p);
 }
 
 double differential_entropy(std::span<const double> sample) {
-  const std::size_t n = sample.size();
-  if (n < 4) return kNaN;
   std::vector<double> x(sample.begin(), sample.end());
   std::sort(x.begin(), x.end());
+  return differential_entropy_of_sorted(x);
+}
+
+double differential_entropy_of_sorted(std::span<const double> x) {
+  const std::size_t n = x.size();
+  if (n < 4) return kNaN;
   const auto m = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n))));
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -147,7 +144,18 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   std::vector<double>& stretch = stretch_;
   std::vector<double>& ps = ps_;
   const GpuTime solo_sum = solo_sum_;
-  const double solo_gpu_s = to_seconds(solo_sum);
+  const UsageRecord& usage = run.usage;
+  const figures::Totals totals{.solo_s = to_seconds(solo_sum),
+                               .saved_s = to_seconds(solo_sum - usage.busy),
+                               .busy_s = to_seconds(usage.busy),
+                               .util_s = usage.util_s,
+                               .util_known_s = usage.util_known_s,
+                               .mem_s = usage.mem_s,
+                               .mem_known_s = usage.mem_known_s,
+                               // Averages run to the last departure: a job may fail after the last
+                               // one has finished.
+                               .span_s = to_seconds(last_departure_ - first_submit_),
+                               .gpus = run.gpu_count};
 
   MetricValues v;
   v.fill(kNaN);
@@ -163,34 +171,21 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   at(v, Metric::kIsdMax) = isd.empty() ? kNaN : *std::max_element(isd.begin(), isd.end());
   at(v, Metric::kPs) = mean(ps);
   at(v, Metric::kEntropyPs) = differential_entropy(ps);
-  at(v, Metric::kPsTotal) =
-      solo_gpu_s > 0 ? to_seconds(solo_sum - run.usage.busy) / solo_gpu_s : kNaN;
+  at(v, Metric::kPsTotal) = figures::ps_total(totals);
   at(v, Metric::kJctS) = mean(jct);
   at(v, Metric::kQueueS) = mean(queue);
   at(v, Metric::kStretch) = mean(stretch);
-  double square = 0;
-  for (const double s : stretch) square += s * s;
-  if (!stretch.empty()) {
-    const double sum = at(v, Metric::kStretch) * static_cast<double>(stretch.size());
-    at(v, Metric::kJain) = sum * sum / (static_cast<double>(stretch.size()) * square);
-  }
+  at(v, Metric::kJain) = figures::jain(stretch, stretch.size(), at(v, Metric::kStretch));
   tails(jct, Metric::kJctP50S);
   tails(queue, Metric::kQueueP50S);
   tails(stretch, Metric::kStretchP50);
-  const UsageRecord& usage = run.usage;
   if (!jct.empty()) {
     at(v, Metric::kMakespanS) = to_seconds(last_finish_ - first_submit_);
     at(v, Metric::kLastEndS) = to_seconds(last_finish_);
-    // Averages run to the last departure: a job may fail after the last one has finished.
-    const double capacity = to_seconds(last_departure_ - first_submit_) * run.gpu_count;
-    at(v, Metric::kOccupancy) = to_seconds(usage.busy) / capacity;
-    // GPUs without a resident count as idle; busy time of unknown utilisation is left out.
-    const double unknown = to_seconds(usage.busy) - usage.util_known_s;
-    const bool known = usage.util_known_s > 0 || usage.busy == GpuTime{};
-    if (known && capacity - unknown > 0)
-      at(v, Metric::kGpuUtil) = usage.util_s / (capacity - unknown);
+    at(v, Metric::kOccupancy) = figures::occupancy(totals);
+    at(v, Metric::kGpuUtil) = figures::gpu_util(totals);
   }
-  if (usage.mem_known_s > 0) at(v, Metric::kMemUtil) = usage.mem_s / usage.mem_known_s;
+  at(v, Metric::kMemUtil) = figures::mem_util(totals);
   at(v, Metric::kOom) = ooms_;
   at(v, Metric::kFailed) = failed_;
   at(v, Metric::kProfilingS) =

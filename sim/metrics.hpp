@@ -103,5 +103,7 @@ double quantile(std::span<const double> sorted, double p);
 /// m = round(sqrt(n)): mean of log(n / (2 m) * (x[i+m] - x[i-m])), indices clamped to the sample.
 /// NaN for n < 4 or where one of the spacings is 0: so many equal values have no density.
 double differential_entropy(std::span<const double> sample);
+/// The same of a sample that is ascending already.
+double differential_entropy_of_sorted(std::span<const double> x);
 
 }  // namespace corun

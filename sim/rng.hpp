@@ -39,6 +39,7 @@ enum class Stream : std::uint32_t {
   kKnownPairs = 23,     ///< which measured pairs a belief knows beforehand
   kGpRows = 24,         ///< rows that the Gaussian process is fitted on where there are many
   kTraceProfiles = 25,  ///< profiles of jobs whose trace has none; entity = job
+  kLiveOrder = 26,      ///< in which order co-runs are measured
   kSweepPoints = 30,    ///< values of random and Latin-hypercube sweeps; entity = swept key
 };
 

@@ -11,7 +11,8 @@
 /// What happened in one run (one policy, one replication). Metrics are computed from this alone.
 namespace corun {
 
-enum class JobEnd : std::uint8_t { kFinished, kFailed };  ///< kFailed: out of memory once too often
+/// kFailed: out of memory once too often; on a live cluster also what failed by itself.
+enum class JobEnd : std::uint8_t { kFinished, kFailed };
 
 /// JRS eq. 1: (J_c - J_a) / J_a, a fraction; 0 for a job whose work was done while profiling.
 inline double individual_slowdown(Duration corun, Duration solo) {

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# The whole experiment on the GPU box at hand, in one call and under ten minutes:
+#
+#   1. what is here (corun live probe), and for each workload how many steps take --seconds here;
+#   2. each workload alone and all pairs, repeated (corun live corun);
+#   3. the queue under each policy, each predicted by the simulator before its first job starts
+#      (corun live run);
+#   4. one table, OUTPUT/gpu_box.json and OUTPUT/gpu_box.csv: measured ISD and PS beside the prediction.
+#
+# What is measured in 2 is the world of the prediction and what the policies believe. Needs bash, timeout
+# (coreutils) and python3; no Python packages. Stopped by Ctrl-C, or out of time, it ends all jobs and
+# reports what there is. Exit codes: 0 all done, 1 something cut short, 2 bad words, 3 no usable GPU.
+set -uo pipefail
+
+HERE=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd -P)
+
+usage() {
+  cat <<'HELP'
+usage: gpu_box.sh [options]
+
+  --output DIR     where results go (default: gpu-box-out)
+  --seconds S      length of each job alone (default: 1.0)
+  --repeats N      how often each workload and pair is measured (default: 2)
+  --budget S       stop after so many seconds (default: 590)
+  --gpu N          NVML's number of the GPU (default: the first that may be used)
+  --sharing KIND   time-slicing (default) or mps
+  --config FILE    another configuration in place of queue24.yaml; its commands are not calibrated
+  --corun PROGRAM  (default: build/release/corun of this checkout)
+  --nvml LIBRARY   as of corun live
+  --allow-others   use a GPU that somebody else is using
+HELP
+}
+
+die() {
+  printf 'gpu_box.sh: %s\n' "$2" >&2
+  exit "$1"
+}
+say() { printf '==> %s (%s s)\n' "$*" "$SECONDS" >&2; }
+
+corun=$HERE/../../build/release/corun
+output="gpu-box-out"
+seconds=1.0
+repeats=2
+budget=590
+gpu=
+sharing=time-slicing
+config=
+box_options=()
+job_options=()
+while (($# > 0)); do
+  case $1 in
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    --allow-others)
+      job_options+=(--allow-others)
+      shift
+      continue
+      ;;
+    --output | --seconds | --repeats | --budget | --gpu | --sharing | --config | --corun | --nvml)
+      (($# > 1)) || die 2 "$1 needs a value; see --help"
+      ;;
+    *) die 2 "no option '$1'; see --help" ;;
+  esac
+  case $1 in
+    --output) output=$2 ;;
+    --seconds) seconds=$2 ;;
+    --repeats) repeats=$2 ;;
+    --budget) budget=$2 ;;
+    --gpu) gpu=$2 ;;
+    --sharing) sharing=$2 ;;
+    --config) config=$2 ;;
+    --corun) corun=$2 ;;
+    --nvml) box_options+=(--nvml "$2") ;;
+  esac
+  shift 2
+done
+[[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]] || die 2 "--seconds: found '$seconds', expected a number"
+[[ $repeats =~ ^[1-9][0-9]*$ ]] || die 2 "--repeats: found '$repeats', expected a whole number from 1"
+[[ $budget =~ ^[1-9][0-9]*$ ]] || die 2 "--budget: found '$budget', expected whole seconds"
+[[ -z $gpu || $gpu =~ ^[0-9]+$ ]] || die 2 "--gpu: found '$gpu', expected the number of a GPU"
+[[ $sharing == time-slicing || $sharing == mps ]] ||
+  die 2 "--sharing: found '$sharing', expected time-slicing or mps"
+[[ -x $corun ]] || die 2 "no program '$corun'; build it by ./run build, or name it by --corun"
+[[ -z $config || -r $config ]] || die 2 "--config: no file '$config'"
+command -v python3 >/dev/null || die 2 "python3 is missing"
+mkdir -p -- "$output" || die 2 "--output: '$output' cannot be made"
+output=$(cd -- "$output" && pwd -P)
+[[ -z $(ls -A -- "$output") ]] || die 2 "--output: '$output' is not empty; name another directory"
+
+# What runs is told of a stop, ends its jobs and writes what it has.
+cut_short=0 # something is missing from the results
+stopped=0
+child=
+trap 'stopped=1; [[ -z $child ]] || kill -TERM "$child" 2>/dev/null' INT TERM
+
+# within COMMAND...: as long as the budget lasts; then it is interrupted, and ends in order.
+within() {
+  local left=$((budget - SECONDS))
+  if ((left < 1 || stopped)); then
+    cut_short=1
+    return 1
+  fi
+  timeout --foreground --signal=TERM --kill-after=20 "$left" "$@" </dev/null &
+  child=$!
+  local code
+  while wait "$child" && code=0 || code=$?; kill -0 "$child" 2>/dev/null; do
+    : # a signal ended the wait, not the child
+  done
+  child=
+  # 1: a run did not end well, which the results tell.
+  if ((code != 0)); then
+    cut_short=1
+    printf 'gpu_box.sh: exit code %s of: %s\n' "$code" "$*" >&2
+  fi
+  return "$code"
+}
+
+say "what is here"
+"$corun" live probe "${box_options[@]}" --format json >"$output/probe.json" || exit $?
+read -r gpu uuid memory_mib < <(
+  python3 "$HERE/gpu_box_report.py" choose "$output/probe.json" "$sharing" "$gpu" \
+    "${#job_options[@]}"
+) || exit 3
+
+say "GPU $gpu, $sharing"
+if [[ -z $config ]]; then
+  config=$output/box.yaml
+  cp -- "$HERE/queue24.yaml" "$config"
+  # hungry takes as much of a smaller GPU as of one with 16 GiB.
+  if ((memory_mib < 16000)); then
+    sed -i -E "s/(workload, hungry, --steps, [0-9]+)/\1, --memory-mib, $((memory_mib / 2))/" "$config"
+  fi
+  while read -r workload; do
+    line=$(CUDA_VISIBLE_DEVICES=$uuid within "$corun" live workload "$workload" --seconds "$seconds") ||
+      die 1 "workload $workload cannot be calibrated"
+    printf '%s\n' "$line" >>"$output/calibration.jsonl"
+    steps=$(sed -E 's/.*"steps":([0-9]+).*/\1/' <<<"$line")
+    sed -i -E "s/(workload, $workload, --steps, )[0-9]+/\1$steps/" "$config"
+    say "$workload: $steps steps"
+  done < <(sed -n -E 's/^  ([a-z-]+): \{command: \[corun, live, workload, .*/\1/p' "$config")
+fi
+settings=(--output "$output" --set "live.gpus=[$gpu]" --set "cluster.sharing=$sharing")
+
+say "alone and in pairs"
+within "$corun" live corun "$config" "${box_options[@]}" "${job_options[@]}" "${settings[@]}" \
+  --repeats "$repeats" --format json >"$output/corun.json"
+
+if [[ -s $output/measured.corun.csv ]]; then
+  say "the queue under each policy"
+  within "$corun" live run "$config" "${box_options[@]}" "${job_options[@]}" "${settings[@]}" \
+    --set "world.path=$output/measured.corun.csv" --set belief.model=default \
+    --set "belief.initial=$output/measured.corun.csv" --format json >"$output/run.json"
+else
+  cut_short=1
+fi
+
+python3 "$HERE/gpu_box_report.py" report "$output" "$SECONDS" "$cut_short" || exit 1
+exit "$cut_short"

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""What gpu_box.sh asks of Python: choose a GPU, and make one JSON, one CSV and one table of the results.
+
+    gpu_box_report.py choose PROBE_JSON SHARING GPU_OR_EMPTY ALLOW_OTHERS
+    gpu_box_report.py report DIRECTORY SECONDS CUT_SHORT
+
+The CSV is tidy: kind,policy,job,partner,metric,measured,predicted. `kind` is solo, pair, policy or job.
+Errors of the prediction are measured minus predicted ISD over the jobs that finished: the mean with its 95 %
+interval over jobs, as `corun live run` says it (it holds for these jobs on this day, not for other boxes),
+and the mean size.
+"""
+
+import csv
+import json
+import os
+import sys
+
+
+def choose(probe_file, sharing, wanted, allow_others):
+    """Prints number, UUID and MiB of the GPU to use."""
+    with open(probe_file, encoding="utf-8") as file:
+        gpus = json.load(file)["gpus"]
+    reasons = []
+    for gpu in gpus:
+        if wanted and int(wanted) != gpu["index"]:
+            continue
+        refused = gpu["refused"][sharing]
+        if refused and not int(allow_others):
+            reasons.append(f"GPU {gpu['index']}: {'; '.join(refused)}")
+            continue
+        print(gpu["index"], gpu["uuid"], int(gpu["memory_mib"]))
+        return 0
+    print("gpu_box.sh: no GPU may be used: " + (" | ".join(reasons) or "none of that number"),
+          file=sys.stderr)
+    return 3
+
+
+def read_json(path):
+    """The object in the file; None where it is missing or was cut off."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def read_rows(path):
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError:
+        return []
+
+
+def number(text):
+    return float(text) if text not in ("", None) else None
+
+
+def job_rows(directory, policy):
+    """Of a policy's jobs that finished: name, partners, measured and predicted ISD."""
+    rows = read_rows(os.path.join(directory, file_name(policy) + ".jobs.csv"))
+    groups = {}
+    for row in rows:
+        groups.setdefault(row["group"], []).append(row["job"])
+    for row in rows:
+        if row["end"] != "finished":
+            continue
+        partners = [j for j in groups[row["group"]] if j != row["job"]]
+        yield {"job": row["job"], "partner": "+".join(partners), "isd": number(row["isd"]),
+               "predicted_isd": number(row["predicted_isd"])}
+
+
+def throughput(directory):
+    """Steps per second of the runs that told theirs, by company and job."""
+    rates = {}
+    for row in read_rows(os.path.join(directory, "runs.csv")):
+        if row["end"] == "finished" and row.get("steady_steps_per_s"):
+            rates.setdefault((row["company"], row["job"]), []).append(
+                float(row["steady_steps_per_s"]))
+    return rates
+
+
+def file_name(label):
+    return "".join(c if c.isalnum() and c.isascii() or c in "-_." else "_" for c in label)
+
+
+def percent(value):
+    return "-" if value is None else f"{100 * value:.1f}"
+
+
+def report(directory, seconds, cut_short):
+    together = read_json(os.path.join(directory, "corun.json"))
+    run = read_json(os.path.join(directory, "run.json"))
+    calibration = [json.loads(line) for line in open_lines(directory, "calibration.jsonl")]
+    result = {"complete": not int(cut_short), "seconds": int(seconds),
+              "probe": read_json(os.path.join(directory, "probe.json")),
+              "calibration": calibration, "measured": together, "run": run}
+    rows = []
+
+    def add(kind, metric, measured, predicted=None, policy="", job="", partner=""):
+        shown = ["" if v is None else repr(v) for v in (measured, predicted)]
+        rows.append([kind, policy, job, partner, metric, *shown])
+
+    for solo in (together or {}).get("solo", []):
+        for metric in ("solo_s", "solo_sd_s", "gpu_util_pct", "mem_alloc_pct", "mem_time_pct",
+                       "mem_used_mib"):
+            add("solo", metric, solo[metric], job=solo["job"])
+    for pair in (together or {}).get("together", []):
+        first, second = pair["jobs"]
+        add("pair", "isd", pair["isd"][0], job=first, partner=second)
+        add("pair", "isd", pair["isd"][1], job=second, partner=first)
+        add("pair", "ps", pair["ps"], job=first, partner=second)
+    for (company, job), rates in throughput(directory).items():
+        partner = [name for name in company.split("+") if name != job]
+        add("pair" if "+" in company else "solo", "steady_steps_per_s", sum(rates) / len(rates),
+            job=job, partner=partner[0] if partner else "")
+    table = [["policy", "ISD %", "predicted", "PS %", "predicted", "makespan s", "predicted",
+              "error of ISD by job, points"]]
+    for policy in (run or {}).get("policies", []):
+        name = policy["policy"]
+        metrics = policy["metrics"]
+        for metric, value in metrics.items():
+            add("policy", metric, value["measured"], value["predicted"], policy=name)
+        jobs = list(job_rows(directory, name))
+        for job in jobs:
+            add("job", "isd", job["isd"], job["predicted_isd"], policy=name, job=job["job"],
+                partner=job["partner"])
+        sizes = [abs(j["isd"] - j["predicted_isd"]) for j in jobs
+                 if j["isd"] is not None and j["predicted_isd"] is not None]
+        error = policy["measured_minus_predicted"]
+        spread = "-"
+        if error and sizes:
+            mean = error["isd"]
+            add("policy", "isd_error_mean", mean["mean"], policy=name)
+            add("policy", "isd_error_lo", mean["lo"], policy=name)
+            add("policy", "isd_error_hi", mean["hi"], policy=name)
+            add("policy", "isd_error_size", sum(sizes) / len(sizes), policy=name)
+            spread = (f"{percent(mean['mean'])} [{percent(mean['lo'])}, {percent(mean['hi'])}], "
+                      f"size {percent(sum(sizes) / len(sizes))}")
+        makespan = [f"{metrics['makespan_s'][k]:.1f}" if metrics["makespan_s"][k] is not None
+                    else "-" for k in ("measured", "predicted")]
+        table.append([name + ("" if policy["complete"] else " (cut short)"),
+                      percent(metrics["isd"]["measured"]), percent(metrics["isd"]["predicted"]),
+                      percent(metrics["ps"]["measured"]), percent(metrics["ps"]["predicted"]),
+                      *makespan, spread])
+    with open(os.path.join(directory, "gpu_box.json"), "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=2)
+        file.write("\n")
+    with open(os.path.join(directory, "gpu_box.csv"), "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["kind", "policy", "job", "partner", "metric", "measured", "predicted"])
+        writer.writerows(rows)
+
+    if run:
+        print(f"{run['gpu']}: measured, and as the simulator predicted before\n")
+    width = [max(len(row[c]) for row in table) for c in range(len(table[0]))]
+    for row in table:
+        print("  ".join(cell.rjust(w) if c else cell.ljust(w)
+                        for c, (cell, w) in enumerate(zip(row, width))))
+    print(f"\n{directory}/gpu_box.json, gpu_box.csv"
+          + ("; cut short" if int(cut_short) else "") + f"; {seconds} s in all")
+    return 0
+
+
+def open_lines(directory, name):
+    path = os.path.join(directory, name)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+if __name__ == "__main__":
+    words = {"choose": choose, "report": report}
+    sys.exit(words[sys.argv[1]](*sys.argv[2:]))

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "experiments/cli.hpp"
+#include "experiments/live/nvml.hpp"
+
+/// The words of `corun live`, each in a file of its own; what they share.
+namespace corun::live {
+
+int probe_command(const std::vector<std::string>& arguments);
+int profile_command(const std::vector<std::string>& arguments);
+int solo_command(const std::vector<std::string>& arguments);
+int corun_command(const std::vector<std::string>& arguments);
+int run_command(const std::vector<std::string>& arguments);
+
+/// --nvml, and for words that run jobs --allow-others.
+void add_live_options(CommandLine& command, bool runs_jobs);
+std::string nvml_library(const boost::program_options::variables_map& values);
+
+/// Rows of texts, the first of them the header, in aligned columns; the first column to the left.
+std::string aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// "-" where there is none, else with this many digits behind the point.
+std::string shown(const std::optional<double>& value, int digits);
+
+}  // namespace corun::live

@@ -1,7 +1,10 @@
 #include "experiments/bootstrap.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 #include "sim/rng.hpp"
@@ -25,6 +28,7 @@ struct Unpaired {
   std::size_t metric, p, q;
   std::vector<double> differences;     ///< by replication; 0 where one of them is not defined
   std::vector<double> both;            ///< by replication: 1 where both are defined, else 0
+  bool never = true;                   ///< no replication defines it for both
   std::vector<double> resampled = {};  ///< means; the last one is the sample's
 };
 
@@ -46,12 +50,72 @@ std::vector<Unpaired> find_unpaired(const std::vector<std::vector<MetricValues>>
           const double d = of_p[r][m] - of_q[r][m];
           one.differences.push_back(std::isnan(d) ? 0 : d);
           one.both.push_back(std::isnan(d) ? 0 : 1);
+          one.never &= std::isnan(d);
         }
       }
     }
   }
   return found;
 }
+
+/// What one policy's replications gave, so that many resamples of it are summed up quickly.
+class PolicySample {
+ public:
+  explicit PolicySample(const std::vector<MetricValues>& values) : values_(values) {
+    std::array<bool, kMetricCount> partly{};
+    for (MetricValues& of_run : values_) {
+      for (std::size_t m = 0; m < kMetricCount; ++m) partly[m] |= std::isnan(of_run[m]);
+    }
+    for (std::size_t m = 0; m < kMetricCount; ++m) {
+      if (!partly[m]) continue;
+      Defined& metric = defined_.emplace_back(Defined{m, {}});
+      for (MetricValues& of_run : values_) {
+        metric.in.push_back(std::isnan(of_run[m]) ? 0 : 1);
+        if (std::isnan(of_run[m])) of_run[m] = 0;  // adds nothing
+      }
+      if (std::ranges::count(metric.in, 1) == 0) metric.in.clear();
+    }
+  }
+
+  /// Mean of each metric over these replications, of those that define it; NaN where none does.
+  MetricValues means(std::span<const std::uint32_t> drawn) const {
+    constexpr std::size_t kAhead = 8;  // they lie anywhere in memory
+    MetricValues sum{};
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      if (i + kAhead < drawn.size()) {
+        const auto* ahead = reinterpret_cast<const char*>(values_[drawn[i + kAhead]].data());
+        for (std::size_t byte = 0; byte < sizeof(MetricValues); byte += 64) {
+          __builtin_prefetch(ahead + byte);
+        }
+      }
+      const MetricValues& v = values_[drawn[i]];
+      for (std::size_t m = 0; m < kMetricCount; ++m) sum[m] += v[m];
+    }
+    std::array<double, kMetricCount> count;
+    count.fill(static_cast<double>(drawn.size()));
+    for (const Defined& metric : defined_) {
+      double defined = 0;
+      for (const std::uint32_t r : drawn) {
+        if (metric.in.empty()) break;
+        defined += metric.in[r];
+      }
+      count[metric.metric] = defined;
+    }
+    for (std::size_t m = 0; m < kMetricCount; ++m) {
+      sum[m] = count[m] > 0 ? sum[m] / count[m] : std::nan("");
+    }
+    return sum;
+  }
+
+ private:
+  /// A metric that not every replication defines.
+  struct Defined {
+    std::size_t metric;
+    std::vector<std::uint8_t> in;  ///< by replication: 1 where it does, else 0; empty: none does
+  };
+  std::vector<MetricValues> values_;  ///< 0 for NaN
+  std::vector<Defined> defined_;
+};
 
 }  // namespace
 
@@ -69,44 +133,44 @@ Interval bootstrap_mean(std::span<const double> values, std::uint64_t seed) {
   return interval(mean, resampled);
 }
 
-Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed) {
+Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed,
+                   unsigned threads) {
   const std::size_t policies = values.size();
   const std::size_t replications = policies == 0 ? 0 : values.front().size();
+  std::vector<PolicySample> samples;
+  samples.reserve(policies);
+  for (const auto& of_policy : values) samples.emplace_back(of_policy);
   // means[b][p][m]: mean of metric m of policy p in resample b; the last one is the sample itself.
-  std::vector<std::vector<MetricValues>> means;
+  std::vector<std::vector<MetricValues>> means(kResamples + 1);
   std::vector<Unpaired> unpaired = find_unpaired(values);
-  std::vector<std::uint32_t> drawn(replications);
-  for (int b = 0; b <= kResamples; ++b) {
-    Rng rng(seed, Stream::kBootstrap, static_cast<std::uint64_t>(b));
-    for (std::size_t i = 0; i < replications; ++i) {
-      drawn[i] = b == kResamples ? static_cast<std::uint32_t>(i)
-                                 : rng.below(static_cast<std::uint32_t>(replications));
-    }
-    std::vector<MetricValues>& of_policy = means.emplace_back(policies);
-    for (std::size_t p = 0; p < policies; ++p) {
-      MetricValues sum{};
-      std::array<double, kMetricCount> count{};
-      for (const std::uint32_t r : drawn) {
-        const MetricValues& v = values[p][r];
-        for (std::size_t m = 0; m < kMetricCount; ++m) {
-          if (std::isnan(v[m])) continue;
-          sum[m] += v[m];
-          count[m] += 1;
+  for (Unpaired& one : unpaired) one.resampled.resize(kResamples + 1);
+  std::atomic<int> next{0};
+  const auto resample = [&] {
+    std::vector<std::uint32_t> drawn(replications);
+    for (int b = next++; b <= kResamples; b = next++) {
+      Rng rng(seed, Stream::kBootstrap, static_cast<std::uint64_t>(b));
+      for (std::size_t i = 0; i < replications; ++i) {
+        drawn[i] = b == kResamples ? static_cast<std::uint32_t>(i)
+                                   : rng.below(static_cast<std::uint32_t>(replications));
+      }
+      const auto at = static_cast<std::size_t>(b);
+      for (const PolicySample& sample : samples) means[at].push_back(sample.means(drawn));
+      for (Unpaired& one : unpaired) {
+        double sum = 0;
+        double count = 0;
+        for (const std::uint32_t r : drawn) {
+          if (one.never) break;
+          sum += one.differences[r];
+          count += one.both[r];
         }
-      }
-      for (std::size_t m = 0; m < kMetricCount; ++m) {
-        of_policy[p][m] = count[m] > 0 ? sum[m] / count[m] : std::nan("");
+        one.resampled[at] = count > 0 ? sum / count : std::nan("");
       }
     }
-    for (Unpaired& one : unpaired) {
-      double sum = 0;
-      double count = 0;
-      for (const std::uint32_t r : drawn) {
-        sum += one.differences[r];
-        count += one.both[r];
-      }
-      one.resampled.push_back(count > 0 ? sum / count : std::nan(""));
-    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned t = 1; t < threads; ++t) others.emplace_back(resample);
+    resample();
   }
   const std::vector<MetricValues>& sample = means[kResamples];
   Comparison result;

@@ -34,7 +34,9 @@ Interval bootstrap_mean(std::span<const double> values, std::uint64_t seed);
 /// same replications (they share arrivals, true costs and noise), so a difference of resampled means
 /// is the mean of resampled differences. kResamples resamples, keyed by (seed, resample).
 /// A replication that does not define a metric is left out of that metric's means; from the
-/// difference of two policies it is left out where either of them does not define it.
-Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed);
+/// difference of two policies it is left out where either of them does not define it. Threads change
+/// nothing but the time: O(kResamples x policies x replications).
+Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed,
+                   unsigned threads = 1);
 
 }  // namespace corun

@@ -45,6 +45,16 @@ class ObservedPolicy final : public Policy {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     run_.decide_s += took;
     run_.longest_decision_s = std::max(run_.longest_decision_s, took);
+    if (view.pass() != pass_) end_of_pass();
+    pass_ = view.pass();
+    pass_s_ += took;
+    if (out.empty()) return;
+    if (const auto bound = inner_.bound()) run_.losses.add(bound->cost, bound->least);
+  }
+  /// To be called once more at the end of the run.
+  void end_of_pass() {
+    if (pass_ > 0) run_.pass_times.add(pass_s_);
+    pass_s_ = 0;
   }
   void left(JobId job, LogKind how) override { inner_.left(job, how); }
   void observe(const EpisodeOutcome& outcome) override {
@@ -63,6 +73,7 @@ class ObservedPolicy final : public Policy {
   bool needs_profile() const override { return inner_.needs_profile(); }
   bool rearranges() const override { return inner_.rearranges(); }
   bool joins_always() const override { return inner_.joins_always(); }
+  std::optional<PlanBound> bound() const override { return inner_.bound(); }
 
  private:
   void show_learned(Time at) {
@@ -76,6 +87,8 @@ class ObservedPolicy final : public Policy {
   Policy& inner_;
   PolicyRun& run_;
   const RunObservation& observation_;
+  std::size_t pass_ = 0;  ///< the one under way; 0: none yet
+  double pass_s_ = 0;     ///< spent in it
 };
 
 template <typename Entries>
@@ -121,10 +134,12 @@ Duration seconds_or_zero(const std::optional<double>& s) {
 
 }  // namespace
 
-Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue)
+Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue,
+                       std::shared_ptr<Device> device)
     : config_(std::move(config)),
       data_directory_(std::move(data_directory)),
       file_trace_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {
+  scoring_.device = std::move(device);
   build_cluster();
   source_ = find_trace(config_.workload.source);
   if (source_ == nullptr) {
@@ -584,13 +599,13 @@ void Experiment::build_model_prior(const std::optional<std::string>& path) {
   const InterferenceModelEntry& entry = *find_interference_model(name);
   try {
     if (config_.belief.known == 1) {
-      model_prior_ = ModelBelief::make_prior(std::move(table), entry, FitOptions{});
+      model_prior_ = ModelBelief::make_prior(std::move(table), entry, FitOptions{}, scoring_);
     } else {  // fitted in each replication, on what is known there; that it can be is seen now
       constexpr double kFew = 8;
       const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
       ModelBelief::make_prior(known_pairs(table, share, config_.seed), entry, FitOptions{});
       model_prior_ = std::make_shared<ModelBelief::Prior>(
-          ModelBelief::Prior{std::move(table), nullptr, &entry, FitOptions{}});
+          ModelBelief::Prior{std::move(table), nullptr, &entry, FitOptions{}, scoring_});
     }
   } catch (const std::invalid_argument& e) {
     throw InputError(config_.place("belief.initial"), e.what());
@@ -614,7 +629,8 @@ std::shared_ptr<const ModelBelief::Prior> Experiment::prior_of(std::size_t numbe
   SpeedTable known = known_pairs(model_prior_->table, config_.belief.known, seed_of(number));
   std::shared_ptr<const ModelBelief::Prior> prior;
   try {
-    prior = ModelBelief::make_prior(std::move(known), *model_prior_->entry, model_prior_->options);
+    prior = ModelBelief::make_prior(std::move(known), *model_prior_->entry, model_prior_->options,
+                                    scoring_);
   } catch (const std::invalid_argument& e) {
     throw InputError(config_.place("belief.known"), e.what());
   }
@@ -788,12 +804,12 @@ void Experiment::check_trace() {
   policies_.erase(pods);
 }
 
-std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
-  if (file_trace_ && config_.workload.profiles == "none" &&
-      config_.workload.order.value_or("") != "shuffled" &&
-      (config_.workload.order || !file_trace_->shuffled_by_default)) {
-    return file_trace_;
-  }
+bool Experiment::same_jobs() const {
+  return (file_trace_ != nullptr || !source_->generates) && config_.workload.profiles == "none";
+}
+
+std::shared_ptr<const Trace> Experiment::make_jobs(std::size_t number) const {
+  if (file_trace_ && config_.workload.profiles == "none") return file_trace_;
   TraceRequest request;
   request.jobs = static_cast<int>(config_.workload.jobs);
   request.load = config_.workload.load;
@@ -813,18 +829,30 @@ std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
     }
   }
   if (config_.workload.profiles == "jrs") draw_profiles(trace, request.seed);
-  const bool shuffled =
-      config_.workload.order ? *config_.workload.order == "shuffled" : trace.shuffled_by_default;
-  if (shuffled) {
-    // One permutation per seed, the same for all policies; submit times stay in order.
-    Rng rng(request.seed, Stream::kQueueOrder);
-    rng.shuffle(std::span(trace.workload.arrivals));
-    std::stable_sort(
-        trace.workload.arrivals.begin(), trace.workload.arrivals.end(), [&](JobId a, JobId b) {
-          return trace.workload.jobs[index(a)].submit < trace.workload.jobs[index(b)].submit;
-        });
-  }
   return std::make_shared<const Trace>(std::move(trace));
+}
+
+std::vector<JobId> Experiment::queue_order(const Trace& jobs, std::size_t number) const {
+  std::vector<JobId> order = jobs.workload.arrivals;
+  if (!shuffles(jobs)) return order;
+  // One permutation per seed, the same for all policies; submit times stay in order.
+  Rng rng(seed_of(number), Stream::kQueueOrder);
+  rng.shuffle(std::span(order));
+  const auto submit = [&](JobId j) { return jobs.workload.jobs[index(j)].submit; };
+  if (!std::ranges::is_sorted(order, {}, submit)) std::ranges::stable_sort(order, {}, submit);
+  return order;
+}
+
+bool Experiment::shuffles(const Trace& jobs) const {
+  return config_.workload.order ? *config_.workload.order == "shuffled" : jobs.shuffled_by_default;
+}
+
+std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
+  std::shared_ptr<const Trace> jobs = make_jobs(number);
+  if (!shuffles(*jobs)) return jobs;
+  auto trace = std::make_shared<Trace>(*jobs);
+  trace->workload.arrivals = queue_order(*jobs, number);
+  return trace;
 }
 
 std::vector<Duration> Experiment::solo_times(const Trace& trace) const {
@@ -1023,6 +1051,8 @@ PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
       add_part(run.record, std::move(part.record), parts[v]);
       run.decide_s += part.decide_s;
       run.longest_decision_s = std::max(run.longest_decision_s, part.longest_decision_s);
+      run.pass_times.add(part.pass_times);
+      run.losses.add(part.losses);
     }
     sort_by_end(run.record);
     if (observation.log != nullptr) std::ranges::stable_sort(*observation.log, {}, &LogEntry::at);
@@ -1083,6 +1113,7 @@ PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace
                    [&](JobId job) { return make_face(trace, number, job); });
     ControlLoop loop(backend, observed, policy.label, std::move(jobs), control);
     const std::size_t passes = loop.run(observation.log);
+    observed.end_of_pass();
     run.record = backend.take_record();
     run.record.passes = passes;
   };
@@ -1114,9 +1145,13 @@ Replication Experiment::run(std::size_t number, const RunObservation& observatio
   for (const PolicyInstance& policy : policies_) {
     replication.runs.push_back(run_policy(*replication.trace, number, policy, observation));
   }
+  forget(number);
+  return replication;
+}
+
+void Experiment::forget(std::size_t number) const {
   const std::lock_guard lock(known_priors_mutex_);
   known_priors_.erase(number);
-  return replication;
 }
 
 }  // namespace corun

@@ -11,6 +11,7 @@
 
 #include "experiments/cluster_overrides.hpp"
 #include "experiments/config.hpp"
+#include "experiments/decision_times.hpp"
 #include "experiments/virtual_clusters.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/knowledge/cluster_mean_belief.hpp"
@@ -45,6 +46,8 @@ struct PolicyRun {
   MetricValues metrics;
   double decide_s = 0;  ///< wall-clock spent in decisions; never part of the results
   double longest_decision_s = 0;
+  DecisionTimes pass_times;  ///< the same, by scheduling pass
+  PlanLosses losses;         ///< of plans that are not the best by construction
 };
 
 /// Thrown out of a run whose `stop` was set.
@@ -70,8 +73,10 @@ struct Replication {
 class Experiment {
  public:
   /// `data_directory` may be empty. With a `queue` the jobs are its, whatever config.workload names.
-  /// Throws InputError (place, found, expected).
-  Experiment(Config config, std::string data_directory, std::optional<Trace> queue = {});
+  /// `device`: where large batches of pairs are scored; null: the processor. Throws InputError (place,
+  /// found, expected).
+  Experiment(Config config, std::string data_directory, std::optional<Trace> queue = {},
+             std::shared_ptr<Device> device = nullptr);
 
   const Config& config() const { return config_; }
   const std::vector<PolicyInstance>& policies() const { return policies_; }
@@ -97,6 +102,13 @@ class Experiment {
   /// Shared where replications do not differ.
   std::shared_ptr<const Trace> make_trace(std::size_t number) const;
 
+  /// The jobs of a replication in the order of their source, and the order in which they come in it:
+  /// make_trace() is the two together.
+  std::shared_ptr<const Trace> make_jobs(std::size_t number) const;
+  std::vector<JobId> queue_order(const Trace& jobs, std::size_t number) const;
+  /// Whether make_jobs() gives the same jobs for every replication.
+  bool same_jobs() const;
+
   /// A policy as a run would build it, with its belief over the jobs of this trace. The world must
   /// outlive the policy: only a policy that was granted truth keeps hold of it.
   std::unique_ptr<Policy> make_policy(const Trace& trace, std::size_t number,
@@ -105,6 +117,9 @@ class Experiment {
   /// What policies may see of a job of this trace, and of all of them, by JobId.
   JobView make_face(const Trace& trace, std::size_t number, JobId job) const;
   std::vector<JobView> make_faces(const Trace& trace, std::size_t number) const;
+
+  /// A replication is done: nothing that was kept for its policies is asked for again.
+  void forget(std::size_t number) const;
 
   std::uint64_t seed_of(std::size_t number) const { return config_.seed + number; }
 
@@ -120,6 +135,8 @@ class Experiment {
   std::unique_ptr<World> make_world(const Trace& trace) const;
 
  private:
+  /// workload.order, or what the source says.
+  bool shuffles(const Trace& jobs) const;
   SubmitWindow measured_window(const Workload& workload) const;
   /// One cluster with one queue, without metrics; jobs and episodes go to the sink, if there is one.
   PolicyRun run_cluster(const ClusterSpec& cluster, const Trace& trace, std::size_t number,
@@ -163,6 +180,7 @@ class Experiment {
   std::shared_ptr<const InterferenceModel> model_;
   std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two above
   bool extrapolated_ = false;
+  ScoringOptions scoring_;  ///< of beliefs that score batches of pairs
   std::shared_ptr<const ModelBelief::Prior>
       model_prior_;  ///< where the belief is an interference model; all that belief.initial has
   mutable std::map<std::size_t, std::shared_ptr<const ModelBelief::Prior>>

@@ -21,7 +21,7 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 7> kCommands{{
+constexpr std::array<Command, 8> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
     {"sweep", "many configurations on all cores or a cluster, and what they answer",
@@ -33,6 +33,8 @@ constexpr std::array<Command, 7> kCommands{{
     {"model", "interference models: fit, predict, and how far they can be trusted",
      corun::model_command},
     {"trace", "traces of jobs: what is in one, conversion, synthetic ones", corun::trace_command},
+    {"live", "the same policies on a real GPU box: profile, measure, run a queue",
+     corun::live_command},
     {"list", "what there is: policies, models, traces, knowledge bases, experiments",
      corun::list_command},
 }};

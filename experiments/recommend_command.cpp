@@ -188,7 +188,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
-  choose_device(common.device);
+  const std::shared_ptr<Device> device = choose_device(common.device);
   const auto text = [&](const char* key) { return (*parsed)[key].as<std::string>(); };
   const auto choice = [&](const char* key, const std::vector<std::string_view>& known) {
     std::string value = text(key);
@@ -270,7 +270,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
   check_outputs_differ(outputs, inputs);
   for (const NamedFile& output : outputs) checked_output_path(output.path, output.flag);
 
-  const Experiment experiment(std::move(config), common.data, std::move(queue));
+  const Experiment experiment(std::move(config), common.data, std::move(queue), device);
   const std::shared_ptr<const Trace> shared_trace = experiment.make_trace(0);
   const Trace& trace = *shared_trace;
   const std::unique_ptr<World> world = experiment.make_world(trace);

@@ -171,6 +171,28 @@ Config in_world(Config config, const std::string& world) {
   return config;
 }
 
+/// What ran without events, and why the rest did not.
+void print_engines(const Experiment& experiment, const ReplayResult& result) {
+  std::string batch;
+  std::map<std::string, std::string> others;  // by reason
+  const auto add = [](std::string& list, const std::string& label) {
+    list += (list.empty() ? "" : ", ") + label;
+  };
+  for (std::size_t p = 0; p < result.engines.size(); ++p) {
+    const EngineUse& use = result.engines[p];
+    const std::string& label = experiment.policies()[p].label;
+    if (use.batch) {
+      add(batch, use.by_events == 0 ? label
+                                    : label + " (" + std::to_string(use.by_events) +
+                                          " replications by events: groups too large for a GPU)");
+    } else if (!use.reason.empty()) {
+      add(others[use.reason], label);
+    }
+  }
+  if (!batch.empty()) note("note: batch engine: {}\n", batch);
+  for (const auto& [reason, labels] : others) note("note: event engine ({}): {}\n", reason, labels);
+}
+
 void print_notes(const Experiment& experiment, bool quiet) {
   if (quiet) return;
   for (const std::string& warning : experiment.warnings()) {
@@ -179,7 +201,29 @@ void print_notes(const Experiment& experiment, bool quiet) {
   if (!experiment.overload().empty()) note("warning: {}\n", experiment.overload());
 }
 
-int compare_worlds(const Config& config, const CommonOptions& common,
+/// The policy whose scheduling passes take longest, by their 99th percentile, and who may have lost most.
+void print_decisions(const Experiment& experiment, const ReplayResult& result) {
+  std::size_t slowest = 0;
+  DecisionTimes longest;
+  for (std::size_t p = 0; p < experiment.policies().size(); ++p) {
+    const DecisionTimes times = decision_times(result, p);
+    if (times.quantile_s(0.99) > longest.quantile_s(0.99)) {
+      slowest = p;
+      longest = times;
+    }
+    if (const PlanLosses losses = plan_losses(result, p); losses.plans > 0) {
+      note(
+          "plans of {}: proven to lose {:.3g} % at most, {:.3g} % on average, against the full "
+          "matching\n",
+          experiment.policies()[p].label, 100 * losses.worst,
+          100 * losses.sum / static_cast<double>(losses.plans));
+    }
+  }
+  if (longest.passes() == 0) return;
+  note("decisions: slowest is {}: {}\n", experiment.policies()[slowest].label, text_of(longest));
+}
+
+int compare_worlds(const Config& config, const CommonOptions& common, EngineChoice engine,
                    const std::vector<std::string>& worlds) {
   std::vector<std::unique_ptr<Experiment>> experiments;
   for (const std::string& world : worlds) {
@@ -192,6 +236,7 @@ int compare_worlds(const Config& config, const CommonOptions& common,
     Progress progress("world " + worlds[w], common.quiet);
     ReplayOptions options;
     options.threads = common.threads;
+    options.engine = engine;
     options.stop = &interrupted();
     options.keep_records = false;
     options.on_finished = [&](const Replication&, std::size_t done, std::size_t total) {
@@ -247,6 +292,9 @@ int replay_command(const std::vector<std::string>& arguments) {
       "  corun replay --format json --output results.h5\n";
   command.positional = "CONFIG";
   auto add = command.own.add_options();
+  add("engine", po::value<std::string>()->default_value("auto"),
+      "events, or batch: without events, where policies know at the start all that they will do; "
+      "auto: batch from 1000 replications on, where it applies; the results are the same");
   add("worlds", po::value<std::string>(),
       "repeat the comparison in each of these worlds and say whether the ranking survives, e.g. "
       "measured,measured+cluster-mean,contention");
@@ -257,12 +305,13 @@ int replay_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
   const auto values = parse_command_line(command, arguments, common);
   if (!values) return kDone;
+  const EngineChoice engine = engine_choice((*values)["engine"].as<std::string>());
   const auto started = std::chrono::steady_clock::now();
   const auto given = [&](const char* key) -> std::optional<std::string> {
     if (values->count(key) == 0) return std::nullopt;
     return (*values)[key].as<std::string>();
   };
-  const std::string device = choose_device(common.device);
+  const std::shared_ptr<Device> device = choose_device(common.device);
   const Config config = load_config(common, given("CONFIG"));
   if (common.dump_config) {
     std::cout << dump_yaml(config);
@@ -278,10 +327,10 @@ int replay_command(const std::vector<std::string>& arguments) {
     std::istringstream list(*worlds);
     for (std::string name; std::getline(list, name, ',');) names.push_back(name);
     if (names.empty()) throw InputError("--worlds", "expected a list of worlds");
-    return compare_worlds(config, common, names);
+    return compare_worlds(config, common, engine, names);
   }
 
-  const Experiment experiment(config, common.data);
+  const Experiment experiment(config, common.data, {}, device);
   check_outputs(experiment, given("CONFIG"), common.output, given("timeline"), given("knowledge"));
   const ResultsHeader header = results_header(experiment);
   std::unique_ptr<ResultsWriter> writer;
@@ -294,6 +343,12 @@ int replay_command(const std::vector<std::string>& arguments) {
   print_notes(experiment, common.quiet);
   ReplayOptions options;
   options.threads = common.threads;
+  options.engine = engine;
+  const bool many = config.replications >= static_cast<std::int64_t>(kGpuFrom);
+  if (device->gpu() != nullptr && (many || device->wish() == DeviceWish::kCuda)) {
+    options.gpu.gpu = cuda_batch();
+    options.gpu.failed = [&](const DeviceError& error) { device->failed(error); };
+  }
   options.stop = &interrupted();
   options.keep_records = writer != nullptr;
   ReplayResult result;
@@ -306,14 +361,18 @@ int replay_command(const std::vector<std::string>& arguments) {
     result = replay(experiment, options);
   }
   if (result.replications.empty()) return kInterrupted;
+  if (!device->note().empty() && !common.quiet) note("note: {}\n", device->note());
   if (writer) {
     writer->finish(result);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
-    write_run_json(*common.output, {wall.count(), common.threads, device, ""}, header, result);
+    write_run_json(*common.output, {wall.count(), common.threads, device->record(), ""}, header,
+                   result);
   }
   if (const auto directory = given("timeline")) write_timelines(experiment, *directory);
   if (const auto path = given("knowledge")) write_knowledge_history(experiment, *path);
 
+  if (!common.quiet) print_decisions(experiment, result);
+  if (!common.quiet) print_engines(experiment, result);
   switch (common.format) {
     case Format::kTable:
       print_table(std::cout, experiment, result);

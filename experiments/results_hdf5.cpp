@@ -733,10 +733,26 @@ void write_run_json(const std::string& results_path, const RunInfo& info,
       longest = std::max(longest, r.runs[p].longest_decision_s);
       passes += r.runs[p].record.passes;
     }
-    json["policies"].push_back({{"policy", header.policies[p].label},
-                                {"passes", passes},
-                                {"decide_s", total},
-                                {"longest_decision_s", longest}});
+    const EngineUse use = p < result.engines.size() ? result.engines[p] : EngineUse{};
+    nlohmann::ordered_json policy = {{"policy", header.policies[p].label},
+                                     {"engine", use.batch ? "batch" : "events"}};
+    if (!use.reason.empty()) policy["engine_reason"] = use.reason;
+    if (use.by_events > 0) policy["replications_by_events"] = use.by_events;
+    if (use.on_gpu > 0) policy["replications_on_gpu"] = use.on_gpu;
+    policy["passes"] = passes;
+    policy["decide_s"] = total;
+    policy["longest_decision_s"] = longest;
+    const DecisionTimes times = decision_times(result, p);
+    policy["pass_p50_s"] = times.quantile_s(0.5);
+    policy["pass_p95_s"] = times.quantile_s(0.95);
+    policy["pass_p99_s"] = times.quantile_s(0.99);
+    policy["pass_max_s"] = times.max_s();
+    if (const PlanLosses losses = plan_losses(result, p); losses.plans > 0) {
+      policy["bounded_plans"] = losses.plans;
+      policy["mean_loss"] = losses.sum / static_cast<double>(losses.plans);
+      policy["worst_loss"] = losses.worst;
+    }
+    json["policies"].push_back(std::move(policy));
   }
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;  // paths need not be UTF-8
   write_file_atomically(results_path + ".run.json", json.dump(2, ' ', false, replace) + "\n");

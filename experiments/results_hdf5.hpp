@@ -84,8 +84,9 @@ struct RunInfo {
   std::string started_utc;  ///< ISO 8601; left out when empty
 };
 
-/// Writes `<results_path>.run.json`: wall-clock, threads, device, and for each policy the time its
-/// decisions took (total and longest).
+/// Writes `<results_path>.run.json`: wall-clock, threads, device, and for each policy the engine that
+/// ran it, the time its decisions took (total and longest, and quantiles over scheduling passes) and,
+/// where its plans came with a bound, what they may have lost.
 void write_run_json(const std::string& results_path, const RunInfo& info,
                     const ResultsHeader& header, const ReplayResult& result);
 

@@ -163,8 +163,8 @@ class Sweep {
   /// Without the lock. Empty when that failed.
   std::shared_ptr<const Experiment> make_experiment(std::size_t point) {
     try {
-      auto experiment =
-          std::make_shared<const Experiment>(plan_.config_of(point), options_.data_directory);
+      auto experiment = std::make_shared<const Experiment>(
+          plan_.config_of(point), options_.data_directory, std::nullopt, options_.device);
       record(point, *experiment);
       return experiment;
     } catch (...) {

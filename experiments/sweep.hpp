@@ -3,12 +3,14 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/sweep_journal.hpp"
 #include "experiments/sweep_plan.hpp"
+#include "models/device.hpp"
 
 /// Many configurations, each over many seeds, on all threads (docs/sweeps.md).
 namespace corun {
@@ -28,7 +30,8 @@ struct SweepShard {
 struct SweepOptions {
   unsigned threads = 1;
   SweepShard shard;
-  std::string data_directory;               ///< as for Experiment
+  std::string data_directory;      ///< as for Experiment
+  std::shared_ptr<Device> device;  ///< where large batches of pairs are scored; null: the processor
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: the runs in hand are dropped
   /// Called once per finished replication, one call at a time.
   std::function<void(std::size_t finished, std::size_t total)> on_finished;

@@ -167,7 +167,8 @@ int write_slurm(const SweepRequest& request, const std::string& config, const st
 }
 
 void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome,
-                          std::size_t before, unsigned threads, double wall_s) {
+                          std::size_t before, unsigned threads, const std::string& device,
+                          double wall_s) {
   nlohmann::ordered_json json;
   json["kind"] = "corun sweep run";
   json["corun_version"] = version();
@@ -176,12 +177,13 @@ void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome
   json["replications_kept_from_before"] = before;
   json["wall_s"] = wall_s;
   json["threads"] = threads;
+  json["device"] = device;
   write_file_atomically(output + ".run.json", json.dump(2) + "\n");
 }
 
 int run(const SweepRequest& request, const std::string& config) {
   const auto started = std::chrono::steady_clock::now();
-  choose_device(request.common.device);
+  const std::shared_ptr<Device> device = choose_device(request.common.device);
   const SweepPlan plan = SweepPlan::read(config, request.common.overrides, policy_catalog());
   if (request.common.dump_config) {
     if (request.flag("point")) {
@@ -204,6 +206,7 @@ int run(const SweepRequest& request, const std::string& config) {
   SweepOptions options;
   options.threads = request.common.threads;
   options.data_directory = request.common.data;
+  options.device = device;
   options.stop = &interrupted();
   if (shard) options.shard = shard_of(*shard);
 
@@ -279,7 +282,8 @@ int run(const SweepRequest& request, const std::string& config) {
   write_sweep_results(output, journals, false, &plan);
   fs::remove(journal_path, error);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
-  write_sweep_run_json(output, outcome, before, options.threads, wall.count());
+  write_sweep_run_json(output, outcome, before, options.threads, device->record(), wall.count());
+  if (!device->note().empty()) request.note("note: " + device->note());
   request.note(
       fmt::format("{}: {} points, {} replications in {:.1f} s; corun sweep --answers {} asks it",
                   output, plan.points(), outcome.total, wall.count(), output));

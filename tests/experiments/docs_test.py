@@ -9,7 +9,8 @@ So are pictures that say `<!-- figure of: corun ... -->`: the command is run wit
 With --commands neither is looked at, and replays take two replications: for a build with sanitizers, which
 prints the same, twenty times slower.
 What needs public data sets (NEEDS_DATA) is passed over, and named, where they are not there: the folder
-is that of CORUN_DATA, else ../shared/data beside the checkout.
+is that of CORUN_DATA, else ../shared/data beside the checkout. So is what measures on a GPU for minutes
+(NEEDS_GPU); tests/live/ runs these words on a box of processes that say they use one.
 A command is any other line that begins with four spaces and `corun `, with the lines that a backslash at
 its end adds. It runs in a folder of its own
 with the program on the PATH and links to examples/ and experiments/, and must exit with 0. Exit code 1
@@ -44,15 +45,19 @@ NEEDS_DATA = {  # data that are not part of the repository
     "kb eval privacy": "alnair/alnair_dataset.csv",
     "alnair/alnair_dataset.csv": "alnair/alnair_dataset.csv",
 }
+NEEDS_GPU = re.compile(r"live (corun|run|solo|workload (?!--list))")
 LIMIT_S = 120
 
 
-def lacks_data(command):
-    """Says so and gives True when the command needs a data set that is not there."""
+def cannot_run(command):
+    """Says so and gives True when the command needs a data set that is not there, or a GPU."""
     for words, file in NEEDS_DATA.items():
         if words in command and not (DATA / file).exists():
             print(f"SKIPPED for want of {file}: corun {command}")
             return True
+    if NEEDS_GPU.match(command):
+        print(f"SKIPPED, since it measures on a GPU: corun {command}")
+        return True
     return False
 
 
@@ -62,7 +67,7 @@ def check_figures(program, update):
     for page in PAGES:
         path = ROOT / page
         for command, picture in FIGURE.findall(path.read_text()):
-            if lacks_data(command):
+            if cannot_run(command):
                 continue
             target = path.parent / picture
             with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +98,7 @@ def check_blocks(program, update):
         def renewed(match):
             nonlocal checked
             checked += 1
-            if lacks_data(match[2]):
+            if cannot_run(match[2]):
                 return match[0]
             arguments = [*shlex.split(match[2]), *DATA_FLAG]
             done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=ROOT)
@@ -154,7 +159,7 @@ def check_commands(program, few):
     """Number of commands that do not run as printed."""
     seen = {}
     for place, line in commands():
-        if line not in seen and not lacks_data(line.removeprefix("corun ")):
+        if line not in seen and not cannot_run(line.removeprefix("corun ")):
             seen[line] = place
     if not seen:
         print("no command was found in any page")

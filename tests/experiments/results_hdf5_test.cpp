@@ -124,6 +124,9 @@ Replication make_replication(std::size_t number) {
     run.metrics = compute_metrics(run.record);
     run.decide_s = 0.25;  // must not reach the results
     run.longest_decision_s = 0.125;
+    run.pass_times.add(0.125);
+    run.pass_times.add(0.125);
+    if (p == 1) run.losses.add(10, 9);
     r.runs.push_back(std::move(run));
   }
   return r;
@@ -334,6 +337,13 @@ TEST_F(ResultsTest, TheRunFileHoldsClocksAndDecisions) {
   EXPECT_EQ(json["policies"][1]["decide_s"], 1.0);
   EXPECT_EQ(json["policies"][1]["longest_decision_s"], 0.125);
   EXPECT_EQ(json["policies"][1]["passes"], 44);
+  for (const char* key : {"pass_p50_s", "pass_p95_s", "pass_p99_s", "pass_max_s"}) {
+    EXPECT_EQ(json["policies"][1][key], 0.125) << key;
+  }
+  EXPECT_EQ(json["policies"][1]["bounded_plans"], 4);
+  EXPECT_DOUBLE_EQ(json["policies"][1]["mean_loss"].get<double>(), 0.1);
+  EXPECT_DOUBLE_EQ(json["policies"][1]["worst_loss"].get<double>(), 0.1);
+  EXPECT_FALSE(json["policies"][0].contains("worst_loss"));
   EXPECT_EQ(names(), (std::set<std::string>{"r.h5.run.json"}));
 }
 

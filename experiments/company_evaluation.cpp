@@ -10,6 +10,7 @@
 
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
+#include "models/scoring/company_formula.hpp"
 
 namespace corun {
 
@@ -38,7 +39,7 @@ std::span<const CompanyRule> company_rules() {
       CompanyRule{"sum", [](std::span<const double> x) { return norm(x, 1); }},
       CompanyRule{
           "norm 1.25",
-          [](std::span<const double> x) { return norm(x, InterferenceModel::kCompanyExponent); }},
+          [](std::span<const double> x) { return norm(x, kCompanyExponent); }},
       CompanyRule{"norm 2", [](std::span<const double> x) { return norm(x, 2); }},
       CompanyRule{"product",
                   [](std::span<const double> x) {

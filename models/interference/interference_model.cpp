@@ -4,26 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "models/scoring/company_formula.hpp"
 #include "models/scoring/pair_formula.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
-
-namespace {
-
-/// What a company costs, from what each of its members does.
-class CompanyNorm {
- public:
-  void add(double speed) {
-    sum_ += std::pow(std::max(0.0, 1 / speed - 1), InterferenceModel::kCompanyExponent);
-  }
-  double speed() const { return 1 / (1 + std::pow(sum_, 1 / InterferenceModel::kCompanyExponent)); }
-
- private:
-  double sum_ = 0;
-};
-
-}  // namespace
 
 SpeedPrediction InterferenceModel::predict(const PairJob& of, const PairJob& beside) const {
   const std::array jobs{of, beside};

@@ -82,13 +82,12 @@ class InterferenceModel {
 
   /// Company of any size: what each of two or more residents runs at beside all the others. Unless a
   /// model knows better, from its pairs: the excesses x = 1/speed - 1 of job i beside each other
-  /// resident add up in the norm of exponent kCompanyExponent,
+  /// resident add up in the norm of exponent p (scoring/company_formula.hpp),
   ///   x_i = (sum_j x_ij^p)^(1/p),
   /// which is the pair's for two. p was chosen by the two groups that were ever measured, of five and
   /// nine jobs (JRS Tables V and VI); `corun model eval` compares with sums (p = 1), p = 2 and products
   /// of slowdowns. Intervals: each end likewise.
   virtual std::vector<SpeedPrediction> predict_company(std::span<const PairJob> residents) const;
-  static constexpr double kCompanyExponent = 1.25;
 
   /// As predict_company, for worlds: the expected speed only, in (0, 1]; 1 for a job alone.
   virtual void speeds(std::span<const PairJob> residents, std::span<double> out) const;

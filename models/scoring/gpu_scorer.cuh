@@ -243,7 +243,8 @@ class KindTableOnGpu {
         kind_(std::span(jobs.kind), stream),
         excess_(std::span(jobs.excess), stream) {}
   KindTableView view() const {
-    return {kinds_, speed_.data(), sd_.data(), inverse_.data(), kind_.data(), excess_.data()};
+    return {kinds_, speed_.data(), sd_.data(), inverse_.data(), kind_.data(), excess_.data(),
+            excess_.size() > 0};
   }
 
  private:
@@ -375,9 +376,8 @@ class Scorer final : public GpuScorer {
   }
 
   bool knows_company(const PairFormula& formula) const override {
-    const auto* const table = std::get_if<KindTableJobs>(&formula.jobs);
     return std::holds_alternative<ContentionJobs>(formula.jobs) ||
-           (table != nullptr && !table->excess.empty());
+           std::holds_alternative<KindTableJobs>(formula.jobs);
   }
 
   void company_speeds(PairFormula& formula, std::span<const std::uint32_t> members,

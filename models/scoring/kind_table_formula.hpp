@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/scoring/company_formula.hpp"
 #include "models/scoring/math.hpp"
 #include "models/scoring/speed_belief.hpp"
 
@@ -20,6 +21,7 @@ struct KindTableView {
   const double* inverse = nullptr;      ///< 1 / speed
   const std::uint32_t* kind = nullptr;  ///< of the jobs
   const double* excess = nullptr;       ///< as KindTableJobs::excess
+  bool adds_up = false;                 ///< likewise
 
   using Job = std::size_t;
   CORUN_FORMULA Job job(std::size_t i) const { return kind[i]; }
@@ -27,14 +29,24 @@ struct KindTableView {
     const std::size_t at = own * kinds + partner;
     return {speed[at], sd[at], inverse[at]};
   }
-  /// Speed of resident `own` of `count` beside all the others: excesses add up, in their order.
+  /// Speed of resident `own` of `count` beside all the others, taken in their order.
   CORUN_FORMULA double in_company(const std::uint32_t* residents, std::size_t count,
                                   std::size_t own) const {
-    double sum = 0;
-    for (std::size_t r = 0; r < count; ++r) {
-      if (r != own) sum += excess[kind[residents[own]] * kinds + kind[residents[r]]];
+    if (count < 2) return 1;
+    const std::size_t row = kind[residents[own]] * kinds;
+    if (adds_up) {
+      double sum = 0;
+      for (std::size_t r = 0; r < count; ++r) {
+        if (r != own) sum += excess[row + kind[residents[r]]];
+      }
+      return 1 / (1 + sum);
     }
-    return 1 / (1 + sum);
+    if (count == 2) return math::min(1.0, speed[row + kind[residents[1 - own]]]);
+    CompanyNorm company;
+    for (std::size_t r = 0; r < count; ++r) {
+      if (r != own) company.add(speed[row + kind[residents[r]]]);
+    }
+    return math::min(1.0, company.speed());
   }
 };
 
@@ -43,7 +55,7 @@ struct KindTableJobs {
   std::size_t kinds = 1;
   std::vector<double> speed, sd, inverse;
   std::vector<std::uint32_t> kind;
-  /// Kinds x kinds, 1/s - 1: where the model adds them up in larger company; else empty.
+  /// Kinds x kinds, 1/s - 1: where the model adds them up in larger company (cluster-mean); else empty.
   std::vector<double> excess;
 
   /// Adds an element to the table, row by row.
@@ -54,7 +66,8 @@ struct KindTableJobs {
   }
   std::size_t size() const { return kind.size(); }
   KindTableView view() const {
-    return {kinds, speed.data(), sd.data(), inverse.data(), kind.data(), excess.data()};
+    return {kinds, speed.data(), sd.data(), inverse.data(), kind.data(), excess.data(),
+            !excess.empty()};
   }
 };
 

@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -152,16 +153,21 @@ PairScorer::PairScorer(const InterferenceModel& model, std::span<const PairJob> 
 
 /// Asks the model once for every pair of kinds: there are more jobs than kinds.
 void PairScorer::tabulate_kinds() {
-  std::vector<std::uint32_t> each(kinds_.size());
-  for (std::size_t kind = 0; kind < each.size(); ++kind)
-    each[kind] = static_cast<std::uint32_t>(kind);
+  formula_ = std::make_shared<PairFormula>(PairFormula{table_of(kinds_, kind_of_)});
+}
+
+/// What the model says of every pair of `kinds`, for jobs of these.
+KindTableJobs PairScorer::table_of(std::span<const PairJob> kinds,
+                                   std::span<const std::uint32_t> kind_of) const {
+  std::vector<std::uint32_t> each(kinds.size());
+  std::iota(each.begin(), each.end(), 0U);
   const std::vector<double> solo(each.size(), 1.0);
-  const Matrix all = PairScorer(model_, kinds_, each, solo, options_).all_pairs();
+  const Matrix all = PairScorer(model_, kinds, each, solo, options_).all_pairs();
   KindTableJobs table;
-  table.kinds = kinds_.size();
-  table.kind = kind_of_;
+  table.kinds = kinds.size();
+  table.kind.assign(kind_of.begin(), kind_of.end());
   for (std::size_t at = 0; at < all.speed.size(); ++at) table.add(all.speed[at], all.sd[at]);
-  formula_ = std::make_shared<PairFormula>(PairFormula{std::move(table)});
+  return table;
 }
 
 const Lanes& PairScorer::lanes() const {
@@ -383,20 +389,55 @@ PairScorer::Matrix PairScorer::all_pairs() const {
   return all_on_cpu();
 }
 
+/// Where sets are many and members are of few kinds, what all their pairs do stands in a table.
+std::shared_ptr<PairFormula> PairScorer::company_formula(
+    std::span<const std::uint32_t> members) const {
+  if (formula_ && (std::holds_alternative<ContentionJobs>(formula_->jobs) ||
+                   std::holds_alternative<KindTableJobs>(formula_->jobs))) {
+    return formula_;
+  }
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  constexpr std::size_t kPairsPerMember = 1024;  // a set of its own costs about as much
+  std::vector<std::uint32_t> place(kinds_.size(), kNone);
+  std::vector<PairJob> kinds;
+  for (const std::uint32_t m : members) {
+    if (place[kind_of_[m]] != kNone) continue;
+    place[kind_of_[m]] = static_cast<std::uint32_t>(kinds.size());
+    kinds.push_back(kinds_[kind_of_[m]]);
+  }
+  if (kinds.size() > kMostKinds || kinds.size() * kinds.size() > kPairsPerMember * members.size()) {
+    return nullptr;
+  }
+  std::vector<std::uint32_t> kind_of(kind_of_.size(), 0);  // jobs in no set are of any
+  for (const std::uint32_t m : members) kind_of[m] = place[kind_of_[m]];
+  return std::make_shared<PairFormula>(PairFormula{table_of(kinds, kind_of)});
+}
+
 std::vector<double> PairScorer::company_speeds(std::span<const std::uint32_t> members,
                                                std::span<const std::size_t> first) const {
   std::vector<double> out(members.size());
   if (first.size() < 2 || members.empty()) return out;
+  const std::shared_ptr<PairFormula> formula = company_formula(members);
   const auto work_out = [&](std::size_t set, std::vector<PairJob>& residents) {
+    const std::size_t from = first[set];
+    const std::size_t count = first[set + 1] - from;
+    const auto* const table = formula ? std::get_if<KindTableJobs>(&formula->jobs) : nullptr;
+    if (table != nullptr) {
+      const KindTableView view = table->view();
+      for (std::size_t own = 0; own < count; ++own) {
+        out[from + own] = view.in_company(members.data() + from, count, own);
+      }
+      return;
+    }
     residents.clear();
-    for (std::size_t m = first[set]; m < first[set + 1]; ++m) {
+    for (std::size_t m = from; m < from + count; ++m) {
       residents.push_back(kinds_[kind_of_[members[m]]]);
     }
-    model_.speeds(residents, {out.data() + first[set], residents.size()});
+    model_.speeds(residents, {out.data() + from, count});
   };
   const std::size_t sets = first.size() - 1;
   const GpuScorer* gpu = options_.device ? options_.device->gpu() : nullptr;
-  if (gpu != nullptr && (!formula_ || !gpu->knows_company(*formula_))) gpu = nullptr;
+  if (gpu != nullptr && (!formula || !gpu->knows_company(*formula))) gpu = nullptr;
   if (gpu != nullptr && options_.device->wish() == DeviceWish::kAuto) {
     // As gpu_for_batch(): by the clock, from the first sets.
     const std::size_t part = std::min<std::size_t>(sets, 32);
@@ -410,7 +451,7 @@ std::vector<double> PairScorer::company_speeds(std::span<const std::uint32_t> me
   }
   if (gpu != nullptr) {
     try {
-      gpu->company_speeds(*formula_, members, first, out);
+      gpu->company_speeds(*formula, members, first, out);
       ran_on_ = "cuda, " + options_.device->gpu_name();
       return out;
     } catch (const DeviceError& error) {

@@ -69,6 +69,9 @@ class PairScorer {
   std::vector<Partner> top_on_cpu(const CostRule& rule, const Search& search) const;
   Matrix all_on_cpu() const;
   void tabulate_kinds();
+  KindTableJobs table_of(std::span<const PairJob> kinds,
+                         std::span<const std::uint32_t> kind_of) const;
+  std::shared_ptr<PairFormula> company_formula(std::span<const std::uint32_t> members) const;
   const GpuScorer* gpu_for_batch(const CostRule& rule) const;
   /// What one tile of costs takes on the processor. [s]
   double tile_seconds(const CostRule& rule, std::size_t jobs) const;

@@ -209,7 +209,7 @@ TEST_F(Live, AJobSeesItsGpuAndTheListedEnvironmentAlone) {
 
 TEST_F(Live, CorunMeasuresPairsAsTheSimulatorReadsThem) {
   const std::string file =
-      config({{"a", "0.3 60 4096 25 1.0"}, {"b", "0.3 40 2048 65 1.0"}, {"c", "0.1 20 14000 5 0"}});
+      config({{"a", "0.3 60 4096 25 1.0"}, {"b", "0.3 40 2048 65 1.0"}, {"c", "0.5 20 14000 5 0"}});
   const Outcome outcome = run({"corun", file, "--repeats", "2", "--warm-up", "0", "--pairs",
                                "a+b,a+c", "--format", "json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;

@@ -343,7 +343,7 @@ TEST_F(Scoring, CostsThatAreNoNumbersComeLastAndEveryListIsFull) {
 }
 
 TEST_F(Scoring, SpeedsOfSetsAreThoseOfTheModel) {
-  for (const char* name : {"contention", "cluster-mean", "gp"}) {
+  for (const char* name : {"contention", "cluster-mean", "gp", "boosted-trees", "low-rank"}) {
     const auto model = model_of(name);
     const Batch batch = batch_of(20, 20);
     const std::vector<std::uint32_t> members{3, 4, 7, 7, 1, 19, 0, 2, 5};

@@ -37,9 +37,7 @@ double mean_isd(
 std::span<const CompanyRule> company_rules() {
   static constexpr std::array kRules{
       CompanyRule{"sum", [](std::span<const double> x) { return norm(x, 1); }},
-      CompanyRule{
-          "norm 1.25",
-          [](std::span<const double> x) { return norm(x, kCompanyExponent); }},
+      CompanyRule{"norm 1.25", [](std::span<const double> x) { return norm(x, kCompanyExponent); }},
       CompanyRule{"norm 2", [](std::span<const double> x) { return norm(x, 2); }},
       CompanyRule{"product",
                   [](std::span<const double> x) {

@@ -61,9 +61,18 @@ std::string first_sentence(const std::filesystem::path& path) {
   return text;
 }
 
-/// The experiments that come with corun, called by the path to give to `corun replay`: those under
-/// the working directory, else those of the checkout that the program was built in. The description
-/// is the first sentence of their comment.
+/// Whether a configuration is one of `corun live`, which `corun replay` refuses.
+bool is_live(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("live:") || line.starts_with("workloads:")) return true;
+  }
+  return false;
+}
+
+/// The experiments that come with corun, called by the path to give to `corun replay`, or to
+/// `corun live run` where the description says so: those under the working directory, else those of
+/// the checkout that the program was built in. The description is the first sentence of their comment.
 std::vector<Row> shipped_experiments() {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -76,7 +85,9 @@ std::vector<Row> shipped_experiments() {
   for (auto at = fs::recursive_directory_iterator(root, error);
        !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     if (at->path().extension() != ".yaml") continue;
-    rows.push_back({at->path().string(), first_sentence(at->path()), {}});
+    rows.push_back({at->path().string(),
+                    (is_live(at->path()) ? "[corun live run] " : "") + first_sentence(at->path()),
+                    {}});
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
   if (rows.empty()) {

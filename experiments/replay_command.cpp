@@ -31,20 +31,6 @@ namespace {
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
-ResultsHeader results_header(const Experiment& experiment) {
-  ResultsHeader header;
-  header.corun_version = version();
-  header.commit = commit();
-  header.config = dump_yaml(experiment.config());
-  header.seed = experiment.config().seed;
-  header.inputs = experiment.inputs();
-  for (const PolicyInstance& policy : experiment.policies()) {
-    header.policies.push_back({policy.label, std::string(policy.entry->name),
-                               parameters_json(policy).dump(), policy.granted_truth});
-  }
-  return header;
-}
-
 /// A line on stderr; that nobody can read it is no reason to lose a result.
 template <typename... Arguments>
 void note(fmt::format_string<Arguments...> format, Arguments&&... arguments) {

@@ -195,6 +195,20 @@ Json parameters_json(const PolicyInstance& policy) {
   return out;
 }
 
+ResultsHeader results_header(const Experiment& experiment) {
+  ResultsHeader header;
+  header.corun_version = version();
+  header.commit = commit();
+  header.config = dump_yaml(experiment.config());
+  header.seed = experiment.config().seed;
+  header.inputs = experiment.inputs();
+  for (const PolicyInstance& policy : experiment.policies()) {
+    header.policies.push_back({policy.label, std::string(policy.entry->name),
+                               parameters_json(policy).dump(), policy.granted_truth});
+  }
+  return header;
+}
+
 void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result) {
   const Config& config = experiment.config();
   const auto& policies = experiment.policies();

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "experiments/replay.hpp"
+#include "experiments/results_hdf5.hpp"
 
 /// How a replay is shown: to people, to scripts, to spreadsheets.
 namespace corun {
@@ -24,6 +25,9 @@ void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResu
 
 /// The parameters of a policy as JSON: those given and the fallbacks of the others.
 nlohmann::ordered_json parameters_json(const PolicyInstance& policy);
+
+/// What a results file of this experiment says of itself.
+ResultsHeader results_header(const Experiment& experiment);
 
 /// One world of `--worlds`: its name and what came out.
 struct WorldResult {

@@ -106,6 +106,7 @@ class Layout {
     const bool complete = contents_.result != nullptr && !contents_.result->interrupted;
     write_attribute(root, "complete", std::int64_t{complete ? 1 : 0});
     write_attribute(root, "inputs", header.inputs);
+    if (!header.measured_on.empty()) write_attribute(root, "measured_on", header.measured_on);
   }
 
   const std::vector<PolicyHeader>& policy_headers() const { return contents_.header.policies; }

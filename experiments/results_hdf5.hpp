@@ -31,6 +31,7 @@ struct ResultsHeader {
   std::uint64_t seed = 0;
   std::vector<std::string> inputs;     ///< "sha256:... FILE" of every file that was read
   std::vector<PolicyHeader> policies;  ///< in the order of Replication::runs
+  std::string measured_on;             ///< the GPU of a live run; empty: simulated
 };
 
 /// Writes one results file.

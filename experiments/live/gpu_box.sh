@@ -5,7 +5,8 @@
 #   2. each workload alone and all pairs, repeated (corun live corun);
 #   3. the queue under each policy, each predicted by the simulator before its first job starts
 #      (corun live run);
-#   4. one table, OUTPUT/gpu_box.json and OUTPUT/gpu_box.csv: measured ISD and PS beside the prediction.
+#   4. one table, OUTPUT/gpu_box.json and OUTPUT/gpu_box.csv: measured ISD and PS beside the prediction, and
+#      beside a replay of the decisions of the run (corun live validate), with a figure, OUTPUT/gpu_box.svg.
 #
 # What is measured in 2 is the world of the prediction and what the policies believe. Needs bash, timeout
 # (coreutils) and python3; no Python packages. Stopped by Ctrl-C, or out of time, it ends all jobs and
@@ -152,6 +153,8 @@ if [[ -s $output/measured.corun.csv ]]; then
   within "$corun" live run "$config" "${box_options[@]}" "${job_options[@]}" "${settings[@]}" \
     --set "world.path=$output/measured.corun.csv" --set belief.model=default \
     --set "belief.initial=$output/measured.corun.csv" --format json >"$output/run.json"
+  within "$corun" live validate "$output" --quiet --format json --figure "$output/gpu_box.svg" \
+    >"$output/validate.json"
 else
   cut_short=1
 fi

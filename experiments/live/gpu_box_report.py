@@ -4,10 +4,11 @@
     gpu_box_report.py choose PROBE_JSON SHARING GPU_OR_EMPTY ALLOW_OTHERS
     gpu_box_report.py report DIRECTORY SECONDS CUT_SHORT
 
-The CSV is tidy: kind,policy,job,partner,metric,measured,predicted. `kind` is solo, pair, policy or job.
-Errors of the prediction are measured minus predicted ISD over the jobs that finished: the mean with its 95 %
-interval over jobs, as `corun live run` says it (it holds for these jobs on this day, not for other boxes),
-and the mean size.
+The CSV is tidy: kind,policy,job,partner,metric,measured,predicted,replayed. `kind` is solo, pair, policy,
+job or group. Errors of the prediction are measured minus predicted ISD over the jobs that finished: the mean
+with its 95 % interval over jobs, as `corun live run` says it (it holds for these jobs on this day, not for
+other boxes), and the mean size. What is replayed is from `corun live validate`: the simulator with the
+decisions of the run; `isd_replay_error_...` is measured minus that.
 """
 
 import csv
@@ -70,6 +71,12 @@ def job_rows(directory, policy):
                "predicted_isd": number(row["predicted_isd"])}
 
 
+def validated(directory):
+    """What `corun live validate` says, by policy."""
+    answer = read_json(os.path.join(directory, "validate.json")) or {"policies": []}
+    return {policy["policy"]: policy for policy in answer["policies"]}
+
+
 def throughput(directory):
     """Steps per second of the runs that told theirs, by company and job."""
     rates = {}
@@ -88,17 +95,23 @@ def percent(value):
     return "-" if value is None else f"{100 * value:.1f}"
 
 
+def spread_of(interval, size):
+    return (f"{percent(interval['mean'])} [{percent(interval['lo'])}, {percent(interval['hi'])}], "
+            f"size {percent(size)}")
+
+
 def report(directory, seconds, cut_short):
     together = read_json(os.path.join(directory, "corun.json"))
     run = read_json(os.path.join(directory, "run.json"))
     calibration = [json.loads(line) for line in open_lines(directory, "calibration.jsonl")]
     result = {"complete": not int(cut_short), "seconds": int(seconds),
               "probe": read_json(os.path.join(directory, "probe.json")),
-              "calibration": calibration, "measured": together, "run": run}
+              "calibration": calibration, "measured": together, "run": run,
+              "validate": read_json(os.path.join(directory, "validate.json"))}
     rows = []
 
-    def add(kind, metric, measured, predicted=None, policy="", job="", partner=""):
-        shown = ["" if v is None else repr(v) for v in (measured, predicted)]
+    def add(kind, metric, measured, predicted=None, replayed=None, policy="", job="", partner=""):
+        shown = ["" if v is None else repr(v) for v in (measured, predicted, replayed)]
         rows.append([kind, policy, job, partner, metric, *shown])
 
     for solo in (together or {}).get("solo", []):
@@ -115,16 +128,30 @@ def report(directory, seconds, cut_short):
         add("pair" if "+" in company else "solo", "steady_steps_per_s", sum(rates) / len(rates),
             job=job, partner=partner[0] if partner else "")
     table = [["policy", "ISD %", "predicted", "PS %", "predicted", "makespan s", "predicted",
-              "error of ISD by job, points"]]
+              "error of ISD by job, points", "of the replay"]]
+    replays = validated(directory)
     for policy in (run or {}).get("policies", []):
         name = policy["policy"]
         metrics = policy["metrics"]
+        replay = replays.get(name, {"jobs": [], "groups": []})
         for metric, value in metrics.items():
-            add("policy", metric, value["measured"], value["predicted"], policy=name)
+            both = metric in ("isd", "jct_s", "ps") and metric in replay
+            add("policy", metric, value["measured"], value["predicted"],
+                replay[metric]["replayed"] if both else None, policy=name)
         jobs = list(job_rows(directory, name))
+        replayed = {job["job"]: job for job in replay["jobs"]}
         for job in jobs:
-            add("job", "isd", job["isd"], job["predicted_isd"], policy=name, job=job["job"],
+            again = replayed.get(job["job"])
+            add("job", "isd", job["isd"], job["predicted_isd"],
+                again and again["isd"]["replayed"], policy=name, job=job["job"],
                 partner=job["partner"])
+            if again:
+                add("job", "jct_s", *(again["jct_s"][k] for k in
+                                      ("measured", "predicted", "replayed")),
+                    policy=name, job=job["job"], partner=job["partner"])
+        for group in replay["groups"]:
+            add("group", "ps", group["ps"]["measured"], None, group["ps"]["replayed"],
+                policy=name, job="+".join(group["jobs"]))
         sizes = [abs(j["isd"] - j["predicted_isd"]) for j in jobs
                  if j["isd"] is not None and j["predicted_isd"] is not None]
         error = policy["measured_minus_predicted"]
@@ -135,20 +162,27 @@ def report(directory, seconds, cut_short):
             add("policy", "isd_error_lo", mean["lo"], policy=name)
             add("policy", "isd_error_hi", mean["hi"], policy=name)
             add("policy", "isd_error_size", sum(sizes) / len(sizes), policy=name)
-            spread = (f"{percent(mean['mean'])} [{percent(mean['lo'])}, {percent(mean['hi'])}], "
-                      f"size {percent(sum(sizes) / len(sizes))}")
+            spread = spread_of(mean, sum(sizes) / len(sizes))
+        replay_error = replay.get("isd", {}).get("measured_minus_replayed")
+        replay_spread = "-"
+        if replay_error:
+            for end in ("mean", "lo", "hi"):
+                add("policy", f"isd_replay_error_{end}", replay_error[end], policy=name)
+            add("policy", "isd_replay_error_size", replay_error["size"]["mean"], policy=name)
+            replay_spread = spread_of(replay_error, replay_error["size"]["mean"])
         makespan = [f"{metrics['makespan_s'][k]:.1f}" if metrics["makespan_s"][k] is not None
                     else "-" for k in ("measured", "predicted")]
         table.append([name + ("" if policy["complete"] else " (cut short)"),
                       percent(metrics["isd"]["measured"]), percent(metrics["isd"]["predicted"]),
                       percent(metrics["ps"]["measured"]), percent(metrics["ps"]["predicted"]),
-                      *makespan, spread])
+                      *makespan, spread, replay_spread])
     with open(os.path.join(directory, "gpu_box.json"), "w", encoding="utf-8") as file:
         json.dump(result, file, indent=2)
         file.write("\n")
     with open(os.path.join(directory, "gpu_box.csv"), "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["kind", "policy", "job", "partner", "metric", "measured", "predicted"])
+        writer.writerow(["kind", "policy", "job", "partner", "metric", "measured", "predicted",
+                         "replayed"])
         writer.writerows(rows)
 
     if run:

@@ -24,7 +24,7 @@ struct Word {
   int (*run)(const std::vector<std::string>&);
 };
 
-constexpr std::array<Word, 6> kWords{{
+constexpr std::array<Word, 7> kWords{{
     {"probe", "what is here: GPUs, driver, MPS, who uses them, and what would be refused",
      live::probe_command},
     {"profile", "run one command alone and watch it: 66 attributes and the three-feature profile",
@@ -33,6 +33,8 @@ constexpr std::array<Word, 6> kWords{{
     {"corun", "solo times and co-runs of all pairs: a *.corun.csv", live::corun_command},
     {"run", "a queue of real jobs under real policies, beside what the simulator predicts",
      live::run_command},
+    {"validate", "what a run has measured, beside the prediction and a replay of its decisions",
+     live::validate_command},
     {"workload", "a built-in training-like job: --list shows them", live::workload_command},
 }};
 

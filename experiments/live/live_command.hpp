@@ -16,6 +16,7 @@ int profile_command(const std::vector<std::string>& arguments);
 int solo_command(const std::vector<std::string>& arguments);
 int corun_command(const std::vector<std::string>& arguments);
 int run_command(const std::vector<std::string>& arguments);
+int validate_command(const std::vector<std::string>& arguments);
 
 /// --nvml, and for words that run jobs --allow-others.
 void add_live_options(CommandLine& command, bool runs_jobs);

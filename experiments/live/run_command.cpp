@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +11,7 @@
 
 #include "experiments/atomic_file.hpp"
 #include "experiments/bootstrap.hpp"
+#include "experiments/config_yaml.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/live/gpu_box.hpp"
 #include "experiments/live/live_backend.hpp"
@@ -19,6 +19,9 @@
 #include "experiments/live/live_config.hpp"
 #include "experiments/live/measurement.hpp"
 #include "experiments/live/recorded_backend.hpp"
+#include "experiments/live/run_files.hpp"
+#include "experiments/replay_output.hpp"
+#include "experiments/results_hdf5.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 #include "traces/corun_csv.hpp"
@@ -153,17 +156,19 @@ std::string jobs_csv(const PolicyResult& result, const Trace& trace, const LiveC
     const double corun_s = to_seconds(run.outcome.length());
     const double solo_s = to_seconds(trace.workload.jobs[j].work);
     const JobRecord& predicted = result.predicted_record.jobs[j];
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", trace.names[j],
-        config.workloads[config.queue[j].workload].name, index(run.gpu), run.group,
-        run.deferred ? 1 : 0, name_of(run.outcome.end), csv_text(run.outcome.why),
-        csv_number(to_seconds(trace.workload.jobs[j].submit)), csv_number(to_seconds(run.start)),
-        csv_number(corun_s), csv_number(solo_s),
-        finished ? csv_number((corun_s - solo_s) / solo_s) : "", csv_number(predicted.isd()),
-        csv_number(to_seconds(predicted.finish - predicted.submit)),
-        csv_number(run.outcome.ending.cpu_s), field(run.outcome.temperature_c.max),
-        field(run.outcome.sm_clock_mhz.min), field(run.outcome.profile.mem_used_mib),
-        field(run.outcome.steady_steps_per_s));
+    const bool foreseen = predicted.end == JobEnd::kFinished;
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", trace.names[j],
+                    config.workloads[config.queue[j].workload].name, index(run.gpu), run.group,
+                    run.deferred ? 1 : 0, name_of(run.outcome.end), csv_text(run.outcome.why),
+                    csv_number(to_seconds(trace.workload.jobs[j].submit)),
+                    csv_number(to_seconds(run.start)), csv_number(corun_s), csv_number(solo_s),
+                    finished ? csv_number((corun_s - solo_s) / solo_s) : "",
+                    foreseen ? csv_number(predicted.isd()) : "",
+                    foreseen ? csv_number(to_seconds(predicted.finish - predicted.submit)) : "",
+                    csv_number(run.outcome.ending.cpu_s), field(run.outcome.temperature_c.max),
+                    field(run.outcome.sm_clock_mhz.min), field(run.outcome.profile.mem_used_mib),
+                    field(run.outcome.steady_steps_per_s));
   }
   return text;
 }
@@ -198,24 +203,39 @@ std::string coruns_csv(const PolicyResult& result, const Trace& trace, const Liv
   return out.str();
 }
 
-/// A label as a file name.
-std::string file_name(std::string label) {
-  for (char& c : label) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_' && c != '.')
-      c = '_';
-  }
-  return label;
-}
-
 void write_results(const PolicyResult& result, const Trace& trace, const LiveConfig& config,
                    const std::string& gpu_name) {
-  const std::string base = config.output + "/" + file_name(result.label);
-  write_file_atomically(base + ".jobs.csv", jobs_csv(result, trace, config));
+  const auto file = [&](const char* ending) {
+    return policy_file(config.output, result.label, ending);
+  };
+  write_file_atomically(file(".jobs.csv"), jobs_csv(result, trace, config));
   std::ostringstream log;
   write_event_log(log, result.log, [&](JobId j) { return trace.names[index(j)]; });
-  write_file_atomically(base + ".events.csv", log.str());
+  write_file_atomically(file(".events.csv"), log.str());
   const std::string coruns = coruns_csv(result, trace, config, gpu_name);
-  if (!coruns.empty()) write_file_atomically(base + ".corun.csv", coruns);
+  if (!coruns.empty()) write_file_atomically(file(".corun.csv"), coruns);
+}
+
+/// What was measured so far, in the tables in which `corun replay --output` gives what was simulated.
+void write_results_hdf5(const std::string& path, ResultsHeader header,
+                        std::shared_ptr<const Trace> trace, std::span<const PolicyResult> done) {
+  ReplayResult all;
+  all.interrupted = done.size() < header.policies.size() || !done.back().complete;
+  header.policies.resize(done.size());
+  std::vector<std::vector<MetricValues>> metrics;
+  Replication replication;
+  replication.trace = std::move(trace);
+  for (const PolicyResult& r : done) {
+    PolicyRun run;
+    run.record = r.record;
+    run.metrics = r.measured;
+    replication.runs.push_back(std::move(run));
+    metrics.push_back({r.measured});
+  }
+  all.replications.push_back(std::move(replication));
+  all.comparison = compare(metrics, header.seed);
+  all.coverage_by_policy.resize(done.size());  // no cost came from a world
+  ResultsWriter(path, std::move(header)).finish(all);
 }
 
 std::string report(const std::vector<PolicyResult>& results, Format format,
@@ -299,7 +319,9 @@ int run_command(const std::vector<std::string>& arguments) {
       "policies: the policies and the control loop of `corun replay`, with real jobs and the real\n"
       "clock. The simulator's prediction is made before the first job starts. Writes to\n"
       "live.output (or the directory --output), for each policy: POLICY.jobs.csv,\n"
-      "POLICY.events.csv and POLICY.corun.csv. Ctrl-C stops all jobs and keeps what was finished.";
+      "POLICY.events.csv and POLICY.corun.csv; of all: results.h5, with the tables of\n"
+      "`corun replay --output`. Ctrl-C stops all jobs and keeps what was finished. Then\n"
+      "`corun live validate` sets it all beside the simulator, job by job.";
   command.examples =
       "  corun live solo my-box.yaml && corun live run my-box.yaml\n"
       "  corun live run my-box.yaml --set 'policies=[{name: fcfs}]' --format json\n";
@@ -358,12 +380,13 @@ int run_command(const std::vector<std::string>& arguments) {
     const Trace queue = make_queue(config, alone, solo_file, keys);
     std::ostringstream text;
     write_job_csv(text, queue, keys);
-    write_file_atomically(config.output + "/queue.csv", text.str());
+    write_file_atomically(config.output + "/" + kQueueFile, text.str());
   }
   Config simulated = config.config;
   simulated.workload.source = "csv";
   simulated.workload.path =
-      std::filesystem::absolute(config.output + "/queue.csv").lexically_normal().string();
+      std::filesystem::absolute(config.output + "/" + kQueueFile).lexically_normal().string();
+  simulated.replications = 1;  // what happens really happens once
   simulated.cluster.nodes = 1;
   simulated.cluster.gpus_per_node = static_cast<std::int64_t>(gpus.size());
   simulated.cluster.gpu_type = kind.name;
@@ -401,7 +424,13 @@ int run_command(const std::vector<std::string>& arguments) {
     }
   }
 
-  write_file_atomically(config.output + "/prediction.csv", prediction_csv(results));
+  ResultsHeader header = results_header(experiment);
+  header.config = dump_yaml(seen_from(simulated, config.output));
+  header.measured_on = kind.name;
+  write_file_atomically(
+      config.output + "/" + kReplayFile,
+      "# The prediction of `corun live run`: `corun replay` makes it again.\n" + header.config);
+  write_file_atomically(config.output + "/" + kPredictionFile, prediction_csv(results));
   Session session;
   Sharing sharing(session, nvml, gpus, mps);
   ControlOptions control;
@@ -428,7 +457,7 @@ int run_command(const std::vector<std::string>& arguments) {
     LiveOptions options;
     options.sample_every = from_seconds(config.sample_s);
     options.memory_reserve_mib = config.memory_reserve_mib;
-    options.output = config.output + "/output/" + file_name(result.label);
+    options.output = policy_file(config.output + "/output", result.label, "");
     options.stop = &stop;
     const std::unique_ptr<Policy> decides = experiment.make_policy(*trace, 0, policy, *world);
     LiveBackend backend(experiment.cluster(), trace->workload, std::move(jobs), session, nvml, gpus,
@@ -438,14 +467,18 @@ int run_command(const std::vector<std::string>& arguments) {
                        [&](JobId job) { return experiment.make_face(*trace, 0, job); });
     };
     ControlLoop loop(backend, *decides, result.label, source_of(), control);
+    std::size_t passes = 0;
     const auto keep = [&] {
       result.runs = backend.runs();
       result.record = backend.take_record();
       result.measured = compute_metrics(result.record);
+      result.record.passes = passes;
       write_results(result, *trace, config, kind.name);
+      write_results_hdf5(config.output + "/" + kResultsFile, header, trace,
+                         std::span(results).first(done + 1));
     };
     try {
-      loop.run(&result.log);
+      passes = loop.run(&result.log);
       result.complete = true;
       keep();
     } catch (const LiveStopped&) {

@@ -45,7 +45,7 @@ NEEDS_DATA = {  # data that are not part of the repository
     "kb eval privacy": "alnair/alnair_dataset.csv",
     "alnair/alnair_dataset.csv": "alnair/alnair_dataset.csv",
 }
-NEEDS_GPU = re.compile(r"live (corun|run|solo|workload (?!--list))")
+NEEDS_GPU = re.compile(r"live (corun|run|solo|validate|workload (?!--list))")
 LIMIT_S = 120
 
 

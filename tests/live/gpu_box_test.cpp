@@ -68,15 +68,27 @@ TEST_F(GpuBox, OneCallDoesItAll) {
   std::istringstream rows(all("gpu_box.csv"));
   std::map<std::string, int> kinds;
   for (std::string row; std::getline(rows, row);) {
-    EXPECT_EQ(std::count(row.begin(), row.end(), ','), 6) << row;
+    EXPECT_EQ(std::count(row.begin(), row.end(), ','), 7) << row;
     ++kinds[row.substr(0, row.find(','))];
   }
   EXPECT_EQ(kinds["solo"], 8 * 6);
   EXPECT_EQ(kinds["pair"], 28 * 3);
-  EXPECT_EQ(kinds["job"], 5 * 24);
+  EXPECT_EQ(kinds["job"], 5 * 24 * 2);
+  ASSERT_EQ(json["validate"]["policies"].size(), 5U);
+  std::size_t groups = 0;
+  for (const Json& policy : json["validate"]["policies"]) {
+    EXPECT_EQ(policy["isd"]["measured_minus_replayed"]["count"], 24) << policy["policy"];
+    groups += policy["groups"].size();
+  }
+  EXPECT_EQ(kinds["group"], static_cast<int>(groups));
+  EXPECT_NE(all("gpu_box.svg").find("measured ISD [%]"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(folder.path("all/results.h5")));
   for (const char* policy : {"fcfs", "random", "kube-default", "min-slowdown", "max-packing"}) {
     EXPECT_NE(all("gpu_box.csv").find(std::string("\npolicy,") + policy + ",,,isd_error_size,"),
               std::string::npos);
+    EXPECT_NE(
+        all("gpu_box.csv").find(std::string("\npolicy,") + policy + ",,,isd_replay_error_size,"),
+        std::string::npos);
   }
   EXPECT_TRUE(nothing_left());
 }

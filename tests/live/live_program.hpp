@@ -69,8 +69,7 @@ class Background {
 
 /// A box, a folder for results, and a TMPDIR of the test's own; FAKE_GPU_BOX names the box.
 class LiveProgram : public ::testing::Test {
- protected:
-  LiveProgram() { use_box("16384 0 0 Fake V100\n16384 0 0 Fake V100\n"); }
+ public:
   ~LiveProgram() override {
     unsetenv("FAKE_GPU_BOX");
     if (tmpdir_.empty()) {
@@ -79,6 +78,9 @@ class LiveProgram : public ::testing::Test {
       setenv("TMPDIR", tmpdir_.c_str(), 1);
     }
   }
+
+ protected:
+  LiveProgram() { use_box("16384 0 0 Fake V100\n16384 0 0 Fake V100\n"); }
 
   void use_box(const std::string& gpus) {
     std::filesystem::create_directories(folder.path("box/jobs"));

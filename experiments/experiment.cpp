@@ -7,11 +7,11 @@
 #include <functional>
 #include <set>
 
-#include "experiments/checksum.hpp"
 #include "experiments/gpu_types.hpp"
 #include "experiments/knowledge_catalog.hpp"
 #include "experiments/knowledge_file.hpp"
 #include "experiments/known_pairs.hpp"
+#include "experiments/node_fit.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/truth_belief.hpp"
@@ -40,7 +40,12 @@ class ObservedPolicy final : public Policy {
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (observation_.stop != nullptr && observation_.stop->load()) throw Interrupted{};
     const auto start = std::chrono::steady_clock::now();
-    inner_.decide(view, out);
+    try {
+      inner_.decide(view, out);
+    } catch (const PolicyError&) {  // one that waits for others gives up when the run is stopped
+      if (observation_.stop != nullptr && observation_.stop->load()) throw Interrupted{};
+      throw;
+    }
     const double took =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     run_.decide_s += took;
@@ -135,9 +140,10 @@ Duration seconds_or_zero(const std::optional<double>& s) {
 }  // namespace
 
 Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue,
-                       std::shared_ptr<Device> device)
+                       std::shared_ptr<Device> device, std::shared_ptr<InputCache> shared)
     : config_(std::move(config)),
       data_directory_(std::move(data_directory)),
+      inputs_read_(shared ? shared : std::make_shared<InputCache>()),
       file_trace_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {
   scoring_.device = std::move(device);
   build_cluster();
@@ -169,18 +175,10 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
                        "source '" + config_.workload.source + "' reads a file: set workload.path");
     }
     // Once: a file that changes or goes during a long run must not change the run.
-    TraceRequest request;
-    request.path = resolve_path(*config_.workload.path, "workload.path");
-    if (source_->reads_rates) request.rates = &throughputs();
     if (source_->generates) {
-      source_pairs_ = &pair_table(request.path);
+      source_pairs_ = &pair_table(resolve_path(*config_.workload.path, "workload.path"));
     } else {
-      if (config_.workload.labels) {
-        request.labels = resolve_path(*config_.workload.labels, "workload.labels");
-      }
-      Trace trace = source_->make(request, keys_);
-      note_trace_file(trace);
-      file_trace_ = std::make_shared<const Trace>(std::move(trace));
+      read_trace(shared != nullptr);
     }
   } else if (config_.workload.path && !file_trace_) {
     throw InputError(config_.place("workload.path"), "source '" + config_.workload.source +
@@ -190,6 +188,37 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
   build_belief();
   build_policies();
   check_trace();
+}
+
+/// Before anything else that hands out keys: those of a trace that is shared are its own.
+void Experiment::read_trace(bool shared) {
+  TraceQuery query;
+  query.source = source_;
+  query.path = resolve_path(*config_.workload.path, "workload.path");
+  if (source_->reads_rates) {
+    RatesFile rates = rates_file();
+    query.rates = std::move(rates.path);
+    query.gpu = std::move(rates.gpu);
+  }
+  if (config_.workload.labels) {
+    query.labels = resolve_path(*config_.workload.labels, "workload.labels");
+  }
+  const std::shared_ptr<TraceFile> own = shared ? nullptr : read_trace_file(query);
+  const std::shared_ptr<const TraceFile> read = own ? own : inputs_read_->trace(query);
+  for (std::size_t k = 0; k < read->keys.size(); ++k) {
+    keys_.of(read->keys.text(static_cast<WorkloadKey>(k)));
+  }
+  throughputs_ = read->rates;
+  note_trace_file(read->trace);
+  file_trace_ = {read, &read->trace};
+  if (read->trace.gpu_models.empty()) return;
+  if (own) {
+    fit_gpu_models(own->trace);
+    return;
+  }
+  auto fitted = std::make_shared<Trace>(read->trace);
+  fit_gpu_models(*fitted);
+  file_trace_ = std::move(fitted);
 }
 
 std::string Experiment::resolve_path(const std::string& path, const std::string& key) {
@@ -204,7 +233,7 @@ std::string Experiment::resolve_path(const std::string& path, const std::string&
   for (const fs::path& candidate : candidates) {
     std::error_code error;
     if (!fs::is_regular_file(candidate, error)) continue;
-    const std::string input = "sha256:" + sha256_of_file(candidate.string()) + " " + path;
+    const std::string input = "sha256:" + inputs_read_->sha256(candidate.string()) + " " + path;
     if (std::ranges::find(inputs_, input) == inputs_.end()) {
       input_files_.push_back(candidate.string());
       inputs_.push_back(input);
@@ -346,13 +375,14 @@ void Experiment::fit_gpu_models(Trace& trace) const {
 }
 
 /// What a trace that was read from a file brings with it beside the jobs.
-void Experiment::note_trace_file(Trace& trace) {
+void Experiment::note_trace_file(const Trace& trace) {
   for (const std::string& skipped : trace.skipped) {
     warnings_.push_back("left out " + skipped + " of " + printable(trace.source));
   }
   for (const std::string& file : trace.files_beside) {
     input_files_.push_back(file);
-    inputs_.push_back("sha256:" + sha256_of_file(file) + " " + fs::path(file).filename().string());
+    inputs_.push_back("sha256:" + inputs_read_->sha256(file) + " " +
+                      fs::path(file).filename().string());
   }
   if (trace.virtual_clusters.size() > 1 && virtual_clusters_.empty()) {
     warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
@@ -377,7 +407,6 @@ void Experiment::note_trace_file(Trace& trace) {
                         " jobs name GPU models; the cluster is of one type, " +
                         config_.cluster.gpu_type + ", and they run on it");
   }
-  fit_gpu_models(trace);
 }
 
 void Experiment::build_world() {
@@ -462,15 +491,14 @@ void Experiment::build_world() {
   }
 }
 
-const GavelThroughputs& Experiment::throughputs() {
-  if (throughputs_) return *throughputs_;
+Experiment::RatesFile Experiment::rates_file() {
   if (!config_.world.path) {
     throw InputError(config_.place("workload.source"),
                      "source '" + config_.workload.source +
                          "' counts steps: set world.path to the rates that make them time, Gavel's "
                          "simulation_throughputs.json");
   }
-  const std::string path = resolve_path(*config_.world.path, "world.path");
+  std::string path = resolve_path(*config_.world.path, "world.path");
   if (!has_throughputs(path)) {
     throw InputError(config_.place("world.path"),
                      "source '" + config_.workload.source +
@@ -484,7 +512,16 @@ const GavelThroughputs& Experiment::throughputs() {
         "found " + printable(config_.cluster.gpu_type) +
             ", but Gavel has rates for V100-16GB, P100-16GB and K80; take one of them");
   }
-  return throughputs_.emplace(read_gavel_throughputs(path, gpu, keys_));
+  return {std::move(path), std::string(gpu)};
+}
+
+const GavelThroughputs& Experiment::throughputs() {
+  if (!throughputs_) {
+    const RatesFile rates = rates_file();
+    throughputs_ = std::make_shared<const GavelThroughputs>(
+        read_gavel_throughputs(rates.path, rates.gpu, keys_));
+  }
+  return *throughputs_;
 }
 
 const PairTable& Experiment::pair_table(const std::string& path) {
@@ -782,26 +819,39 @@ void Experiment::check_trace() {
                         " jobs have no known memory demand: they cannot run out of memory");
   }
   for (const PolicyInstance& p : policies_) parameters_of(p, trace);  // names of jobs must exist
+  check_pods(trace);
+}
 
-  // A pod lives on one node, so those who place pods cannot place a gang that no node can hold.
-  const auto widest =
-      std::max_element(trace.workload.jobs.begin(), trace.workload.jobs.end(),
-                       [](const JobSpec& a, const JobSpec& b) { return a.gpus < b.gpus; });
-  const int largest_node = std::ranges::max_element(cluster_.nodes, {}, &NodeSpec::gpus)->gpus;
-  const auto pods = std::find_if(policies_.begin(), policies_.end(),
-                                 [](const PolicyInstance& p) { return p.entry->one_node; });
-  if (pods == policies_.end() || widest->gpus <= largest_node) return;
-  const std::string what =
-      "job '" +
-      printable(trace.names[static_cast<std::size_t>(widest - trace.workload.jobs.begin())]) +
-      "' asks for " + std::to_string(widest->gpus) + " GPUs, a node has " +
-      std::to_string(largest_node) + ", and " + std::string(pods->entry->name) +
-      " places a pod on one node";
-  if (config_.places.contains("policies")) {
-    throw InputError(pods->place, what + "; leave it out or raise cluster.gpus_per_node");
+/// A pod lives on one node: those who place pods could never place what no node can hold.
+void Experiment::check_pods(const Trace& trace) {
+  const NodeFit nodes(cluster_);
+  const auto first_lack = [&](const PolicyEntry& policy) {
+    std::optional<NodeLack> lack;
+    std::size_t j = 0;
+    while (j < trace.workload.jobs.size() && !lack) {
+      lack = nodes.lack_of(trace.workload.jobs[j++], policy.heeds_gpu_models);
+    }
+    if (lack) lack->what = "job '" + printable(trace.names[j - 1]) + "' " + lack->what;
+    return lack;
+  };
+  for (auto policy = policies_.begin(); policy != policies_.end();) {
+    const std::optional<NodeLack> lack =
+        policy->entry->one_node ? first_lack(*policy->entry) : std::nullopt;
+    if (!lack) {
+      ++policy;
+      continue;
+    }
+    const std::string what =
+        lack->what + ", and " + std::string(policy->entry->name) + " places a pod on one node";
+    if (config_.places.contains("policies")) {
+      const std::string key = config_.cluster.path ? "" : lack->key;
+      throw InputError(
+          policy->place,
+          what + "; leave it out or " + (key.empty() ? "add such nodes" : "raise cluster." + key));
+    }
+    warnings_.push_back(what + ": left out of the default comparison");
+    policy = policies_.erase(policy);
   }
-  warnings_.push_back(what + ": left out of the default comparison");
-  policies_.erase(pods);
 }
 
 bool Experiment::same_jobs() const {
@@ -962,10 +1012,10 @@ Parameters Experiment::parameters_of(const PolicyInstance& policy, const Trace& 
 }
 
 std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t number,
-                                                const PolicyInstance& policy,
-                                                const World& world) const {
+                                                const PolicyInstance& policy, const World& world,
+                                                const std::atomic<bool>* stop) const {
   PolicyContext context{parameters_of(policy, trace), nullptr, seed_of(number),
-                        config_.control.plan == "once"};
+                        config_.control.plan == "once", stop};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(world, solo_times(trace), config_.world.noise);
   } else if (policy.entry->needs == PolicyNeeds::kBelief && model_prior_) {
@@ -1072,7 +1122,8 @@ PolicyRun Experiment::run_cluster(const ClusterSpec& cluster, const Trace& trace
                                   std::size_t number, const PolicyInstance& policy,
                                   const RunObservation& observation, RunSink* sink) const {
   const std::unique_ptr<World> world = make_world(trace);
-  const std::unique_ptr<Policy> inner = make_policy(trace, number, policy, *world);
+  const std::unique_ptr<Policy> inner =
+      make_policy(trace, number, policy, *world, observation.stop);
   PolicyRun run;
   ObservedPolicy observed(*inner, run, observation);
 
@@ -1147,6 +1198,18 @@ Replication Experiment::run(std::size_t number, const RunObservation& observatio
   }
   forget(number);
   return replication;
+}
+
+void Experiment::check_runs() const {
+  const std::atomic<bool> at_once{true};  // looked at before the first decision
+  const std::shared_ptr<const Trace> trace = make_trace(0);
+  for (const PolicyInstance& policy : policies_) {
+    try {
+      run_policy(*trace, 0, policy, {.stop = &at_once, .keep_records = false});
+    } catch (const Interrupted&) {
+    }
+  }
+  forget(0);
 }
 
 void Experiment::forget(std::size_t number) const {

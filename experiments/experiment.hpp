@@ -12,6 +12,7 @@
 #include "experiments/cluster_overrides.hpp"
 #include "experiments/config.hpp"
 #include "experiments/decision_times.hpp"
+#include "experiments/input_cache.hpp"
 #include "experiments/virtual_clusters.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/knowledge/cluster_mean_belief.hpp"
@@ -55,7 +56,7 @@ struct Interrupted {};
 
 /// What watching a run costs extra: asked for only where it is wanted.
 struct RunObservation {
-  const std::atomic<bool>* stop = nullptr;  ///< looked at in every decision
+  const std::atomic<bool>* stop = nullptr;  ///< looked at in every decision, and while one waits
   EventLog* log = nullptr;
   /// False: only the metrics and the usage of a run are kept, not what became of each job and episode.
   bool keep_records = true;
@@ -73,10 +74,12 @@ struct Replication {
 class Experiment {
  public:
   /// `data_directory` may be empty. With a `queue` the jobs are its, whatever config.workload names.
-  /// `device`: where large batches of pairs are scored; null: the processor. Throws InputError (place,
-  /// found, expected).
+  /// `device`: where large batches of pairs are scored; null: the processor. `shared`: where several
+  /// experiments read the same files; null: this one reads its own. Throws InputError (place, found,
+  /// expected).
   Experiment(Config config, std::string data_directory, std::optional<Trace> queue = {},
-             std::shared_ptr<Device> device = nullptr);
+             std::shared_ptr<Device> device = nullptr,
+             std::shared_ptr<InputCache> shared = nullptr);
 
   const Config& config() const { return config_; }
   const std::vector<PolicyInstance>& policies() const { return policies_; }
@@ -95,6 +98,9 @@ class Experiment {
   /// naming a policy's place when it breaks a rule of the control loop, and Interrupted.
   Replication run(std::size_t number, const RunObservation& observation = {}) const;
 
+  /// What run(0) would refuse before its policies decide anything, without simulating: throws as it.
+  void check_runs() const;
+
   /// One policy alone, watched.
   PolicyRun run_policy(const Trace& trace, std::size_t number, const PolicyInstance& policy,
                        const RunObservation& observation) const;
@@ -110,9 +116,11 @@ class Experiment {
   bool same_jobs() const;
 
   /// A policy as a run would build it, with its belief over the jobs of this trace. The world must
-  /// outlive the policy: only a policy that was granted truth keeps hold of it.
+  /// outlive the policy: only a policy that was granted truth keeps hold of it. `stop` as in
+  /// PolicyContext.
   std::unique_ptr<Policy> make_policy(const Trace& trace, std::size_t number,
-                                      const PolicyInstance& policy, const World& world) const;
+                                      const PolicyInstance& policy, const World& world,
+                                      const std::atomic<bool>* stop = nullptr) const;
 
   /// What policies may see of a job of this trace, and of all of them, by JobId.
   JobView make_face(const Trace& trace, std::size_t number, JobId job) const;
@@ -149,16 +157,24 @@ class Experiment {
   /// The GPU models that jobs may run on as bits of ClusterSpec::models(). InputError where a job can
   /// run nowhere.
   void fit_gpu_models(Trace& trace) const;
-  void note_trace_file(Trace& trace);
+  void read_trace(bool shared);
+  void note_trace_file(const Trace& trace);
   void build_world();
   void build_belief();
   void build_model_prior(const std::optional<std::string>& path);
   void build_policies();
   void check_trace();
+  void check_pods(const Trace& trace);
   std::string resolve_path(const std::string& path, const std::string& key);
   /// Tables are read once, whoever needs them. `path` is resolved.
   const PairTable& pair_table(const std::string& path);
-  /// Of world.path, which must be Gavel's rates; read once.
+  /// world.path, which must be Gavel's rates, and whose of them the cluster's GPUs are.
+  struct RatesFile {
+    std::string path;
+    std::string gpu;
+  };
+  RatesFile rates_file();
+  /// Of world.path; read once.
   const GavelThroughputs& throughputs();
   void warn_of_pairs(const PairTable& pairs, const std::string& who);
   /// What was known before this replication.
@@ -167,12 +183,13 @@ class Experiment {
 
   Config config_;
   std::string data_directory_;
+  std::shared_ptr<InputCache> inputs_read_;
   ClusterSpec cluster_;
   std::vector<VirtualCluster> virtual_clusters_;  ///< their nodes follow one another; may be none
   const TraceEntry* source_ = nullptr;
   std::shared_ptr<const Trace> file_trace_;       ///< of sources that read a file: read once
   std::map<std::string, PairTable> pair_tables_;  ///< by path
-  std::optional<GavelThroughputs> throughputs_;
+  std::shared_ptr<const GavelThroughputs> throughputs_;
   const PairTable* source_pairs_ = nullptr;  ///< of sources that draw from a table
   mutable WorkloadKeys keys_;                ///< hands out keys while traces are generated
   mutable std::mutex keys_mutex_;

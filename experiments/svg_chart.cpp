@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -209,8 +210,7 @@ void draw_bar(SvgCanvas& canvas, const RankedBar& bar, const SvgScale& x, double
 
 // Lines ---------------------------------------------------------------------------------------
 
-constexpr double kLinesWide = 350;
-constexpr double kLinesHigh = 240;
+constexpr double kNameLine = 13;  ///< from one line of names at an axis to the next
 constexpr std::size_t kColours = std::size(svg::kPalette);
 
 const char* colour_of(std::size_t s) { return svg::kPalette[s % kColours]; }
@@ -223,7 +223,9 @@ void draw_mark(SvgCanvas& canvas, std::size_t s, SvgPoint at) {
 }
 
 bool has_place(const LinePanel& panel, const LinePoint& p) {
-  return drawable(p.x, panel.log_x) && drawable(p.y, panel.log_y);
+  const auto names = static_cast<double>(panel.x_names.size());
+  const bool across = names == 0 ? drawable(p.x, panel.log_x) : p.x > -0.5 && p.x < names - 0.5;
+  return across && drawable(p.y, panel.log_y);
 }
 
 std::vector<double> xs_of(const LinePanel& panel) {
@@ -254,16 +256,16 @@ struct LegendEntry {
 };
 
 /// Names of the series, as many to a line as fit.
-std::vector<LegendEntry> legend_of(const LinePanel& panel) {
+std::vector<LegendEntry> legend_of(const LinePanel& panel, double width) {
   constexpr double kKey = 34;
   std::vector<LegendEntry> legend;
   double x = 0;
   double y = 0;
   for (std::size_t s = 0; s < panel.series.size(); ++s) {
     if (panel.series[s].name.empty()) continue;
-    const std::string name = elided(panel.series[s].name, kLinesWide - kKey, kNormal);
+    const std::string name = elided(panel.series[s].name, width - kKey, kNormal);
     const double wide = kKey + text_width(name, kNormal) + 16;
-    if (x > 0 && x + wide - 16 > kLinesWide) {
+    if (x > 0 && x + wide - 16 > width) {
       x = 0;
       y += 20;
     }
@@ -273,7 +275,10 @@ std::vector<LegendEntry> legend_of(const LinePanel& panel) {
   return legend;
 }
 
-void draw_series(SvgCanvas& canvas, const LinePanel& panel, std::size_t s, const SvgScale& x,
+/// Where a number lies along the level axis.
+using Across = std::function<double(double)>;
+
+void draw_series(SvgCanvas& canvas, const LinePanel& panel, std::size_t s, const Across& x,
                  const SvgScale& y) {
   const LineSeries& series = panel.series[s];
   std::vector<SvgPoint> run;
@@ -282,6 +287,7 @@ void draw_series(SvgCanvas& canvas, const LinePanel& panel, std::size_t s, const
     run.clear();
   };
   for (const LinePoint& p : series.points) {
+    if (!series.line) break;
     if (has_place(panel, p)) {
       run.push_back({x(p.x), y(p.y)});
     } else {
@@ -294,13 +300,54 @@ void draw_series(SvgCanvas& canvas, const LinePanel& panel, std::size_t s, const
     if (drawable(p.lo, panel.log_y) && drawable(p.hi, panel.log_y)) {
       canvas.whisker({x(p.x), y(p.lo)}, {x(p.x), y(p.hi)}, colour_of(s), 1.2, 3);
     }
-    draw_mark(canvas, s, {x(p.x), y(p.y)});
+    if (series.marks) draw_mark(canvas, s, {x(p.x), y(p.y)});
   }
 }
 
-void draw_line_panel(SvgCanvas& canvas, const LinePanel& panel, const SvgScale& y,
-                     const Plot& plot) {
-  draw_frame(canvas, plot, y, panel.title, panel.y_axis);
+void draw_legend(SvgCanvas& canvas, const LinePanel& panel, const std::vector<LegendEntry>& legend,
+                 SvgPoint from) {
+  for (const LegendEntry& entry : legend) {
+    const LineSeries& series = panel.series[entry.series];
+    const SvgPoint at{from.x + entry.x, from.y + entry.y};
+    const SvgPoint key[] = {{at.x, at.y}, {at.x + 26, at.y}};
+    if (series.line) canvas.polyline(key, colour_of(entry.series), 2, entry.series >= kColours);
+    if (series.marks) draw_mark(canvas, entry.series, {at.x + 13, at.y});
+    canvas.text({at.x + 34, at.y + 4}, entry.name);
+  }
+}
+
+/// Into how many lines the names of an axis go, so that each has room.
+std::size_t name_lines(const LinePanel& panel, double width) {
+  double widest = 0;
+  for (const std::string& name : panel.x_names) {
+    widest = std::max(widest, text_width(name, kSmall));
+  }
+  const double slots = (widest + 8) * static_cast<double>(panel.x_names.size()) / width;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(slots)), 1, 3);
+}
+
+/// What stands below the plots beside the first line of numbers.
+double names_height(const LinePanel& panel, double width) {
+  return kNameLine * static_cast<double>(name_lines(panel, width) - 1);
+}
+
+Across draw_names(SvgCanvas& canvas, const LinePanel& panel, const Plot& plot) {
+  const double width = plot.right - plot.left;
+  const double slot = width / static_cast<double>(panel.x_names.size());
+  const std::size_t lines = name_lines(panel, width);
+  const Across x = [left = plot.left, slot](double i) { return left + (i + 0.5) * slot; };
+  for (std::size_t i = 0; i < panel.x_names.size(); ++i) {
+    const double at = x(static_cast<double>(i));
+    const double to_edge = std::min(at - plot.left, plot.right - at) + kMargin;
+    const double room = std::min(slot * static_cast<double>(lines) - 6, 2 * to_edge);
+    canvas.line({at, plot.bottom}, {at, plot.bottom + 4}, svg::kGrey);
+    canvas.text({at, plot.bottom + 18 + kNameLine * static_cast<double>(i % lines)},
+                elided(panel.x_names[i], room, kSmall), kTickX);
+  }
+  return x;
+}
+
+Across draw_numbers(SvgCanvas& canvas, const LinePanel& panel, const Plot& plot) {
   const SvgScale x(xs_of(panel), panel.log_x ? AxisKind::kLog : AxisKind::kLinear, plot.left,
                    plot.right);
   double free_from = plot.left - 20;
@@ -311,18 +358,23 @@ void draw_line_panel(SvgCanvas& canvas, const LinePanel& panel, const SvgScale& 
     canvas.text({tick.at, plot.bottom + 18}, tick.label, kTickX);
     free_from = tick.at + half + 4;
   }
+  return x;
+}
+
+void draw_line_panel(SvgCanvas& canvas, const LinePanel& panel, const SvgScale& y,
+                     const Plot& plot) {
+  draw_frame(canvas, plot, y, panel.title, panel.y_axis);
+  const Across x =
+      panel.x_names.empty() ? draw_numbers(canvas, panel, plot) : draw_names(canvas, panel, plot);
   canvas.line({plot.left, plot.bottom}, {plot.right, plot.bottom}, svg::kGrey);
-  canvas.text({plot.middle_x(), plot.bottom + 38}, elided(panel.x_axis, kLinesWide, kNormal),
-              kAxisX);
-  if (x.empty()) draw_no_data(canvas, plot);
-  for (std::size_t s = 0; s < panel.series.size(); ++s) draw_series(canvas, panel, s, x, y);
-  for (const LegendEntry& entry : legend_of(panel)) {
-    const SvgPoint at{plot.left + entry.x, plot.bottom + 64 + entry.y};
-    const SvgPoint key[] = {{at.x, at.y}, {at.x + 26, at.y}};
-    canvas.polyline(key, colour_of(entry.series), 2, entry.series >= kColours);
-    draw_mark(canvas, entry.series, {at.x + 13, at.y});
-    canvas.text({at.x + 34, at.y + 4}, entry.name);
+  const double width = plot.right - plot.left;
+  if (!panel.x_axis.empty()) {
+    const double names = panel.x_names.empty() ? 0 : names_height(panel, width);
+    canvas.text({plot.middle_x(), plot.bottom + 38 + names}, elided(panel.x_axis, width, kNormal),
+                kAxisX);
   }
+  if (xs_of(panel).empty()) draw_no_data(canvas, plot);
+  for (std::size_t s = 0; s < panel.series.size(); ++s) draw_series(canvas, panel, s, x, y);
 }
 
 }  // namespace
@@ -411,31 +463,59 @@ std::string svg_bar_chart(const BarChart& chart) {
 
 std::string svg_line_chart(const LineChart& chart) {
   if (chart.panels.empty()) return nothing(chart.title);
-  const double top = kMargin + title_height(chart.title) + 24;
-  const double bottom = top + kLinesHigh;
-  std::vector<SvgScale> scales;
-  std::vector<Plot> plots;
+  const std::size_t columns =
+      chart.columns == 0 ? chart.panels.size() : std::min(chart.columns, chart.panels.size());
+  const auto y_scale = [&](const LinePanel& panel, double bottom, double top) {
+    return SvgScale(ys_of(panel), panel.log_y ? AxisKind::kLog : AxisKind::kLinear, bottom, top);
+  };
+  std::vector<double> lefts(columns, 0);  // of the plots; panels below each other are aligned
   double x = kMargin;
-  double legends = 0;
-  for (const LinePanel& panel : chart.panels) {
-    scales.emplace_back(ys_of(panel), panel.log_y ? AxisKind::kLog : AxisKind::kLinear, bottom,
-                        top);
-    const double left = x + room_left(scales.back());
-    x = left + kLinesWide;
-    plots.push_back({left, top, x, bottom});
-    x += kGap;
-    const auto legend = legend_of(panel);
-    if (!legend.empty()) legends = std::max(legends, legend.back().y + 24);
+  for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t p = c; p < chart.panels.size(); p += columns) {
+      lefts[c] = std::max(lefts[c], x + room_left(y_scale(chart.panels[p], chart.plot_high, 0)));
+    }
+    x = lefts[c] + chart.plot_wide + kGap;
   }
   const double width = widened(x - kGap + kMargin + 8, chart.title);
-  const auto note = wrapped(chart.note, width - 2 * kMargin, kSmall);
-  const double note_top = bottom + 64 + legends;
-  SvgCanvas canvas(width, note_top - 4 + kLine * static_cast<double>(note.size()), chart.title);
-  draw_title(canvas, chart.title, width);
-  for (std::size_t p = 0; p < plots.size(); ++p) {
-    draw_line_panel(canvas, chart.panels[p], scales[p], plots[p]);
+
+  const double legend_top = kMargin + title_height(chart.title) + 8;
+  std::vector<LegendEntry> legend;  // of all
+  if (chart.one_legend) legend = legend_of(chart.panels.front(), width - 2 * kMargin);
+  double top = kMargin + title_height(chart.title) + 24;
+  if (!legend.empty()) top += legend.back().y + 24;
+  std::vector<SvgScale> scales;
+  std::vector<Plot> plots;
+  double below = 0;  // the last row
+  for (std::size_t first = 0; first < chart.panels.size(); first += columns) {
+    if (first > 0) top = below + 24;
+    const double bottom = top + chart.plot_high;
+    double legends = 0;
+    for (std::size_t c = 0; c < columns && first + c < chart.panels.size(); ++c) {
+      const LinePanel& panel = chart.panels[first + c];
+      scales.push_back(y_scale(panel, bottom, top));
+      plots.push_back({lefts[c], top, lefts[c] + chart.plot_wide, bottom});
+      double here = panel.x_names.empty() ? 0 : names_height(panel, chart.plot_wide);
+      const auto own = legend_of(panel, chart.plot_wide);
+      if (!chart.one_legend && !own.empty()) here += own.back().y + 24;
+      legends = std::max(legends, here);
+    }
+    const bool titled = std::ranges::any_of(
+        chart.panels, [](const LinePanel& panel) { return !panel.x_axis.empty(); });
+    below = bottom + (titled || !chart.one_legend ? 64 : 44) + legends;
   }
-  draw_note(canvas, note, note_top);
+  const auto note = wrapped(chart.note, width - 2 * kMargin, kSmall);
+  SvgCanvas canvas(width, below - 4 + kLine * static_cast<double>(note.size()), chart.title);
+  draw_title(canvas, chart.title, width);
+  draw_legend(canvas, chart.panels.front(), legend, {kMargin, legend_top});
+  for (std::size_t p = 0; p < plots.size(); ++p) {
+    const LinePanel& panel = chart.panels[p];
+    draw_line_panel(canvas, panel, scales[p], plots[p]);
+    if (chart.one_legend) continue;
+    const double names = panel.x_names.empty() ? 0 : names_height(panel, chart.plot_wide);
+    draw_legend(canvas, panel, legend_of(panel, chart.plot_wide),
+                {plots[p].left, plots[p].bottom + 64 + names});
+  }
+  draw_note(canvas, note, below);
   return canvas.done();
 }
 

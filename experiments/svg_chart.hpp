@@ -78,6 +78,8 @@ struct LinePoint {
 struct LineSeries {
   std::string name;  ///< empty: not in the legend
   std::vector<LinePoint> points;
+  bool line = true;   ///< between the points
+  bool marks = true;  ///< at the points
 };
 
 struct LinePanel {
@@ -87,12 +89,18 @@ struct LinePanel {
   bool log_x = false;
   bool log_y = false;
   std::vector<LineSeries> series;  ///< told apart by colour and mark, eight by both
+  /// Of x = 0, 1, 2 ... where these are words, which are then the axis; else empty.
+  std::vector<std::string> x_names = {};
 };
 
 struct LineChart {
   std::string title;
   std::string note;
   std::vector<LinePanel> panels;
+  std::size_t columns = 0;  ///< panels beside each other; 0: all of them
+  bool one_legend = false;  ///< that of the first panel, at the top, stands for all
+  double plot_wide = 350;   ///< of a panel, without its axes [px]
+  double plot_high = 240;
 };
 
 std::string svg_line_chart(const LineChart& chart);

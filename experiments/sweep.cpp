@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -49,6 +50,10 @@ SweepRun run_of(const PolicyRun& run) {
 /// "FILE" of "sha256:... FILE".
 std::string file_of(const std::string& entry) { return entry.substr(entry.find(' ') + 1); }
 
+/// So many points of a sweep are all tried before the first runs; and of so many that were tried, what
+/// they have built is kept until they run.
+constexpr std::size_t kTriedMax = 16;
+
 /// A point that some thread has begun.
 struct ActivePoint {
   std::size_t point = 0;
@@ -77,7 +82,8 @@ class Sweep {
   }
 
   SweepOutcome run() {
-    {
+    check();
+    if (errors_.empty() && !stopped()) {
       std::vector<std::jthread> threads;
       for (unsigned t = 1; t < options_.threads; ++t) threads.emplace_back([this] { work(); });
       work();
@@ -88,6 +94,41 @@ class Sweep {
   }
 
  private:
+  /// A point that cannot run is told before the first one runs, not when its turn comes. Checked are the
+  /// points that points_to_check() picks of those with work left.
+  void check() {
+    std::vector<std::size_t> left;
+    for (std::size_t p = 0; p < plan_.points(); ++p) {
+      for (std::size_t r = 0; r < plan_.replications(p); ++r) {
+        if (!options_.shard.holds(plan_, {p, r}) || is_done({p, r})) continue;
+        left.push_back(p);
+        break;
+      }
+    }
+    const std::vector<std::size_t> points = points_to_check(plan_, left);
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      while (!stopped()) {
+        const std::size_t i = next++;
+        if (i >= points.size()) return;
+        try {
+          std::shared_ptr<const Experiment> experiment = experiment_of(points[i]);
+          experiment->check_runs();
+          if (i >= kTriedMax) continue;
+          const std::lock_guard lock(record_mutex_);
+          tried_.emplace(points[i], std::move(experiment));
+        } catch (...) {
+          fail({points[i], 0}, std::current_exception());
+        }
+      }
+    };
+    std::vector<std::jthread> threads;
+    for (unsigned t = 1; t < std::min<std::size_t>(options_.threads, points.size()); ++t) {
+      threads.emplace_back(work);
+    }
+    work();
+  }
+
   bool is_done(const SweepUnit& unit) const { return done_ != nullptr && done_->contains(unit); }
 
   bool stopped() const { return failed_ || (options_.stop != nullptr && options_.stop->load()); }
@@ -160,11 +201,23 @@ class Sweep {
     return std::ranges::any_of(active_, [](const ActivePoint& p) { return !p.experiment; });
   }
 
+  std::shared_ptr<const Experiment> experiment_of(std::size_t point) const {
+    return std::make_shared<const Experiment>(plan_.config_of(point), options_.data_directory,
+                                              std::nullopt, options_.device, files_);
+  }
+
+  /// What the trial of a point has built; empty where it was not kept.
+  std::shared_ptr<const Experiment> take_tried(std::size_t point) {
+    const std::lock_guard lock(record_mutex_);
+    const auto node = tried_.extract(point);
+    return node ? node.mapped() : nullptr;
+  }
+
   /// Without the lock. Empty when that failed.
   std::shared_ptr<const Experiment> make_experiment(std::size_t point) {
     try {
-      auto experiment = std::make_shared<const Experiment>(
-          plan_.config_of(point), options_.data_directory, std::nullopt, options_.device);
+      std::shared_ptr<const Experiment> experiment = take_tried(point);
+      if (!experiment) experiment = experiment_of(point);
       record(point, *experiment);
       return experiment;
     } catch (...) {
@@ -227,6 +280,7 @@ class Sweep {
   SweepJournalWriter& journal_;
   const SweepOptions& options_;
   const std::map<SweepUnit, std::size_t>* done_ = nullptr;
+  const std::shared_ptr<InputCache> files_ = std::make_shared<InputCache>();  ///< of all points
 
   std::mutex mutex_;  ///< over the next four
   std::condition_variable changed_;
@@ -234,8 +288,9 @@ class Sweep {
   std::size_t next_point_ = 0;
   SweepOutcome outcome_;
 
-  std::mutex record_mutex_;                    ///< over the next two
-  std::map<std::string, std::string> inputs_;  ///< by file, as written
+  std::mutex record_mutex_;                                         ///< over the next three
+  std::map<std::size_t, std::shared_ptr<const Experiment>> tried_;  ///< kept for their turn
+  std::map<std::string, std::string> inputs_;                       ///< by file, as written
   std::map<std::uint64_t, std::string> policies_;
 
   std::mutex error_mutex_;
@@ -275,6 +330,30 @@ void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan) {
                                       input.entry.substr(0, input.entry.find(' ')) + ", now " +
                                       sum + "); put it back, or begin anew without --resume");
   }
+}
+
+std::vector<std::size_t> points_to_check(const SweepPlan& plan,
+                                         const std::vector<std::size_t>& points) {
+  constexpr std::size_t kValuesMax = 50;
+  if (points.size() <= kTriedMax) return points;
+  std::set<std::size_t> chosen;
+  for (std::size_t k = 0; k < plan.keys().size(); ++k) {
+    std::set<std::string> seen;
+    std::vector<std::size_t> firsts;  // the points at which a value is met first
+    for (const std::size_t p : points) {
+      if (seen.insert(plan.text(p, k)).second) firsts.push_back(p);
+    }
+    const auto number = [&](std::size_t p) { return parse_number(plan.text(p, k)).value_or(0); };
+    const bool numbers = std::ranges::all_of(
+        firsts, [&](std::size_t p) { return parse_number(plan.text(p, k)).has_value(); });
+    if (firsts.size() > kValuesMax && numbers) {
+      const auto [least, greatest] = std::ranges::minmax_element(firsts, {}, number);
+      firsts = {*least, *greatest};
+    }
+    firsts.resize(std::min(firsts.size(), kValuesMax));
+    chosen.insert(firsts.begin(), firsts.end());
+  }
+  return {chosen.begin(), chosen.end()};
 }
 
 SweepOutcome run_sweep(const SweepPlan& plan, SweepJournalWriter& journal,

@@ -50,13 +50,20 @@ SweepIdentity sweep_identity(const SweepPlan& plan);
 /// was read has changed since.
 void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan);
 
+/// The points whose experiments are built and tried before the first point runs: all of `points` up to
+/// 16; of more those at which a key has a value for the first time, for each key at most 50, and of more
+/// numbers than that the least and the greatest. What goes wrong only where two values meet is then told
+/// when the sweep comes to it.
+std::vector<std::size_t> points_to_check(const SweepPlan& plan,
+                                         const std::vector<std::size_t>& points);
+
 /// Runs what the journal does not hold yet. `done` is what was read of it before, if it was there.
 ///
 /// Each thread takes the next point, reads what it needs and runs its replications; when no point
-/// is left, threads take replications from points that others have begun. So a point's files are
-/// read once, nobody waits while there is work, and the end waits for one replication at most.
-/// Results do not depend on who ran what. Throws what a replication throws; for an InputError the
-/// point is named.
+/// is left, threads take replications from points that others have begun. So nobody waits while there is
+/// work, and the end waits for one replication at most. Points that read the same trace share it
+/// (InputCache). Results do not depend on who ran what. Throws what points_to_check() or a replication
+/// throws; for an InputError the point is named.
 SweepOutcome run_sweep(const SweepPlan& plan, SweepJournalWriter& journal,
                        const SweepJournalIndex* done, const SweepOptions& options);
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <functional>
+#include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -41,7 +43,8 @@ std::string with_interval(const Interval& i, Metric m) {
 }
 
 std::string percent(double share) {
-  return std::isnan(share) ? "-" : fmt::format("{:.0f} %", 100 * share);
+  if (std::isnan(share)) return "-";
+  return share > 0 && share < 0.005 ? "<1 %" : fmt::format("{:.0f} %", 100 * share);
 }
 
 std::string p_value(double p) {
@@ -64,12 +67,6 @@ std::string aligned(const Rows& rows) {
     out += line + "\n";
   }
   return out;
-}
-
-std::string labels(const SweepAnswers& answers, const std::vector<std::size_t>& of) {
-  std::string out;
-  for (const std::size_t q : of) out += (out.empty() ? "" : ", ") + answers.policies[q];
-  return out.empty() ? "-" : out;
 }
 
 /// "cluster.nodes=4, belief.known=0.5"
@@ -99,46 +96,78 @@ Json json_point(const SweepResults& results, std::size_t point) {
   return {{"point", point}, {"values", std::move(values)}};
 }
 
-std::string best_table(const SweepAnswers& answers) {
-  Rows rows{{"metric", "best", "mean [95 %]", "not told apart from it", "best at points"}};
-  for (const BestAnswer& best : answers.best) {
-    std::vector<std::size_t> winners = best.candidates;
-    std::erase_if(winners, [&](std::size_t q) { return best.best_at[q] == 0; });
-    std::ranges::stable_sort(winners, std::greater<>(),
-                             [&](std::size_t q) { return best.best_at[q]; });
-    std::string won;
-    for (const std::size_t q : winners) {
-      won += fmt::format("{}{} {}", won.empty() ? "" : ", ", answers.policies[q], best.best_at[q]);
-    }
-    rows.push_back({title_of(best.metric), answers.policies[best.best],
-                    with_interval(best.means[best.best], best.metric),
-                    labels(answers, best.undecided), won});
-  }
-  return "best policy, in the mean over all points; for isd of those that share GPUs\n" +
-         aligned(rows);
+std::string better_side(Metric m) {
+  return judged(m).smaller_is_better ? "less is better" : "more is better";
 }
 
-std::string effects_table(const SweepAnswers& answers) {
-  Rows rows{{"metric", "what", "share", "least at", "", "most at", "", "difference [95 %]"}};
+/// policy - best, of a difference between the two whichever is ahead.
+Interval minus_best(const DifferenceAnswer& d, std::size_t best) {
+  if (d.worse == best) return d.difference;
+  return {-d.difference.mean, -d.difference.hi, -d.difference.lo};
+}
+
+/// The policies by one metric, each compared with the best.
+std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) {
+  const Metric m = best.metric;
+  std::vector<std::size_t> order(answers.policies.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto is_candidate = [&](std::size_t q) {
+    return std::ranges::find(best.candidates, q) != best.candidates.end();
+  };
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    if (is_candidate(a) != is_candidate(b)) return is_candidate(a);
+    const double x = best.means[a].mean;
+    const double y = best.means[b].mean;
+    if (std::isnan(x) || std::isnan(y)) return !std::isnan(x);
+    return judged(m).smaller_is_better ? x < y : x > y;
+  });
+  Rows rows{{"policy", "mean [95 %]", "best at", "minus the best [95 %]", "p (Holm)", "worse at",
+             "better at"}};
+  for (const std::size_t q : order) {
+    std::vector<std::string> row{answers.policies[q], with_interval(best.means[q], m),
+                                 std::to_string(best.best_at[q])};
+    if (!is_candidate(q)) {
+      row = {answers.policies[q], with_interval(best.means[q], m), "-", "never shares a GPU"};
+    }
+    for (const DifferenceAnswer& d : answers.differences) {
+      const bool pair =
+          (d.better == q && d.worse == best.best) || (d.worse == q && d.better == best.best);
+      if (d.metric != m || !pair || row.back() == "never shares a GPU") continue;
+      const bool ahead = d.better == q;
+      row.insert(row.end(), {with_interval(minus_best(d, best.best), m),
+                             p_value(d.p_holm) + (d.p_holm < kLevel ? " *" : ""),
+                             std::to_string(ahead ? d.losses : d.wins),
+                             std::to_string(ahead ? d.wins : d.losses)});
+    }
+    rows.push_back(std::move(row));
+  }
+  return aligned(rows);
+}
+
+std::string effects_table(const SweepAnswers& answers, Metric metric) {
+  Rows rows{{"what moves it", "share", "least at", "", "most at", "", "difference [95 %]"}};
+  const double s = scale_of(metric);
   for (const EffectAnswer& effect : answers.effects) {
-    if (!effect.policy.empty()) continue;
-    const double s = scale_of(effect.metric);
+    if (!effect.policy.empty() || effect.metric != metric) continue;
     const auto& least = effect.levels[effect.least];
     const auto& most = effect.levels[effect.most];
-    rows.push_back({title_of(effect.metric), effect.factor, percent(effect.share), least.text,
-                    number(least.mean * s), most.text, number(most.mean * s),
-                    with_interval(effect.difference, effect.metric)});
+    rows.push_back({effect.factor, percent(effect.share), least.text, number(least.mean * s),
+                    most.text, number(most.mean * s), with_interval(effect.difference, metric)});
   }
-  return "what matters: main effects, as a share of the variance between points and policies\n" +
-         aligned(rows);
+  return aligned(rows);
 }
 
 std::string front_table(const SweepResults& results, const SweepAnswers& answers) {
+  constexpr std::size_t kRowsMax = 12;
   Rows rows{{"policy", "isd %", "ps %", "stays", "point"}};
-  for (const FrontAnswer& f : answers.policy_front) {
+  const std::vector<std::string>& keys = results.plan.keys();
+  rows.front().insert(rows.front().end(), keys.begin(), keys.end());
+  const auto add = [&](const FrontAnswer& f, const std::string& where) {
     rows.push_back({answers.policies[f.policy], number(100 * f.isd), number(100 * f.ps),
-                    percent(f.stays), "mean over all points"});
-  }
+                    percent(f.stays), where});
+  };
+  for (const FrontAnswer& f : answers.policy_front) add(f, "all");
+  std::size_t left_out = 0;
   for (std::size_t i = 0; i < answers.front.size(); ++i) {
     const FrontAnswer& f = answers.front[i];
     // Points that come out alike, because a key does not matter to a policy, are one line.
@@ -150,32 +179,21 @@ std::string front_table(const SweepResults& results, const SweepAnswers& answers
       ++i;
       ++alike;
     }
-    rows.push_back({answers.policies[f.policy], number(100 * f.isd), number(100 * f.ps),
-                    percent(f.stays),
-                    fmt::format("{}: {}{}", f.point, point_text(results, f.point),
-                                alike > 1 ? fmt::format(", and {} more alike", alike - 1) : "")});
+    if (rows.size() > kRowsMax + answers.policy_front.size()) {
+      ++left_out;
+      continue;
+    }
+    add(f, alike > 1 ? fmt::format("{} (+{} alike)", f.point, alike - 1) : std::to_string(f.point));
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      rows.back().push_back(results.plan.text(f.point, k));
+    }
   }
-  return "Pareto front: no other has both less ISD and more PS (stays: in so many resamples)\n" +
-         aligned(rows);
-}
-
-std::string differences_table(const SweepAnswers& answers) {
-  std::size_t significant = 0;
-  Rows rows{{"metric", "ahead", "behind", "difference [95 %]", "p (Holm)", "better at points",
-             "worse at points"}};
-  for (const DifferenceAnswer& d : answers.differences) {
-    if (d.p_holm < kLevel) ++significant;
-    rows.push_back({title_of(d.metric), answers.policies[d.better], answers.policies[d.worse],
-                    with_interval(d.difference, d.metric),
-                    p_value(d.p_holm) + (d.p_holm < kLevel ? " *" : ""),
-                    fmt::format("{} of {}", d.wins, answers.points),
-                    fmt::format("{} of {}", d.losses, answers.points)});
-  }
-  return fmt::format(
-             "differences between policies: {} of {} significant (*) at 5 % after Holm's "
-             "correction; paired t-tests\n",
-             significant, answers.differences.size()) +
-         aligned(rows);
+  std::string out =
+      "Pareto front: no other has both less ISD and more PS; over all points, then "
+      "point by point\n" +
+      aligned(rows);
+  if (left_out > 0) out += fmt::format("  and {} more: --format csv\n", left_out);
+  return out;
 }
 
 }  // namespace
@@ -187,9 +205,22 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
                                 keys, answers.policies.size(), answers.replications,
                                 results.complete ? "" : "; not all points are there");
   for (const std::string& left : answers.left_out) out += "left out: " + left + "\n";
-  out += "\n" + best_table(answers) + "\n" + effects_table(answers) + "\n" +
-         front_table(results, answers);
-  if (answers.policies.size() > 1) out += "\n" + differences_table(answers);
+  out +=
+      "best at: points with the best mean; worse, better at: points where it differs from the best "
+      "by more than luck\n";
+  for (const BestAnswer& best : answers.best) {
+    out += fmt::format("\n{}, {}\n", title_of(best.metric), better_side(best.metric)) +
+           policies_table(answers, best) + "\n" + effects_table(answers, best.metric);
+  }
+  out += "\n" + front_table(results, answers);
+  const auto significant =
+      std::ranges::count_if(answers.differences, [](const auto& d) { return d.p_holm < kLevel; });
+  if (!answers.differences.empty()) {
+    out += fmt::format(
+        "\n{} of {} differences between two policies are significant (*) at 5 % after Holm's "
+        "correction; all: --format csv\n",
+        significant, answers.differences.size());
+  }
   return out;
 }
 
@@ -303,53 +334,101 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
   return out;
 }
 
+namespace {
+
+/// The keys by how much they move the metrics, most first.
+std::vector<std::string> keys_by_share(const SweepResults& results, const SweepAnswers& answers) {
+  std::map<std::string, double> share;
+  for (const EffectAnswer& effect : answers.effects) {
+    if (!effect.policy.empty() || std::isnan(effect.share)) continue;
+    share[effect.factor] = std::max(share[effect.factor], effect.share);
+  }
+  std::vector<std::string> keys = results.plan.keys();
+  std::ranges::stable_sort(keys, std::greater<>(), [&](const std::string& k) { return share[k]; });
+  return keys;
+}
+
+LinePanel policies_panel(const SweepAnswers& answers, const BestAnswer& best) {
+  const double s = scale_of(best.metric);
+  LinePanel panel{fmt::format("{} ({})", title_of(best.metric), better_side(best.metric)),
+                  "",
+                  "",
+                  false,
+                  false,
+                  {},
+                  answers.policies};
+  for (std::size_t q = 0; q < answers.policies.size(); ++q) {
+    const Interval& i = best.means[q];
+    panel.series.push_back(
+        {answers.policies[q], {{static_cast<double>(q), i.mean * s, i.lo * s, i.hi * s}}, false});
+  }
+  return panel;
+}
+
+LinePanel key_panel(const SweepAnswers& answers, Metric metric, const std::string& key) {
+  LinePanel panel{fmt::format("{} by {}", title_of(metric), key), "", "", false, false, {}};
+  const bool many = answers.policies.size() > 1;
+  for (const EffectAnswer& effect : answers.effects) {
+    if (effect.metric != metric || effect.factor != key || effect.policy.empty() == many) continue;
+    const bool words = std::ranges::any_of(
+        effect.levels, [](const auto& level) { return std::isnan(level.position); });
+    LineSeries series{many ? effect.policy : answers.policies.front(), {}};
+    panel.x_names.clear();
+    for (std::size_t l = 0; l < effect.levels.size(); ++l) {
+      const auto& level = effect.levels[l];
+      series.points.push_back(
+          {words ? static_cast<double>(l) : level.position, level.mean * scale_of(metric)});
+      if (words) panel.x_names.push_back(level.text);
+    }
+    panel.series.push_back(std::move(series));
+  }
+  return panel;
+}
+
+LinePanel front_panel(const SweepAnswers& answers) {
+  LinePanel panel{"ps % against isd %, point by point", "", "", false, false, {}};
+  for (std::size_t q = 0; q < answers.policies.size(); ++q) {
+    LineSeries series{answers.policies[q], {}, false};
+    for (const FrontAnswer& cell : answers.cells) {
+      if (cell.policy == q) series.points.push_back({100 * cell.isd, 100 * cell.ps});
+    }
+    panel.series.push_back(std::move(series));
+  }
+  LineSeries front{"Pareto front", {}, true, false};
+  for (const FrontAnswer& f : answers.front) front.points.push_back({100 * f.isd, 100 * f.ps});
+  panel.series.push_back(std::move(front));
+  return panel;
+}
+
+}  // namespace
+
 std::string answers_figure(const SweepResults& results, const SweepAnswers& answers) {
+  constexpr std::size_t kMetricsMax = 4;  // more would not be read
+  constexpr std::size_t kKeysMax = 4;
   LineChart chart;
   chart.title = fmt::format("{} points, {} replications", answers.points, answers.replications);
-  LinePanel pareto{"PS against ISD", "ISD [%]", "PS [%]", false, false, {}};
-  LineSeries front{"Pareto front", {}};
-  for (const FrontAnswer& f : answers.front) front.points.push_back({100 * f.isd, 100 * f.ps});
-  for (std::size_t q = 0; q < answers.policies.size(); ++q) {
-    LineSeries series{answers.policies[q], {}};
-    for (const FrontAnswer& cell : answers.cells) {
-      if (cell.policy != q) continue;
-      series.points.push_back({100 * cell.isd, 100 * cell.ps});
-      series.points.push_back({});  // breaks the line: marks only
-    }
-    pareto.series.push_back(std::move(series));
+  const std::size_t metrics = std::min(answers.best.size(), kMetricsMax);
+  chart.columns = std::max<std::size_t>(metrics, 2);
+  chart.one_legend = true;
+  chart.plot_wide = 270;
+  chart.plot_high = 170;
+  for (std::size_t m = 0; m < metrics; ++m) {
+    chart.panels.push_back(policies_panel(answers, answers.best[m]));
   }
-  pareto.series.push_back(std::move(front));
-  chart.panels.push_back(std::move(pareto));
-
-  // One panel for each swept number and the first metric; more would not be read.
-  constexpr std::size_t kPanelsMax = 4;
-  const Metric metric = answers.metrics.front();
-  std::size_t words = 0;
-  for (const std::string& key : results.plan.keys()) {
-    LinePanel panel{"Effect of " + key, key, title_of(metric), false, false, {}};
-    for (const EffectAnswer& effect : answers.effects) {
-      const bool own = answers.policies.size() > 1 ? !effect.policy.empty() : effect.policy.empty();
-      if (effect.metric != metric || effect.factor != key || !own) continue;
-      LineSeries series{effect.policy, {}};
-      for (const auto& level : effect.levels) {
-        series.points.push_back({level.position, level.mean * scale_of(metric)});
-      }
-      panel.series.push_back(std::move(series));
-    }
-    const bool numeric = std::ranges::any_of(panel.series, [](const LineSeries& series) {
-      return std::ranges::any_of(series.points,
-                                 [](const LinePoint& p) { return !std::isnan(p.x); });
-    });
-    if (!numeric) {
-      ++words;
-    } else if (chart.panels.size() < kPanelsMax) {
-      chart.panels.push_back(std::move(panel));
+  const std::vector<std::string> keys = keys_by_share(results, answers);
+  for (std::size_t k = 0; k < std::min(keys.size(), kKeysMax); ++k) {
+    for (std::size_t m = 0; m < metrics; ++m) {
+      chart.panels.push_back(key_panel(answers, answers.best[m].metric, keys[k]));
     }
   }
+  chart.panels.push_back(front_panel(answers));
   chart.note =
-      "Each mark on the left is a policy at a point. Right: means over all other swept keys.";
-  if (words > 0)
-    chart.note += fmt::format(" Keys whose values are words are not drawn: {}.", words);
+      "First the policies: means over all points with their 95 % intervals. By a key: means over "
+      "all "
+      "other swept keys. Last: each mark is a policy at a point, and the line is the Pareto front.";
+  if (keys.size() > kKeysMax) {
+    chart.note += fmt::format(" Not drawn: {} keys that matter less.", keys.size() - kKeysMax);
+  }
   return svg_line_chart(chart);
 }
 

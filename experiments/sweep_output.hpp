@@ -19,7 +19,9 @@ nlohmann::ordered_json answers_json(const SweepResults& results, const SweepAnsw
 /// question puts where.
 std::string answers_csv(const SweepResults& results, const SweepAnswers& answers);
 
-/// PS against ISD of every point and policy with the front, and the main effects of swept numbers.
+/// A column of panels per metric, four at most: the policies with their intervals, below them the main
+/// effects of the swept keys, those that matter most first; at the end PS against ISD of every point and
+/// policy with the front.
 std::string answers_figure(const SweepResults& results, const SweepAnswers& answers);
 
 }  // namespace corun

@@ -11,6 +11,7 @@
 
 #include "experiments/atomic_file.hpp"
 #include "experiments/cli.hpp"
+#include "experiments/gpu_types.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 #include "traces/catalog.hpp"
@@ -34,6 +35,7 @@ struct ReadTrace {
   Trace trace;
   std::string format;
   std::string path;
+  std::string rates;  ///< the file that made steps time; empty: none
 };
 
 /// The formats that read a file of jobs, "csv, helios, ...".
@@ -43,6 +45,38 @@ std::vector<std::string_view> format_names() {
     if (entry.reads_file && !entry.generates) names.push_back(entry.name);
   }
   return names;
+}
+
+/// The rates that make the steps of a trace time, of --rates. Nothing for a format that has times; its
+/// path goes to `read`.
+std::optional<GavelThroughputs> read_rates(const TraceEntry& format,
+                                           const po::variables_map& values,
+                                           const CommonOptions& common, WorkloadKeys& keys,
+                                           ReadTrace& read) {
+  const bool given = values.count("rates") != 0;
+  if (!format.reads_rates) {
+    if (given || !values["gpu-type"].defaulted()) {
+      throw InputError(given ? "--rates" : "--gpu-type", "is for traces that count steps, and '" +
+                                                             std::string(format.name) +
+                                                             "' has times; leave it out");
+    }
+    return std::nullopt;
+  }
+  if (!given) {
+    throw InputError(shown_path(read.path),
+                     "a trace of format '" + std::string(format.name) +
+                         "' counts steps, expected the rates that make them time; give them: "
+                         "--rates simulation_throughputs.json");
+  }
+  const std::string type = values["gpu-type"].as<std::string>();
+  const std::string_view gpu = gpu_of_gavel(gpu_type_of_table(type));
+  if (gpu.empty()) {
+    throw InputError("--gpu-type", "found '" + printable(type) +
+                                       "', but Gavel has rates for V100-16GB, P100-16GB and K80; "
+                                       "take one of them");
+  }
+  read.rates = find_input_file(values["rates"].as<std::string>(), common, "--rates");
+  return read_gavel_throughputs(read.rates, gpu, keys);
 }
 
 ReadTrace read_trace(const std::string& given, const po::variables_map& values,
@@ -60,9 +94,12 @@ ReadTrace read_trace(const std::string& given, const po::variables_map& values,
   } else {
     entry = &recognise_trace(path);
   }
+  ReadTrace read{{}, std::string(entry->name), path, ""};
+  const std::optional<GavelThroughputs> rates = read_rates(*entry, values, common, keys, read);
   TraceRequest request;
   request.path = path;
-  ReadTrace read{entry->make(request, keys), std::string(entry->name), path};
+  request.rates = rates ? &*rates : nullptr;
+  read.trace = entry->make(request, keys);
   if (!common.quiet) {
     for (const std::string& skipped : read.trace.skipped) {
       std::cerr << "note: left out " << skipped << "\n";
@@ -74,7 +111,12 @@ ReadTrace read_trace(const std::string& given, const po::variables_map& values,
 void add_format_name(CommandLine& command) {
   command.own.add_options()("format-name", po::value<std::string>(),
                             "format of the trace, one of `corun list traces`; else it is known by "
-                            "how the file begins");
+                            "how the file begins")(
+      "rates", po::value<std::string>(),
+      "of traces that count steps (Gavel's): the file of the rates that make them time, "
+      "simulation_throughputs.json")("gpu-type",
+                                     po::value<std::string>()->default_value("V100-16GB"),
+                                     "whose rates are taken: V100-16GB, P100-16GB or K80");
 }
 
 double number_option(const po::variables_map& values, const std::string& key, double min,
@@ -309,6 +351,7 @@ std::string required_argument(const po::variables_map& values, const std::string
 std::vector<NamedFile> files_of(const ReadTrace& read, const std::string& place) {
   std::vector<NamedFile> files{{place, read.path}};
   for (const std::string& file : read.trace.files_beside) files.push_back({place, file});
+  if (!read.rates.empty()) files.push_back({"--rates", read.rates});
   return files;
 }
 
@@ -325,7 +368,8 @@ int info(const std::vector<std::string>& arguments) {
   command.examples =
       "  corun trace info examples/jobs.csv\n"
       "  corun trace info examples/jobs.csv --gpus 4\n"
-      "  corun trace info examples/jobs.csv --format-name csv --format json\n";
+      "  corun trace info examples/jobs.csv --format-name csv --format json\n"
+      "  corun trace info examples/gavel.csv --rates examples/gavel_rates.json --gpus 4\n";
   command.positional = "FILE";
   command.configured = false;
   add_format_name(command);
@@ -353,13 +397,11 @@ int convert(const std::vector<std::string>& arguments) {
   command.name = "trace convert";
   command.usage = "corun trace convert IN OUT [options]";
   command.summary =
-      "Writes a trace of jobs, in any format that corun reads but Gavel's (whose steps are time "
-      "only\n"
-      "beside a file of rates: replay it), as corun's own CSV or in Standard\n"
-      "Workload Format, and prints its figures. What is left out is counted.";
+      "Writes a trace of jobs, in any format that corun reads, as corun's own CSV or in Standard "
+      "Workload\nFormat, and prints its figures. What is left out is counted.";
   command.examples =
       "  corun trace convert examples/jobs.csv jobs.swf\n"
-      "  corun trace convert examples/jobs.csv copy.csv --quiet\n";
+      "  corun trace convert examples/gavel.csv jobs.csv --rates examples/gavel_rates.json\n";
   command.positional = "IN";
   command.second_positional = "OUT";
   command.configured = false;
@@ -458,6 +500,9 @@ int generate(const std::vector<std::string>& arguments) {
     options.like = &like->trace;
   } else if (values->count("format-name") != 0) {
     throw InputError("--format-name", "is the format of --like FILE, which was not given");
+  } else if (values->count("rates") != 0 || !(*values)["gpu-type"].defaulted()) {
+    throw InputError(values->count("rates") != 0 ? "--rates" : "--gpu-type",
+                     "is for the steps of --like FILE, which was not given");
   }
   Trace trace;
   try {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,6 +26,9 @@ struct PolicyContext {
   std::unique_ptr<Belief> belief;  ///< empty for PolicyNeeds::kNothing
   std::uint64_t seed = 0;          ///< of the replication
   bool plan_once = false;          ///< control.plan: once
+  /// Set from outside when the run is to end: a policy that waits for others gives up then, with a
+  /// PolicyError. May be null; outlives the policy.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct PolicyEntry {

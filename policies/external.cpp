@@ -1,4 +1,5 @@
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -20,7 +21,7 @@
 /// examples/policy.py a policy of 30 lines.
 ///
 /// An answer that is no JSON, has an unknown key or comes too late, and a program that ends, end the
-/// run with a PolicyError that says so. The program is always reaped.
+/// run with a PolicyError that says so, and so does PolicyContext::stop. The program is always reaped.
 namespace corun {
 
 namespace {
@@ -44,12 +45,13 @@ Json or_null(const std::optional<T>& value) {
 class External final : public Policy {
  public:
   External(std::vector<std::string> command, double timeout_s, std::optional<std::int64_t> window,
-           bool joins, std::uint64_t seed)
+           bool joins, std::uint64_t seed, const std::atomic<bool>* stop)
       : command_(std::move(command)),
         timeout_(static_cast<std::int64_t>(std::ceil(timeout_s * 1000))),
         window_(window ? static_cast<std::size_t>(*window) : SIZE_MAX),
         joins_(joins),
-        seed_(seed) {}
+        seed_(seed),
+        stop_(stop) {}
 
   bool joins_always() const override { return joins_; }
 
@@ -132,7 +134,7 @@ class External final : public Policy {
 
   void start(const ClusterView& view) {
     try {
-      process_.emplace(command_);
+      process_.emplace(command_, stop_);
     } catch (const ExternalError& e) {
       refuse("command", e.what());
     }
@@ -232,6 +234,7 @@ class External final : public Policy {
   std::size_t window_;
   bool joins_;
   std::uint64_t seed_;
+  const std::atomic<bool>* stop_;
   std::optional<ExternalProcess> process_;
   std::string answer_;           ///< the last one, as it came
   Json events_ = Json::array();  ///< since the last question
@@ -284,7 +287,7 @@ PolicyEntry external_entry() {
       .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
         return std::make_unique<External>(
             c.parameters.texts("command"), c.parameters.number("timeout_s"),
-            c.parameters.integer("window"), c.parameters.choice("start") == "join", c.seed);
+            c.parameters.integer("window"), c.parameters.choice("start") == "join", c.seed, c.stop);
       }};
 }
 

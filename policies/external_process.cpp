@@ -25,12 +25,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Pause = std::chrono::microseconds;
 constexpr Pause kLongestPause{20'000};
+/// How long one waits before one looks whether all is to stop.
+constexpr std::chrono::milliseconds kStopPause{50};
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
 }  // namespace
 
-ExternalProcess::ExternalProcess(const std::vector<std::string>& command) {
+ExternalProcess::ExternalProcess(const std::vector<std::string>& command,
+                                 const std::atomic<bool>* stop)
+    : stop_(stop) {
   // A pair of sockets rather than two pipes: writing to a program that has ended is then an error and
   // not a signal that ends us.
   std::array<int, 2> ends{};
@@ -44,12 +48,17 @@ ExternalProcess::ExternalProcess(const std::vector<std::string>& command) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const int error =
-      posix_spawnp(&child_, arguments.front(), &actions, nullptr, arguments.data(), environ);
+      posix_spawnp(&child_, arguments.front(), &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (error != 0) {
@@ -70,8 +79,8 @@ std::string ExternalProcess::end(std::chrono::milliseconds patience) {
   for (Pause pause{100};; pause = std::min<Pause>(2 * pause, kLongestPause)) {
     const pid_t ended = waitpid(child_, &status, WNOHANG);
     if (ended == child_ || (ended < 0 && errno != EINTR)) break;
-    if (Clock::now() >= last) {
-      kill(child_, SIGKILL);
+    if (Clock::now() >= last || stopped()) {
+      kill(-child_, SIGKILL);
       killed = true;
       while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
       }
@@ -109,10 +118,18 @@ void ExternalProcess::send_and_receive(const std::string& line, std::chrono::mil
   while (!left.empty() || received_.empty() || received_.back() != '\n') {
     const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(last - Clock::now());
     pollfd poll_one{socket_, static_cast<short>(left.empty() ? POLLIN : POLLIN | POLLOUT), 0};
-    const int ready = wait.count() <= 0 ? 0 : poll(&poll_one, 1, static_cast<int>(wait.count()));
+    const int ready =
+        wait.count() <= 0
+            ? 0
+            : poll(&poll_one, 1, static_cast<int>(std::min(wait, kStopPause).count()));
+    if (stopped()) {
+      end(std::chrono::seconds{0});
+      throw ExternalError("was stopped");
+    }
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
-      kill(child_, SIGKILL);
+      if (wait > kStopPause) continue;
+      kill(-child_, SIGKILL);
       end(std::chrono::seconds{2});
       throw ExternalError("gave no answer within " + std::to_string(timeout.count()) + " ms");
     }

@@ -51,7 +51,7 @@ std::span<const TraceEntry> trace_catalog() {
        looks_like_lucid_jobs},
       {"gavel", "Gavel's traces, in steps, from `path`; their rates from `world.path`", true, false,
        [](const TraceRequest& r, WorkloadKeys&) { return read_gavel_trace(r.path, r.rates); },
-       nullptr, true},
+       looks_like_gavel_trace, true},
       {"helios", "SenseTime Helios, Venus: cluster_log.csv, from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys&) { return read_helios(r.path); }, looks_like_helios},
       {"philly", "Microsoft Philly: cluster_job_log (JSON), from `path`", true, false,

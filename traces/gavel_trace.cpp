@@ -13,7 +13,6 @@
 #include "sim/text.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"
-#include "traces/trace_builder.hpp"
 
 namespace corun {
 namespace {
@@ -154,6 +153,29 @@ Trace parse_gavel_trace(std::string_view text, const std::string& name,
   std::istringstream in{std::string(text)};
   CsvReader csv(in, name, kColumns, form_of(text));
   return read(csv, name, rates);
+}
+
+bool looks_like_gavel_trace(const TraceHead& head) {
+  if (has_columns(head, {"arrival_s", "job_type", "scale_factor", "total_steps"})) return true;
+  std::vector<std::string_view> fields;
+  for (std::string_view rest = first_line(head.text);;) {
+    const std::size_t tab = rest.find('\t');
+    fields.push_back(rest.substr(0, tab));
+    if (tab == std::string_view::npos) break;
+    rest.remove_prefix(tab + 1);
+  }
+  for (const std::vector<std::string>& form : {kTen, kSeven}) {
+    if (fields.size() != form.size()) continue;
+    const auto has_number = [&](std::string_view column) {
+      const auto at = std::ranges::find(form, column) - form.begin();
+      return parse_number(fields[static_cast<std::size_t>(at)]).has_value();
+    };
+    if (!std::ranges::all_of(std::array{"total_steps", "scale_factor", "arrival_s"}, has_number)) {
+      continue;
+    }
+    return true;
+  }
+  return false;
 }
 
 }  // namespace corun

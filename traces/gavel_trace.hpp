@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "traces/gavel_throughputs.hpp"
-#include "traces/trace.hpp"
+#include "traces/trace_builder.hpp"
 
 /// Job traces of Gavel (Narayanan et al., OSDI 2020), in three forms:
 ///
@@ -29,5 +29,8 @@ Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates);
 /// The same from text, called `name` in messages.
 Trace parse_gavel_trace(std::string_view text, const std::string& name,
                         const GavelThroughputs* rates);
+
+/// The header of the CSV, or as many tabs as one of the other forms with numbers where they have some.
+bool looks_like_gavel_trace(const TraceHead& head);
 
 }  // namespace corun

@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +33,13 @@ TEST_P(BadConfiguration, IsRefusedInOneLineWithItsPlace) {
   for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
     EXPECT_EQ(entry.path().filename(), "bad.yaml") << "something was written";
   }
+}
+
+/// Three pods: of 12000 cpu_milli and 16384 MiB, of 6000 and 12288, the last with two GPUs.
+std::string pods_on(const std::string& cluster) {
+  return "workload: {source: openb, path: " CORUN_SOURCE_DIR
+         "/tests/fuzz/corpus/openb/small.csv}\ncluster: {" +
+         cluster + "}\npolicies: [fcfs, fgd]\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -75,6 +83,12 @@ INSTANTIATE_TEST_SUITE_P(
              "policies:\n  - fcfs\n  - {name: max-packing, bin: [J15-32, J15-562, J15-716, "
              "J12-256, J11-256]}\n",
              ":4:12: ", "broke the rule 'over-commit'"},
+        Case{"PodOfTooManyGpus", pods_on("nodes: 4"),
+             ":3:18: ", "job 'p2' asks for 2 GPUs, a node has 1, and fgd places a pod on one node"},
+        Case{"PodOfTooMuchCpu", pods_on("gpus_per_node: 2, cpu_milli_per_node: 11999"),
+             ":3:18: ", "job 'p0' asks for 12000 cpu_milli, a node has 11999, and fgd"},
+        Case{"PodOfTooMuchMemory", pods_on("gpus_per_node: 2, memory_mib_per_node: 16383"),
+             ":3:18: ", "raise cluster.memory_mib_per_node"},
         Case{"UnknownJobInBin", "policies: [{name: max-packing, bin: [J7-206]}]\n",
              ":1:37: ", "did you mean 'J7-20"},
         Case{"UnknownCluster", "policies: [{name: balance, pairing: given, order: [[0, 7]]}]\n",
@@ -129,6 +143,50 @@ TEST(BadFlags, CudaWithoutAUsableGpuIsItsOwnExitCode) {
   const test::Outcome outcome = test::run_corun({"replay", "--device", "cuda"});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_EQ(outcome.err.rfind("--device cuda: ", 0), 0U) << outcome.err;
+}
+
+// A node list whose nodes each lack something else; what does fit runs.
+TEST(PodsOnANodeList, WhatNoNodeHasTogetherIsToldAtTheStart) {
+  const test::TemporaryDirectory directory;
+  directory.write(
+      "pods.csv",
+      "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,creation_time,deletion_time\n"
+      "small,1000,1000,1,500,,0,10\n"
+      "wide,9000,1000,2,1000,T4,0,10\n");
+  const std::vector<std::string> replay = {"replay", "--quiet",
+                                           "--set",  "workload={source: openb, path: pods.csv}",
+                                           "--set",  "cluster.path=nodes.csv",
+                                           "--set",  "replications=1",
+                                           "--set",  "policies=[best-fit]"};
+  const std::string header = "sn,cpu_milli,memory_mib,gpu,model\n";
+  directory.write("nodes.csv",
+                  header + "a,8000,64000,2,T4\nb,16000,64000,1,T4\nc,16000,64000,2,P4\n");
+  test::Outcome outcome = test::run_corun(replay, directory.path());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err.rfind("--set policies=[best-fit]: job 'wide' asks for 2 GPUs of T4, 9000 "
+                              "cpu_milli and 1000 MiB of main memory, which no node has together",
+                              0),
+            0U)
+      << outcome.err;
+  directory.write("nodes.csv", header + "a,9000,64000,2,T4\nb,16000,64000,1,P4\n");
+  outcome = test::run_corun(replay, directory.path());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+}
+
+// Nobody asked for kube-default: the comparison does without it and says so.
+TEST(PodsInTheDefaultComparison, APolicyThatCannotPlaceThemIsLeftOut) {
+  const test::TemporaryDirectory directory;
+  directory.write("jobs.csv", "job,submit_s,solo_s,cpu_milli\nhungry,0,10,32001\n");
+  const test::Outcome outcome =
+      test::run_corun({"replay", "--set", "workload={source: csv, path: jobs.csv}", "--set",
+                       "replications=1", "--format", "csv"},
+                      directory.path());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("job 'hungry' asks for 32001 cpu_milli, a node has 32000, and "
+                             "kube-default places a pod on one node: left out of the default"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.out.find("kube-default"), std::string::npos) << outcome.out;
 }
 
 }  // namespace

@@ -189,6 +189,46 @@ TEST(SvgChart, LogarithmicAxesSkipWhatHasNoLogarithm) {
   EXPECT_NEAR(xs[2] - xs[1], xs[1] - xs[0], 0.2);
 }
 
+TEST(SvgChart, PanelsStandInRowsUnderOneLegend) {
+  LineChart chart{"t", "", {}, 2, true};
+  for (const char* title : {"one", "two", "three"}) {
+    chart.panels.push_back(
+        {title, "", "", false, false, {{"a", {{0, 1}, {1, 2}}}, {"b", {{0, 2}}}}});
+  }
+  const Tree svg = checked(svg_line_chart(chart));
+  std::map<std::string, SvgPoint> at;
+  std::size_t names = 0;
+  for (const auto& [name, e] : svg) {
+    if (name != "text") continue;
+    at[e.data()] = {attribute(e, "x"), attribute(e, "y")};
+    names += e.data() == "a" ? 1 : 0;
+  }
+  EXPECT_EQ(names, 1U);
+  EXPECT_EQ(at.at("one").y, at.at("two").y);
+  EXPECT_EQ(at.at("one").x, at.at("three").x);
+  EXPECT_GT(at.at("three").y, at.at("one").y + chart.plot_high);
+  EXPECT_LT(at.at("a").y, at.at("one").y);
+}
+
+TEST(SvgChart, WordsMakeAnAxisAndSeriesMayLackLineOrMarks) {
+  LineChart chart{"", "", {{"p", "", "", false, false, {}, {"first", "second"}}}};
+  chart.panels[0].series.push_back({"", {{0, 1}, {1, 2}, {2, 3}}, false});  // there is no third
+  Tree svg = checked(svg_line_chart(chart));
+  EXPECT_TRUE(has_text(svg, "first") && has_text(svg, "second"));
+  EXPECT_EQ(count(svg, "circle"), 2U);
+  EXPECT_EQ(count(svg, "polyline"), 0U);
+  chart.panels[0].series[0].line = true;
+  chart.panels[0].series[0].marks = false;
+  svg = checked(svg_line_chart(chart));
+  EXPECT_EQ(count(svg, "circle"), 0U);
+  EXPECT_EQ(count(svg, "polyline"), 1U);
+  // With little room they stand in several lines, and none is cut that can be spared.
+  chart.panels[0].x_names = {"kube-default", "min-slowdown", "max-packing", "opposites"};
+  chart.plot_wide = 200;
+  svg = checked(svg_line_chart(chart));
+  EXPECT_TRUE(has_text(svg, "min-slowdown") && has_text(svg, "max-packing"));
+}
+
 TEST(SvgChart, SeriesAreToldApartByColourAndMark) {
   LineChart chart{"", "", {{"", "", "", false, false, {}}}};
   for (int s = 0; s < 8; ++s)
@@ -305,7 +345,7 @@ TEST(SvgChart, RandomChartsStayInside) {
       return (rng.uniform() - (run % 2 == 0 ? 0.0 : 0.5)) * scale;
     };
     BoxChart box{word(), word(), {}};
-    LineChart line{word(), word(), {}};
+    LineChart line{word(), word(), {}, below(4), below(2) == 0};
     BarChart bar{word(), word(), word(), static_cast<int>(below(4)), {}};
     for (std::size_t p = below(4); p > 0; --p) {
       BoxPanel bp{word(), word(), word(), {}};
@@ -315,8 +355,9 @@ TEST(SvgChart, RandomChartsStayInside) {
       }
       box.panels.push_back(bp);
       LinePanel lp{word(), word(), word(), below(2) == 0, below(2) == 0, {}};
+      for (std::size_t n = below(3) == 0 ? below(12) : 0; n > 0; --n) lp.x_names.push_back(word());
       for (std::size_t s = below(12); s > 0; --s) {
-        LineSeries series{word(), {}};
+        LineSeries series{word(), {}, below(3) > 0, below(3) > 0};
         for (std::size_t n = below(15); n > 0; --n) {
           series.points.push_back({value(), value(), value(), value()});
         }

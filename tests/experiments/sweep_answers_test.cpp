@@ -187,7 +187,26 @@ TEST(SweepAnswers, PoliciesThatSomePointsLackAreLeftOutAndNamed) {
 TEST(SweepAnswers, ShownAsTextJsonCsvAndPicture) {
   const SweepResults results = results_of(kGrid, {"a", "b"}, 5, known_truth);
   const SweepAnswers answers = answer_sweep(results, {Metric::kIsd, Metric::kPs});
-  EXPECT_NE(answers_table(results, answers).find("2 of 2 significant"), std::string::npos);
+  const std::string table = answers_table(results, answers);
+  EXPECT_NE(table.find("\n2 of 2 differences between two policies are significant (*) at 5 %"),
+            std::string::npos)
+      << table;
+  // Each metric has its policies, the best first, and then what moves it.
+  const std::size_t isd = table.find("\nisd %, less is better\n  policy  mean [95 %]");
+  const std::size_t ps = table.find("\nps %, more is better\n  policy  mean [95 %]");
+  ASSERT_NE(isd, std::string::npos) << table;
+  ASSERT_NE(ps, std::string::npos) << table;
+  const std::string first = table.substr(isd, ps - isd);
+  EXPECT_LT(first.find("\n  a  "), first.find("\n  b  ")) << first;
+  EXPECT_NE(first.find("  10.0 [9.9"), std::string::npos) << first;  // b - a
+  EXPECT_NE(first.find("what moves it"), std::string::npos);
+  const std::string second = table.substr(ps);
+  EXPECT_LT(second.find("\n  b  "), second.find("\n  a  ")) << second;
+  EXPECT_NE(second.find("  -5.01 [-5.0"), std::string::npos) << second;
+  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+    end = table.find('\n', at);
+    EXPECT_LE(std::min(end, table.size()) - at, 115U) << table.substr(at, end - at);
+  }
   const auto json = answers_json(results, answers);
   EXPECT_EQ(json["best"][0]["policy"], "a");
   EXPECT_EQ(json["effects"].size(), 2 * (3 + 2 * 2));
@@ -197,7 +216,27 @@ TEST(SweepAnswers, ShownAsTextJsonCsvAndPicture) {
   EXPECT_NE(csv.find("\nbest,isd,a,,"), std::string::npos) << csv;
   const std::string figure = answers_figure(results, answers);
   EXPECT_EQ(figure.rfind("<svg", 0), 0U);
-  EXPECT_NE(figure.find("Effect of cluster.nodes"), std::string::npos);
+  for (const char* title :
+       {">isd % (less is better)<", ">ps % (more is better)<", ">isd % by cluster.nodes<",
+        ">ps % by belief.known<", ">ps % against isd %, point by point<"}) {
+    EXPECT_NE(figure.find(title), std::string::npos) << title;
+  }
+}
+
+TEST(SweepAnswers, WordsAreDrawnAndWhoNeverSharesIsSaid) {
+  const SweepResults results =
+      results_of("sweep: {grid: {world.fallback: [contention, cluster-mean]}}\n", {"alone", "mine"},
+                 4, [](std::size_t p, std::size_t q, std::size_t r) {
+                   const double isd = q == 0 ? 0 : 0.1 + 0.1 * static_cast<double>(p);
+                   return std::pair(isd + (q == 0 ? 0 : 0.001 * noise(r, p)), 0.2);
+                 });
+  const SweepAnswers answers = answer_sweep(results, {Metric::kIsd});
+  const std::string figure = answers_figure(results, answers);
+  EXPECT_NE(figure.find(">isd % by world.fallback<"), std::string::npos);
+  EXPECT_NE(figure.find(">cluster-mean<"), std::string::npos);
+  const std::string table = answers_table(results, answers);
+  EXPECT_NE(table.find("never shares a GPU"), std::string::npos) << table;
+  EXPECT_LT(table.find("\n  mine  "), table.find("\n  alone  ")) << table;
 }
 
 TEST(SweepAnswers, WithOneReplicationNothingIsSignificant) {

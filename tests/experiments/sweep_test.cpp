@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -385,6 +386,95 @@ TEST(Sweep, AnInputThatChangedIsNoticed) {
   const test::Outcome outcome = test::run_corun(shard, directory.path());
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err.rfind("jobs.csv: has changed since the sweep began", 0), 0U) << outcome.err;
+}
+
+// ---- what cannot run is told first ----------------------------------------------------------------
+
+/// What a sweep that nothing may have run of is refused with.
+std::string refusal_of(const std::string& text, unsigned threads) {
+  const test::TemporaryDirectory directory;
+  const SweepPlan plan = plan_of(text);
+  SweepJournalWriter writer =
+      SweepJournalWriter::create(directory.path("j"), sweep_identity(plan), "test");
+  SweepOptions options;
+  options.threads = threads;
+  std::size_t finished = 0;
+  options.on_finished = [&](std::size_t, std::size_t) { ++finished; };
+  try {
+    run_sweep(plan, writer, nullptr, options);
+  } catch (const InputError& e) {
+    EXPECT_EQ(finished, 0U);
+    return e.what();
+  }
+  return "ran";
+}
+
+TEST(Sweep, APointThatCannotRunIsToldBeforeTheFirstRuns) {
+  const std::string begin = "replications: 1\nworkload: {source: jrs-queue}\n";
+  for (const unsigned threads : {1U, 4U}) {
+    // Its experiment cannot be built, its policy refuses the mode, its names are of no job.
+    const std::string type = refusal_of(
+        begin + "sweep:\n  grid:\n    cluster.nodes: [1, 2]\n    cluster.gpu_type: [T4, Z9, Z8]\n",
+        threads);
+    EXPECT_EQ(type.rfind("s.yaml:6:28: unknown GPU type 'Z9'", 0), 0U) << type;
+    EXPECT_NE(type.find("[point 1 (cluster.nodes=1, cluster.gpu_type=Z9)]"), std::string::npos);
+    const std::string mode = refusal_of(
+        begin +
+            "policies: [fcfs]\nsweep:\n  list:\n    - {cluster.nodes: 3}\n"
+            "    - {control: {mode: rounds, round_s: 60}, 'policies[0]': kube-default}\n",
+        threads);
+    EXPECT_EQ(mode.rfind("s.yaml:7:61: policy 'kube-default'", 0), 0U) << mode;
+    EXPECT_NE(mode.find("places jobs beside running ones"), std::string::npos) << mode;
+    EXPECT_NE(mode.find("[point 1 ("), std::string::npos) << mode;
+  }
+}
+
+TEST(Sweep, AStopDuringTheTrialsIsAStop) {
+  const test::TemporaryDirectory directory;
+  const SweepPlan plan = plan_of(kSmall);
+  SweepJournalWriter writer =
+      SweepJournalWriter::create(directory.path("j"), sweep_identity(plan), "test");
+  const std::atomic<bool> stop{true};
+  SweepOptions options;
+  options.threads = 2;
+  options.stop = &stop;
+  const SweepOutcome outcome = run_sweep(plan, writer, nullptr, options);
+  EXPECT_TRUE(outcome.interrupted());
+  EXPECT_EQ(outcome.finished, 0U);
+}
+
+TEST(Sweep, WithManyPointsEveryValueIsTriedAndOfManyNumbersTheEnds) {
+  const auto all = [](const SweepPlan& plan) {
+    std::vector<std::size_t> points(plan.points());
+    std::iota(points.begin(), points.end(), 0);
+    return points;
+  };
+  const SweepPlan grid = plan_of(
+      "sweep:\n  grid:\n    cluster.nodes: [1, 2, 4, 8]\n    cluster.sharing: [time-slicing, mps]\n"
+      "    seed: [1, 2, 3, 4, 5, 6, 7, 8]\n");
+  EXPECT_EQ(points_to_check(grid, all(grid)),
+            (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 48}));
+  EXPECT_EQ(points_to_check(grid, {5, 40, 60}), (std::vector<std::size_t>{5, 40, 60}));
+
+  const SweepPlan drawn = plan_of(
+      "sweep:\n  random:\n    points: 3000\n    space:\n      belief.known: {uniform: [0, 1]}\n"
+      "      world.fallback: {choice: [contention, cluster-mean]}\n");
+  const std::vector<std::size_t> chosen = points_to_check(drawn, all(drawn));
+  EXPECT_GE(chosen.size(), 3U);
+  EXPECT_LE(chosen.size(), 4U);
+  double least = 1;
+  double greatest = 0;
+  std::set<std::string> fallbacks;
+  for (const std::size_t p : chosen) {
+    least = std::min(least, drawn.config_of(p).belief.known);
+    greatest = std::max(greatest, drawn.config_of(p).belief.known);
+    fallbacks.insert(drawn.config_of(p).world.fallback);
+  }
+  EXPECT_EQ(fallbacks.size(), 2U);
+  for (const std::size_t p : all(drawn)) {
+    EXPECT_GE(drawn.config_of(p).belief.known, least);
+    EXPECT_LE(drawn.config_of(p).belief.known, greatest);
+  }
 }
 
 // ---- the command --------------------------------------------------------------------------------

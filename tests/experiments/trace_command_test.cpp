@@ -97,6 +97,60 @@ TEST(TraceCommand, ConvertsToTheNativeFormatAndReplaysIt) {
   EXPECT_EQ(Json::parse(run.out)["jobs"], 3);
 }
 
+TEST(TraceCommand, RatesMakeGavelsStepsTime) {
+  const std::string jobs = kSource + "/examples/gavel.csv";
+  const std::string rates = kSource + "/examples/gavel_rates.json";
+  const test::TemporaryDirectory directory;
+  auto run = run_corun({"trace", "info", jobs, "--rates", rates, "--format", "json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  Json json = Json::parse(run.out);
+  EXPECT_EQ(json["format"], "gavel");  // known by how the file begins
+  EXPECT_EQ(json["jobs"], 6);
+  EXPECT_EQ(json["solo_s"]["min"], 400);   // 12000 steps at 30 a second
+  EXPECT_EQ(json["solo_s"]["max"], 2400);  // 21600 at 9: two GPUs have a rate of their own
+  EXPECT_EQ(json["gangs"][1]["jobs"], 2);
+
+  run =
+      run_corun({"trace", "info", jobs, "--rates", rates, "--format", "json", "--gpu-type", "k80"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  json = Json::parse(run.out);
+  EXPECT_EQ(json["jobs"], 4);
+  EXPECT_EQ(json["solo_s"]["max"], 9000);
+  EXPECT_NE(run.err.find("left out 2 jobs without a rate on k80"), std::string::npos) << run.err;
+
+  run = run_corun({"trace", "convert", jobs, "jobs.csv", "--rates", rates}, directory.path());
+  ASSERT_EQ(run.code, 0) << run.err;
+  WorkloadKeys keys;
+  const Trace trace = read_job_csv(directory.path("jobs.csv"), keys);
+  EXPECT_EQ(trace.names, (std::vector<std::string>{"0", "1", "2", "3", "4", "5"}));
+  EXPECT_EQ(trace.workload.jobs[2].work, std::chrono::seconds{2000});
+  EXPECT_EQ(trace.workload.jobs[2].steps, 54000);
+  EXPECT_EQ(keys.text(trace.keys[2]), "ResNet-18 (batch size 16) x2");
+  run =
+      run_corun({"trace", "generate", "more.csv", "--like", jobs, "--rates", rates, "--gpus", "4"},
+                directory.path());
+  EXPECT_EQ(run.code, 0) << run.err;
+
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& begin) {
+    const auto outcome = run_corun(arguments, directory.path());
+    EXPECT_EQ(outcome.code, 2) << begin;
+    EXPECT_TRUE(outcome.err.starts_with(begin)) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  };
+  refused({"trace", "info", jobs}, jobs + ": a trace of format 'gavel' counts steps, expected the");
+  refused({"trace", "info", jobs, "--rates", "none.json"}, "--rates: no file 'none.json'");
+  refused({"trace", "info", jobs, "--rates", jobs}, jobs + ":1:1: ");
+  refused({"trace", "info", jobs, "--rates", rates, "--gpu-type", "T4"}, "--gpu-type: found 'T4'");
+  refused({"trace", "info", jobs, "--rates", rates, "--gpu-type", "p100"},
+          rates + ":1:1: found no");
+  refused({"trace", "info", kCorpus + "csv/small.csv", "--rates", rates}, "--rates: is for traces");
+  refused({"trace", "info", kCorpus + "csv/small.csv", "--gpu-type", "K80"}, "--gpu-type: is for");
+  refused({"trace", "generate", "o.csv", "--rates", rates}, "--rates: is for the steps of --like");
+  directory.write("r.json", test::read_file(rates));
+  refused({"trace", "info", jobs, "--rates", "r.json", "-o", "r.json"}, "--output");
+  EXPECT_EQ(test::read_file(directory.path("r.json")), test::read_file(rates));
+}
+
 TEST(TraceCommand, GeneratesTheSameBytesForTheSameSeed) {
   const test::TemporaryDirectory directory;
   for (const char* name : {"a.csv", "b.csv"}) {

@@ -1,5 +1,9 @@
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <sys/wait.h>
@@ -154,6 +158,83 @@ TEST(External, ACommandMustBeGiven) {
                           "broke the rule 'answer': 'false' ended with exit code 1"),
             std::string::npos)
       << dies.err;
+}
+
+/// What the first question to this program ends with when all is to stop after 200 ms.
+std::string stopped(const std::string& python) {
+  std::atomic<bool> stop{false};
+  std::string what = "no error";
+  const auto began = std::chrono::steady_clock::now();
+  {
+    ExternalProcess process({"python3", "-c", python}, &stop);
+    const std::jthread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds{200});
+      stop = true;
+    });
+    try {
+      process.ask("{}", std::chrono::minutes{5});
+    } catch (const ExternalError& e) {
+      what = e.what();
+    }
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::minutes{2});
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the program was not reaped";
+  return what;
+}
+
+TEST(External, AStopEndsTheWaitAndTheProgram) {
+  EXPECT_EQ(stopped("import time; time.sleep(1000)"), "was stopped");
+  // Nor does it matter that it will not end by itself.
+  EXPECT_EQ(stopped("import signal, time\n"
+                    "for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\n"
+                    "  signal.signal(s, signal.SIG_IGN)\n"
+                    "time.sleep(1000)"),
+            "was stopped");
+}
+
+// As Ctrl-C: the run is interrupted, not wrong, and the program and what it has started are gone.
+TEST(External, AnInterruptEndsTheRunAtOnce) {
+  const TemporaryDirectory directory;
+  directory.write("policy.sh",
+                  "read -r hello\n"
+                  "echo '{\"protocol\": \"corun-policy\", \"version\": 1}'\n"
+                  "read -r question\n"
+                  "sleep 1000 &\n"
+                  "echo $$ $! > pids.new && mv pids.new pids\n"
+                  "wait\n");
+  const pid_t corun = fork();
+  ASSERT_GE(corun, 0);
+  if (corun == 0) {
+    if (chdir(directory.path().c_str()) == 0) {
+      execl(CORUN_PROGRAM, CORUN_PROGRAM, "replay", "--quiet", "--set",
+            "policies=[{name: external, command: [sh, policy.sh], timeout_s: 1000}]", "--set",
+            "replications=1", nullptr);
+    }
+    _exit(99);
+  }
+  for (int i = 0; i < 6000 && !std::ifstream(directory.path("pids")); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  pid_t shell = 0;
+  pid_t sleeper = 0;
+  std::ifstream(directory.path("pids")) >> shell >> sleeper;
+  ASSERT_GT(sleeper, 0);
+  kill(corun, SIGINT);
+  int status = 0;
+  ASSERT_EQ(waitpid(corun, &status, 0), corun);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(kill(shell, 0), -1);
+  // Whoever reaps orphans here may need a moment; a zombie is as good as gone.
+  const auto is_gone = [&] {
+    std::string line;
+    std::ifstream stat("/proc/" + std::to_string(sleeper) + "/stat");
+    return !std::getline(stat, line) || line.find(") Z ") != std::string::npos;
+  };
+  for (int i = 0; i < 500 && !is_gone(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  EXPECT_TRUE(is_gone());
 }
 
 }  // namespace

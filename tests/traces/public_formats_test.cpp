@@ -319,6 +319,9 @@ TEST(TraceCatalog, RecognisesEveryFormatByHowItBegins) {
            {"philly/small.json", "philly"},
            {"pai-simulator/small.csv", "pai-simulator"},
            {"openb/small.csv", "openb"},
+           {"gavel/small.csv", "gavel"},
+           {"gavel/seven.tsv", "gavel"},
+           {"gavel/ten.tsv", "gavel"},
            {"muri/small.csv", "muri"},
            {"swf/small.swf", "swf"}}) {
     EXPECT_EQ(recognise_trace(sample(file)).name, format) << file;

@@ -17,7 +17,7 @@ namespace corun::CORUN_GPU {
 // ---- kernels ------------------------------------------------------------------------------------
 
 /// One of two, number by number: structures that are chosen as a whole end up in memory.
-CORUN_FORMULA Divisor pick(bool first, const Divisor& a, const Divisor& b) {
+CORUN_FORMULA SoloTime pick(bool first, const SoloTime& a, const SoloTime& b) {
   return {first ? a.value : b.value, first ? a.inverse : b.inverse};
 }
 CORUN_FORMULA SpeedBelief pick(bool first, const SpeedBelief& a, const SpeedBelief& b) {
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
   __syncthreads();
 
   typename View::Job own[kRows];
-  Divisor own_solo[kRows];
+  SoloTime own_solo[kRows];
   CORUN_UNROLL
   for (unsigned r = 0; r < kRows; ++r) {
     // Rows beyond the last repeat it, and are written nowhere.
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
       const std::uint32_t j = base + s * kThreads + thread;
       if (j >= j1) break;
       const typename View::Job partner = view.job(j);
-      const Divisor partner_solo = solo.of(j);
+      const SoloTime partner_solo = solo.of(j);
       const double price = ranking.prices != nullptr ? ranking.prices[j] : 0;
       CORUN_UNROLL
       for (unsigned r = 0; r < kRows; ++r) {

@@ -19,7 +19,7 @@ void costs_of(const View& given, const SoloView& solos, double risk, const PairT
   const CostFormula<kRisky, kObjective> cost{risk};
   for (std::size_t i = tile.i0; i < tile.i1; ++i) {
     const typename View::Job own = view.job(i);
-    const Divisor own_solo = solo.of(i);
+    const SoloTime own_solo = solo.of(i);
     const std::size_t from = i + 1 > tile.j0 ? i + 1 : tile.j0;
     double* const row = out + (i - tile.i0) * (tile.j1 - tile.j0);
 #pragma GCC ivdep

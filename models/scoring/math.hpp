@@ -69,22 +69,35 @@ CORUN_FORMULA double from_bits(std::uint64_t bits) {
 #endif
 }
 
-/// a / b, rounded as IEEE wants it, where a number `y` near 1 / b is at hand (within some units of the
-/// last place). Preconditions, so that a vector unit may multiply instead: b and a / b lie within
-/// 2^-900 .. 2^900 in magnitude, or a is 0 (the sign of a quotient of 0 is open), or one of them is NaN.
-///
-/// Dividers are slow, and wide units have no more of them: with CORUN_DIVIDE_BY_FMA (translation units
-/// for processors with that instruction) the reciprocal is rounded right by one step of Newton's, and the
-/// quotient is put right by its exact remainder (Markstein, "Computation of elementary functions on the
-/// IBM RISC System/6000 processor", 1990). tests/models/scoring_test.cpp compares with `/`.
-CORUN_FORMULA double divide(double a, double b, [[maybe_unused]] double y) {
+// Dividers are slow, and wide units have no more of them. Units with fma (CORUN_DIVIDE_BY_FMA, the GPU)
+// multiply by a reciprocal instead and put the quotient right by its exact remainder (Markstein,
+// "Computation of elementary functions on the IBM RISC System/6000 processor", 1990). Preconditions:
+// b and a / b lie within 2^-900 .. 2^900 in magnitude, or a is 0 (the sign of a quotient of 0 is open),
+// or one of them is NaN. tests/models/scoring_math_test.cpp compares with `/`.
+
+/// a / b, rounded as IEEE wants it; `inverse` is 1 / b, rounded so.
+CORUN_FORMULA double quotient(double a, double b, [[maybe_unused]] double inverse) {
 #if defined(CORUN_DIVIDE_BY_FMA) || defined(__CUDA_ARCH__)
-  const double reciprocal = fma(y, fma(-b, y, 1.0), y);
-  const double q = a * reciprocal;
-  return fma(fma(-b, q, a), reciprocal, q);
+  const double q = a * inverse;
+  return fma(fma(-b, q, a), inverse, q);
 #else
   return a / b;
 #endif
+}
+
+/// The same where a number `y` near 1 / b is at hand, within some units of the last place: one step of
+/// Newton's rounds it right. Not where all 52 digits of b are ones (is_all_ones): there 1 / b lies just above
+/// the middle of a power of two and its successor, too near for the step to tell.
+CORUN_FORMULA double divide(double a, double b, [[maybe_unused]] double y) {
+#if defined(CORUN_DIVIDE_BY_FMA) || defined(__CUDA_ARCH__)
+  return quotient(a, b, fma(y, fma(-b, y, 1.0), y));
+#else
+  return a / b;
+#endif
+}
+CORUN_FORMULA bool is_all_ones(double b) {
+  constexpr std::uint64_t kDigits = 0x000fffffffffffffULL;
+  return (bits_of(b) & kDigits) == kDigits;
 }
 
 /// e^x, within 1 unit of the last place; 0 and infinity beyond the range, subnormal numbers included.

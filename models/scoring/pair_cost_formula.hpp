@@ -9,14 +9,23 @@
 /// From the speeds of two jobs to what their pair costs (DESIGN section 3), once for every device.
 namespace corun {
 
-/// A number that is divided by, with its reciprocal but for some rounding (math::divide).
+/// A number that is divided by, with its reciprocal but for some rounding.
 struct Divisor {
   double value = 1;
   double inverse = 1;
 };
-CORUN_FORMULA Divisor divisor(double value) { return {value, 1 / value}; }
 CORUN_FORMULA double over(double a, const Divisor& b) {
   return math::divide(a, b.value, b.inverse);
+}
+
+/// Solo time [s] of a job, or of two together, with its reciprocal as IEEE rounds it.
+struct SoloTime {
+  double value = 1;
+  double inverse = 1;
+};
+CORUN_FORMULA SoloTime solo_time(double seconds) { return {seconds, 1 / seconds}; }
+CORUN_FORMULA double over(double a, const SoloTime& b) {
+  return math::quotient(a, b.value, b.inverse);
 }
 
 /// Two jobs that start together, with speeds while both are resident; the survivor then runs at 1.
@@ -29,8 +38,9 @@ struct PairCost {
 };
 
 /// Solo times [s], their sum, and speeds; all above 0.
-CORUN_FORMULA PairCost pair_cost(const Divisor& solo_a, const Divisor& solo_b, const Divisor& solo,
-                                 const Divisor& speed_a, const Divisor& speed_b) {
+CORUN_FORMULA PairCost pair_cost(const SoloTime& solo_a, const SoloTime& solo_b,
+                                 const SoloTime& solo, const Divisor& speed_a,
+                                 const Divisor& speed_b) {
   const double alone_a = over(solo_a.value, speed_a);  // if the company stayed to the end
   const double alone_b = over(solo_b.value, speed_b);
   const bool a_ends_first = alone_a <= alone_b;
@@ -47,8 +57,8 @@ CORUN_FORMULA PairCost pair_cost(const Divisor& solo_a, const Divisor& solo_b, c
 
 /// The same from plain numbers.
 CORUN_FORMULA PairCost pair_cost(double solo_a_s, double solo_b_s, double speed_a, double speed_b) {
-  return pair_cost(divisor(solo_a_s), divisor(solo_b_s), divisor(solo_a_s + solo_b_s),
-                   divisor(speed_a), divisor(speed_b));
+  return pair_cost(solo_time(solo_a_s), solo_time(solo_b_s), solo_time(solo_a_s + solo_b_s),
+                   {speed_a, 1 / speed_a}, {speed_b, 1 / speed_b});
 }
 
 /// Expected cost at the median speeds. `kSpreads`: with its standard deviations, to first order: half
@@ -56,9 +66,9 @@ CORUN_FORMULA PairCost pair_cost(double solo_a_s, double solo_b_s, double speed_
 /// steps are relative and not beyond a factor of e^2, so that no speed drops to 0. Nobody is believed
 /// to run faster in company than alone: what a model says beyond is noise.
 template <bool kSpreads>
-CORUN_FORMULA PairBelief believed_cost(const Divisor& solo_a, const Divisor& solo_b,
+CORUN_FORMULA PairBelief believed_cost(const SoloTime& solo_a, const SoloTime& solo_b,
                                        const SpeedBelief& a, const SpeedBelief& b) {
-  const Divisor solo = divisor(solo_a.value + solo_b.value);
+  const SoloTime solo = solo_time(solo_a.value + solo_b.value);
   const auto at_most_1 = [](double speed, double inverse) {
     return Divisor{math::min(1.0, speed), math::max(1.0, inverse)};
   };
@@ -99,7 +109,7 @@ CORUN_FORMULA PairBelief believed_cost(const Divisor& solo_a, const Divisor& sol
 struct SoloView {
   const double* seconds = nullptr;
   const double* inverse = nullptr;  ///< 1 / seconds
-  CORUN_FORMULA Divisor of(std::size_t job) const { return {seconds[job], inverse[job]}; }
+  CORUN_FORMULA SoloTime of(std::size_t job) const { return {seconds[job], inverse[job]}; }
 };
 
 /// objective_cost() of the pairs of a batch. Where a solo time is not known both count as equally long.
@@ -108,11 +118,11 @@ template <bool kRisky, Objective kObjective>
 struct CostFormula {
   double risk = 0;
 
-  CORUN_FORMULA double operator()(const Divisor& solo_a, const Divisor& solo_b,
+  CORUN_FORMULA double operator()(const SoloTime& solo_a, const SoloTime& solo_b,
                                   const SpeedBelief& a, const SpeedBelief& b) const {
     const bool known = solo_a.value == solo_a.value && solo_b.value == solo_b.value;
-    const auto or_1 = [&](const Divisor& solo) {
-      return Divisor{known ? solo.value : 1.0, known ? solo.inverse : 1.0};
+    const auto or_1 = [&](const SoloTime& solo) {
+      return SoloTime{known ? solo.value : 1.0, known ? solo.inverse : 1.0};
     };
     return objective_cost(CostRule{kObjective, kRisky ? risk : 0.0},
                           believed_cost<kRisky>(or_1(solo_a), or_1(solo_b), a, b));

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "models/scoring/math.hpp"
 #include "models/scoring/top_lists.hpp"
 
 namespace corun {
@@ -26,7 +27,7 @@ constexpr std::size_t kMostKinds = 4096;
 bool ordinary(double x) {
   constexpr double kLeast = 1e-200;
   constexpr double kMost = 1e200;
-  return x >= kLeast && x <= kMost;
+  return x >= kLeast && x <= kMost && !math::is_all_ones(x);
 }
 bool all_ordinary(std::span<const double> numbers) {
   return std::all_of(numbers.begin(), numbers.end(), ordinary);

@@ -68,6 +68,8 @@ class LiveBackend final : public ClusterBackend {
 
   /// All runs so far, in order of their end.
   const std::vector<LiveRun>& runs() const { return runs_; }
+  /// Ends all jobs and waits for them.
+  void stop_all();
   /// As SimulatedBackend's; jobs that did not finish are failed ones.
   RunRecord take_record();
 
@@ -84,7 +86,6 @@ class LiveBackend final : public ClusterBackend {
   void launch(std::span<Active* const> starting);
   void let_in(GpuId gpu);
   LiveRun run_of(const Active& active) const;
-  void stop_all();
   void sample();
 
   const corun::Workload& workload_;

@@ -459,7 +459,8 @@ int run_command(const std::vector<std::string>& arguments) {
     options.memory_reserve_mib = config.memory_reserve_mib;
     options.output = policy_file(config.output + "/output", result.label, "");
     options.stop = &stop;
-    const std::unique_ptr<Policy> decides = experiment.make_policy(*trace, 0, policy, *world);
+    const std::unique_ptr<Policy> decides =
+        experiment.make_policy(*trace, 0, policy, *world, &stop);
     LiveBackend backend(experiment.cluster(), trace->workload, std::move(jobs), session, nvml, gpus,
                         sharing, options);
     const auto source_of = [&] {
@@ -491,7 +492,10 @@ int run_command(const std::vector<std::string>& arguments) {
       keep();  // what was finished is measured, whatever became of the GPU
       throw;
     } catch (const PolicyError& e) {
-      throw InputError(policy.place, e.what());
+      if (!stop) throw InputError(policy.place, e.what());
+      backend.stop_all();  // a program of the user's own was asked when the interrupt came
+      keep();
+      stopped = true;
     }
     // A program of the user's own is not asked twice.
     if (result.complete && policy.entry->name != "external") {

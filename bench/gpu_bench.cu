@@ -192,8 +192,8 @@ double contention_kernel_s(const Queue& queue, const InterferenceModel& model) {
   return seconds(stream, [&] {
     cuda::top_partners<ContentionView, Cost>
         <<<cuda::blocks(n, Shape::kRows), Shape::kThreads, Shape::shared_bytes(kPartners),
-           stream>>>(held.view(), SoloView{times.data(), inverse.data()}, Cost{},
-                     cuda::Ranking{n}, 0, n, 0, n, false, kPartners, cost.data(), position.data());
+           stream>>>(held.view(), SoloView{times.data(), inverse.data()}, Cost{}, cuda::Ranking{n},
+                     0, n, 0, n, false, kPartners, cost.data(), position.data());
     cuda::check_launch("scoring");
   });
 }

@@ -53,9 +53,9 @@ struct TopPartnersKernel {
 
 template <class View, class Cost>
 __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
-    top_partners(View view, SoloView solo, Cost cost, Ranking ranking, std::uint32_t i0, std::uint32_t i1,
-                 std::uint32_t j0, std::uint32_t j1, bool resume, unsigned k, double* out_cost,
-                 std::uint32_t* out_position) {
+    top_partners(View view, SoloView solo, Cost cost, Ranking ranking, std::uint32_t i0,
+                 std::uint32_t i1, std::uint32_t j0, std::uint32_t j1, bool resume, unsigned k,
+                 double* out_cost, std::uint32_t* out_position) {
   using Shape = TopPartnersKernel<Cost>;
   constexpr unsigned kThreads = Shape::kThreads;
   constexpr unsigned kRows = Shape::kRows;
@@ -243,8 +243,8 @@ class KindTableOnGpu {
         kind_(std::span(jobs.kind), stream),
         excess_(std::span(jobs.excess), stream) {}
   KindTableView view() const {
-    return {kinds_, speed_.data(), sd_.data(), inverse_.data(), kind_.data(), excess_.data(),
-            excess_.size() > 0};
+    return {kinds_,       speed_.data(),  sd_.data(),        inverse_.data(),
+            kind_.data(), excess_.data(), excess_.size() > 0};
   }
 
  private:
@@ -504,8 +504,7 @@ class Scorer final : public GpuScorer {
     });
     for (std::size_t e = 0; e < n * k; ++e) {
       const auto own = static_cast<std::uint32_t>(e / k);
-      out[e] = {position_behind(own, host_position.data()[e], ranking.jobs),
-                host_cost.data()[e]};
+      out[e] = {position_behind(own, host_position.data()[e], ranking.jobs), host_cost.data()[e]};
     }
     return out;
   }

@@ -66,8 +66,8 @@ struct KindTableJobs {
   }
   std::size_t size() const { return kind.size(); }
   KindTableView view() const {
-    return {kinds, speed.data(), sd.data(), inverse.data(), kind.data(), excess.data(),
-            !excess.empty()};
+    return {kinds,       speed.data(),  sd.data(),      inverse.data(),
+            kind.data(), excess.data(), !excess.empty()};
   }
 };
 

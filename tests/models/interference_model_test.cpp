@@ -311,8 +311,7 @@ TEST(Company, ExcessesAddUpInTheNorm) {
     std::vector<double> speeds(n);
     model.speeds(jobs, speeds);
     // (n - 1) equal excesses x: x (n - 1)^(1/p).
-    const double excess =
-        0.2 * std::pow(static_cast<double>(n - 1), 1 / kCompanyExponent);
+    const double excess = 0.2 * std::pow(static_cast<double>(n - 1), 1 / kCompanyExponent);
     for (const double s : speeds) EXPECT_NEAR(1 / s - 1, excess, 1e-12) << n;
     EXPECT_NEAR(model.predict_company(jobs)[0].hi, 1, 1e-12);
   }

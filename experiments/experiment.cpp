@@ -140,7 +140,7 @@ Duration seconds_or_zero(const std::optional<double>& s) {
 }  // namespace
 
 Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue,
-                       std::shared_ptr<Device> device, std::shared_ptr<InputCache> shared)
+                       std::shared_ptr<Device> device, const std::shared_ptr<InputCache>& shared)
     : config_(std::move(config)),
       data_directory_(std::move(data_directory)),
       inputs_read_(shared ? shared : std::make_shared<InputCache>()),

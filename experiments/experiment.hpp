@@ -79,7 +79,7 @@ class Experiment {
   /// expected).
   Experiment(Config config, std::string data_directory, std::optional<Trace> queue = {},
              std::shared_ptr<Device> device = nullptr,
-             std::shared_ptr<InputCache> shared = nullptr);
+             const std::shared_ptr<InputCache>& shared = nullptr);
 
   const Config& config() const { return config_; }
   const std::vector<PolicyInstance>& policies() const { return policies_; }

@@ -335,7 +335,7 @@ Across draw_names(SvgCanvas& canvas, const LinePanel& panel, const Plot& plot) {
   const double width = plot.right - plot.left;
   const double slot = width / static_cast<double>(panel.x_names.size());
   const std::size_t lines = name_lines(panel, width);
-  const Across x = [left = plot.left, slot](double i) { return left + (i + 0.5) * slot; };
+  Across x = [left = plot.left, slot](double i) { return left + (i + 0.5) * slot; };
   for (std::size_t i = 0; i < panel.x_names.size(); ++i) {
     const double at = x(static_cast<double>(i));
     const double to_edge = std::min(at - plot.left, plot.right - at) + kMargin;

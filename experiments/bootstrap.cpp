@@ -140,18 +140,20 @@ Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::ui
   std::vector<PolicySample> samples;
   samples.reserve(policies);
   for (const auto& of_policy : values) samples.emplace_back(of_policy);
+  // Of one replication every resample is the sample.
+  const int resamples = replications > 1 ? kResamples : 1;
   // means[b][p][m]: mean of metric m of policy p in resample b; the last one is the sample itself.
-  std::vector<std::vector<MetricValues>> means(kResamples + 1);
+  std::vector<std::vector<MetricValues>> means(static_cast<std::size_t>(resamples) + 1);
   std::vector<Unpaired> unpaired = find_unpaired(values);
-  for (Unpaired& one : unpaired) one.resampled.resize(kResamples + 1);
+  for (Unpaired& one : unpaired) one.resampled.resize(means.size());
   std::atomic<int> next{0};
   const auto resample = [&] {
     std::vector<std::uint32_t> drawn(replications);
-    for (int b = next++; b <= kResamples; b = next++) {
+    for (int b = next++; b <= resamples; b = next++) {
       Rng rng(seed, Stream::kBootstrap, static_cast<std::uint64_t>(b));
       for (std::size_t i = 0; i < replications; ++i) {
-        drawn[i] = b == kResamples ? static_cast<std::uint32_t>(i)
-                                   : rng.below(static_cast<std::uint32_t>(replications));
+        drawn[i] = b == resamples ? static_cast<std::uint32_t>(i)
+                                  : rng.below(static_cast<std::uint32_t>(replications));
       }
       const auto at = static_cast<std::size_t>(b);
       for (const PolicySample& sample : samples) means[at].push_back(sample.means(drawn));
@@ -172,7 +174,7 @@ Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::ui
     for (unsigned t = 1; t < threads; ++t) others.emplace_back(resample);
     resample();
   }
-  const std::vector<MetricValues>& sample = means[kResamples];
+  const std::vector<MetricValues>& sample = means.back();
   Comparison result;
   result.policies.resize(policies);
   result.versus.assign(policies, std::vector<MetricIntervals>(policies));
@@ -185,13 +187,13 @@ Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::ui
   for (std::size_t m = 0; m < kMetricCount; ++m) {
     for (std::size_t p = 0; p < policies; ++p) {
       resampled.clear();
-      for (int b = 0; b < kResamples; ++b) {
+      for (int b = 0; b < resamples; ++b) {
         resampled.push_back(means[static_cast<std::size_t>(b)][p][m]);
       }
       result.policies[p][m] = interval(sample[p][m], resampled);
       for (std::size_t q = 0; q < p; ++q) {
         resampled.clear();
-        for (int b = 0; b < kResamples; ++b) {
+        for (int b = 0; b < resamples; ++b) {
           const auto& mean = means[static_cast<std::size_t>(b)];
           resampled.push_back(mean[p][m] - mean[q][m]);
         }

@@ -39,20 +39,16 @@ class ObservedPolicy final : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (observation_.stop != nullptr && observation_.stop->load()) throw Interrupted{};
-    const auto start = std::chrono::steady_clock::now();
     try {
-      inner_.decide(view, out);
+      if (observation_.time_decisions) {
+        decide_timed(view, out);
+      } else {
+        inner_.decide(view, out);
+      }
     } catch (const PolicyError&) {  // one that waits for others gives up when the run is stopped
       if (observation_.stop != nullptr && observation_.stop->load()) throw Interrupted{};
       throw;
     }
-    const double took =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    run_.decide_s += took;
-    run_.longest_decision_s = std::max(run_.longest_decision_s, took);
-    if (view.pass() != pass_) end_of_pass();
-    pass_ = view.pass();
-    pass_s_ += took;
     if (out.empty()) return;
     if (const auto bound = inner_.bound()) run_.losses.add(bound->cost, bound->least);
   }
@@ -81,6 +77,17 @@ class ObservedPolicy final : public Policy {
   std::optional<PlanBound> bound() const override { return inner_.bound(); }
 
  private:
+  void decide_timed(const ClusterView& view, std::vector<Decision>& out) {
+    const auto start = std::chrono::steady_clock::now();
+    inner_.decide(view, out);
+    const double took =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    run_.decide_s += took;
+    run_.longest_decision_s = std::max(run_.longest_decision_s, took);
+    if (view.pass() != pass_) end_of_pass();
+    pass_ = view.pass();
+    pass_s_ += took;
+  }
   void show_learned(Time at) {
     if (!observation_.on_learned) return;
     const auto* recommender = dynamic_cast<const Recommender*>(&inner_);

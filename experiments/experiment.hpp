@@ -60,6 +60,8 @@ struct RunObservation {
   EventLog* log = nullptr;
   /// False: only the metrics and the usage of a run are kept, not what became of each job and episode.
   bool keep_records = true;
+  /// False: nobody reads the clock, and the run says nothing of how long its decisions took.
+  bool time_decisions = true;
   /// Called after each finished co-run and probe with the policy's knowledge base (policies that have one).
   std::function<void(Time, const KnowledgeBase&)> on_learned = {};
 };

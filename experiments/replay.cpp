@@ -92,7 +92,9 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
   std::map<std::size_t, std::exception_ptr> errors;
   std::optional<BatchReplay> batch;
   std::vector<EngineUse> engines = choose_engines(experiment, options.engine, batch);
-  const RunObservation observation{.stop = options.stop, .keep_records = options.keep_records};
+  const RunObservation observation{.stop = options.stop,
+                                   .keep_records = options.keep_records,
+                                   .time_decisions = options.time_decisions};
 
   // By policy and replication: what a GPU has done beforehand.
   std::vector<std::vector<std::optional<PolicyRun>>> ready(engines.size());

@@ -44,6 +44,8 @@ struct ReplayOptions {
   unsigned threads = 1;
   /// False where only the comparison is wanted: what became of each job is then in no replication.
   bool keep_records = true;
+  /// False where nobody asks how long decisions took.
+  bool time_decisions = true;
   EngineChoice engine = EngineChoice::kEvents;
   BatchGpuUse gpu;  ///< for the batch engine, where no records are kept; its threads are `threads`
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: finish what is running, then end

@@ -225,6 +225,7 @@ int compare_worlds(const Config& config, const CommonOptions& common, EngineChoi
     options.engine = engine;
     options.stop = &interrupted();
     options.keep_records = false;
+    options.time_decisions = false;
     options.on_finished = [&](const Replication&, std::size_t done, std::size_t total) {
       progress.update(done, total);
     };
@@ -337,6 +338,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   }
   options.stop = &interrupted();
   options.keep_records = writer != nullptr;
+  options.time_decisions = writer != nullptr || !common.quiet;
   ReplayResult result;
   {
     Progress progress("replaying", common.quiet);

@@ -248,7 +248,8 @@ class Sweep {
   bool run_unit(const Experiment& experiment, const SweepUnit& unit) {
     try {
       const Replication replication =
-          experiment.run(unit.replication, {.stop = options_.stop, .keep_records = false});
+          experiment.run(unit.replication,
+                         {.stop = options_.stop, .keep_records = false, .time_decisions = false});
       std::vector<SweepRun> runs;
       runs.reserve(replication.runs.size());
       for (const PolicyRun& run : replication.runs) runs.push_back(run_of(run));

@@ -13,6 +13,7 @@ namespace {
 /// The lowest-numbered free GPUs of a node, which has as many.
 void take(const ClusterState& state, const FreeGpus& free, NodeId node, int count,
           std::vector<GpuId>& chosen) {
+  chosen.reserve(chosen.size() + static_cast<std::size_t>(count));
   for (auto g = static_cast<std::uint32_t>(index(state.first_gpu(node))); count > 0; ++g) {
     if (!free.gpus().contains(GpuId{g})) continue;
     chosen.push_back(GpuId{g});

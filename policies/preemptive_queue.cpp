@@ -8,14 +8,14 @@ bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry
                                 std::vector<Decision>& out) {
   QueueEntry first = entry;
   first.rank += clock(view.now());
-  if (order_.empty() || !(first < *order_.rbegin())) return false;
-  FreeGpus plan = view.state().empty();
+  if (order_.empty() || !(first < order_.rbegin()->first)) return false;
+  plan_ = view.state().empty();
   std::vector<GpuId> gpus;
-  for (auto last = order_.rbegin(); last != order_.rend() && first < *last; ++last) {
-    const Running& victim = running_.at(last->job);
+  for (auto last = order_.rbegin(); last != order_.rend() && first < last->first; ++last) {
+    const Running& victim = last->second;
     if (victim.start == view.now()) continue;
-    for (const GpuId g : victim.gpus) plan.insert(g, view.gpu(g).node);
-    gpus = place(view, plan, gang);
+    for (const GpuId g : victim.gpus) plan_->insert(g, view.gpu(g).node);
+    gpus = place(view, *plan_, gang);
     if (!gpus.empty()) break;
   }
   if (gpus.empty()) return false;
@@ -33,30 +33,38 @@ bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry
 
 void PreemptiveQueue::starting(const ClusterView& view, const QueueEntry& entry,
                                const std::vector<GpuId>& gpus) {
-  Running run{entry, view.now(), gpus};
-  run.entry.rank += clock(view.now());
-  order_.insert(run.entry);
-  running_.insert_or_assign(entry.job, std::move(run));
+  if (spare_.empty()) {
+    Order one;
+    one.emplace();
+    spare_.push_back(one.extract(one.begin()));
+  }
+  Order::node_type node = std::move(spare_.back());
+  spare_.pop_back();
+  node.key() = entry;
+  node.key().rank += clock(view.now());
+  node.mapped().start = view.now();
+  node.mapped().gpus = gpus;
+  running_[entry.job] = order_.insert(std::move(node)).position;
 }
 
 void PreemptiveQueue::left(JobId job, LogKind) {
   const auto at = running_.find(job);
   if (at == running_.end()) return;
-  order_.erase(at->second.entry);
+  spare_.push_back(order_.extract(at->second));
   running_.erase(at);
 }
 
 const PreemptiveQueue::Running* PreemptiveQueue::running(JobId job) const {
   const auto at = running_.find(job);
-  return at == running_.end() ? nullptr : &at->second;
+  return at == running_.end() ? nullptr : &at->second->second;
 }
 
 void PreemptiveQueue::rank_again(JobId job, double rank, Time since) {
-  Running& run = running_.at(job);
-  order_.erase(run.entry);
-  run.entry.rank = rank;
-  run.entry.since = since;
-  order_.insert(run.entry);
+  Order::iterator& place = running_.at(job);
+  Order::node_type node = order_.extract(place);
+  node.key().rank = rank;
+  node.key().since = since;
+  place = order_.insert(std::move(node)).position;
 }
 
 }  // namespace corun

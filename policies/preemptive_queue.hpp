@@ -1,6 +1,7 @@
 #pragma once
 
-#include <set>
+#include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -22,7 +23,6 @@ class PreemptiveQueue : public QueuePolicy {
 
  protected:
   struct Running {
-    QueueEntry entry;
     Time start{0};
     std::vector<GpuId> gpus;
   };
@@ -44,8 +44,12 @@ class PreemptiveQueue : public QueuePolicy {
   void rank_again(JobId job, double rank, Time since);
 
  private:
-  std::set<QueueEntry> order_;  ///< of the running jobs
-  std::unordered_map<JobId, Running> running_;
+  using Order = std::map<QueueEntry, Running>;
+
+  Order order_;  ///< of the running jobs
+  std::unordered_map<JobId, Order::iterator> running_;
+  std::vector<Order::node_type> spare_;  ///< of jobs that have left: memory to use again
+  std::optional<FreeGpus> plan_;         ///< which GPUs there would be if some jobs went
 };
 
 }  // namespace corun

@@ -1,5 +1,6 @@
 #include "policies/queue_policy.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 
@@ -42,23 +43,20 @@ void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
            part.changes == changes_;
   };
   for (;;) {
-    std::pair<const int, Part>* first = nullptr;
-    for (auto& part : parts_) {
-      if (part.second.queue.empty()) continue;
-      if (options_.blocking == Blocking::kBackfill && refused(part.second)) continue;
-      if (first == nullptr || *part.second.queue.begin() < *first->second.queue.begin()) {
-        first = &part;
-      }
+    Part* first = nullptr;
+    for (Part& part : parts_) {
+      if (part.queue.empty()) continue;
+      if (options_.blocking == Blocking::kBackfill && refused(part)) continue;
+      if (first == nullptr || *part.queue.begin() < *first->queue.begin()) first = &part;
     }
-    if (first == nullptr || refused(first->second)) return;
-    Part& part = first->second;
-    const int gang = first->first;
+    if (first == nullptr || refused(*first)) return;
+    Part& part = *first;
     const QueueEntry entry = *part.queue.begin();
-    std::vector<GpuId> gpus = place(view, view.state().empty(), gang);
+    std::vector<GpuId> gpus = place(view, view.state().empty(), part.gang);
     if (!gpus.empty()) {
       starting(view, entry, gpus);
       out.push_back(StartGroup{{entry.job}, std::move(gpus)});
-    } else if (!make_room(view, entry, gang, out)) {
+    } else if (!make_room(view, entry, part.gang, out)) {
       part.refused = entry.job;
       part.departures = view.departures();
       part.changes = changes_;
@@ -78,15 +76,24 @@ void QueuePolicy::admit(const ClusterView& view) {
     const JobView& job = view.job(id);
     QueueEntry entry{rank(job), job.submit, next_position_++, id};
     enter(view, job, entry);
-    parts_[job.gpus].queue.insert(entry);
+    part_of(job.gpus).queue.insert(entry);
   }
   pending_ = jobs.size();
 }
 
 void QueuePolicy::move(const QueueEntry& from, const QueueEntry& to, int gang) {
-  std::set<QueueEntry>& queue = parts_[gang].queue;
+  std::set<QueueEntry>& queue = part_of(gang).queue;
   queue.erase(from);
   queue.insert(to);
+}
+
+QueuePolicy::Part& QueuePolicy::part_of(int gang) {
+  auto at = std::ranges::lower_bound(parts_, gang, {}, &Part::gang);
+  if (at == parts_.end() || at->gang != gang) {
+    at = parts_.emplace(at);
+    at->gang = gang;
+  }
+  return *at;
 }
 
 std::vector<GpuId> QueuePolicy::place(const ClusterView& view, const FreeGpus& free,

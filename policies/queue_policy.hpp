@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "policies/catalog.hpp"
@@ -27,7 +25,9 @@ struct QueueEntry {
   JobId job = kNoJob;
 
   friend bool operator<(const QueueEntry& a, const QueueEntry& b) {
-    return std::tie(a.rank, a.since, a.position) < std::tie(b.rank, b.since, b.position);
+    if (a.rank != b.rank) return a.rank < b.rank;
+    if (a.since != b.since) return a.since < b.since;
+    return a.position < b.position;
   }
 };
 
@@ -91,14 +91,17 @@ class QueuePolicy : public Policy {
  private:
   /// The waiting jobs of one gang size.
   struct Part {
+    int gang = 1;
     std::set<QueueEntry> queue;
     JobId refused = kNoJob;      ///< who found no room,
     std::size_t departures = 0;  ///< with these many departures
     std::size_t changes = 0;
   };
 
+  Part& part_of(int gang);
+
   QueueOptions options_;
-  std::map<int, Part> parts_;  ///< by gang size
+  std::vector<Part> parts_;  ///< by gang size, ascending
   std::uint64_t next_position_ = 0;
   std::size_t pending_ = 0;  ///< how many of the view's queue have been sorted in
   std::size_t changes_ = 1;

@@ -138,8 +138,9 @@ void ControlLoop::offer(JobId job) {
 
 void ControlLoop::show_what_ended() {
   for (const EpisodeRecord& episode : backend_.finished_episodes()) {
+    if (!episode.primary) continue;
     const auto ps = episode.ps();
-    if (!episode.primary || !ps) continue;
+    if (!ps) continue;
     members_.clear();
     for (const JobId j : episode.jobs) {
       const JobRecord& r = backend_.record(j);
@@ -285,22 +286,22 @@ void ControlLoop::apply(const StartGroup& decision) {
 
 void ControlLoop::apply(const Preempt& decision) {
   for (const JobId job : decision.jobs) {
-    const std::string text = "job " + std::to_string(index(job));
-    if (!jobs_.contains(job)) broken("preemption", text + " is not in the system");
+    const auto text = [job] { return "job " + std::to_string(index(job)); };
+    if (!jobs_.contains(job)) broken("preemption", text() + " is not in the system");
     const JobRecord& record = backend_.record(job);
     const auto& residents = backend_.state().gpu(record.gpu).residents;
     if (std::find(residents.begin(), residents.end(), job) == residents.end()) {
-      broken("preemption", text + " does not run");
+      broken("preemption", text() + " does not run");
     }
     if (record.last_start == backend_.now()) {
-      broken("preemption", text + " has started at this very instant");
+      broken("preemption", text() + " has started at this very instant");
     }
     if (jobs_[job].preemptions == kMostPreemptions) {
       broken("progress",
-             text + " has been preempted " + std::to_string(kMostPreemptions) +
+             text() + " has been preempted " + std::to_string(kMostPreemptions) +
                  " times: does a run last long enough to make up for what preemption costs?");
     }
-    if (!backend_.preempt(job)) broken("preemption", text + " is being profiled or probed");
+    if (!backend_.preempt(job)) broken("preemption", text() + " is being profiled or probed");
     set_back(job);
   }
 }

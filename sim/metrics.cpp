@@ -46,12 +46,14 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
 
 double mean(std::span<const double> x) { return figures::mean(x, x.size()); }
 
-/// quantile() of a sample in any order, which it reorders; linear in its size.
-double quantile_of(std::vector<double>& x, double p) {
+/// quantile() of a sample in any order, which it reorders; linear in its size. No value from `from` on
+/// is smaller than one before it, and the quantile is not among the latter; then `from` is where it is.
+double quantile_of(std::vector<double>& x, double p, std::ptrdiff_t& from) {
   if (x.empty()) return kNaN;
   const double position = p * static_cast<double>(x.size() - 1);
   const auto below = x.begin() + static_cast<std::ptrdiff_t>(position);
-  std::nth_element(x.begin(), below, x.end());
+  std::nth_element(x.begin() + from, below, x.end());
+  from = below - x.begin();
   if (below + 1 == x.end()) return *below;
   const std::array neighbours{*below, *std::min_element(below + 1, x.end())};
   return quantile(neighbours, position - std::floor(position));
@@ -160,10 +162,11 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   MetricValues v;
   v.fill(kNaN);
   const auto tails = [&](std::vector<double>& x, Metric p50) {
+    std::ptrdiff_t from = 0;
     for (int i = 0; i < 3; ++i) {
       constexpr std::array<double, 3> kLevels{0.50, 0.95, 0.99};
       v[static_cast<std::size_t>(p50) + static_cast<std::size_t>(i)] =
-          quantile_of(x, kLevels[static_cast<std::size_t>(i)]);
+          quantile_of(x, kLevels[static_cast<std::size_t>(i)], from);
     }
   };
   at(v, Metric::kIsd) = mean(isd);

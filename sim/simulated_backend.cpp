@@ -94,6 +94,7 @@ void SimulatedBackend::hand_over() {
   for (EpisodeRecord& episode : episodes_) {
     if (options_.sink != nullptr) {
       options_.sink->episode(episode);
+      spare_lists_.push_back(std::move(episode.jobs));
     } else {
       record_.episodes.push_back(std::move(episode));
     }
@@ -152,11 +153,14 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
   for (const GpuId g : gpus) slowest_gpu = std::min(slowest_gpu, state_.gpu_type(g).speed);
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
-    Running& running = jobs_[job].running;
+    Active& active = jobs_[job];
+    Running& running = active.running;
+    std::vector<GpuId> own = std::move(running.gpus);  // for its memory
+    own.assign(gpus.begin(), gpus.end());
     running = Running{};
-    running.gpus.assign(gpus.begin(), gpus.end());
-    const auto work_ns = static_cast<double>(jobs_[job].work_left.count());
-    JobRecord& record = jobs_[job].record;
+    running.gpus = std::move(own);
+    const auto work_ns = static_cast<double>(active.work_left.count());
+    JobRecord& record = active.record;
     if (record.preemptions > 0) {
       const Duration overhead = options_.preemption.save + options_.preemption.restore;
       running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
@@ -179,7 +183,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     running.has_work = work_ns > 0;
     if (running.has_work) record.run_solo = std::max(record.run_solo, kShortestRun);
     record.solo = later(record.solo, record.run_solo);
-    for (const GpuId g : gpus) occupy(job, g);
+    for (const GpuId g : gpus) occupy(job, active, g);
   }
   for (const GpuId g : gpus) devices_[index(g)].formed = state_.gpu(g).residents;
   company_changed(gpus);
@@ -207,7 +211,7 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   devices_[index(gpu)].speeds = {1.0};
   devices_[index(gpu)].provenance = Provenance::kAlone;
   if (options_.profiling_keeps_progress) jobs_[job].work_left -= work;
-  set_speed(job, speed);
+  set_speed(job, jobs_[job], speed);
 }
 
 bool SimulatedBackend::preempt(JobId job) {
@@ -333,28 +337,36 @@ void SimulatedBackend::finish_probe(GpuId gpu) {
   device.probe.reset();
 }
 
-void SimulatedBackend::occupy(JobId job, GpuId gpu) {
+void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu) {
   Device& device = devices_[index(gpu)];
   EpisodeRecord& episode = device.episode;
-  const std::vector<GpuId>& own = jobs_[job].running.gpus;
+  const std::vector<GpuId>& own = active.running.gpus;
   if (state_.gpu(gpu).residents.empty()) {
+    std::vector<JobId> list = std::move(episode.jobs);
+    if (list.capacity() == 0 && !spare_lists_.empty()) {
+      list = std::move(spare_lists_.back());
+      spare_lists_.pop_back();
+    }
+    list.clear();
     episode = EpisodeRecord{};
     episode.gpu = gpu;
     episode.start = now_;
+    episode.jobs = std::move(list);
     device.shared = own;
-    std::sort(device.shared.begin(), device.shared.end());
+    if (own.size() > 1) std::sort(device.shared.begin(), device.shared.end());
   } else {
     std::erase_if(device.shared,
                   [&](GpuId g) { return std::find(own.begin(), own.end(), g) == own.end(); });
   }
   episode.jobs.push_back(job);
-  ++jobs_[job].open_episodes;
+  ++active.open_episodes;
   state_.add(gpu, job, false);
 }
 
 void SimulatedBackend::vacate(JobId job) {
-  const std::vector<GpuId> gpus = std::move(jobs_[job].running.gpus);
-  for (const GpuId g : gpus) {
+  left_.clear();
+  left_.swap(jobs_[job].running.gpus);
+  for (const GpuId g : left_) {
     account(g);
     state_.remove(g, job);
     Device& device = devices_[index(g)];
@@ -364,7 +376,7 @@ void SimulatedBackend::vacate(JobId job) {
     finish_probe(g);
     finish_episode(g);
   }
-  company_changed(gpus);
+  company_changed(left_);
 }
 
 void SimulatedBackend::finish_episode(GpuId gpu) {
@@ -396,19 +408,24 @@ void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {
     device.provenance =
         world_.speeds({residents, device.formed, newcomer}, options_.noise_seed, device.speeds);
   }
+  const std::vector<JobId>* last = nullptr;
   for (const GpuId g : gpus) {
-    for (const JobId job : state_.gpu(g).residents) {
-      const Running& running = jobs_[job].running;
-      if (running.doomed) continue;
+    // The speed of a gang is looked for on all of its GPUs at once.
+    const auto& residents = state_.gpu(g).residents;
+    if (last != nullptr && residents == *last) continue;
+    last = &residents;
+    for (const JobId job : residents) {
+      Active& active = jobs_[job];
+      if (active.running.doomed) continue;
       double speed = std::numeric_limits<double>::infinity();
-      for (const GpuId own : running.gpus) speed = std::min(speed, speed_on(job, own));
-      if (speed != running.speed) set_speed(job, speed);
+      for (const GpuId own : active.running.gpus) speed = std::min(speed, speed_on(job, own));
+      if (speed != active.running.speed) set_speed(job, active, speed);
     }
   }
 }
 
-void SimulatedBackend::set_speed(JobId job, double speed) {
-  Running& running = jobs_[job].running;
+void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
+  Running& running = active.running;
   // The utilisation of every GPU of a gang depends on its speed: account before it changes.
   for (const GpuId g : running.gpus) account(g);
   const bool ticks = options_.tick_rule == TickRule::kProgress;
@@ -425,7 +442,7 @@ void SimulatedBackend::set_speed(JobId job, double speed) {
   running.since = worked_until;
   running.speed = speed;
   Time end = completion(running);
-  if (running.has_work) end = std::max(end, jobs_[job].record.last_start + kShortestRun);
+  if (running.has_work) end = std::max(end, active.record.last_start + kShortestRun);
   end = round_up(end, options_.tick);
   running.due = end;
   if (running.event == EventQueue::kNone) {
@@ -473,8 +490,9 @@ void SimulatedBackend::account(GpuId gpu) {
     const Profile& profile = workload_.jobs[index(j)].profile;
     util_known &= profile.gpu_util_pct.has_value();
     memory_known &= profile.mem_used_mib.has_value();
-    util += profile.gpu_util_pct.value_or(0) / 100 * jobs_[j].running.speed / type.speed;
-    if (!jobs_[j].running.doomed) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
+    const Running& running = jobs_[j].running;
+    util += profile.gpu_util_pct.value_or(0) / 100 * running.speed / type.speed;
+    if (!running.doomed) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
   }
   UsageRecord& usage = record_.usage;
   usage.busy += elapsed;

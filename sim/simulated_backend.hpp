@@ -120,11 +120,11 @@ class SimulatedBackend final : public ClusterBackend {
   void place(std::span<const JobId> jobs, std::span<const GpuId> gpus);
   void leave_probe(JobId job);
   void finish_probe(GpuId gpu);
-  void occupy(JobId job, GpuId gpu);
+  void occupy(JobId job, Active& active, GpuId gpu);
   void finish_episode(GpuId gpu);
   void vacate(JobId job);
   void company_changed(std::span<const GpuId> gpus);
-  void set_speed(JobId job, double speed);
+  void set_speed(JobId job, Active& active, double speed);
   Time completion(const Running& running) const;
   Time last_tick() const;
   double speed_on(JobId job, GpuId gpu) const;
@@ -142,7 +142,9 @@ class SimulatedBackend final : public ClusterBackend {
   JobSlots<Active> jobs_;
   std::vector<Device> devices_;
   std::vector<JobId> over_;  ///< that went, and whose episodes ended, since advance() began
-  std::vector<EpisodeRecord> episodes_;  ///< that ended since then
+  std::vector<EpisodeRecord> episodes_;          ///< that ended since then
+  std::vector<std::vector<JobId>> spare_lists_;  ///< of episodes handed over: memory to use again
+  std::vector<GpuId> left_;                      ///< the GPUs that the last job left
   std::vector<ProbeRecord> probes_;
   std::uint32_t next_group_ = 0;
   std::uint64_t next_order_ = 1;

@@ -69,6 +69,20 @@ TEST(Bootstrap, OneUndefinedMetricLeavesTheOthersAsTheyWere) {
   EXPECT_DOUBLE_EQ(after.policies[0][kFirst].mean, 14.0 / 3);
 }
 
+TEST(Bootstrap, OneReplicationIsItsOwnInterval) {
+  std::vector<std::vector<MetricValues>> values{policy({0.1}), policy({0.3})};
+  values[1][0][kFirst] = kNaN;
+  const Comparison c = compare(values, 7);
+  for (std::size_t m = 0; m < kMetricCount; ++m) {
+    const Interval& own = c.policies[0][m];
+    EXPECT_TRUE(own.mean == 0.1 && own.lo == 0.1 && own.hi == 0.1) << m;
+    if (m == kFirst) continue;
+    const Interval& d = c.versus[0][1][m];
+    EXPECT_TRUE(d.mean == 0.1 - 0.3 && d.lo == d.mean && d.hi == d.mean) << m;
+  }
+  EXPECT_TRUE(std::isnan(c.policies[1][kFirst].lo) && std::isnan(c.versus[0][1][kFirst].hi));
+}
+
 TEST(Bootstrap, NoReplicationDefinedByBothGivesNoDifference) {
   const Interval d = versus({{1, kNaN, 2}, {kNaN, 3, kNaN}}, 1, 0);
   EXPECT_TRUE(std::isnan(d.mean) && std::isnan(d.lo) && std::isnan(d.hi));

@@ -88,6 +88,20 @@ TEST(Replay, EveryJobFinishesUnderEveryPolicyAndCoverageAddsUp) {
   EXPECT_EQ(c.extrapolated, 0);
 }
 
+TEST(Replay, DecisionsAreTimedWhereSomebodyAsks) {
+  const Experiment e(small({"replications=2"}), "");
+  ReplayOptions options;
+  const ReplayResult timed = replay(e, options);
+  options.time_decisions = false;
+  const ReplayResult untimed = replay(e, options);
+  for (std::size_t p = 0; p < e.policies().size(); ++p) {
+    EXPECT_GT(decision_times(timed, p).passes(), 0) << e.policies()[p].label;
+    EXPECT_EQ(decision_times(untimed, p).passes(), 0) << e.policies()[p].label;
+    EXPECT_EQ(at(timed.replications[1].runs[p].metrics, Metric::kJctS),
+              at(untimed.replications[1].runs[p].metrics, Metric::kJctS));
+  }
+}
+
 TEST(Replay, AnotherGpuTypeIsExtrapolatedAndSaysSo) {
   const Experiment e(small({"cluster.gpu_type=A100-40GB"}), "");
   EXPECT_EQ(replayed(e).coverage.extrapolated, 1);

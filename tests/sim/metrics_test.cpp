@@ -1,5 +1,6 @@
 #include "sim/metrics.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -100,6 +101,26 @@ TEST(Metrics, TailsByHand) {
   EXPECT_DOUBLE_EQ(at(m, Metric::kQueueP95S), 9);
   EXPECT_DOUBLE_EQ(at(m, Metric::kStretchP50), 1.3);
   EXPECT_NEAR(at(m, Metric::kStretchP99), 1.3 + 0.98 * 0.2, 1e-12);
+}
+
+TEST(Metrics, TailsAreThoseOfTheSortedSample) {
+  for (const std::size_t jobs : {1U, 2U, 3U, 20U, 101U, 5000U}) {
+    RunRecord run = sample();
+    run.jobs.clear();
+    run.episodes.clear();
+    std::vector<double> jct;
+    Rng rng(7, Stream::kTest, jobs);
+    for (std::size_t j = 0; j < jobs; ++j) {
+      const Duration took{std::chrono::seconds{1 + rng.below(static_cast<std::uint32_t>(jobs))}};
+      run.jobs.push_back(record(0s, 0s, 0s, took, 60s, 60s));
+      jct.push_back(to_seconds(took));
+    }
+    std::sort(jct.begin(), jct.end());
+    const MetricValues m = compute_metrics(run);
+    EXPECT_EQ(at(m, Metric::kJctP50S), quantile(jct, 0.50)) << jobs;
+    EXPECT_EQ(at(m, Metric::kJctP95S), quantile(jct, 0.95)) << jobs;
+    EXPECT_EQ(at(m, Metric::kJctP99S), quantile(jct, 0.99)) << jobs;
+  }
 }
 
 TEST(Metrics, MakespanCountsFromTheFirstSubmit) {

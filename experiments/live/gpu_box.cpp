@@ -50,18 +50,15 @@ std::vector<std::string> refusals(const Nvml& nvml, std::size_t gpu, const GpuRu
         "its compute mode lets one process in at a time: nvidia-smi -c DEFAULT, or share by mps");
   }
   if (rules.allow_others) return reasons;
-  // Whoever runs below this process is one of ours.
-  const std::vector<ProcessInfo> own = descendants(getpid());
   std::string others;
-  for (const GpuProcess& p : nvml.processes(gpu)) {
-    const auto is_it = [&](const ProcessInfo& o) { return o.pid == p.pid; };
-    if (std::any_of(own.begin(), own.end(), is_it)) continue;
+  for (const GpuProcess& p : nvml.processes(gpu).value_or(std::vector<GpuProcess>{})) {
+    if (is_below(p.pid, getpid())) continue;  // one of ours
     others += (others.empty() ? "" : ", ") + std::to_string(p.pid);
   }
   if (!others.empty()) {
     reasons.push_back("others use it (process " + others +
                       "): wait for them, or --allow-others and measure what cannot be repeated");
-  } else if (own.empty() && nvml.read(gpu).memory_used_mib > kDriverMib) {
+  } else if (descendants(getpid()).empty() && nvml.read(gpu).memory_used_mib > kDriverMib) {
     reasons.push_back("somebody holds " +
                       std::to_string(std::lround(nvml.read(gpu).memory_used_mib)) +
                       " MiB of it, whose process the driver does not name: free it, or "
@@ -102,6 +99,8 @@ std::vector<std::size_t> choose_gpus(const Nvml& nvml, std::span<const std::int6
   return chosen;
 }
 
+bool mps_installed() { return mps_program().has_value(); }
+
 std::string mps_state() {
   int daemons = 0;
   for (const ProcessInfo& p : all_processes()) {
@@ -111,7 +110,7 @@ std::string mps_state() {
     // The kernel keeps 15 bytes of a name: daemon and server look alike.
     daemons += name == std::string(kMpsControl).substr(0, 15) ? 1 : 0;
   }
-  const std::string installed = mps_program() ? "installed" : "not installed";
+  const std::string installed = mps_installed() ? "installed" : "not installed";
   if (daemons == 0) return installed + ", no daemon runs";
   return installed + ", a daemon that is not ours runs; it is left alone";
 }

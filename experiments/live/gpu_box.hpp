@@ -28,6 +28,9 @@ std::vector<std::string> refusals(const Nvml& nvml, std::size_t gpu, const GpuRu
 std::vector<std::size_t> choose_gpus(const Nvml& nvml, std::span<const std::int64_t> asked,
                                      const GpuRules& rules, const std::string& place);
 
+/// Whether there is an MPS daemon to be started.
+bool mps_installed();
+
 /// How the GPUs can be shared here, in words: whether MPS is installed, and whose daemon runs.
 std::string mps_state();
 

@@ -1,9 +1,8 @@
 #include "experiments/live/host_stats.hpp"
 
-#include <fstream>
 #include <numeric>
-#include <sstream>
-#include <string>
+#include <string_view>
+#include <utility>
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -12,61 +11,56 @@ namespace corun::live {
 
 namespace {
 
-void read_stat(HostStats& stats) {
+void read_stat(std::string_view text, HostStats& stats) {
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  std::ifstream file("/proc/stat");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string key;
-    words >> key;
+  while (!text.empty()) {
+    std::string_view line = next_line(text);
+    const std::string_view key = next_word(line);
     if (key == "cpu") {
-      for (double& value : stats.cpu_s) {
-        words >> value;
-        value /= ticks;
-      }
+      for (double& value : stats.cpu_s) value = next_number(line) / ticks;
     } else if (key == "ctxt") {
-      words >> stats.events[0];
+      stats.events[0] = next_number(line);
     } else if (key == "intr") {
-      words >> stats.events[1];
+      stats.events[1] = next_number(line);
     } else if (key == "softirq") {
-      words >> stats.events[2];
+      stats.events[2] = next_number(line);
     }
   }
   stats.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-void read_memory(HostStats::Memory& memory) {
-  std::ifstream file("/proc/meminfo");
+void read_memory(std::string_view text, HostStats::Memory& memory) {
   double reclaimable = 0;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string key;
-    double kib = 0;
-    words >> key >> kib;
-    const double bytes = kib * 1024;
-    if (key == "MemTotal:") memory.total = bytes;
-    if (key == "MemAvailable:") memory.available = bytes;
-    if (key == "MemFree:") memory.free = bytes;
-    if (key == "Active:") memory.active = bytes;
-    if (key == "Inactive:") memory.inactive = bytes;
-    if (key == "Buffers:") memory.buffers = bytes;
-    if (key == "Cached:") memory.cached = bytes;
-    if (key == "Shmem:") memory.shared = bytes;
-    if (key == "Slab:") memory.slab = bytes;
-    if (key == "SReclaimable:") reclaimable = bytes;
+  const std::array<std::pair<std::string_view, double*>, 10> wanted{
+      {{"MemTotal:", &memory.total},
+       {"MemAvailable:", &memory.available},
+       {"MemFree:", &memory.free},
+       {"Active:", &memory.active},
+       {"Inactive:", &memory.inactive},
+       {"Buffers:", &memory.buffers},
+       {"Cached:", &memory.cached},
+       {"Shmem:", &memory.shared},
+       {"Slab:", &memory.slab},
+       {"SReclaimable:", &reclaimable}}};
+  while (!text.empty()) {
+    std::string_view line = next_line(text);
+    const std::string_view key = next_word(line);
+    for (const auto& [name, bytes] : wanted) {
+      if (key == name) *bytes = next_number(line) * 1024;  // it says kB and means KiB
+    }
   }
   memory.cached += reclaimable;
   memory.used = memory.total - memory.free - memory.cached - memory.buffers;
 }
 
-void read_network(HostStats::Network& network) {
-  std::ifstream file("/proc/net/dev");
-  for (std::string line; std::getline(file, line);) {
+void read_network(std::string_view text, HostStats::Network& network) {
+  while (!text.empty()) {
+    std::string_view line = next_line(text);
     const auto colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    std::istringstream words(line.substr(colon + 1));
+    if (colon == std::string_view::npos) continue;
+    line.remove_prefix(colon + 1);
     std::array<double, 16> field{};
-    for (double& value : field) words >> value;
+    for (double& value : field) value = next_number(line);
     network.bytes_received += field[0];
     network.packets_received += field[1];
     network.errors_in += field[2];
@@ -87,15 +81,15 @@ double HostStats::total_s() const {
 
 double HostStats::busy_s() const { return total_s() - cpu_s[3] - cpu_s[4]; }
 
-HostStats read_host_load() {
+HostStats HostReader::load() {
   HostStats stats;
-  read_stat(stats);
-  read_memory(stats.memory);
+  read_stat(stat_.read(), stats);
+  read_memory(memory_.read(), stats.memory);
   return stats;
 }
 
-HostStats read_host_stats() {
-  HostStats stats = read_host_load();
+HostStats HostReader::all() {
+  HostStats stats = load();
   struct statvfs disk {};
   if (statvfs("/", &disk) == 0) {
     const auto size = static_cast<double>(disk.f_frsize);
@@ -103,7 +97,8 @@ HostStats read_host_stats() {
     stats.disk.used = static_cast<double>(disk.f_blocks - disk.f_bfree) * size;
     stats.disk.free = static_cast<double>(disk.f_bavail) * size;
   }
-  read_network(stats.network);
+  ProcFile network("/proc/net/dev");
+  read_network(network.read(), stats.network);
   return stats;
 }
 

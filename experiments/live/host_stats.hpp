@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "experiments/live/proc_file.hpp"
+
 /// Counters of the whole machine, as the Python library psutil names and computes them: PriRecT took
 /// attributes 29 to 66 of its Table I with it. What a kernel does not tell is 0.
 namespace corun::live {
@@ -31,8 +33,16 @@ struct HostStats {
   double total_s() const;
 };
 
-HostStats read_host_stats();
-/// The same without disk and network: what is taken at every sample.
-HostStats read_host_load();
+/// Reads them, again and again.
+class HostReader {
+ public:
+  /// Without disk and network: what is taken at every sample.
+  HostStats load();
+  HostStats all();
+
+ private:
+  ProcFile stat_{"/proc/stat"};
+  ProcFile memory_{"/proc/meminfo"};
+};
 
 }  // namespace corun::live

@@ -7,7 +7,7 @@
 
 #include <poll.h>
 
-#include <nlohmann/json.hpp>
+#include "experiments/live/workloads/workload_run.hpp"
 
 namespace corun::live {
 
@@ -152,17 +152,6 @@ bool looks_out_of_memory(std::string_view output, double device_used_mib, double
     if (text.find(words) != std::string::npos) return true;
   }
   return device_total_mib > 0 && device_used_mib >= kFullMemory * device_total_mib;
-}
-
-std::optional<double> told_rate(std::string_view output) {
-  while (output.ends_with('\n')) output.remove_suffix(1);
-  const std::string_view line = output.substr(output.rfind('\n') + 1);
-  if (!line.starts_with('{')) return std::nullopt;
-  const auto json = nlohmann::json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("event") || json["event"] != "end") return std::nullopt;
-  const auto rate = json.find("steady_steps_per_s");
-  if (rate == json.end() || !rate->is_number()) return std::nullopt;
-  return rate->get<double>();
 }
 
 std::vector<RunOutcome> run_together(std::span<const std::unique_ptr<JobRun>> runs,

@@ -35,7 +35,7 @@ struct RunOutcome {
   Span temperature_c;
   Span sm_clock_mhz;
   std::vector<double> attributes;  ///< JobSampler::attributes()
-  /// Throughput without warm-up, where the job tells it (told_rate()).
+  /// Throughput without warm-up, where the job tells it (workload_run.hpp: told_rate()).
   std::optional<double> steady_steps_per_s;
 
   Duration length() const { return ending.exit - ending.start; }  ///< J_c, or J_a if alone
@@ -97,10 +97,6 @@ std::string tail_of(const std::string& path, std::size_t most);
 /// Whether a job that ended badly did so for want of device memory: it says so in the last of its output
 /// (the words of CUDA, PyTorch, TensorFlow and JAX), or the GPU's memory was full.
 bool looks_out_of_memory(std::string_view output, double device_used_mib, double device_total_mib);
-
-/// `steady_steps_per_s` of the last line of a job's stdout, where that is a JSON object with "event": "end",
-/// as the built-in workloads write it.
-std::optional<double> told_rate(std::string_view output);
 
 /// Starts all of these at one instant, samples them, and waits until all are over. When `stop` becomes
 /// true, they are stopped. `after_sample`, when given, is called after every round of samples.

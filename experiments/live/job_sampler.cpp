@@ -16,27 +16,22 @@ JobSampler::JobSampler(const Nvml& nvml, std::size_t gpu, pid_t root)
       root_(root),
       baseline_mib_(nvml.read(gpu).memory_used_mib),
       memory_total_mib_(nvml.gpus()[gpu].memory_mib),
-      last_(read_host_load()) {}
+      last_(host_.load()) {}
 
 const Sample& JobSampler::sample() {
   sample_ = Sample{};
   sample_.at = monotonic_now();
   sample_.gpu = nvml_.read(gpu_);
 
-  std::vector<pid_t> pids;
   double pages = 0;
-  for (const ProcessInfo& p : descendants(root_)) {
-    pids.push_back(p.pid);
+  for (const ProcessInfo& p : glance_below(root_)) {
     pages += static_cast<double>(p.resident_pages);
     sample_.threads += p.threads;
   }
   sample_.resident_mib = pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1024 * 1024);
-  for (const GpuProcess& p : nvml_.processes(gpu_)) {
-    if (!p.memory_mib || std::find(pids.begin(), pids.end(), p.pid) == pids.end()) continue;
-    sample_.job_memory_mib = sample_.job_memory_mib.value_or(0) + *p.memory_mib;
-  }
+  sample_.job_memory_mib = job_memory_now();
 
-  const HostStats now = read_host_load();
+  const HostStats now = host_.load();
   const double elapsed = now.total_s() - last_.total_s();
   sample_.cpu_pct =
       elapsed > 0 ? std::clamp((now.busy_s() - last_.busy_s()) / elapsed * 100, 0.0, 100.0) : 0;
@@ -62,8 +57,18 @@ const Sample& JobSampler::sample() {
   return sample_;
 }
 
+std::optional<double> JobSampler::job_memory_now() {
+  std::optional<double> sum;
+  for (const GpuProcess& p : nvml_.processes(gpu_).value_or(std::vector<GpuProcess>{})) {
+    if (!is_below(p.pid, root_)) continue;
+    if (p.memory_mib) sum = sum.value_or(0) + *p.memory_mib;
+    partly_untold_ |= !p.memory_mib;
+  }
+  return partly_untold_ ? std::nullopt : sum;
+}
+
 std::optional<double> JobSampler::memory_mib() const {
-  if (job_memory_.max) return job_memory_.max;
+  if (attributed()) return job_memory_.max;
   if (!device_memory_.max) return std::nullopt;
   return std::max(*device_memory_.max - baseline_mib_, 0.0);
 }
@@ -79,7 +84,7 @@ Profile JobSampler::profile() const {
   return profile;
 }
 
-std::vector<double> JobSampler::attributes() const {
+std::vector<double> JobSampler::attributes() {
   const auto value = [](const std::optional<double>& v) {
     return v.value_or(std::numeric_limits<double>::quiet_NaN());
   };
@@ -87,7 +92,7 @@ std::vector<double> JobSampler::attributes() const {
   const auto three = [&](const Span& span) {
     for (const auto& v : {span.range(), span.max, span.min}) row.push_back(value(v));
   };
-  const HostStats host = read_host_stats();
+  const HostStats host = host_.all();
   three(cpu_);
   three(gpu_util_);
   three(host_memory_);

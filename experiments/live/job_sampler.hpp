@@ -128,21 +128,26 @@ class JobSampler {
   /// the GPU held more than before, which is the job's if it was alone.
   std::optional<double> memory_mib() const;
   /// Whether memory_mib() is by process.
-  bool attributed() const { return job_memory_.max.has_value(); }
+  bool attributed() const { return job_memory_.max.has_value() && !partly_untold_; }
   double device_memory_max_mib() const { return device_memory_.max.value_or(baseline_mib_); }
 
   /// The three features of the papers and the memory demand. Empty where nothing was sampled.
   Profile profile() const;
   /// Attributes 7 to 66, in the order of kProfileAttributes; NaN where the machine does not tell.
-  std::vector<double> attributes() const;
+  std::vector<double> attributes();
 
  private:
+  /// Sum over the job's processes; nothing as soon as the driver does not tell it of one of them.
+  std::optional<double> job_memory_now();
+
   const Nvml& nvml_;
   std::size_t gpu_;
   pid_t root_;
   double baseline_mib_;
   double memory_total_mib_;
+  HostReader host_;
   HostStats last_;
+  bool partly_untold_ = false;
   Sample sample_;
   std::size_t samples_ = 0;
   Span cpu_, gpu_util_, host_memory_, temperature_, mem_time_, power_, sm_clock_;

@@ -72,7 +72,9 @@ using Json = nlohmann::ordered_json;
 
 void add_live_options(CommandLine& command, bool runs_jobs) {
   command.own.add_options()("nvml", po::value<std::string>()->default_value(Nvml::kLibrary),
-                            "NVIDIA's management library");
+                            "NVIDIA's management library")(
+      "record", po::value<std::string>(),
+      "write everything that NVML says to this file, too (JSON lines)");
   if (runs_jobs) {
     command.own.add_options()("allow-others",
                               "use GPUs that somebody else is using; what is measured then cannot "
@@ -80,8 +82,9 @@ void add_live_options(CommandLine& command, bool runs_jobs) {
   }
 }
 
-std::string nvml_library(const po::variables_map& values) {
-  return values["nvml"].as<std::string>();
+Nvml open_nvml(const po::variables_map& values) {
+  return Nvml(values["nvml"].as<std::string>(),
+              values.count("record") != 0 ? values["record"].as<std::string>() : "");
 }
 
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
@@ -116,7 +119,7 @@ int probe_command(const std::vector<std::string>& arguments) {
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
 
-  const Nvml nvml(nvml_library(*parsed));
+  const Nvml nvml = open_nvml(*parsed);
   const std::string mps = mps_state();
   struct Use {
     std::string_view name;
@@ -125,16 +128,26 @@ int probe_command(const std::vector<std::string>& arguments) {
   const std::array<Use, 3> uses{{{"alone", {false, false, false}},
                                  {"time-slicing", {true, false, false}},
                                  {"mps", {true, true, false}}}};
-  const auto mode = [](GpuFacts::ComputeMode m) {
-    return m == GpuFacts::ComputeMode::kDefault      ? "default"
-           : m == GpuFacts::ComputeMode::kProhibited ? "prohibited"
-                                                     : "exclusive";
+  const auto reasons = [&](std::size_t gpu, const Use& use) {
+    std::vector<std::string> all = refusals(nvml, gpu, use.rules);
+    if (use.rules.mps && !mps_installed()) {
+      all.emplace_back(
+          "MPS is not installed: nvidia-cuda-mps-control, which comes with the driver, "
+          "is not in PATH");
+    }
+    return all;
+  };
+  const auto mode = [](const GpuFacts& facts, const char* untold) {
+    return facts.mode ? std::string(name_of(*facts.mode)) : untold;
   };
   const auto or_null = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
   std::ostringstream out;
   if (common.format == Format::kJson) {
-    Json json{{"driver", nvml.driver_version()},
-              {"cuda", nvml.cuda_version()},
+    const auto told = [](const std::string& text) {
+      return text.empty() ? Json(nullptr) : Json(text);
+    };
+    Json json{{"driver", told(nvml.driver_version())},
+              {"cuda", told(nvml.cuda_version())},
               {"mps", mps},
               {"gpus", Json::array()}};
     for (std::size_t g = 0; g < nvml.gpus().size(); ++g) {
@@ -149,14 +162,16 @@ int probe_command(const std::vector<std::string>& arguments) {
                {"temperature_c", or_null(now.temperature_c)},
                {"sm_clock_mhz", or_null(now.sm_clock_mhz)},
                {"mig", facts.mig ? Json(*facts.mig) : Json(nullptr)},
-               {"compute_mode", mode(facts.mode)},
-               {"processes", Json::array()},
+               {"compute_mode", facts.mode ? Json(name_of(*facts.mode)) : Json(nullptr)},
+               {"processes", nullptr},
                {"refused", Json::object()}};
-      for (const GpuProcess& p : nvml.processes(g)) {
-        gpu["processes"].push_back({{"pid", p.pid}, {"memory_mib", or_null(p.memory_mib)}});
+      if (const auto processes = nvml.processes(g)) {
+        gpu["processes"] = Json::array();
+        for (const GpuProcess& p : *processes) {
+          gpu["processes"].push_back({{"pid", p.pid}, {"memory_mib", or_null(p.memory_mib)}});
+        }
       }
-      for (const Use& use : uses)
-        gpu["refused"][std::string(use.name)] = refusals(nvml, g, use.rules);
+      for (const Use& use : uses) gpu["refused"][std::string(use.name)] = reasons(g, use);
       json["gpus"].push_back(std::move(gpu));
     }
     out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
@@ -170,32 +185,35 @@ int probe_command(const std::vector<std::string>& arguments) {
           << csv_number(facts.memory_mib) << ',' << csv_number(now.memory_used_mib) << ','
           << (now.util_pct ? csv_number(*now.util_pct) : "") << ','
           << (now.temperature_c ? csv_number(*now.temperature_c) : "") << ','
-          << (facts.mig ? (*facts.mig ? "1" : "0") : "") << ',' << mode(facts.mode);
+          << (facts.mig ? (*facts.mig ? "1" : "0") : "") << ',' << mode(facts, "");
       for (const Use& use : uses) {
-        out << ',' << csv_text(fmt::format("{}", fmt::join(refusals(nvml, g, use.rules), "; ")));
+        out << ',' << csv_text(fmt::format("{}", fmt::join(reasons(g, use), "; ")));
       }
       out << '\n';
     }
   } else {
-    out << "driver " << nvml.driver_version() << ", CUDA up to " << nvml.cuda_version()
+    const auto told = [](const std::string& text) { return text.empty() ? "-" : text; };
+    out << "driver " << told(nvml.driver_version()) << ", CUDA up to " << told(nvml.cuda_version())
         << "; MPS: " << mps << "\n\n";
     std::vector<std::vector<std::string>> rows{
-        {"GPU", "MiB", "used", "util %", "deg C", "MIG", "compute mode"}};
+        {"GPU", "MiB", "used", "util %", "deg C", "processes", "MIG", "compute mode"}};
     for (std::size_t g = 0; g < nvml.gpus().size(); ++g) {
       const GpuFacts& facts = nvml.gpus()[g];
       const GpuReading now = nvml.read(g);
+      const auto processes = nvml.processes(g);
       rows.push_back({fmt::format("{} {}", facts.index, facts.name), shown(facts.memory_mib, 0),
                       shown(now.memory_used_mib, 0), shown(now.util_pct, 0),
-                      shown(now.temperature_c, 0), facts.mig ? (*facts.mig ? "on" : "off") : "-",
-                      mode(facts.mode)});
+                      shown(now.temperature_c, 0),
+                      processes ? std::to_string(processes->size()) : "-",
+                      facts.mig ? (*facts.mig ? "on" : "off") : "-", mode(facts, "-")});
     }
-    out << aligned(rows) << "\n";
+    out << aligned(rows) << "(-: the driver does not tell)\n\n";
     for (std::size_t g = 0; g < nvml.gpus().size(); ++g) {
       for (const Use& use : uses) {
-        const auto reasons = refusals(nvml, g, use.rules);
+        const auto why = reasons(g, use);
+        const std::string yes = nvml.processes(g) ? "yes" : "yes, if nobody else uses it";
         out << "GPU " << g << ", " << use.name << ": "
-            << (reasons.empty() ? "yes" : "refused: " + fmt::format("{}", fmt::join(reasons, "; ")))
-            << "\n";
+            << (why.empty() ? yes : "refused: " + fmt::format("{}", fmt::join(why, "; "))) << "\n";
       }
     }
   }

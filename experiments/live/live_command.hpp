@@ -18,9 +18,10 @@ int corun_command(const std::vector<std::string>& arguments);
 int run_command(const std::vector<std::string>& arguments);
 int validate_command(const std::vector<std::string>& arguments);
 
-/// --nvml, and for words that run jobs --allow-others.
+/// --nvml and --record, and for words that run jobs --allow-others.
 void add_live_options(CommandLine& command, bool runs_jobs);
-std::string nvml_library(const boost::program_options::variables_map& values);
+/// The library that --nvml names, recorded if --record says so.
+Nvml open_nvml(const boost::program_options::variables_map& values);
 
 /// Rows of texts, the first of them the header, in aligned columns; the first column to the left.
 std::string aligned(const std::vector<std::vector<std::string>>& rows);

@@ -179,8 +179,8 @@ std::string MeasuredSession::runs_text(const LiveConfig& config) const {
           << csv_number(to_seconds(o.length())) << ',' << csv_number(o.ending.cpu_s) << ','
           << o.samples << ',' << field(o.temperature_c.min) << ',' << field(o.temperature_c.max)
           << ',' << field(o.sm_clock_mhz.min) << ',' << field(o.sm_clock_mhz.max) << ','
-          << field(o.profile.mem_used_mib) << ',' << o.ending.left_behind << ','
-          << field(o.steady_steps_per_s) << '\n';
+          << (o.attributed || c.members.size() == 1 ? field(o.profile.mem_used_mib) : "") << ','
+          << o.ending.left_behind << ',' << field(o.steady_steps_per_s) << '\n';
     }
   }
   return out.str();

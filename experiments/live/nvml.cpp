@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
+#include <span>
 
 #include <dlfcn.h>
 
+#include "experiments/live/nvml_recording.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 
@@ -17,6 +20,7 @@ namespace {
 using Result = int;
 constexpr Result kSuccess = 0;
 constexpr Result kInsufficientSize = 7;
+constexpr Result kFunctionNotFound = 13;
 using Device = void*;
 
 struct Utilization {
@@ -28,18 +32,11 @@ struct Memory {
   unsigned long long free = 0;
   unsigned long long used = 0;
 };
-/// Of nvmlDeviceGetComputeRunningProcesses_v2 and _v3.
-struct ProcessInfo {
-  unsigned pid = 0;
-  unsigned long long used = 0;
-  unsigned gpu_instance = 0;
-  unsigned compute_instance = 0;
-};
-/// Of the function without a version, in drivers before 450.
-struct ProcessInfoV1 {
-  unsigned pid = 0;
-  unsigned long long used = 0;
-};
+/// The largest entry in a list of processes that any driver has written (process_entries()).
+constexpr std::size_t kEntryMax = 32;
+/// Fills what the driver is to write to.
+constexpr unsigned char kUntouched = 0xA5;
+constexpr unsigned kMostProcesses = 1U << 16;
 constexpr unsigned long long kNoValue = ~0ULL;
 
 constexpr unsigned kTemperatureGpu = 0;
@@ -69,10 +66,17 @@ struct Nvml::Api {
   Result (*power_limit)(Device, unsigned*) = nullptr;
   Result (*compute_mode)(Device, unsigned*) = nullptr;
   Result (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
-  Result (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
-  Result (*processes_v1)(Device, unsigned*, ProcessInfoV1*) = nullptr;
+  /// Newest first.
+  using ProcessList = Result (*)(Device, unsigned*, void*);
+  std::vector<ProcessList> compute_processes;
+  std::vector<ProcessList> mps_processes;
+  bool initialized = false;
 
+  Api() = default;
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
   ~Api() {
+    if (initialized) shutdown();
     if (library != nullptr) dlclose(library);
   }
   std::string why(Result result) const {
@@ -81,6 +85,13 @@ struct Nvml::Api {
   template <typename F>
   void find(F& function, const char* symbol) {
     function = reinterpret_cast<F>(dlsym(library, symbol));
+  }
+  void find_all(std::vector<ProcessList>& functions, const std::string& symbol) {
+    for (const char* version : {"_v3", "_v2", ""}) {
+      ProcessList function = nullptr;
+      find(function, (symbol + version).c_str());
+      if (function != nullptr) functions.push_back(function);
+    }
   }
 };
 
@@ -98,9 +109,64 @@ std::optional<double> milliwatts(const std::optional<double>& value) {
   return value ? std::optional(*value / 1000) : std::nullopt;
 }
 
+/// What the driver wrote to `bytes`: `count` entries, each with pid at 0 and memory at 8. Their size is
+/// measured by what is still untouched, as it does not follow from the name of the call: 16 bytes in the
+/// calls without a version; 24 (GPU instance, compute instance) in _v2 and _v3; but 32 (protected memory) in
+/// _v3 of drivers 535.43 to 535.86. Nothing where it is none of these.
+std::optional<std::vector<GpuProcess>> process_entries(std::span<const unsigned char> bytes,
+                                                       unsigned count) {
+  std::size_t written = bytes.size();
+  while (written > 0 && bytes[written - 1] == kUntouched) --written;
+  std::vector<GpuProcess> found;
+  if (count == 0) return found;
+  const std::size_t size = written / count;
+  if (size * count != written || (size != 16 && size != 24 && size != 32)) return std::nullopt;
+  for (std::size_t i = 0; i < count; ++i) {
+    unsigned pid = 0;
+    unsigned long long used = 0;
+    std::memcpy(&pid, &bytes[i * size], sizeof pid);
+    std::memcpy(&used, &bytes[i * size + 8], sizeof used);
+    GpuProcess p;
+    p.pid = static_cast<pid_t>(pid);
+    if (used != kNoValue) p.memory_mib = static_cast<double>(used) / kMib;
+    found.push_back(p);
+  }
+  return found;
+}
+
+template <typename F>
+std::optional<std::vector<GpuProcess>> process_list(const std::vector<F>& functions,
+                                                    Device device) {
+  unsigned room = 64;
+  for (const F function : functions) {
+    Result result = kInsufficientSize;
+    for (int attempt = 0; attempt < 4 && result == kInsufficientSize; ++attempt) {
+      std::vector<unsigned char> bytes(room * kEntryMax, kUntouched);
+      unsigned count = room;
+      result = function(device, &count, bytes.data());
+      if (result == kSuccess && count <= room) return process_entries(bytes, count);
+      room = std::min(2 * std::max(count, room), kMostProcesses);  // more came while it counted
+    }
+    if (result != kFunctionNotFound) return std::nullopt;  // else: a library newer than its driver
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-Nvml::Nvml(const std::string& library) {
+std::string_view name_of(GpuFacts::ComputeMode mode) {
+  switch (mode) {
+    case GpuFacts::ComputeMode::kDefault:
+      return "default";
+    case GpuFacts::ComputeMode::kExclusive:
+      return "exclusive";
+    case GpuFacts::ComputeMode::kProhibited:
+      return "prohibited";
+  }
+  return "";
+}
+
+Nvml::Nvml(const std::string& library, const std::string& record) {
   auto api = std::make_unique<Api>();
   api->library = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (api->library == nullptr) {
@@ -124,11 +190,8 @@ Nvml::Nvml(const std::string& library) {
   api->find(api->power_limit, "nvmlDeviceGetEnforcedPowerLimit");
   api->find(api->compute_mode, "nvmlDeviceGetComputeMode");
   api->find(api->mig_mode, "nvmlDeviceGetMigMode");
-  for (const char* symbol :
-       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
-    if (api->processes == nullptr) api->find(api->processes, symbol);
-  }
-  api->find(api->processes_v1, "nvmlDeviceGetComputeRunningProcesses");
+  api->find_all(api->compute_processes, "nvmlDeviceGetComputeRunningProcesses");
+  api->find_all(api->mps_processes, "nvmlDeviceGetMPSComputeRunningProcesses");
   if (api->init == nullptr || api->shutdown == nullptr || api->count == nullptr ||
       api->handle == nullptr || api->name == nullptr || api->uuid == nullptr ||
       api->memory == nullptr) {
@@ -139,70 +202,70 @@ Nvml::Nvml(const std::string& library) {
     throw DeviceError("the NVIDIA driver does not answer: " + api->why(result) +
                       "; check nvidia-smi");
   }
-  try {
-    std::array<char, 128> text{};
-    const auto ask = [&](auto function, Device device) -> std::string {
-      return function(device, text.data(), static_cast<unsigned>(text.size())) == kSuccess
-                 ? text.data()
-                 : "";
-    };
-    if (api->driver_version != nullptr &&
-        api->driver_version(text.data(), static_cast<unsigned>(text.size())) == kSuccess) {
-      driver_ = text.data();
-    }
-    int cuda = 0;
-    if (api->cuda_version != nullptr && api->cuda_version(&cuda) == kSuccess) {
-      cuda_ = std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10);
-    }
-    unsigned count = 0;
-    if (const Result result = api->count(&count); result != kSuccess) {
-      throw DeviceError("the GPUs cannot be counted: " + api->why(result));
-    }
-    if (count == 0) throw DeviceError("there is an NVIDIA driver here, but no GPU");
-    for (unsigned i = 0; i < count; ++i) {
-      Device device = nullptr;
-      if (const Result result = api->handle(i, &device); result != kSuccess) {
-        throw DeviceError("GPU " + std::to_string(i) + " cannot be opened: " + api->why(result));
-      }
-      GpuFacts facts;
-      facts.index = static_cast<int>(i);
-      facts.name = ask(api->name, device);
-      facts.uuid = ask(api->uuid, device);
-      Memory memory;
-      if (const Result result = api->memory(device, &memory); result != kSuccess) {
-        throw DeviceError("GPU " + std::to_string(i) +
-                          " does not tell its memory: " + api->why(result));
-      }
-      facts.memory_mib = static_cast<double>(memory.total) / kMib;
-      unsigned mig = 0;
-      unsigned pending = 0;
-      if (api->mig_mode != nullptr && api->mig_mode(device, &mig, &pending) == kSuccess) {
-        facts.mig = mig != 0;
-      }
-      if (const auto mode = number(api->compute_mode, device)) {
-        facts.mode = *mode == 0   ? GpuFacts::ComputeMode::kDefault
-                     : *mode == 2 ? GpuFacts::ComputeMode::kProhibited
-                                  : GpuFacts::ComputeMode::kExclusive;
-      }
-      handles_.push_back(device);
-      gpus_.push_back(std::move(facts));
-    }
-  } catch (...) {
-    api->shutdown();
-    throw;
+  api->initialized = true;
+  std::array<char, 128> text{};
+  const auto ask = [&](auto function, Device device) -> std::string {
+    return function(device, text.data(), static_cast<unsigned>(text.size())) == kSuccess
+               ? text.data()
+               : "";
+  };
+  if (api->driver_version != nullptr &&
+      api->driver_version(text.data(), static_cast<unsigned>(text.size())) == kSuccess) {
+    driver_ = text.data();
   }
-  api_ = api.release();
+  int cuda = 0;
+  if (api->cuda_version != nullptr && api->cuda_version(&cuda) == kSuccess) {
+    cuda_ = std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10);
+  }
+  unsigned count = 0;
+  if (const Result result = api->count(&count); result != kSuccess) {
+    throw DeviceError("the GPUs cannot be counted: " + api->why(result));
+  }
+  if (count == 0) throw DeviceError("there is an NVIDIA driver here, but no GPU");
+  for (unsigned i = 0; i < count; ++i) {
+    Device device = nullptr;
+    if (const Result result = api->handle(i, &device); result != kSuccess) {
+      throw DeviceError("GPU " + std::to_string(i) + " cannot be opened: " + api->why(result));
+    }
+    GpuFacts facts;
+    facts.index = static_cast<int>(i);
+    facts.name = ask(api->name, device);
+    facts.uuid = ask(api->uuid, device);
+    if (facts.uuid.empty()) {  // jobs could not be pointed at it
+      throw DeviceError("GPU " + std::to_string(i) + " does not tell its UUID; update the driver");
+    }
+    Memory memory;
+    if (const Result result = api->memory(device, &memory); result != kSuccess) {
+      throw DeviceError("GPU " + std::to_string(i) +
+                        " does not tell its memory: " + api->why(result));
+    }
+    facts.memory_mib = static_cast<double>(memory.total) / kMib;
+    unsigned mig = 0;
+    unsigned pending = 0;
+    if (api->mig_mode != nullptr && api->mig_mode(device, &mig, &pending) == kSuccess) {
+      facts.mig = mig != 0;
+    }
+    if (const auto mode = number(api->compute_mode, device)) {
+      facts.mode = *mode == 0   ? GpuFacts::ComputeMode::kDefault
+                   : *mode == 2 ? GpuFacts::ComputeMode::kProhibited
+                                : GpuFacts::ComputeMode::kExclusive;
+    }
+    handles_.push_back(device);
+    gpus_.push_back(std::move(facts));
+  }
+  if (!record.empty()) {
+    recording_ = std::make_unique<NvmlRecording>(record, driver_, cuda_, gpus_);
+  }
+  api_ = std::move(api);
 }
 
-Nvml::~Nvml() {
-  api_->shutdown();
-  delete api_;
-}
+Nvml::~Nvml() = default;
 
 GpuReading Nvml::read(std::size_t gpu) const {
   const Device device = handles_[gpu];
   Memory memory;
   if (const Result result = api_->memory(device, &memory); result != kSuccess) {
+    if (recording_) recording_->take_failure(gpu, result, api_->why(result));
     throw DeviceError("GPU " + std::to_string(gpu) + " (" + gpus_[gpu].name +
                       ") does not answer any more: " + api_->why(result));
   }
@@ -218,34 +281,21 @@ GpuReading Nvml::read(std::size_t gpu) const {
   reading.power_limit_w = milliwatts(number(api_->power_limit, device));
   reading.sm_clock_mhz = number(api_->clock, device, kClockSm);
   reading.memory_clock_mhz = number(api_->clock, device, kClockMemory);
+  if (recording_) recording_->take(gpu, reading);
   return reading;
 }
 
-std::vector<GpuProcess> Nvml::processes(std::size_t gpu) const {
-  const auto ask = [&](auto function, auto info) {
-    std::vector<GpuProcess> found;
-    std::vector<decltype(info)> list(64);
-    for (int attempt = 0; attempt < 4; ++attempt) {
-      auto count = static_cast<unsigned>(list.size());
-      const Result result = function(handles_[gpu], &count, list.data());
-      if (result == kInsufficientSize) {  // more came while it counted
-        list.resize(std::size_t{2} * std::max<std::size_t>(count, list.size()));
-        continue;
-      }
-      if (result != kSuccess) break;
-      for (unsigned i = 0; i < count; ++i) {
-        GpuProcess p;
-        p.pid = static_cast<pid_t>(list[i].pid);
-        if (list[i].used != kNoValue) p.memory_mib = static_cast<double>(list[i].used) / kMib;
-        found.push_back(p);
-      }
-      break;
+std::optional<std::vector<GpuProcess>> Nvml::processes(std::size_t gpu) const {
+  auto found = process_list(api_->compute_processes, handles_[gpu]);
+  const auto clients = process_list(api_->mps_processes, handles_[gpu]);
+  if (found && clients) {
+    for (const GpuProcess& client : *clients) {
+      const auto is_it = [&](const GpuProcess& p) { return p.pid == client.pid; };
+      if (std::none_of(found->begin(), found->end(), is_it)) found->push_back(client);
     }
-    return found;
-  };
-  if (api_->processes != nullptr) return ask(api_->processes, ProcessInfo{});
-  if (api_->processes_v1 != nullptr) return ask(api_->processes_v1, ProcessInfoV1{});
-  return {};
+  }
+  if (recording_) recording_->take(gpu, found);
+  return found;
 }
 
 }  // namespace corun::live

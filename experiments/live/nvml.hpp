@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -11,6 +13,8 @@
 /// made, so that the program builds and starts where there is none; the prototypes are ours, of entry points
 /// that exist from CUDA 11 to 13. What a GPU or a driver does not tell is empty.
 namespace corun::live {
+
+class NvmlRecording;
 
 struct GpuProcess {
   pid_t pid = 0;
@@ -25,8 +29,10 @@ struct GpuFacts {
   double memory_mib = 0;  ///< of the device
   std::optional<bool> mig;
   enum class ComputeMode : std::uint8_t { kDefault, kExclusive, kProhibited };
-  ComputeMode mode = ComputeMode::kDefault;
+  std::optional<ComputeMode> mode;
 };
+/// "default", "exclusive", "prohibited".
+std::string_view name_of(GpuFacts::ComputeMode mode);
 
 /// What a GPU shows now. Percentages are over the driver's last sampling period (1/6 s to 1 s).
 struct GpuReading {
@@ -44,8 +50,9 @@ class Nvml {
  public:
   static constexpr const char* kLibrary = "libnvidia-ml.so.1";
 
-  /// DeviceError, one line, where the library, the driver or a GPU is missing.
-  explicit Nvml(const std::string& library = kLibrary);
+  /// DeviceError, one line, where the library, the driver or a GPU is missing. What it says from now on is
+  /// recorded in `record`, if that is not empty (nvml_recording.hpp; InputError where it cannot be written).
+  explicit Nvml(const std::string& library = kLibrary, const std::string& record = "");
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -57,13 +64,14 @@ class Nvml {
 
   /// DeviceError where the GPU does not answer any more. `gpu` is a position in gpus().
   GpuReading read(std::size_t gpu) const;
-  /// Processes with a compute context on it; as the driver numbers them, which inside a container may be
-  /// other numbers than one's own. Empty where it does not tell.
-  std::vector<GpuProcess> processes(std::size_t gpu) const;
+  /// Processes with a compute context on it, clients of MPS among them; as the driver numbers them, which
+  /// inside a container may be other numbers than one's own. Nothing where it does not tell.
+  std::optional<std::vector<GpuProcess>> processes(std::size_t gpu) const;
 
  private:
   struct Api;
-  Api* api_ = nullptr;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<NvmlRecording> recording_;
   std::vector<void*> handles_;
   std::vector<GpuFacts> gpus_;
   std::string driver_;

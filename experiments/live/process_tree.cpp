@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <string>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -48,6 +50,32 @@ bool read_stat(const char* pid, ProcessInfo& info) {
   return true;
 }
 
+/// Adds the children of one thread to `found`.
+void add_children(pid_t pid, const char* thread, std::vector<pid_t>& found) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/task/%s/children", pid, thread);
+  ProcFile file(path.data());
+  std::string_view text = file.read();
+  for (auto word = next_word(text); !word.empty(); word = next_word(text)) {
+    pid_t child = 0;
+    std::from_chars(word.data(), word.data() + word.size(), child);
+    found.push_back(child);
+  }
+}
+
+void add_children(const ProcessInfo& parent, std::vector<pid_t>& found) {
+  if (parent.threads == 1) {
+    add_children(parent.pid, std::to_string(parent.pid).c_str(), found);
+    return;
+  }
+  DIR* threads = opendir(("/proc/" + std::to_string(parent.pid) + "/task").c_str());
+  if (threads == nullptr) return;
+  while (const dirent* entry = readdir(threads)) {
+    if (entry->d_name[0] != '.') add_children(parent.pid, entry->d_name, found);
+  }
+  closedir(threads);
+}
+
 }  // namespace
 
 std::vector<ProcessInfo> all_processes() {
@@ -85,6 +113,36 @@ std::vector<ProcessInfo> descendants(pid_t root, std::vector<ProcessInfo> all) {
 
 std::vector<ProcessInfo> descendants(pid_t root) { return descendants(root, all_processes()); }
 
+std::vector<ProcessInfo> glance_below(pid_t root) {
+  static const bool has_lists = access("/proc/thread-self/children", R_OK) == 0;
+  if (!has_lists) return descendants(root);
+  std::vector<ProcessInfo> below;
+  std::vector<pid_t> found{root};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ProcessInfo info;
+    if (!read_stat(std::to_string(found[i]).c_str(), info)) continue;
+    if (info.state == 'Z' || info.state == 'X') continue;  // it has no children any more
+    if (i > 0) below.push_back(info);
+    add_children(info, found);
+  }
+  // A child whose parent thread ends meanwhile is told twice.
+  const auto by_pid = [](const ProcessInfo& a, const ProcessInfo& b) { return a.pid < b.pid; };
+  const auto same = [](const ProcessInfo& a, const ProcessInfo& b) { return a.pid == b.pid; };
+  std::sort(below.begin(), below.end(), by_pid);
+  below.erase(std::unique(below.begin(), below.end(), same), below.end());
+  return below;
+}
+
+bool is_below(pid_t pid, pid_t root) {
+  for (int steps = 0; pid > 1 && steps < 10'000; ++steps) {
+    ProcessInfo info;
+    if (!read_stat(std::to_string(pid).c_str(), info)) return false;
+    if (info.parent == root) return true;
+    pid = info.parent;
+  }
+  return false;
+}
+
 int signal_descendants(pid_t root, int signal) {
   int sent = 0;
   for (const ProcessInfo& p : descendants(root)) sent += kill(p.pid, signal) == 0 ? 1 : 0;
@@ -108,14 +166,12 @@ void kill_descendants(pid_t root) {
   }
 }
 
-std::int64_t system_threads() {
-  std::array<char, 128> text{};
-  const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  const ssize_t length = read(file, text.data(), text.size() - 1);
-  close(file);
-  const char* slash = length > 0 ? std::strchr(text.data(), '/') : nullptr;
-  return slash != nullptr ? std::atoll(slash + 1) : 0;
+std::int64_t ThreadCount::now() {
+  std::string_view text = loadavg_.read();
+  text.remove_prefix(std::min(text.find('/'), text.size()));
+  if (text.empty()) return 0;
+  text.remove_prefix(1);
+  return static_cast<std::int64_t>(next_number(text));
 }
 
 }  // namespace corun::live

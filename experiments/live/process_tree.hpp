@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include "experiments/live/proc_file.hpp"
+
 /// Processes as /proc shows them.
 namespace corun::live {
 
@@ -27,6 +29,14 @@ std::vector<ProcessInfo> all_processes();
 std::vector<ProcessInfo> descendants(pid_t root);
 std::vector<ProcessInfo> descendants(pid_t root, std::vector<ProcessInfo> all);
 
+/// As descendants(), by the lists of children that the kernel keeps: its cost is that of the tree and not of
+/// the machine. Whoever moves to another parent meanwhile may be missed, which is good enough to watch and
+/// not to kill. Where the kernel keeps no such lists (CONFIG_PROC_CHILDREN), it is descendants().
+std::vector<ProcessInfo> glance_below(pid_t root);
+
+/// Whether `pid` is below `root`.
+bool is_below(pid_t pid, pid_t root);
+
 /// Kills everything below `root` with SIGKILL, also those who fork meanwhile. What was killed still has to
 /// be reaped. `root` must not be in a process group with what is below it, unless it is the caller.
 void kill_descendants(pid_t root);
@@ -34,7 +44,14 @@ void kill_descendants(pid_t root);
 /// Sends a signal to everything below `root`; how many processes got it.
 int signal_descendants(pid_t root, int signal);
 
-/// Threads of the whole machine; 0 where it does not tell. Much cheaper than to look at each of them.
-std::int64_t system_threads();
+/// Threads of the whole machine. Much cheaper than to look at each of them.
+class ThreadCount {
+ public:
+  /// 0 where the machine does not tell.
+  std::int64_t now();
+
+ private:
+  ProcFile loadavg_{"/proc/loadavg"};
+};
 
 }  // namespace corun::live

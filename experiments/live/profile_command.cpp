@@ -130,7 +130,7 @@ int profile_command(const std::vector<std::string>& arguments) {
   }
 
   const std::atomic<bool>& stop = interrupted();
-  const Nvml nvml(nvml_library(values));
+  const Nvml nvml = open_nvml(values);
   std::vector<std::int64_t> asked;
   if (values.count("gpu") != 0) asked.push_back(whole_option(values, "gpu", 0, 1000));
   const GpuRules rules{false, false, values.count("allow-others") != 0};
@@ -157,7 +157,7 @@ int profile_command(const std::vector<std::string>& arguments) {
                "," + field(s.host_memory_pct) + "," + field(s.resident_mib) + "," +
                std::to_string(s.threads) + "\n";
   })[0];
-  const double cpu_s = own_cpu_s() - cpu_before;
+  const double cpu_s = own_cpu_s() - cpu_before + outcome.ending.guard_cpu_s;
   if (stop) return kInterrupted;
   const double length_s = to_seconds(outcome.length());
   if (outcome.end != RunEnd::kFinished && outcome.end != RunEnd::kTimeout) {

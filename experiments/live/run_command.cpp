@@ -167,7 +167,9 @@ std::string jobs_csv(const PolicyResult& result, const Trace& trace, const LiveC
                     foreseen ? csv_number(predicted.isd()) : "",
                     foreseen ? csv_number(to_seconds(predicted.finish - predicted.submit)) : "",
                     csv_number(run.outcome.ending.cpu_s), field(run.outcome.temperature_c.max),
-                    field(run.outcome.sm_clock_mhz.min), field(run.outcome.profile.mem_used_mib),
+                    field(run.outcome.sm_clock_mhz.min),
+                    // What the GPU held is one job's only where the driver says whose it is.
+                    run.outcome.attributed ? field(run.outcome.profile.mem_used_mib) : "",
                     field(run.outcome.steady_steps_per_s));
   }
   return text;
@@ -362,7 +364,7 @@ int run_command(const std::vector<std::string>& arguments) {
   }
   const std::atomic<bool>& stop = interrupted();
 
-  const Nvml nvml(nvml_library(values));
+  const Nvml nvml = open_nvml(values);
   const bool mps = config.config.cluster.sharing == "mps";
   const std::vector<std::size_t> gpus = choose_gpus(
       nvml, config.gpus, {true, mps, values.count("allow-others") != 0}, config.gpus_place);
@@ -376,8 +378,12 @@ int run_command(const std::vector<std::string>& arguments) {
 
   // The queue as a file of its own: `corun replay` can be given it as well.
   WorkloadKeys keys;
+  double mean_solo_s = 0;
   {
     const Trace queue = make_queue(config, alone, solo_file, keys);
+    for (const JobSpec& job : queue.workload.jobs) {
+      mean_solo_s += to_seconds(job.work) / static_cast<double>(queue.workload.jobs.size());
+    }
     std::ostringstream text;
     write_job_csv(text, queue, keys);
     write_file_atomically(config.output + "/" + kQueueFile, text.str());
@@ -391,6 +397,9 @@ int run_command(const std::vector<std::string>& arguments) {
   simulated.cluster.gpus_per_node = static_cast<std::int64_t>(gpus.size());
   simulated.cluster.gpu_type = kind.name;
   simulated.cluster.gpu_memory_mib = kind.memory_mib;
+  // Here a job that does not fit waits until somebody has gone. The simulator lets it fail and start anew,
+  // which costs it the ramp: let that be about as long as such a wait.
+  if (!simulated.places.contains("cluster.oom.ramp_s")) simulated.cluster.oom.ramp_s = mean_solo_s;
   const std::string measured = config.output + "/measured.corun.csv";
   if (!simulated.places.contains("world.path") && std::filesystem::exists(measured, error)) {
     simulated.world.path = std::filesystem::absolute(measured).lexically_normal().string();

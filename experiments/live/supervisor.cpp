@@ -41,8 +41,10 @@ struct Message {
 
 /// How often a guard looks at the limits.
 constexpr Duration kLookEvery = std::chrono::milliseconds{200};
-/// How often it asks whether the machine as a whole has so many more threads that it should look at once.
-constexpr Duration kGlanceEvery = std::chrono::milliseconds{20};
+/// How often it counts processes, which costs more the more there are.
+constexpr Duration kCountEvery = std::chrono::seconds{1};
+/// How often it asks whether the machine as a whole has so many more threads that it should count at once.
+constexpr Duration kGlanceEvery = std::chrono::milliseconds{50};
 /// Those whom a command leaves behind get no longer than this to end by themselves.
 constexpr Duration kStragglerGrace = std::chrono::seconds{1};
 
@@ -81,7 +83,7 @@ struct ChildReport {
   setrlimit(RLIMIT_FSIZE, &file_size);
   // The guard counts processes and kills; the kernel's own limit is for all of a user and not for root, and
   // only keeps those who fork faster than anybody can count from taking all there are.
-  const rlim_t most = static_cast<rlim_t>(system_threads() + 32LL * task.limits.processes);
+  const rlim_t most = static_cast<rlim_t>(ThreadCount().now() + 32LL * task.limits.processes);
   const rlimit processes{most, most};
   setrlimit(RLIMIT_NPROC, &processes);
   const rlimit no_core{0, 0};
@@ -215,13 +217,18 @@ class Guard {
     poll(watched.data(), watched.size(), wait_ms());
     if (watched[0].revents != 0) listen();
     if (watched[1].revents != 0) read_signals();
-    out_.pump(task_.limits.output_bytes);
-    err_.pump(task_.limits.output_bytes);
+    if (watched[2].revents != 0) out_.pump(task_.limits.output_bytes);
+    if (watched[3].revents != 0) err_.pump(task_.limits.output_bytes);
     reap();
     const Time now = monotonic_now();
-    if (now >= next_look_ || system_threads() - threads_before_ > task_.limits.processes) {
+    if (now >= next_look_) {
       next_look_ = now + kLookEvery;
-      look_at_limits(now);
+      look_at_time_and_disk(now);
+    }
+    const std::int64_t threads = threads_.now();
+    if (now >= next_count_ || threads >= count_at_threads_) {
+      next_count_ = now + kCountEvery;
+      count_processes(threads);
     }
     if (stopping_ && now >= kill_at_) kill_descendants(getpid());
   }
@@ -270,15 +277,18 @@ class Guard {
     }
   }
 
-  void look_at_limits(Time now) {
+  void count_processes(std::int64_t threads) {
+    if (main_gone_ || stopping_) return;
+    const auto processes = static_cast<std::int64_t>(glance_below(getpid()).size());
+    if (processes > task_.limits.processes) stop(Stopped::kProcesses, Duration::zero());
+    // It cannot have too many before the machine has as many threads more as it may have processes more.
+    count_at_threads_ = threads + task_.limits.processes - processes + 1;
+  }
+
+  void look_at_time_and_disk(Time now) {
     if (main_gone_ || stopping_) return;
     if (task_.limits.timeout != kNever && now - ending_.start >= task_.limits.timeout) {
       stop(Stopped::kTimeout, task_.limits.grace);
-      return;
-    }
-    const auto processes = descendants(getpid()).size();
-    if (processes > static_cast<std::size_t>(task_.limits.processes)) {
-      stop(Stopped::kProcesses, Duration::zero());
       return;
     }
     struct statvfs disk {};
@@ -301,16 +311,18 @@ class Guard {
   }
 
   [[noreturn]] void say_over() {
-    rusage used{};
-    getrusage(RUSAGE_CHILDREN, &used);
-    const auto seconds = [](const timeval& t) {
-      return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    const auto cpu_s = [](int who) {
+      rusage used{};
+      getrusage(who, &used);
+      return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+             static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
     };
     Message message;
     message.kind = Message::Kind::kOver;
     message.pid = main_;
     message.ending = ending_;
-    message.ending.cpu_s = seconds(used.ru_utime) + seconds(used.ru_stime);
+    message.ending.cpu_s = cpu_s(RUSAGE_CHILDREN);
+    message.ending.guard_cpu_s = cpu_s(RUSAGE_SELF);
     message.ending.out_bytes = out_.bytes;
     message.ending.err_bytes = err_.bytes;
     send(task_.socket, &message, sizeof message, MSG_NOSIGNAL);
@@ -329,7 +341,9 @@ class Guard {
   bool stopping_ = false;
   Time kill_at_ = kNever;
   Time next_look_{0};
-  std::int64_t threads_before_ = system_threads();
+  Time next_count_{0};
+  ThreadCount threads_;
+  std::int64_t count_at_threads_ = 0;
 };
 
 /// In the new process: leaves everything of corun's behind but what the task names.

@@ -58,6 +58,7 @@ struct Ending {
   std::uint64_t out_bytes = 0;  ///< that it wrote, kept or not
   std::uint64_t err_bytes = 0;
   double cpu_s = 0;         ///< user and system time of the whole tree
+  double guard_cpu_s = 0;   ///< the same of the guard itself
   bool guard_lost = false;  ///< its guard was killed: status and times are not known
 
   bool exited_well() const { return ran && !guard_lost && stopped == Stopped::kNo && status == 0; }

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -99,11 +100,15 @@ int main(int argc, char** argv) {
     }
   }
   const double memory = corun::test::fake_gpus(box)[static_cast<std::size_t>(use.gpu)].memory_mib;
+  // One at a time: of two that do not fit together, one gets the memory.
+  const int lock = open((box + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  flock(lock, LOCK_EX);
   double held = 0;
   for (const auto& other : corun::test::fake_uses(box, use.gpu)) held += other.memory_mib;
   if (mode("oom") || held + use.memory_mib > memory) return out_of_memory();
   if (mode("silent-oom")) use.memory_mib = memory;
   corun::test::write_fake_use(box, use);
+  close(lock);
   if (mode("hang")) {
     std::signal(SIGTERM, SIG_IGN);
     for (;;) pause();

@@ -49,7 +49,16 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_F(Live, ProbeTellsWhatIsThereAndWhatWouldBeRefused) {
   use_box("16384 0 0 Fake V100\n40960 1 0 Fake A100\n16384 0 3 Fake T4\n16384 0 2 Fake P4\n");
   others_use(0);
+  // Whether MPS is installed is the machine's own affair, but for what is in PATH.
+  const std::string path = std::getenv("PATH");
+  std::filesystem::create_directory(folder.path("bin"));
+  setenv("PATH", folder.path("bin").c_str(), 1);
+  EXPECT_NE(run({"probe"}).out.find("GPU 2, mps: refused: MPS is not installed"),
+            std::string::npos);
+  std::filesystem::permissions(folder.write("bin/nvidia-cuda-mps-control", ""),
+                               std::filesystem::perms::owner_all);
   const Outcome outcome = run({"probe", "--format", "json"});
+  setenv("PATH", path.c_str(), 1);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const Json json = Json::parse(outcome.out);
   EXPECT_EQ(json["driver"], "550.00.fake");
@@ -345,6 +354,9 @@ TEST_F(Live, WhoDoesNotFitWaitsUntilThereIsRoom) {
   const Json metrics = Json::parse(outcome.out)["policies"][0]["metrics"];
   EXPECT_EQ(metrics["jobs"]["measured"], 2);
   EXPECT_EQ(metrics["oom"]["measured"], 0);
+  // In the simulator it fails and starts anew, at the cost of such a wait and not of a real failure's.
+  EXPECT_EQ(metrics["jobs"]["predicted"], 2);
+  EXPECT_LT(metrics["makespan_s"]["predicted"], 1);
   const std::string jobs = result("fcfs.jobs.csv");
   EXPECT_NE(jobs.find("\nbig,big,0,0,0,finished,"), std::string::npos) << jobs;
   EXPECT_NE(jobs.find("\nbig.2,big,0,0,1,finished,"), std::string::npos) << jobs;

@@ -135,6 +135,33 @@ TEST(Workloads, StepsAreCountedAndTimed) {
   EXPECT_EQ(lines[3]["checksum"], 1.25);
 }
 
+TEST(Workloads, LiveModeReadsTheRateThatTheyTell) {
+  FakeTime time;
+  WorkloadRun run;
+  run.recipe.name = "x";
+  run.steps = 20;
+  run.report_every = 20;
+  const auto rate = told_rate(ran(
+                                  run, [](std::int64_t, FakeTime& t) { t.now_s += 0.1; }, time)
+                                  .lines);
+  ASSERT_TRUE(rate);
+  EXPECT_NEAR(*rate, 10, 1e-6);
+  run.steps = 1;  // nothing is left without the warm-up
+  EXPECT_FALSE(told_rate(ran(
+                             run, [](std::int64_t, FakeTime& t) { t.now_s += 0.1; }, time)
+                             .lines));
+
+  const std::string line = R"({"event": "end", "steady_steps_per_s": 2.5})";
+  EXPECT_EQ(told_rate("epoch 1\n" + line + "\n\n"), 2.5);
+  EXPECT_FALSE(told_rate(line + "\ndone\n")) << "not the last line";
+  EXPECT_FALSE(told_rate(""));
+  EXPECT_FALSE(told_rate(line.substr(0, 20)));
+  EXPECT_FALSE(told_rate(R"({"event": "step", "steady_steps_per_s": 2.5})"));
+  EXPECT_FALSE(told_rate(R"({"event": "end", "steady_steps_per_s": "fast"})"));
+  EXPECT_FALSE(told_rate(R"({"event": "end", "steady_steps_per_s": -1})"));
+  EXPECT_FALSE(told_rate(R"({"event": "end", "steady_steps_per_s": 1e999})"));
+}
+
 TEST(Workloads, WaitsForInputComeAfterEverySoManySteps) {
   FakeTime time;
   WorkloadRun run;

@@ -84,6 +84,17 @@ void run_steps(const WorkloadRun& run, WorkloadDevice& device, const HostClock& 
               {"checksum", checksum}}));
 }
 
+std::optional<double> told_rate(std::string_view output) {
+  while (output.ends_with('\n')) output.remove_suffix(1);
+  const std::string_view line = output.substr(output.rfind('\n') + 1);
+  if (!line.starts_with('{')) return std::nullopt;
+  const auto json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("event") || json["event"] != "end") return std::nullopt;
+  const auto rate = json.find("steady_steps_per_s");
+  if (rate == json.end() || !rate->is_number() || rate->get<double>() < 0) return std::nullopt;
+  return rate->get<double>();
+}
+
 Calibration calibrate(const Recipe& recipe, WorkloadDevice& device, const HostClock& clock,
                       double seconds) {
   const double long_enough = std::clamp(seconds / 4, 0.5, 5.0);

@@ -2,13 +2,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "experiments/live/workloads/device.hpp"
 #include "experiments/live/workloads/recipe.hpp"
 
 /// The loop around the steps of a workload, and the lines that it prints: one JSON object each. Live
-/// mode reads the last of them (job_run.hpp), and users' programs may print the same.
+/// mode reads the last of them (told_rate()), and users' programs may print the same.
 ///
 ///   {"event": "start", "workload": "gemm", "gpu": ..., "gemm": "cublas", "steps": 250, ...}
 ///   {"event": "step", "step": 25, "of": 250, "seconds": 1.01}
@@ -42,6 +44,10 @@ std::string start_line(const WorkloadRun& run, const WorkloadDevice& device);
 /// Makes all steps. DeviceError when the GPU fails or its results are not numbers.
 void run_steps(const WorkloadRun& run, WorkloadDevice& device, const HostClock& clock,
                const WriteLine& write);
+
+/// What a program says of its throughput: `steady_steps_per_s` of the last line of `output`, where that is
+/// such a line with "event": "end". Users' programs may end with it as the built-in workloads do.
+std::optional<double> told_rate(std::string_view output);
 
 /// How many steps take `seconds` here, when nobody else uses the GPU: at least 1. Warms up, then measures
 /// for a quarter of that time, between half a second and five.

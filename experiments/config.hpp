@@ -51,10 +51,11 @@ struct WorldConfig {
 };
 
 struct BeliefConfig {
-  std::string model = "cluster-mean";    ///< cluster-mean | truth | an interference model
-  std::string initial = "jrs";           ///< a name of `corun list knowledge`, or FILE: a
-                                         ///< knowledge base, *.corun.csv or a pair table
-  double known = 1;                      ///< share of the measured pairs known beforehand
+  std::string model = "cluster-mean";  ///< cluster-mean | truth | an interference model
+  std::string initial = "jrs";         ///< a name of `corun list knowledge`, or FILE: a
+                                       ///< knowledge base, *.corun.csv or a pair table
+  double known = 1;                    ///< share of the measured pairs known beforehand
+  std::uint64_t seed = 1;              ///< of the draws of a model's fit, alike in all replications
   std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties that hold for jobs
 };
 

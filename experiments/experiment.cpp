@@ -641,15 +641,17 @@ void Experiment::build_model_prior(const std::optional<std::string>& path) {
                      "belief.model " + name + " has no clusters to override; leave it out");
   }
   const InterferenceModelEntry& entry = *find_interference_model(name);
+  FitOptions fit;
+  fit.seed = config_.belief.seed;
   try {
     if (config_.belief.known == 1) {
-      model_prior_ = ModelBelief::make_prior(std::move(table), entry, FitOptions{}, scoring_);
+      model_prior_ = ModelBelief::make_prior(std::move(table), entry, fit, scoring_);
     } else {  // fitted in each replication, on what is known there; that it can be is seen now
       constexpr double kFew = 8;
       const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
-      ModelBelief::make_prior(known_pairs(table, share, config_.seed), entry, FitOptions{});
+      ModelBelief::make_prior(known_pairs(table, share, config_.seed), entry, fit);
       model_prior_ = std::make_shared<ModelBelief::Prior>(
-          ModelBelief::Prior{std::move(table), nullptr, &entry, FitOptions{}, scoring_});
+          ModelBelief::Prior{std::move(table), nullptr, &entry, fit, scoring_});
     }
   } catch (const std::invalid_argument& e) {
     throw InputError(config_.place("belief.initial"), e.what());

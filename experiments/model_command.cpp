@@ -309,7 +309,8 @@ int eval(const std::vector<std::string>& arguments) {
   add("pairs", po::value<std::vector<std::string>>()->composing(),
       "papers (the default): JRS II to VII and PriRecT III, IV; lucid: lucid/lucid_pairs.csv of "
       "the "
-      "data directory; or a file of co-run measurements; with --split tables of pairs");
+      "data directory; or a file of co-run measurements; with --split tables of pairs, and "
+      "papers-published, which scores no pair of a job whose profile the papers keep back");
   add("split", po::value<std::string>(),
       "cross-validate the model of `corun model fit` on tables of pairs: pairs, job, family or all "
       "are held out");

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -187,6 +188,13 @@ std::string figure_of(const std::vector<PairEvaluation>& all, const CrossValidat
   return svg_line_chart(chart);
 }
 
+/// Nothing for the name of a file.
+std::optional<PapersScored> papers_named(const std::string& name) {
+  if (name == "papers") return PapersScored::kAll;
+  if (name == "papers-published") return PapersScored::kPublished;
+  return std::nullopt;
+}
+
 }  // namespace
 
 PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
@@ -194,14 +202,15 @@ PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOp
   PairTable all;
   std::set<std::string> read;
   for (const std::string& path : paths) {
+    const std::optional<PapersScored> papers = papers_named(path);
     const std::string file =
-        path == "papers"
-            ? path
+        papers
+            ? "papers"
             : std::filesystem::weakly_canonical(find_input_file(path, common, "--pairs")).string();
     if (!read.insert(file).second) {
       throw InputError("--pairs", "'" + printable(path) + "' is given twice; once is enough");
     }
-    append(all, path == "papers" ? papers_pair_table(keys) : read_pair_table(file, keys));
+    append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys));
   }
   return all;
 }
@@ -240,7 +249,8 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
   if (common.output) outputs.push_back({"--output", *common.output});
   std::vector<NamedFile> inputs;
   for (const std::string& path : asked.tables) {
-    if (path != "papers") inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
+    if (!papers_named(path))
+      inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
   }
   check_outputs_differ(outputs, inputs);
   std::vector<PairEvaluation> all;

@@ -499,10 +499,10 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
   return out;
 }
 
-PairTable papers_pair_table(WorkloadKeys& keys) {
+PairTable papers_pair_table(WorkloadKeys& keys, PapersScored scored) {
   const std::vector<CorunMeasurement> rows = paper_measurements(keys);
   PairTable table;
-  table.source = "papers";
+  table.source = scored == PapersScored::kAll ? "papers" : "papers-published";
   table.speeds = speed_table(rows, ImputedProfiles::kBelieved);
   table.gpu = kPaperGpuType;
   table.sharing = kPaperSharing;
@@ -512,7 +512,10 @@ PairTable papers_pair_table(WorkloadKeys& keys) {
       ++table.passed_over;
       continue;
     }
-    table.scored.push_back(true);
+    table.scored.push_back(scored == PapersScored::kAll ||
+                           std::ranges::none_of(row.members, [](const auto& member) {
+                             return member.profile.imputed;
+                           }));
     table.solo_s.push_back({row.members[0].solo_s, row.members[1].solo_s});
   }
   for (const WorkloadKey key : table.speeds.jobs) {

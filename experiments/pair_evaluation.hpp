@@ -87,8 +87,14 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
                               const PairEvaluationOptions& options,
                               const std::function<void(std::size_t, std::size_t)>& progress = {});
 
+/// Which of the papers' pairs are scored; all of them are there to be fitted on.
+enum class PapersScored : std::uint8_t {
+  kAll,
+  kPublished,  ///< those of two jobs whose profiles were published
+};
+
 /// The pairs of the papers' tables (JRS II to VII, PriRecT III and IV) with their solo times; for
 /// profiles that nobody published their cluster's centre stands in.
-PairTable papers_pair_table(WorkloadKeys& keys);
+PairTable papers_pair_table(WorkloadKeys& keys, PapersScored scored = PapersScored::kAll);
 
 }  // namespace corun

@@ -7,8 +7,9 @@
                                                            replications are not what the program gives
 
 What each replication gave is kept in docs/interference-study/*.csv, from which the tables, between
-`<!-- begin NAME -->` and `<!-- end NAME -->`, and the figures are made. `--only MODEL` runs the cells of one
-belief and keeps the rest. Needs the public data sets and python3-h5py. Same binary, same bytes.
+`<!-- begin NAME -->` and `<!-- end NAME -->`, and the figures are made. `--only MODEL` and
+`--queue QUEUE` run the cells of one belief or queue and keep the rest. Needs the public data sets and
+python3-h5py. Same binary, same bytes.
 """
 
 import argparse
@@ -35,6 +36,12 @@ TABLES = {  # name -> file, GPU type
 }
 # Where another model stands in for what was not measured.
 OTHER_WORLD = "Lucid RTX 3090, contention elsewhere"
+# The papers' queue is one queue, which a fit pairs in one way: there each replication has a fit of its own,
+# of those models whose fits draw. Queues drawn from the papers' jobs differ, and share one fit.
+JRS_QUEUE = "JRS queue"
+JRS_JOBS = {"JRS jobs": "contention", "JRS jobs, factors elsewhere": "factors"}  # queue -> world.fallback
+DRAWN = ["ensemble", "factors"]
+JRS_REPLICATIONS = 100
 KNOWN = ["0.1", "0.3", "0.6"]
 # What else a belief may be told: share of the pairs known, estimates of run times.
 TOLD = {"0.3": ("0.3", "none"), "1": ("1", "none"), "0.3, lengths": ("0.3", "exact"), "1, lengths": ("1", "exact")}
@@ -52,7 +59,7 @@ TOLD_MODELS = ["factors", "contention", "cluster-mean"]
 LEARNING_MODELS = {"factors": None, "contention": None, "cluster-mean": None, "gp": 3}  # most replications
 LEARNING_QUEUES = {"gp": ["Lucid RTX 3090, load 1.6"]}  # else all
 CHECKED = 2  # replications that --check repeats
-CHECKED_QUEUES = {"JRS queue", "Lucid RTX 3090"}
+CHECKED_QUEUES = {"JRS queue", "JRS jobs", "Lucid RTX 3090"}
 
 
 # ---------------------------------------------------------------------------------------- running
@@ -94,7 +101,9 @@ def value_cells():
     cells = {}
     for who in RULES + MODELS:
         own = policy_sets(who) + ([] if who in RULES else [f"belief.model={who}"])
-        cells["JRS queue", "", who] = ("jrs", own)
+        cells[JRS_QUEUE, "", who] = ("jrs", own)
+        for queue, fallback in JRS_JOBS.items():
+            cells[queue, "", who] = ("jrs", own + ["workload.source=jrs-resampled", f"world.fallback={fallback}"])
         for table in TABLES:
             for known in [""] if who in RULES else KNOWN:
                 sets = table_sets(table) + ([f"belief.known={known}"] if known else [])
@@ -153,26 +162,38 @@ HEADERS = {"value": ["queue", "known", "who", "replication", "isd", "measured"],
            "learning": ["queue", "who", "replication", "bin", "isd"]}
 
 
-def run_value(corun, only=None, check=False):
+def run_value(corun, only=None, check=False, only_queue=None):
     """With `check` the first replications alone, and of few queues."""
     rows = []
     for (queue, known, who), (name, sets) in value_cells().items():
-        if only not in (None, who):
+        if only not in (None, who) or only_queue not in (None, queue):
             continue
-        if who in VALUE_REPLICATIONS:
+        if name == "value" and who in VALUE_REPLICATIONS:
             sets = [*sets, f"replications={VALUE_REPLICATIONS[who]}"]
         if check and (queue not in CHECKED_QUEUES or known not in ("", "0.1", "1, lengths")):
             continue
-        found = corun.replay(name, sets + ([f"replications={CHECKED}"] if check else []), value_rows)
+        if queue == JRS_QUEUE and who in DRAWN:
+            found = fit_anew(corun, name, sets, CHECKED if check else JRS_REPLICATIONS)
+        else:
+            found = corun.replay(name, sets + ([f"replications={CHECKED}"] if check else []), value_rows)
         rows += [[queue, known, who] + row for row in found]
         print("value:", queue, known, who, len(found), file=sys.stderr, flush=True)
     return rows
 
 
-def run_learning(corun, only=None):
+def fit_anew(corun, name, sets, replications):
+    """Replications one by one, the belief's fit drawn anew for each."""
+    rows = []
+    for r in range(replications):
+        alone = corun.replay(name, [*sets, f"seed={1 + r}", "replications=1", f"belief.seed={1 + r}"], value_rows)
+        rows += [[str(r), *row[1:]] for row in alone]
+    return rows
+
+
+def run_learning(corun, only=None, only_queue=None):
     rows = []
     for (queue, who), sets in learning_cells().items():
-        if only not in (None, who):
+        if only not in (None, who) or only_queue not in (None, queue):
             continue
         found = corun.replay("learning", sets, learning_rows)
         rows += [[queue, who] + row for row in found]
@@ -281,7 +302,7 @@ def told_table(rows):
                      "all pairs and run times"], rows)
 
 
-QUEUES = ["JRS queue", *TABLES, OTHER_WORLD]
+QUEUES = [JRS_QUEUE, *JRS_JOBS, *TABLES, OTHER_WORLD]
 
 
 def curves(rows):
@@ -419,17 +440,19 @@ def main():
     arguments.add_argument("--data", default=os.environ.get("CORUN_DATA") or str(REPO.parent / "shared" / "data"))
     arguments.add_argument("--part", choices=list(HEADERS), help="run this part alone and keep what it gives")
     arguments.add_argument("--only", choices=RULES + MODELS + list(LEARNING_MODELS), help="run the cells of one belief")
+    arguments.add_argument("--queue", choices=QUEUES + list(LEARNING), help="run the cells of one queue")
     arguments.add_argument("--page", action="store_true", help="run nothing; page and figures from the kept results")
     arguments.add_argument("--check", action="store_true", help="write nothing; exit 1 where results differ")
     options = arguments.parse_args()
     corun = Corun(options.corun, options.data)
 
     if not options.page:
-        missing = [path for path, _ in TABLES.values() if not (pathlib.Path(options.data) / path).is_file()]
         try:
             import h5py  # noqa: F401
         except ImportError:
-            missing.append("the Python package h5py")
+            print(f"NOT CHECKED: {sys.executable} lacks h5py; install python3-h5py and use /usr/bin/python3", file=sys.stderr)
+            return 77
+        missing = [path for path, _ in TABLES.values() if not (pathlib.Path(options.data) / path).is_file()]
         if missing:
             print(f"NOT CHECKED: {options.data} lacks {', '.join(missing)}; set CORUN_DATA to the data directory",
                   file=sys.stderr)
@@ -441,8 +464,9 @@ def main():
     if not options.page:
         for what, run in (("value", run_value), ("learning", run_learning)):
             if options.part in (None, what):
-                others = [row for row in kept(what) if row[WHO[what]] != options.only] if options.only else []
-                keep(what, others + run(corun, options.only))
+                others = [row for row in kept(what) if options.only not in (None, row[WHO[what]])
+                          or options.queue not in (None, row[0])]
+                keep(what, others + run(corun, options.only, only_queue=options.queue))
         if options.part:
             return 0
     for path, text in wanted_files({what: kept(what) for what in HEADERS}).items():

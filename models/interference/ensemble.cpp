@@ -20,6 +20,9 @@ namespace {
 
 /// Of a normal's 90 %.
 constexpr double kReach = 1.6448536269514722;
+/// No member is surer of t than this.
+constexpr double kLeastDeviation = 0.01;
+
 }  // namespace
 
 EnsembleModel::EnsembleModel(const EnsembleModel& other)
@@ -106,13 +109,17 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     std::array<double, kMembers> slowness{};
     std::array<double, kMembers> deviation{};
     double t = 0;
+    double sureness = 0;
     for (std::size_t m = 0; m < kMembers; ++m) {
       if (weight[m] == 0) continue;
       const SpeedPrediction& p = said[m][next[m]++];
       slowness[m] = -std::log(p.speed);
-      deviation[m] = std::log(p.hi / p.lo) / (2 * kReach);
-      t += weight[m] * slowness[m];
+      deviation[m] = std::max(kLeastDeviation, (std::log(p.hi) - std::log(p.lo)) / (2 * kReach));
+      const double counts = weight[m] / (deviation[m] * deviation[m]);
+      t += counts * slowness[m];
+      sureness += counts;
     }
+    t /= sureness;
     double variance = 0;
     for (std::size_t m = 0; m < kMembers; ++m) {
       const double off = slowness[m] - t;

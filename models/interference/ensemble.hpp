@@ -10,14 +10,17 @@
 
 #include "models/interference/interference_model.hpp"
 
-/// Ensemble, the default: what factors, gp and boosted-trees say, averaged in t = -log(speed).
+/// Ensemble, the default: what factors, gp and boosted-trees say, averaged in t = -log(speed), the more
+/// sure a member is of the pair, the more it counts.
 ///
-///   t = sum_m w_m t_m          sd^2 = sum_m w_m (sd_m^2 + (t_m - t)^2)
+///   t = sum_m p_m t_m / sum_m p_m        p_m = w_m / sd_m^2
+///   sd^2 = sum_m w_m (sd_m^2 + (t_m - t)^2)
 ///
 /// sd_m is a member's 90 % interval over twice 1.645; the interval is the normal's around t. So members
-/// that disagree widen it. Weights by what is known of the pair: both jobs measured before, in any
-/// company: factors 2/3, gp 1/3; else a third each, since trees carry farther from what was measured.
-/// They are the same for every table and never fitted.
+/// that disagree widen it, and one that is wrongly sure cannot narrow it alone. Weights w by what is known
+/// of the pair: both jobs measured before, in any company: factors 4/5, gp 1/5; else factors 3/5, gp and
+/// trees 1/5 each, since trees carry farther from what was measured. They are the same for every table and
+/// never fitted.
 ///
 /// A co-run is learnt by the members that learn (gp); the others wait for the next fit.
 namespace corun {
@@ -26,8 +29,8 @@ class EnsembleModel final : public InterferenceModel {
  public:
   static constexpr std::size_t kMembers = 3;
   static constexpr std::array<std::string_view, kMembers> kNames{"factors", "gp", "boosted-trees"};
-  static constexpr std::array<double, kMembers> kBothSeen{2.0 / 3, 1.0 / 3, 0};
-  static constexpr std::array<double, kMembers> kElse{1.0 / 3, 1.0 / 3, 1.0 / 3};
+  static constexpr std::array<double, kMembers> kBothSeen{0.8, 0.2, 0};
+  static constexpr std::array<double, kMembers> kElse{0.6, 0.2, 0.2};
 
   /// std::invalid_argument as its members.
   static EnsembleModel fit(const SpeedTable& table, const FitOptions& options);

@@ -61,7 +61,14 @@ void check_options(const FactorOptions& o) {
     refuse("chains that predict do not stand first");
   }
   if (!(o.freedom > 2) || !std::isfinite(o.freedom)) refuse("freedom is not above 2 and finite");
+  if (o.copies < 0) refuse("copies are below 0");
   if (o.threads < 1) refuse("threads are below 1");
+}
+
+/// So that all chains that predict do about as much work, few rows or many.
+int copies_for(std::size_t rows) {
+  constexpr std::size_t kRowsOfAll = 2000;
+  return static_cast<int>(std::clamp<std::size_t>(kRowsOfAll / rows, 1, 8));
 }
 
 }  // namespace
@@ -185,12 +192,19 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
     }
   }
 
-  std::vector<std::vector<Sample>> samples(options.chains.size());
+  // Copies of a chain keep together as many samples as one alone would.
+  const int copies = options.copies > 0 ? options.copies : copies_for(observations.size());
+  std::vector<FactorChain> chains;
+  for (const FactorChain& chain : options.chains) {
+    chains.insert(chains.end(), chain.predicts ? static_cast<std::size_t>(copies) : 1, chain);
+  }
+  std::vector<std::vector<Sample>> samples(chains.size());
   const auto run = [&](std::size_t c) {
-    samples[c] = GibbsChain(basis, observations, options.chains[c], options, c).run();
+    const int every = options.keep_every * (chains[c].predicts ? copies : 1);
+    samples[c] = GibbsChain(basis, observations, chains[c], options, c).run(every);
   };
   std::vector<std::future<void>> running;
-  for (std::size_t c = 0; c < options.chains.size(); ++c) {
+  for (std::size_t c = 0; c < chains.size(); ++c) {
     if (options.threads == 1) {
       run(c);
       continue;
@@ -205,7 +219,7 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
   for (std::vector<Sample>& of_chain : samples) {
     for (Sample& s : of_chain) state.samples.push_back(std::move(s));
     const auto c = static_cast<std::size_t>(&of_chain - samples.data());
-    if (options.chains[c].predicts) state.predicting = state.samples.size();
+    if (chains[c].predicts) state.predicting = state.samples.size();
   }
   model.draw_deviations();
   state.residual_sigma = excess_scatter(model, table);

@@ -28,14 +28,16 @@
 /// few rows, mostly a prior's (0.3, worth two speeds): two rows that agree do not promise a third.
 ///
 /// Fitted by Gibbs sampling (Bayesian probabilistic matrix factorisation: Salakhutdinov and Mnih, ICML
-/// 2008; side information: Simm et al., Macau, 2017; gibbs_chain.hpp). Two chains: one that holds jobs
-/// close to what their features say (a small `spread`) makes the prediction, exp(-mean of t), the
-/// median speed. It is too sure of jobs never seen, so the spread is that of both chains' samples
-/// around the prediction, noise included; the second lets jobs differ more.
+/// 2008; side information: Simm et al., Macau, 2017; gibbs_chain.hpp). Two kinds of chain: one that holds
+/// jobs close to what their features say (a small `spread`) makes the prediction, exp(-mean of t), the
+/// median speed. It is too sure of jobs never seen, so the spread is that of both kinds' samples
+/// around the prediction, noise included; the second lets jobs differ more. Where rows are few, a
+/// single chain settles in one of several explanations (on the papers' 114 pairs it errs by half a
+/// point of ISD more than eight), so the first has `copies`.
 ///
 /// How well it predicts: `corun model eval`, docs/models.md. Repeatable to the byte for any number of
-/// threads: each chain has its own stream of draws. Cost: rows x rank^2 x sweeps; about a second for
-/// 1000 rows.
+/// threads: each chain has its own stream of draws. Cost: rows x rank^2 x sweeps x chains; about a
+/// second at any number of rows up to 1000.
 namespace corun {
 
 struct FactorChain {
@@ -47,9 +49,10 @@ struct FactorChain {
 
 struct FactorOptions {
   std::vector<FactorChain> chains{{8, 0.005, true}, {8, 0.1, false}};
+  int copies = 0;  ///< of each chain that predicts; 0: by the rows, 8 up to 250, 1 from 1001
   int sweeps = 500;
   int burn_in = 170;   ///< sweeps before the first sample
-  int keep_every = 5;  ///< sweeps from one sample to the next
+  int keep_every = 5;  ///< sweeps from one sample to the next, times the copies
   double freedom = 6;  ///< of the noise; above 2
   std::uint64_t seed = 1;
   int threads = 1;  ///< chains at a time; changes speed only

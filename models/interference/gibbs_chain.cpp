@@ -82,11 +82,11 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
   parameters.precision = Matrix::Identity(d_, d_) * 4;
 }
 
-std::vector<FactorModel::Sample> GibbsChain::run() {
+std::vector<FactorModel::Sample> GibbsChain::run(int every) {
   std::vector<FactorModel::Sample> samples;
   for (int done = 0; done < options_.sweeps; ++done) {
     sweep();
-    if (done >= options_.burn_in && (done - options_.burn_in) % options_.keep_every == 0) {
+    if (done >= options_.burn_in && (done - options_.burn_in) % every == 0) {
       samples.push_back(sample());
     }
   }

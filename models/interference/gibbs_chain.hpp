@@ -40,8 +40,8 @@ class GibbsChain {
   GibbsChain(const Eigen::MatrixXd& basis, std::vector<Observation> observations,
              const FactorChain& chain, const FactorOptions& options, std::uint64_t number);
 
-  /// All sweeps, as the options want them.
-  std::vector<FactorModel::Sample> run();
+  /// All sweeps that the options want; after the burn-in one of `every` is a sample.
+  std::vector<FactorModel::Sample> run(int every);
   /// Every parameter and weight drawn once, given all others.
   void sweep();
 

@@ -436,7 +436,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("sharing":"time-slicing","max_jobs_per_gpu":null,)"
       R"("virtual_clusters":null,"oom":{"ramp_s":30.0,"retries":3}},)"
       R"("world":{"model":"measured","fallback":"contention","path":null,"noise":true},)"
-      R"("belief":{"model":"cluster-mean","initial":"jrs","known":1.0,"overrides":null},)"
+      R"("belief":{"model":"cluster-mean","initial":"jrs","known":1.0,"seed":1,"overrides":null},)"
       R"("estimates":{"duration":"none","sigma":0.5},)"
       R"("profiling":{"mode":"none","keeps_progress":false},)"
       R"("probing":{"probes":0,"seconds":120.0,"keeps_progress":false},)"

@@ -175,6 +175,10 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
            {{"model", "eval", "--split", "pairs", "--probes", "3"}, "--probes: goes with"},
            {{"model", "eval", "--split", "pairs", "--model", "best"}, "--model: found 'best'"},
            {{"model", "eval", "--split", "jobs", "--pairs", pairs}, "--split: found 'jobs'"},
+           {{"model", "eval", "--pairs", "papers-published"}, "no pairs 'papers-published'"},
+           {{"model", "eval", "--split", "pairs", "--pairs", "papers", "--pairs",
+             "papers-published"},
+            "given twice"},
            {{"model", "eval", "--split", "family", "--pairs", pairs}, "names no families"}}) {
     const auto run = test::run_corun(c.arguments, directory.path());
     std::string shown;

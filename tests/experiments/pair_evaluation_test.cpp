@@ -1,5 +1,6 @@
 #include "experiments/pair_evaluation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -43,6 +44,7 @@ PairTable planted(std::size_t jobs, double noise) {
 const InterferenceModelEntry kQuick{
     "factors", "", [](const SpeedTable& table, const FitOptions&) {
       FactorOptions o;
+      o.copies = 1;
       o.chains = {{3, 0.05}};
       o.sweeps = 120;
       o.burn_in = 40;
@@ -76,6 +78,21 @@ TEST(PairEvaluation, FindsWhoPredicts) {
     EXPECT_LT(factors.regret, 0.2);
     EXPECT_NEAR(of(e, "median").regret, 1, 0.6) << "a constant knows nothing of pairs";
     EXPECT_GT(e.random_isd, e.best_isd);
+  }
+}
+
+TEST(PairEvaluation, PapersPairsWithPublishedProfilesAreScoredAloneAndAllAreFitted) {
+  WorkloadKeys keys;
+  const PairTable all = papers_pair_table(keys);
+  WorkloadKeys again;
+  const PairTable published = papers_pair_table(again, PapersScored::kPublished);
+  EXPECT_EQ(std::ranges::count(all.scored, true), 114);
+  EXPECT_EQ(std::ranges::count(published.scored, true), 107);
+  ASSERT_EQ(published.speeds.rows.size(), all.speeds.rows.size());
+  for (std::size_t r = 0; r < all.speeds.rows.size(); ++r) {
+    const SpeedTable::Row& row = published.speeds.rows[r];
+    const auto encoder = [&](std::size_t job) { return published.names[job].starts_with("AE-"); };
+    EXPECT_EQ(published.scored[r], !encoder(row.a) && !encoder(row.b)) << published.names[row.a];
   }
 }
 

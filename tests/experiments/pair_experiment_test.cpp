@@ -191,6 +191,24 @@ TEST(PairExperiment, BeliefsLearnFromNothingByTheTablesFeatures) {
   }
 }
 
+/// The fit's draws are the belief's own: another seed, another fit, in the same world with the same queue.
+TEST(PairExperiment, BeliefSeedDrawsTheFitAndNothingElse) {
+  const auto isd = [](const std::string& model, const std::string& seed) {
+    return isd_of(experiment_of({"belief={model: " + model + ", seed: " + seed + "}",
+                                 "replications=2", "workload.source=jrs-resampled",
+                                 "policies=[{name: min-slowdown}, {name: random}]"}),
+                  2);
+  };
+  const std::vector<double> one = isd("factors", "1");
+  const std::vector<double> two = isd("factors", "2");
+  EXPECT_EQ(one, isd("factors", "1"));
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_NE(one[2 * r], two[2 * r]);
+    EXPECT_EQ(one[2 * r + 1], two[2 * r + 1]) << "random has no belief";
+  }
+  EXPECT_EQ(isd("contention", "1"), isd("contention", "2")) << "least squares draws nothing";
+}
+
 TEST(PairExperiment, BeliefOfFeaturesThatNoProfileHas) {
   const test::TemporaryDirectory folder;
   const std::string table = folder.write("pairs.csv", kGavel);

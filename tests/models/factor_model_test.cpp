@@ -26,6 +26,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Enough for what is asked here, in a fraction of the time.
 FactorOptions quick() {
   FactorOptions options;
+  options.copies = 1;
   options.sweeps = 240;
   options.burn_in = 80;
   options.keep_every = 2;
@@ -321,6 +322,45 @@ double apart(const Planted& p, const FactorModel& a, const FactorModel& b) {
   return root_mean_square(errors) / (half / static_cast<double>(pairs.size()));
 }
 
+TEST(FactorModel, CopiesOfAChainAgreeMoreFromSeedToSeed) {
+  const Planted p = planted({}, 6);
+  const auto by_chance = [&](int copies) {
+    std::vector<double> all;
+    for (const std::uint64_t seed : {1, 3, 5, 7}) {
+      FactorOptions options = quick();
+      options.copies = copies;
+      options.seed = seed;
+      const FactorModel one = FactorModel::fit(p.table, options);
+      options.seed = seed + 1;
+      all.push_back(apart(p, one, FactorModel::fit(p.table, options)));
+    }
+    return root_mean_square(all);
+  };
+  EXPECT_LT(by_chance(8), 0.7 * by_chance(1));
+}
+
+TEST(FactorModel, TheFewerRowsTheMoreCopiesWhichShareTheSamples) {
+  FactorOptions options = quick();
+  options.sweeps = 14;
+  options.burn_in = 6;
+  options.keep_every = 1;
+  const auto state = [&](std::size_t pairs, int copies) {
+    Plan plan;
+    plan.jobs = 60;
+    SpeedTable table = planted(plan, 2).table;
+    EXPECT_GE(table.rows.size(), pairs);
+    table.rows.resize(pairs);
+    options.copies = copies;
+    return FactorModel::fit(table, options).state();
+  };
+  for (const auto& [pairs, copies] :
+       std::vector<std::pair<std::size_t, int>>{{20, 8}, {125, 8}, {250, 4}, {500, 2}, {560, 1}}) {
+    EXPECT_EQ(state(pairs, 0), state(pairs, copies)) << pairs;
+    EXPECT_EQ(state(pairs, 0).predicting, 8U) << pairs;
+  }
+  EXPECT_FALSE(state(20, 0) == state(20, 1));
+}
+
 TEST(FactorModel, OrderOfRowsAndJobsDoesNotMatter) {
   const Planted p = planted({}, 6);
   FactorOptions options = quick();
@@ -589,6 +629,7 @@ TEST(FactorModel, RefusesBadOptionsAndQuestions) {
   EXPECT_EQ(message([](O o) { o.burn_in = -1; }),
             "factor model: sweeps are not more than the burn-in");
   EXPECT_EQ(message([](O o) { o.keep_every = 0; }), "factor model: keep_every is below 1");
+  EXPECT_EQ(message([](O o) { o.copies = -1; }), "factor model: copies are below 0");
   EXPECT_EQ(message([](O o) { o.threads = 0; }), "factor model: threads are below 1");
 
   const FactorModel model = FactorModel::fit(table, quick());

@@ -17,6 +17,7 @@ namespace {
 const InterferenceModelEntry kQuick{
     "quick", "factors, few sweeps", [](const SpeedTable& table, const FitOptions&) {
       FactorOptions o;
+      o.copies = 1;
       o.chains = {{4, 0.05}};
       o.sweeps = 120;
       o.burn_in = 40;

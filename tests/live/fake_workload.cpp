@@ -32,8 +32,6 @@
 
 #include "tests/live/fake_box.hpp"
 
-extern char** environ;
-
 namespace {
 
 using Clock = std::chrono::steady_clock;

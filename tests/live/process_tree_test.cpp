@@ -16,7 +16,7 @@
 namespace corun::test {
 namespace {
 
-std::vector<pid_t> pids_of(std::vector<live::ProcessInfo> processes) {
+std::vector<pid_t> pids_of(const std::vector<live::ProcessInfo>& processes) {
   std::vector<pid_t> pids;
   for (const auto& p : processes) pids.push_back(p.pid);
   std::sort(pids.begin(), pids.end());

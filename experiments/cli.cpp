@@ -186,6 +186,9 @@ const std::atomic<bool>& interrupted() {
   static const bool installed = [] {
     std::signal(SIGINT, request_stop);
     std::signal(SIGTERM, request_stop);
+    // A terminal that is closed; who was started by nohup goes on.
+    if (std::signal(SIGHUP, request_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of write()
     return true;
   }();
   (void)installed;

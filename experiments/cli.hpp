@@ -71,7 +71,7 @@ void emit(const CommonOptions& common, const std::string& text);
 /// The effective configuration of a command: CONFIG if given, else the default, then --set.
 Config load_config(const CommonOptions& common, const std::optional<std::string>& path);
 
-/// True once SIGINT or SIGTERM has arrived; the handler is installed by the first call.
+/// True once SIGINT, SIGTERM or SIGHUP has arrived; the handler is installed by the first call.
 const std::atomic<bool>& interrupted();
 
 /// Version as printed and recorded, and the commit it was built from ("unknown" outside a checkout).

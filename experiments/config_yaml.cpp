@@ -118,7 +118,7 @@ void visit(Visitor& v, BeliefConfig& c) {
   v.field("model", c.model, models_and({"cluster-mean", "truth", "default"}));
   v.field("initial", c.initial, AnyText{});
   v.field("known", c.known, Number{0, 1});
-  v.field("seed", c.seed, Seed{0, std::numeric_limits<std::uint64_t>::max()});
+  v.field("seed", c.seed, Seed{0, std::numeric_limits<std::int64_t>::max()});  // as of model fit
   v.field("overrides", c.overrides, AnyText{});
 }
 

@@ -27,6 +27,9 @@ constexpr std::string_view kLucidFile = "lucid/lucid_pairs.csv";
 
 EvaluationData data_of(const std::string& pairs, const std::string& directory) {
   if (pairs == "papers") return papers_evaluation();
+  if (pairs == "papers-published") {
+    throw InputError("--pairs", "papers-published goes with --split only; take 'papers'");
+  }
   if (pairs == "lucid") {
     if (directory.empty()) {
       throw InputError("--pairs lucid", "there is no data directory, expected one that holds " +

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iostream>
@@ -99,6 +100,11 @@ int model_fit(const std::vector<std::string>& arguments) {
   const std::int64_t seed =
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max());
 
+  if (std::ranges::find(pairs, "papers-published") != pairs.end()) {
+    throw InputError("--pairs",
+                     "papers-published says what `corun model eval --split` scores; what is "
+                     "fitted on is 'papers'");
+  }
   WorkloadKeys keys;
   const PairTable table = read_pair_tables(pairs, common, keys);
   FitOptions options;

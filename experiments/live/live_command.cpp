@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -82,9 +83,26 @@ void add_live_options(CommandLine& command, bool runs_jobs) {
   }
 }
 
-Nvml open_nvml(const po::variables_map& values) {
-  return Nvml(values["nvml"].as<std::string>(),
-              values.count("record") != 0 ? values["record"].as<std::string>() : "");
+Nvml open_nvml(const po::variables_map& values, std::vector<NamedFile> outputs,
+               const std::string& directory) {
+  namespace fs = std::filesystem;
+  const std::string library = values["nvml"].as<std::string>();
+  if (values.count("record") == 0) return Nvml(library);
+  const auto file = values["record"].as<std::string>();
+  if (file.empty()) throw InputError("--record", "found an empty name, expected that of a file");
+  outputs.insert(outputs.begin(), {"--record", file});
+  check_outputs_differ(outputs, {});
+  std::error_code error;
+  if (!directory.empty()) {
+    const fs::path inside = fs::weakly_canonical(file, error)
+                                .lexically_relative(fs::weakly_canonical(directory, error));
+    if (!inside.empty() && *inside.begin() != "..") {
+      throw InputError("--record", "'" + printable(file) +
+                                       "' is in the directory of results, whose files corun names "
+                                       "itself; choose another place");
+    }
+  }
+  return Nvml(library, file);
 }
 
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
@@ -119,7 +137,9 @@ int probe_command(const std::vector<std::string>& arguments) {
   const auto parsed = parse_command_line(command, arguments, common);
   if (!parsed) return kDone;
 
-  const Nvml nvml = open_nvml(*parsed);
+  std::vector<NamedFile> outputs;
+  if (common.output) outputs.push_back({"--output", *common.output});
+  const Nvml nvml = open_nvml(*parsed, outputs);
   const std::string mps = mps_state();
   struct Use {
     std::string_view name;

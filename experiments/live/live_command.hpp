@@ -5,6 +5,7 @@
 
 #include <boost/program_options.hpp>
 
+#include "experiments/atomic_file.hpp"
 #include "experiments/cli.hpp"
 #include "experiments/live/nvml.hpp"
 
@@ -20,8 +21,10 @@ int validate_command(const std::vector<std::string>& arguments);
 
 /// --nvml and --record, and for words that run jobs --allow-others.
 void add_live_options(CommandLine& command, bool runs_jobs);
-/// The library that --nvml names, recorded if --record says so.
-Nvml open_nvml(const boost::program_options::variables_map& values);
+/// The library that --nvml names, recorded if --record says so: in a new file, which is none of `outputs` and
+/// not in `directory`, where the word keeps its results (empty: nowhere).
+Nvml open_nvml(const boost::program_options::variables_map& values,
+               std::vector<NamedFile> outputs = {}, const std::string& directory = "");
 
 /// Rows of texts, the first of them the header, in aligned columns; the first column to the left.
 std::string aligned(const std::vector<std::vector<std::string>>& rows);

@@ -1,8 +1,10 @@
 #include "experiments/live/nvml_recording.hpp"
 
+#include <cerrno>
 #include <cmath>
 #include <iostream>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -24,6 +26,19 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// The path of a file that was not there before: a recording cannot be made twice.
+std::string new_file(const std::string& path) {
+  std::string checked = checked_output_path(path, "--record");
+  const int file = open(checked.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0 && errno == EEXIST) {
+    throw InputError("--record", "'" + printable(path) +
+                                     "' is there already, and a session cannot be repeated; "
+                                     "choose another file or remove that one");
+  }
+  if (file >= 0) close(file);
+  return checked;
+}
+
 std::string line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -32,7 +47,7 @@ std::string line(const Json& json) {
 
 NvmlRecording::NvmlRecording(const std::string& path, const std::string& driver,
                              const std::string& cuda, std::span<const GpuFacts> gpus)
-    : path_(checked_output_path(path, "--record")),
+    : path_(new_file(path)),
       file_(path_, std::ios::binary | std::ios::trunc),
       origin_(monotonic_now()) {
   if (!file_) throw InputError("--record", "cannot write '" + printable(path) + "'");

@@ -31,7 +31,7 @@ namespace corun::live {
 
 class NvmlRecording {
  public:
-  /// Writes the first line. InputError where the file cannot be written.
+  /// Writes the first line. InputError where the file is there already or cannot be written.
   NvmlRecording(const std::string& path, const std::string& driver, const std::string& cuda,
                 std::span<const GpuFacts> gpus);
   /// Writes the last line.

@@ -125,12 +125,22 @@ int profile_command(const std::vector<std::string>& arguments) {
       throw InputError("corun live profile", "'" + printable(word) + "' is no text on one line");
     }
   }
+  std::vector<NamedFile> outputs;
   for (const char* key : {"profile", "samples"}) {
-    if (values.count(key) != 0) checked_output_path(text(key), std::string("--") + key);
+    if (values.count(key) == 0) continue;
+    outputs.push_back({std::string("--") + key, text(key)});
+    checked_output_path(text(key), outputs.back().flag);
   }
+  if (common.output) outputs.push_back({"--output", *common.output});
+  if (values.count("job-output") != 0) {
+    for (const char* stream : {".out", ".err"}) {
+      outputs.push_back({"--job-output", text("job-output") + stream});
+    }
+  }
+  check_outputs_differ(outputs, {});
 
   const std::atomic<bool>& stop = interrupted();
-  const Nvml nvml = open_nvml(values);
+  const Nvml nvml = open_nvml(values, outputs);
   std::vector<std::int64_t> asked;
   if (values.count("gpu") != 0) asked.push_back(whole_option(values, "gpu", 0, 1000));
   const GpuRules rules{false, false, values.count("allow-others") != 0};

@@ -364,7 +364,7 @@ int run_command(const std::vector<std::string>& arguments) {
   }
   const std::atomic<bool>& stop = interrupted();
 
-  const Nvml nvml = open_nvml(values);
+  const Nvml nvml = open_nvml(values, {}, config.output);
   const bool mps = config.config.cluster.sharing == "mps";
   const std::vector<std::size_t> gpus = choose_gpus(
       nvml, config.gpus, {true, mps, values.count("allow-others") != 0}, config.gpus_place);

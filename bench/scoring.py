@@ -25,7 +25,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", default=str(ROOT / "build/release/bench/scoring_bench"))
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--filter", default="costs|top-partners/contention")
+    parser.add_argument("--filter", default="costs|top-partners")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     out = subprocess.run(

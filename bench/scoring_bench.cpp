@@ -10,6 +10,7 @@
 #include <benchmark/benchmark.h>
 
 #include "models/interference/catalog.hpp"
+#include "models/scoring/cpu_kernels.hpp"
 #include "models/scoring/lanes.hpp"
 #include "models/scoring/pair_scorer.hpp"
 #include "sim/rng.hpp"
@@ -108,29 +109,40 @@ void top_partners(benchmark::State& state, const std::string& model, const Lanes
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<const corun::Lanes*> sets{&corun::scalar_lanes::lanes};
-  for (const corun::Lanes* lanes : corun::usable_lanes()) sets.push_back(lanes);
+  // The learned models' formulas one number at a time, too, with the instruction for fma where there is one:
+  // without it each is a call of the library, and comparisons would be of that.
+  corun::Lanes scalar = corun::scalar_lanes::lanes;
+  for (const corun::CpuKernels& kernels : corun::cpu_kernels()) {
+    if (std::string(kernels.name) == "fma") scalar.name = kernels.name;
+  }
+  struct Set {
+    const corun::Lanes* lanes;
+    std::string name;
+  };
+  std::vector<Set> sets{{&scalar, "scalar"}};
+  for (const corun::Lanes* lanes : corun::usable_lanes()) sets.push_back({lanes, lanes->name});
   for (const double risk : {0.0, 1.0}) {
-    for (const corun::Lanes* lanes : sets) {
+    for (const auto& [lanes, name] : sets) {
       const corun::CostRule rule{corun::Objective::kMinSlowdown, risk};
       benchmark::RegisterBenchmark(
-          ("costs/contention/risk=" + std::to_string(static_cast<int>(risk)) + "/" + lanes->name)
-              .c_str(),
-          [=](benchmark::State& state) { costs(state, *lanes, rule); });
+          ("costs/contention/risk=" + std::to_string(static_cast<int>(risk)) + "/" + name).c_str(),
+          [lanes = lanes, rule](benchmark::State& state) { costs(state, *lanes, rule); });
     }
   }
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for (const char* model : {"contention", "cluster-mean", "gp", "boosted-trees"}) {
-    for (const corun::Lanes* lanes : sets) {
+    for (const auto& [lanes, name] : sets) {
       for (const int threads : {1, cores}) {
         const bool quick =
             std::string(model) == "contention" || std::string(model) == "cluster-mean";
         const std::size_t jobs = quick ? 4096 : 384;
         benchmark::RegisterBenchmark(
-            ("top-partners/" + std::string(model) + "/" + lanes->name +
+            ("top-partners/" + std::string(model) + "/" + name +
              "/threads=" + std::to_string(threads) + "/n=" + std::to_string(jobs))
                 .c_str(),
-            [=](benchmark::State& state) { top_partners(state, model, *lanes, threads, jobs); })
+            [=, lanes = lanes](benchmark::State& state) {
+              top_partners(state, model, *lanes, threads, jobs);
+            })
             ->UseRealTime()
             ->Unit(benchmark::kMillisecond);
         if (cores == 1) break;

@@ -188,7 +188,7 @@ void trees_pairs(benchmark::State& state, const CpuKernels& kernels) {
   std::vector<float> scratch(CpuKernels::trees_scratch(batch.trees));
   std::vector<double> sums(of.size());
   for (auto _ : state) {
-    kernels.trees_sums(batch.trees, batch.jobs(), of.data(), beside.data(), of.size(),
+    kernels.trees_sums(batch.trees, batch.ranked, batch.jobs(), of.data(), beside.data(), of.size(),
                        scratch.data(), sums.data());
     benchmark::DoNotOptimize(sums.data());
   }

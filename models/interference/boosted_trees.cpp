@@ -229,6 +229,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
     ensembles += 1;
   }
   for (float& leaf : model.trees_.leaf) leaf /= ensembles;
+  model.ranked_ = RankedTrees(model.trees_.view());
   model.spreads_ = Spreads(held_out);
   model.sigma_ = excess_scatter_of(held_out);
 
@@ -253,6 +254,7 @@ TreesBatch BoostedTrees::batch(std::span<const PairJob> jobs) const {
   const std::size_t width = features_.size();
   TreesBatch out;
   out.trees = trees_.view();
+  out.ranked = ranked_.view();
   out.mean = mean_;
   for (std::size_t u = 0; u < out.knots.size(); ++u) {
     const std::span<const trees::Knot> knots = spreads_.knots(u);
@@ -311,8 +313,8 @@ std::vector<SpeedPrediction> BoostedTrees::predict(std::span<const PairJob> jobs
   const trees::Ensemble ensemble = trees_.view();
   std::vector<float> scratch(CpuKernels::trees_scratch(ensemble));
   std::vector<double> sums(pairs.size());
-  cpu_kernels().front().trees_sums(ensemble, batch.jobs(), of.data(), beside.data(), pairs.size(),
-                                   scratch.data(), sums.data());
+  cpu_kernels().front().trees_sums(ensemble, batch.ranked, batch.jobs(), of.data(), beside.data(),
+                                   pairs.size(), scratch.data(), sums.data());
   std::vector<SpeedPrediction> out;
   out.reserve(pairs.size());
   for (std::size_t q = 0; q < pairs.size(); ++q) {
@@ -374,6 +376,7 @@ BoostedTrees BoostedTrees::load(const nlohmann::json& state,
   model.trees_.threshold = model_state::floats(state, "thresholds");
   model.trees_.leaf = model_state::floats(state, "leaves");
   model.trees_.check();
+  model.ranked_ = RankedTrees(model.trees_.view());
   const auto spreads = state.find("spreads");
   if (spreads == state.end()) refuse("there are no 'spreads'");
   model.spreads_ = Spreads::load(*spreads);

@@ -67,6 +67,7 @@ class BoostedTrees final : public InterferenceModel {
   std::vector<double> own_, partner_;  ///< effects a and b of the jobs seen; NaN: none
   double mean_ = 0;                    ///< of t; the trees say what comes on top
   TreeEnsemble trees_;
+  RankedTrees ranked_;  ///< of trees_
   Spreads spreads_;
   double sigma_ = 0;
 };

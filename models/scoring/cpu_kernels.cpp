@@ -17,8 +17,8 @@ std::span<const CpuKernels> cpu_kernels() {
 #if defined(__x86_64__)
     const bool fma = __builtin_cpu_supports("fma");
     const bool avx2 = fma && __builtin_cpu_supports("avx2");
-    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl")) {
+    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
       out.push_back(kAvx512Kernels);
     }
     if (avx2) out.push_back(kAvx2Kernels);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "models/scoring/gp_formula.hpp"
+#include "models/scoring/ranked_trees.hpp"
 #include "models/scoring/trees_formula.hpp"
 
 /// The formulas of the learned models for many jobs at a time, compiled once for each vector unit that
@@ -24,8 +25,10 @@ struct CpuKernels {
                        lines * model.partners + 3 * kLines) +
            model.partners + kPadding;
   }
+  /// Pairs that go through ranked trees side by side.
+  static constexpr std::size_t kRanked = 64;
   static std::size_t trees_scratch(const trees::Ensemble& trees) {
-    return 2 * kPadding * trees.columns;
+    return kRanked * (2 * trees.columns + 3);
   }
 
   /// Works out what Jobs has of the jobs from .. to - 1, rounded up to whole vectors; `from` is a
@@ -47,10 +50,11 @@ struct CpuKernels {
                     std::size_t owns, const double* states, std::size_t first, std::size_t count,
                     std::size_t own_stride, std::size_t partner_stride, double* scratch,
                     double* speed, double* sd);
-  /// Sums of the trees for `count` directed pairs of[n] beside beside[n]. `scratch`: trees_scratch()
-  /// floats.
-  void (*trees_sums)(const trees::Ensemble&, const trees::Jobs&, const std::uint32_t* of,
-                     const std::uint32_t* beside, std::size_t count, float* scratch, double* out);
+  /// Sums of the trees for `count` directed pairs of[n] beside beside[n]; `ranked`: the same trees, or
+  /// without any. `scratch`: trees_scratch() floats.
+  void (*trees_sums)(const trees::Ensemble&, const trees::Ranked& ranked, const trees::Jobs&,
+                     const std::uint32_t* of, const std::uint32_t* beside, std::size_t count,
+                     float* scratch, double* out);
 };
 
 /// Those that this processor can run, the quickest first; never empty.

@@ -1,3 +1,4 @@
+#define CORUN_ONE_AT_A_TIME
 #define CORUN_KERNELS kFmaKernels
 #define CORUN_KERNELS_NAME "fma"
 #include "models/scoring/cpu_kernels.inl"

@@ -26,8 +26,8 @@ struct Usable {
 #if defined(CORUN_HAVE_X86_LANES)
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
     sets[count++] = &avx2_lanes::lanes;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl")) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
       sets[count++] = &avx512_lanes::lanes;
     }
 #endif

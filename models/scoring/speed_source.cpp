@@ -68,7 +68,10 @@ class GpSource final : public SpeedSource {
 class TreesSource final : public SpeedSource {
  public:
   TreesSource(const TreesBatch& batch, const Lanes& lanes)
-      : kernels_(kernels_of(lanes)), model_(batch.model()), jobs_(batch.jobs()) {}
+      : kernels_(kernels_of(lanes)),
+        model_(batch.model()),
+        ranked_(batch.ranked),
+        jobs_(batch.jobs()) {}
 
   void speeds(const PairTile& tile, Scratch& scratch, double* speed, double* sd) const override {
     scratch.of.clear();
@@ -82,8 +85,8 @@ class TreesSource final : public SpeedSource {
     const std::size_t count = scratch.of.size();
     scratch.numbers.resize(count);
     scratch.floats.resize(CpuKernels::trees_scratch(model_.trees));
-    kernels_.trees_sums(model_.trees, jobs_, scratch.of.data(), scratch.beside.data(), count,
-                        scratch.floats.data(), scratch.numbers.data());
+    kernels_.trees_sums(model_.trees, ranked_, jobs_, scratch.of.data(), scratch.beside.data(),
+                        count, scratch.floats.data(), scratch.numbers.data());
     for (std::size_t q = 0; q < count; ++q) {
       const std::size_t unknown =
           std::size_t{jobs_.unknown[scratch.of[q]]} + jobs_.unknown[scratch.beside[q]];
@@ -96,6 +99,7 @@ class TreesSource final : public SpeedSource {
  private:
   const CpuKernels& kernels_;
   trees::Model model_;
+  trees::Ranked ranked_;
   trees::Jobs jobs_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/scoring/ranked_trees.hpp"
 #include "models/scoring/trees_formula.hpp"
 
 /// Boosted trees and the jobs they are asked about, as trees_formula.hpp wants them: what
@@ -13,6 +14,7 @@ namespace corun {
 
 struct TreesBatch {
   trees::Ensemble trees;  ///< the model's: it must stay
+  trees::Ranked ranked;   ///< likewise, the same trees
   double mean = 0;
   std::array<std::vector<trees::Knot>, 3> knots;
 

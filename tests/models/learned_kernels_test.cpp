@@ -6,6 +6,7 @@
 // clang-format on
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "models/interference/gp_model.hpp"
 #include "models/scoring/cpu_kernels.hpp"
 #include "models/scoring/gp_kernels.cuh"
+#include "models/scoring/ranked_trees.hpp"
 #include "models/scoring/trees_kernels.cuh"
 #include "sim/rng.hpp"
 
@@ -139,8 +141,8 @@ Speeds by_lanes(const CpuKernels& kernels, const TreesBatch& batch, Range own, R
   const trees::Jobs jobs = batch.jobs();
   std::vector<float> scratch(CpuKernels::trees_scratch(batch.trees));
   std::vector<double> sums(of.size());
-  kernels.trees_sums(batch.trees, jobs, of.data(), beside.data(), of.size(), scratch.data(),
-                     sums.data());
+  kernels.trees_sums(batch.trees, batch.ranked, jobs, of.data(), beside.data(), of.size(),
+                     scratch.data(), sums.data());
   Speeds out;
   for (std::size_t q = 0; q < of.size(); ++q) {
     const std::size_t unknown = std::size_t{jobs.unknown[of[q]]} + jobs.unknown[beside[q]];
@@ -313,11 +315,72 @@ TEST(TreesKernels, DeepTreesAndWideRowsAreReadFromWhereTheyAre) {
   }
   trees.check();
   deep.trees = trees.view();
+  deep.ranked = {};
   ASSERT_EQ(emulated::TreesKernel::together(deep.trees), 0U);
   for (const CpuKernels& kernels : cpu_kernels()) {
     expect_same(by_fibers(deep, all, all, false, 40), by_lanes(kernels, deep, all, all, false),
                 kernels.name);
   }
+}
+
+/// Of normal thresholds, some of them twice or infinite, some features' own values.
+TreeEnsemble trees_of(int depth, std::size_t count, std::size_t columns, const TreesBatch& batch) {
+  Rng rng(static_cast<std::uint64_t>(depth), Stream::kTest);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  TreeEnsemble trees;
+  trees.depth = depth;
+  trees.columns = columns;
+  const std::size_t inner = (std::size_t{1} << static_cast<unsigned>(depth)) - 1;
+  for (std::size_t n = 0; n < count * inner; ++n) {
+    trees.test.push_back(
+        static_cast<std::int32_t>(rng.below(static_cast<std::uint32_t>(2 * columns))));
+    const auto value = static_cast<float>(
+        batch.linears[rng.below(static_cast<std::uint32_t>(batch.linears.size()))]);
+    const float here = std::isnan(value) ? 1.0F : value;
+    const std::array<float, 6> some{
+        static_cast<float>(rng.normal()), 0.0F, -0.0F, here, kInfinity, -kInfinity};
+    trees.threshold.push_back(some[rng.below(n % 4 == 0 ? 6 : 4)]);
+  }
+  for (std::size_t n = 0; n < count * (inner + 1); ++n) {
+    trees.leaf.push_back(static_cast<float>(rng.normal()));
+  }
+  trees.check();
+  return trees;
+}
+
+TEST(TreesKernels, RanksLeadWhereThresholdsDo) {
+  const SpeedTable table = table_of(20, 60);
+  const BoostedTrees fitted = BoostedTrees::fit(table, {});
+  const Asked asked(table, 41);
+  const Range all{0, 41};
+  TreesBatch batch = fitted.batch(asked.jobs);
+  for (int depth = 0; depth <= 6; ++depth) {
+    const TreeEnsemble trees = trees_of(depth, 9, fitted.batch({}).trees.columns, batch);
+    const RankedTrees ranked(trees.view());
+    EXPECT_EQ(ranked.view().trees, depth >= 1 && depth <= 5 ? 9U : 0U) << depth;
+    batch.trees = trees.view();
+    batch.ranked = ranked.view();
+    const Speeds expected = by_fibers(batch, all, all, false, 41);
+    for (const CpuKernels& kernels : cpu_kernels()) {
+      expect_same(by_lanes(kernels, batch, all, all, false), expected,
+                  kernels.name + std::string(", depth ") + std::to_string(depth));
+    }
+  }
+}
+
+TEST(TreesKernels, MoreThresholdsThanRanksAreWalked) {
+  const SpeedTable table = table_of(20, 60);
+  const BoostedTrees fitted = BoostedTrees::fit(table, {});
+  TreeEnsemble trees = trees_of(5, 1500, 1, fitted.batch(Asked(table, 5).jobs));
+  for (std::size_t n = 0; n < trees.threshold.size(); ++n) {
+    trees.threshold[n] = static_cast<float>(n);
+  }
+  EXPECT_EQ(RankedTrees(trees.view()).view().trees, 1500U);
+  trees = trees_of(5, 2500, 1, fitted.batch(Asked(table, 5).jobs));
+  for (std::size_t n = 0; n < trees.threshold.size(); ++n) {
+    trees.threshold[n] = static_cast<float>(n);
+  }
+  EXPECT_EQ(RankedTrees(trees.view()).view().trees, 0U);
 }
 
 }  // namespace

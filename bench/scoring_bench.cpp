@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
       for (const int threads : {1, cores}) {
         const bool quick =
             std::string(model) == "contention" || std::string(model) == "cluster-mean";
-        const std::size_t jobs = quick ? 4096 : 384;
+        const std::size_t jobs = quick ? 10000 : 384;
         benchmark::RegisterBenchmark(
             ("top-partners/" + std::string(model) + "/" + name +
              "/threads=" + std::to_string(threads) + "/n=" + std::to_string(jobs))

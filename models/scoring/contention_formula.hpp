@@ -46,7 +46,7 @@ struct ContentionEquation {
     double excess = 0;
     for (std::size_t k = 0; k < kTerms; ++k) excess += coefficients[k] * p[k];
     const double speed = 1 / (1 + excess);
-    return {speed, speed * deviation, 1 + excess};
+    return {speed, speed * deviation, math::inverse(speed, 1 + excess)};
   }
 };
 
@@ -59,6 +59,7 @@ struct ContentionView {
   const double* light = nullptr;
   const double* overflow = nullptr;
 
+  static constexpr bool kNeverFaster = true;  ///< no speed is above 1
   /// All that is known of one job, in registers.
   using Job = ContentionLoad;
   CORUN_FORMULA Job job(std::size_t i) const {

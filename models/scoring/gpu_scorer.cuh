@@ -108,8 +108,8 @@ __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
       CORUN_UNROLL
       for (unsigned r = 0; r < kRows; ++r) {
         const std::uint32_t i = first + r;
-        const SpeedBelief of_own = view.beside(own[r], partner);
-        const SpeedBelief of_partner = view.beside(partner, own[r]);
+        const SpeedBelief of_own = slowed(view, own[r], partner);
+        const SpeedBelief of_partner = slowed(view, partner, own[r]);
         // A pair's cost is asked for in one order only, the lower position first.
         const bool lower = i < j;
         const double c =
@@ -267,6 +267,7 @@ struct SpeedBlocksView {
   const double* ba_speed = nullptr;  ///< of b's beside a's
   const double* ba_sd = nullptr;
 
+  static constexpr bool kNeverFaster = false;
   using Job = std::uint32_t;
   CORUN_FORMULA Job job(std::uint32_t i) const { return i; }
   CORUN_FORMULA SpeedBelief beside(Job own, Job partner) const {

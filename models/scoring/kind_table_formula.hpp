@@ -23,6 +23,7 @@ struct KindTableView {
   const double* excess = nullptr;       ///< as KindTableJobs::excess
   bool adds_up = false;                 ///< likewise
 
+  static constexpr bool kNeverFaster = false;
   using Job = std::size_t;
   CORUN_FORMULA Job job(std::size_t i) const { return kind[i]; }
   CORUN_FORMULA SpeedBelief beside(Job own, Job partner) const {

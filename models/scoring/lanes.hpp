@@ -8,6 +8,7 @@
 #include "models/scoring/kind_table_formula.hpp"
 #include "models/scoring/pair_cost_formula.hpp"
 #include "models/scoring/speed_tile.hpp"
+#include "models/scoring/top_lists.hpp"
 #include "sim/pair_objective.hpp"
 
 /// The inner loops of batch scoring on the processor: the same source (lanes.inl) compiled once for each
@@ -32,23 +33,16 @@ struct FormulaLanes {
   void (*speeds)(const View& view, const PairTile& tile, double* speed, double* sd);
 };
 
-/// Of a row, for Lanes::below.
-struct Limits {
-  double threshold = 0;
-  double price = 0;
-};
-
 struct Lanes {
   const char* name;
   int width;  ///< doubles in a register
   FormulaLanes<ContentionView> contention;
   FormulaLanes<KindTableView> kind_table;
   FormulaLanes<SpeedTileView> speed_tile;
-  /// flags[c] != 0: among kChunk costs from c * kChunk on is one that, less the price of its column, is
-  /// not above the row's threshold, or, less the row's price, not above the threshold of its column.
-  void (*below)(const double* cost, std::size_t count, const Limits& row,
-                const double* column_thresholds, const double* column_prices, std::uint8_t* flags);
-  static constexpr std::size_t kChunk = 32;
+  /// Offers the costs of job `row` beside `count` jobs from `first` to the lists of both, each less the price of
+  /// the other.
+  void (*offer)(const double* cost, std::size_t row, std::size_t first, std::size_t count,
+                const double* prices, const TopListsView& lists);
 
   const FormulaLanes<ContentionView>& of(const ContentionView&) const { return contention; }
   const FormulaLanes<KindTableView>& of(const KindTableView&) const { return kind_table; }

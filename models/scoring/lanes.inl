@@ -1,8 +1,10 @@
 // The loops behind lanes.hpp. A file that includes this defines
 //   CORUN_LANES            a name for the instruction set, a C++ identifier
-//   CORUN_DIVIDE_BY_FMA    where math::divide is to go by fma
+//   CORUN_DIVIDE_BY_FMA    where math::inverse is to go by fma
 // before any other include, and is compiled for that set. Nothing here may call a function that is not
 // always inlined: its copy for this set could be the one that the linker keeps for all.
+
+#include <type_traits>
 
 #include "models/scoring/lanes.hpp"
 #include "models/scoring/pair_cost_formula.hpp"
@@ -11,12 +13,12 @@ namespace corun::CORUN_LANES {
 
 namespace {
 
-template <class View, bool kRisky, Objective kObjective>
+template <class View, bool kRisky, Objective kObjective, bool kKnown>
 void costs_of(const View& given, const SoloView& solos, double risk, const PairTile& tile,
               double* out) {
   const View view = given;  // of our own: nothing that is written can change it
   const SoloView solo = solos;
-  const CostFormula<kRisky, kObjective> cost{risk};
+  const CostFormula<kRisky, kObjective, kKnown> cost{risk};
   for (std::size_t i = tile.i0; i < tile.i1; ++i) {
     const typename View::Job own = view.job(i);
     const SoloTime own_solo = solo.of(i);
@@ -26,8 +28,87 @@ void costs_of(const View& given, const SoloView& solos, double risk, const PairT
     for (std::size_t j = from; j < tile.j1; ++j) {
       const typename View::Job partner = view.job(j);
       row[j - tile.j0] =
-          cost(own_solo, solo.of(j), view.beside(own, partner), view.beside(partner, own));
+          cost(own_solo, solo.of(j), slowed(view, own, partner), slowed(view, partner, own));
     }
+  }
+}
+
+/// Both directions of the pairs of one job and the columns of a tile, out of a table of kinds: read for
+/// all rows of a kind at once, since wide units read from scattered places no quicker than others.
+struct KindColumns {
+  static constexpr std::size_t kMost = 256;
+  struct Side {
+    double speed[kMost], sd[kMost], inverse[kMost];
+    CORUN_FORMULA SpeedBelief at(std::size_t c) const { return {speed[c], sd[c], inverse[c]}; }
+  };
+  Side own, partner;
+
+  template <bool kSpreads>
+  CORUN_FORMULA void fill(const KindTableView& view, std::size_t kind, std::size_t from,
+                          std::size_t to) {
+    for (std::size_t j = from; j < to; ++j) {
+      const SpeedBelief here = slowed(view, kind, view.job(j));
+      const SpeedBelief there = slowed(view, view.job(j), kind);
+      own.speed[j - from] = here.speed;
+      own.inverse[j - from] = here.inverse;
+      partner.speed[j - from] = there.speed;
+      partner.inverse[j - from] = there.inverse;
+      if (kSpreads) own.sd[j - from] = here.sd;
+      if (kSpreads) partner.sd[j - from] = there.sd;
+    }
+  }
+};
+
+template <bool kRisky, Objective kObjective, bool kKnown>
+void costs_of_kinds(const KindTableView& given, const SoloView& solos, double risk,
+                    const PairTile& tile, double* out) {
+  constexpr std::size_t kMost = KindColumns::kMost;
+  const KindTableView view = given;
+  const SoloView solo = solos;
+  const CostFormula<kRisky, kObjective, kKnown> cost{risk};
+  KindColumns columns;
+  for (std::size_t i0 = tile.i0; i0 < tile.i1; i0 += kMost) {
+    const std::size_t i1 = tile.i1 - i0 < kMost ? tile.i1 : i0 + kMost;
+    for (std::size_t j0 = tile.j0; j0 < tile.j1; j0 += kMost) {
+      const std::size_t j1 = tile.j1 - j0 < kMost ? tile.j1 : j0 + kMost;
+      bool done[kMost] = {};
+      for (std::size_t first = i0; first < i1 && first + 1 < j1; ++first) {
+        if (done[first - i0]) continue;
+        const std::size_t kind = view.job(first);
+        columns.fill<kRisky>(view, kind, j0, j1);
+        for (std::size_t i = first; i < i1; ++i) {
+          if (view.job(i) != kind) continue;
+          done[i - i0] = true;
+          const SoloTime own_solo = solo.of(i);
+          double* const row = out + (i - tile.i0) * tile.columns() + (j0 - tile.j0);
+          const std::size_t from = i + 1 > j0 ? i + 1 : j0;
+#pragma GCC ivdep
+          for (std::size_t j = from; j < j1; ++j) {
+            row[j - j0] =
+                cost(own_solo, solo.of(j), columns.own.at(j - j0), columns.partner.at(j - j0));
+          }
+        }
+      }
+    }
+  }
+}
+
+CORUN_FORMULA bool all_known(const SoloView& solo, std::size_t from, std::size_t to) {
+  bool known = true;
+  for (std::size_t i = from; i < to; ++i) known &= solo.seconds[i] == solo.seconds[i];
+  return known;
+}
+
+template <class View, bool kRisky, Objective kObjective>
+void costs_of(const View& view, const SoloView& solos, double risk, const PairTile& tile,
+              double* out) {
+  const bool known = all_known(solos, tile.i0, tile.i1) && all_known(solos, tile.j0, tile.j1);
+  if constexpr (std::is_same_v<View, KindTableView>) {
+    (known ? costs_of_kinds<kRisky, kObjective, true>
+           : costs_of_kinds<kRisky, kObjective, false>)(view, solos, risk, tile, out);
+  } else {
+    (known ? costs_of<View, kRisky, kObjective, true>
+           : costs_of<View, kRisky, kObjective, false>)(view, solos, risk, tile, out);
   }
 }
 
@@ -70,21 +151,95 @@ void speeds(const View& given, const PairTile& tile, double* speed, double* sd) 
   }
 }
 
-void below(const double* cost, std::size_t count, const Limits& row,
-           const double* column_thresholds, const double* column_prices, std::uint8_t* flags) {
-  const Limits limits = row;
-  std::size_t chunk = 0;
-  std::size_t c = 0;
-  for (; c + Lanes::kChunk <= count; c += Lanes::kChunk, ++chunk) {
-    std::int64_t any = 0;
-    for (std::size_t n = c; n < c + Lanes::kChunk; ++n) {
-      const std::int64_t row_keeps = cost[n] - column_prices[n] > limits.threshold ? 0 : 1;
-      const std::int64_t column_keeps = cost[n] - limits.price > column_thresholds[n] ? 0 : 1;
-      any |= row_keeps | column_keeps;
-    }
-    flags[chunk] = any != 0;
+/// Costs that are compared with thresholds side by side.
+constexpr std::size_t kChunk = 64;
+/// 2^n, for a loop over them that is vectorised.
+struct Bits {
+  std::uint64_t of[kChunk] = {};
+  constexpr Bits() {
+    for (std::size_t n = 0; n < kChunk; ++n) of[n] = std::uint64_t{1} << n;
   }
-  if (c < count) flags[chunk] = 1;
+};
+constexpr Bits kBits;
+
+/// TopListsView::offer(), without a branch for where the new one goes.
+CORUN_FORMULA void offer_one(const TopListsView& lists, std::size_t job, double offered,
+                             std::uint32_t position) {
+#if CORUN_LANES_WIDTH == 1
+  lists.offer(job, offered, position);
+#else
+  // Lists are short: wider ones gain nothing.
+  constexpr std::size_t kLanes = CORUN_LANES_WIDTH < 4 ? CORUN_LANES_WIDTH : 4;
+  using Doubles = double __attribute__((vector_size(kLanes * 8), aligned(8), may_alias));
+  if (offered > lists.thresholds[job]) return;
+  // The last of `before`, then `here` but for its last.
+  const auto one_on = [](Doubles before, Doubles here) __attribute__((always_inline)) {
+#if CORUN_LANES_WIDTH == 2
+    return __builtin_shufflevector(before, here, 1, 2);
+#else
+    return __builtin_shufflevector(before, here, 3, 4, 5, 6);
+#endif
+  };
+  const double cost = offered == offered ? offered : __builtin_huge_val();
+  const double distance = distance_behind(static_cast<std::uint32_t>(job), position, lists.jobs);
+  double* const c = lists.costs + job * lists.stride;
+  double* const d = lists.distances + job * lists.stride;
+  const Doubles new_c = cost - Doubles{};
+  const Doubles new_d = distance - Doubles{};
+  const auto at = [](double* list, std::size_t from) __attribute__((always_inline))->Doubles& {
+    return *reinterpret_cast<Doubles*>(list + from);
+  };
+  // From the end: whoever comes after the new one moves on by one. Nobody is to the left of the first.
+  Doubles here_c = at(c, lists.stride - kLanes);
+  Doubles here_d = at(d, lists.stride - kLanes);
+  for (std::size_t from = lists.stride; from > 0;) {
+    from -= kLanes;
+    const Doubles next_c = from > 0 ? at(c, from - kLanes) : -__builtin_huge_val() - Doubles{};
+    const Doubles next_d = from > 0 ? at(d, from - kLanes) : Doubles{};
+    const Doubles left_c = one_on(next_c, here_c);
+    const Doubles left_d = one_on(next_d, here_d);
+    const auto stays = (here_c < new_c) | ((here_c == new_c) & (here_d < new_d));
+    const auto left_stays = (left_c < new_c) | ((left_c == new_c) & (left_d < new_d));
+    at(c, from) = stays ? here_c : (left_stays ? new_c : left_c);
+    at(d, from) = stays ? here_d : (left_stays ? new_d : left_d);
+    here_c = next_c;
+    here_d = next_d;
+  }
+  lists.thresholds[job] = c[lists.k - 1];
+#endif
+}
+
+/// Up to kChunk of them. Few costs are below a threshold; these are offered one by one.
+CORUN_FORMULA void offer_some(const double* cost, std::size_t row, std::size_t first,
+                              std::size_t count, const double* prices, const TopListsView& lists) {
+  const double* const thresholds = lists.thresholds + first;
+  const double* const column_prices = prices + first;
+  const double threshold = lists.thresholds[row];
+  const double price = prices[row];
+  std::uint64_t of_row = 0;
+  std::uint64_t of_column = 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    of_row |= cost[n] - column_prices[n] > threshold ? 0 : kBits.of[n];
+    of_column |= cost[n] - price > thresholds[n] ? 0 : kBits.of[n];
+  }
+  for (; of_row != 0; of_row &= of_row - 1) {
+    const auto n = static_cast<std::size_t>(__builtin_ctzll(of_row));
+    offer_one(lists, row, cost[n] - column_prices[n], static_cast<std::uint32_t>(first + n));
+  }
+  for (; of_column != 0; of_column &= of_column - 1) {
+    const auto n = static_cast<std::size_t>(__builtin_ctzll(of_column));
+    offer_one(lists, first + n, cost[n] - price, static_cast<std::uint32_t>(row));
+  }
+}
+
+void offer(const double* cost, std::size_t row, std::size_t first, std::size_t count,
+           const double* prices, const TopListsView& given) {
+  const TopListsView lists = given;
+  std::size_t c = 0;
+  for (; c + kChunk <= count; c += kChunk) {
+    offer_some(cost + c, row, first + c, kChunk, prices, lists);
+  }
+  if (c < count) offer_some(cost + c, row, first + c, count - c, prices, lists);
 }
 
 }  // namespace
@@ -95,6 +250,6 @@ const Lanes lanes{CORUN_LANES_NAME,
                   {costs<ContentionView>, speeds<ContentionView>},
                   {costs<KindTableView>, speeds<KindTableView>},
                   {costs<SpeedTileView>, speeds<SpeedTileView>},
-                  below};
+                  offer};
 
 }  // namespace corun::CORUN_LANES

@@ -69,35 +69,17 @@ CORUN_FORMULA double from_bits(std::uint64_t bits) {
 #endif
 }
 
-// Dividers are slow, and wide units have no more of them. Units with fma (CORUN_DIVIDE_BY_FMA, the GPU)
-// multiply by a reciprocal instead and put the quotient right by its exact remainder (Markstein,
-// "Computation of elementary functions on the IBM RISC System/6000 processor", 1990). Preconditions:
-// b and a / b lie within 2^-900 .. 2^900 in magnitude, or a is 0 (the sign of a quotient of 0 is open),
-// or one of them is NaN. tests/models/scoring_math_test.cpp compares with `/`.
-
-/// a / b, rounded as IEEE wants it; `inverse` is 1 / b, rounded so.
-CORUN_FORMULA double quotient(double a, double b, [[maybe_unused]] double inverse) {
+/// 1 / b, where b is 1 / a as IEEE rounds it, itself so rounded; a within 2^-900 .. 2^900, or NaN. Units with fma
+/// (CORUN_DIVIDE_BY_FMA, the GPU) need no divider, of which wide ones have too few: a is so near that one
+/// step of Newton's rounds it right (Markstein, "Computation of elementary functions on the IBM RISC
+/// System/6000 processor", 1990). The exception there, a number whose 52 digits are all ones, is no
+/// other's reciprocal. tests/models/scoring_math_test.cpp compares with `/`.
+CORUN_FORMULA double inverse(double b, [[maybe_unused]] double a) {
 #if defined(CORUN_DIVIDE_BY_FMA) || defined(__CUDA_ARCH__)
-  const double q = a * inverse;
-  return fma(fma(-b, q, a), inverse, q);
+  return fma(a, fma(-b, a, 1.0), a);
 #else
-  return a / b;
+  return 1 / b;
 #endif
-}
-
-/// The same where a number `y` near 1 / b is at hand, within some units of the last place: one step of
-/// Newton's rounds it right. Not where all 52 digits of b are ones (is_all_ones): there 1 / b lies just above
-/// the middle of a power of two and its successor, too near for the step to tell.
-CORUN_FORMULA double divide(double a, double b, [[maybe_unused]] double y) {
-#if defined(CORUN_DIVIDE_BY_FMA) || defined(__CUDA_ARCH__)
-  return quotient(a, b, fma(y, fma(-b, y, 1.0), y));
-#else
-  return a / b;
-#endif
-}
-CORUN_FORMULA bool is_all_ones(double b) {
-  constexpr std::uint64_t kDigits = 0x000fffffffffffffULL;
-  return (bits_of(b) & kDigits) == kDigits;
 }
 
 /// e^x, within 1 unit of the last place; 0 and infinity beyond the range, subnormal numbers included.

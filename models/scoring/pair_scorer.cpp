@@ -20,18 +20,9 @@ namespace corun {
 namespace {
 
 /// Jobs in a block of the processor's tiles: costs of a tile stay in the second-level cache.
-constexpr std::size_t kBlock = 128;
+constexpr std::size_t kBlock = 256;
 /// Up to so many kinds, where jobs share them, all pairs of kinds are worked out beforehand.
 constexpr std::size_t kMostKinds = 4096;
-
-bool ordinary(double x) {
-  constexpr double kLeast = 1e-200;
-  constexpr double kMost = 1e200;
-  return x >= kLeast && x <= kMost && !math::is_all_ones(x);
-}
-bool all_ordinary(std::span<const double> numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), ordinary);
-}
 
 /// Runs work(n, state) for all n below count on the threads, each with a state of its own; the first
 /// exception is passed on.
@@ -92,7 +83,6 @@ struct SpeedTile {
 /// What a thread needs to work out tiles of costs.
 struct CostScratch {
   std::vector<double> costs = std::vector<double>(kBlock * kBlock);
-  std::vector<std::uint8_t> flags = std::vector<std::uint8_t>(kBlock / Lanes::kChunk);
   SpeedTile speeds;
   SpeedSource::Scratch source;
 };
@@ -108,10 +98,7 @@ struct CostTiles {
   void operator()(const PairTile& tile, CostScratch& scratch) const {
     if (source != nullptr) {
       scratch.speeds.fill(*source, tile, scratch.source);
-      const bool fine =
-          all_ordinary(scratch.speeds.row_speed) && all_ordinary(scratch.speeds.column_speed);
-      (fine ? lanes : *usable_lanes().front())
-          .speed_tile.costs(scratch.speeds.view(tile), solo, rule, tile, scratch.costs.data());
+      lanes.speed_tile.costs(scratch.speeds.view(tile), solo, rule, tile, scratch.costs.data());
       return;
     }
     std::visit(
@@ -142,14 +129,10 @@ PairScorer::PairScorer(const InterferenceModel& model, std::span<const PairJob> 
   for (const std::uint32_t kind : kind_of_) {
     if (kind >= kinds_.size()) throw std::invalid_argument("a job is of a kind that is not there");
   }
-  for (const double s : solo_.seconds) ordinary_ = ordinary_ && (std::isnan(s) || ordinary(s));
   formula_ = model_.formula(kinds_, kind_of_);
   const bool is_short = formula_ && (std::holds_alternative<ContentionJobs>(formula_->jobs) ||
                                      std::holds_alternative<KindTableJobs>(formula_->jobs));
   if (!is_short && kinds_.size() < kind_of_.size() && kinds_.size() <= kMostKinds) tabulate_kinds();
-  if (const auto* table = formula_ ? std::get_if<KindTableJobs>(&formula_->jobs) : nullptr) {
-    ordinary_ = ordinary_ && all_ordinary(table->speed);
-  }
 }
 
 /// Asks the model once for every pair of kinds: there are more jobs than kinds.
@@ -172,7 +155,6 @@ KindTableJobs PairScorer::table_of(std::span<const PairJob> kinds,
 }
 
 const Lanes& PairScorer::lanes() const {
-  if (!ordinary_) return *usable_lanes().front();  // which divides as the processor does
   return options_.lanes != nullptr ? *options_.lanes : best_lanes();
 }
 
@@ -199,6 +181,7 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
   const std::size_t n = size();
   const std::size_t blocks = (n + kBlock - 1) / kBlock;
   TopLists lists(n, search.k);
+  const TopListsView view = lists.view();
   std::vector<std::mutex> owned(blocks);  // of a block's lists
   const std::unique_ptr<SpeedSource> source = this->source();
   if (source) {
@@ -220,18 +203,7 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
       if (from >= tile.j1) continue;
       const double* const row =
           scratch.costs.data() + (i - tile.i0) * tile.columns() + (from - tile.j0);
-      const std::size_t count = tile.j1 - from;
-      costs.lanes.below(row, count, {lists.thresholds()[i], prices[i]}, lists.thresholds() + from,
-                        prices + from, scratch.flags.data());
-      for (std::size_t c = 0; c < count; c += Lanes::kChunk) {
-        if (scratch.flags[c / Lanes::kChunk] == 0) continue;
-        const std::size_t end = std::min(count, c + Lanes::kChunk);
-        for (std::size_t at = c; at < end; ++at) {
-          const std::size_t j = from + at;
-          lists.offer(i, row[at] - prices[j], static_cast<std::uint32_t>(j));
-          lists.offer(j, row[at] - prices[i], static_cast<std::uint32_t>(i));
-        }
-      }
+      costs.lanes.offer(row, i, from, tile.j1 - from, prices, view);
     }
   };
   // Every pair once, for both of its jobs: tiles on and above the diagonal, diagonal by diagonal, so
@@ -267,14 +239,14 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
       if (from < before) {
         costs({from, before, i, i + 1}, scratch);
         for (std::size_t j = from; j < before; ++j) {
-          lists.offer(i, scratch.costs[j - from] - prices[j], static_cast<std::uint32_t>(j));
+          view.offer(i, scratch.costs[j - from] - prices[j], static_cast<std::uint32_t>(j));
         }
       }
       const std::size_t behind = std::max(from, i + 1);
       if (behind < to) {
         costs({i, i + 1, behind, to}, scratch);
         for (std::size_t j = behind; j < to; ++j) {
-          lists.offer(i, scratch.costs[j - behind] - prices[j], static_cast<std::uint32_t>(j));
+          view.offer(i, scratch.costs[j - behind] - prices[j], static_cast<std::uint32_t>(j));
         }
       }
     }
@@ -313,7 +285,7 @@ double PairScorer::tile_seconds(const CostRule& rule, std::size_t jobs) const {
 
 const GpuScorer* PairScorer::gpu_for_batch(const CostRule& rule) const {
   const GpuScorer* const gpu = options_.device ? options_.device->gpu() : nullptr;
-  if (gpu == nullptr || !formula_ || !ordinary_ || size() == 0) return nullptr;
+  if (gpu == nullptr || !formula_ || size() == 0) return nullptr;
   if (options_.device->wish() == DeviceWish::kCuda) return gpu;
   // What the processor would take, by the clock, from a part: results do not depend on it.
   const std::size_t part = std::min(size(), SpeedSource::kLeastPart);

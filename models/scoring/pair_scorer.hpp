@@ -85,7 +85,6 @@ class PairScorer {
   SoloTimes solo_;
   ScoringOptions options_;
   std::shared_ptr<PairFormula> formula_;
-  bool ordinary_ = true;  ///< all numbers within what math::divide() asks for
   mutable std::string ran_on_;
 };
 

@@ -6,7 +6,7 @@ namespace corun {
 struct SpeedBelief {
   double speed = 1;    ///< normalised, median, above 0
   double sd = 0;       ///< standard deviation of a single co-run's speed
-  double inverse = 1;  ///< 1 / speed but for some rounding: a help to divide by it, nothing more
+  double inverse = 1;  ///< 1 / speed, as IEEE rounds it
 };
 
 }  // namespace corun

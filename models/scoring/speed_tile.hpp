@@ -18,6 +18,7 @@ struct SpeedTileView {
   const double* column_speed = nullptr;  ///< of the column's job beside the row's
   const double* column_sd = nullptr;
 
+  static constexpr bool kNeverFaster = false;
   using Job = std::size_t;
   CORUN_FORMULA Job job(std::size_t i) const { return i; }
   /// One of the two a row, the other a column. Rows lie before columns, or the columns are all jobs

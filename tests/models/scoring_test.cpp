@@ -143,7 +143,7 @@ std::vector<Partner> expected_partners(const InterferenceModel& model, const Bat
   const auto belief = [&](std::size_t own, std::size_t partner) {
     const SpeedPrediction& p =
         speeds[batch.kind_of[own] * batch.kinds.size() + batch.kind_of[partner]];
-    return SpeedBelief{p.speed, p.sd, 1 / p.speed};
+    return at_most_1({p.speed, p.sd, 1 / p.speed});
   };
   std::vector<Partner> out;
   for (const std::size_t i : rows) {
@@ -326,16 +326,18 @@ TEST_F(Scoring, BeliefsAnswerForAQueueAsPairByPair) {
 
 TEST_F(Scoring, CostsThatAreNoNumbersComeLastAndEveryListIsFull) {
   const auto model = model_of("contention");
-  Batch batch = batch_of(40, 40);
-  batch.solo_s[5] = 0;  // its slowdown is 0 / 0
+  const Batch batch = batch_of(40, 40);
+  std::vector<double> prices(40, 0.0);
+  prices[5] = std::nan("");
   for (const Way& way : ways(40)) {
-    const auto found = scorer(*model, batch, way.options).top_partners({}, {.k = 39});
+    const auto found = scorer(*model, batch, way.options)
+                           .top_partners({}, {.k = 39, .rows = {}, .prices = prices});
     for (std::size_t i = 0; i < 40; ++i) {
       std::vector<bool> seen(40);
       for (std::size_t e = 0; e < 39; ++e) seen[found[i * 39 + e].position] = true;
       EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 39) << way.name;
       EXPECT_FALSE(seen[i]);
-      if (i != 5 && !std::isnan(batch.solo_s[i])) {
+      if (i != 5) {
         EXPECT_EQ(found[i * 39 + 38].position, 5U) << way.name;
       }
     }

@@ -1,4 +1,4 @@
-// Quotients as the GPU works them out.
+// Reciprocals as the GPU works them out.
 #define CORUN_DIVIDE_BY_FMA
 
 #include "tests/support/emulated_gpu.hpp"

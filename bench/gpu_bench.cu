@@ -147,13 +147,12 @@ struct Queue {
   }
 };
 
-/// Double-precision operations as the source writes them, an fma as two; a quotient by a number whose
-/// reciprocal is known is what math::divide() does, any other counts as one (the hardware takes about
-/// eighteen). The cost of a pair, objective min-slowdown, risk 0: bounds of the speeds 4, two times
-/// alone 2 x 9, the survivors' ends 2 x 3, who is first 1, two slowdowns 2 x (1 + 9), their sum 1.
-constexpr double kCostFlops = 50;
-/// One direction by contention: pressures 7, sum of the excess 8, speed 2.
-constexpr double kContentionFlops = 17;
+/// Double-precision operations as the source writes them, an fma as two, a quotient as one (the hardware
+/// takes about eighteen). The cost of a pair, objective min-slowdown, risk 0: two times in company 2, who is
+/// first 1, what the other loses 2, two slowdowns 2, their sum 1.
+constexpr double kCostFlops = 8;
+/// One direction by contention: pressures 7, sum of the excess 8, speed 2, its inverse 4.
+constexpr double kContentionFlops = 21;
 /// Bytes a block of the fused search reads of one partner, for kRows jobs: five numbers, two solo times.
 constexpr double kContentionBytes = 7 * sizeof(double) / 4.0;
 

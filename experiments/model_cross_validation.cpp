@@ -47,14 +47,15 @@ std::string table_of(const PairEvaluation& e) {
   if (e.probes > 0) out += fmt::format(", {} pairs of each known", e.probes);
   out += fmt::format(" ({} fits{})\n", e.folds,
                      e.rows > 0 ? fmt::format(" on {} pairs each", e.rows) : "");
-  out += fmt::format("  {:<14} {:>15} {:>6} {:>8} {:>6} {:>9} {:>9} {:>9} {:>14}\n", "predictor",
+  out += fmt::format("  {:<14} {:>15} {:>6} {:>8} {:>6} {:>9} {:>13} {:>9} {:>14}\n", "predictor",
                      "MAE ISD %", "RMSE", "MAPE J_c", "PS %", "Spearman", "in 90 %", "width %",
                      "regret");
   for (const PairScore& s : e.scores) {
-    out += fmt::format("  {:<14} {:>15} {:>6} {:>8} {:>6} {:>9} {:>9} {:>9} {:>14}\n", s.predictor,
+    out += fmt::format("  {:<14} {:>15} {:>6} {:>8} {:>6} {:>9} {:>13} {:>9} {:>14}\n", s.predictor,
                        cell(s.mae, s.mae_error, 100, 2), cell(s.rmse, 100, 1), cell(s.mape, 100, 1),
-                       cell(s.ps_mae, 100, 2), cell(s.spearman, 1, 2), cell(s.covered, 100, 1),
-                       cell(s.width, 100, 1), cell(s.regret, s.regret_error, 1, 2));
+                       cell(s.ps_mae, 100, 2), cell(s.spearman, 1, 2),
+                       cell(s.covered, s.covered_error, 100, 1), cell(s.width, 100, 1),
+                       cell(s.regret, s.regret_error, 1, 2));
   }
   for (const auto& [name, why] : e.left_out) out += fmt::format("  {:<14}  - ({})\n", name, why);
   if (e.queues > 0) {
@@ -90,6 +91,7 @@ Json json_of(const PairEvaluation& e) {
                                   {"ps_mae", s.ps_mae},
                                   {"spearman", number(s.spearman)},
                                   {"covered", number(s.covered)},
+                                  {"covered_error", number(s.covered_error)},
                                   {"width", number(s.width)},
                                   {"regret", number(s.regret)},
                                   {"regret_error", number(s.regret_error)},
@@ -101,8 +103,9 @@ Json json_of(const PairEvaluation& e) {
 }
 
 constexpr std::string_view kCsvHeader =
-    "data,split,rows,probes,predictor,mae,mae_error,rmse,mape,ps_mae,spearman,covered,width,regret,"
-    "regret_error\n";
+    "data,split,rows,probes,predictor,mae,mae_error,rmse,mape,ps_mae,spearman,covered,covered_"
+    "error,width,"
+    "regret,regret_error\n";
 
 std::string csv_of(const PairEvaluation& e) {
   std::string out;
@@ -110,7 +113,7 @@ std::string csv_of(const PairEvaluation& e) {
     out += fmt::format("{},{},{},{},{}", csv_text(e.data), name_of(e.split),
                        e.rows > 0 ? std::to_string(e.rows) : "", e.probes, p.predictor);
     for (const double x : {p.mae, p.mae_error, p.rmse, p.mape, p.ps_mae, p.spearman, p.covered,
-                           p.width, p.regret, p.regret_error}) {
+                           p.covered_error, p.width, p.regret, p.regret_error}) {
       out += "," + csv_number(x);
     }
     out += "\n";

@@ -10,6 +10,8 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 #include "models/interference/measured_speeds.hpp"
 #include "models/interference/overlap.hpp"
@@ -311,6 +313,33 @@ double quantile_of(const SpeedPrediction& p, double level) {
   return p.speed * std::exp(side * kNormal[at] / kReach);
 }
 
+/// How many of how many.
+struct Hits {
+  double hits = 0;
+  double of = 0;
+};
+/// The share over all folds, and its standard error by leaving out one fold at a time (the jackknife): co-runs
+/// of one fold are alike. NaN for a single fold.
+std::pair<double, double> share_of(std::span<const Hits> folds) {
+  Hits all;
+  for (const Hits& fold : folds) {
+    all.hits += fold.hits;
+    all.of += fold.of;
+  }
+  std::vector<double> without;
+  for (const Hits& fold : folds) {
+    if (fold.of > 0 && fold.of < all.of)
+      without.push_back((all.hits - fold.hits) / (all.of - fold.of));
+  }
+  const double share = all.hits / all.of;
+  if (without.size() < 2) return {share, kUnknown};
+  const auto n = static_cast<double>(without.size());
+  const double mean = std::accumulate(without.begin(), without.end(), 0.0) / n;
+  double squares = 0;
+  for (const double x : without) squares += (x - mean) * (x - mean);
+  return {share, std::sqrt(squares * (n - 1) / n)};
+}
+
 /// Errors of one predictor, row by row and fold by fold.
 class Tally {
  public:
@@ -331,7 +360,8 @@ class Tally {
       measured_.push_back(isd);
       sum_[r] += p.expected.isd[side] / 2;
       if (std::isnan(p.isd_lo[side])) continue;
-      covered_ += isd >= p.isd_lo[side] && isd <= p.isd_hi[side] ? 1 : 0;
+      fold_covered_.hits += isd >= p.isd_lo[side] && isd <= p.isd_hi[side] ? 1 : 0;
+      fold_covered_.of += 1;
       widths_.push_back(p.isd_hi[side] - p.isd_lo[side]);
       for (std::size_t l = 0; l < kLevels.size(); ++l) {
         below_[l] += speeds[side] <= quantile_of(p.speeds[side], kLevels[l]) ? 1 : 0;
@@ -345,6 +375,7 @@ class Tally {
     by_fold_.push_back(fold_sum_ / fold_count_);
     total_ += fold_sum_;
     fold_sum_ = fold_count_ = 0;
+    covered_by_fold_.push_back(std::exchange(fold_covered_, {}));
   }
   std::size_t folds() const { return by_fold_.size(); }
   /// Mean ISD of each row; NaN where it was not predicted.
@@ -366,7 +397,7 @@ class Tally {
     score.spearman = predicted_.size() > 2 ? spearman(predicted_, measured_) : kUnknown;
     if (widths_.empty()) return score;
     const auto judged = static_cast<double>(widths_.size());
-    score.covered = covered_ / judged;
+    std::tie(score.covered, score.covered_error) = share_of(covered_by_fold_);
     std::nth_element(widths_.begin(), widths_.begin() + std::ssize(widths_) / 2, widths_.end());
     score.width = widths_[widths_.size() / 2];
     for (const double below : below_) score.calibration.push_back(below / judged);
@@ -375,7 +406,9 @@ class Tally {
 
  private:
   double fold_sum_ = 0, fold_count_ = 0, total_ = 0;
-  double squares_ = 0, relative_ = 0, ps_ = 0, covered_ = 0;
+  double squares_ = 0, relative_ = 0, ps_ = 0;
+  Hits fold_covered_;
+  std::vector<Hits> covered_by_fold_;
   std::vector<double> by_fold_, predicted_, measured_, widths_;
   std::vector<double> sum_, times_;
   std::array<double, kLevels.size()> below_{};

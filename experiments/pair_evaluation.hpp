@@ -42,7 +42,9 @@ struct PairScore {
   double ps_mae = 0;                                           ///< of PS [fraction]
   double spearman = std::numeric_limits<double>::quiet_NaN();  ///< of ISD
   double covered = std::numeric_limits<double>::quiet_NaN();   ///< share within the 90 % interval
-  double width = std::numeric_limits<double>::quiet_NaN();     ///< median width of the interval
+  double covered_error =
+      std::numeric_limits<double>::quiet_NaN();             ///< over folds, by the jackknife
+  double width = std::numeric_limits<double>::quiet_NaN();  ///< median width of the interval
   double regret = std::numeric_limits<double>::quiet_NaN();
   double regret_error = std::numeric_limits<double>::quiet_NaN();  ///< over queues
   /// Share of co-runs whose speed is below the predicted quantile, for the levels of kLevels: what a

@@ -182,8 +182,8 @@ CORUN_FORMULA void offer_one(const TopListsView& lists, std::size_t job, double 
   };
   const double cost = offered == offered ? offered : __builtin_huge_val();
   const double distance = distance_behind(static_cast<std::uint32_t>(job), position, lists.jobs);
-  double* const c = lists.costs + job * lists.stride;
-  double* const d = lists.distances + job * lists.stride;
+  double* const c = lists.costs(job);
+  double* const d = lists.distances(job);
   const Doubles new_c = cost - Doubles{};
   const Doubles new_d = distance - Doubles{};
   const auto at = [](double* list, std::size_t from) __attribute__((always_inline))->Doubles& {

@@ -21,6 +21,8 @@ namespace {
 
 /// Jobs in a block of the processor's tiles: costs of a tile stay in the second-level cache.
 constexpr std::size_t kBlock = 256;
+/// The same where an equation is long: tiles on the diagonal are worked out as a whole, half of it for nothing.
+constexpr std::size_t kLongBlock = 64;
 /// Up to so many kinds, where jobs share them, all pairs of kinds are worked out beforehand.
 constexpr std::size_t kMostKinds = 4096;
 
@@ -179,11 +181,16 @@ void PairScorer::ran_on_cpu() const {
 
 std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& search) const {
   const std::size_t n = size();
-  const std::size_t blocks = (n + kBlock - 1) / kBlock;
+  const std::unique_ptr<SpeedSource> source = this->source();
+  const std::size_t block_size = source ? kLongBlock : kBlock;
+  const std::size_t blocks = (n + block_size - 1) / block_size;
   TopLists lists(n, search.k);
   const TopListsView view = lists.view();
-  std::vector<std::mutex> owned(blocks);  // of a block's lists
-  const std::unique_ptr<SpeedSource> source = this->source();
+  struct Owned {
+    std::mutex guard;
+    bool is_clear = false;
+  };
+  std::vector<Owned> owned(blocks);  // of a block's lists
   if (source) {
     in_threads<SpeedSource::Scratch>(
         options_.threads, source->parts(),
@@ -194,7 +201,7 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
   const std::vector<double> no_prices(search.prices.empty() ? n : 0, 0.0);
   const double* const prices = search.prices.empty() ? no_prices.data() : search.prices.data();
   const auto block = [&](std::size_t b) {
-    return std::pair(b * kBlock, std::min(n, (b + 1) * kBlock));
+    return std::pair(b * block_size, std::min(n, (b + 1) * block_size));
   };
 
   const auto offer = [&](const PairTile& tile, CostScratch& scratch) {
@@ -205,6 +212,12 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
           scratch.costs.data() + (i - tile.i0) * tile.columns() + (from - tile.j0);
       costs.lanes.offer(row, i, from, tile.j1 - from, prices, view);
     }
+  };
+  const auto own = [&](std::size_t b) {
+    std::unique_lock lock(owned[b].guard);
+    const auto [from, to] = block(b);
+    if (!std::exchange(owned[b].is_clear, true)) lists.clear(from, to);
+    return lock;
   };
   // Every pair once, for both of its jobs: tiles on and above the diagonal, diagonal by diagonal, so
   // that tiles under way at the same time seldom want the same lists.
@@ -224,15 +237,16 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
                               const auto [j0, j1] = block(column);
                               const PairTile tile{i0, i1, j0, j1};
                               costs(tile, scratch);
-                              const std::unique_lock first(owned[row]);
+                              const std::unique_lock first = own(row);
                               std::unique_lock<std::mutex> second;
-                              if (column != row) second = std::unique_lock(owned[column]);
+                              if (column != row) second = own(column);
                               offer(tile, scratch);
                             });
   };
   // A row beside those behind it is a tile of one row; beside those before it, of one column, since a
   // pair's cost is asked for in one order only.
   const auto look_at = [&](std::size_t i, CostScratch& scratch) {
+    lists.clear(i, i + 1);
     for (std::size_t b = 0; b < blocks; ++b) {
       const auto [from, to] = block(b);
       const std::size_t before = std::min(to, i);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "models/scoring/math.hpp"
@@ -27,18 +29,21 @@ struct TopListsView {
   std::uint32_t jobs = 0;
   std::size_t k = 0;
   std::size_t stride = 0;  ///< of a list: k, rounded up to kPadding
-  double* costs = nullptr;
-  double* distances = nullptr;   ///< whole numbers: of the same width as costs
+  double* lists =
+      nullptr;  ///< of each job `stride` costs, then as many distances, of the same width
   double* thresholds = nullptr;  ///< of a list, the cost of its last: one above it cannot enter
   static constexpr std::size_t kPadding = 8;
+
+  CORUN_FORMULA double* costs(std::size_t job) const { return lists + 2 * stride * job; }
+  CORUN_FORMULA double* distances(std::size_t job) const { return costs(job) + stride; }
 
   /// A cost of NaN counts as infinity.
   CORUN_FORMULA void offer(std::size_t job, double offered, std::uint32_t position) const {
     if (offered > thresholds[job]) return;
     const double cost = offered == offered ? offered : __builtin_huge_val();
     const double distance = distance_behind(static_cast<std::uint32_t>(job), position, jobs);
-    double* const c = costs + job * stride;
-    double* const d = distances + job * stride;
+    double* const c = costs(job);
+    double* const d = distances(job);
     const auto comes_before = [&](std::size_t at) __attribute__((always_inline)) {
       return cost < c[at] || (cost == c[at] && distance < d[at]);
     };
@@ -56,24 +61,31 @@ struct TopListsView {
 
 class TopLists {
  public:
-  /// k: 1 or more.
+  /// k: 1 or more. A list is there once clear() was called for its job.
   TopLists(std::size_t jobs, std::size_t k)
       : jobs_(static_cast<std::uint32_t>(jobs)),
         k_(k),
         stride_((k + TopListsView::kPadding - 1) / TopListsView::kPadding * TopListsView::kPadding),
-        costs_(jobs * stride_, std::numeric_limits<double>::infinity()),
-        distances_(jobs * stride_, std::numeric_limits<std::uint32_t>::max()),
-        thresholds_(jobs, std::numeric_limits<double>::infinity()) {}
+        lists_(std::make_unique_for_overwrite<double[]>(2 * jobs * stride_)),
+        thresholds_(std::make_unique_for_overwrite<double[]>(jobs)) {}
 
-  TopListsView view() {
-    return {jobs_, k_, stride_, costs_.data(), distances_.data(), thresholds_.data()};
+  void clear(std::size_t from, std::size_t to) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (std::size_t job = from; job < to; ++job) {
+      std::fill_n(view().costs(job), stride_, kInfinity);
+      std::fill_n(view().distances(job), stride_, std::numeric_limits<std::uint32_t>::max());
+      thresholds_[job] = kInfinity;
+    }
   }
+  TopListsView view() const { return {jobs_, k_, stride_, lists_.get(), thresholds_.get()}; }
   /// Adds the list of one job to `out`.
   void take(std::size_t job, std::vector<Partner>& out) const {
     const auto own = static_cast<std::uint32_t>(job);
-    for (std::size_t n = job * stride_; n < job * stride_ + k_; ++n) {
-      const auto distance = static_cast<std::uint32_t>(distances_[n]);
-      out.push_back({position_behind(own, distance, jobs_), costs_[n]});
+    const double* const cost = view().costs(job);
+    const double* const distance = view().distances(job);
+    for (std::size_t n = 0; n < k_; ++n) {
+      out.push_back(
+          {position_behind(own, static_cast<std::uint32_t>(distance[n]), jobs_), cost[n]});
     }
   }
 
@@ -81,7 +93,7 @@ class TopLists {
   std::uint32_t jobs_;
   std::size_t k_;
   std::size_t stride_;
-  std::vector<double> costs_, distances_, thresholds_;
+  std::unique_ptr<double[]> lists_, thresholds_;
 };
 
 }  // namespace corun

@@ -33,6 +33,24 @@ void costs_of(const View& given, const SoloView& solos, double risk, const PairT
   }
 }
 
+/// The same of a tile of one column.
+template <class View, bool kRisky, Objective kObjective, bool kKnown>
+void costs_of_column(const View& given, const SoloView& solos, double risk, const PairTile& tile,
+                     double* out) {
+  const View view = given;
+  const SoloView solo = solos;
+  const CostFormula<kRisky, kObjective, kKnown> cost{risk};
+  const typename View::Job partner = view.job(tile.j0);
+  const SoloTime partner_solo = solo.of(tile.j0);
+  const std::size_t to = tile.i1 < tile.j0 ? tile.i1 : tile.j0;
+#pragma GCC ivdep
+  for (std::size_t i = tile.i0; i < to; ++i) {
+    const typename View::Job own = view.job(i);
+    out[i - tile.i0] =
+        cost(solo.of(i), partner_solo, slowed(view, own, partner), slowed(view, partner, own));
+  }
+}
+
 /// Both directions of the pairs of one job and the columns of a tile, out of a table of kinds: read for
 /// all rows of a kind at once, since wide units read from scattered places no quicker than others.
 struct KindColumns {
@@ -103,7 +121,10 @@ template <class View, bool kRisky, Objective kObjective>
 void costs_of(const View& view, const SoloView& solos, double risk, const PairTile& tile,
               double* out) {
   const bool known = all_known(solos, tile.i0, tile.i1) && all_known(solos, tile.j0, tile.j1);
-  if constexpr (std::is_same_v<View, KindTableView>) {
+  if (tile.columns() == 1) {
+    (known ? costs_of_column<View, kRisky, kObjective, true>
+           : costs_of_column<View, kRisky, kObjective, false>)(view, solos, risk, tile, out);
+  } else if constexpr (std::is_same_v<View, KindTableView>) {
     (known ? costs_of_kinds<kRisky, kObjective, true>
            : costs_of_kinds<kRisky, kObjective, false>)(view, solos, risk, tile, out);
   } else {

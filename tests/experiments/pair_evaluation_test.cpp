@@ -75,6 +75,11 @@ TEST(PairEvaluation, FindsWhoPredicts) {
     EXPECT_LT(factors.mae, of(e, "cluster-mean").mae) << name_of(split);
     EXPECT_GT(factors.spearman, 0.95);
     EXPECT_GT(factors.covered, 0.85);
+    // Of 650 co-runs in folds: more than a coin of that share would give, and no more than folds allow.
+    const double coin = std::sqrt(factors.covered * (1 - factors.covered) / 650);
+    EXPECT_GT(factors.covered_error, 0.3 * coin) << name_of(split);
+    EXPECT_LT(factors.covered_error, 0.1) << name_of(split);
+    EXPECT_TRUE(std::isnan(of(e, "mean").covered_error));
     EXPECT_LT(factors.regret, 0.2);
     EXPECT_NEAR(of(e, "median").regret, 1, 0.6) << "a constant knows nothing of pairs";
     EXPECT_GT(e.random_isd, e.best_isd);

@@ -212,8 +212,10 @@ T __ldg(const T* at) {
 }
 
 /// Dynamic shared memory of the block, aligned for any type.
+// NOLINTBEGIN(bugprone-macro-parentheses): a type stands in none
 #define CORUN_DYNAMIC_SHARED(type, name) \
   type* const name = reinterpret_cast<type*>(fiber_cuda::running->dynamic_shared.data())
+// NOLINTEND(bugprone-macro-parentheses)
 #define CORUN_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
   fiber_cuda::launch(grid, block, shared_bytes, stream, [&] { kernel(__VA_ARGS__); })
 #define __launch_bounds__(...)

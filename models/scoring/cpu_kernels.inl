@@ -501,9 +501,8 @@ CORUN_INLINE void less_lefts(const std::uint16_t* line, const std::int16_t* rank
 /// Adds the leaves that those who went left so often have reached.
 CORUN_INLINE void add_leaves(const float* leaf, Ranks less_lefts, double* sums) {
 #if defined(__AVX512BW__)
-  using Floats = float __attribute__((vector_size(64), aligned(4), may_alias));
-  const Floats low = *reinterpret_cast<const Floats*>(leaf);
-  const Floats high = *reinterpret_cast<const Floats*>(leaf + 16);
+  const __m512 low = _mm512_loadu_ps(leaf);
+  const __m512 high = _mm512_loadu_ps(leaf + 16);
   const Ranks index = less_lefts - static_cast<std::int16_t>(1);  // of 32, by its last five bits
   const auto add = [sums](auto reached, std::size_t from) __attribute__((always_inline)) {
     const Pack sum(__builtin_convertvector(reached, __m512d));
@@ -513,7 +512,8 @@ CORUN_INLINE void add_leaves(const float* leaf, Ranks less_lefts, double* sums) 
   };
   const auto half = [&](auto half_index, std::size_t from) __attribute__((always_inline)) {
     using Ints = std::int32_t __attribute__((vector_size(64)));
-    const Floats reached = __builtin_shuffle(low, high, __builtin_convertvector(half_index, Ints));
+    const auto at = reinterpret_cast<__m512i>(__builtin_convertvector(half_index, Ints));
+    const __m512 reached = _mm512_permutex2var_ps(low, at, high);
     add(__builtin_shufflevector(reached, reached, 0, 1, 2, 3, 4, 5, 6, 7), from);
     add(__builtin_shufflevector(reached, reached, 8, 9, 10, 11, 12, 13, 14, 15), from + 8);
   };

@@ -24,10 +24,9 @@ struct Ranked {
   std::uint32_t trees = 0;    ///< 0: there is no such form of these trees
   std::uint32_t columns = 0;  ///< of a pair's features
   std::uint32_t lines = 0;
-  const std::uint16_t* line =
-      nullptr;  ///< kInner of each tree: of the ranks, which the node asks for
-  const std::int16_t* rank = nullptr;  ///< likewise: a rank below goes left
-  const float* leaf = nullptr;         ///< kLeaves of each tree
+  const std::uint16_t* line = nullptr;  ///< kInner of each tree: which ranks the node looks at
+  const std::int16_t* rank = nullptr;   ///< likewise: a rank below goes left
+  const float* leaf = nullptr;          ///< kLeaves of each tree
   // Of each line: which feature, and its thresholds.
   const std::int32_t* test = nullptr;    ///< as Ensemble::test
   const std::uint32_t* first = nullptr;  ///< lines + 1: of its thresholds, among all

@@ -117,7 +117,7 @@ PairBelief ModelBelief::pair(JobId a, JobId b) const {
   if (!model_) return {0, 0, 0, false};
   const Speeds s = speeds(kind_[index(a)], kind_[index(b)]);
   const Solos solo = solos(a, b);
-  return believed_cost<true>(solo_time(solo.a), solo_time(solo.b), at_most_1(s.a), at_most_1(s.b));
+  return believed_cost(solo_time(solo.a), solo_time(solo.b), at_most_1(s.a), at_most_1(s.b));
 }
 
 std::vector<Partner> ModelBelief::top_partners(const PartnerSearch& search,

@@ -84,43 +84,34 @@ CORUN_FORMULA SpeedBelief slowed(const View& view, const typename View::Job& own
   return View::kNeverFaster ? belief : at_most_1(belief);
 }
 
-/// Expected cost at the median speeds, of 1 at most. `kSpreads`: with its standard deviations, to first
-/// order: half of what the cost changes by between one standard deviation below and above, for each of
-/// the speeds; steps are relative and not beyond a factor of e^2, so that no speed drops to 0.
-template <bool kSpreads>
+/// Expected cost at the median speeds, of 1 at most, and its standard deviations, to first order: half
+/// of what the cost changes by between one standard deviation below and above, for each of the speeds;
+/// steps are relative and not beyond a factor of e^2, so that no speed drops to 0.
 CORUN_FORMULA PairBelief believed_cost(const SoloTime& solo_a, const SoloTime& solo_b,
                                        const SpeedBelief& a, const SpeedBelief& b) {
   const SoloTime solo = solo_time(solo_a.value + solo_b.value);
+  const PairCost expected = pair_cost(solo_a, solo_b, solo, a, b);
   PairBelief out;
-  if constexpr (kSpreads) {
-    const PairCost expected = pair_cost(solo_a, solo_b, solo, a, b);
-    out.isd_a = expected.isd_a;
-    out.isd_b = expected.isd_b;
-    out.ps = expected.ps;
-    const double step_a = math::min(a.sd * a.inverse, 2.0);
-    const double step_b = math::min(b.sd * b.inverse, 2.0);
-    const double slower_a = math::exp(-step_a), faster_a = math::exp(step_a);
-    const double slower_b = math::exp(-step_b), faster_b = math::exp(step_b);
-    const auto moved = [&](const SpeedBelief& from, double by, double back) {
-      return at_most_1({from.speed * by, from.sd, from.inverse * back});
-    };
-    const PairCost slow_a = pair_cost(solo_a, solo_b, solo, moved(a, slower_a, faster_a), b);
-    const PairCost fast_a = pair_cost(solo_a, solo_b, solo, moved(a, faster_a, slower_a), b);
-    const PairCost slow_b = pair_cost(solo_a, solo_b, solo, a, moved(b, slower_b, faster_b));
-    const PairCost fast_b = pair_cost(solo_a, solo_b, solo, a, moved(b, faster_b, slower_b));
-    const auto spread = [](double by_a, double by_b) {
-      return math::sqrt(by_a * by_a + by_b * by_b) / 2;
-    };
-    out.sd_a = spread(slow_a.isd_a - fast_a.isd_a, slow_b.isd_a - fast_b.isd_a);
-    out.sd_b = spread(slow_a.isd_b - fast_a.isd_b, slow_b.isd_b - fast_b.isd_b);
-    out.sd_ps = spread(slow_a.ps - fast_a.ps, slow_b.ps - fast_b.ps);
-  } else {
-    // For costs, which ask what the two come to and not who is who.
-    const EndedPair expected = ended_pair(solo_a, solo_b, solo, a, b);
-    out.isd_a = expected.isd_first;
-    out.isd_b = expected.isd_last;
-    out.ps = expected.ps;
-  }
+  out.isd_a = expected.isd_a;
+  out.isd_b = expected.isd_b;
+  out.ps = expected.ps;
+  const double step_a = math::min(a.sd * a.inverse, 2.0);
+  const double step_b = math::min(b.sd * b.inverse, 2.0);
+  const double slower_a = math::exp(-step_a), faster_a = math::exp(step_a);
+  const double slower_b = math::exp(-step_b), faster_b = math::exp(step_b);
+  const auto moved = [&](const SpeedBelief& from, double by, double back) {
+    return at_most_1({from.speed * by, from.sd, from.inverse * back});
+  };
+  const PairCost slow_a = pair_cost(solo_a, solo_b, solo, moved(a, slower_a, faster_a), b);
+  const PairCost fast_a = pair_cost(solo_a, solo_b, solo, moved(a, faster_a, slower_a), b);
+  const PairCost slow_b = pair_cost(solo_a, solo_b, solo, a, moved(b, slower_b, faster_b));
+  const PairCost fast_b = pair_cost(solo_a, solo_b, solo, a, moved(b, faster_b, slower_b));
+  const auto spread = [](double by_a, double by_b) {
+    return math::sqrt(by_a * by_a + by_b * by_b) / 2;
+  };
+  out.sd_a = spread(slow_a.isd_a - fast_a.isd_a, slow_b.isd_a - fast_b.isd_a);
+  out.sd_b = spread(slow_a.isd_b - fast_a.isd_b, slow_b.isd_b - fast_b.isd_b);
+  out.sd_ps = spread(slow_a.ps - fast_a.ps, slow_b.ps - fast_b.ps);
   return out;
 }
 
@@ -143,8 +134,15 @@ struct CostFormula {
     const auto or_1 = [&](const SoloTime& solo) {
       return SoloTime{known ? solo.value : 1.0, known ? solo.inverse : 1.0};
     };
-    return objective_cost(CostRule{kObjective, kRisky ? risk : 0.0},
-                          believed_cost<kRisky>(or_1(solo_a), or_1(solo_b), a, b));
+    const SoloTime first = or_1(solo_a);
+    const SoloTime second = or_1(solo_b);
+    if constexpr (kRisky) {
+      return objective_cost(CostRule{kObjective, risk}, believed_cost(first, second, a, b));
+    } else {
+      // The objectives ask what the two come to and not who is who.
+      const EndedPair pair = ended_pair(first, second, solo_time(first.value + second.value), a, b);
+      return objective_cost(CostRule{kObjective, 0}, {pair.isd_first, pair.isd_last, pair.ps});
+    }
   }
 };
 

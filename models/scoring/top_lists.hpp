@@ -28,9 +28,8 @@ CORUN_FORMULA std::uint32_t position_behind(std::uint32_t own, std::uint32_t dis
 struct TopListsView {
   std::uint32_t jobs = 0;
   std::size_t k = 0;
-  std::size_t stride = 0;  ///< of a list: k, rounded up to kPadding
-  double* lists =
-      nullptr;  ///< of each job `stride` costs, then as many distances, of the same width
+  std::size_t stride = 0;        ///< of a list: k, rounded up to kPadding
+  double* lists = nullptr;       ///< of each job: `stride` costs, then as many distances, as wide
   double* thresholds = nullptr;  ///< of a list, the cost of its last: one above it cannot enter
   static constexpr std::size_t kPadding = 8;
 

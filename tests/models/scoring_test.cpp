@@ -155,7 +155,7 @@ std::vector<Partner> expected_partners(const InterferenceModel& model, const Bat
       double solo_b = batch.solo_s[b];
       if (std::isnan(solo_a) || std::isnan(solo_b)) solo_a = solo_b = 1;
       const PairBelief pair =
-          believed_cost<true>(solo_time(solo_a), solo_time(solo_b), belief(a, b), belief(b, a));
+          believed_cost(solo_time(solo_a), solo_time(solo_b), belief(a, b), belief(b, a));
       all.push_back({static_cast<std::uint32_t>(j),
                      objective_cost(rule, pair) - (prices.empty() ? 0 : prices[j])});
     }

@@ -84,7 +84,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
   for (const PairJob& job : jobs) {
     seen.push_back(std::binary_search(seen_.begin(), seen_.end(), job.workload));
   }
-  const auto weights = [&](const PairQuery& pair) -> const std::array<double, kMembers>& {
+  const auto mix_of = [&](const PairQuery& pair) -> const Mix& {
     return seen[pair.of] && seen[pair.beside] ? kBothSeen : kElse;
   };
   for (const PairQuery& pair : pairs) {
@@ -97,7 +97,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
   for (std::size_t m = 0; m < kMembers; ++m) {
     std::vector<PairQuery> asked;
     for (const PairQuery& pair : pairs) {
-      if (weights(pair)[m] > 0) asked.push_back(pair);
+      if (mix_of(pair).weight[m] > 0) asked.push_back(pair);
     }
     said[m] = members_[m]->predict(jobs, asked);
   }
@@ -105,26 +105,31 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
   std::vector<SpeedPrediction> out;
   out.reserve(pairs.size());
   for (const PairQuery& pair : pairs) {
-    const std::array<double, kMembers>& weight = weights(pair);
-    std::array<double, kMembers> slowness{};
-    std::array<double, kMembers> deviation{};
+    const Mix& mix = mix_of(pair);
     double t = 0;
     double sureness = 0;
+    double own = 0;
+    double sum = 0;
+    double squares = 0;
+    double asked = 0;
     for (std::size_t m = 0; m < kMembers; ++m) {
-      if (weight[m] == 0) continue;
+      const double weight = mix.weight[m];
+      if (weight == 0) continue;
       const SpeedPrediction& p = said[m][next[m]++];
-      slowness[m] = -std::log(p.speed);
-      deviation[m] = std::max(kLeastDeviation, (std::log(p.hi) - std::log(p.lo)) / (2 * kReach));
-      const double counts = weight[m] / (deviation[m] * deviation[m]);
-      t += counts * slowness[m];
+      const double slowness = -std::log(p.speed);
+      const double deviation =
+          std::max(kLeastDeviation, (std::log(p.hi) - std::log(p.lo)) / (2 * kReach));
+      const double counts = weight / (deviation * deviation);
+      t += counts * slowness;
       sureness += counts;
+      own += weight * deviation * deviation;
+      sum += slowness;
+      squares += slowness * slowness;
+      asked += 1;
     }
     t /= sureness;
-    double variance = 0;
-    for (std::size_t m = 0; m < kMembers; ++m) {
-      const double off = slowness[m] - t;
-      variance += weight[m] * (deviation[m] * deviation[m] + off * off);
-    }
+    const double apart = std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
+    const double variance = mix.own * own + mix.apart * apart;
     const double sd = std::sqrt(variance);
     const double speed = std::min(speed_of(t), kFastest);
     out.push_back({speed, std::min(speed * sd, 1.0), std::min(speed_of(t + kReach * sd), speed),

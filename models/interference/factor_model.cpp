@@ -65,6 +65,20 @@ void check_options(const FactorOptions& o) {
   if (o.threads < 1) refuse("threads are below 1");
 }
 
+/// k(x, y) of two jobs' standardised features: near ones are alike, in all features or in one. 3 of a job
+/// and itself.
+double kernel_of(std::span<const double> x, std::span<const double> y) {
+  double square = 0;
+  double one_by_one = 0;
+  for (std::size_t f = 0; f < x.size(); ++f) {
+    const double d = x[f] - y[f];
+    square += d * d;
+    one_by_one += std::exp(-d * d / 2);
+  }
+  return std::exp(-square / 2) + std::exp(-square / 8) + one_by_one / static_cast<double>(x.size());
+}
+constexpr double kKernelOfItself = 3;
+
 /// So that all chains that predict do about as much work, few rows or many.
 int copies_for(std::size_t rows) {
   constexpr std::size_t kRowsOfAll = 2000;
@@ -152,16 +166,14 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
 
   // Kernel features: k(x, seen) V omega^(-1/2).
   const auto n = static_cast<Eigen::Index>(seen.size());
+  const auto landmark = [&](Eigen::Index i) {
+    return std::span<const double>(state.landmarks)
+        .subspan(static_cast<std::size_t>(i) * width, width);
+  };
   Matrix kernel(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
     for (Eigen::Index j = 0; j < n; ++j) {
-      double square = 0;
-      for (std::size_t f = 0; f < width; ++f) {
-        const double d = state.landmarks[static_cast<std::size_t>(i) * width + f] -
-                         state.landmarks[static_cast<std::size_t>(j) * width + f];
-        square += d * d;
-      }
-      kernel(i, j) = std::exp(-square / 2);
+      kernel(i, j) = width > 0 ? kernel_of(landmark(i), landmark(j)) : 0;
     }
   }
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(kernel);
@@ -185,8 +197,7 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
 
   Matrix basis(n, static_cast<Eigen::Index>(1 + width + model.kernel_features_));
   for (Eigen::Index i = 0; i < n; ++i) {
-    const auto row =
-        model.basis(std::span(state.landmarks).subspan(static_cast<std::size_t>(i) * width, width));
+    const auto row = model.basis(landmark(i));
     for (Eigen::Index c = 0; c < basis.cols(); ++c) {
       basis(i, c) = row[static_cast<std::size_t>(c)];
     }
@@ -243,12 +254,7 @@ std::vector<double> FactorModel::basis(std::span<const double> standardised) con
   phi.insert(phi.end(), standardised.begin(), standardised.end());
   phi.resize(1 + width + kernel_features_, 0);
   for (std::size_t j = 0; j < state_.keys.size() && kernel_features_ > 0; ++j) {
-    double square = 0;
-    for (std::size_t f = 0; f < width; ++f) {
-      const double d = standardised[f] - state_.landmarks[j * width + f];
-      square += d * d;
-    }
-    const double k = std::exp(-square / 2);
+    const double k = kernel_of(standardised, std::span(state_.landmarks).subspan(j * width, width));
     for (std::size_t e = 0; e < kernel_features_; ++e) {
       phi[1 + width + e] += k * state_.kernel_root[j * kernel_features_ + e];
     }
@@ -256,10 +262,14 @@ std::vector<double> FactorModel::basis(std::span<const double> standardised) con
   return phi;
 }
 
-/// What the samples expect of one job: (a, u, b, v) of the first, of the second, and so on.
+/// What the samples know of one job.
 struct FactorModel::Resolved {
   bool seen = false;
-  std::vector<double> factors;
+  std::vector<double>
+      factors;  ///< (a, u, b, v) that the first sample expects, the second, and so on
+  /// Of a job never seen, by sample: the standard deviation of its factors around these, in that of a job
+  /// whose kernel features say all.
+  std::vector<double> reach;
 };
 
 FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
@@ -277,7 +287,11 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
     return out;
   }
   const std::vector<double> phi = basis(standardise(job.features));
+  // What the kernel features leave of the process's variance, more the farther the job is from those seen.
+  double left = kernel_features_ > 0 ? kKernelOfItself : 0;
+  for (std::size_t q = phi.size() - kernel_features_; q < phi.size(); ++q) left -= phi[q] * phi[q];
   for (const Sample& sample : state_.samples) {
+    out.reach.push_back(std::sqrt(1 + std::max(0.0, left) / sample.strength));
     const std::size_t d = 2 * (static_cast<std::size_t>(sample.rank) + 1);
     out.factors.resize(out.factors.size() + d, 0);
     double* const expected = out.factors.data() + out.factors.size() - d;
@@ -303,17 +317,19 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
     const auto k = static_cast<std::size_t>(sample.rank) + 1;
     const double* const own = of.factors.data() + at;
     const double* const partner = beside.factors.data() + at + k;
+    const double own_reach = of.seen ? 0 : of.reach[s];
+    const double partner_reach = beside.seen ? 0 : beside.reach[s];
     const double* const own_off = of.seen ? kNone.data() : deviations_[0].data() + at;
     const double* const partner_off =
         beside.seen ? kNone.data() : deviations_[copies ? 0 : 1].data() + at + k;
     at += 2 * k;
     double expected = own[0] + partner[0];
-    double r = expected + own_off[0] + partner_off[0];
+    double r = expected + own_reach * own_off[0] + partner_reach * partner_off[0];
     for (std::size_t c = 1; c < k; ++c) {
       expected += own[c] * partner[c];
-      r += (own[c] + own_off[c]) * (partner[c] + partner_off[c]);
+      r += (own[c] + own_reach * own_off[c]) * (partner[c] + partner_reach * partner_off[c]);
     }
-    if (copies && !of.seen) expected += affinity_[s];
+    if (copies && !of.seen) expected += own_reach * partner_reach * affinity_[s];
     if (s < state_.predicting) mean += expected;
     drawn += r;
     square += r * r;
@@ -379,7 +395,9 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
     std::vector<double> z(d);
     for (double& x : z) x = own.normal();
     for (std::size_t c = 0; c < d; ++c) {
-      for (std::size_t e = 0; e <= c; ++e) one[c] += sample.scatter[c * d + e] * z[e];
+      for (std::size_t e = 0; e <= c; ++e) {
+        one[c] += all.reach[chosen] * sample.scatter[c * d + e] * z[e];
+      }
     }
     return one;
   };
@@ -478,7 +496,7 @@ FactorModel FactorModel::from(State state) {
                 s.scatter.size() == 4 * k * k,
             "sizes of a sample do not fit");
     require(moderate(s.own) && moderate(s.partner) && moderate(s.beta) && moderate(s.scatter) &&
-                s.noise > 0 && s.noise <= 1e12F,
+                s.noise > 0 && s.noise <= 1e12F && s.strength >= 1e-12F && s.strength <= 1e12F,
             "a sample has a number that is not possible");
   }
   FactorModel m;
@@ -494,6 +512,7 @@ nlohmann::json FactorModel::save() const {
   for (const Sample& s : state_.samples) {
     samples.push_back({{"rank", s.rank},
                        {"noise", s.noise},
+                       {"strength", s.strength},
                        {"own", packed(s.own)},
                        {"partner", packed(s.partner)},
                        {"beta", packed(s.beta)},
@@ -529,12 +548,17 @@ FactorModel FactorModel::load(const nlohmann::json& saved,
   state.residual_sigma = number_of(saved.at("residual_sigma"), "residual_sigma");
   const nlohmann::json& samples = list_of(saved.at("samples"), "samples");
   for (const nlohmann::json& node : samples) {
-    map_of(node, 6, "a sample");
+    map_of(node, 7, "a sample");
     const double noise = number_of(node.at("noise"), "noise");
+    const double strength = number_of(node.at("strength"), "strength");
     if (!(noise > 0 && noise <= 1e12)) refuse("the noise of a sample is not possible");
+    if (!(strength >= 1e-12 && strength <= 1e12)) {
+      refuse("the strength of a sample is not possible");
+    }
     state.samples.push_back({static_cast<int>(whole_of(node.at("rank"), "rank", 1, kMostRank)),
                              floats(node, "own"), floats(node, "partner"), floats(node, "beta"),
-                             floats(node, "scatter"), static_cast<float>(noise)});
+                             floats(node, "scatter"), static_cast<float>(noise),
+                             static_cast<float>(strength)});
   }
   state.predicting = static_cast<std::size_t>(
       whole_of(saved.at("predicting"), "predicting", 1, static_cast<std::int64_t>(samples.size())));

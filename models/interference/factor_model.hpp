@@ -22,8 +22,11 @@
 ///
 /// phi_i = (1, x_i, kernel features of the jobs seen): x_i are the features, those on a log scale as
 /// logarithms and beside them the difference of every two of these (ratios of rates), standardised,
-/// at most 10 deviations from the mean; the kernel is Gaussian of length 1, so that beta is a linear
-/// model plus a Gaussian process of low rank. beta has a Gaussian prior whose strength is inferred,
+/// at most 10 deviations from the mean; the kernel is the sum of Gaussians of lengths 1 and 2 and of the
+/// mean of Gaussians of one feature each, so that beta is a linear model plus a Gaussian process of low
+/// rank. What the low rank leaves of the process's variance at a job never seen (all of it far from those
+/// seen) is added to what that job may deviate by, as FITC does (Snelson and Ghahramani, NIPS 2005), or the
+/// model would be surest of what it knows least. beta has a Gaussian prior whose strength is inferred,
 /// Lambda a Wishart prior of scale `spread`. By what deviation t is standardised is, where there are
 /// few rows, mostly a prior's (0.3, worth two speeds): two rows that agree do not promise a third.
 ///
@@ -99,6 +102,7 @@ class FactorModel final : public InterferenceModel {
     std::vector<float> beta;     ///< basis x d, row-major
     std::vector<float> scatter;  ///< d x d, lower triangular root of inv(Lambda), row-major
     float noise = 0;             ///< 1 / sqrt(tau)
+    float strength = 0;          ///< of the prior of beta
     friend bool operator==(const Sample&, const Sample&) = default;
   };
 

@@ -187,7 +187,8 @@ FactorModel::Sample GibbsChain::sample() const {
           row_major(parameters.partner),
           row_major(parameters.beta),
           row_major(rooted(covariance).matrixL()),
-          static_cast<float>(1 / std::sqrt(parameters.tau))};
+          static_cast<float>(1 / std::sqrt(parameters.tau)),
+          static_cast<float>(parameters.strength)};
 }
 
 }  // namespace corun

@@ -97,7 +97,7 @@ std::string changed(const std::function<void(Json&)>& change) {
   change(root);
   std::string content;
   Json::to_cbor(root, content);
-  return fmt::format("corun speed model, version 2, bytes {}, sha256 {}\n", content.size(),
+  return fmt::format("corun speed model, version 3, bytes {}, sha256 {}\n", content.size(),
                      sha256_of_text(content)) +
          content;
 }
@@ -210,17 +210,17 @@ TEST(ModelFile, NamesNoWorkload) {
 }
 
 TEST(ModelFile, RefusesOtherKindsAndNewerVersions) {
-  const std::string expected = "expected 'corun speed model, version 2, ...' first";
+  const std::string expected = "expected 'corun speed model, version 3, ...' first";
   EXPECT_EQ(refusal(good_bytes()), "");
   EXPECT_EQ(refusal(""), "the file is empty, " + expected);
   EXPECT_EQ(refusal("kind: corun knowledge base\nversion: 1\n"), "no speed model, " + expected);
   EXPECT_EQ(refusal(std::string(1000, '\0')), "no speed model, " + expected);
   EXPECT_EQ(refusal("corun speed model, version 3, whatever comes then"),
-            "version 3 of a speed model, this corun reads version 2; the file is of a newer corun: "
+            "version 4 of a speed model, this corun reads version 3; the file is of a newer corun: "
             "use that one");
   EXPECT_EQ(
       refusal("corun speed model, version 1, bytes 3, sha256 0"),
-      "version 1 of a speed model, this corun reads version 2; fit it again with `corun model "
+      "version 2 of a speed model, this corun reads version 3; fit it again with `corun model "
       "fit`");
   for (const char* version : {"0", "-1", "", "x", "99999999999999999999"}) {
     EXPECT_NE(
@@ -324,7 +324,7 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
   }
   // Not CBOR at all, with a checksum that is right.
   const std::string junk = "junk";
-  EXPECT_NE(refusal(fmt::format("corun speed model, version 2, bytes 4, sha256 {}\n{}",
+  EXPECT_NE(refusal(fmt::format("corun speed model, version 3, bytes 4, sha256 {}\n{}",
                                 sha256_of_text(junk), junk))
                 .find("no speed model inside"),
             std::string::npos);
@@ -348,7 +348,7 @@ TEST(ModelFile, NoContentDoesHarm) {
       const std::size_t at = rng.below(i % 2 == 0 ? std::min(n, 300U) : n);
       bytes[at] = static_cast<char>(rng.below(256));
       if (i % 5 == 0) bytes.resize(rng.below(n));
-      const std::string file = fmt::format("corun speed model, version 2, bytes {}, sha256 {}\n",
+      const std::string file = fmt::format("corun speed model, version 3, bytes {}, sha256 {}\n",
                                            bytes.size(), sha256_of_text(bytes)) +
                                bytes;
       if (!refusal(file).empty()) continue;

@@ -271,6 +271,24 @@ TEST(FactorModel, IntervalsHoldWhatTheyPromise) {
   EXPECT_NEAR(inside_new / double(fresh), 0.90, 0.08) << fresh;
 }
 
+TEST(FactorModel, AJobUnlikeAnySeenIsLessCertainByWhatTheKernelFeaturesLeave) {
+  const Planted p = planted({.explained = 0.9}, 11);
+  const FactorModel model = FactorModel::fit(p.table, quick());
+  // The same without: a prior that lets the process leave its mean nowhere.
+  FactorModel::State rigid = model.state();
+  for (FactorModel::Sample& sample : rigid.samples) sample.strength = 1e12F;
+  const FactorModel without = FactorModel::from(std::move(rigid));
+  const auto wider = [&](std::vector<double> features) {
+    const PairJob stranger{kUnknownWorkload, features};
+    const SpeedPrediction with_it = model.predict(stranger, p.known(0));
+    const SpeedPrediction without_it = without.predict(stranger, p.known(0));
+    EXPECT_EQ(with_it.speed, without_it.speed);
+    return std::log(with_it.hi / with_it.lo) / std::log(without_it.hi / without_it.lo);
+  };
+  EXPECT_NEAR(wider({p.table.of(3)[0], p.table.of(3)[1]}), 1, 0.01);
+  EXPECT_GT(wider({std::exp(-6.0), std::exp(3 + 6.0)}), 1.02);
+}
+
 TEST(FactorModel, WhatIsMeasuredOfAJobNarrowsItsInterval) {
   Planted p = planted({24, 0.5, 0.3, 0.03, 1}, 3);
   const std::uint32_t job = 23;
@@ -702,6 +720,8 @@ TEST(FactorModel, RefusesAStateThatDoesNotFit) {
       [](S s) { s.samples[1].scatter[0] = static_cast<float>(kNaN); },
       [](S s) { s.samples[1].noise = 0; },
       [](S s) { s.samples[1].noise = static_cast<float>(kNaN); },
+      [](S s) { s.samples[1].strength = 0; },
+      [](S s) { s.samples[1].strength = static_cast<float>(kNaN); },
   };
   for (std::size_t i = 0; i < wrong.size(); ++i) {
     EXPECT_TRUE(message(wrong[i]).starts_with("factor model: ")) << i;

@@ -215,11 +215,11 @@ TEST(ModelFile, RefusesOtherKindsAndNewerVersions) {
   EXPECT_EQ(refusal(""), "the file is empty, " + expected);
   EXPECT_EQ(refusal("kind: corun knowledge base\nversion: 1\n"), "no speed model, " + expected);
   EXPECT_EQ(refusal(std::string(1000, '\0')), "no speed model, " + expected);
-  EXPECT_EQ(refusal("corun speed model, version 3, whatever comes then"),
+  EXPECT_EQ(refusal("corun speed model, version 4, whatever comes then"),
             "version 4 of a speed model, this corun reads version 3; the file is of a newer corun: "
             "use that one");
   EXPECT_EQ(
-      refusal("corun speed model, version 1, bytes 3, sha256 0"),
+      refusal("corun speed model, version 2, bytes 3, sha256 0"),
       "version 2 of a speed model, this corun reads version 3; fit it again with `corun model "
       "fit`");
   for (const char* version : {"0", "-1", "", "x", "99999999999999999999"}) {
@@ -300,13 +300,15 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
       {"'predicting' is 1000000", [](Json& r) { r["state"]["predicting"] = 1000000; }},
       {"'predicting' is 4, expected 1 to 0",
        [](Json& r) { r["state"]["samples"] = Json::array(); }},
-      {"(a sample is not a map of 6)", [](Json& r) { r["state"]["samples"][1].erase("own"); }},
+      {"(a sample is not a map of 7)", [](Json& r) { r["state"]["samples"][1].erase("own"); }},
       {"'rank' is 1099511627776", [](Json& r) { r["state"]["samples"][1]["rank"] = 1LL << 40; }},
       {"'rank' is not a whole", [](Json& r) { r["state"]["samples"][1]["rank"] = 1.5; }},
       {"'rank' is -1", [](Json& r) { r["state"]["samples"][1]["rank"] = -1; }},
       {"sizes of a sample", [](Json& r) { r["state"]["samples"][1]["rank"] = 1; }},
       {"'noise' is not a finite", [&](Json& r) { r["state"]["samples"][1]["noise"] = nan; }},
       {"the noise of a sample", [&](Json& r) { r["state"]["samples"][1]["noise"] = 1e300; }},
+      {"'strength' is not a finite", [&](Json& r) { r["state"]["samples"][1]["strength"] = nan; }},
+      {"the strength of a sample", [&](Json& r) { r["state"]["samples"][1]["strength"] = 0; }},
       {"number that is not possible",
        [&](Json& r) { spoil(r["state"]["samples"][1]["own"], infinity); }},
       {"number that is not possible",

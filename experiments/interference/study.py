@@ -334,8 +334,26 @@ def learning_table(rows):
                      "share of the gap closed, first 100, %", "jobs 251 to 500, %"], out)
 
 
+def beside_table(rows):
+    """What the default and the papers' view close of the gap over the same replications, those of the default."""
+    value = {}
+    for queue, known, who, replication, isd, _ in rows:
+        value.setdefault((queue, known, who), {})[replication] = float(isd)
+    out = []
+    for (queue, known, who), default in value.items():
+        if who != "ensemble" or queue not in TABLES:
+            continue
+        both = [r for r in default if r in value[queue, known, "cluster-mean"]]
+        over = lambda k, w: [value[queue, k, w][r] for r in both]
+        shares = [share_closed(over("", "random"), over(known, w), over("", "oracle")) for w in ("ensemble", "cluster-mean")]
+        ratio = num(shares[0][0] / shares[1][0]) if shares[1][0] > 0.05 else "-"
+        out.append([f"{queue}, {int(round(100 * float(known)))} % known", str(len(both)), *map(shown, shares), ratio])
+    return markdown(["queue", "replications", "min-slowdown by ensemble", "by cluster-mean", "ratio"], out)
+
+
 def page_tables(rows):
     return {
+        "beside": beside_table(rows["value"]),
         "isd": value_table(rows["value"], QUEUES, False),
         "share": value_table(rows["value"], QUEUES, True),
         "told": told_table(rows["value"]),

@@ -340,13 +340,14 @@ def beside_table(rows):
     for queue, known, who, replication, isd, _ in rows:
         value.setdefault((queue, known, who), {})[replication] = float(isd)
     out = []
-    for (queue, known, who), default in value.items():
+    for (queue, known, who), own in value.items():
         if who != "ensemble" or queue not in TABLES:
             continue
-        both = [r for r in default if r in value[queue, known, "cluster-mean"]]
+        both = [r for r in own if r in value[queue, known, "cluster-mean"]]
         over = lambda k, w: [value[queue, k, w][r] for r in both]
-        shares = [share_closed(over("", "random"), over(known, w), over("", "oracle")) for w in ("ensemble", "cluster-mean")]
-        ratio = num(shares[0][0] / shares[1][0]) if shares[1][0] > 0.05 else "-"
+        default, papers = over(known, "ensemble"), over(known, "cluster-mean")
+        shares = [share_closed(over("", "random"), isd, over("", "oracle")) for isd in (default, papers)]
+        ratio = shown(share_closed(over("", "random"), default, papers), 1) if shares[1][1] > 0 else "-"
         out.append([f"{queue}, {int(round(100 * float(known)))} % known", str(len(both)), *map(shown, shares), ratio])
     return markdown(["queue", "replications", "min-slowdown by ensemble", "by cluster-mean", "ratio"], out)
 

@@ -265,8 +265,8 @@ std::vector<double> FactorModel::basis(std::span<const double> standardised) con
 /// What the samples know of one job.
 struct FactorModel::Resolved {
   bool seen = false;
-  std::vector<double>
-      factors;  ///< (a, u, b, v) that the first sample expects, the second, and so on
+  /// (a, u, b, v) that the first sample expects, the second, and so on.
+  std::vector<double> factors;
   /// Of a job never seen, by sample: the standard deviation of its factors around these, in that of a job
   /// whose kernel features say all.
   std::vector<double> reach;

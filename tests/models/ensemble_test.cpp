@@ -1,0 +1,90 @@
+#include "models/interference/ensemble.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "models/interference/boosted_trees.hpp"
+#include "models/interference/factor_model.hpp"
+#include "models/interference/gp_model.hpp"
+#include "sim/rng.hpp"
+
+namespace corun {
+namespace {
+
+constexpr double kReach = 1.6448536269514722;  // of a normal's 90 %
+
+/// Sixteen jobs of two features, of whose pairs some are measured; the last two jobs in none.
+SpeedTable small_table() {
+  constexpr std::uint32_t kJobs = 16;
+  SpeedTable table;
+  table.features = {{"sm", FeatureScale::kLog}, {"memory", FeatureScale::kLog}};
+  Rng rng(5, Stream::kTest);
+  for (std::uint32_t j = 0; j < kJobs; ++j) {
+    table.jobs.push_back(static_cast<WorkloadKey>(100 + j));
+    table.values.push_back(std::exp(rng.normal()));
+    table.values.push_back(std::exp(2 + rng.normal()));
+  }
+  for (std::uint32_t i = 0; i + 2 < kJobs; ++i) {
+    for (std::uint32_t j = i; j + 2 < kJobs; ++j) {
+      if (rng.uniform() < 0.4) continue;
+      const double load = 0.1 * std::log(1 + table.of(i)[0] * table.of(j)[0]);
+      table.rows.push_back({i, j, std::exp(-load - 0.05 * std::fabs(rng.normal())),
+                            std::exp(-load - 0.05 * std::fabs(rng.normal()))});
+    }
+  }
+  return table;
+}
+
+TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
+  const SpeedTable table = small_table();
+  const FitOptions options;
+  const EnsembleModel ensemble = EnsembleModel::fit(table, options);
+  FactorOptions factors;
+  factors.seed = options.seed;
+  std::array<std::unique_ptr<InterferenceModel>, 3> members{
+      std::make_unique<FactorModel>(FactorModel::fit(table, factors)),
+      std::make_unique<GpModel>(GpModel::fit(table, options)),
+      std::make_unique<BoostedTrees>(BoostedTrees::fit(table, options))};
+  const auto job = [&](std::uint32_t j) {
+    return PairJob{table.jobs[j], {table.of(j), table.features.size()}};
+  };
+  struct Case {
+    std::uint32_t of, beside;
+    std::array<double, 3> weight;
+    double own, apart;
+  };
+  const std::array<double, 3> seen{0.8, 0.2, 0};
+  const std::array<double, 3> otherwise{0.7, 0.2, 0.1};
+  for (const Case& c :
+       {Case{0, 1, seen, 0.9, 0.5}, Case{3, 7, seen, 0.9, 0.5}, Case{15, 2, otherwise, 0.8, 2.5},
+        Case{2, 15, otherwise, 0.8, 2.5}, Case{14, 15, otherwise, 0.8, 2.5}}) {
+    std::vector<double> t;
+    double top = 0, bottom = 0, own = 0;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      if (c.weight[m] == 0) continue;
+      const SpeedPrediction p = members[m]->predict(job(c.of), job(c.beside));
+      const double sd = std::log(p.hi / p.lo) / (2 * kReach);
+      ASSERT_GT(sd, 0.01);  // or the least deviation would count
+      t.push_back(-std::log(p.speed));
+      top += c.weight[m] / (sd * sd) * t.back();
+      bottom += c.weight[m] / (sd * sd);
+      own += c.weight[m] * sd * sd;
+    }
+    double mean = 0, apart = 0;
+    for (const double x : t) mean += x / static_cast<double>(t.size());
+    for (const double x : t) apart += (x - mean) * (x - mean) / static_cast<double>(t.size());
+    const double sd = std::sqrt(c.own * own + c.apart * apart);
+    const SpeedPrediction found = ensemble.predict(job(c.of), job(c.beside));
+    EXPECT_NEAR(-std::log(found.speed), top / bottom, 1e-9) << c.of << " beside " << c.beside;
+    EXPECT_NEAR(std::log(found.hi / found.lo), 2 * kReach * sd, 1e-9)
+        << c.of << " beside " << c.beside;
+  }
+}
+
+}  // namespace
+}  // namespace corun

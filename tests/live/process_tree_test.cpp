@@ -1,6 +1,7 @@
 #include "experiments/live/process_tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <thread>
 #include <vector>
@@ -24,8 +25,10 @@ std::vector<pid_t> pids_of(const std::vector<live::ProcessInfo>& processes) {
 }
 
 /// A child that waits; with a child of its own, forked by a second thread; and one in another session whose
-/// parent has gone.
+/// parent has gone (and been reaped before the root says so: until then there may be three without all).
 TEST(ProcessTree, AGlanceSeesAllOfATree) {
+  std::array<int, 2> said{};
+  ASSERT_EQ(pipe(said.data()), 0);
   const pid_t root = fork();
   if (root == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,8 +49,13 @@ TEST(ProcessTree, AGlanceSeesAllOfATree) {
       for (;;) pause();
     }
     waitpid(middle, nullptr, 0);
+    if (write(said[1], "", 1) != 1) _exit(1);
     for (;;) pause();
   }
+  close(said[1]);
+  char byte = 1;
+  ASSERT_EQ(read(said[0], &byte, 1), 1);
+  close(said[0]);
   EXPECT_TRUE(eventually(
       [&] { return live::descendants(root).size() == 3 && live::glance_below(root).size() == 3; }));
   const auto below = pids_of(live::glance_below(root));

@@ -108,7 +108,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     const Mix& mix = mix_of(pair);
     double t = 0;
     double sureness = 0;
-    double own = 0;
+    double variance = 0;
     double sum = 0;
     double squares = 0;
     double asked = 0;
@@ -122,14 +122,13 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       const double counts = weight / (deviation * deviation);
       t += counts * slowness;
       sureness += counts;
-      own += weight * deviation * deviation;
+      variance += mix.spread[m] * deviation * deviation;
       sum += slowness;
       squares += slowness * slowness;
       asked += 1;
     }
     t /= sureness;
-    const double apart = std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
-    const double variance = mix.own * own + mix.apart * apart;
+    variance += mix.apart * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
     const double sd = std::sqrt(variance);
     const double speed = std::min(speed_of(t), kFastest);
     out.push_back({speed, std::min(speed * sd, 1.0), std::min(speed_of(t + kReach * sd), speed),

@@ -14,14 +14,15 @@
 /// sure a member is of the pair, the more it counts.
 ///
 ///   t = sum_m p_m t_m / sum_m p_m        p_m = w_m / sd_m^2
-///   sd^2 = own sum_m w_m sd_m^2 + apart var_m(t_m)
+///   sd^2 = sum_m s_m sd_m^2 + apart var_m(t_m)
 ///
 /// sd_m is a member's 90 % interval over twice 1.645; the interval is the normal's around t. Weights w by
 /// what is known of the pair: both jobs measured before, in any company: factors 4/5, gp 1/5; else factors
-/// 7/10, gp 1/5, trees 1/10. An average errs less than its members do on average, so `own` is below 1.
-/// Members learn from the same rows and err together, so that by how much they disagree (var: without
-/// weights, of those with a say) tells of more than itself: `apart`, most for jobs never measured. All these
-/// are the same for every table and never fitted.
+/// .83, gp .12, trees .05. An average errs less than its members do on average, so that the s add up to
+/// less than 1. For a job never measured gp's spread counts more than gp itself: of the three it grows most
+/// with the distance from the jobs that were. Members learn from the same rows and err together, so that by
+/// how much they disagree (var: without weights, of those with a say) tells of more than itself: `apart`,
+/// most for jobs never measured. All these are the same for every table and never fitted.
 ///
 /// A co-run is learnt by the members that learn (gp); the others wait for the next fit.
 namespace corun {
@@ -32,12 +33,12 @@ class EnsembleModel final : public InterferenceModel {
   static constexpr std::array<std::string_view, kMembers> kNames{"factors", "gp", "boosted-trees"};
   /// How members are averaged, and what their spreads and their disagreement count for.
   struct Mix {
-    std::array<double, kMembers> weight;
-    double own;
+    std::array<double, kMembers> weight;  ///< w; who has none is not asked
+    std::array<double, kMembers> spread;  ///< s
     double apart;
   };
-  static constexpr Mix kBothSeen{{0.8, 0.2, 0}, 0.9, 0.5};
-  static constexpr Mix kElse{{0.7, 0.2, 0.1}, 0.8, 2.5};
+  static constexpr Mix kBothSeen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5};
+  static constexpr Mix kElse{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5};
 
   /// std::invalid_argument as its members.
   static EnsembleModel fit(const SpeedTable& table, const FitOptions& options);

@@ -55,30 +55,28 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
   };
   struct Case {
     std::uint32_t of, beside;
-    std::array<double, 3> weight;
-    double own, apart;
+    EnsembleModel::Mix mix;
   };
-  const std::array<double, 3> seen{0.8, 0.2, 0};
-  const std::array<double, 3> otherwise{0.7, 0.2, 0.1};
-  for (const Case& c :
-       {Case{0, 1, seen, 0.9, 0.5}, Case{3, 7, seen, 0.9, 0.5}, Case{15, 2, otherwise, 0.8, 2.5},
-        Case{2, 15, otherwise, 0.8, 2.5}, Case{14, 15, otherwise, 0.8, 2.5}}) {
+  const EnsembleModel::Mix seen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5};
+  const EnsembleModel::Mix otherwise{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5};
+  for (const Case& c : {Case{0, 1, seen}, Case{3, 7, seen}, Case{15, 2, otherwise},
+                        Case{2, 15, otherwise}, Case{14, 15, otherwise}}) {
     std::vector<double> t;
-    double top = 0, bottom = 0, own = 0;
+    double top = 0, bottom = 0, variance = 0;
     for (std::size_t m = 0; m < members.size(); ++m) {
-      if (c.weight[m] == 0) continue;
+      if (c.mix.weight[m] == 0) continue;
       const SpeedPrediction p = members[m]->predict(job(c.of), job(c.beside));
       const double sd = std::log(p.hi / p.lo) / (2 * kReach);
       ASSERT_GT(sd, 0.01);  // or the least deviation would count
       t.push_back(-std::log(p.speed));
-      top += c.weight[m] / (sd * sd) * t.back();
-      bottom += c.weight[m] / (sd * sd);
-      own += c.weight[m] * sd * sd;
+      top += c.mix.weight[m] / (sd * sd) * t.back();
+      bottom += c.mix.weight[m] / (sd * sd);
+      variance += c.mix.spread[m] * sd * sd;
     }
     double mean = 0, apart = 0;
     for (const double x : t) mean += x / static_cast<double>(t.size());
     for (const double x : t) apart += (x - mean) * (x - mean) / static_cast<double>(t.size());
-    const double sd = std::sqrt(c.own * own + c.apart * apart);
+    const double sd = std::sqrt(variance + c.mix.apart * apart);
     const SpeedPrediction found = ensemble.predict(job(c.of), job(c.beside));
     EXPECT_NEAR(-std::log(found.speed), top / bottom, 1e-9) << c.of << " beside " << c.beside;
     EXPECT_NEAR(std::log(found.hi / found.lo), 2 * kReach * sd, 1e-9)

@@ -4,7 +4,6 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "sim/error.hpp"
@@ -25,48 +24,6 @@ Coverage coverage_of(const std::vector<const UsageRecord*>& usage) {
   if (total <= 0) return {};
   return {of(Provenance::kMeasured) / total, of(Provenance::kModelled) / total,
           of(Provenance::kExtrapolated) / total};
-}
-
-/// Which engine runs which policy.
-std::vector<EngineUse> choose_engines(const Experiment& experiment, EngineChoice choice,
-                                      std::optional<BatchReplay>& batch) {
-  std::vector<EngineUse> engines(experiment.policies().size());
-  const auto replications = static_cast<std::size_t>(experiment.config().replications);
-  if (choice == EngineChoice::kEvents) return engines;
-  if (choice == EngineChoice::kAuto && replications < kBatchFrom) return engines;
-  batch.emplace(experiment);
-  for (std::size_t p = 0; p < engines.size(); ++p) {
-    engines[p].reason = batch->reasons()[p];
-    engines[p].batch = engines[p].reason.empty();
-    if (!engines[p].batch && choice == EngineChoice::kBatch) {
-      throw InputError("--engine", "batch cannot run policy '" + experiment.policies()[p].label +
-                                       "': " + engines[p].reason + "; use auto");
-    }
-  }
-  if (!batch->applies()) batch.reset();
-  return engines;
-}
-
-/// As much as the GPU can do; the rest is done as without it.
-void run_on_gpu(const BatchReplay& batch, const ReplayOptions& options, std::size_t replications,
-                std::vector<EngineUse>& engines,
-                std::vector<std::vector<std::optional<PolicyRun>>>& ready) {
-  BatchGpuUse use = options.gpu;
-  use.options.threads = std::max(1U, options.threads);
-  try {
-    for (std::size_t p = 0; p < engines.size(); ++p) {
-      if (!engines[p].batch) continue;
-      ready[p].resize(replications);
-      batch.run_on_gpu(use, p, options.stop, ready[p]);
-    }
-  } catch (const Interrupted&) {  // seen again by whoever runs the rest
-  } catch (const DeviceError& e) {
-    if (use.failed) use.failed(e);
-  }
-  for (std::size_t p = 0; p < engines.size(); ++p) {
-    engines[p].on_gpu = static_cast<std::size_t>(
-        std::ranges::count_if(ready[p], [](const auto& run) { return run.has_value(); }));
-  }
 }
 
 }  // namespace
@@ -90,48 +47,17 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
   std::mutex mutex;
   std::map<std::size_t, Replication> finished;
   std::map<std::size_t, std::exception_ptr> errors;
-  std::optional<BatchReplay> batch;
-  std::vector<EngineUse> engines = choose_engines(experiment, options.engine, batch);
   const RunObservation observation{.stop = options.stop,
                                    .keep_records = options.keep_records,
                                    .time_decisions = options.time_decisions};
 
-  // By policy and replication: what a GPU has done beforehand.
-  std::vector<std::vector<std::optional<PolicyRun>>> ready(engines.size());
-  if (batch && options.gpu.gpu != nullptr && !options.keep_records) {
-    run_on_gpu(*batch, options, total, engines, ready);
-  }
-
-  const auto run = [&](std::size_t number, BatchReplayer& replayer) {
-    Replication replication;
-    replication.number = number;
-    for (std::size_t p = 0; p < engines.size(); ++p) {
-      std::optional<PolicyRun> done;
-      if (!ready[p].empty()) done = std::move(ready[p][number]);
-      if (!done && engines[p].batch) done = replayer.run(number, p, options.keep_records);
-      if (!done) {
-        if (!replication.trace) replication.trace = experiment.make_trace(number);
-        done = experiment.run_policy(*replication.trace, number, experiment.policies()[p],
-                                     observation);
-        const std::lock_guard lock(mutex);
-        engines[p].by_events += engines[p].batch ? 1 : 0;
-      }
-      replication.runs.push_back(std::move(*done));
-    }
-    if (!replication.trace) replication.trace = replayer.jobs();
-    experiment.forget(number);
-    return replication;
-  };
   const auto work = [&] {
-    std::optional<BatchReplayer> replayer;
-    if (batch) replayer.emplace(*batch);
     for (;;) {
       if (failed || (options.stop != nullptr && options.stop->load())) return;
       const std::size_t number = next.fetch_add(1);
       if (number >= total) return;
       try {
-        Replication replication =
-            replayer ? run(number, *replayer) : experiment.run(number, observation);
+        Replication replication = experiment.run(number, observation);
         const std::lock_guard lock(mutex);
         const auto at = finished.emplace(number, std::move(replication)).first;
         if (options.on_finished) options.on_finished(at->second, finished.size(), total);
@@ -154,7 +80,6 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
   if (!errors.empty()) std::rethrow_exception(errors.begin()->second);
 
   ReplayResult result;
-  result.engines = std::move(engines);
   result.interrupted = finished.size() < total;
   const std::size_t policies = experiment.policies().size();
   std::vector<std::vector<MetricValues>> values(policies);

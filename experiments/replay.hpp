@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "experiments/batch_replay.hpp"
 #include "experiments/bootstrap.hpp"
 #include "experiments/experiment.hpp"
 
@@ -19,20 +18,11 @@ struct Coverage {
   double extrapolated = 0;
 };
 
-/// How the replications of one policy were run.
-struct EngineUse {
-  bool batch = false;
-  std::string reason;         ///< why not; empty where nobody asked for it
-  std::size_t by_events = 0;  ///< replications that went through the event engine all the same
-  std::size_t on_gpu = 0;     ///< replications that a GPU has run
-};
-
 struct ReplayResult {
   std::vector<Replication> replications;  ///< finished ones, ascending by number
   Comparison comparison;
   Coverage coverage;  ///< over all policies
   std::vector<Coverage> coverage_by_policy;
-  std::vector<EngineUse> engines;  ///< by policy, or empty; changes nothing of the rest
   bool interrupted = false;        ///< some replications were not run
 };
 
@@ -46,16 +36,13 @@ struct ReplayOptions {
   bool keep_records = true;
   /// False where nobody asks how long decisions took.
   bool time_decisions = true;
-  EngineChoice engine = EngineChoice::kEvents;
-  BatchGpuUse gpu;  ///< for the batch engine, where no records are kept; its threads are `threads`
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: finish what is running, then end
   /// Called once per finished replication, one call at a time, in any order, from worker threads.
   std::function<void(const Replication&, std::size_t finished, std::size_t total)> on_finished;
 };
 
-/// Runs the experiment's replications on `threads` threads. The result depends neither on how many
-/// there are nor on the engine. Throws what a replication throws (the one with the lowest number), and
-/// InputError where EngineChoice::kBatch cannot be had for a policy.
+/// Runs the experiment's replications on `threads` threads. The result does not depend on how
+/// many there are. Throws what a replication throws (the one with the lowest number).
 ReplayResult replay(const Experiment& experiment, const ReplayOptions& options);
 
 }  // namespace corun

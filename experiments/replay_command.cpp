@@ -157,28 +157,6 @@ Config in_world(Config config, const std::string& world) {
   return config;
 }
 
-/// What ran without events, and why the rest did not.
-void print_engines(const Experiment& experiment, const ReplayResult& result) {
-  std::string batch;
-  std::map<std::string, std::string> others;  // by reason
-  const auto add = [](std::string& list, const std::string& label) {
-    list += (list.empty() ? "" : ", ") + label;
-  };
-  for (std::size_t p = 0; p < result.engines.size(); ++p) {
-    const EngineUse& use = result.engines[p];
-    const std::string& label = experiment.policies()[p].label;
-    if (use.batch) {
-      add(batch, use.by_events == 0 ? label
-                                    : label + " (" + std::to_string(use.by_events) +
-                                          " replications by events: groups too large for a GPU)");
-    } else if (!use.reason.empty()) {
-      add(others[use.reason], label);
-    }
-  }
-  if (!batch.empty()) note("note: batch engine: {}\n", batch);
-  for (const auto& [reason, labels] : others) note("note: event engine ({}): {}\n", reason, labels);
-}
-
 void print_notes(const Experiment& experiment, bool quiet) {
   if (quiet) return;
   for (const std::string& warning : experiment.warnings()) {
@@ -209,7 +187,7 @@ void print_decisions(const Experiment& experiment, const ReplayResult& result) {
   note("decisions: slowest is {}: {}\n", experiment.policies()[slowest].label, text_of(longest));
 }
 
-int compare_worlds(const Config& config, const CommonOptions& common, EngineChoice engine,
+int compare_worlds(const Config& config, const CommonOptions& common,
                    const std::vector<std::string>& worlds) {
   std::vector<std::unique_ptr<Experiment>> experiments;
   for (const std::string& world : worlds) {
@@ -222,7 +200,6 @@ int compare_worlds(const Config& config, const CommonOptions& common, EngineChoi
     Progress progress("world " + worlds[w], common.quiet);
     ReplayOptions options;
     options.threads = common.threads;
-    options.engine = engine;
     options.stop = &interrupted();
     options.keep_records = false;
     options.time_decisions = false;
@@ -279,9 +256,6 @@ int replay_command(const std::vector<std::string>& arguments) {
       "  corun replay --format json --output results.h5\n";
   command.positional = "CONFIG";
   auto add = command.own.add_options();
-  add("engine", po::value<std::string>()->default_value("auto"),
-      "events, or batch: without events, where policies know at the start all that they will do; "
-      "auto: batch from 1000 replications on, where it applies; the results are the same");
   add("worlds", po::value<std::string>(),
       "repeat the comparison in each of these worlds and say whether the ranking survives, e.g. "
       "measured,measured+cluster-mean,contention");
@@ -292,7 +266,6 @@ int replay_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
   const auto values = parse_command_line(command, arguments, common);
   if (!values) return kDone;
-  const EngineChoice engine = engine_choice((*values)["engine"].as<std::string>());
   const auto started = std::chrono::steady_clock::now();
   const auto given = [&](const char* key) -> std::optional<std::string> {
     if (values->count(key) == 0) return std::nullopt;
@@ -314,7 +287,7 @@ int replay_command(const std::vector<std::string>& arguments) {
     std::istringstream list(*worlds);
     for (std::string name; std::getline(list, name, ',');) names.push_back(name);
     if (names.empty()) throw InputError("--worlds", "expected a list of worlds");
-    return compare_worlds(config, common, engine, names);
+    return compare_worlds(config, common, names);
   }
 
   const Experiment experiment(config, common.data, {}, device);
@@ -330,12 +303,6 @@ int replay_command(const std::vector<std::string>& arguments) {
   print_notes(experiment, common.quiet);
   ReplayOptions options;
   options.threads = common.threads;
-  options.engine = engine;
-  const bool many = config.replications >= static_cast<std::int64_t>(kGpuFrom);
-  if (device->gpu() != nullptr && (many || device->wish() == DeviceWish::kCuda)) {
-    options.gpu.gpu = cuda_batch();
-    options.gpu.failed = [&](const DeviceError& error) { device->failed(error); };
-  }
   options.stop = &interrupted();
   options.keep_records = writer != nullptr;
   options.time_decisions = writer != nullptr || !common.quiet;
@@ -360,7 +327,6 @@ int replay_command(const std::vector<std::string>& arguments) {
   if (const auto path = given("knowledge")) write_knowledge_history(experiment, *path);
 
   if (!common.quiet) print_decisions(experiment, result);
-  if (!common.quiet) print_engines(experiment, result);
   switch (common.format) {
     case Format::kTable:
       print_table(std::cout, experiment, result);

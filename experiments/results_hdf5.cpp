@@ -734,13 +734,7 @@ void write_run_json(const std::string& results_path, const RunInfo& info,
       longest = std::max(longest, r.runs[p].longest_decision_s);
       passes += r.runs[p].record.passes;
     }
-    const EngineUse use = p < result.engines.size() ? result.engines[p] : EngineUse{};
-    nlohmann::ordered_json policy = {{"policy", header.policies[p].label},
-                                     {"engine", use.batch ? "batch" : "events"}};
-    if (!use.reason.empty()) policy["engine_reason"] = use.reason;
-    if (use.by_events > 0) policy["replications_by_events"] = use.by_events;
-    if (use.on_gpu > 0) policy["replications_on_gpu"] = use.on_gpu;
-    policy["passes"] = passes;
+    nlohmann::ordered_json policy = {{"policy", header.policies[p].label}, {"passes", passes}};
     policy["decide_s"] = total;
     policy["longest_decision_s"] = longest;
     const DecisionTimes times = decision_times(result, p);

@@ -14,13 +14,6 @@ const std::array<double, 2>* ListedPairs::find(WorkloadKey a, WorkloadKey b, boo
   return nullptr;
 }
 
-bool ListedPairsWorld::odds(const Company& company, CompanyOdds& out) const {
-  out = {};
-  out.speeds.resize(company.residents.size());
-  out.provenance = speeds(company, std::nullopt, out.speeds);
-  return true;
-}
-
 Provenance ListedPairsWorld::speeds(const Company& company, std::optional<std::uint64_t>,
                                     std::span<double> out) const {
   const auto residents = company.residents;

@@ -35,9 +35,6 @@ class ListedPairsWorld final : public World {
   ListedPairsWorld(std::shared_ptr<const ListedPairs> pairs, std::vector<WorkloadKey> workloads)
       : pairs_(std::move(pairs)), workloads_(std::move(workloads)) {}
 
-  /// Certain: the list has no noise.
-  bool odds(const Company& company, CompanyOdds& out) const override;
-
   /// Of two: the row (newcomer, other), else (other, newcomer), else full speed. Of more: a job runs at
   /// the least of its speeds beside each of the others.
   Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,

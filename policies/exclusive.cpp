@@ -22,8 +22,6 @@ class Exclusive final : public GroupPolicy {
   std::optional<JobId> partner(const ClusterView&, JobId, std::span<const JobId>) const override {
     return std::nullopt;
   }
-
-  bool plans_alike(const ClusterView&) const override { return true; }
 };
 
 }  // namespace

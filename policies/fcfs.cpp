@@ -21,8 +21,6 @@ class Fcfs final : public GroupPolicy {
     }
     return groups;
   }
-
-  bool plans_alike(const ClusterView&) const override { return true; }
 };
 
 }  // namespace

@@ -11,23 +11,6 @@ void GroupPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   if (out.empty() && view.start_mode() == StartMode::kJoin) join_residents(view, out);
 }
 
-std::optional<std::vector<std::vector<JobId>>> GroupPolicy::plan_ahead(const ClusterView& view) {
-  if (view.start_mode() == StartMode::kJoin || view.largest_gang() > 1 ||
-      view.waiting().size() > window() || !(plan_once_ || plans_alike(view))) {
-    return std::nullopt;
-  }
-  std::vector<std::vector<JobId>> groups;
-  std::size_t planned = 0;
-  prepare(view, view.waiting(), view.waiting().size());
-  for (Group& group : plan(view, view.waiting(), 0, view.waiting().size())) {
-    planned += group.jobs.size();
-    groups.push_back(std::move(group.jobs));
-  }
-  // Whoever is not in the plan is planned for later, with what is known then.
-  if (planned != view.waiting().size()) return std::nullopt;
-  return groups;
-}
-
 void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& out) {
   if (view.empty_gpus().empty()) return;
 

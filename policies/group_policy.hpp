@@ -30,8 +30,6 @@ class GroupPolicy : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) final;
 
-  std::optional<std::vector<std::vector<JobId>>> plan_ahead(const ClusterView& view) final;
-
   /// Partitions `waiting` (not empty, all of one gang size, oldest first) into groups in the order in
   /// which they are to be started. Groups beyond the first `wanted` will not be looked at. Group i of
   /// the answer is group number `first + i` of the run, which keys its random draws. All of
@@ -49,13 +47,6 @@ class GroupPolicy : public Policy {
 
   /// A plan is over this many waiting jobs at most, the oldest.
   virtual std::size_t window() const { return kWindow; }
-
-  /// Whether a plan over what is left is always the rest of the plan over all, however many groups are
-  /// wanted of it and whatever has been learnt: then a run is known before it begins.
-  virtual bool plans_alike(const ClusterView& view) const {
-    (void)view;
-    return false;
-  }
 
   /// Who of `waiting` (not empty, all single-GPU jobs) joins `resident`; nobody if empty.
   virtual std::optional<JobId> partner(const ClusterView& view, JobId resident,

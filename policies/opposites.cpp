@@ -49,12 +49,6 @@ class Opposites final : public GroupPolicy {
     });
   }
 
-  /// Two of one plan that each start alone are the largest and the smallest; of a plan for one GPU it is
-  /// the largest, again and again.
-  bool plans_alike(const ClusterView& view) const override {
-    return view.max_jobs_per_gpu(kPair) >= kPair;
-  }
-
  private:
   static double utilisation(const ClusterView& view, JobId job) {
     return view.job(job).profile.gpu_util_pct.value_or(50);

@@ -40,8 +40,6 @@ class Random final : public GroupPolicy {
     return jobs[rng.below(static_cast<std::uint32_t>(jobs.size()))];
   }
 
-  bool plans_alike(const ClusterView&) const override { return true; }
-
  private:
   std::uint64_t seed_;
 };

@@ -48,17 +48,6 @@ class Policy {
   /// date at each call. The control loop checks every decision (control_loop.hpp lists the rules).
   virtual void decide(const ClusterView& view, std::vector<Decision>& out) = 0;
 
-  /// For a policy that knows at the start all that it will do: the groups of the waiting queue in the
-  /// order in which they start, each alone on the lowest-numbered empty GPU as soon as there is one.
-  /// Nothing where a decision may depend on when jobs end, on what was learnt or on how many GPUs come
-  /// free at once. `view` is of the first pass: the whole workload waits, all jobs want one GPU, all
-  /// GPUs are empty. Called in place of decide() and once, as decide() would be: of decide() the same
-  /// policy would answer the same.
-  virtual std::optional<std::vector<std::vector<JobId>>> plan_ahead(const ClusterView& view) {
-    (void)view;
-    return std::nullopt;
-  }
-
   /// A job has left its GPUs; `how` is what the event log says of it. Called before the pass of that
   /// instant, in the order in which they left; where the policy itself preempted it, at once.
   virtual void left(JobId job, LogKind how) {

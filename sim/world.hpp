@@ -29,28 +29,9 @@ struct Company {
   JobId newcomer = kNoJob;
 };
 
-/// All that the speeds of one company may turn out to be, whatever the seed: for those who ask about
-/// the same jobs under many seeds.
-struct CompanyOdds {
-  Provenance provenance = Provenance::kAlone;
-  std::uint64_t entity = 0;  ///< keys the draw, with the seed
-  std::optional<double>
-      sigma;             ///< of the log-normal factor on each excess 1/s - 1, where one is drawn
-  std::size_t rows = 1;  ///< of equal chance
-  std::vector<double> speeds;  ///< rows x residents, row-major
-};
-
 class World {
  public:
   virtual ~World() = default;
-
-  /// What speeds() draws from, so that draw_speeds() with the same seed gives what speeds() would.
-  /// False where the world does not tell: then speeds() must be asked each time.
-  virtual bool odds(const Company& company, CompanyOdds& out) const {
-    (void)company;
-    (void)out;
-    return false;
-  }
 
   /// Normalised speed of each resident: out[i] in (0, 1] belongs to residents[i]; alone it is 1.
   /// `noise_seed` empty asks for expected speeds; else the draw is keyed by (seed, set of jobs), so
@@ -75,10 +56,5 @@ class World {
   };
   virtual void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const;
 };
-
-/// The speeds of a company: of the row that (seed, entity) draws, or their mean without a seed; then each
-/// excess times its factor of mean one. `out` is as long as a row.
-void draw_speeds(const CompanyOdds& odds, std::optional<std::uint64_t> noise_seed,
-                 std::span<double> out);
 
 }  // namespace corun

@@ -106,24 +106,49 @@ InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measur
 Provenance InterferenceWorld::speeds(const Company& company,
                                      std::optional<std::uint64_t> noise_seed,
                                      std::span<double> out) const {
-  CompanyOdds company_odds;
-  odds(company, company_odds);
-  draw_speeds(company_odds, noise_seed, out);
-  return company_odds.provenance;
+  const SpeedDistribution from = distribution(company);
+  draw_speeds(from, noise_seed, out);
+  return from.provenance;
 }
 
-bool InterferenceWorld::odds(const Company& company, CompanyOdds& out) const {
-  const auto residents = company.residents;
-  out.rows = 1;
-  out.sigma.reset();
-  out.speeds.assign(residents.size(), 1.0);
-  out.provenance = Provenance::kAlone;
-  if (residents.size() < 2) return true;
-  out.provenance = extrapolated_ ? Provenance::kExtrapolated : Provenance::kMeasured;
-  if (company.formed.size() > residents.size() && measured_odds(company.formed, residents, out)) {
-    return true;
+void InterferenceWorld::draw_speeds(const SpeedDistribution& from,
+                                    std::optional<std::uint64_t> noise_seed,
+                                    std::span<double> out) {
+  std::size_t first = 0;
+  std::size_t last = from.rows;
+  std::optional<Rng> rng;
+  if (noise_seed && (from.rows > 1 || from.sigma)) {
+    rng.emplace(*noise_seed, Stream::kWorldNoise, from.entity);
   }
-  if (measured_odds(residents, residents, out)) return true;
+  if (rng && from.rows > 1) {
+    first = rng->below(static_cast<std::uint32_t>(from.rows));
+    last = first + 1;
+  }
+  const std::size_t width = out.size();
+  for (std::size_t i = 0; i < width; ++i) {
+    double speed = 0;
+    for (std::size_t r = first; r < last; ++r) speed += from.speeds[r * width + i];
+    out[i] = speed / static_cast<double>(last - first);
+  }
+  if (!rng || !from.sigma) return;
+  const double sigma = *from.sigma;
+  for (double& speed : out) {
+    const double factor = std::exp(sigma * rng->normal() - sigma * sigma / 2);
+    speed = 1 / (1 + (1 / speed - 1) * factor);
+  }
+}
+
+InterferenceWorld::SpeedDistribution InterferenceWorld::distribution(const Company& company) const {
+  const auto residents = company.residents;
+  SpeedDistribution out;
+  out.speeds.assign(residents.size(), 1.0);
+  if (residents.size() < 2) return out;
+  out.provenance = extrapolated_ ? Provenance::kExtrapolated : Provenance::kMeasured;
+  if (company.formed.size() > residents.size() &&
+      measured_distribution(company.formed, residents, out)) {
+    return out;
+  }
+  if (measured_distribution(residents, residents, out)) return out;
 
   out.provenance = extrapolated_ ? Provenance::kExtrapolated : Provenance::kModelled;
   const std::size_t width = model_->features().size();
@@ -135,7 +160,7 @@ bool InterferenceWorld::odds(const Company& company, CompanyOdds& out) const {
   model_->speeds(asked, out.speeds);
   out.sigma = model_->residual_sigma();
   out.entity = entity_of(residents);
-  return true;
+  return out;
 }
 
 void InterferenceWorld::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const {
@@ -174,8 +199,9 @@ void InterferenceWorld::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>
   }
 }
 
-bool InterferenceWorld::measured_odds(std::span<const JobId> group,
-                                      std::span<const JobId> residents, CompanyOdds& out) const {
+bool InterferenceWorld::measured_distribution(std::span<const JobId> group,
+                                              std::span<const JobId> residents,
+                                              SpeedDistribution& out) const {
   if (measured_->groups() == 0) return false;
   std::vector<WorkloadKey> workloads;
   workloads.reserve(group.size());

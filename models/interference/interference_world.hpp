@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -83,8 +84,6 @@ class InterferenceWorld final : public World {
                     std::vector<WorkloadKey> workloads, std::vector<double> features,
                     bool extrapolated);
 
-  bool odds(const Company& company, CompanyOdds& out) const override;
-  /// A draw from odds().
   Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
 
@@ -96,8 +95,22 @@ class InterferenceWorld final : public World {
   void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const override;
 
  private:
-  bool measured_odds(std::span<const JobId> group, std::span<const JobId> residents,
-                     CompanyOdds& out) const;
+  /// What the speeds of one company are drawn from, whatever the seed.
+  struct SpeedDistribution {
+    Provenance provenance = Provenance::kAlone;
+    std::uint64_t entity = 0;      ///< keys the draw, with the seed
+    std::optional<double> sigma;   ///< of the log-normal factor on each excess 1/s - 1, if drawn
+    std::size_t rows = 1;          ///< measured rows, of equal chance
+    std::vector<double> speeds;    ///< rows x residents, row-major
+  };
+  SpeedDistribution distribution(const Company& company) const;
+  /// Of the measured rows of `group`, for those of it that are `residents`; false where there are none.
+  bool measured_distribution(std::span<const JobId> group, std::span<const JobId> residents,
+                             SpeedDistribution& out) const;
+  /// The row that (seed, entity) draws, or the mean of all rows without a seed; then each excess times
+  /// its factor of mean one. `out` is as long as a row.
+  static void draw_speeds(const SpeedDistribution& from, std::optional<std::uint64_t> noise_seed,
+                          std::span<double> out);
 
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;

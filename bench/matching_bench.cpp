@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/decision_times.hpp"
+#include "experiments/experiment/decision_times.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/model_belief.hpp"
 #include "policies/catalog.hpp"

@@ -10,8 +10,8 @@
 
 #include "policies/entries.hpp"
 #include "policies/external_process.hpp"
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 
 /// external: a policy written in any language. `command` is started once per replication (no shell; in
 /// the working directory) and asked, line by line, what the control loop would ask a built-in policy: one

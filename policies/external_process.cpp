@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/text.hpp"
+#include "sim/base/text.hpp"
 
 namespace corun {
 

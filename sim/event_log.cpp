@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "sim/base/csv_text.hpp"
 #include "sim/error.hpp"
 
 namespace corun {
@@ -24,14 +25,6 @@ bool parse(std::string_view text, T& value) {
   if (text.empty() || text.front() == '-' || (text.size() > 1 && text.front() == '0')) return false;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   return result.ec == std::errc{} && result.ptr == text.data() + text.size();
-}
-
-/// A name as a CSV field: quoted where it holds a comma or a quote.
-std::string quoted(const std::string& name) {
-  if (name.find_first_of(",\"") == std::string::npos) return name;
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + '"';
 }
 
 /// Takes the next field off `rest`; nothing where no field of CSV ends as it should.
@@ -65,7 +58,7 @@ void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& nam
   out << kHeader << '\n';
   for (const LogEntry& e : log) {
     out << e.at.count() << ',' << kNames[static_cast<std::size_t>(e.kind)] << ','
-        << (name ? quoted(name(e.job)) : std::to_string(index(e.job))) << ',';
+        << (name ? csv_text(name(e.job)) : std::to_string(index(e.job))) << ',';
     for (std::size_t i = 0; i < e.gpus.size(); ++i) out << (i ? " " : "") << index(e.gpus[i]);
     out << '\n';
   }

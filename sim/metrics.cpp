@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "sim/run_figures.hpp"
+#include "sim/base/summary.hpp"
 
 namespace corun {
 
@@ -44,36 +44,41 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
     {"jobs", "1", "jobs that finished"},
 }};
 
-double mean(std::span<const double> x) { return figures::mean(x, x.size()); }
+/// Sums over a run, in seconds and GPU-seconds.
+struct Totals {
+  double solo_s = 0;   ///< of all J_a
+  double saved_s = 0;  ///< sum of J_a - busy GPU time, exact before it was rounded
+  double busy_s = 0;   ///< at least one resident
+  double util_s = 0;
+  double util_known_s = 0;
+  double mem_s = 0;
+  double mem_known_s = 0;
+  double span_s = 0;  ///< first submit to last departure
+  int gpus = 0;
+};
 
-/// quantile() of a sample in any order, which it reorders; linear in its size. No value from `from` on
-/// is smaller than one before it, and the quantile is not among the latter; then `from` is where it is.
-double quantile_of(std::vector<double>& x, double p, std::ptrdiff_t& from) {
-  if (x.empty()) return kNaN;
-  const double position = p * static_cast<double>(x.size() - 1);
-  const auto below = x.begin() + static_cast<std::ptrdiff_t>(position);
-  std::nth_element(x.begin() + from, below, x.end());
-  from = below - x.begin();
-  if (below + 1 == x.end()) return *below;
-  const std::array neighbours{*below, *std::min_element(below + 1, x.end())};
-  return quantile(neighbours, position - std::floor(position));
+/// 1 - busy / sum of J_a, from the exact difference.
+double ps_total(const Totals& t) { return t.solo_s > 0 ? t.saved_s / t.solo_s : kNaN; }
+
+double occupancy(const Totals& t) { return t.busy_s / (t.span_s * t.gpus); }
+
+/// GPUs without a resident count as idle; busy time of unknown utilisation is left out.
+double gpu_util(const Totals& t) {
+  const double capacity = t.span_s * t.gpus;
+  const double unknown = t.busy_s - t.util_known_s;
+  const bool known = t.util_known_s > 0 || t.busy_s == 0;
+  return known && capacity - unknown > 0 ? t.util_s / (capacity - unknown) : kNaN;
 }
+
+double mem_util(const Totals& t) { return t.mem_known_s > 0 ? t.mem_s / t.mem_known_s : kNaN; }
 
 }  // namespace
 
 const MetricInfo& metric_info(Metric metric) { return kInfo[static_cast<std::size_t>(metric)]; }
 
-double quantile(std::span<const double> sorted, double p) {
-  return figures::quantile(sorted, sorted.size(), p);
-}
-
 double differential_entropy(std::span<const double> sample) {
   std::vector<double> x(sample.begin(), sample.end());
   std::sort(x.begin(), x.end());
-  return differential_entropy_of_sorted(x);
-}
-
-double differential_entropy_of_sorted(std::span<const double> x) {
   const std::size_t n = x.size();
   if (n < 4) return kNaN;
   const auto m = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n))));
@@ -147,26 +152,26 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   std::vector<double>& ps = ps_;
   const GpuTime solo_sum = solo_sum_;
   const UsageRecord& usage = run.usage;
-  const figures::Totals totals{.solo_s = to_seconds(solo_sum),
-                               .saved_s = to_seconds(solo_sum - usage.busy),
-                               .busy_s = to_seconds(usage.busy),
-                               .util_s = usage.util_s,
-                               .util_known_s = usage.util_known_s,
-                               .mem_s = usage.mem_s,
-                               .mem_known_s = usage.mem_known_s,
-                               // Averages run to the last departure: a job may fail after the last
-                               // one has finished.
-                               .span_s = to_seconds(last_departure_ - first_submit_),
-                               .gpus = run.gpu_count};
+  const Totals totals{.solo_s = to_seconds(solo_sum),
+                      .saved_s = to_seconds(solo_sum - usage.busy),
+                      .busy_s = to_seconds(usage.busy),
+                      .util_s = usage.util_s,
+                      .util_known_s = usage.util_known_s,
+                      .mem_s = usage.mem_s,
+                      .mem_known_s = usage.mem_known_s,
+                      // Averages run to the last departure: a job may fail after the last
+                      // one has finished.
+                      .span_s = to_seconds(last_departure_ - first_submit_),
+                      .gpus = run.gpu_count};
 
   MetricValues v;
   v.fill(kNaN);
   const auto tails = [&](std::vector<double>& x, Metric p50) {
-    std::ptrdiff_t from = 0;
+    std::size_t from = 0;
     for (int i = 0; i < 3; ++i) {
       constexpr std::array<double, 3> kLevels{0.50, 0.95, 0.99};
       v[static_cast<std::size_t>(p50) + static_cast<std::size_t>(i)] =
-          quantile_of(x, kLevels[static_cast<std::size_t>(i)], from);
+          quantile_by_selection(x, kLevels[static_cast<std::size_t>(i)], from);
     }
   };
   at(v, Metric::kIsd) = mean(isd);
@@ -174,21 +179,21 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   at(v, Metric::kIsdMax) = isd.empty() ? kNaN : *std::max_element(isd.begin(), isd.end());
   at(v, Metric::kPs) = mean(ps);
   at(v, Metric::kEntropyPs) = differential_entropy(ps);
-  at(v, Metric::kPsTotal) = figures::ps_total(totals);
+  at(v, Metric::kPsTotal) = ps_total(totals);
   at(v, Metric::kJctS) = mean(jct);
   at(v, Metric::kQueueS) = mean(queue);
   at(v, Metric::kStretch) = mean(stretch);
-  at(v, Metric::kJain) = figures::jain(stretch, stretch.size(), at(v, Metric::kStretch));
+  at(v, Metric::kJain) = jain_index(stretch, at(v, Metric::kStretch));
   tails(jct, Metric::kJctP50S);
   tails(queue, Metric::kQueueP50S);
   tails(stretch, Metric::kStretchP50);
   if (!jct.empty()) {
     at(v, Metric::kMakespanS) = to_seconds(last_finish_ - first_submit_);
     at(v, Metric::kLastEndS) = to_seconds(last_finish_);
-    at(v, Metric::kOccupancy) = figures::occupancy(totals);
-    at(v, Metric::kGpuUtil) = figures::gpu_util(totals);
+    at(v, Metric::kOccupancy) = occupancy(totals);
+    at(v, Metric::kGpuUtil) = gpu_util(totals);
   }
-  at(v, Metric::kMemUtil) = figures::mem_util(totals);
+  at(v, Metric::kMemUtil) = mem_util(totals);
   at(v, Metric::kOom) = ooms_;
   at(v, Metric::kFailed) = failed_;
   at(v, Metric::kProfilingS) =

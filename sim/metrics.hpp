@@ -95,15 +95,9 @@ class MetricsCollector final : public RunSink {
   Time first_submit_ = kNever, last_finish_{0}, last_departure_{0};
 };
 
-/// Quantile by linear interpolation between order statistics (type 7); NaN for an empty sample.
-/// `sorted` ascending, 0 <= p <= 1.
-double quantile(std::span<const double> sorted, double p);
-
 /// Differential entropy in nats by Vasicek's m-spacing estimator (J. R. Stat. Soc. B 38, 1976) with
 /// m = round(sqrt(n)): mean of log(n / (2 m) * (x[i+m] - x[i-m])), indices clamped to the sample.
 /// NaN for n < 4 or where one of the spacings is 0: so many equal values have no density.
 double differential_entropy(std::span<const double> sample);
-/// The same of a sample that is ascending already.
-double differential_entropy_of_sorted(std::span<const double> x);
 
 }  // namespace corun

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sim/host_device.hpp"
+#include "sim/base/host_device.hpp"
 
 /// What putting two jobs together is expected to cost, and what a policy makes of it.
 namespace corun {

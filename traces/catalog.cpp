@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 #include "traces/gavel_trace.hpp"
 #include "traces/helios.hpp"
 #include "traces/input_file.hpp"

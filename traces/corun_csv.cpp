@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 #include "traces/input_file.hpp"
 
 namespace corun {
@@ -495,23 +495,6 @@ bool looks_like_fractions(std::span<const double> values) {
   constexpr std::size_t kFewest = 3;
   return values.size() >= kFewest && std::ranges::all_of(values, [](double v) { return v <= 1; }) &&
          std::ranges::any_of(values, [](double v) { return v != std::floor(v); });
-}
-
-std::string csv_text(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-std::string csv_number(double value) {
-  if (std::isnan(value)) return "";
-  char digits[32];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
-  return error == std::errc{} ? std::string(digits, end) : std::string();
 }
 
 std::string csv_seconds(Duration value) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/csv_text.hpp"
 #include "sim/time.hpp"
 
 /// Strict streaming CSV, for files that people write by hand and programs write half of.
@@ -168,12 +169,6 @@ class CsvReader {
 /// 1 and not all whole.
 bool looks_like_fractions(std::span<const double> values);
 
-// What a strict reader needs from a writer.
-
-/// `text` as a CSV field, quoted where RFC 4180 asks for it.
-std::string csv_text(std::string_view text);
-/// The shortest decimal that reads back as the same double; NaN is the empty field.
-std::string csv_number(double value);
 /// Seconds with as many digits as the nanoseconds need; reads back as the same Duration.
 std::string csv_seconds(Duration value);
 

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 #include "traces/input_file.hpp"
 
 namespace corun {

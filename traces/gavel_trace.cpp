@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"
 

@@ -13,8 +13,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 
 namespace corun {
 namespace {

@@ -6,8 +6,8 @@
 #include <istream>
 #include <memory>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 #include "traces/input_file.hpp"
 
 namespace corun {

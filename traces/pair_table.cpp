@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "sim/text.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

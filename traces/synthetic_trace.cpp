@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/summary.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "traces/csv_reader.hpp"

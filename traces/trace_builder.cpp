@@ -5,8 +5,8 @@
 #include <functional>
 #include <limits>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 
 namespace corun {
 namespace {

@@ -4,14 +4,9 @@
 #include <cmath>
 #include <map>
 
-namespace corun {
+#include "sim/base/summary.hpp"
 
-double quantile(const std::vector<double>& sorted, double p) {
-  const double at = p * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<std::size_t>(at);
-  const std::size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
+namespace corun {
 
 double gpu_seconds(const JobSpec& job) {
   return to_seconds(job.work) * job.gpus * (job.gpu_milli * 1e-3);

@@ -11,10 +11,6 @@
 /// What a researcher looks at first in a trace of jobs.
 namespace corun {
 
-/// Type 7 of Hyndman and Fan (linear between order statistics). `sorted` is ascending and not
-/// empty; `p` from 0 to 1.
-double quantile(const std::vector<double>& sorted, double p);
-
 struct GangStatistics {
   int gpus = 1;
   std::size_t jobs = 0;

@@ -16,6 +16,7 @@
 #include "models/knowledge/boosting.hpp"
 #include "models/scoring/cpu_kernels.hpp"
 #include "models/scoring/pair_formula.hpp"
+#include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -196,27 +197,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
   const Holdout holdout(table, options.seed);
   const Task task{all, jobs, holdout, model.mean_, options.seed};
   std::vector<Bag> bags(Holdout::kCount);
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    for (std::size_t b = next++; b < bags.size(); b = next++) {
-      try {
-        bags[b] = fit_bag(task, b);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        failure = std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 1; t < std::min<int>(options.threads, Holdout::kCount); ++t) {
-      threads.emplace_back(work);
-    }
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  parallel_for(bags.size(), options.threads, [&](std::size_t b) { bags[b] = fit_bag(task, b); });
 
   model.trees_.depth = kShape.depth;
   model.trees_.columns = shape_of(model.features_).columns();

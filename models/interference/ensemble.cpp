@@ -13,13 +13,12 @@
 #include "models/interference/gp_model.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "sim/base/half_width.hpp"
 
 namespace corun {
 
 namespace {
 
-/// Of a normal's 90 %.
-constexpr double kReach = 1.6448536269514722;
 /// No member is surer of t than this.
 constexpr double kLeastDeviation = 0.01;
 
@@ -118,7 +117,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       const SpeedPrediction& p = said[m][next[m]++];
       const double slowness = -std::log(p.speed);
       const double deviation =
-          std::max(kLeastDeviation, (std::log(p.hi) - std::log(p.lo)) / (2 * kReach));
+          std::max(kLeastDeviation, (std::log(p.hi) - std::log(p.lo)) / (2 * kHalfWidth90));
       const double counts = weight / (deviation * deviation);
       t += counts * slowness;
       sureness += counts;
@@ -131,8 +130,9 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     variance += mix.apart * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
     const double sd = std::sqrt(variance);
     const double speed = std::min(speed_of(t), kFastest);
-    out.push_back({speed, std::min(speed * sd, 1.0), std::min(speed_of(t + kReach * sd), speed),
-                   speed_of(t - kReach * sd)});
+    out.push_back({speed, std::min(speed * sd, 1.0),
+                   std::min(speed_of(t + kHalfWidth90 * sd), speed),
+                   speed_of(t - kHalfWidth90 * sd)});
   }
   return out;
 }

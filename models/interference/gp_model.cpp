@@ -15,14 +15,13 @@
 #include "models/interference/observations.hpp"
 #include "models/scoring/cpu_kernels.hpp"
 #include "models/scoring/pair_formula.hpp"
+#include "sim/base/half_width.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
 
 namespace {
 
-/// Of a normal distribution: half-width of its 90 % interval in standard deviations.
-constexpr double kReach = 1.6448536269514722;
 /// Deviation of -log(speed) before any is seen, and how many speeds that counts for.
 constexpr double kPriorDeviation = 0.3;
 constexpr double kPriorCount = 2;
@@ -627,7 +626,7 @@ void GpModel::calibrate() {
       if (off.empty()) return 1;
       const auto at = off.begin() + std::llround(0.9 * (size() - 1));
       std::nth_element(off.begin(), at, off.end());
-      return *at / kReach;
+      return *at / kHalfWidth90;
     }
   };
   const auto score = [&](Scores& scores, std::size_t a, double off, double variance) {
@@ -872,8 +871,8 @@ std::vector<SpeedPrediction> GpModel::predict(std::span<const PairJob> jobs,
       for (std::size_t n = 0; n < of[i].size(); ++n) {
         const auto [t, sd] = slowness[n];
         const double speed = math::speed_of(t);
-        out[of[i][n]] = {speed, speed * sd, math::speed_of(t + kReach * sd),
-                         math::speed_of(t - kReach * sd)};
+        out[of[i][n]] = {speed, speed * sd, math::speed_of(t + kHalfWidth90 * sd),
+                         math::speed_of(t - kHalfWidth90 * sd)};
       }
     }
   }

@@ -98,10 +98,10 @@ class InterferenceWorld final : public World {
   /// What the speeds of one company are drawn from, whatever the seed.
   struct SpeedDistribution {
     Provenance provenance = Provenance::kAlone;
-    std::uint64_t entity = 0;      ///< keys the draw, with the seed
-    std::optional<double> sigma;   ///< of the log-normal factor on each excess 1/s - 1, if drawn
-    std::size_t rows = 1;          ///< measured rows, of equal chance
-    std::vector<double> speeds;    ///< rows x residents, row-major
+    std::uint64_t entity = 0;     ///< keys the draw, with the seed
+    std::optional<double> sigma;  ///< of the log-normal factor on each excess 1/s - 1, if drawn
+    std::size_t rows = 1;         ///< measured rows, of equal chance
+    std::vector<double> speeds;   ///< rows x residents, row-major
   };
   SpeedDistribution distribution(const Company& company) const;
   /// Of the measured rows of `group`, for those of it that are `residents`; false where there are none.

@@ -8,7 +8,8 @@
 
 #include "models/interference/model_state.hpp"
 #include "models/interference/residual_spread.hpp"
-#include "sim/metrics.hpp"
+#include "sim/base/half_width.hpp"
+#include "sim/base/summary.hpp"
 
 namespace corun {
 
@@ -17,7 +18,6 @@ namespace {
 constexpr const char* kName = "lookup";
 constexpr double kPriorDeviation = 0.05;
 constexpr double kPriorRepeats = 4;
-constexpr double kReach = 1.645;  ///< of a normal's 90 %
 
 [[noreturn]] void refuse(const std::string& what) {
   throw std::invalid_argument(std::string(kName) + ": " + what);
@@ -87,8 +87,8 @@ std::vector<SpeedPrediction> Lookup::predict(std::span<const PairJob> jobs,
     const Mean& measured = at->second;
     const double sd = s * std::sqrt(1 + 1 / measured.count);
     const double speed = speed_of(measured.slowness);
-    out.push_back({speed, speed * sd, speed_of(measured.slowness + kReach * sd),
-                   speed_of(measured.slowness - kReach * sd)});
+    out.push_back({speed, speed * sd, speed_of(measured.slowness + kHalfWidth90Rounded * sd),
+                   speed_of(measured.slowness - kHalfWidth90Rounded * sd)});
   }
   return out;
 }

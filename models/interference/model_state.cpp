@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "sim/text.hpp"
+#include "sim/base/text.hpp"
 
 namespace corun::model_state {
 

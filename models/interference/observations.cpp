@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "models/interference/model_state.hpp"
+#include "sim/base/half_width.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -18,7 +19,6 @@ namespace {
 /// Half-width of a 90 % interval of t: at least, and while fewer than twenty were held out.
 constexpr double kLeastReach = 0.01;
 constexpr double kPriorReach = 0.5;
-constexpr double kReach = 1.645;  ///< of a normal, in standard deviations
 /// exp() of this is finite and of its negative above 0, so is any speed's logarithm smaller.
 constexpr double kMostSlowness = 1e3;
 
@@ -196,7 +196,8 @@ Spreads::Spreads(std::span<const HeldOut> held_out) {
       // The k-th smallest and largest of n leave out a share of k / (n + 1) of what comes next.
       const auto tail = static_cast<std::size_t>(0.05 * (n + 1));
       const bool enough = tail > 0;
-      knot.sd = std::max(std::sqrt(knot.sd), enough ? kLeastReach / kReach : kPriorReach / kReach);
+      knot.sd = std::max(std::sqrt(knot.sd), enough ? kLeastReach / kHalfWidth90Rounded
+                                                    : kPriorReach / kHalfWidth90Rounded);
       knot.below = -(enough ? kLeastReach : kPriorReach);
       knot.above = -knot.below;
       if (!off.empty()) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/interference/model_state.hpp"
-#include "sim/metrics.hpp"
+#include "sim/base/summary.hpp"
 
 namespace corun {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "models/knowledge/correlation.hpp"
+#include "sim/base/correlation.hpp"
 
 namespace corun {
 namespace {

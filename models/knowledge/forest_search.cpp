@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "sim/base/parallel_for.hpp"
+
 namespace corun {
 namespace {
 
@@ -22,30 +24,6 @@ void grow_to(RegressionForest& forest, const std::vector<int>& milestones, int t
   for (const int m : milestones) {
     if (m > trees) return;
     if (m > forest.trees()) forest.grow(m - forest.trees());
-  }
-}
-
-/// Calls work(i) for i < count on `threads` threads; rethrows the failure of the smallest i.
-template <typename Work>
-void for_each_index(std::size_t count, int threads, const Work& work) {
-  std::vector<std::exception_ptr> failures(count);
-  std::atomic<std::size_t> next{0};
-  const auto run = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
-      try {
-        work(i);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (int t = 1; t < threads; ++t) helpers.emplace_back(run);
-    run();
-  }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
   }
 }
 
@@ -74,7 +52,7 @@ ForestChoice choose_forest(const MatrixView& predictors, std::span<const double>
 
   ForestChoice choice;
   choice.errors.assign(shapes * grid.trees.size(), 0);
-  for_each_index(shapes, threads, [&](std::size_t i) {
+  parallel_for(shapes, threads, [&](std::size_t i) {
     // Folds in order, in one thread: a sum that no schedule can reorder.
     for (const Split& s : splits) {
       RegressionForest forest(s.train_view(), s.train_target, shape_of(i));

@@ -14,6 +14,7 @@
 
 #include "models/scoring/math.hpp"
 #include "models/scoring/top_lists.hpp"
+#include "sim/base/parallel_for.hpp"
 
 namespace corun {
 
@@ -25,32 +26,6 @@ constexpr std::size_t kBlock = 256;
 constexpr std::size_t kLongBlock = 64;
 /// Up to so many kinds, where jobs share them, all pairs of kinds are worked out beforehand.
 constexpr std::size_t kMostKinds = 4096;
-
-/// Runs work(n, state) for all n below count on the threads, each with a state of its own; the first
-/// exception is passed on.
-template <class State, class Work>
-void in_threads(int threads, std::size_t count, const Work& work) {
-  const std::size_t most = std::min(static_cast<std::size_t>(std::max(1, threads)), count);
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex guard;
-  const auto run = [&] {
-    try {
-      State state;
-      for (std::size_t n = next++; n < count; n = next++) work(n, state);
-    } catch (...) {
-      const std::scoped_lock lock(guard);
-      if (!failure) failure = std::current_exception();
-      next = count;
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t t = 1; t < most; ++t) helpers.emplace_back(run);
-    run();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
 
 /// Both directions of a tile of pairs.
 struct SpeedTile {
@@ -192,8 +167,8 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
   };
   std::vector<Owned> owned(blocks);  // of a block's lists
   if (source) {
-    in_threads<SpeedSource::Scratch>(
-        options_.threads, source->parts(),
+    parallel_for_with<SpeedSource::Scratch>(
+        source->parts(), options_.threads,
         [&](std::size_t part, SpeedSource::Scratch& scratch) { source->prepare(part, scratch); });
   }
   const CostTiles costs{
@@ -230,18 +205,18 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
                            static_cast<std::uint32_t>(row + apart));
       }
     }
-    in_threads<CostScratch>(options_.threads, tiles.size(),
-                            [&](std::size_t at, CostScratch& scratch) {
-                              const auto [row, column] = tiles[at];
-                              const auto [i0, i1] = block(row);
-                              const auto [j0, j1] = block(column);
-                              const PairTile tile{i0, i1, j0, j1};
-                              costs(tile, scratch);
-                              const std::unique_lock first = own(row);
-                              std::unique_lock<std::mutex> second;
-                              if (column != row) second = own(column);
-                              offer(tile, scratch);
-                            });
+    parallel_for_with<CostScratch>(tiles.size(), options_.threads,
+                                   [&](std::size_t at, CostScratch& scratch) {
+                                     const auto [row, column] = tiles[at];
+                                     const auto [i0, i1] = block(row);
+                                     const auto [j0, j1] = block(column);
+                                     const PairTile tile{i0, i1, j0, j1};
+                                     costs(tile, scratch);
+                                     const std::unique_lock first = own(row);
+                                     std::unique_lock<std::mutex> second;
+                                     if (column != row) second = own(column);
+                                     offer(tile, scratch);
+                                   });
   };
   // A row beside those behind it is a tile of one row; beside those before it, of one column, since a
   // pair's cost is asked for in one order only.
@@ -271,8 +246,8 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
     std::vector<std::uint32_t> each(search.rows->begin(), search.rows->end());
     std::sort(each.begin(), each.end());
     each.erase(std::unique(each.begin(), each.end()), each.end());
-    in_threads<CostScratch>(
-        options_.threads, each.size(),
+    parallel_for_with<CostScratch>(
+        each.size(), options_.threads,
         [&](std::size_t at, CostScratch& scratch) { look_at(each[at], scratch); });
     out.reserve(search.rows->size() * search.k);
     for (const std::uint32_t row : *search.rows) lists.take(row, out);
@@ -348,13 +323,13 @@ PairScorer::Matrix PairScorer::all_on_cpu() const {
         formula_->jobs);
   };
   if (source) {
-    in_threads<SpeedSource::Scratch>(
-        options_.threads, source->parts(),
+    parallel_for_with<SpeedSource::Scratch>(
+        source->parts(), options_.threads,
         [&](std::size_t part, SpeedSource::Scratch& scratch) { source->prepare(part, scratch); });
   }
   constexpr std::size_t kRows = 16;
-  in_threads<SpeedSource::Scratch>(
-      options_.threads, (n + kRows - 1) / kRows,
+  parallel_for_with<SpeedSource::Scratch>(
+      (n + kRows - 1) / kRows, options_.threads,
       [&](std::size_t at, SpeedSource::Scratch& scratch) {
         fill({at * kRows, std::min(n, (at + 1) * kRows), 0, n}, scratch);
       });
@@ -445,7 +420,7 @@ std::vector<double> PairScorer::company_speeds(std::span<const std::uint32_t> me
       options_.device->failed(error);
     }
   }
-  in_threads<std::vector<PairJob>>(options_.threads, sets, work_out);
+  parallel_for_with<std::vector<PairJob>>(sets, options_.threads, work_out);
   ran_on_cpu();
   return out;
 }

@@ -10,7 +10,7 @@ With --commands neither is looked at, and replays take two replications: for a b
 prints the same, twenty times slower.
 What needs public data sets (NEEDS_DATA) is passed over, and named, where they are not there: the folder
 is that of CORUN_DATA, else ../shared/data beside the checkout. So is what measures on a GPU for minutes
-(NEEDS_GPU); tests/live/ runs these words on a box of processes that say they use one.
+(NEEDS_GPU); tests/experiments/live/ runs these words on a box of processes that say they use one.
 A command is any other line that begins with four spaces and `corun `, with the lines that a backslash at
 its end adds. It runs in a folder of its own
 with the program on the PATH and links to examples/ and experiments/, and must exit with 0. Exit code 1
@@ -36,9 +36,9 @@ DATA_FLAG = ["--data", str(DATA)] if DATA.is_dir() else []
 NEEDS_DATA = {  # data that are not part of the repository
     "--pairs lucid": "lucid/lucid_pairs.csv",
     "lucid/lucid_pairs.csv": "lucid/lucid_pairs.csv",
-    "experiments/interference/value.yaml": "lucid/lucid_pairs.csv",
-    "experiments/interference/learning.yaml": "lucid/lucid_pairs.csv",
-    "experiments/peers/gavel": "gavel/simulation_throughputs.json",
+    "experiments/studies/interference/value.yaml": "lucid/lucid_pairs.csv",
+    "experiments/studies/interference/learning.yaml": "lucid/lucid_pairs.csv",
+    "experiments/studies/peers/gavel": "gavel/simulation_throughputs.json",
     "kb eval features": "alnair/alnair_dataset.csv",
     "kb eval synthetic": "alnair/alnair_dataset.csv",
     "kb eval clusters": "alnair/alnair_dataset.csv",

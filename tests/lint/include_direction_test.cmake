@@ -6,6 +6,10 @@
 #   policies    -> policies, sim, models
 #   experiments -> experiments, sim, traces, models, policies
 #
+# sim/base/ is below the rest of sim/. Within experiments/ a file may include its own room and the rooms
+# above it in the list `rooms` below (experiments/README.md says what each holds), and live/ has such a
+# list of its own.
+#
 # and some libraries have one home each (the table of homes below). Every broken rule is named as
 # file:line; include_direction_selftest.cmake shows that each rule can fail.
 cmake_minimum_required(VERSION 3.25)
@@ -23,6 +27,10 @@ set(traces_may_include traces sim)
 set(models_may_include models sim)
 set(policies_may_include policies sim models)
 set(experiments_may_include experiments sim traces models policies)
+
+set(rooms base statistics charts config knowledge inputs experiment results replay sweep evaluation
+    export studies live commands)
+set(live_rooms processes gpu workloads run)
 
 # Libraries with a home: <name>_headers matches what is included, <name>_home the file that includes.
 set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost)
@@ -56,6 +64,33 @@ set(standard_library
 set(broken "")
 set(includes_seen 0)
 
+# order(FOLDER LIST FILE TARGET_PATH): sets `problem` where FILE, in a subfolder of FOLDER, includes
+# TARGET_PATH in a subfolder that comes later in LIST, or where either lies in none of them.
+function(order folder list file target_path)
+  if(NOT file MATCHES "^${folder}/" OR NOT target_path MATCHES "^${folder}/")
+    return()
+  endif()
+  set(places "")
+  foreach(path IN ITEMS "${file}" "${target_path}")
+    set(place -1)
+    if(path MATCHES "^${folder}/([^/]+)/")
+      list(FIND ${list} "${CMAKE_MATCH_1}" place)
+    endif()
+    if(place EQUAL -1)
+      set(problem "'${path}' lies in no folder of ${folder}/ that the list names" PARENT_SCOPE)
+      return()
+    endif()
+    list(APPEND places ${place})
+  endforeach()
+  list(GET places 0 from)
+  list(GET places 1 to)
+  if(to GREATER from)
+    list(GET ${list} ${from} own)
+    list(GET ${list} ${to} other)
+    set(problem "${folder}/${own}/ may not include ${folder}/${other}/, which comes after it" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # check(file line_number quote header): `file` is relative to ROOT, `quote` is < or ".
 function(check file line_number quote header)
   string(REGEX MATCH "^[^/]+" folder "${file}")
@@ -63,18 +98,21 @@ function(check file line_number quote header)
 
   # The folder of ours that the header lies in: beside the including file, or named from the top.
   set(target "")
+  set(target_path "")
   if(quote STREQUAL "\"")
     get_filename_component(beside "${file}" DIRECTORY)
     get_filename_component(beside "${ROOT}/${beside}/${header}" ABSOLUTE)
     if(EXISTS "${beside}")
       file(RELATIVE_PATH beside "${ROOT}" "${beside}")
       string(REGEX MATCH "^[^/]+" target "${beside}")
+      set(target_path "${beside}")
     endif()
   endif()
   if(target STREQUAL "")
     string(REGEX REPLACE "^(\\./|\\.\\./)+" "" plain "${header}")
     if(plain MATCHES "^([^/]+)/" AND CMAKE_MATCH_1 IN_LIST our_folders)
       set(target "${CMAKE_MATCH_1}")
+      set(target_path "${plain}")
     endif()
   endif()
 
@@ -83,6 +121,11 @@ function(check file line_number quote header)
     if(NOT target IN_LIST ${folder}_may_include)
       string(REPLACE ";" ", " allowed "${${folder}_may_include}")
       set(problem "${folder}/ may include only: ${allowed}")
+    elseif(file MATCHES "^sim/base/" AND NOT target_path MATCHES "^sim/base/")
+      set(problem "sim/base/ may include only itself and the standard library")
+    else()
+      order(experiments rooms "${file}" "${target_path}")
+      order(experiments/live live_rooms "${file}" "${target_path}")
     endif()
   elseif(folder STREQUAL "sim")
     if(NOT header IN_LIST standard_library)

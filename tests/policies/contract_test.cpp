@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/config.hpp"
+#include "experiments/config/config.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
 #include "tests/support/scenarios.hpp"

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/base/text.hpp"
 #include "sim/metrics.hpp"
-#include "sim/text.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// fifo, sjf, srtf and las: who gets GPUs when, worked out by hand, and against the records that Lucid's

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/base/summary.hpp"
 #include "sim/rng.hpp"
 #include "tests/support/builders.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/text.hpp"
 
 namespace corun::live {
 

@@ -7,11 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/base/json.hpp"
+
 namespace corun::live {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

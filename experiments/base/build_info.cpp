@@ -1,0 +1,10 @@
+#include "experiments/base/build_info.hpp"
+
+#include "experiments/base/build_constants.hpp"  // written by cmake/build_info.cmake
+
+namespace corun {
+
+std::string version() { return kVersion; }
+std::string commit() { return kCommit; }
+
+}  // namespace corun

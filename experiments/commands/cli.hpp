@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "experiments/config/config.hpp"
+
+/// What all sub-commands of `corun` share: options, the places where data lie, exit codes.
+namespace corun {
+
+/// Exit codes of the program (DESIGN section 6).
+enum ExitCode : int {
+  kDone = 0,
+  kCheckFailed = 1,
+  kBadInput = 2,
+  kDeviceMissing = 3,
+  kInterrupted = 130,
+};
+
+enum class Format : std::uint8_t { kTable, kJson, kCsv };
+
+/// Options that every command takes.
+struct CommonOptions {
+  Format format = Format::kTable;
+  std::optional<std::uint64_t> seed;
+  unsigned threads = 1;
+  std::string device = "auto";
+  std::optional<std::string> output;
+  std::string data;  ///< public data sets; empty when there are none
+  bool quiet = false;
+  bool dump_config = false;
+  std::vector<std::string> overrides;  ///< --set KEY.PATH=VALUE, and --seed as one of them
+};
+
+/// One sub-command: its own options beside the common ones, and its help.
+struct CommandLine {
+  std::string name;      ///< "replay"
+  std::string usage;     ///< "corun replay [CONFIG] [options]"
+  std::string summary;   ///< a paragraph
+  std::string examples;  ///< lines that run as printed
+  boost::program_options::options_description own{"Options of this command"};
+  std::string positional;         ///< name of the optional positional argument, or empty
+  std::string second_positional;  ///< of the one after it, or empty
+  bool configured = true;         ///< takes a configuration: --set, --dump-config apply
+};
+
+/// Parses; empty when `--help` was asked for and printed. Throws InputError naming the flag.
+std::optional<boost::program_options::variables_map> parse_command_line(
+    const CommandLine& command, const std::vector<std::string>& arguments, CommonOptions& common);
+
+/// What was given for an option that may be given several times; empty when it was not.
+std::vector<std::string> list_option(const boost::program_options::variables_map& values,
+                                     const std::string& key);
+
+/// A whole number from `min` to `max`. InputError that begins with the flag for anything else.
+std::int64_t whole_option(const boost::program_options::variables_map& values,
+                          const std::string& key, std::int64_t min, std::int64_t max);
+
+/// The path itself if it is there, else the file of that name in the data directory. InputError that
+/// begins with `flag` if there is neither.
+std::string find_input_file(const std::string& path, const CommonOptions& common,
+                            const std::string& flag);
+
+/// Prints what a command has to say, or writes it to --output in its place.
+void emit(const CommonOptions& common, const std::string& text);
+
+/// The effective configuration of a command: CONFIG if given, else the default, then --set.
+Config load_config(const CommonOptions& common, const std::optional<std::string>& path);
+
+/// True once SIGINT, SIGTERM or SIGHUP has arrived; the handler is installed by the first call.
+const std::atomic<bool>& interrupted();
+
+int replay_command(const std::vector<std::string>& arguments);
+int sweep_command(const std::vector<std::string>& arguments);
+int recommend_command(const std::vector<std::string>& arguments);
+int model_command(const std::vector<std::string>& arguments);
+int trace_command(const std::vector<std::string>& arguments);
+int kb_command(const std::vector<std::string>& arguments);
+int kb_eval_command(const std::vector<std::string>& arguments);
+int live_command(const std::vector<std::string>& arguments);
+int list_command(const std::vector<std::string>& arguments);
+
+}  // namespace corun

@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "experiments/base/build_info.hpp"
+#include "experiments/commands/cli.hpp"
+#include "models/device.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const Arguments&);
+};
+
+constexpr std::array<Command, 8> kCommands{{
+    {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
+     corun::replay_command},
+    {"sweep", "many configurations on all cores or a cluster, and what they answer",
+     corun::sweep_command},
+    {"recommend", "who should sit with whom: a queue of profiles in, groups out",
+     corun::recommend_command},
+    {"kb", "knowledge base: from profiles and measured co-runs to what policies believe",
+     corun::kb_command},
+    {"model", "interference models: fit, predict, and how far they can be trusted",
+     corun::model_command},
+    {"trace", "traces of jobs: what is in one, conversion, synthetic ones", corun::trace_command},
+    {"live", "the same policies on a real GPU box: profile, measure, run a queue",
+     corun::live_command},
+    {"list", "what there is: policies, models, traces, knowledge bases, experiments",
+     corun::list_command},
+}};
+
+void print_help() {
+  std::cout << "corun " << corun::version()
+            << ": if two training jobs share one GPU, who should sit with whom?\n\n"
+               "usage: corun COMMAND [options]\n\nCommands:\n";
+  for (const Command& c : kCommands) {
+    std::cout << "  " << c.name << std::string(12 - c.name.size(), ' ') << c.summary << "\n";
+  }
+  std::cout << "\n`corun COMMAND --help` teaches each of them. To begin:\n"
+               "  corun replay                  the measured JRS queue under nine policies\n"
+               "  corun recommend --queue jrs-queue --kb jrs --objective min-slowdown\n"
+               "  corun list policies\n";
+}
+
+int dispatch(Arguments arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
+      arguments[0] == "help") {
+    print_help();
+    return arguments.empty() ? corun::kBadInput : corun::kDone;
+  }
+  if (arguments[0] == "--version") {
+    const corun::DeviceReport device = corun::probe_devices();
+    std::cout << "corun " << corun::version() << " (" << corun::commit() << ")\n"
+              << "GPUs: " << device.cuda_devices << " (" << device.reason << ")\n";
+    return corun::kDone;
+  }
+  const std::string name = arguments.front();
+  arguments.erase(arguments.begin());
+  for (const Command& c : kCommands) {
+    if (c.name == name) return c.run(arguments);
+  }
+  std::vector<std::string_view> known;
+  for (const Command& c : kCommands) known.push_back(c.name);
+  throw corun::InputError(
+      "corun", "no command '" + corun::printable(name) + "': " + corun::did_you_mean(name, known));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int code = dispatch(Arguments(argv + std::min(argc, 1), argv + argc));
+    std::cout.flush();
+    if (!std::cout) {
+      std::cerr << "corun: standard output cannot be written\n";
+      return corun::kBadInput;
+    }
+    return code;
+  } catch (const corun::InputError& e) {
+    std::cerr << e.what() << "\n";
+    return corun::kBadInput;
+  } catch (const corun::DeviceError& e) {
+    std::cerr << e.what() << "\n";
+    return corun::kDeviceMissing;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "corun: out of memory; try fewer replications or jobs\n";
+    return corun::kDeviceMissing;
+  } catch (const std::exception& e) {
+    std::cerr << "corun: internal error: " << e.what() << "\n";
+    return 70;
+  }
+}

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiments/commands/cli.hpp"
+#include "traces/pair_table.hpp"
+
+/// The words of `corun model` beside eval on the papers' tables, each in a file of its own.
+namespace corun {
+
+int model_fit(const std::vector<std::string>& arguments);
+int model_predict(const std::vector<std::string>& arguments);
+
+/// Tables of pairs, one after the other; "papers" are those of the papers.
+PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
+                           WorkloadKeys& keys);
+
+/// `corun model eval --split ...`: cross-validation over tables of pairs.
+struct CrossValidation {
+  std::vector<std::string> tables;
+  std::string split;                ///< pairs, job, family or all
+  std::vector<std::string> models;  ///< names of the catalogue; none: the default and cluster-mean
+  std::vector<std::size_t> rows;    ///< points of a learning curve; none: all rows
+  std::vector<std::size_t> probes;  ///< points of a curve over probes; none: no probes
+  std::string figure;               ///< where to draw it; empty: nowhere
+  std::size_t queues = 0;
+  std::uint64_t seed = 0;
+};
+int model_cross_validate(const CrossValidation& asked, const CommonOptions& common);
+
+}  // namespace corun

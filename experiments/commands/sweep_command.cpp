@@ -1,0 +1,384 @@
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/atomic_file.hpp"
+#include "experiments/base/build_info.hpp"
+#include "experiments/base/progress.hpp"
+#include "experiments/commands/cli.hpp"
+#include "experiments/config/config_yaml.hpp"
+#include "experiments/export/slurm_script.hpp"
+#include "experiments/sweep/sweep.hpp"
+#include "experiments/sweep/sweep_answers.hpp"
+#include "experiments/sweep/sweep_journal.hpp"
+#include "experiments/sweep/sweep_output.hpp"
+#include "experiments/sweep/sweep_plan.hpp"
+#include "experiments/sweep/sweep_results.hpp"
+#include "models/device.hpp"
+#include "policies/catalog.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+/// `corun sweep`: many configurations, and what they answer.
+namespace corun {
+
+namespace {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+
+using Journals = std::vector<std::unique_ptr<SweepJournalIndex>>;
+
+/// What was asked for, beside the common options.
+struct SweepRequest {
+  CommonOptions common;
+  po::variables_map values;
+
+  std::optional<std::string> given(const char* key) const {
+    if (values.count(key) == 0) return std::nullopt;
+    return values[key].as<std::string>();
+  }
+  bool flag(const char* key) const { return values.count(key) != 0; }
+
+  /// A line on stderr; that nobody can read it is no reason to lose a result.
+  void note(const std::string& text) const {
+    if (!common.quiet) std::fputs((text + "\n").c_str(), stderr);
+  }
+};
+
+std::string output_of(const SweepRequest& request) {
+  if (!request.common.output) {
+    throw InputError("--output",
+                     "a sweep keeps what it finishes in a file; give one, such as "
+                     "--output sweep.h5");
+  }
+  return checked_output_path(*request.common.output, "--output");
+}
+
+SweepShard shard_of(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const auto number = parse_integer(std::string_view(text).substr(0, slash));
+  const auto of = slash == std::string::npos
+                      ? std::optional<std::int64_t>()
+                      : parse_integer(std::string_view(text).substr(slash + 1));
+  constexpr std::int64_t kShardsMax = 100'000;
+  if (!number || !of || *of < 1 || *of > kShardsMax || *number < 1 || *number > *of) {
+    throw InputError("--shard", "found '" + printable(text) +
+                                    "', expected NUMBER/OF such as 1/4, counted from 1");
+  }
+  return {static_cast<std::size_t>(*number), static_cast<std::size_t>(*of)};
+}
+
+Metric metric_named(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const JudgedMetric& judged : judged_metrics()) {
+    known.push_back(metric_info(judged.metric).name);
+    if (known.back() == name) return judged.metric;
+  }
+  throw InputError("--metrics",
+                   "no metric '" + printable(name) +
+                       "' that has a better and a worse: " + did_you_mean(name, known));
+}
+
+int answer(const SweepRequest& request, const std::string& path) {
+  std::vector<Metric> metrics;
+  if (const auto names = request.given("metrics")) {
+    std::istringstream list(*names);
+    for (std::string name; std::getline(list, name, ',');) metrics.push_back(metric_named(name));
+  }
+  if (metrics.empty()) {
+    metrics = {Metric::kIsd, Metric::kPs, Metric::kJctS, Metric::kMakespanS};
+  }
+  std::optional<std::string> figure = request.given("figure");
+  std::vector<NamedFile> outputs;
+  if (figure) outputs.push_back({"--figure", *figure});
+  if (request.common.output) outputs.push_back({"--output", *request.common.output});
+  check_outputs_differ(outputs, {{"--answers", path}});
+  if (figure) figure = checked_output_path(*figure, "--figure");
+  const SweepResults results = read_sweep_results(path);
+  const SweepAnswers answers = answer_sweep(results, metrics);
+  switch (request.common.format) {
+    case Format::kTable:
+      emit(request.common, answers_table(results, answers));
+      break;
+    case Format::kJson:
+      emit(request.common, answers_json(results, answers).dump(2) + "\n");
+      break;
+    case Format::kCsv:
+      emit(request.common, answers_csv(results, answers));
+      break;
+  }
+  if (figure) write_file_atomically(*figure, answers_figure(results, answers));
+  return kDone;
+}
+
+int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
+  const std::string output = output_of(request);
+  std::vector<NamedFile> inputs;
+  for (const std::string& part : parts) inputs.push_back({"--merge", part});
+  check_outputs_differ({{"--output", output}}, inputs);
+  Journals journals;
+  for (const std::string& part : parts) {
+    journals.push_back(std::make_unique<SweepJournalIndex>(part));
+  }
+  const std::size_t missing = write_sweep_results(output, journals, request.flag("partial"));
+  const SweepIdentity& identity = journals.front()->identity();
+  request.note(fmt::format("{}: {} points, {} replications{}", output, identity.points,
+                           identity.replications - missing,
+                           missing == 0 ? "" : fmt::format(" ({} missing)", missing)));
+  return kDone;
+}
+
+int write_slurm(const SweepRequest& request, const std::string& config, const std::string& into) {
+  SlurmSweep sweep;
+  std::error_code error;
+  sweep.program = fs::read_symlink("/proc/self/exe", error).string();
+  if (error) throw InputError("--slurm", "cannot find this program's own path: " + error.message());
+  sweep.config = fs::absolute(config).string();
+  for (const std::string& text : request.common.overrides) {
+    sweep.options.insert(sweep.options.end(), {"--set", text});
+  }
+  if (!request.common.data.empty()) {
+    sweep.options.insert(sweep.options.end(),
+                         {"--data", fs::absolute(request.common.data).string()});
+  }
+  fs::create_directories(into, error);
+  if (error) throw InputError("--slurm", "cannot make '" + into + "': " + error.message());
+  sweep.output = fs::absolute(request.common.output.value_or(into + "/results.h5")).string();
+  checked_output_path(sweep.output, "--output");
+  sweep.tasks = static_cast<std::size_t>(whole_option(request.values, "tasks", 1, 100'000));
+  if (!request.values["threads"].defaulted()) sweep.threads = request.common.threads;
+  for (const SlurmFile& file : slurm_files(sweep)) {
+    const std::string path = into + "/" + file.name;
+    write_file_atomically(path, file.text);
+    if (file.executable) {
+      fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                      fs::perm_options::add, error);
+    }
+  }
+  request.note(fmt::format("{}: an array of {} tasks and their merge; submit with {}/submit.sh",
+                           into, sweep.tasks, into));
+  return kDone;
+}
+
+void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome,
+                          std::size_t before, unsigned threads, const std::string& device,
+                          double wall_s) {
+  nlohmann::ordered_json json;
+  json["kind"] = "corun sweep run";
+  json["corun_version"] = version();
+  json["commit"] = commit();
+  json["replications"] = outcome.total;
+  json["replications_kept_from_before"] = before;
+  json["wall_s"] = wall_s;
+  json["threads"] = threads;
+  json["device"] = device;
+  write_file_atomically(output + ".run.json", json.dump(2) + "\n");
+}
+
+int run(const SweepRequest& request, const std::string& config) {
+  const auto started = std::chrono::steady_clock::now();
+  const std::shared_ptr<Device> device = choose_device(request.common.device);
+  const SweepPlan plan = SweepPlan::read(config, request.common.overrides, policy_catalog());
+  if (request.common.dump_config) {
+    if (request.flag("point")) {
+      const auto point = static_cast<std::size_t>(
+          whole_option(request.values, "point", 0, static_cast<std::int64_t>(plan.points()) - 1));
+      std::cout << dump_yaml(plan.config_of(point));
+    } else {
+      std::cout << plan.dump_yaml();
+    }
+    return kDone;
+  }
+  if (const auto directory = request.given("slurm"))
+    return write_slurm(request, config, *directory);
+
+  const std::string output = output_of(request);
+  const auto shard = request.given("shard");
+  const std::string journal_path = shard ? output : output + ".journal";
+  check_outputs_differ({{"--output", output}, {"--output", output + ".journal"}},
+                       {{"CONFIG", config}});
+  SweepOptions options;
+  options.threads = request.common.threads;
+  options.data_directory = request.common.data;
+  options.device = device;
+  options.stop = &interrupted();
+  if (shard) options.shard = shard_of(*shard);
+
+  std::error_code error;
+  const bool begun = SweepJournalIndex::begun(journal_path);
+  if (!begun && request.flag("resume")) fs::remove(journal_path, error);  // cut short at its birth
+  if (request.flag("resume") && !shard && fs::exists(output, error)) {
+    const SweepIdentity now = sweep_identity(plan);
+    const SweepIdentity there = sweep_identity_of_results(output);
+    if (there.config == now.config && there.commit == now.commit &&
+        there.corun_version == now.corun_version) {
+      if (begun) fs::remove(journal_path, error);  // killed after it was of use
+      request.note(output + ": was complete already");
+      return kDone;
+    }
+    if (!there.config.empty() && !begun) {
+      throw InputError("--output",
+                       fmt::format("'{}' holds the results of another sweep, or of another "
+                                   "corun; take another --output, or leave --resume out to "
+                                   "replace them",
+                                   output));
+    }
+  }
+  std::unique_ptr<SweepJournalIndex> done;
+  if (begun) {
+    done = std::make_unique<SweepJournalIndex>(journal_path);
+    if (!request.flag("resume")) {
+      throw InputError("--output",
+                       fmt::format("'{}' holds {} finished replications of a sweep that "
+                                   "was stopped; continue it with --resume, or remove it",
+                                   journal_path, done->units().size()));
+    }
+    check_resumable(*done, plan);
+  }
+  const std::size_t before = done ? done->units().size() : 0;
+  SweepOutcome outcome;
+  {
+    SweepJournalWriter journal =
+        done ? SweepJournalWriter::resume(*done, "--output")
+             : SweepJournalWriter::create(journal_path, sweep_identity(plan), "--output");
+    Progress progress("sweeping", request.common.quiet, before);
+    bool any = before > 0;
+    options.on_finished = [&](std::size_t finished, std::size_t total) {
+      any = true;
+      progress.update(finished, total);
+    };
+    try {
+      outcome = run_sweep(plan, journal, done.get(), options);
+    } catch (...) {
+      if (!any) fs::remove(journal_path, error);  // nothing worth keeping
+      throw;
+    }
+    if (outcome.interrupted() && !any) {
+      fs::remove(journal_path, error);
+      return kInterrupted;
+    }
+  }
+  if (outcome.interrupted()) {
+    request.note(
+        fmt::format("stopped: {} of {} replications are kept in {}; continue with --resume",
+                    outcome.finished, outcome.total, journal_path));
+    return kInterrupted;
+  }
+  if (shard) {
+    request.note(
+        fmt::format("{}: shard {}, {} replications; corun sweep --merge makes results of the "
+                    "shards",
+                    output, *shard, outcome.total));
+    return kDone;
+  }
+  Journals journals;
+  journals.push_back(std::make_unique<SweepJournalIndex>(journal_path));
+  write_sweep_results(output, journals, false, &plan);
+  fs::remove(journal_path, error);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
+  write_sweep_run_json(output, outcome, before, options.threads, device->record(), wall.count());
+  if (!device->note().empty()) request.note("note: " + device->note());
+  request.note(
+      fmt::format("{}: {} points, {} replications in {:.1f} s; corun sweep --answers {} asks it",
+                  output, plan.points(), outcome.total, wall.count(), output));
+  return kDone;
+}
+
+/// Options that mean something only beside others.
+void check_combination(const SweepRequest& request) {
+  const auto only = [&](const char* key, const char* with) {
+    if (request.values.count(key) == 0 || request.values[key].defaulted() ||
+        request.values.count(with) != 0) {
+      return;
+    }
+    throw InputError(std::string("--") + key,
+                     std::string("goes with --") + with + " only; see corun sweep --help");
+  };
+  only("partial", "merge");
+  only("metrics", "answers");
+  only("figure", "answers");
+  only("tasks", "slurm");
+  only("point", "dump-config");
+  const std::vector<const char*> modes = {"merge", "answers", "slurm", "shard"};
+  const char* first = nullptr;
+  for (const char* mode : modes) {
+    if (request.values.count(mode) == 0) continue;
+    if (first != nullptr) {
+      throw InputError(std::string("--") + mode, std::string("does not go with --") + first);
+    }
+    first = mode;
+  }
+  const bool needs_config =
+      request.values.count("merge") == 0 && request.values.count("answers") == 0;
+  if (needs_config != (request.values.count("CONFIG") != 0)) {
+    throw InputError("corun sweep",
+                     needs_config ? "expected a configuration with a section 'sweep', such as "
+                                    "corun sweep examples/sweep.yaml --output sweep.h5"
+                                  : "--merge and --answers read files that sweeps have written; "
+                                    "leave out CONFIG");
+  }
+}
+
+}  // namespace
+
+int sweep_command(const std::vector<std::string>& arguments) {
+  CommandLine command;
+  command.name = "sweep";
+  command.usage =
+      "corun sweep CONFIG --output FILE [options]\n"
+      "       corun sweep --merge PART... --output FILE\n"
+      "       corun sweep --answers FILE [--metrics isd,ps] [--figure FILE.svg]";
+  command.summary =
+      "Many configurations, each over many seeds, on all cores. CONFIG is an ordinary "
+      "configuration\n"
+      "with one more section, 'sweep': a grid, a list, random points or a Latin hypercube of keys "
+      "to\n"
+      "set. What is finished is kept at once: a sweep that was stopped or killed continues with\n"
+      "--resume, and can be split over machines with --shard and --merge. The results are the "
+      "same\n"
+      "bytes. --answers: the best policies, what matters, the Pareto front, which differences are\n"
+      "significant (docs/sweeps.md).";
+  command.examples =
+      "  corun sweep examples/sweep.yaml --output sweep.h5\n"
+      "  corun sweep --answers sweep.h5 --figure sweep.svg\n"
+      "  corun sweep examples/sweep.yaml --shard 1/2 --output part1 --resume\n"
+      "  corun sweep examples/sweep.yaml --shard 2/2 --output part2 --resume\n"
+      "  corun sweep --merge part1 part2 --output merged.h5\n"
+      "  corun sweep examples/sweep.yaml --slurm jobs --tasks 16\n"
+      "  corun sweep examples/sweep.yaml --dump-config --point 3\n";
+  command.positional = "CONFIG";
+  auto add = command.own.add_options();
+  add("resume", "continue a sweep that was stopped, or begin it where there is none");
+  add("shard", po::value<std::string>(),
+      "NUMBER/OF: one of so many equal parts; --output is then the part's own file");
+  add("merge", po::value<std::vector<std::string>>()->multitoken(),
+      "make one results file of all parts");
+  add("partial", "with --merge: leave out points that are not finished");
+  add("slurm", po::value<std::string>(),
+      "write scripts for a Slurm cluster into this directory: submit.sh, array.sbatch, "
+      "merge.sbatch");
+  add("tasks", po::value<std::string>()->default_value("8"), "with --slurm: tasks of the array");
+  add("answers", po::value<std::string>(), "answer the usual questions from a results file");
+  add("metrics", po::value<std::string>(),
+      "with --answers: which metrics (isd,ps,jct_s,makespan_s)");
+  add("figure", po::value<std::string>(), "with --answers: draw them into this SVG file");
+  add("point", po::value<std::string>(), "with --dump-config: the configuration of this point");
+  SweepRequest request;
+  auto values = parse_command_line(command, arguments, request.common);
+  if (!values) return kDone;
+  request.values = std::move(*values);
+  check_combination(request);
+  if (const auto path = request.given("answers")) return answer(request, *path);
+  const std::vector<std::string> parts = list_option(request.values, "merge");
+  if (!parts.empty()) return merge(request, parts);
+  return run(request, *request.given("CONFIG"));
+}
+
+}  // namespace corun

@@ -1,0 +1,529 @@
+#include "experiments/evaluation/pair_evaluation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "models/interference/measured_speeds.hpp"
+#include "models/interference/overlap.hpp"
+#include "policies/matching.hpp"
+#include "sim/base/correlation.hpp"
+#include "sim/base/half_width.hpp"
+#include "sim/base/parallel_for.hpp"
+#include "sim/base/summary.hpp"
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+/// Predictors that know no pair from another; the models follow.
+constexpr std::array<const char*, 2> kConstants{"mean", "median"};
+
+/// What two jobs that start together come to.
+struct Outcome {
+  std::array<double, 2> isd{};
+  std::array<double, 2> stretch{};  ///< J_c over J_a
+  double ps = 0;
+};
+
+/// `solo`: NaN where unknown, and both stay together to the end.
+Outcome outcome_of(const std::array<double, 2>& solo, double speed_a, double speed_b) {
+  if (!std::isnan(solo[0]) && !std::isnan(solo[1])) {
+    const PairCost cost = pair_cost(solo[0], solo[1], speed_a, speed_b);
+    return {{cost.isd_a, cost.isd_b}, {1 + cost.isd_a, 1 + cost.isd_b}, cost.ps};
+  }
+  const PairCost equal = pair_cost(1, 1, speed_a, speed_b);
+  return {{1 / speed_a - 1, 1 / speed_b - 1}, {1 / speed_a, 1 / speed_b}, equal.ps};
+}
+
+/// Both directions of a row as a predictor sees them.
+struct RowPrediction {
+  Outcome expected;
+  std::array<double, 2> isd_lo{kUnknown, kUnknown};
+  std::array<double, 2> isd_hi{kUnknown, kUnknown};
+  std::array<SpeedPrediction, 2> speeds;
+};
+
+/// What the fits of one fold make of it. Rows: those scored of the fold.
+struct FoldPrediction {
+  std::vector<std::vector<RowPrediction>> predicted;  ///< [predictor][row]; empty: left out
+  std::vector<std::string> refused;                   ///< [model]: why, or nothing
+};
+
+FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>& train,
+                            const std::vector<std::size_t>& test,
+                            const PairEvaluationOptions& options) {
+  SpeedTable table = all.speeds;
+  table.rows.clear();
+  std::vector<double> sorted;  // ISDs
+  std::vector<double> ps;
+  for (const std::size_t r : train) {
+    const SpeedTable::Row& row = all.speeds.rows[r];
+    table.rows.push_back(row);
+    if (std::isnan(row.speed_a) || std::isnan(row.speed_b)) continue;
+    const Outcome o = outcome_of(all.solo_s[r], row.speed_a, row.speed_b);
+    sorted.insert(sorted.end(), o.isd.begin(), o.isd.end());
+    ps.push_back(o.ps);
+  }
+  if (sorted.empty()) throw std::invalid_argument("a fold leaves no measured pair to fit on");
+  const auto median = [](std::vector<double> x) {
+    std::sort(x.begin(), x.end());
+    return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
+  };
+  FoldPrediction out;
+  out.refused.resize(options.models.size());
+  const auto constant = [&](double isd, double saving) {
+    RowPrediction p;
+    p.expected = {{isd, isd}, {1 + isd, 1 + isd}, saving};
+    out.predicted.emplace_back(test.size(), p);
+  };
+  constant(mean(sorted), mean(ps));
+  constant(median(sorted), median(ps));
+
+  std::vector<PairJob> jobs;
+  for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+    jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
+  }
+  std::vector<PairQuery> queries;
+  for (const std::size_t r : test) {
+    const SpeedTable::Row& row = all.speeds.rows[r];
+    queries.push_back({row.a, row.b});
+    queries.push_back({row.b, row.a});
+  }
+  for (std::size_t m = 0; m < options.models.size(); ++m) {
+    std::vector<RowPrediction>& of_model = out.predicted.emplace_back();
+    std::vector<SpeedPrediction> speeds;
+    try {
+      FitOptions fit;
+      fit.seed = options.seed;
+      speeds = options.models[m]->fit(table, fit)->predict(jobs, queries);
+    } catch (const std::invalid_argument& e) {
+      out.refused[m] = e.what();
+      continue;
+    }
+    for (std::size_t t = 0; t < test.size(); ++t) {
+      const SpeedPrediction& a = speeds[2 * t];
+      const SpeedPrediction& b = speeds[2 * t + 1];
+      const auto& solo = all.solo_s[test[t]];
+      RowPrediction p;
+      p.expected = outcome_of(solo, a.speed, b.speed);
+      p.isd_lo = {outcome_of(solo, a.hi, b.speed).isd[0], outcome_of(solo, a.speed, b.hi).isd[1]};
+      p.isd_hi = {outcome_of(solo, a.lo, b.speed).isd[0], outcome_of(solo, a.speed, b.lo).isd[1]};
+      p.speeds = {a, b};
+      of_model.push_back(p);
+    }
+  }
+  return out;
+}
+
+/// The rows that each fold holds out.
+std::vector<std::vector<std::size_t>> folds_of(const PairTable& table, PairSplit split,
+                                               std::uint64_t seed) {
+  const auto& rows = table.speeds.rows;
+  std::vector<std::vector<std::size_t>> folds;
+  if (split == PairSplit::kPairs) {
+    constexpr std::size_t kFolds = 5;
+    // A pair that was measured again is one pair.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> number;
+    std::vector<std::vector<std::size_t>> measurements;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const auto [at, is_new] = number.emplace(std::minmax(rows[r].a, rows[r].b), number.size());
+      if (is_new) measurements.emplace_back();
+      measurements[at->second].push_back(r);
+    }
+    std::vector<std::size_t> order(measurements.size());
+    std::iota(order.begin(), order.end(), 0);
+    Rng rng(seed, Stream::kFolds);
+    rng.shuffle(std::span(order));
+    folds.resize(std::min(kFolds, order.size()));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      auto& fold = folds[i % folds.size()];
+      fold.insert(fold.end(), measurements[order[i]].begin(), measurements[order[i]].end());
+    }
+    for (auto& fold : folds) std::sort(fold.begin(), fold.end());
+    return folds;
+  }
+  // Names stand in for numbers: the families' order of first appearance.
+  std::vector<std::size_t> group(table.speeds.jobs.size());
+  std::size_t groups = group.size();
+  if (split == PairSplit::kFamily) {
+    std::map<std::string, std::size_t> numbers;
+    for (std::size_t j = 0; j < group.size(); ++j) {
+      if (table.families[j].empty()) {
+        throw InputError(table.source, "names no families of jobs, which this split holds out");
+      }
+      group[j] = numbers.emplace(table.families[j], numbers.size()).first->second;
+    }
+    groups = numbers.size();
+  } else {
+    std::iota(group.begin(), group.end(), 0);
+  }
+  folds.resize(groups);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    folds[group[rows[r].a]].push_back(r);
+    if (group[rows[r].b] != group[rows[r].a]) folds[group[rows[r].b]].push_back(r);
+  }
+  return folds;
+}
+
+struct Queues {
+  std::vector<double> best, chosen, random;  ///< mean ISD per queue
+};
+
+/// Random queues paired by what a predictor expects; `predicted` and `truth` by row, NaN where unknown.
+Queues pair_queues(const PairTable& table, const std::vector<double>& truth,
+                   const std::vector<double>& predicted, std::size_t queues, std::uint64_t seed) {
+  constexpr std::size_t kQueue = 24;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> row_of;
+  std::set<std::uint32_t> there;
+  for (std::size_t r = 0; r < truth.size(); ++r) {
+    const SpeedTable::Row& row = table.speeds.rows[r];
+    if (std::isnan(truth[r]) || std::isnan(predicted[r])) continue;
+    row_of.emplace(std::minmax(row.a, row.b), r);
+    there.insert(row.a);
+    there.insert(row.b);
+  }
+  const std::vector<std::uint32_t> jobs(there.begin(), there.end());
+  Queues out;
+  if (jobs.size() < 4) return out;
+  constexpr double kNoPair = 1e4;
+  for (std::size_t q = 0, tries = 0; q < queues && tries < 20 * queues; ++tries) {
+    // As many different jobs as there are, else with repetition: a queue of few kinds of jobs.
+    Rng rng(seed, Stream::kJobChoice, tries);
+    std::vector<std::uint32_t> queue;
+    if (jobs.size() >= 40) {
+      std::vector<std::uint32_t> deck = jobs;
+      rng.shuffle(std::span(deck));
+      queue.assign(deck.begin(), deck.begin() + kQueue);
+    } else {
+      while (queue.size() < kQueue) {
+        queue.push_back(jobs[rng.below(static_cast<std::uint32_t>(jobs.size()))]);
+      }
+    }
+    std::vector<double> cost(kQueue * kQueue, kNoPair);
+    std::vector<double> expected(kQueue * kQueue, kNoPair);
+    double sum = 0;
+    double edges = 0;
+    for (std::size_t i = 0; i < kQueue; ++i) {
+      for (std::size_t j = i + 1; j < kQueue; ++j) {
+        const auto at = row_of.find(std::minmax(queue[i], queue[j]));
+        if (at == row_of.end()) continue;
+        cost[i * kQueue + j] = cost[j * kQueue + i] = truth[at->second];
+        expected[i * kQueue + j] = expected[j * kQueue + i] = predicted[at->second];
+        sum += truth[at->second];
+        edges += 1;
+      }
+    }
+    const auto total = [&](const std::vector<double>& by) {
+      const std::vector<std::int32_t> partner = min_cost_matching(by, kQueue);
+      double all = 0;
+      for (std::size_t i = 0; i < kQueue; ++i) {
+        all += cost[i * kQueue + static_cast<std::size_t>(partner[i])] / kQueue;
+      }
+      return all;
+    };
+    const double best = total(cost);
+    if (best >= kNoPair / kQueue) continue;  // too few pairs were measured among these jobs
+    out.best.push_back(best);
+    out.chosen.push_back(total(expected));
+    out.random.push_back(sum / edges);
+    ++q;
+  }
+  return out;
+}
+
+/// What a fold's fits are given and what is scored: all other rows and all of the fold, but for the
+/// options' rows and probes.
+void deal(const PairTable& table, const std::vector<std::size_t>& held, std::size_t fold,
+          const PairEvaluationOptions& options, std::vector<std::size_t>& train,
+          std::vector<std::size_t>& test) {
+  const auto& rows = table.speeds.rows;
+  std::vector<bool> is_held(rows.size(), false);
+  for (const std::size_t r : held) is_held[r] = true;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (!is_held[r]) train.push_back(r);
+  }
+  // Of fewer rows more are always a superset: the curve is one growing set of measurements.
+  if (options.rows > 0 && options.rows < train.size()) {
+    Rng rng(options.seed, Stream::kFolds, 1 + fold);
+    rng.shuffle(std::span(train));
+    train.resize(options.rows);
+  }
+  std::set<std::size_t> probed;
+  if (options.probes > 0) {
+    // Jobs that are held out: those that no row outside the fold has.
+    std::vector<bool> known(table.speeds.jobs.size(), false);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (!is_held[r]) known[rows[r].a] = known[rows[r].b] = true;
+    }
+    std::vector<std::size_t> order = held;
+    Rng rng(options.seed, Stream::kProbe, fold);
+    rng.shuffle(std::span(order));
+    std::vector<std::size_t> count(table.speeds.jobs.size(), 0);
+    for (const std::size_t r : order) {
+      const auto& [a, b, speed_a, speed_b] = rows[r];
+      if (known[a] == known[b] || std::isnan(speed_a) || std::isnan(speed_b)) continue;
+      if (++count[known[a] ? b : a] <= options.probes) probed.insert(r);
+    }
+  }
+  train.insert(train.end(), probed.begin(), probed.end());
+  std::sort(train.begin(), train.end());
+  for (const std::size_t r : held) {
+    if (table.scored[r] && !probed.contains(r)) test.push_back(r);
+  }
+}
+
+/// The quantile of a predicted speed at a level, in -log(speed) up to sign: normal halves through the
+/// ends of the interval.
+double quantile_of(const SpeedPrediction& p, double level) {
+  constexpr std::array<double, kLevels.size()> kNormal{
+      -kHalfWidth90,       -1.2815515655446004, -0.8416212335729143, -0.38532046640756773, 0,
+      0.38532046640756773, 0.8416212335729143,  1.2815515655446004,  kHalfWidth90};
+  const auto at = static_cast<std::size_t>(std::ranges::find(kLevels, level) - kLevels.begin());
+  const double side = kNormal[at] < 0 ? std::log(p.speed / p.lo) : std::log(p.hi / p.speed);
+  return p.speed * std::exp(side * kNormal[at] / kHalfWidth90);
+}
+
+/// How many of how many.
+struct Hits {
+  double hits = 0;
+  double of = 0;
+};
+/// The share over all folds, and its standard error by leaving out one fold at a time (the jackknife): co-runs
+/// of one fold are alike. NaN for a single fold.
+std::pair<double, double> share_of(std::span<const Hits> folds) {
+  Hits all;
+  for (const Hits& fold : folds) {
+    all.hits += fold.hits;
+    all.of += fold.of;
+  }
+  std::vector<double> without;
+  for (const Hits& fold : folds) {
+    if (fold.of > 0 && fold.of < all.of)
+      without.push_back((all.hits - fold.hits) / (all.of - fold.of));
+  }
+  const double share = all.hits / all.of;
+  if (without.size() < 2) return {share, kUnknown};
+  const auto n = static_cast<double>(without.size());
+  const double center = mean(without);
+  double squares = 0;
+  for (const double x : without) squares += (x - center) * (x - center);
+  return {share, std::sqrt(squares * (n - 1) / n)};
+}
+
+/// Errors of one predictor, row by row and fold by fold.
+class Tally {
+ public:
+  explicit Tally(std::size_t rows) : sum_(rows, 0), times_(rows, 0) {}
+
+  void add(const PairTable& table, std::size_t r, const RowPrediction& p) {
+    const SpeedTable::Row& row = table.speeds.rows[r];
+    const std::array<double, 2> speeds{row.speed_a, row.speed_b};
+    const Outcome true_outcome = outcome_of(table.solo_s[r], row.speed_a, row.speed_b);
+    for (std::size_t side = 0; side < 2; ++side) {
+      const double isd = true_outcome.isd[side];
+      const double error = std::abs(p.expected.isd[side] - isd);
+      fold_sum_ += error;
+      fold_count_ += 1;
+      squares_ += error * error;
+      relative_ += std::abs(p.expected.stretch[side] / true_outcome.stretch[side] - 1);
+      predicted_.push_back(p.expected.isd[side]);
+      measured_.push_back(isd);
+      sum_[r] += p.expected.isd[side] / 2;
+      if (std::isnan(p.isd_lo[side])) continue;
+      fold_covered_.hits += isd >= p.isd_lo[side] && isd <= p.isd_hi[side] ? 1 : 0;
+      fold_covered_.of += 1;
+      widths_.push_back(p.isd_hi[side] - p.isd_lo[side]);
+      for (std::size_t l = 0; l < kLevels.size(); ++l) {
+        below_[l] += speeds[side] <= quantile_of(p.speeds[side], kLevels[l]) ? 1 : 0;
+      }
+    }
+    ps_ += std::abs(p.expected.ps - true_outcome.ps);
+    times_[r] += 1;
+  }
+  void end_fold() {
+    if (fold_count_ == 0) return;
+    by_fold_.push_back(fold_sum_ / fold_count_);
+    total_ += fold_sum_;
+    fold_sum_ = fold_count_ = 0;
+    covered_by_fold_.push_back(std::exchange(fold_covered_, {}));
+  }
+  std::size_t folds() const { return by_fold_.size(); }
+  /// Mean ISD of each row; NaN where it was not predicted.
+  std::vector<double> expected() const {
+    std::vector<double> out(sum_.size(), kUnknown);
+    for (std::size_t r = 0; r < sum_.size(); ++r) {
+      if (times_[r] > 0) out[r] = sum_[r] / times_[r];
+    }
+    return out;
+  }
+  PairScore score() {
+    PairScore score;
+    const auto n = static_cast<double>(predicted_.size());
+    score.mae = total_ / n;
+    score.mae_error = standard_error(by_fold_);
+    score.rmse = std::sqrt(squares_ / n);
+    score.mape = relative_ / n;
+    score.ps_mae = ps_ / (n / 2);
+    score.spearman = predicted_.size() > 2 ? spearman(predicted_, measured_) : kUnknown;
+    if (widths_.empty()) return score;
+    const auto judged = static_cast<double>(widths_.size());
+    std::tie(score.covered, score.covered_error) = share_of(covered_by_fold_);
+    std::nth_element(widths_.begin(), widths_.begin() + std::ssize(widths_) / 2, widths_.end());
+    score.width = widths_[widths_.size() / 2];
+    for (const double below : below_) score.calibration.push_back(below / judged);
+    return score;
+  }
+
+ private:
+  double fold_sum_ = 0, fold_count_ = 0, total_ = 0;
+  double squares_ = 0, relative_ = 0, ps_ = 0;
+  Hits fold_covered_;
+  std::vector<Hits> covered_by_fold_;
+  std::vector<double> by_fold_, predicted_, measured_, widths_;
+  std::vector<double> sum_, times_;
+  std::array<double, kLevels.size()> below_{};
+};
+
+}  // namespace
+
+std::string_view name_of(PairSplit split) {
+  switch (split) {
+    case PairSplit::kPairs:
+      return "pairs";
+    case PairSplit::kJob:
+      return "job";
+    case PairSplit::kFamily:
+      return "family";
+  }
+  return "";
+}
+
+PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
+                              const PairEvaluationOptions& options,
+                              const std::function<void(std::size_t, std::size_t)>& progress) {
+  const auto& rows = table.speeds.rows;
+  const auto folds = folds_of(table, split, options.seed);
+  PairEvaluation out;
+  out.data = table.source;
+  out.split = split;
+  out.rows = options.rows;
+  out.probes = options.probes;
+  out.jobs = table.speeds.jobs.size();
+  if (std::count(table.scored.begin(), table.scored.end(), true) == 0) {
+    throw InputError(table.source, "no pair with both speeds: nothing to score");
+  }
+
+  // Rows of each fold that are scored, those its fits are given, and what they predict.
+  std::vector<std::vector<std::size_t>> train(folds.size());
+  std::vector<std::vector<std::size_t>> test(folds.size());
+  std::vector<FoldPrediction> predicted(folds.size());
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    deal(table, folds[f], f, options, train[f], test[f]);
+  }
+  std::size_t done = 0;
+  std::mutex mutex;
+  try {
+    parallel_for(folds.size(), options.threads, [&](std::size_t f) {
+      if (!test[f].empty()) predicted[f] = predict_fold(table, train[f], test[f], options);
+      const std::lock_guard lock(mutex);
+      if (progress) progress(++done, folds.size());
+    });
+  } catch (const std::invalid_argument& e) {
+    throw InputError(table.source, e.what());
+  }
+
+  std::vector<double> truth(rows.size(), kUnknown);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (!table.scored[r]) continue;
+    const Outcome o = outcome_of(table.solo_s[r], rows[r].speed_a, rows[r].speed_b);
+    truth[r] = (o.isd[0] + o.isd[1]) / 2;
+  }
+  std::set<std::size_t> scored;
+  for (const auto& fold : test) scored.insert(fold.begin(), fold.end());
+  out.pairs = scored.size();
+  for (std::size_t p = 0; p < kConstants.size() + options.models.size(); ++p) {
+    std::string name;
+    if (p < kConstants.size()) {
+      name = kConstants[p];
+    } else {
+      const std::size_t m = p - kConstants.size();
+      name = options.models[m]->name;
+      std::string why;
+      for (std::size_t f = 0; f < folds.size() && why.empty(); ++f) {
+        if (!test[f].empty()) why = predicted[f].refused[m];
+      }
+      if (!why.empty()) {
+        out.left_out.emplace_back(name, why);
+        continue;
+      }
+    }
+    Tally tally(rows.size());
+    for (std::size_t f = 0; f < folds.size(); ++f) {
+      for (std::size_t t = 0; t < test[f].size(); ++t) {
+        tally.add(table, test[f][t], predicted[f].predicted[p][t]);
+      }
+      tally.end_fold();
+    }
+    PairScore score = tally.score();
+    score.predictor = std::move(name);
+    const Queues queues = pair_queues(table, truth, tally.expected(), options.queues, options.seed);
+    // Where few pairs were measured hardly any queue can be paired at all.
+    constexpr std::size_t kFewestQueues = 10;
+    if (queues.best.size() >= std::min(kFewestQueues, options.queues)) {
+      out.queues = queues.best.size();
+      out.best_isd = mean(queues.best);
+      out.random_isd = mean(queues.random);
+      std::vector<double> each;
+      for (std::size_t q = 0; q < queues.best.size(); ++q) {
+        each.push_back((queues.chosen[q] - queues.best[q]) / (out.random_isd - out.best_isd));
+      }
+      score.regret = mean(each);
+      score.regret_error = standard_error(each);
+    }
+    out.folds = tally.folds();
+    out.scores.push_back(std::move(score));
+  }
+  return out;
+}
+
+PairTable papers_pair_table(WorkloadKeys& keys, PapersScored scored) {
+  const std::vector<CorunMeasurement> rows = paper_measurements(keys);
+  PairTable table;
+  table.source = scored == PapersScored::kAll ? "papers" : "papers-published";
+  table.speeds = speed_table(rows, ImputedProfiles::kBelieved);
+  table.gpu = kPaperGpuType;
+  table.sharing = kPaperSharing;
+  table.has_speeds = true;
+  for (const CorunMeasurement& row : rows) {
+    if (row.members.size() != 2) {
+      ++table.passed_over;
+      continue;
+    }
+    table.scored.push_back(scored == PapersScored::kAll ||
+                           std::ranges::none_of(row.members, [](const auto& member) {
+                             return member.profile.imputed;
+                           }));
+    table.solo_s.push_back({row.members[0].solo_s, row.members[1].solo_s});
+  }
+  for (const WorkloadKey key : table.speeds.jobs) {
+    table.names.push_back(keys.text(key));
+    table.families.emplace_back();
+  }
+  return table;
+}
+
+}  // namespace corun

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "experiments/live/gpu/nvml.hpp"
+#include "experiments/live/processes/host_stats.hpp"
+#include "sim/profile.hpp"
+#include "sim/time.hpp"
+
+/// The job profiler (JRS: JP): a black box. It watches a tree of processes and the GPU that it runs on, from
+/// outside, and never looks at what the job computes.
+namespace corun::live {
+
+/// The columns of the Futurewei mini-ML Workload Dataset, as its header spells them (PriRecT Table I).
+/// The first six say what the job is; the others are measured.
+inline constexpr std::size_t kOriginColumns = 6;
+inline constexpr std::array<std::string_view, 66> kProfileAttributes{"ID",
+                                                                     "Model",
+                                                                     "Dataset",
+                                                                     "Epoch",
+                                                                     "BS",
+                                                                     "Run_Env",
+                                                                     "CPU_Util_%_ran",
+                                                                     "Max_CPU_Util_%",
+                                                                     "Min_CPU_Util_%",
+                                                                     "GPU_Util_%_ran",
+                                                                     "MGUP",
+                                                                     "Min_GPU_Util_%",
+                                                                     "Sys_Mem_Util_%_ran",
+                                                                     "Max_Sys_Mem_Util_%",
+                                                                     "Min_Sys_Mem_Util_%",
+                                                                     "MaPMiU(non swap)",
+                                                                     "PMiU(non swap)_%",
+                                                                     "CPU_Thds",
+                                                                     "GPU_Temp_ran",
+                                                                     "Max_GPU_Temp",
+                                                                     "Min_GPU_Temp",
+                                                                     "GTSAMPR",
+                                                                     "MaGTSAMP",
+                                                                     "MiGTSAMP",
+                                                                     "MGMAP",
+                                                                     "GPUPR",
+                                                                     "MaGPUPR",
+                                                                     "MiGPUPR",
+                                                                     "SCT_user",
+                                                                     "SCT_nice",
+                                                                     "SCT_sys",
+                                                                     "SCT_idle",
+                                                                     "SCT_iowait",
+                                                                     "SCT_irq",
+                                                                     "SCT_softirq",
+                                                                     "SCT_steal",
+                                                                     "SCT_guest",
+                                                                     "SCT_guest_nice",
+                                                                     "Cor_in_Sys",
+                                                                     "CS_ctx_switches",
+                                                                     "CS_interrupts",
+                                                                     "CS_soft_interrupts",
+                                                                     "CS_syscalls",
+                                                                     "SMU_total",
+                                                                     "SMU_available",
+                                                                     "SMU_percent",
+                                                                     "SMU_used",
+                                                                     "SMU_free",
+                                                                     "SMU_active",
+                                                                     "SMU_inactive",
+                                                                     "SMU_buffers",
+                                                                     "SMU_cached",
+                                                                     "SMU_shared",
+                                                                     "SMU_slab",
+                                                                     "DU_total",
+                                                                     "DU_used",
+                                                                     "DU_free",
+                                                                     "DU_percent",
+                                                                     "NIOB_sent",
+                                                                     "NIOB_received",
+                                                                     "NIOP_sent",
+                                                                     "NIO_received",
+                                                                     "NIO_errin",
+                                                                     "NIO_errout",
+                                                                     "NIO_dropin",
+                                                                     "NIO_dropout"};
+
+/// Least and greatest of what was seen.
+struct Span {
+  std::optional<double> min;
+  std::optional<double> max;
+
+  void take(const std::optional<double>& value) {
+    if (!value) return;
+    if (!min || *value < *min) min = value;
+    if (!max || *value > *max) max = value;
+  }
+  std::optional<double> range() const { return min ? std::optional(*max - *min) : std::nullopt; }
+};
+
+/// One look at a job.
+struct Sample {
+  Time at{0};
+  GpuReading gpu;
+  std::optional<double> job_memory_mib;  ///< device memory of the job's own processes
+  double cpu_pct = 0;                    ///< of the machine, since the last look
+  double host_memory_pct = 0;
+  double resident_mib = 0;  ///< main memory of the job's processes
+  std::int64_t threads = 0;
+};
+
+/// Watches one job on one GPU. The GPU's figures are the job's where it is alone on it.
+class JobSampler {
+ public:
+  /// To be made before the job starts: what the GPU holds now is not the job's. `root` is the process
+  /// below which the job runs.
+  JobSampler(const Nvml& nvml, std::size_t gpu, pid_t root);
+
+  /// DeviceError where the GPU does not answer.
+  const Sample& sample();
+  std::size_t samples() const { return samples_; }
+  const Sample& latest() const { return sample_; }
+  const Span& temperature_c() const { return temperature_; }
+  const Span& sm_clock_mhz() const { return sm_clock_; }
+  /// Greatest device memory of the job. Where the driver does not tell it by process (a container): what
+  /// the GPU held more than before, which is the job's if it was alone.
+  std::optional<double> memory_mib() const;
+  /// Whether memory_mib() is by process.
+  bool attributed() const { return job_memory_.max.has_value() && !partly_untold_; }
+  double device_memory_max_mib() const { return device_memory_.max.value_or(baseline_mib_); }
+
+  /// The three features of the papers and the memory demand. Empty where nothing was sampled.
+  Profile profile() const;
+  /// Attributes 7 to 66, in the order of kProfileAttributes; NaN where the machine does not tell.
+  std::vector<double> attributes();
+
+ private:
+  /// Sum over the job's processes; nothing as soon as the driver does not tell it of one of them.
+  std::optional<double> job_memory_now();
+
+  const Nvml& nvml_;
+  std::size_t gpu_;
+  pid_t root_;
+  double baseline_mib_;
+  double memory_total_mib_;
+  HostReader host_;
+  HostStats last_;
+  bool partly_untold_ = false;
+  Sample sample_;
+  std::size_t samples_ = 0;
+  Span cpu_, gpu_util_, host_memory_, temperature_, mem_time_, power_, sm_clock_;
+  Span device_memory_, job_memory_, resident_, threads_;
+};
+
+}  // namespace corun::live

@@ -1,0 +1,177 @@
+#include "experiments/live/processes/process_tree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace corun::live {
+
+namespace {
+
+/// Fills `info` from /proc/PID/stat; false when the process is gone.
+bool read_stat(const char* pid, ProcessInfo& info) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%s/stat", pid);
+  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::array<char, 1024> text{};
+  const ssize_t length = read(file, text.data(), text.size() - 1);
+  close(file);
+  if (length <= 0) return false;
+  // The name in brackets may hold anything, brackets too; behind the last one come plain fields.
+  const char* at = std::strrchr(text.data(), ')');
+  if (at == nullptr || at[1] == '\0') return false;
+  info.pid = static_cast<pid_t>(std::atol(pid));
+  info.state = at[2];
+  std::array<std::int64_t, 25> field{};  // field[n] is field n of proc(5)
+  at += 3;
+  for (std::size_t n = 4; n < field.size(); ++n) {
+    char* end = nullptr;
+    field[n] = std::strtoll(at, &end, 10);
+    if (end == at) return false;
+    at = end;
+  }
+  info.parent = static_cast<pid_t>(field[4]);
+  info.group = static_cast<pid_t>(field[5]);
+  info.session = static_cast<pid_t>(field[6]);
+  info.cpu_ticks = field[14] + field[15] + field[16] + field[17];
+  info.threads = field[20];
+  info.resident_pages = field[24];
+  return true;
+}
+
+/// Adds the children of one thread to `found`.
+void add_children(pid_t pid, const char* thread, std::vector<pid_t>& found) {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/task/%s/children", pid, thread);
+  ProcFile file(path.data());
+  std::string_view text = file.read();
+  for (auto word = next_word(text); !word.empty(); word = next_word(text)) {
+    pid_t child = 0;
+    std::from_chars(word.data(), word.data() + word.size(), child);
+    found.push_back(child);
+  }
+}
+
+void add_children(const ProcessInfo& parent, std::vector<pid_t>& found) {
+  if (parent.threads == 1) {
+    add_children(parent.pid, std::to_string(parent.pid).c_str(), found);
+    return;
+  }
+  DIR* threads = opendir(("/proc/" + std::to_string(parent.pid) + "/task").c_str());
+  if (threads == nullptr) return;
+  while (const dirent* entry = readdir(threads)) {
+    if (entry->d_name[0] != '.') add_children(parent.pid, entry->d_name, found);
+  }
+  closedir(threads);
+}
+
+}  // namespace
+
+std::vector<ProcessInfo> all_processes() {
+  std::vector<ProcessInfo> all;
+  DIR* directory = opendir("/proc");
+  if (directory == nullptr) return all;
+  while (const dirent* entry = readdir(directory)) {
+    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+    ProcessInfo info;
+    if (read_stat(entry->d_name, info)) all.push_back(info);
+  }
+  closedir(directory);
+  return all;
+}
+
+std::vector<ProcessInfo> descendants(pid_t root, std::vector<ProcessInfo> all) {
+  const auto by_parent = [](const ProcessInfo& a, const ProcessInfo& b) {
+    return a.parent < b.parent;
+  };
+  std::sort(all.begin(), all.end(), by_parent);
+  std::vector<pid_t> parents{root};
+  std::vector<ProcessInfo> below;
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    ProcessInfo parent;
+    parent.parent = parents[i];
+    const auto [first, last] = std::equal_range(all.begin(), all.end(), parent, by_parent);
+    for (auto p = first; p != last; ++p) {
+      if (p->pid == root) continue;
+      parents.push_back(p->pid);
+      if (p->state != 'Z' && p->state != 'X') below.push_back(*p);
+    }
+  }
+  return below;
+}
+
+std::vector<ProcessInfo> descendants(pid_t root) { return descendants(root, all_processes()); }
+
+std::vector<ProcessInfo> glance_below(pid_t root) {
+  static const bool has_lists = access("/proc/thread-self/children", R_OK) == 0;
+  if (!has_lists) return descendants(root);
+  std::vector<ProcessInfo> below;
+  std::vector<pid_t> found{root};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ProcessInfo info;
+    if (!read_stat(std::to_string(found[i]).c_str(), info)) continue;
+    if (info.state == 'Z' || info.state == 'X') continue;  // it has no children any more
+    if (i > 0) below.push_back(info);
+    add_children(info, found);
+  }
+  // A child whose parent thread ends meanwhile is told twice.
+  const auto by_pid = [](const ProcessInfo& a, const ProcessInfo& b) { return a.pid < b.pid; };
+  const auto same = [](const ProcessInfo& a, const ProcessInfo& b) { return a.pid == b.pid; };
+  std::sort(below.begin(), below.end(), by_pid);
+  below.erase(std::unique(below.begin(), below.end(), same), below.end());
+  return below;
+}
+
+bool is_below(pid_t pid, pid_t root) {
+  for (int steps = 0; pid > 1 && steps < 10'000; ++steps) {
+    ProcessInfo info;
+    if (!read_stat(std::to_string(pid).c_str(), info)) return false;
+    if (info.parent == root) return true;
+    pid = info.parent;
+  }
+  return false;
+}
+
+int signal_descendants(pid_t root, int signal) {
+  int sent = 0;
+  for (const ProcessInfo& p : descendants(root)) sent += kill(p.pid, signal) == 0 ? 1 : 0;
+  return sent;
+}
+
+void kill_descendants(pid_t root) {
+  // A signal to a process group is atomic: whoever is forked meanwhile gets it as well. Those who make
+  // groups of their own are found in further rounds.
+  const pid_t own = getpgrp();
+  std::set<pid_t> known;
+  for (int round = 0; round < 100; ++round) {
+    bool found_new = false;
+    for (const ProcessInfo& p : descendants(root)) {
+      if (!known.insert(p.pid).second) continue;
+      found_new = true;
+      kill(p.pid, SIGKILL);
+      if (p.group != own) kill(-p.group, SIGKILL);
+    }
+    if (!found_new) return;
+  }
+}
+
+std::int64_t ThreadCount::now() {
+  std::string_view text = loadavg_.read();
+  text.remove_prefix(std::min(text.find('/'), text.size()));
+  if (text.empty()) return 0;
+  text.remove_prefix(1);
+  return static_cast<std::int64_t>(next_number(text));
+}
+
+}  // namespace corun::live

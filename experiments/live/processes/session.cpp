@@ -1,0 +1,183 @@
+#include "experiments/live/processes/session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/base/file_lock.hpp"
+#include "experiments/live/processes/process_tree.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+namespace corun::live {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "corun-live-";
+constexpr const char* kLock = "lock";
+
+/// In the new process: makes the directory, holds its lock while the session lasts, and clears up after it.
+/// As nobody else makes it, there is no instant at which corun can be killed and the directory stays.
+[[noreturn]] void become_janitor(int lifeline, int answer, std::string pattern) {
+  prctl(PR_SET_NAME, "corun-janitor");  // first: clear_strays() knows it by this or by its session
+  setsid();
+  // It must outlive a session that is told to stop by whatever means but SIGKILL.
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  const int line = fcntl(lifeline, F_DUPFD, 100);
+  const int told = fcntl(answer, F_DUPFD, 100);
+  const int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
+  dup2(line, 3);
+  dup2(told, 4);
+  close_range(5, ~0U, 0);
+  [[maybe_unused]] const int moved = chdir("/");
+  const bool made = mkdtemp(pattern.data()) != nullptr;
+  int error = made ? 0 : errno;
+  if (made) {
+    const int lock = open((pattern + "/" + kLock).c_str(), O_RDWR | O_CREAT, 0600);
+    if (lock < 0 || try_lock(lock) != LockOutcome::kHeld) error = errno;
+  }
+  const std::string answered = error == 0 ? pattern : "!" + std::to_string(error);
+  [[maybe_unused]] const ssize_t sent = write(4, answered.data(), answered.size());
+  close(4);
+  char nothing = 0;
+  while (read(3, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  std::error_code ignored;
+  if (made) fs::remove_all(pattern, ignored);
+  _exit(0);
+}
+
+std::string command_name(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+}  // namespace
+
+Session::Session(std::string parent) {
+  if (parent.empty()) {
+    const char* set = std::getenv("TMPDIR");
+    parent = set != nullptr && *set == '/' ? set : "/tmp";
+  }
+  remove_stale(parent);
+  // The janitor stands in no directory that a relative path would begin at.
+  const std::string pattern = (fs::absolute(parent) / (std::string(kPrefix) + "XXXXXX")).string();
+  int line[2] = {-1, -1};
+  int answer[2] = {-1, -1};
+  if (pipe2(line, O_CLOEXEC) == 0 && pipe2(answer, O_CLOEXEC) == 0) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    janitor_ = fork();
+    if (janitor_ == 0) become_janitor(line[0], answer[1], pattern);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
+  int why = errno;
+  for (const int fd : {line[0], answer[1]}) {
+    if (fd >= 0) close(fd);
+  }
+  std::string told;
+  if (janitor_ > 0) {
+    std::array<char, 4096> buffer{};
+    for (;;) {
+      const ssize_t got = read(answer[0], buffer.data(), buffer.size());
+      if (got > 0) told.append(buffer.data(), static_cast<std::size_t>(got));
+      if (got == 0 || (got < 0 && errno != EINTR)) break;
+    }
+  }
+  if (answer[0] >= 0) close(answer[0]);
+  if (told.empty() || told[0] == '!') {
+    if (line[1] >= 0) close(line[1]);
+    if (janitor_ > 0) waitpid(janitor_, nullptr, 0);
+    if (!told.empty()) why = std::atoi(told.c_str() + 1);
+    throw DeviceError("no directory can be made in '" + printable(parent) +
+                      "': " + std::strerror(why) + "; set TMPDIR to one that can be written");
+  }
+  directory_ = told;
+  lifeline_ = line[1];
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+Session::~Session() {
+  clear_strays();
+  close(lifeline_);
+  while (waitpid(janitor_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::string Session::make_directory(const std::string& name) {
+  std::string path = directory_ + "/" + std::to_string(made_++) + "-" + name;
+  if (mkdir(path.c_str(), 0700) != 0) {
+    throw DeviceError("no directory '" + printable(path) +
+                      "' can be made: " + std::strerror(errno));
+  }
+  return path;
+}
+
+int Session::clear_strays() {
+  // Whoever corun starts itself is in its session, or is a guard or the janitor.
+  const pid_t session = getsid(0);
+  std::vector<pid_t> cleared;
+  for (int round = 0; round < 1000; ++round) {
+    bool found = false;
+    for (const ProcessInfo& p : all_processes()) {
+      if (p.parent != getpid() || p.session == session) continue;
+      const std::string name = command_name(p.pid);
+      if (name == "corun-guard" || name == "corun-janitor") continue;
+      found = true;
+      if (std::find(cleared.begin(), cleared.end(), p.pid) == cleared.end()) {
+        cleared.push_back(p.pid);
+      }
+      kill_descendants(p.pid);
+      kill(p.pid, SIGKILL);
+      waitpid(p.pid, nullptr, WNOHANG);
+    }
+    if (!found) break;
+    usleep(1000);  // what was killed is about to go
+  }
+  return static_cast<int>(cleared.size());
+}
+
+int Session::remove_stale(const std::string& parent) {
+  int removed = 0;
+  std::error_code error;
+  for (auto at = fs::directory_iterator(parent, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
+    if (!at->path().filename().string().starts_with(kPrefix)) continue;
+    struct stat what {};
+    if (lstat(at->path().c_str(), &what) != 0 || !S_ISDIR(what.st_mode) ||
+        what.st_uid != geteuid()) {
+      continue;
+    }
+    const int lock = open((at->path() / kLock).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (lock < 0) continue;  // about to be made, or not a session's
+    if (try_lock(lock) == LockOutcome::kHeld) {
+      std::error_code ignored;
+      fs::remove_all(at->path(), ignored);
+      ++removed;
+    }
+    close(lock);
+  }
+  return removed;
+}
+
+}  // namespace corun::live

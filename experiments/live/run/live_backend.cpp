@@ -1,0 +1,207 @@
+#include "experiments/live/run/live_backend.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <filesystem>
+#include <stdexcept>
+
+#include <poll.h>
+
+#include "sim/error.hpp"
+
+namespace corun::live {
+
+LiveBackend::LiveBackend(const ClusterSpec& spec, const corun::Workload& workload,
+                         std::vector<LiveJob> jobs, Session& session, const Nvml& nvml,
+                         std::vector<std::size_t> gpus, Sharing& sharing, LiveOptions options)
+    : workload_(workload),
+      jobs_(std::move(jobs)),
+      session_(session),
+      nvml_(nvml),
+      gpus_(std::move(gpus)),
+      sharing_(sharing),
+      options_(std::move(options)),
+      origin_(monotonic_now()),
+      books_(spec, workload) {
+  assert(jobs_.size() == workload.jobs.size());
+  assert(gpus_.size() == static_cast<std::size_t>(spec.gpu_count()));
+  std::filesystem::create_directories(options_.output);
+}
+
+LiveBackend::~LiveBackend() { stop_all(); }
+
+bool LiveBackend::advance(std::vector<Report>& out) {
+  books_.next_instant();
+  const auto first = static_cast<std::ptrdiff_t>(out.size());
+  for (;;) {
+    if (options_.stop != nullptr && *options_.stop) {
+      stop_all();
+      throw LiveStopped{};
+    }
+    if (!sharing_.works()) {
+      stop_all();
+      throw DeviceError("the MPS daemon has ended by itself; all jobs were stopped");
+    }
+    for (std::size_t a = 0; a < active_.size();) {
+      if (active_[a].run == nullptr || !active_[a].run->poll()) {
+        ++a;
+        continue;
+      }
+      Active ended = std::move(active_[a]);
+      active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(a));
+      runs_.push_back(run_of(ended));
+      out.push_back(books_.end(runs_.back()));
+      let_in(ended.gpu);
+      a = 0;  // let_in() may have started others
+    }
+    const Time now = clock();
+    while (next_arrival_ < workload_.arrivals.size() &&
+           workload_.jobs[index(workload_.arrivals[next_arrival_])].submit <= now) {
+      out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_++]});
+    }
+    while (!wakes_.empty() && *wakes_.begin() <= now) {
+      wakes_.erase(wakes_.begin());
+      out.push_back({ReportKind::kTimer, kNoJob});
+    }
+    if (out.end() - out.begin() > first) {
+      std::stable_sort(out.begin() + first, out.end(),
+                       [](const Report& a, const Report& b) { return a.kind < b.kind; });
+      now_ = now;
+      return true;
+    }
+    const bool arrivals_left = next_arrival_ < workload_.arrivals.size();
+    // Nobody waits for the timers of a policy that has nothing left to decide.
+    if (books_.all_over() || (active_.empty() && !arrivals_left && wakes_.empty())) return false;
+
+    if (!active_.empty() && now >= next_sample_) {
+      sample();
+      next_sample_ = now + options_.sample_every;
+    }
+    Time until = active_.empty() ? kNever : next_sample_;
+    if (arrivals_left) {
+      until = std::min(until, workload_.jobs[index(workload_.arrivals[next_arrival_])].submit);
+    }
+    if (!wakes_.empty()) until = std::min(until, *wakes_.begin());
+    std::vector<pollfd> watched;
+    for (const Active& a : active_) {
+      if (a.run != nullptr) watched.push_back({a.run->descriptor(), POLLIN, 0});
+    }
+    // A signal ends the wait; so does the second, should one have come just before it.
+    const Duration wait =
+        std::clamp(until - clock(), Duration{0}, Duration{std::chrono::seconds{1}});
+    ::poll(watched.data(), watched.size(), static_cast<int>(wait.count() / 1'000'000) + 1);
+  }
+}
+
+void LiveBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
+  assert(gpus.size() == 1);
+  const GpuId gpu = gpus.front();
+  const std::uint32_t group = books_.start(jobs, gpu, now_);
+  const std::size_t first = active_.size();
+  for (const JobId job : jobs) {
+    Active newcomer;
+    newcomer.job = job;
+    newcomer.gpu = gpu;
+    newcomer.group = group;
+    active_.push_back(std::move(newcomer));
+  }
+  // Those before it in the group count as if they held what they ask for.
+  std::vector<Active*> starting;
+  for (std::size_t a = first; a < active_.size(); ++a) {
+    if (may_start(active_[a])) {
+      starting.push_back(&active_[a]);
+      launch({&starting.back(), 1});
+    } else {
+      active_[a].deferred = true;
+    }
+  }
+  for (Active* a : starting) a->run->start();
+}
+
+void LiveBackend::start_profiling(JobId, GpuId) {
+  throw std::logic_error("a live cluster does not profile on its own");
+}
+
+void LiveBackend::start_probe(std::array<JobId, 2>, GpuId, Duration) {
+  throw std::logic_error("a live cluster does not probe");
+}
+
+bool LiveBackend::preempt(JobId) { throw PreemptionAsked{}; }
+
+/// Whether the GPU has what it needs beside those who run there or are about to.
+bool LiveBackend::may_start(const Active& newcomer) const {
+  double promised = 0;
+  bool alone = true;
+  for (const Active& other : active_) {
+    if (other.gpu != newcomer.gpu || other.run == nullptr) continue;
+    alone = false;
+    promised += jobs_[index(other.job)].memory_mib.value_or(0);
+  }
+  const auto& demand = jobs_[index(newcomer.job)].memory_mib;
+  if (alone || !demand) return true;
+  const std::size_t gpu = gpus_[index(newcomer.gpu)];
+  // What runs may hold more than is known of it, or not yet have taken what it will.
+  const double held = std::max(nvml_.read(gpu).memory_used_mib, promised);
+  return held + *demand + options_.memory_reserve_mib <= nvml_.gpus()[gpu].memory_mib;
+}
+
+void LiveBackend::launch(std::span<Active* const> starting) {
+  for (Active* a : starting) {
+    const JobCommand& command = jobs_[index(a->job)].command;
+    const int attempt = books_.record(a->job).ooms + 1;
+    a->run = std::make_unique<JobRun>(
+        session_, nvml_, gpus_[index(a->gpu)], command,
+        options_.output + "/" + command.name + "." + std::to_string(attempt),
+        sharing_.environment());
+  }
+}
+
+/// Starts those who wait on this GPU for memory, as far as there is enough now.
+void LiveBackend::let_in(GpuId gpu) {
+  for (Active& a : active_) {
+    if (a.gpu != gpu || a.run != nullptr || !may_start(a)) continue;
+    Active* one = &a;
+    launch({&one, 1});
+    a.run->start();
+  }
+}
+
+LiveRun LiveBackend::run_of(const Active& active) const {
+  LiveRun run{active.job, active.gpu, active.group,         active.deferred,
+              Time{0},    Time{0},    active.run->outcome()};
+  const Ending& ending = run.outcome.ending;
+  const bool began = ending.start != Time{0};
+  run.start = began ? ending.start - origin_ : clock();
+  run.exit = began ? ending.exit - origin_ : run.start;
+  return run;
+}
+
+void LiveBackend::stop_all() {
+  for (const Active& a : active_) {
+    if (a.run != nullptr) a.run->stop();
+  }
+  for (Active& a : active_) {
+    while (a.run != nullptr && !a.run->poll()) {
+      pollfd watched{a.run->descriptor(), POLLIN, 0};
+      ::poll(&watched, 1, 1000);
+    }
+  }
+  for (const Active& a : active_) {
+    if (a.run != nullptr) runs_.push_back(run_of(a));
+  }
+  active_.clear();
+}
+
+void LiveBackend::sample() {
+  for (const Active& a : active_) {
+    if (a.run != nullptr) a.run->sample();
+  }
+}
+
+RunRecord LiveBackend::take_record() {
+  RunRecord record = books_.take_record();
+  for (const LiveJob& job : jobs_) record.unknown_memory_jobs += !job.memory_mib.has_value();
+  return record;
+}
+
+}  // namespace corun::live

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiments/live/gpu/gpu_box.hpp"
+#include "experiments/live/run/job_run.hpp"
+#include "experiments/live/run/live_books.hpp"
+#include "sim/cluster_backend.hpp"
+#include "sim/job.hpp"
+
+/// The cluster that is really there: GPUs of this machine, commands as jobs, the clock on the wall.
+///
+/// Where it differs from the simulated one, because the world does:
+///   - Time goes on while a policy thinks; now() is when the latest advance() returned. J_c is from just
+///     before execve to the exit of the command, as its guard saw it.
+///   - A job that is placed beside others, or starts together with others, and whose known memory demand
+///     does not fit into what the GPU has free, is not let in: it stays on its GPU, not started, until
+///     enough of the others have gone. Its group is then no co-run. A job that the GPU is empty for always
+///     starts.
+///   - A job that runs out of device memory (job_run.hpp) is reported so, and retried by the control loop.
+///     One that ends badly for another reason, or at its time-out, is given up.
+///   - Nothing is profiled, probed or preempted: a command's work cannot be taken up again. Whoever makes
+///     a LiveBackend must refuse configurations and policies that ask for it.
+namespace corun::live {
+
+/// A job of the workload, by JobId.
+struct LiveJob {
+  JobCommand command;
+  std::optional<double> memory_mib;  ///< demand, where it is known
+};
+
+struct LiveOptions {
+  Duration sample_every = std::chrono::milliseconds{200};
+  double memory_reserve_mib = 256;
+  std::string output;  ///< directory: OUTPUT/JOB.ATTEMPT.out and .err
+  const std::atomic<bool>* stop = nullptr;
+};
+
+class LiveBackend final : public ClusterBackend {
+ public:
+  /// Everything but `jobs` must outlive it. GPU g of the cluster is NVML's gpus[g]. All jobs want one GPU.
+  LiveBackend(const ClusterSpec& spec, const corun::Workload& workload, std::vector<LiveJob> jobs,
+              Session& session, const Nvml& nvml, std::vector<std::size_t> gpus, Sharing& sharing,
+              LiveOptions options);
+  /// Stops what still runs.
+  ~LiveBackend() override;
+
+  Time now() const override { return now_; }
+  const ClusterState& state() const override { return books_.state(); }
+  /// Throws LiveStopped when the stop flag is set, after all jobs have been stopped; DeviceError when a GPU
+  /// or the MPS daemon is gone.
+  bool advance(std::vector<Report>& out) override;
+  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
+  void start_profiling(JobId job, GpuId gpu) override;
+  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
+  /// Throws PreemptionAsked.
+  bool preempt(JobId job) override;
+  void wake_at(Time at) override { wakes_.insert(at); }
+  std::span<const EpisodeRecord> finished_episodes() const override {
+    return books_.finished_episodes();
+  }
+  std::span<const ProbeRecord> finished_probes() const override { return {}; }
+  const JobRecord& record(JobId job) const override { return books_.record(job); }
+
+  /// All runs so far, in order of their end.
+  const std::vector<LiveRun>& runs() const { return runs_; }
+  /// Ends all jobs and waits for them.
+  void stop_all();
+  /// As SimulatedBackend's; jobs that did not finish are failed ones.
+  RunRecord take_record();
+
+ private:
+  struct Active {
+    JobId job{};
+    std::unique_ptr<JobRun> run;  ///< empty while it waits for memory
+    GpuId gpu{};
+    std::uint32_t group = 0;
+    bool deferred = false;
+  };
+  Time clock() const { return monotonic_now() - origin_; }
+  bool may_start(const Active& newcomer) const;
+  void launch(std::span<Active* const> starting);
+  void let_in(GpuId gpu);
+  LiveRun run_of(const Active& active) const;
+  void sample();
+
+  const corun::Workload& workload_;
+  std::vector<LiveJob> jobs_;
+  Session& session_;
+  const Nvml& nvml_;
+  std::vector<std::size_t> gpus_;
+  Sharing& sharing_;
+  LiveOptions options_;
+  Time origin_;
+  Time now_{0};
+  Time next_sample_{0};
+  std::size_t next_arrival_ = 0;
+  std::set<Time> wakes_;
+  std::vector<Active> active_;  ///< in order of start
+  LiveBooks books_;
+  std::vector<LiveRun> runs_;
+};
+
+/// Thrown where a policy wants to take a running job off its GPU.
+struct PreemptionAsked {};
+
+/// Thrown out of advance() when the stop flag was set.
+struct LiveStopped {};
+
+}  // namespace corun::live

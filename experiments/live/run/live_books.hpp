@@ -1,0 +1,63 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "experiments/live/run/job_run.hpp"
+#include "sim/cluster_backend.hpp"
+#include "sim/job.hpp"
+
+/// Who is on which GPU of a live cluster, and what has become of whom: kept while jobs really run, and
+/// again when their record is played back.
+namespace corun::live {
+
+/// One run of one job that is over. Times are since the start of the queue.
+struct LiveRun {
+  JobId job{};
+  GpuId gpu{};
+  std::uint32_t group = 0;
+  bool deferred = false;  ///< it waited on its GPU for memory
+  Time start{0};
+  Time exit{0};
+  RunOutcome outcome;
+};
+
+class LiveBooks {
+ public:
+  /// Both must outlive it.
+  LiveBooks(const ClusterSpec& spec, const corun::Workload& workload);
+
+  /// Jobs come on a GPU; gives the number of their group.
+  std::uint32_t start(std::span<const JobId> jobs, GpuId gpu, Time now);
+  /// One of them leaves it.
+  Report end(const LiveRun& run);
+  /// Forgets the episodes of the last instant (finished_episodes()), but for the record.
+  void next_instant();
+
+  const ClusterState& state() const { return state_; }
+  const JobRecord& record(JobId job) const { return records_[index(job)]; }
+  std::span<const EpisodeRecord> finished_episodes() const { return episodes_; }
+  /// Whether every job has finished or was given up.
+  bool all_over() const { return over_ == records_.size(); }
+  RunRecord take_record();
+
+ private:
+  struct Device {
+    EpisodeRecord episode;
+    std::uint32_t group = 0;  ///< of the episode's first start
+    bool begun = false;       ///< somebody of the episode has left, so its start is known
+  };
+
+  const ClusterSpec& spec_;
+  const corun::Workload& workload_;
+  ClusterState state_;
+  std::vector<Device> devices_;
+  std::vector<JobRecord> records_;
+  std::vector<EpisodeRecord> episodes_;
+  std::vector<EpisodeRecord> kept_episodes_;
+  std::uint32_t next_group_ = 0;
+  std::size_t over_ = 0;
+  GpuTime busy_;
+};
+
+}  // namespace corun::live

@@ -1,0 +1,56 @@
+#include "experiments/live/run/recorded_backend.hpp"
+
+#include <algorithm>
+
+namespace corun::live {
+
+RecordedBackend::RecordedBackend(const ClusterSpec& spec, const corun::Workload& workload,
+                                 const EventLog& log, std::span<const LiveRun> runs)
+    : log_(log), runs_(runs), books_(spec, workload) {}
+
+bool RecordedBackend::advance(std::vector<Report>& out) {
+  books_.next_instant();
+  if (next_entry_ == log_.size()) return false;
+  if (now_ == log_[next_entry_].at && now_ != Time{0}) differs("nothing");  // a start is left over
+  now_ = log_[next_entry_].at;
+  const auto first = static_cast<std::ptrdiff_t>(out.size());
+  for (; next_entry_ < log_.size() && log_[next_entry_].at == now_; ++next_entry_) {
+    const LogEntry& entry = log_[next_entry_];
+    if (entry.kind == LogKind::kStart) break;
+    if (entry.kind == LogKind::kArrive) {
+      out.push_back({ReportKind::kArrived, entry.job});
+    } else if (next_run_ < runs_.size()) {
+      out.push_back(books_.end(runs_[next_run_++]));
+    }
+  }
+  // Jobs are started at an instant of their own only where a timer woke the policy.
+  if (out.end() - out.begin() == first) out.push_back({ReportKind::kTimer, kNoJob});
+  std::stable_sort(out.begin() + first, out.end(),
+                   [](const Report& a, const Report& b) { return a.kind < b.kind; });
+  return true;
+}
+
+void RecordedBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
+  for (const JobId job : jobs) {
+    const LogEntry wanted{now_, LogKind::kStart, job, {gpus.begin(), gpus.end()}};
+    if (next_entry_ == log_.size() || log_[next_entry_] != wanted) {
+      differs("job " + std::to_string(index(job)) + " on GPU " +
+              std::to_string(index(gpus.front())));
+    }
+    ++next_entry_;
+  }
+  books_.start(jobs, gpus.front(), now_);
+}
+
+void RecordedBackend::start_profiling(JobId, GpuId) { differs("to profile"); }
+
+void RecordedBackend::start_probe(std::array<JobId, 2>, GpuId, Duration) { differs("to probe"); }
+
+bool RecordedBackend::preempt(JobId) { differs("to preempt"); }
+
+void RecordedBackend::differs(const std::string& wanted) const {
+  throw DecisionDiffers("at " + std::to_string(to_seconds(now_)) + " s the policy wants " + wanted +
+                        ", which is not what it did");
+}
+
+}  // namespace corun::live

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "experiments/live/run/live_books.hpp"
+#include "sim/cluster_backend.hpp"
+
+/// A live run played back from its record: the same reports at the same times, without a job or a GPU. A
+/// policy that decides by what it is shown decides then as it did.
+namespace corun::live {
+
+/// The policy wants something else than what is on record.
+class DecisionDiffers : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class RecordedBackend final : public ClusterBackend {
+ public:
+  /// `log` as the control loop wrote it, `runs` as LiveBackend::runs() gives them, of a run that came to its
+  /// end. Everything must outlive it.
+  RecordedBackend(const ClusterSpec& spec, const corun::Workload& workload, const EventLog& log,
+                  std::span<const LiveRun> runs);
+
+  Time now() const override { return now_; }
+  const ClusterState& state() const override { return books_.state(); }
+  bool advance(std::vector<Report>& out) override;
+  /// Throws DecisionDiffers.
+  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
+  void start_profiling(JobId job, GpuId gpu) override;
+  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
+  bool preempt(JobId job) override;
+  void wake_at(Time) override {}  // what a timer led to is on record, with its time
+  std::span<const EpisodeRecord> finished_episodes() const override {
+    return books_.finished_episodes();
+  }
+  std::span<const ProbeRecord> finished_probes() const override { return {}; }
+  const JobRecord& record(JobId job) const override { return books_.record(job); }
+
+ private:
+  [[noreturn]] void differs(const std::string& wanted) const;
+
+  const EventLog& log_;
+  std::span<const LiveRun> runs_;
+  std::size_t next_entry_ = 0;
+  std::size_t next_run_ = 0;
+  Time now_{0};
+  LiveBooks books_;
+};
+
+}  // namespace corun::live

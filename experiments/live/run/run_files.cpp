@@ -1,0 +1,186 @@
+#include "experiments/live/run/run_files.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <tuple>
+
+#include "experiments/knowledge/knowledge_catalog.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "sim/event_log.hpp"
+#include "traces/csv_reader.hpp"
+
+namespace corun::live {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kAdvice = "corun live run CONFIG makes all files of a run anew";
+
+void check_there(const std::string& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return;
+  throw InputError("corun live validate",
+                   "no file '" + printable(path, 300) + "'; corun live run CONFIG makes it");
+}
+
+std::vector<JobsRow> read_jobs_csv(const std::string& path, const Trace& queue, std::size_t gpus) {
+  check_there(path);
+  CsvReader csv(path,
+                {{"job", true},
+                 {"gpu", true},
+                 {"group", true},
+                 {"deferred", true},
+                 {"end", true},
+                 {"submit_s", true},
+                 {"start_s", true},
+                 {"corun_s", true},
+                 {"solo_s", true},
+                 {"predicted_isd", true},
+                 {"predicted_jct_s", true}},
+                {.ignore_unknown = true});
+  std::map<std::string_view, JobId> jobs;
+  for (std::size_t j = 0; j < queue.names.size(); ++j) jobs[queue.names[j]] = static_cast<JobId>(j);
+  const auto column = [&](const char* name) { return csv.column(name); };
+  const NumberRule any_time{"a number of seconds", 0, kMaxTimeSeconds};
+  const NumberRule any_number{"a number"};
+  std::vector<bool> finished(queue.names.size(), false);
+  std::vector<JobsRow> rows;
+  while (csv.next()) {
+    JobsRow row;
+    const std::string name(csv.required_text(column("job"), "the name of a job"));
+    const auto job = jobs.find(name);
+    if (job == jobs.end()) {
+      csv.fail(column("job"), "job '" + printable(name) + "' is not in " + kQueueFile +
+                                  ": the file is of another run; " + kAdvice);
+    }
+    row.run.job = job->second;
+    const JobSpec& spec = queue.workload.jobs[index(job->second)];
+    const auto is = [&](const char* key, Duration expected) {
+      const Duration found = csv.required_seconds(column(key), any_time);
+      // Both were rounded to a double on their way.
+      constexpr Duration kRounding{2};
+      if (std::max(found, expected) - std::min(found, expected) <= kRounding) return;
+      csv.fail(column(key), std::string(key) + " of job '" + printable(name) + "' is another in " +
+                                kQueueFile + ": the file is of another run; " + kAdvice);
+    };
+    is("submit_s", spec.submit);
+    is("solo_s", spec.work);
+    const IntegerRule gpu{"the number of a GPU", 0, static_cast<std::int64_t>(gpus) - 1};
+    const IntegerRule group{"the number of a group", 0, 0xffffffffU};
+    const IntegerRule flag{"0 or 1", 0, 1};
+    const auto whole = [&](const char* key, const IntegerRule& rule) {
+      const auto value = csv.integer(column(key), rule);
+      if (!value) csv.refuse(column(key), std::string(rule.what));
+      return *value;
+    };
+    row.run.gpu = static_cast<GpuId>(whole("gpu", gpu));
+    row.run.group = static_cast<std::uint32_t>(whole("group", group));
+    row.run.deferred = whole("deferred", flag) == 1;
+    row.run.start = csv.required_seconds(column("start_s"), any_time);
+    row.run.exit = row.run.start + csv.required_seconds(column("corun_s"), any_time);
+    row.finished = csv.required_text(column("end"), "how the run ended") == "finished";
+    row.predicted_isd = csv.number(column("predicted_isd"), any_number);
+    row.predicted_jct_s = csv.number(column("predicted_jct_s"), any_number);
+    if (row.finished && finished[index(row.run.job)]) {
+      csv.fail(column("job"), "job '" + printable(name) + "' finishes a second time; " + kAdvice);
+    }
+    finished[index(row.run.job)] = finished[index(row.run.job)] || row.finished;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// What the two files of a run tell of the same must be the same, or one of them is not whole.
+void check_log(const std::string& log_path, const std::string& jobs_path,
+               const std::vector<JobsRow>& rows, const Trace& queue) {
+  check_there(log_path);
+  std::map<std::string_view, JobId> jobs;
+  for (std::size_t j = 0; j < queue.names.size(); ++j) jobs[queue.names[j]] = static_cast<JobId>(j);
+  std::ifstream in(log_path);
+  const EventLog log = read_event_log(in, log_path, [&](const std::string& name) {
+    const auto job = jobs.find(name);
+    return job == jobs.end() ? std::nullopt : std::optional(job->second);
+  });
+  std::set<std::pair<JobId, GpuId>> started;
+  std::set<JobId> finished;
+  for (const JobsRow& row : rows) {
+    if (row.finished) finished.insert(row.run.job);
+  }
+  const auto name = [&](JobId j) { return "job '" + printable(queue.names[index(j)]) + "'"; };
+  for (const LogEntry& entry : log) {
+    if (entry.kind == LogKind::kStart && entry.gpus.size() == 1) {
+      started.emplace(entry.job, entry.gpus.front());
+    }
+    if (entry.kind == LogKind::kFinish && !finished.contains(entry.job)) {
+      throw InputError(jobs_path, "does not have that " + name(entry.job) + " finished, which " +
+                                      fs::path(log_path).filename().string() +
+                                      " has: it is cut off or of another run; " + kAdvice);
+    }
+  }
+  for (const JobsRow& row : rows) {
+    if (started.contains({row.run.job, row.run.gpu})) continue;
+    throw InputError(log_path, "does not have that " + name(row.run.job) + " started on GPU " +
+                                   std::to_string(index(row.run.gpu)) + ", which " +
+                                   fs::path(jobs_path).filename().string() +
+                                   " has: it is cut off or of another run; " + kAdvice);
+  }
+}
+
+}  // namespace
+
+std::string policy_file(const std::string& directory, const std::string& label,
+                        const std::string& ending) {
+  std::string name = label;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_' && c != '.')
+      c = '_';
+  }
+  return directory + "/" + name + ending;
+}
+
+Config seen_from(Config config, const std::string& directory) {
+  const auto renew = [&](std::string& path) {
+    std::error_code error;
+    const fs::path file = fs::path(config.directory) / path;
+    if (!fs::is_regular_file(file, error)) return;
+    const fs::path whole = fs::weakly_canonical(file, error);
+    const fs::path near = whole.lexically_relative(fs::weakly_canonical(directory, error));
+    path = !near.empty() && *near.begin() != ".." ? near.string() : whole.string();
+  };
+  for (std::optional<std::string>* path : {&config.workload.path, &config.workload.labels,
+                                           &config.world.path, &config.belief.overrides}) {
+    if (*path) renew(**path);
+  }
+  if (find_knowledge(config.belief.initial) == nullptr) renew(config.belief.initial);
+  config.directory = directory;
+  return config;
+}
+
+std::vector<JobsRow> read_run(const std::string& directory, const std::string& label,
+                              const Trace& queue, std::size_t gpus) {
+  const std::string jobs = policy_file(directory, label, ".jobs.csv");
+  std::vector<JobsRow> rows = read_jobs_csv(jobs, queue, gpus);
+  check_log(policy_file(directory, label, ".events.csv"), jobs, rows, queue);
+  return rows;
+}
+
+std::map<std::string, double> read_prediction(const std::string& directory,
+                                              const std::string& metric) {
+  const std::string path = directory + "/" + kPredictionFile;
+  check_there(path);
+  CsvReader csv(path, {{"policy", true}, {"metric", true}, {"predicted", true}});
+  std::map<std::string, double> values;
+  while (csv.next()) {
+    const auto value = csv.number(csv.column("predicted"), NumberRule{"a number"});
+    if (csv.text(csv.column("metric")) != metric || !value) continue;
+    values[std::string(csv.required_text(csv.column("policy"), "the label of a policy"))] = *value;
+  }
+  return values;
+}
+
+}  // namespace corun::live

@@ -1,0 +1,73 @@
+#include "experiments/replay/replay.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "sim/base/parallel_for.hpp"
+#include "sim/error.hpp"
+
+namespace corun {
+
+namespace {
+
+/// Over all of these runs.
+Coverage coverage_of(const std::vector<const UsageRecord*>& usage) {
+  std::array<double, 4> sum{};
+  for (const UsageRecord* u : usage) {
+    for (std::size_t p = 0; p < sum.size(); ++p) sum[p] += u->corun_s[p];
+  }
+  const auto of = [&](Provenance p) { return sum[static_cast<std::size_t>(p)]; };
+  const double total =
+      of(Provenance::kMeasured) + of(Provenance::kModelled) + of(Provenance::kExtrapolated);
+  if (total <= 0) return {};
+  return {of(Provenance::kMeasured) / total, of(Provenance::kModelled) / total,
+          of(Provenance::kExtrapolated) / total};
+}
+
+}  // namespace
+
+ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) {
+  const auto total = static_cast<std::size_t>(experiment.config().replications);
+  std::mutex mutex;
+  std::map<std::size_t, Replication> finished;
+  const RunObservation observation{.stop = options.stop,
+                                   .keep_records = options.keep_records,
+                                   .time_decisions = options.time_decisions};
+  parallel_for(total, options.threads, [&](std::size_t number) {
+    if (options.stop != nullptr && options.stop->load()) return;
+    try {
+      Replication replication = experiment.run(number, observation);
+      const std::lock_guard lock(mutex);
+      const auto at = finished.emplace(number, std::move(replication)).first;
+      if (options.on_finished) options.on_finished(at->second, finished.size(), total);
+    } catch (const Interrupted&) {
+      return;
+    }
+  });
+
+  ReplayResult result;
+  result.interrupted = finished.size() < total;
+  const std::size_t policies = experiment.policies().size();
+  std::vector<std::vector<MetricValues>> values(policies);
+  std::vector<std::vector<const UsageRecord*>> usage(policies);
+  std::vector<const UsageRecord*> all_usage;
+  for (auto& [number, replication] : finished) {
+    result.replications.push_back(std::move(replication));
+  }
+  for (const Replication& replication : result.replications) {
+    for (std::size_t p = 0; p < policies; ++p) {
+      values[p].push_back(replication.runs[p].metrics);
+      usage[p].push_back(&replication.runs[p].record.usage);
+      all_usage.push_back(&replication.runs[p].record.usage);
+    }
+  }
+  result.comparison = compare(values, experiment.config().seed, options.threads);
+  result.coverage = coverage_of(all_usage);
+  for (const auto& u : usage) result.coverage_by_policy.push_back(coverage_of(u));
+  return result;
+}
+
+}  // namespace corun

@@ -1,0 +1,724 @@
+#!/usr/bin/env python3
+"""Runs the experiments of this folder and writes their results into docs/jrs-study.md.
+
+    python3 experiments/studies/jrs/study.py [--corun build/release/corun]    writes tables and figures
+    python3 experiments/studies/jrs/study.py --check                          exit 1 where they are not up to date
+
+Tables go between `<!-- begin NAME -->` and `<!-- end NAME -->`; the prose around them is written by
+hand. Figures go to docs/jrs-study/. Needs Python 3 and nothing else. Same binary, same bytes.
+"""
+
+import argparse
+import csv
+import difflib
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPO = HERE.parents[2]
+PAGE = REPO / "docs" / "jrs-study.md"
+FIGURES = REPO / "docs" / "jrs-study"
+
+WORLDS = ["measured", "measured+cluster-mean", "contention", "cluster-mean"]
+QUEUE_WORLDS = ["measured", "contention", "cluster-mean"]
+
+# Means over the printed rows of each table [%], bins included as one group.
+PRINTED = {
+    "table-iv": ("IV", "min-slowdown", 15.23, 25.02, 24, 12),
+    "table-v": ("V", "max-packing by utilisation", 13.49, 36.60, 23, 10),
+    "table-vi": ("VI", "max-packing by memory", 26.80, 39.67, 23, 8),
+    "table-vii": ("VII", "balance", 20.83, 30.05, 24, 12),
+}
+# What the paper's gains imply for its baseline: Table IV + 3.79 and Table V - 7.74.
+PAPER_RANDOM_ISD = 15.23 + 3.79
+PAPER_RANDOM_PS = 36.60 - 7.74
+PAPER_POLICY = {  # label in main.yaml -> (ISD, PS, table)
+    "min-slowdown": (15.23, 25.02, "IV"),
+    "max-packing": (13.49, 36.60, "V"),
+    "max-packing-memory": (26.80, 39.67, "VI"),
+    "balance": (20.83, 30.05, "VII"),
+}
+
+
+# ---------------------------------------------------------------------------------------- running
+
+class Corun:
+    """Runs `corun replay` once per distinct set of arguments."""
+
+    def __init__(self, program):
+        self.program = program
+        self.known = {}
+
+    def replay(self, name, sets=(), worlds=None):
+        key = (name, tuple(sets), tuple(worlds or ()))
+        if key not in self.known:
+            arguments = [a for s in sets for a in ("--set", s)]
+            if worlds:
+                arguments += ["--worlds", ",".join(worlds)]
+            out = json.loads(self.run(name, arguments))
+            if worlds:
+                self.known[key] = {w["world"]: Result(w) for w in out["worlds"]}
+            else:
+                self.known[key] = Result(out)
+        return self.known[key]
+
+    def knowledge(self, name):
+        """The knowledge bases of the first replication: policy -> metric -> pair -> [(n, rank, mean, count)]."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "ranking.csv"
+            self.run(name, ["--set", "replications=1", "--knowledge", str(path)])
+            history = {}
+            with open(path, newline="") as f:
+                for row in csv.DictReader(f):
+                    pairs = history.setdefault(row["policy"], {}).setdefault(row["metric"], {})
+                    pairs.setdefault((int(row["cluster"]), int(row["partner"])), []).append(
+                        (int(row["co_runs"]), int(row["rank"]), float(row["mean"]), int(row["count"])))
+            return history
+
+    def run(self, name, arguments):
+        command = [self.program, "replay", str(HERE / f"{name}.yaml"), "--quiet", "--format", "json"]
+        done = subprocess.run(command + arguments, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command + arguments)}: exit {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+
+class Result:
+    def __init__(self, json_object):
+        self.labels = [p["label"] for p in json_object["policies"]]
+        self.by_label = {p["label"]: p for p in json_object["policies"]}
+
+    def value(self, label, metric):
+        """(mean, lo, hi)"""
+        m = self.by_label[label]["metrics"][metric]
+        return (m["mean"], m["lo"], m["hi"])
+
+    def points(self, label, metric):
+        return tuple(100 * x for x in self.value(label, metric))
+
+    def gain(self, label, other, metric):
+        """Improvement over another policy in points (entropies: nats); positive is better for any metric."""
+        d = self.by_label[label]["versus"][other][metric]
+        unit = 1 if metric.startswith("entropy") else 100
+        lo, mean, hi = unit * d["lo"], unit * d["mean"], unit * d["hi"]
+        return (mean, lo, hi) if metric.startswith("ps") else (-mean, -hi, -lo)
+
+    def measured(self, label):
+        return 100 * self.by_label[label]["coverage"]["measured"]
+
+    def covered(self, label):
+        c = self.by_label[label]["coverage"]
+        return c["measured"] + c["modelled"] + c["extrapolated"] > 0
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+def num(x, digits=1):
+    text = f"{x:.{digits}f}"
+    return text[1:] if text.startswith("-") and not text.strip("-0.") else text
+
+
+def signed(x, digits=1):
+    text = num(x, digits)
+    return text if text.startswith("-") or not text.strip("0.") else "+" + text
+
+
+def interval(v, digits=1, sign=False):
+    show = signed if sign else num
+    return f"{show(v[0], digits)} [{num(v[1], digits)}, {num(v[2], digits)}]"
+
+
+def markdown(header, rows):
+    lines = ["| " + " | ".join(header) + " |",
+             "|" + "|".join("---" if i == 0 else "---:" for i in range(len(header))) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+# Claim: what, what the paper says, policy, rival (labels of main.yaml), metric.
+CLAIMS = [
+    ("min-slowdown lowers ISD, against random", "3.79", "min-slowdown", "random", "isd"),
+    ("min-slowdown lowers ISD, against fcfs", "2.29", "min-slowdown", "fcfs", "isd"),
+    ("min-slowdown with epsilon lowers ISD, against random", "5.08", "min-slowdown-epsilon", "random", "isd"),
+    ("epsilon lowers the ISD of min-slowdown", "1.29", "min-slowdown-epsilon", "min-slowdown", "isd"),
+    ("max-packing by utilisation raises PS, against random", "7.74", "max-packing", "random", "ps"),
+    ("max-packing by utilisation raises PS, against fcfs", "7.70", "max-packing", "fcfs", "ps"),
+    ("max-packing by memory raises PS, against random", "10.82", "max-packing-memory", "random", "ps"),
+    ("balance lowers ISD, against random", "Fig. 5 a", "balance", "random", "isd"),
+    ("balance raises PS, against random", "Fig. 5 a", "balance", "random", "ps"),
+    ("epsilon lowers the ISD of balance", "Fig. 5 a", "balance-epsilon", "balance", "isd"),
+    ("epsilon raises the PS of balance", "Fig. 5 a", "balance-epsilon", "balance", "ps"),
+    ("min-slowdown with epsilon lowers ISD, against kube-scheduler itself", "5.08", "min-slowdown-epsilon", "kube-default", "isd"),
+    ("max-packing by memory raises PS, against kube-scheduler itself", "10.82", "max-packing-memory", "kube-default", "ps"),
+    ("min-slowdown makes ISD more certain than random (entropy, nats)", "Fig. 5 c", "min-slowdown", "random", "entropy_isd"),
+    ("max-packing makes PS more certain than random (entropy, nats)", "Fig. 5 b", "max-packing", "random", "entropy_ps"),
+    ("balance makes ISD more certain than random (entropy, nats)", "Fig. 5 a", "balance", "random", "entropy_isd"),
+    ("balance makes PS more certain than random (entropy, nats)", "Fig. 5 a", "balance", "random", "entropy_ps"),
+    ("max-packing by utilisation saves GPU time, against random", "-", "max-packing", "random", "ps_total"),
+    ("max-packing by memory saves GPU time, against random", "-", "max-packing-memory", "random", "ps_total"),
+]
+
+
+def settings(corun):
+    queue = corun.replay("main", worlds=WORLDS)
+    drawn = corun.replay("random-queues", worlds=QUEUE_WORLDS)
+    return [queue[w] for w in QUEUE_WORLDS] + [drawn[w] for w in QUEUE_WORLDS]
+
+
+def verdict(gains):
+    """By rule, not by taste. Better or worse: the whole interval lies on that side of 0. Holds: better in
+    every setting. Does not hold: better in none, or worse in more settings than better."""
+    better = sum(g[1] > 0 for g in gains)
+    worse = sum(g[2] < 0 for g in gains)
+    word = ("**holds**" if better == len(gains) else
+            "**does not hold**" if better == 0 or worse > better else "holds in part")
+    return f"{word}: better in {better}, worse in {worse} of {len(gains)}"
+
+
+def shown(gain, metric):
+    return interval(gain, 2 if metric.startswith("entropy") else 1, True)
+
+
+def claims_table(corun):
+    results = settings(corun)
+    rows = []
+    for number, (what, paper, policy, rival, metric) in enumerate(CLAIMS, 1):
+        gains = [r.gain(policy, rival, metric) for r in results]
+        rows.append([f"{number}. {what}", paper, shown(gains[0], metric), shown(gains[3], metric),
+                     verdict(gains), "`main`, `random-queues`"])
+    gains = [corun.replay("learning-long", [f"world.model={w}", f"belief.initial={i}"])
+             .gain("min-slowdown", "random", "isd") for w in ("measured", "cluster-mean") for i in ("jrs", "none")]
+    rows.append([f"{len(CLAIMS) + 1}. what is learnt makes min-slowdown better than random (ISD, 500 jobs)", "-",
+                 "-", interval(gains[0], 1, True), verdict(gains), "`learning-long`"])
+    return markdown(["claim", "paper", "corun, the paper's queue", "corun, random queues", "verdict",
+                     "experiment"], rows)
+
+
+def evidence_table(corun):
+    results = settings(corun)
+    rows = [[str(number)] + [shown(r.gain(policy, rival, metric), metric) for r in results]
+            for number, (_, _, policy, rival, metric) in enumerate(CLAIMS, 1)]
+    return markdown(["claim", "queue, measured", "queue, contention", "queue, cluster-mean",
+                     "random queues, measured", "random queues, contention", "random queues, cluster-mean"], rows)
+
+
+def schedules_table(corun):
+    random = corun.replay("main", worlds=WORLDS)["measured"]
+    rows = []
+    for name, (table, policy, isd, ps, jobs, groups) in PRINTED.items():
+        r = corun.replay(name)
+        alone = 24 - jobs
+        got_isd, got_ps = r.points(name, "isd")[0], r.points(name, "ps")[0]
+        # The schedule is exact, so the interval is that of random.
+        mean, lo, hi = random.points("random", "isd")
+        gain_isd = (mean - got_isd, lo - got_isd, hi - got_isd)
+        mean, lo, hi = random.points("random", "ps")
+        gain_ps = (got_ps - mean, got_ps - hi, got_ps - lo)
+        rows.append([f"{table}, {policy}", num(isd, 2), num(isd * jobs / 24, 2), num(got_isd, 2),
+                     interval(gain_isd, 1, True), num(ps, 2), num(ps * groups / (groups + alone), 2),
+                     num(got_ps, 2), interval(gain_ps, 1, True), num(r.points(name, "ps_total")[0], 1),
+                     num(r.measured(name), 0)])
+    return markdown(["table", "ISD printed, %", "with the lone job", "replayed", "gain v. random", "PS printed, %",
+                     "with the lone job", "replayed", "gain v. random", "GPU time saved, %", "measured, % of time"], rows)
+
+
+def policies_table(corun):
+    r = corun.replay("main", worlds=WORLDS)["measured"]
+    rows = []
+    for p in r.labels:
+        paper = PAPER_POLICY.get(p)
+        rows.append([p + (" (bound)" if p in ("oracle", "exclusive") else ""),
+                     interval(r.points(p, "isd")), interval(r.points(p, "ps")), num(r.points(p, "ps_total")[0])]
+                    + [("-" if p == other else interval(r.gain(p, other, m), 1, True))
+                       for m in ("isd", "ps") for other in ("random", "fcfs")]
+                    + [num(r.measured(p), 0) if r.covered(p) else "-",
+                       f"{paper[0]:.1f} / {paper[1]:.1f} ({paper[2]})" if paper else ""])
+    return markdown(["policy", "ISD, %", "PS, %", "GPU time saved, %", "ISD gain v. random",
+                     "ISD gain v. fcfs", "PS gain v. random", "PS gain v. fcfs", "measured, % of time",
+                     "paper: ISD / PS"], rows)
+
+
+def random_queues_table(corun):
+    drawn = corun.replay("random-queues", worlds=QUEUE_WORLDS)
+    r = drawn["measured"]
+    rows = []
+    for p in r.labels:
+        rows.append([p + (" (bound)" if p in ("oracle", "exclusive") else ""),
+                     interval(r.points(p, "isd")), interval(r.points(p, "ps")), num(r.points(p, "ps_total")[0])]
+                    + [("-" if p == "random" else interval(drawn[w].gain(p, "random", m), 1, True))
+                       for m in ("isd", "ps") for w in ("measured", "cluster-mean")]
+                    + [num(r.measured(p), 0) if r.covered(p) else "-"])
+    return markdown(["policy", "ISD, %", "PS, %", "GPU time saved, %", "ISD gain v. random",
+                     "the same, cluster-mean", "PS gain v. random", "the same, cluster-mean",
+                     "measured, % of time"], rows)
+
+
+EPSILONS = [f"{i / 10:.1f}" for i in range(11)]
+
+
+def epsilon_runs(corun):
+    return {
+        "measured": corun.replay("epsilon"),
+        "contention": corun.replay("epsilon", ["world.model=contention"]),
+        "prirect": corun.replay("epsilon", ["belief.initial=prirect"]),
+    }
+
+
+def epsilon_table(corun):
+    runs = epsilon_runs(corun)
+    rows = []
+    for e in EPSILONS:
+        row = [e]
+        for key, policy in (("measured", "min-slowdown"), ("contention", "min-slowdown"),
+                            ("prirect", "balance")):
+            r = runs[key]
+            row += [interval(r.points(f"{policy}-{e}", "isd")), interval(r.points(f"{policy}-{e}", "ps"))]
+        row.append(num(runs["measured"].measured(f"min-slowdown-{e}"), 0))
+        rows.append(row)
+    rows.append(["random"] + [x for key in ("measured", "contention", "prirect")
+                              for x in (interval(runs[key].points("random", "isd")),
+                                        interval(runs[key].points("random", "ps")))]
+                + [num(runs["measured"].measured("random"), 0)])
+    return markdown(["epsilon", "min-slowdown: ISD, %", "PS, %", "contention world: ISD, %", "PS, %",
+                     "balance, PriRecT knowledge: ISD, %", "PS, %", "measured, % of time"], rows)
+
+
+ENTROPY_POLICIES = ["random", "fcfs", "kube-default", "balance", "balance-epsilon", "min-slowdown",
+                    "min-slowdown-epsilon", "max-packing", "max-packing-memory", "opposites"]
+
+
+def entropy_table(corun):
+    worlds = corun.replay("main", worlds=WORLDS)
+    drawn = corun.replay("random-queues", worlds=QUEUE_WORLDS)["measured"]
+    r = worlds["measured"]
+
+    def difference(result, p, metric):
+        if p == "random":
+            return "-"
+        d = result.by_label[p]["versus"]["random"][metric]
+        return interval((d["mean"], d["lo"], d["hi"]), 2, True)
+
+    rows = [[p, interval(r.value(p, "entropy_isd"), 2), difference(r, p, "entropy_isd"),
+             difference(worlds["contention"], p, "entropy_isd"), difference(drawn, p, "entropy_isd"),
+             interval(r.value(p, "entropy_ps"), 2), difference(r, p, "entropy_ps"),
+             difference(worlds["contention"], p, "entropy_ps"), difference(drawn, p, "entropy_ps")]
+            for p in ENTROPY_POLICIES]
+    return markdown(["policy", "ISD, nats", "v. random", "contention world", "random queues", "PS, nats",
+                     "v. random", "contention world", "random queues"], rows)
+
+
+def joining_table(corun):
+    rows = []
+    for start in ("group", "join"):
+        r = corun.replay("joining", [f"control.start={start}"])
+        for p in r.labels:
+            if p == "kube-default" and start == "group":
+                continue  # it always joins
+            rows.append([f"{p}, `start: {start}`", interval(r.points(p, "isd")), interval(r.points(p, "ps")),
+                         num(r.points(p, "ps_total")[0]), num(r.value(p, "makespan_s")[0], 0)])
+    return markdown(["policy", "ISD, %", "PS, %", "GPU time saved, %", "makespan, s"], rows)
+
+
+def packing_table(corun):
+    worlds = corun.replay("packing", worlds=QUEUE_WORLDS)
+    r = worlds["measured"]
+    rows = [[p, interval(r.points(p, "isd")), interval(r.points(p, "ps"))]
+            + ["-" if p == "random" else interval(worlds[w].gain(p, "random", "ps"), 1, True) for w in QUEUE_WORLDS]
+            + [num(r.points(p, "ps_total")[0]), num(r.value(p, "makespan_s")[0], 0), num(r.measured(p), 0)]
+            for p in r.labels]
+    return markdown(["policy", "ISD, %", "PS, %", "PS gain v. random", "the same, contention",
+                     "the same, cluster-mean", "GPU time saved, %", "makespan, s", "measured, % of time"], rows)
+
+
+def knowledge_table(corun):
+    rows = []
+    for source, where in (("jrs-queue", "the paper's queue"), ("jrs-resampled", "random queues")):
+        for initial in ("jrs", "prirect", "none"):
+            r = corun.replay("knowledge", [f"belief.initial={initial}", f"workload.source={source}"])
+            rows.append([f"{where}, from {initial}"]
+                        + [interval(r.gain(p, "random", "isd"), 1, True) for p in ("min-slowdown", "balance")]
+                        + [interval(r.gain(p, "random", "ps"), 1, True) for p in ("balance", "max-packing")]
+                        + [num(r.measured("min-slowdown"), 0)])
+    return markdown(["queue and first knowledge", "ISD gain of min-slowdown", "ISD gain of balance",
+                     "PS gain of balance", "PS gain of max-packing", "measured, % of time (min-slowdown)"], rows)
+
+
+def learning_table(corun):
+    rows = []
+    for world in ("measured", "cluster-mean"):
+        for initial in ("jrs", "none"):
+            r = corun.replay("learning-long", [f"world.model={world}", f"belief.initial={initial}"])
+            rows.append([f"{world}, from {initial}"]
+                        + [interval(r.gain(p, "random", m), 1, True)
+                           for m in ("isd", "ps") for p in ("min-slowdown", "balance", "max-packing")])
+    return markdown(["world and first knowledge"]
+                    + [f"{m} gain of {p}" for m in ("ISD", "PS")
+                       for p in ("min-slowdown", "balance", "max-packing")], rows)
+
+
+def name_of(metric, pair):
+    return f"{pair[0]} with {pair[1]}" if metric == "isd" else f"{pair[0]} and {pair[1]}"
+
+
+def ranking_table(corun):
+    histories = [("learning", "min-slowdown"), ("learning-long", "min-slowdown"),
+                 ("learning-long", "max-packing")]
+    known = {h: corun.known_knowledge[h[0]][h[1]] for h in histories}
+    rows = []
+    start = initial_ranks(corun)
+    for metric in ("isd", "ps"):
+        for pair in sorted(start[metric], key=lambda p: start[metric][p][0]):
+            rank, mean, count = start[metric][pair]
+            row = [f"{metric.upper()}, {name_of(metric, pair)}", str(rank), num(100 * mean), str(count)]
+            for h in histories:
+                _, rank, mean, count = known[h][metric][pair][-1]
+                row += [str(rank), num(100 * mean), str(count)]
+            rows.append(row)
+    return markdown(["cluster pair", "rank at first", "mean, %", "n", "after the queue, min-slowdown: rank",
+                     "mean, %", "n", "after 500 jobs, min-slowdown: rank", "mean, %", "n",
+                     "after 500 jobs, max-packing: rank", "mean, %", "n"], rows)
+
+
+def initial_ranks(corun):
+    """Rank, mean and count before any co-run: the records of 0 co-runs."""
+    history = corun.known_knowledge["learning"]["min-slowdown"]
+    return {metric: {pair: records[0][1:] for pair, records in history[metric].items() if records[0][0] == 0}
+            for metric in ("isd", "ps")}
+
+
+def worlds_table(corun):
+    rows = []
+    for file, worlds, where in (("main", WORLDS, "queue"), ("random-queues", QUEUE_WORLDS, "random queues")):
+        results = corun.replay(file, worlds=worlds)
+        for w in worlds:
+            r = results[w]
+            usable = [p for p in r.labels if p not in ("exclusive", "oracle")]
+            isd = sorted(usable, key=lambda p: r.value(p, "isd")[0])
+            ps = sorted(usable, key=lambda p: -r.value(p, "ps")[0])
+            reach = r.gain("oracle", "random", "isd")[0]
+            rows.append([f"{where}, {w}", num(r.points("random", "isd")[0]), num(r.points("random", "ps")[0]),
+                         interval(r.gain("min-slowdown", "random", "isd"), 1, True), num(reach),
+                         " < ".join(isd[:3]), " > ".join(ps[:3]), num(tau(results[worlds[0]], r, usable), 2)])
+    return markdown(["setting", "random: ISD, %", "random: PS, %", "ISD gain of min-slowdown",
+                     "gain of the oracle", "least ISD", "most PS", "tau with the first"], rows)
+
+
+def tau(x, y, labels):
+    score, pairs = 0, 0
+    for i, a in enumerate(labels):
+        for b in labels[i + 1:]:
+            dx = x.value(a, "isd")[0] - x.value(b, "isd")[0]
+            dy = y.value(a, "isd")[0] - y.value(b, "isd")[0]
+            pairs += 1
+            score += 1 if dx * dy > 0 or (dx == 0 and dy == 0) else -1 if dx * dy < 0 else 0
+    return score / pairs
+
+
+TABLES = {
+    "claims": claims_table, "evidence": evidence_table, "schedules": schedules_table, "policies": policies_table,
+    "random-queues": random_queues_table, "epsilon": epsilon_table, "entropy": entropy_table,
+    "joining": joining_table, "packing": packing_table, "knowledge": knowledge_table,
+    "ranking": ranking_table, "learning": learning_table, "worlds": worlds_table,
+}
+
+
+# ---------------------------------------------------------------------------------------- figures
+
+INK, GREY, FAINT = "#1f2933", "#6b7785", "#e3e8ee"
+BLUE, ORANGE, GREEN, PURPLE = "#1f6fb2", "#d9731a", "#2f8f5b", "#8250a8"
+PALETTE = ["#1f6fb2", "#d9731a", "#2f8f5b", "#c23b4b", "#8250a8", "#7a5c43", "#c86fae", "#7d8a00", "#1a9aa0"]
+
+
+class Svg:
+    def __init__(self, width, height, title):
+        self.width, self.height = width, height
+        self.parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+            f'height="{height}" font-family="Helvetica, Arial, sans-serif" font-size="12" role="img">',
+            f"<title>{title}</title>",
+            f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
+
+    def line(self, x1, y1, x2, y2, colour=INK, width=1.0, dash=None):
+        d = f' stroke-dasharray="{dash}"' if dash else ""
+        self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
+                          f'stroke="{colour}" stroke-width="{width}"{d}/>')
+
+    def path(self, points, colour, width=2.0, dash=None):
+        d = f' stroke-dasharray="{dash}"' if dash else ""
+        text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.parts.append(f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="{width}" '
+                          f'stroke-linejoin="round"{d}/>')
+
+    def dot(self, x, y, colour, r=4.0):
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}" fill="{colour}"/>')
+
+    def diamond(self, x, y, colour=ORANGE, r=5.5):
+        self.parts.append(f'<path d="M{x:.1f} {y - r:.1f}l{r} {r}l{-r} {r}l{-r} {-r}z" fill="#ffffff" '
+                          f'stroke="{colour}" stroke-width="1.8"/>')
+
+    def rect(self, x, y, w, h, colour):
+        self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" fill="{colour}"/>')
+
+    def text(self, x, y, text, anchor="start", colour=INK, size=12, weight="normal", rotate=None):
+        text = text.replace("&", "&amp;").replace("<", "&lt;")
+        turn = f' transform="rotate({rotate} {x:.1f} {y:.1f})"' if rotate else ""
+        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" '
+                          f'font-size="{size}" font-weight="{weight}"{turn}>{text}</text>')
+
+    def whisker(self, y, lo, hi, colour, cap=3.5):
+        self.line(lo, y, hi, y, colour, 1.6)
+        for x in (lo, hi):
+            self.line(x, y - cap, x, y + cap, colour, 1.6)
+
+    def whisker_v(self, x, lo, hi, colour, cap=3.0):
+        self.line(x, lo, x, hi, colour, 1.3)
+        for y in (lo, hi):
+            self.line(x - cap, y, x + cap, y, colour, 1.3)
+
+    def done(self):
+        return "\n".join(self.parts + ["</svg>"]) + "\n"
+
+
+def scale(lo, hi, a, b):
+    return lambda v: a + (v - lo) / (hi - lo) * (b - a)
+
+
+def ticks(lo, hi, step):
+    first = math.ceil(lo / step - 1e-9)
+    return [k * step for k in range(first, math.floor(hi / step + 1e-9) + 1)]
+
+
+def figure_policies(corun):
+    r = corun.replay("main", worlds=WORLDS)["measured"]
+    labels = [p for p in r.labels if p != "exclusive"]
+    left, panel, gap, top, row = 150, 330, 40, 58, 26
+    height = top + row * len(labels) + 84
+    svg = Svg(left + 2 * panel + gap + 24, height, "Mean ISD and PS of every policy")
+    bottom = top + row * len(labels)
+    for k, (metric, title, limits, implied) in enumerate((
+            ("isd", "mean individual slowdown (ISD), %: less is better", (0, 30), PAPER_RANDOM_ISD),
+            ("ps", "mean packing saving (PS), %: more is better", (20, 45), PAPER_RANDOM_PS))):
+        x0 = left + k * (panel + gap)
+        x = scale(*limits, x0, x0 + panel)
+        svg.text(x0, 26, title, weight="bold")
+        for t in ticks(*limits, 5):
+            svg.line(x(t), top - 8, x(t), bottom, FAINT)
+            svg.text(x(t), bottom + 16, f"{t:g}", "middle", GREY, 11)
+        svg.line(x(implied), top - 8, x(implied), bottom, ORANGE, 1.4, "4 3")
+        svg.text(x(implied), top - 12, f"paper's random (implied) {implied:.1f}", "middle", ORANGE, 10)
+        for i, p in enumerate(labels):
+            y = top + row * (i + 0.5)
+            if k == 0:
+                svg.text(left - 10, y + 4, p, "end")
+            mean, lo, hi = r.points(p, metric)
+            if p in PAPER_POLICY:
+                value = PAPER_POLICY[p][0 if metric == "isd" else 1]
+                svg.diamond(x(value), y)
+                svg.text(x(value) + 5, y - 7, PAPER_POLICY[p][2], "start", ORANGE, 10)
+            svg.whisker(y, x(lo), x(hi), BLUE)
+            svg.dot(x(mean), y, BLUE)
+    y = bottom + 44
+    svg.dot(left, y, BLUE)
+    svg.text(left + 10, y + 4, "corun, mean and 95 % interval over 200 seeds")
+    svg.diamond(left + 330, y)
+    svg.text(left + 342, y + 4, "the paper's table, one run each (its lone job left out)")
+    svg.text(left, y + 24, "Jobs of the paper's queue; measured world. oracle knows the true costs: a bound.", colour=GREY, size=11)
+    return svg.done()
+
+
+def figure_epsilon(corun):
+    runs = epsilon_runs(corun)
+    series = [("min-slowdown, balance: the same groups", "measured", "min-slowdown", BLUE),
+              ("the same in the contention world", "contention", "min-slowdown", GREEN),
+              ("balance from PriRecT's knowledge", "prirect", "balance", PURPLE)]
+    left, panel, gap, top, high = 62, 370, 66, 50, 270
+    svg = Svg(left + 2 * panel + gap + 20, top + high + 100, "Epsilon from 0 to 1")
+    for k, (metric, title, limits, step) in enumerate((("isd", "mean ISD, %", (10, 20), 2),
+                                                      ("ps", "mean PS, %", (24, 34), 2))):
+        x0 = left + k * (panel + gap)
+        x, y = scale(0, 1, x0, x0 + panel), scale(*limits, top + high, top)
+        svg.text(x0 - 40, top - 22, title, weight="bold")
+        for t in ticks(*limits, step):
+            svg.line(x0, y(t), x0 + panel, y(t), FAINT)
+            svg.text(x0 - 8, y(t) + 4, f"{t:g}", "end", GREY, 11)
+        for t in ticks(0, 1, 0.2):
+            svg.text(x(t), top + high + 18, f"{t:.1f}", "middle", GREY, 11)
+        svg.text(x0 + panel / 2, top + high + 38, "epsilon (probability)", "middle")
+        level = runs["measured"].points("random", metric)[0]
+        svg.line(x0, y(level), x0 + panel, y(level), ORANGE, 1.4, "5 4")
+        svg.text(x0 + panel, y(level) - 5, "random pairs, measured world", "end", ORANGE, 11)
+        for n, (_, key, policy, colour) in enumerate(series):
+            points = []
+            for i, e in enumerate(EPSILONS):
+                mean, lo, hi = runs[key].points(f"{policy}-{e}", metric)
+                px = x(i / 10) + (n - 1) * 4
+                svg.whisker_v(px, y(lo), y(hi), colour)
+                points.append((px, y(mean)))
+            svg.path(points, colour)
+            for point in points:
+                svg.dot(*point, colour, 2.8)
+    for n, (name, _, _, colour) in enumerate(series):
+        px = left + n * 285
+        svg.line(px, top + high + 70, px + 22, top + high + 70, colour, 2.5)
+        svg.text(px + 28, top + high + 74, name)
+    return svg.done()
+
+
+def figure_entropy(corun):
+    r = corun.replay("main", worlds=WORLDS)["measured"]
+    left, panel, gap, top, row = 150, 330, 48, 48, 26
+    labels = ENTROPY_POLICIES
+    bottom = top + row * len(labels)
+    svg = Svg(left + 2 * panel + gap + 24, bottom + 60, "Differential entropy")
+    for k, (metric, title, lo, hi) in enumerate((
+            ("entropy_isd", "entropy of the jobs' ISD, nats: less is more certain", -2.0, 0.0),
+            ("entropy_ps", "entropy of the groups' PS, nats: less is more certain", -3.0, 0.0))):
+        x0 = left + k * (panel + gap)
+        x = scale(lo, hi, x0, x0 + panel)
+        svg.text(x0, 24, title, weight="bold")
+        for t in ticks(lo, hi, 0.5):
+            svg.line(x(t), top - 6, x(t), bottom, FAINT)
+            svg.text(x(t), bottom + 16, f"{t:g}", "middle", GREY, 11)
+        level = r.value("random", metric)[0]
+        svg.line(x(level), top - 6, x(level), bottom, ORANGE, 1.4, "4 3")
+        svg.text(x(level), top - 9, "random", "middle", ORANGE, 10)
+        for i, p in enumerate(labels):
+            y = top + row * (i + 0.5)
+            mean, a, b = r.value(p, metric)
+            if k == 0:
+                svg.text(left - 10, y + 4, p, "end")
+            edge = x(0)
+            svg.rect(min(edge, x(mean)), y - 8, abs(x(mean) - edge), 16, "#a9c8e4")
+            svg.whisker(y, x(a), x(b), BLUE)
+        svg.line(x(0), top - 6, x(0), bottom, INK, 1)
+    svg.text(left, bottom + 42, "Bars from 0; whiskers: 95 % interval over 200 seeds. Paper's queue, measured world.", colour=GREY, size=11)
+    return svg.done()
+
+
+def figure_ranking(corun):
+    history = corun.known_knowledge["learning-long"]["min-slowdown"]
+    left, panel, gap, top, step = 62, 330, 185, 62, 32
+    svg = Svg(left + 2 * panel + gap + 140, top + 9 * step + 50, "The ranking as the knowledge base learns")
+    last = max(rec[0] for rec in next(iter(history["isd"].values())))
+    x_hi = math.log10(last)
+    moments = [t for t in (1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448) if t < 0.9 * last] + [last]
+    for k, metric in enumerate(("isd", "ps")):
+        x0 = left + k * (panel + gap)
+        x = scale(0, x_hi, x0, x0 + panel)
+        pairs = history[metric]
+        n = len(pairs)
+        bottom = top + step * (n - 1)
+        what = "ISD of a job of the first cluster: 1 is least" if metric == "isd" else "PS of two clusters: 1 is most"
+        svg.text(x0 - 40, 26, "rank by mean " + what, weight="bold")
+        for rank in range(1, n + 1):
+            svg.text(x0 - 14, top + step * (rank - 1) + 4, str(rank), "end", GREY, 11)
+        for t in (1, 3, 10, 30, 100, 300, 1000):
+            if t <= last:
+                svg.line(x(math.log10(t)), top - 10, x(math.log10(t)), bottom + 10, FAINT)
+                svg.text(x(math.log10(t)), bottom + 30, str(t), "middle", GREY, 11)
+        svg.text(x0 + panel / 2, bottom + 50, "co-runs finished (logarithmic)", "middle")
+        order = sorted(pairs, key=lambda p: pairs[p][0][1])
+        for i, pair in enumerate(order):
+            colour = PALETTE[i]
+            rank_at = {n_runs: rank for n_runs, rank, _, _ in pairs[pair]}
+            points = [(x(math.log10(t)), top + step * (rank_at[t] - 1)) for t in moments if t in rank_at]
+            before = points[-1][1]
+            svg.path(points, colour, 2.4)
+            for point in points:
+                svg.dot(*point, colour, 3)
+            records = pairs[pair]
+            svg.text(x0 + panel + 8, before + 4, f"{name_of(metric, pair)}  (n {records[0][3]} to {records[-1][3]})",
+                     "start", colour, 11)
+    return svg.done()
+
+
+def figure_worlds(corun):
+    columns = [(f"queue: {w}", corun.replay("main", worlds=WORLDS)[w]) for w in WORLDS]
+    columns += [(f"random queues: {w}", corun.replay("random-queues", worlds=QUEUE_WORLDS)[w]) for w in QUEUE_WORLDS]
+    labels = ["random", "fcfs", "kube-default", "balance", "min-slowdown", "min-slowdown-epsilon",
+              "max-packing", "max-packing-memory", "opposites"]
+    left, right, top, wide, step = 170, 180, 74, 118, 30
+    svg = Svg(left + wide * (len(columns) - 1) + right, top + step * len(labels) + 44,
+              "Ranking by mean ISD across worlds and queues")
+    svg.text(14, 24, "rank by mean ISD (1 is least), mean ISD in %; every column is another world or queue", weight="bold")
+    colours = dict(zip(labels, PALETTE))
+    place = {p: [] for p in labels}
+    for c, (title, r) in enumerate(columns):
+        x = left + wide * c
+        head, tail = title.split(": ")
+        svg.text(x, top - 32, head, "middle", GREY, 11)
+        svg.text(x, top - 18, tail, "middle", INK, 11)
+        order = sorted(labels, key=lambda p: (round(r.value(p, "isd")[0], 9), labels.index(p)))
+        for i, p in enumerate(order):
+            place[p].append((x, top + step * (i + 0.3), r.points(p, "isd")[0]))
+    for p in labels:
+        points = [(x, y) for x, y, _ in place[p]]
+        for run in (points[:len(WORLDS)], points[len(WORLDS):]):
+            svg.path(run, colours[p], 2.2)
+        for x, y, value in place[p]:
+            svg.rect(x - 15, y - 8, 30, 16, "#ffffff")
+            svg.text(x, y + 4, num(value), "middle", colours[p], 11, "bold")
+        svg.text(points[0][0] - 24, points[0][1] + 4, p, "end", colours[p], 11)
+        svg.text(points[-1][0] + 24, points[-1][1] + 4, p, "start", colours[p], 11)
+    edge = left + wide * (len(WORLDS) - 0.5)
+    svg.line(edge, top - 40, edge, top + step * len(labels), FAINT, 1.5)
+    svg.text(14, top + step * len(labels) + 24, "balance and min-slowdown form the same groups on the paper's queue: equal there, not ranked.", colour=GREY, size=11)
+    return svg.done()
+
+
+DRAWINGS = {"policies": figure_policies, "epsilon": figure_epsilon, "entropy": figure_entropy,
+            "ranking": figure_ranking, "worlds": figure_worlds}
+
+
+# ---------------------------------------------------------------------------------------- page
+
+def replaced(page, name, table):
+    pattern = re.compile(rf"(<!-- begin {re.escape(name)} -->\n).*?(<!-- end {re.escape(name)} -->)", re.S)
+    text, count = pattern.subn(lambda m: m.group(1) + "\n" + table + "\n\n" + m.group(2), page)
+    if count != 1:
+        sys.exit(f"{PAGE}: expected one place for '{name}', found {count}")
+    return text
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
+    arguments.add_argument("--check", action="store_true", help="write nothing; exit 1 where results differ")
+    options = arguments.parse_args()
+
+    corun = Corun(options.corun)
+    corun.known_knowledge = {name: corun.knowledge(name) for name in ("learning", "learning-long")}
+    before = PAGE.read_text()
+    after = before
+    for name, table in TABLES.items():
+        after = replaced(after, name, table(corun))
+    wanted = {PAGE: after}
+    for name, draw in DRAWINGS.items():
+        wanted[FIGURES / f"{name}.svg"] = draw(corun)
+
+    stale = False
+    for path, text in wanted.items():
+        found = path.read_text() if path.exists() else ""
+        if found == text:
+            continue
+        stale = True
+        if options.check:
+            print(f"{path.relative_to(REPO)} is not what the experiments give:")
+            if path == PAGE:
+                difference = difflib.unified_diff(found.splitlines(), text.splitlines(), "page", "experiments",
+                                                  lineterm="", n=0)
+                print("\n".join(difference))
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            print(f"wrote {path.relative_to(REPO)}")
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,355 @@
+#include "experiments/sweep/sweep.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/build_info.hpp"
+#include "experiments/base/checksum.hpp"
+#include "experiments/experiment/experiment.hpp"
+#include "experiments/replay/replay_output.hpp"
+#include "sim/base/parallel_for.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+namespace corun {
+
+namespace {
+
+std::string policies_json(const Experiment& experiment) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const PolicyInstance& policy : experiment.policies()) {
+    list.push_back({{"label", policy.label},
+                    {"name", policy.entry->name},
+                    {"parameters", parameters_json(policy)},
+                    {"granted_truth", policy.granted_truth}});
+  }
+  return list.dump();
+}
+
+SweepRun run_of(const PolicyRun& run) {
+  SweepRun out{};
+  std::ranges::copy(run.metrics, out.begin());
+  const auto company = [&](Provenance how) {
+    return run.record.usage.corun_s[static_cast<std::size_t>(how)];
+  };
+  out[kMetricCount] = company(Provenance::kMeasured);
+  out[kMetricCount + 1] = company(Provenance::kModelled);
+  out[kMetricCount + 2] = company(Provenance::kExtrapolated);
+  return out;
+}
+
+/// "FILE" of "sha256:... FILE".
+std::string file_of(const std::string& entry) { return entry.substr(entry.find(' ') + 1); }
+
+/// So many points of a sweep are all tried before the first runs; and of so many that were tried, what
+/// they have built is kept until they run.
+constexpr std::size_t kTriedMax = 16;
+
+/// A point that some thread has begun.
+struct ActivePoint {
+  std::size_t point = 0;
+  std::shared_ptr<const Experiment> experiment;  ///< empty while it is made
+  std::vector<std::size_t> left;                 ///< replications nobody has taken, the last first
+};
+
+/// The one place where threads meet. Everything else of a sweep is a thread's own, or constant.
+class Sweep {
+ public:
+  Sweep(const SweepPlan& plan, SweepJournalWriter& journal, const SweepJournalIndex* done,
+        const SweepOptions& options)
+      : plan_(plan), journal_(journal), options_(options) {
+    if (done != nullptr) {
+      done_ = &done->units();
+      for (const SweepInput& input : done->inputs()) inputs_[file_of(input.entry)] = input.entry;
+      for (const auto& [point, policies] : done->policies()) policies_.emplace(point, policies);
+    }
+    for (std::size_t p = 0; p < plan.points(); ++p) {
+      for (std::size_t r = 0; r < plan.replications(p); ++r) {
+        if (!options.shard.holds(plan, {p, r})) continue;
+        ++outcome_.total;
+        if (is_done({p, r})) ++outcome_.finished;
+      }
+    }
+  }
+
+  SweepOutcome run() {
+    check();
+    if (errors_.empty() && !stopped()) {
+      run_in_threads(options_.threads, [this] { work(); });
+    }
+    if (!errors_.empty()) std::rethrow_exception(errors_.begin()->second);
+    journal_.sync();
+    return outcome_;
+  }
+
+ private:
+  /// A point that cannot run is told before the first one runs, not when its turn comes. Checked are the
+  /// points that points_to_check() picks of those with work left.
+  void check() {
+    std::vector<std::size_t> left;
+    for (std::size_t p = 0; p < plan_.points(); ++p) {
+      for (std::size_t r = 0; r < plan_.replications(p); ++r) {
+        if (!options_.shard.holds(plan_, {p, r}) || is_done({p, r})) continue;
+        left.push_back(p);
+        break;
+      }
+    }
+    const std::vector<std::size_t> points = points_to_check(plan_, left);
+    parallel_for(points.size(), options_.threads, [&](std::size_t i) {
+      if (stopped()) return;
+      try {
+        std::shared_ptr<const Experiment> experiment = experiment_of(points[i]);
+        experiment->check_runs();
+        if (i >= kTriedMax) return;
+        const std::lock_guard lock(record_mutex_);
+        tried_.emplace(points[i], std::move(experiment));
+      } catch (...) {
+        fail({points[i], 0}, std::current_exception());
+      }
+    });
+  }
+
+  bool is_done(const SweepUnit& unit) const { return done_ != nullptr && done_->contains(unit); }
+
+  bool stopped() const { return failed_ || (options_.stop != nullptr && options_.stop->load()); }
+
+  void work() {
+    std::list<ActivePoint>::iterator own;
+    bool has_own = false;
+    std::unique_lock lock(mutex_);
+    while (!stopped()) {
+      if (has_own && own->left.empty()) {
+        active_.erase(own);
+        has_own = false;
+      }
+      if (!has_own && begin_next_point()) {
+        own = std::prev(active_.end());
+        has_own = true;
+        lock.unlock();
+        std::shared_ptr<const Experiment> experiment = make_experiment(own->point);
+        lock.lock();
+        own->experiment = std::move(experiment);
+        changed_.notify_all();
+        if (!own->experiment) return;  // failed: everybody stops
+        continue;
+      }
+      ActivePoint* from = has_own ? &*own : most_left();
+      if (from == nullptr) {
+        if (!being_made()) return;
+        // Somebody makes an experiment, which will have replications to take.
+        changed_.wait_for(lock, std::chrono::milliseconds(50));
+        continue;
+      }
+      const SweepUnit unit{from->point, from->left.back()};
+      from->left.pop_back();
+      const std::shared_ptr<const Experiment> experiment = from->experiment;
+      lock.unlock();
+      const bool finished = run_unit(*experiment, unit);
+      lock.lock();
+      if (!finished) return;
+      ++outcome_.finished;
+      if (options_.on_finished) options_.on_finished(outcome_.finished, outcome_.total);
+    }
+  }
+
+  /// Under the lock. False when all points have been begun.
+  bool begin_next_point() {
+    for (; next_point_ < plan_.points(); ++next_point_) {
+      ActivePoint point{next_point_, nullptr, {}};
+      for (std::size_t r = plan_.replications(next_point_); r-- > 0;) {
+        const SweepUnit unit{next_point_, r};
+        if (options_.shard.holds(plan_, unit) && !is_done(unit)) point.left.push_back(r);
+      }
+      if (point.left.empty()) continue;
+      active_.push_back(std::move(point));
+      ++next_point_;
+      return true;
+    }
+    return false;
+  }
+
+  ActivePoint* most_left() {
+    ActivePoint* most = nullptr;
+    for (ActivePoint& point : active_) {
+      if (!point.experiment || point.left.empty()) continue;
+      if (most == nullptr || point.left.size() > most->left.size()) most = &point;
+    }
+    return most;
+  }
+
+  bool being_made() const {
+    return std::ranges::any_of(active_, [](const ActivePoint& p) { return !p.experiment; });
+  }
+
+  std::shared_ptr<const Experiment> experiment_of(std::size_t point) const {
+    return std::make_shared<const Experiment>(plan_.config_of(point), options_.data_directory,
+                                              std::nullopt, options_.device, files_);
+  }
+
+  /// What the trial of a point has built; empty where it was not kept.
+  std::shared_ptr<const Experiment> take_tried(std::size_t point) {
+    const std::lock_guard lock(record_mutex_);
+    const auto node = tried_.extract(point);
+    return node ? node.mapped() : nullptr;
+  }
+
+  /// Without the lock. Empty when that failed.
+  std::shared_ptr<const Experiment> make_experiment(std::size_t point) {
+    try {
+      std::shared_ptr<const Experiment> experiment = take_tried(point);
+      if (!experiment) experiment = experiment_of(point);
+      record(point, *experiment);
+      return experiment;
+    } catch (...) {
+      fail({point, 0}, std::current_exception());
+      return nullptr;
+    }
+  }
+
+  /// What the results say of a point beside its runs.
+  void record(std::size_t point, const Experiment& experiment) {
+    const std::lock_guard lock(record_mutex_);
+    for (std::size_t i = 0; i < experiment.inputs().size(); ++i) {
+      const std::string& entry = experiment.inputs()[i];
+      const auto [at, fresh] = inputs_.emplace(file_of(entry), entry);
+      if (at->second != entry) {
+        throw InputError(file_of(entry), "has changed since the sweep began (" +
+                                             at->second.substr(0, at->second.find(' ')) +
+                                             " then); put it back, or begin anew without --resume");
+      }
+      if (fresh) journal_.add_input({entry, experiment.input_files()[i]});
+    }
+    const std::string policies = policies_json(experiment);
+    const auto [at, fresh] = policies_.emplace(point, policies);
+    if (fresh) journal_.add_policies(point, policies);
+  }
+
+  /// Without the lock. False when it was interrupted or failed.
+  bool run_unit(const Experiment& experiment, const SweepUnit& unit) {
+    try {
+      const Replication replication =
+          experiment.run(unit.replication,
+                         {.stop = options_.stop, .keep_records = false, .time_decisions = false});
+      std::vector<SweepRun> runs;
+      runs.reserve(replication.runs.size());
+      for (const PolicyRun& run : replication.runs) runs.push_back(run_of(run));
+      journal_.add_runs(unit, runs);
+      return true;
+    } catch (const Interrupted&) {
+      return false;
+    } catch (...) {
+      fail(unit, std::current_exception());
+      return false;
+    }
+  }
+
+  void fail(const SweepUnit& unit, std::exception_ptr error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const InputError& e) {
+      error = std::make_exception_ptr(InputError(std::string(e.what()) + " [" +
+                                                 printable(plan_.describe(unit.point), 200) + "]"));
+    } catch (...) {
+      // Told as it is.
+    }
+    const std::lock_guard lock(error_mutex_);
+    errors_.emplace(unit, error);
+    failed_ = true;
+  }
+
+  const SweepPlan& plan_;
+  SweepJournalWriter& journal_;
+  const SweepOptions& options_;
+  const std::map<SweepUnit, std::size_t>* done_ = nullptr;
+  const std::shared_ptr<InputCache> files_ = std::make_shared<InputCache>();  ///< of all points
+
+  std::mutex mutex_;  ///< over the next four
+  std::condition_variable changed_;
+  std::list<ActivePoint> active_;  ///< erased by its own thread only
+  std::size_t next_point_ = 0;
+  SweepOutcome outcome_;
+
+  std::mutex record_mutex_;                                         ///< over the next three
+  std::map<std::size_t, std::shared_ptr<const Experiment>> tried_;  ///< kept for their turn
+  std::map<std::string, std::string> inputs_;                       ///< by file, as written
+  std::map<std::uint64_t, std::string> policies_;
+
+  std::mutex error_mutex_;
+  std::map<SweepUnit, std::exception_ptr> errors_;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace
+
+SweepIdentity sweep_identity(const SweepPlan& plan) {
+  return {version(),        commit(),      plan.dump_yaml(),
+          plan.base().seed, plan.points(), plan.total_replications()};
+}
+
+void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan) {
+  const SweepIdentity& then = journal.identity();
+  const SweepIdentity now = sweep_identity(plan);
+  const std::string what = "; go on with what it was begun with, or remove it and begin anew";
+  if (then.corun_version != now.corun_version || then.commit != now.commit) {
+    throw InputError(journal.path(), "was begun by corun " + then.corun_version + " (" +
+                                         then.commit + "), this is " + now.corun_version + " (" +
+                                         now.commit + ")" + what);
+  }
+  if (then != now) {
+    throw InputError(
+        journal.path(),
+        "was begun with another configuration" +
+            (then.points == now.points ? std::string()
+                                       : " (" + std::to_string(then.points) + " points, now " +
+                                             std::to_string(now.points) + ")") +
+            what);
+  }
+  for (const SweepInput& input : journal.inputs()) {
+    const std::string sum = "sha256:" + sha256_of_file(input.found);
+    if (input.entry.starts_with(sum + " ")) continue;
+    throw InputError(input.found, "has changed since the sweep began (" + journal.path() + " has " +
+                                      input.entry.substr(0, input.entry.find(' ')) + ", now " +
+                                      sum + "); put it back, or begin anew without --resume");
+  }
+}
+
+std::vector<std::size_t> points_to_check(const SweepPlan& plan,
+                                         const std::vector<std::size_t>& points) {
+  constexpr std::size_t kValuesMax = 50;
+  if (points.size() <= kTriedMax) return points;
+  std::set<std::size_t> chosen;
+  for (std::size_t k = 0; k < plan.keys().size(); ++k) {
+    std::set<std::string> seen;
+    std::vector<std::size_t> firsts;  // the points at which a value is met first
+    for (const std::size_t p : points) {
+      if (seen.insert(plan.text(p, k)).second) firsts.push_back(p);
+    }
+    const auto number = [&](std::size_t p) { return parse_number(plan.text(p, k)).value_or(0); };
+    const bool numbers = std::ranges::all_of(
+        firsts, [&](std::size_t p) { return parse_number(plan.text(p, k)).has_value(); });
+    if (firsts.size() > kValuesMax && numbers) {
+      const auto [least, greatest] = std::ranges::minmax_element(firsts, {}, number);
+      firsts = {*least, *greatest};
+    }
+    firsts.resize(std::min(firsts.size(), kValuesMax));
+    chosen.insert(firsts.begin(), firsts.end());
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+SweepOutcome run_sweep(const SweepPlan& plan, SweepJournalWriter& journal,
+                       const SweepJournalIndex* done, const SweepOptions& options) {
+  return Sweep(plan, journal, done, options).run();
+}
+
+}  // namespace corun

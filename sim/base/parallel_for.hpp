@@ -1,0 +1,64 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+/// Work on several threads, the calling one among them. Whoever keeps results by index gets the same
+/// results at any number of threads.
+namespace corun {
+
+/// Calls body() on `threads` threads (at least one) at once and returns when all have returned. The
+/// body throws nothing: an exception on another thread ends the program.
+template <class Body>
+void run_in_threads(std::size_t threads, const Body& body) {
+  std::vector<std::jthread> others;
+  for (std::size_t t = 1; t < threads; ++t) others.emplace_back([&body] { body(); });
+  body();
+}
+
+/// Calls work(i, state) once for each i < count, in ascending order of starting, on at most `threads`
+/// threads; less than one counts as one. Each thread makes a State of its own before its first call.
+///
+/// After a call has thrown, no further index is begun. The exception of the lowest index that failed is
+/// rethrown when all threads have ended: the same one at any number of threads.
+template <class State, class Work>
+void parallel_for_with(std::size_t count, std::integral auto threads, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex guard;  // of the two below
+  std::size_t failed = std::numeric_limits<std::size_t>::max();
+  std::exception_ptr failure;
+  run_in_threads(std::min(threads > 1 ? static_cast<std::size_t>(threads) : 1, count), [&] {
+    std::optional<State> state;
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        if (!state) state.emplace();
+        work(i, *state);
+      } catch (...) {
+        const std::lock_guard lock(guard);
+        if (i < failed) {
+          failed = i;
+          failure = std::current_exception();
+        }
+        next = count;
+      }
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// parallel_for_with() without a state: calls work(i).
+template <class Work>
+void parallel_for(std::size_t count, std::integral auto threads, const Work& work) {
+  struct Nothing {};
+  parallel_for_with<Nothing>(count, threads, [&](std::size_t i, Nothing&) { work(i); });
+}
+
+}  // namespace corun

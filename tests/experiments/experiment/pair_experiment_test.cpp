@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/config_yaml.hpp"
+#include "experiments/experiment/experiment.hpp"
+#include "experiments/replay/replay.hpp"
+#include "policies/catalog.hpp"
+#include "sim/error.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/public_data.hpp"
+
+/// Workload, world and belief from tables of measured pairs, through the whole program.
+namespace corun {
+namespace {
+
+/// Six jobs, all pairs and copies. Light ones (low) hardly slow anybody; two heavy ones do.
+std::string lucid_like() {
+  std::string text =
+      "job_a,model_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,norm_a,"
+      "job_b,model_b,solo_gpu_util_b,solo_gmem_util_b,solo_gmem_mib_b,norm_b\n";
+  const auto side = [](int i, double speed) {
+    return "J" + std::to_string(i) + ",M" + std::to_string(i) + "," + std::to_string(10 + 15 * i) +
+           "," + std::to_string(5 + 8 * i) + "," + std::to_string(1000 + 500 * i) + "," +
+           std::to_string(speed);
+  };
+  for (int i = 0; i < 6; ++i) {
+    for (int j = i; j < 6; ++j) {
+      text += side(i, 1 - 0.015 * (i + 1) * j) + "," + side(j, 1 - 0.015 * (j + 1) * i) + "\n";
+    }
+  }
+  return text;
+}
+
+const std::string kGavel =
+    "gpu,job_a,family_a,job_b,family_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,"
+    "solo_k80_b,failed,norm_a,norm_b\n"
+    "p100,x,X,y,Y,1,2,3,4,5,0,0,0.5,0.25\n"
+    "p100,x,X,z,Z,1,2,3,9,8,7,0,0.75,0.8\n"
+    "p100,y,Y,z,Z,4,5,0,9,8,7,1,0,0\n";
+
+std::vector<std::string> settings(const std::string& table, const std::string& gpu_type) {
+  return {"workload={source: pairs, path: '" + table + "', jobs: 8}",
+          "world={path: '" + table + "', fallback: cluster-mean}",
+          "belief={model: cluster-mean, initial: '" + table + "'}", "cluster.gpu_type=" + gpu_type,
+          "replications=4"};
+}
+
+Experiment experiment_of(std::vector<std::string> all, const std::vector<std::string>& more = {}) {
+  all.insert(all.end(), more.begin(), more.end());
+  return Experiment(default_config_with(all, policy_catalog()), "");
+}
+
+std::string error_of(const std::vector<std::string>& all, const std::vector<std::string>& more) {
+  try {
+    experiment_of(all, more).run(0);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PairExperiment, TwoJobsRunAtTheMeasuredSpeeds) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("pairs.csv", kGavel);
+  const std::map<std::string, std::map<std::string, double>> speeds{
+      {"x", {{"y", 0.5}, {"z", 0.75}}}, {"y", {{"x", 0.25}}}, {"z", {{"x", 0.8}}}};
+  const Experiment e = experiment_of(
+      settings(table, "P100-16GB"),
+      {"workload.jobs=2", "cluster.nodes=1", "policies=[{name: fcfs}]", "replications=60"});
+  int measured = 0;
+  for (std::size_t r = 0; r < 60; ++r) {
+    const Replication replication = e.run(r);
+    const Trace& trace = *replication.trace;
+    const std::array<std::string, 2> names{trace.names[0].substr(0, 1),
+                                           trace.names[1].substr(0, 1)};
+    const RunRecord& record = replication.runs[0].record;
+    const UsageRecord& usage = record.usage;
+    const auto of = [&](Provenance p) { return usage.corun_s[static_cast<std::size_t>(p)]; };
+    EXPECT_EQ(of(Provenance::kExtrapolated), 0);
+    const auto beside = speeds.at(names[0]).find(names[1]);
+    if (beside == speeds.at(names[0]).end()) {  // y with z did not fit, and copies were not tried
+      EXPECT_EQ(of(Provenance::kMeasured), 0);
+      continue;
+    }
+    EXPECT_EQ(of(Provenance::kModelled), 0);
+    ++measured;
+    const std::array<double, 2> speed{beside->second, speeds.at(names[1]).at(names[0])};
+    std::array<double, 2> alone{};  // until when if the company stayed
+    std::array<double, 2> solo{};
+    for (std::size_t k = 0; k < 2; ++k) {
+      solo[k] = to_seconds(trace.workload.jobs[k].work);
+      alone[k] = solo[k] / speed[k];
+    }
+    const std::size_t first = alone[0] <= alone[1] ? 0 : 1;
+    const double last = alone[first] + solo[1 - first] - alone[first] * speed[1 - first];
+    EXPECT_NEAR(to_seconds(record.jobs[first].finish), alone[first], 1e-6);
+    EXPECT_NEAR(to_seconds(record.jobs[1 - first].finish), last, 1e-6);
+  }
+  EXPECT_GT(measured, 10);
+}
+
+TEST(PairExperiment, AnotherGpuTypeIsExtrapolatedAndTheTablesOwnIsNot) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("pairs.csv", lucid_like());
+  for (const bool own : {true, false}) {
+    const Experiment e =
+        experiment_of(settings(table, own ? "RTX-3090" : "V100-16GB"), {"policies=[{name: fcfs}]"});
+    const Coverage coverage = replay(e, {}).coverage;
+    EXPECT_NEAR(own ? coverage.measured : coverage.extrapolated, 1, 1e-12);
+    const bool warned = std::ranges::any_of(e.warnings(), [](const std::string& warning) {
+      return warning.find("RTX-3090") != std::string::npos;
+    });
+    EXPECT_EQ(warned, !own);
+  }
+}
+
+TEST(PairExperiment, ReadsAFileOnceHoweverOftenItIsNamed) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("pairs.csv", lucid_like());
+  EXPECT_EQ(experiment_of(settings(table, "RTX-3090")).inputs().size(), 1U);
+}
+
+TEST(PairExperiment, ABeliefThatKnowsEveryPairPlansAsTheOracleWould) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("pairs.csv", lucid_like());
+  const Experiment e =
+      experiment_of(settings(table, "RTX-3090"),
+                    {"belief.model=factors", "workload.jobs=24", "replications=12",
+                     "policies=[{name: min-slowdown}, {name: random}, {name: oracle}]"});
+  const ReplayResult result = replay(e, {});
+  const auto isd = [&](std::size_t p) {
+    return result.comparison.policies[p][static_cast<std::size_t>(Metric::kIsd)].mean;
+  };
+  EXPECT_LT(isd(0), isd(1) - 0.6 * (isd(1) - isd(2)));
+}
+
+/// Mean ISD of each replication.
+std::vector<double> isd_of(const Experiment& e, unsigned threads) {
+  ReplayOptions options;
+  options.threads = threads;
+  std::vector<double> isd;
+  for (const Replication& r : replay(e, options).replications) {
+    for (const PolicyRun& run : r.runs) {
+      isd.push_back(run.metrics[static_cast<std::size_t>(Metric::kIsd)]);
+    }
+  }
+  return isd;
+}
+
+TEST(PairExperiment, KnownSubsetsAreKeyedByReplicationAndSharedByPolicies) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("pairs.csv", lucid_like());
+  const std::vector<std::string> base = settings(table, "RTX-3090");
+  const std::vector<std::string> known{
+      "belief={model: factors, initial: '" + table + "', known: 0.4}", "workload.jobs=16",
+      "policies=[{name: min-slowdown}, {name: min-slowdown, label: again}, {name: balance}]"};
+  const std::vector<double> one = isd_of(experiment_of(base, known), 1);
+  EXPECT_EQ(one, isd_of(experiment_of(base, known), 3)) << "threads change nothing";
+  for (std::size_t i = 0; i < one.size(); i += 3) EXPECT_EQ(one[i], one[i + 1]);
+
+  // Replication 2 of seed 1 is replication 0 of seed 3.
+  std::vector<std::string> later = known;
+  later.insert(later.end(), {"seed=3", "replications=1"});
+  const std::vector<double> alone = isd_of(experiment_of(base, later), 1);
+  EXPECT_EQ(alone, std::vector<double>(one.begin() + 6, one.begin() + 9));
+
+  // Without the other policies it is the same.
+  std::vector<std::string> single = known;
+  single.emplace_back("policies=[{name: balance}]");
+  const std::vector<double> balance = isd_of(experiment_of(base, single), 2);
+  for (std::size_t r = 0; r < balance.size(); ++r) EXPECT_EQ(balance[r], one[3 * r + 2]);
+}
+
+TEST(PairExperiment, BeliefsLearnFromNothingByTheTablesFeatures) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("pairs.csv", lucid_like());
+  for (const std::string model : {"factors", "cluster-mean", "contention"}) {
+    const Experiment e =
+        experiment_of(settings(table, "RTX-3090"),
+                      {"belief.model=" + model, "belief.known=0", "workload.jobs=60",
+                       "policies=[{name: min-slowdown}, {name: random}]", "replications=2"});
+    for (const double isd : isd_of(e, 2)) EXPECT_TRUE(std::isfinite(isd));
+  }
+}
+
+/// The fit's draws are the belief's own: another seed, another fit, in the same world with the same queue.
+TEST(PairExperiment, BeliefSeedDrawsTheFitAndNothingElse) {
+  const auto isd = [](const std::string& model, const std::string& seed) {
+    return isd_of(experiment_of({"belief={model: " + model + ", seed: " + seed + "}",
+                                 "replications=2", "workload.source=jrs-resampled",
+                                 "policies=[{name: min-slowdown}, {name: random}]"}),
+                  2);
+  };
+  const std::vector<double> one = isd("factors", "1");
+  const std::vector<double> two = isd("factors", "2");
+  EXPECT_EQ(one, isd("factors", "1"));
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_NE(one[2 * r], two[2 * r]);
+    EXPECT_EQ(one[2 * r + 1], two[2 * r + 1]) << "random has no belief";
+  }
+  EXPECT_EQ(isd("contention", "1"), isd("contention", "2")) << "least squares draws nothing";
+}
+
+TEST(PairExperiment, BeliefOfFeaturesThatNoProfileHas) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("pairs.csv", kGavel);
+  for (const std::string model : {"factors", "cluster-mean"}) {
+    const Experiment e = experiment_of(
+        settings(table, "P100-16GB"),
+        {"belief.model=" + model, "world.fallback=factors", "policies=[{name: min-slowdown}]"});
+    for (const double isd : isd_of(e, 1)) EXPECT_TRUE(std::isfinite(isd));
+  }
+}
+
+TEST(PairExperiment, RefusesWithThePlaceOfWhatIsWrong) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("pairs.csv", lucid_like());
+  const std::string to_predict =
+      folder.write("predict.csv",
+                   "job_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,job_b,solo_gpu_util_b,"
+                   "solo_gmem_util_b,solo_gmem_mib_b\nA,10,10,100,B,10,10,100\n");
+  std::string broken = lucid_like();
+  broken.replace(broken.find("M1,25"), 5, "M1,x5");
+  const std::string bad = folder.write("bad.csv", broken);
+  const std::string gavel = folder.write("gavel.csv", kGavel);
+  const std::vector<std::string> good = settings(table, "RTX-3090");
+  struct Case {
+    std::vector<std::string> more;
+    std::string expected;
+  };
+  const std::vector<Case> cases{
+      {{"workload={source: pairs}"}, "--set workload={source: pairs}: source 'pairs' reads a file"},
+      {{"workload.path=none.csv"}, "--set workload.path=none.csv: no file 'none.csv'"},
+      {{"workload.path='" + to_predict + "'"}, "predict.csv:1:1: found no pair"},
+      {{"world.path='" + to_predict + "'"}, "predict.csv:1:1: found no pair"},
+      {{"workload.path='" + bad + "'"}, "bad.csv:3:"},
+      {{"belief.known=1.5"}, "belief.known: found '1.5', expected a number from 0 to 1"},
+      {{"belief.knwon=1"}, "did you mean 'known'"},
+      {{"belief={model: factors, initial: none, known: 0.5}"}, "a share of measured pairs"},
+      {{"belief={model: cluster-mean, initial: jrs, known: 0.5}"}, "a share of measured pairs"},
+      {{"belief.model=contention", "belief.known=0.5", "belief.initial='" + gavel + "'"},
+       "has no feature gpu_util_pct"},
+      {{"belief.model=truth"}, "belief.model truth learns nothing from a table of pairs"},
+      {{"belief.overrides='" + table + "'"}, "has no clusters to override"},
+      {{"workload.load=1e-6", "workload.jobs=1000000"}, "--set workload.load=1e-6: job"},
+  };
+  EXPECT_EQ(error_of(good, {}), "no error");
+  for (const Case& c : cases) {
+    const std::string found = error_of(good, c.more);
+    EXPECT_NE(found.find(c.expected), std::string::npos) << c.expected << "\n" << found;
+  }
+}
+
+TEST(PairExperiment, RunsOnLucidAndGavel) {
+  const std::map<std::string, std::string> files{{"lucid/lucid_pairs.csv", "RTX-3090"},
+                                                 {"gavel/gavel_k80_pairs.csv", "K80"}};
+  for (const auto& [file, gpu_type] : files) {
+    if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+    const Experiment e =
+        experiment_of(settings(test::public_data(file), gpu_type),
+                      {"belief.known=0.3", "workload.jobs=24", "replications=12",
+                       "policies=[{name: min-slowdown}, {name: random}, {name: oracle}]"});
+    const ReplayResult result = replay(e, {});
+    const auto isd = [&](std::size_t p) {
+      return result.comparison.policies[p][static_cast<std::size_t>(Metric::kIsd)].mean;
+    };
+    EXPECT_LT(isd(2), isd(0)) << file;
+    EXPECT_LT(isd(2), isd(1)) << file;
+    EXPECT_GT(result.coverage.measured, 0.6) << file;
+    EXPECT_EQ(result.coverage.extrapolated, 0) << file;
+  }
+}
+
+TEST(PairExperiment, TheProgramTellsWhatWasMeasured) {
+  const test::TemporaryDirectory folder;
+  folder.write("pairs.csv", lucid_like());
+  const std::string config =
+      folder.write("c.yaml",
+                   "workload: {source: pairs, path: pairs.csv, jobs: 10, load: 1.2}\n"
+                   "cluster: {gpu_type: RTX-3090}\n"
+                   "world: {path: pairs.csv}\n"
+                   "belief: {model: factors, initial: pairs.csv, known: 0.5}\n"
+                   "policies: [{name: min-slowdown}, {name: random}]\nreplications: 3\n");
+  const test::Outcome outcome = test::run_corun({"replay", config, "--format", "json", "-q"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json.at("config").at("belief").at("known"), 0.5);
+  EXPECT_NEAR(json.at("coverage").at("measured").get<double>(), 1, 1e-9);
+  EXPECT_EQ(test::run_corun({"replay", config, "--format", "json", "-q", "--threads", "3"}).out,
+            outcome.out);
+}
+
+}  // namespace
+}  // namespace corun

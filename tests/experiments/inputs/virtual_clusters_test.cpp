@@ -1,0 +1,94 @@
+#include "experiments/inputs/virtual_clusters.hpp"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/error.hpp"
+#include "tests/support/program.hpp"
+
+namespace corun {
+namespace {
+
+class VirtualClusters : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    std::ofstream(directory_.path(name)) << text;
+    return directory_.path(name);
+  }
+  std::string refusal(const std::string& text) {
+    try {
+      read_virtual_clusters(file("vc.csv", text));
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "accepted";
+  }
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(VirtualClusters, AreReadWithOrWithoutANameOfTheirColumn) {
+  for (const char* header : {",num\n", "vc,nodes\n"}) {
+    const auto read = read_virtual_clusters(file("vc.csv", std::string(header) + "a,9\nb,1\n"));
+    ASSERT_EQ(read.size(), 2U);
+    EXPECT_EQ(read[0].name, "a");
+    EXPECT_EQ(read[0].nodes, 9);
+    EXPECT_EQ(read[1].name, "b");
+  }
+  EXPECT_NE(refusal("vc,nodes\na,0\n").find("vc.csv:2:3"), std::string::npos);
+  EXPECT_NE(refusal("vc,nodes\na,1\na,2\n").find("names that differ"), std::string::npos);
+  EXPECT_NE(refusal("vc,nodes\n").find("no virtual cluster"), std::string::npos);
+  EXPECT_NE(refusal("vc,num,nodes,x\n").find(":1:"), std::string::npos);
+}
+
+// Three jobs of 10 s on one GPU each: in one cluster of two nodes the third waits for any of them, in two
+// virtual clusters the second job of `a` waits for the first of `a`, while `b` stands idle.
+TEST_F(VirtualClusters, ShareNothing) {
+  const std::string jobs = file("jobs.csv",
+                                "job_id,vc,gpu_num,submit_time,duration\n"
+                                "1,a,1,0,10\n2,a,1,0,10\n3,b,1,0,4\n");
+  const auto mean_jct = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"replay",
+                                       "--set",
+                                       "workload.source=lucid",
+                                       "--set",
+                                       "workload.path=" + jobs,
+                                       "--set",
+                                       "world.model=none",
+                                       "--set",
+                                       "policies=[{name: exclusive}]",
+                                       "--set",
+                                       "replications=1",
+                                       "--format",
+                                       "json",
+                                       "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto result = test::run_corun(arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    const auto json = nlohmann::json::parse(result.out);
+    return json["policies"][0]["metrics"]["jct_s"]["mean"].get<double>();
+  };
+  EXPECT_EQ(mean_jct({"--set", "cluster.nodes=2"}), (10 + 10 + 14) / 3.0);
+  const std::string vcs = file("vc.csv", "vc,nodes\nb,1\na,1\n");
+  EXPECT_EQ(mean_jct({"--set", "cluster.virtual_clusters=" + vcs}), (10 + 20 + 4) / 3.0);
+}
+
+TEST_F(VirtualClusters, EveryJobNeedsNodes) {
+  const std::string jobs =
+      file("jobs.csv", "job_id,vc,gpu_num,submit_time,duration\n1,a,1,0,10\n2,c,2,0,10\n");
+  const auto run = [&](const std::string& vcs) {
+    return test::run_corun({"replay", "--set", "workload.source=lucid", "--set",
+                            "workload.path=" + jobs, "--set", "world.model=none", "--set",
+                            "cluster.virtual_clusters=" + vcs});
+  };
+  const auto without = run(file("one.csv", "vc,nodes\na,1\n"));
+  EXPECT_EQ(without.code, 2);
+  EXPECT_NE(without.err.find("virtual cluster 'c'"), std::string::npos) << without.err;
+  const auto small = run(file("two.csv", "vc,nodes\na,4\nc,1\n"));
+  EXPECT_EQ(small.code, 2);
+  EXPECT_NE(small.err.find("virtual cluster c has 1"), std::string::npos) << small.err;
+}
+
+}  // namespace
+}  // namespace corun

@@ -1,0 +1,400 @@
+#include "experiments/knowledge/model_file.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/checksum.hpp"
+#include "models/interference/factor_model.hpp"
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+
+namespace corun {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kJobs = 6;
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> out;
+  for (std::size_t j = 0; j < kJobs; ++j) out.push_back(fmt::format("secret-net/bs={}", 8U << j));
+  return out;
+}
+
+SpeedTable table_of(WorkloadKeys& keys) {
+  SpeedTable table;
+  table.features = {{"gpu_util_pct", FeatureScale::kLinear}, {"bytes", FeatureScale::kLog}};
+  Rng rng(1, Stream::kTest);
+  for (const std::string& name : all_names()) {
+    table.jobs.push_back(keys.of(name));
+    table.values.push_back(100 * rng.uniform());
+    table.values.push_back(std::exp(10 + rng.normal()));
+  }
+  for (std::uint32_t i = 0; i < kJobs; ++i) {
+    for (std::uint32_t j = i; j < kJobs; ++j) {
+      const double a = 0.4 + 0.6 * rng.uniform();
+      table.rows.push_back({i, j, a, 0.4 + 0.6 * rng.uniform()});
+    }
+  }
+  return table;
+}
+
+ModelFile small_model(const SpeedTable& table, const WorkloadKeys& keys) {
+  FactorOptions options;
+  options.chains = {{2, 0.03}, {1, 0.1}};
+  options.copies = 1;
+  options.sweeps = 20;
+  options.burn_in = 10;
+  const auto model = std::make_shared<const FactorModel>(FactorModel::fit(table, options));
+  return {"factors", model, workload_digests(*model, keys), "6 jobs, 21 pairs"};
+}
+
+/// A small model's bytes, the same in every test.
+const std::string& good_bytes() {
+  static const std::string bytes = [] {
+    WorkloadKeys keys;
+    const SpeedTable table = table_of(keys);
+    return model_bytes(small_model(table, keys));
+  }();
+  return bytes;
+}
+
+/// What is said of bytes that are refused; empty when they are not. One line that begins with the file.
+std::string refusal(std::string_view bytes) {
+  WorkloadKeys keys;
+  try {
+    parse_model(bytes, "my.model", keys, all_names());
+    return "";
+  } catch (const InputError& e) {
+    const std::string what = e.what();
+    EXPECT_TRUE(what.starts_with("my.model: ")) << what;
+    EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+    EXPECT_LT(what.size(), 250U) << what;
+    return what.substr(std::string_view("my.model: ").size());
+  }
+}
+
+/// The good file with its content changed and a checksum that is right again.
+std::string changed(const std::function<void(Json&)>& change) {
+  const std::string& good = good_bytes();
+  Json root = Json::from_cbor(good.substr(good.find('\n') + 1));
+  change(root);
+  std::string content;
+  Json::to_cbor(root, content);
+  return fmt::format("corun speed model, version 3, bytes {}, sha256 {}\n", content.size(),
+                     sha256_of_text(content)) +
+         content;
+}
+
+/// A number in a byte string of floats replaced by one that is not possible.
+template <typename Float>
+void spoil(Json& bytes, Float value) {
+  auto& binary = bytes.get_binary();
+  ASSERT_GE(binary.size(), sizeof(Float));
+  std::uint64_t bits = 0;
+  if constexpr (sizeof(Float) == 8) {
+    bits = std::bit_cast<std::uint64_t>(value);
+  } else {
+    bits = std::bit_cast<std::uint32_t>(value);
+  }
+  for (std::size_t b = 0; b < sizeof(Float); ++b) {
+    binary[b] = static_cast<std::uint8_t>(bits >> (8 * b));
+  }
+}
+
+class ModelFileOnDisk : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::path(::testing::TempDir()) /
+                 ("model_file_" +
+                  std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::filesystem::create_directories(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+TEST_F(ModelFileOnDisk, WhatIsReadPredictsTheSameBits) {
+  WorkloadKeys keys;
+  const SpeedTable table = table_of(keys);
+  const ModelFile written = small_model(table, keys);
+  write_model_file(path("a.model"), written, "--out");
+
+  WorkloadKeys other;  // a later run: names met in another order, some more
+  other.of("something else");
+  auto names = all_names();
+  std::reverse(names.begin(), names.end());
+  names.push_back("new");
+  names.push_back(names.front());
+  const ModelFile read = read_model_file(path("a.model"), other, names);
+  EXPECT_EQ(read.about, written.about);
+  EXPECT_EQ(read.workloads, written.workloads);
+  EXPECT_EQ(read.name, written.name);
+  EXPECT_EQ(read.model->features(), table.features);
+  for (std::size_t j = 0; j < kJobs; ++j) {
+    EXPECT_EQ(other.text(read.model->workloads()[j]), keys.text(written.model->workloads()[j]));
+  }
+  EXPECT_EQ(read.model->save(), written.model->save());
+  EXPECT_EQ(read.model->residual_sigma(), written.model->residual_sigma());
+  const auto names_in_order = all_names();
+  const std::vector<double> features{40, 3e4};
+  for (std::size_t i = 0; i < kJobs; ++i) {
+    for (std::size_t j = 0; j <= kJobs; ++j) {
+      const bool known = j < kJobs;
+      const PairJob new_job{kUnknownWorkload, features};
+      const SpeedPrediction a =
+          written.model->predict({table.jobs[i], {}}, known ? PairJob{table.jobs[j], {}} : new_job);
+      const SpeedPrediction b =
+          read.model->predict({*other.find(names_in_order[i]), {}},
+                              known ? PairJob{*other.find(names_in_order[j]), {}} : new_job);
+      EXPECT_EQ(a.speed, b.speed);
+      EXPECT_EQ(a.sd, b.sd);
+      EXPECT_EQ(a.lo, b.lo);
+      EXPECT_EQ(a.hi, b.hi);
+    }
+  }
+}
+
+TEST_F(ModelFileOnDisk, WorkloadsNobodyAsksForKeepTheirPlace) {
+  WorkloadKeys keys;
+  const std::vector<std::string> some{all_names()[2]};
+  ModelFile read = parse_model(good_bytes(), "my.model", keys, some);
+  const std::vector<WorkloadKey>& known = read.model->workloads();
+  EXPECT_EQ(known.size(), kJobs);
+  EXPECT_EQ(keys.size(), 1U);
+  EXPECT_EQ(std::ranges::count(known, *keys.find(some[0])), 1);
+  EXPECT_EQ(std::ranges::count(known, kUnknownWorkload), kJobs - 1);
+  // Written again nothing is lost.
+  write_model_file(path("again.model"), read, "--out");
+  std::ifstream in(path("again.model"), std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), good_bytes());
+}
+
+TEST_F(ModelFileOnDisk, AFileThatCannotBeReadIsRefused) {
+  WorkloadKeys keys;
+  for (const std::string& file : {path("missing.model"), path("")}) {
+    EXPECT_THROW(read_model_file(file, keys, {}), InputError) << file;
+  }
+  WorkloadKeys of_model;
+  const SpeedTable table = table_of(of_model);
+  const ModelFile model = small_model(table, of_model);
+  for (const std::string& file : {path(""), path("no/such/folder"), std::string("/dev/null")}) {
+    EXPECT_THROW(write_model_file(file, model, "--out"), InputError) << file;
+  }
+}
+
+TEST(ModelFile, NamesNoWorkload) {
+  EXPECT_EQ(good_bytes().find("secret"), std::string::npos);
+  EXPECT_EQ(workload_digest("abc"), "ba7816bf8f01cfea");  // FIPS 180-4
+  EXPECT_EQ(workload_digest(""), "");
+  EXPECT_EQ(sha256_of_text(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(ModelFile, RefusesOtherKindsAndNewerVersions) {
+  const std::string expected = "expected 'corun speed model, version 3, ...' first";
+  EXPECT_EQ(refusal(good_bytes()), "");
+  EXPECT_EQ(refusal(""), "the file is empty, " + expected);
+  EXPECT_EQ(refusal("kind: corun knowledge base\nversion: 1\n"), "no speed model, " + expected);
+  EXPECT_EQ(refusal(std::string(1000, '\0')), "no speed model, " + expected);
+  EXPECT_EQ(refusal("corun speed model, version 4, whatever comes then"),
+            "version 4 of a speed model, this corun reads version 3; the file is of a newer corun: "
+            "use that one");
+  EXPECT_EQ(
+      refusal("corun speed model, version 2, bytes 3, sha256 0"),
+      "version 2 of a speed model, this corun reads version 3; fit it again with `corun model "
+      "fit`");
+  for (const char* version : {"0", "-1", "", "x", "99999999999999999999"}) {
+    EXPECT_NE(
+        refusal("corun speed model, version " + std::string(version) + ", bytes 3, sha256 \n"), "");
+  }
+  EXPECT_EQ(refusal(good_bytes() + "x"), "something follows the model; take another copy");
+}
+
+TEST(ModelFile, RefusesAFileCutShortAnywhere) {
+  const std::string& good = good_bytes();
+  for (std::size_t at = 1; at < good.size(); at += at < 200 ? 1 : 50) {
+    EXPECT_NE(refusal(good.substr(0, at)).find("cut short"), std::string::npos) << at;
+  }
+  EXPECT_NE(refusal(good.substr(0, good.size() - 1)).find("cut short"), std::string::npos);
+}
+
+TEST(ModelFile, RefusesBytesThatFlipped) {
+  Rng rng(2, Stream::kTest);
+  for (int i = 0; i < 1000; ++i) {
+    std::string bytes = good_bytes();
+    const auto n = static_cast<std::uint32_t>(bytes.size());
+    const std::size_t at = i < 150 ? static_cast<std::size_t>(i) : rng.below(n);
+    bytes[at] = static_cast<char>(bytes[at] ^ static_cast<char>(1U << rng.below(8)));
+    EXPECT_NE(refusal(bytes), "") << at;
+  }
+}
+
+TEST(ModelFile, RefusesContentThatContradictsItself) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<std::pair<std::string, std::function<void(Json&)>>> wrong{
+      {"(the model is not a map of 5)",
+       [](Json& r) {
+         r = Json::array({1, 2});
+       }},
+      {"(the model is not a map of 5)", [](Json& r) { r.erase("state"); }},
+      {"(the model is not a map of 9)", [](Json& r) { r["state"].erase("mean"); }},
+      {"(the model is not a map of 5)", [](Json& r) { r["more"] = 1; }},
+      {"(there is no 'mean')", [](Json& r) { r["state"]["other"] = 1, r["state"].erase("mean"); }},
+      {"(there is no model 'best')", [](Json& r) { r["model"] = "best"; }},
+      {"(there is no model 'default')", [](Json& r) { r["model"] = "default"; }},
+      {"(a feature is listed twice)",
+       [](Json& r) { r["features"][0]["name"] = r["features"][1]["name"]; }},
+      {"('mean' is not a byte string)", [](Json& r) { r["state"]["mean"] = 3; }},
+      {"('mean' ends within a number)",
+       [](Json& r) { r["state"]["mean"].get_binary().push_back(0); }},
+      {"('about' is not text)", [](Json& r) { r["about"] = 1; }},
+      {"('about' is not text of one line)", [](Json& r) { r["about"] = "a\nb"; }},
+      {"('features' is not a list)", [](Json& r) { r["features"] = "x"; }},
+      {"(a feature is not a map of 2)", [](Json& r) { r["features"][0]["unit"] = "W"; }},
+      {"(the scale of a feature", [](Json& r) { r["features"][0]["scale"] = "cubic"; }},
+      {"('name' is not text of one line)", [](Json& r) { r["features"][0]["name"] = "\x1b[0m"; }},
+      {"sizes of features and jobs", [](Json& r) { r["features"].erase(0); }},
+      {"sizes of a sample",
+       [](Json& r) {
+         r["features"][0]["scale"] = "log", r["features"][1]["scale"] = "linear",
+         r["state"]["samples"][0]["rank"] = 3;
+       }},
+      {"(a workload is not 16 hexadecimal", [](Json& r) { r["workloads"][0] = "0123"; }},
+      {"(a workload is not 16 hexadecimal",
+       [](Json& r) { r["workloads"][0] = "0123456789ABCDEF"; }},
+      {"(a workload is listed twice)", [](Json& r) { r["workloads"][0] = r["workloads"][1]; }},
+      {"('workloads' is not text)", [](Json& r) { r["workloads"][0] = nullptr; }},
+      {"sizes of features and jobs", [](Json& r) { r["workloads"].erase(0); }},
+      {"sizes of features and jobs", [](Json& r) { r["workloads"] = Json::array(); }},
+      {"a mean or deviation", [&](Json& r) { spoil(r["state"]["mean"], nan); }},
+      {"a mean or deviation", [&](Json& r) { spoil(r["state"]["deviation"], -1.0); }},
+      {"a feature of a job", [&](Json& r) { spoil(r["state"]["landmarks"], nan); }},
+      {"a feature of a job", [&](Json& r) { spoil(r["state"]["kernel_root"], 1e300); }},
+      {"'target' has a number that is not finite",
+       [&](Json& r) { spoil(r["state"]["target"], nan); }},
+      {"deviation of the speeds", [&](Json& r) { spoil(r["state"]["target"], 1e9); }},
+      {"'freedom' is not a finite number", [&](Json& r) { r["state"]["freedom"] = nan; }},
+      {"freedom is not above 2", [&](Json& r) { r["state"]["freedom"] = 2; }},
+      {"the scatter around", [&](Json& r) { r["state"]["residual_sigma"] = -1; }},
+      {"'predicting' is 0", [](Json& r) { r["state"]["predicting"] = 0; }},
+      {"'predicting' is 1000000", [](Json& r) { r["state"]["predicting"] = 1000000; }},
+      {"'predicting' is 4, expected 1 to 0",
+       [](Json& r) { r["state"]["samples"] = Json::array(); }},
+      {"(a sample is not a map of 7)", [](Json& r) { r["state"]["samples"][1].erase("own"); }},
+      {"'rank' is 1099511627776", [](Json& r) { r["state"]["samples"][1]["rank"] = 1LL << 40; }},
+      {"'rank' is not a whole", [](Json& r) { r["state"]["samples"][1]["rank"] = 1.5; }},
+      {"'rank' is -1", [](Json& r) { r["state"]["samples"][1]["rank"] = -1; }},
+      {"sizes of a sample", [](Json& r) { r["state"]["samples"][1]["rank"] = 1; }},
+      {"'noise' is not a finite", [&](Json& r) { r["state"]["samples"][1]["noise"] = nan; }},
+      {"the noise of a sample", [&](Json& r) { r["state"]["samples"][1]["noise"] = 1e300; }},
+      {"'strength' is not a finite", [&](Json& r) { r["state"]["samples"][1]["strength"] = nan; }},
+      {"the strength of a sample", [&](Json& r) { r["state"]["samples"][1]["strength"] = 0; }},
+      {"number that is not possible",
+       [&](Json& r) { spoil(r["state"]["samples"][1]["own"], infinity); }},
+      {"number that is not possible",
+       [&](Json& r) { spoil(r["state"]["samples"][0]["beta"], infinity); }},
+      {"number that is not possible",
+       [&](Json& r) { spoil(r["state"]["samples"][0]["scatter"], infinity); }},
+      {"number that is not possible",
+       [&](Json& r) { spoil(r["state"]["samples"][0]["partner"], infinity); }},
+  };
+  EXPECT_EQ(refusal(changed([](Json&) {})), "");
+  EXPECT_EQ(changed([](Json&) {}), good_bytes());
+  for (std::size_t i = 0; i < wrong.size(); ++i) {
+    const std::string what = refusal(changed(wrong[i].second));
+    EXPECT_NE(what.find(wrong[i].first), std::string::npos) << i << ": " << what;
+  }
+  // Not CBOR at all, with a checksum that is right.
+  const std::string junk = "junk";
+  EXPECT_NE(refusal(fmt::format("corun speed model, version 3, bytes 4, sha256 {}\n{}",
+                                sha256_of_text(junk), junk))
+                .find("no speed model inside"),
+            std::string::npos);
+}
+
+/// Content that is damaged below a right checksum, as no accident does it: refused, or read and then
+/// fit for predictions. Of every model of the catalogue.
+TEST(ModelFile, NoContentDoesHarm) {
+  WorkloadKeys keys;
+  SpeedTable table = table_of(keys);
+  Rng rng(3, Stream::kTest);
+  for (const InterferenceModelEntry& entry : interference_model_catalog()) {
+    SCOPED_TRACE(entry.name);
+    const std::shared_ptr<const InterferenceModel> model = entry.fit(table, FitOptions{});
+    const std::string whole =
+        model_bytes({std::string(entry.name), model, workload_digests(*model, keys), ""});
+    const std::string content = whole.substr(whole.find('\n') + 1);
+    for (int i = 0; i < 150; ++i) {
+      std::string bytes = content;
+      const auto n = static_cast<std::uint32_t>(bytes.size());
+      const std::size_t at = rng.below(i % 2 == 0 ? std::min(n, 300U) : n);
+      bytes[at] = static_cast<char>(rng.below(256));
+      if (i % 5 == 0) bytes.resize(rng.below(n));
+      const std::string file = fmt::format("corun speed model, version 3, bytes {}, sha256 {}\n",
+                                           bytes.size(), sha256_of_text(bytes)) +
+                               bytes;
+      if (!refusal(file).empty()) continue;
+      WorkloadKeys again;
+      const ModelFile read = parse_model(file, "my.model", again, all_names());
+      const std::vector<double> features(read.model->features().size(), 30);
+      const SpeedPrediction p =
+          read.model->predict({again.of(all_names()[0]), features}, {kUnknownWorkload, features});
+      EXPECT_TRUE(std::isfinite(p.speed) && std::isfinite(p.sd)) << i;
+    }
+  }
+}
+
+/// Every model of the catalogue comes back from its file as it was.
+TEST_F(ModelFileOnDisk, EveryModelOfTheCatalogue) {
+  WorkloadKeys keys;
+  SpeedTable table = table_of(keys);
+  for (const InterferenceModelEntry& entry : interference_model_catalog()) {
+    SCOPED_TRACE(entry.name);
+    const std::shared_ptr<const InterferenceModel> model = entry.fit(table, FitOptions{});
+    write_model_file(path("m"),
+                     {std::string(entry.name), model, workload_digests(*model, keys), "six"},
+                     "--out");
+    const ModelFile read = read_model_file(path("m"), keys, all_names());
+    EXPECT_EQ(read.name, entry.name);
+    EXPECT_EQ(read.model->save(), model->save());
+    std::vector<PairJob> jobs;
+    for (std::size_t j = 0; j < kJobs; ++j) jobs.push_back({table.jobs[j], {table.of(j), 2}});
+    const std::vector<double> features{40, 3e4};
+    jobs.push_back({kUnknownWorkload, features});
+    std::vector<PairQuery> pairs;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      for (std::size_t j = 0; j < jobs.size(); ++j) pairs.push_back({i, j});
+    }
+    const auto before = model->predict(jobs, pairs);
+    const auto after = read.model->predict(jobs, pairs);
+    for (std::size_t q = 0; q < pairs.size(); ++q) {
+      EXPECT_EQ(before[q].speed, after[q].speed);
+      EXPECT_EQ(before[q].sd, after[q].sd);
+      EXPECT_EQ(before[q].lo, after[q].lo);
+      EXPECT_EQ(before[q].hi, after[q].hi);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace corun

@@ -15,6 +15,7 @@
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/live/gpu/gpu_box.hpp"
+#include "sim/control_loop.hpp"
 #include "experiments/live/run/live_backend.hpp"
 #include "experiments/live/run/live_config.hpp"
 #include "experiments/live/run/measurement.hpp"
@@ -473,7 +474,7 @@ int run_command(const std::vector<std::string>& arguments) {
                         sharing, options);
     const auto source_of = [&] {
       return JobSource(trace->names.size(), largest,
-                       [&](JobId job) { return experiment.make_face(*trace, 0, job); });
+                       [&](JobId job) { return experiment.view_of(*trace, 0, job); });
     };
     ControlLoop loop(backend, *decides, result.label, source_of(), control);
     std::size_t passes = 0;

@@ -277,7 +277,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
   const ClusterBelief& clusters = belief;
 
   // The queue stands before an idle cluster; gangs of one size are planned together.
-  const std::vector<JobView> faces = experiment.make_faces(trace, 0);
+  const std::vector<JobView> faces = experiment.views_of(trace, 0);
   const ClusterState idle(experiment.cluster());
   int largest = 1;
   for (const JobView& face : faces) largest = std::max(largest, face.gpus);

@@ -83,7 +83,7 @@ std::string paper_figures(const PolicyInstance& policy) {
     const PaperSchedule schedule = paper_schedule(table);
     if (schedule.policy != policy.entry->name) continue;
     // The printed tables are without exploration and go by the mean alone.
-    const auto& settings = policy.config->settings;
+    const auto& settings = policy.config.settings;
     const auto above_zero = [&](const char* name) {
       const auto at = settings.find(name);
       return at != settings.end() && std::get<double>(at->second) > 0;
@@ -93,9 +93,9 @@ std::string paper_figures(const PolicyInstance& policy) {
         explore != settings.end() && std::get<std::string>(explore->second) != "epsilon";
     if (above_zero("epsilon") || above_zero("risk") || drawn) continue;
     if (!schedule.fill_by.empty()) {
-      const auto by = policy.config->settings.find("by");
+      const auto by = policy.config.settings.find("by");
       const std::string asked =
-          by == policy.config->settings.end() ? "utilisation" : std::get<std::string>(by->second);
+          by == policy.config.settings.end() ? "utilisation" : std::get<std::string>(by->second);
       if (schedule.fill_by != asked) continue;
     }
     const PaperReported reported = paper_reported(table);
@@ -182,8 +182,8 @@ Json parameters_json(const PolicyInstance& policy) {
   };
   for (const ParameterSpec& spec : policy.entry->parameters) {
     const std::string name(spec.name);
-    const auto given = policy.config->settings.find(name);
-    if (given == policy.config->settings.end()) {
+    const auto given = policy.config.settings.find(name);
+    if (given == policy.config.settings.end()) {
       put(name, spec.fallback);
     } else {
       put(name, given->second);

@@ -1,0 +1,213 @@
+#include "experiments/experiment/belief_builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "experiments/experiment/job_features.hpp"
+#include "experiments/experiment/workload_source.hpp"
+#include "experiments/inputs/known_pairs.hpp"
+#include "experiments/knowledge/knowledge_catalog.hpp"
+#include "experiments/knowledge/knowledge_file.hpp"
+#include "models/interference/catalog.hpp"
+#include "models/interference/measured_speeds.hpp"
+#include "models/knowledge/cluster_mean_belief.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "traces/corun_csv.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+
+namespace {
+
+/// A word that looks like the name of a knowledge base, and not like a file.
+bool is_misspelt_name(const std::string& word, std::span<const std::string_view> known) {
+  std::error_code error;
+  return !nearest(word, known).empty() && !std::filesystem::exists(word, error) &&
+         word.find('/') == std::string::npos && word.find('.') == std::string::npos;
+}
+
+}  // namespace
+
+BeliefBuilder::BeliefBuilder(std::shared_ptr<const Config> config, const Cluster& cluster,
+                             bool labels_are_papers, InputFiles& files, MeasurementTables& tables,
+                             ScoringOptions scoring)
+    : config_(std::move(config)), scoring_(std::move(scoring)) {
+  const std::string& model = config_->belief.model;
+  const std::string& initial = config_->belief.initial;
+  if (model == "cluster-mean" || model == "truth") {
+    start_from_clusters(cluster, labels_are_papers, files, tables);
+    return;
+  }
+  if (initial == "none") refuse_share();
+  if (initial == "jrs" || initial == "prirect" || initial == "none") {
+    start_from_pairs({}, cluster, tables);
+  } else {
+    start_from_pairs(files.find(initial, config_->place("belief.initial")), cluster, tables);
+  }
+}
+
+void BeliefBuilder::refuse_share() const {
+  const BeliefConfig& b = config_->belief;
+  if (b.known == 1) return;
+  throw InputError(config_->place("belief.known"),
+                   "belief.known is a share of measured pairs, and " + b.model + " from " +
+                       printable(b.initial) +
+                       " starts from none; leave it out or name a pair table in belief.initial");
+}
+
+void BeliefBuilder::start_from_clusters(const Cluster& cluster, bool labels_are_papers,
+                                        InputFiles& files, MeasurementTables& tables) {
+  const BeliefConfig& b = config_->belief;
+  const std::string place = config_->place("belief.initial");
+  if (const KnowledgeEntry* entry = find_knowledge(b.initial)) {
+    refuse_share();
+    initial_knowledge_ = entry->make();
+  } else {
+    std::vector<std::string_view> known;
+    for (const KnowledgeEntry& e : knowledge_catalog()) known.push_back(e.name);
+    if (is_misspelt_name(b.initial, known)) {
+      throw InputError(place, "no knowledge base '" + printable(b.initial) +
+                                  "': " + did_you_mean(b.initial, known));
+    }
+    const std::string path = files.find(b.initial, place);
+    if (has_pair_header(path)) {
+      if (b.model == "truth") {
+        throw InputError(place,
+                         "belief.model truth learns nothing from a table of pairs; leave it out");
+      }
+      // Clusters of the table's own jobs: the papers' centres hold for their profiles only.
+      start_from_pairs(path, cluster, tables);
+      return;
+    }
+    refuse_share();
+    start_from_file(path, cluster, labels_are_papers);
+  }
+  if (!b.overrides) return;
+  overrides_ = read_cluster_overrides(files.find(*b.overrides, config_->place("belief.overrides")),
+                                      initial_knowledge_->clusters());
+}
+
+void BeliefBuilder::start_from_file(const std::string& path, const Cluster& cluster,
+                                    bool labels_are_papers) {
+  KnowledgeFile file = read_knowledge_file(path);
+  const std::string here = cluster.gpu_types() + " " + cluster.spec.sharing;
+  for (const KnowledgeSource& source : file.sources) {
+    if (source.measured_on.empty() || source.measured_on == here) continue;
+    warnings_.push_back("the belief was learnt on " + printable(source.measured_on) + " (" +
+                        printable(source.name) + "), the cluster is " + here);
+  }
+  initial_knowledge_ = std::move(file.kb);
+  // The papers' labels say nothing of other clusters.
+  labels_hold_ = !labels_are_papers;
+}
+
+SpeedTable BeliefBuilder::measured_speeds(const std::optional<std::string>& path,
+                                          const Cluster& cluster, MeasurementTables& tables) {
+  if (path && has_row_per_pair(*path)) {
+    const PairTable& pairs = tables.pairs(*path);
+    for (std::string& sentence :
+         measured_elsewhere(pairs, cluster, "what the belief knows beforehand was measured")) {
+      warnings_.push_back(std::move(sentence));
+    }
+    return pairs.speeds;
+  }
+  const std::string& initial = config_->belief.initial;
+  std::vector<CorunMeasurement> rows;
+  if (path) {
+    rows = read_corun_csv(*path, tables.keys()).measurements;
+  } else if (initial != "none") {
+    rows = paper_measurements(tables.keys(),
+                              initial == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
+  }
+  return speed_table(rows, ImputedProfiles::kUnknown);
+}
+
+void BeliefBuilder::start_from_pairs(const std::optional<std::string>& path, const Cluster& cluster,
+                                     MeasurementTables& tables) {
+  const BeliefConfig& b = config_->belief;
+  SpeedTable table = measured_speeds(path, cluster, tables);
+  if (b.overrides) {
+    throw InputError(config_->place("belief.overrides"),
+                     "belief.model " + b.model + " has no clusters to override; leave it out");
+  }
+  const InterferenceModelEntry& entry = *find_interference_model(b.model);
+  FitOptions fit;
+  fit.seed = b.seed;
+  try {
+    if (b.known == 1) {
+      prior_ = ModelBelief::make_prior(std::move(table), entry, fit, scoring_);
+    } else {  // fitted in each replication, on what is known there; that it can be is seen now
+      constexpr double kFew = 8;
+      const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
+      ModelBelief::make_prior(known_pairs(table, share, config_->seed), entry, fit);
+      prior_ = std::make_shared<ModelBelief::Prior>(
+          ModelBelief::Prior{std::move(table), nullptr, &entry, fit, scoring_});
+    }
+  } catch (const std::invalid_argument& e) {
+    throw InputError(config_->place("belief.initial"), e.what());
+  }
+  initial_knowledge_ = find_knowledge("none")->make();
+  if (config_->probing.probes > 0 && prior_->model && !prior_->model->learns()) {
+    throw InputError(config_->place("probing.probes"),
+                     "belief.model " + b.model +
+                         " learns by new fits only and would have nothing of a probe when it is "
+                         "over; take ensemble, gp, low-rank or measured");
+  }
+}
+
+BeliefBuilder::Prior BeliefBuilder::prior(std::size_t replication) const {
+  if (!prior_ || config_->belief.known == 1) return prior_;
+  SpeedTable known =
+      known_pairs(prior_->table, config_->belief.known, seed_of(*config_, replication));
+  try {
+    return ModelBelief::make_prior(std::move(known), *prior_->entry, prior_->options, scoring_);
+  } catch (const std::invalid_argument& e) {
+    throw InputError(config_->place("belief.known"), e.what());
+  }
+}
+
+std::unique_ptr<Belief> BeliefBuilder::belief(const Trace& trace, const Prior& prior,
+                                              std::span<const JobView> views) const {
+  if (!prior) return cluster_belief(trace);
+  std::vector<BelievedJob> jobs;
+  jobs.reserve(views.size());
+  for (const JobView& view : views) {
+    jobs.push_back({trace.keys[index(view.id)],
+                    features_of(trace, index(view.id), view.profile, prior->table.features,
+                                ImputedProfiles::kUnknown),
+                    view.estimate});
+  }
+  return std::make_unique<ModelBelief>(prior, std::move(jobs));
+}
+
+std::unique_ptr<Belief> BeliefBuilder::cluster_belief(const Trace& trace) const {
+  std::vector<ClusterAssignment> assignments;
+  assignments.reserve(trace.names.size());
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    const Profile& profile = trace.workload.jobs[j].profile;
+    // Without the papers' labels a stand-in for an unpublished profile is no profile.
+    ClusterAssignment a = assign_cluster(initial_knowledge_->clustering(),
+                                         labels_hold_ || !profile.imputed ? profile : Profile{});
+    if (labels_hold_) {
+      if (trace.clusters[j] >= 0) a.cluster = trace.clusters[j];
+      if (!std::isnan(trace.uncertainties[j])) a.uncertainty = trace.uncertainties[j];
+    }
+    assignments.push_back(a);
+  }
+  for (const ClusterOverride& o : overrides_) {
+    const auto at = std::find(trace.names.begin(), trace.names.end(), o.job);
+    if (at == trace.names.end()) continue;  // replications of a resampled queue differ in names
+    ClusterAssignment& a = assignments[static_cast<std::size_t>(at - trace.names.begin())];
+    if (o.cluster) a.cluster = *o.cluster;
+    if (o.uncertainty) a.uncertainty = *o.uncertainty;
+  }
+  return std::make_unique<ClusterMeanBelief>(*initial_knowledge_, std::move(assignments));
+}
+
+}  // namespace corun

@@ -1,0 +1,193 @@
+#include "experiments/experiment/experiment_checks.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "experiments/inputs/node_fit.hpp"
+#include "sim/base/text.hpp"
+#include "traces/trace_statistics.hpp"
+
+namespace corun {
+
+namespace {
+
+std::string quoted(const std::string& name) { return "'" + printable(name) + "'"; }
+
+/// "3 of 24".
+std::string share_of(std::size_t some, const Trace& trace) {
+  return std::to_string(some) + " of " + std::to_string(trace.names.size());
+}
+
+/// GPUs by virtual cluster of the trace; of the whole cluster where there are none.
+struct GpuCounts {
+  std::vector<std::int64_t> gpus;
+  std::optional<Refusal> refusal;
+};
+
+GpuCounts gpu_counts(const Config& config, const Cluster& cluster, const Trace& trace) {
+  GpuCounts counts;
+  if (cluster.virtual_clusters.empty()) {
+    counts.gpus.push_back(cluster.spec.gpu_count());
+    return counts;
+  }
+  const std::string place = config.place("cluster.virtual_clusters");
+  for (const std::string& name : trace.virtual_clusters) {
+    const auto at = std::ranges::find(cluster.virtual_clusters, name, &VirtualCluster::name);
+    if (at == cluster.virtual_clusters.end()) {
+      std::vector<std::string_view> known;
+      for (const VirtualCluster& vc : cluster.virtual_clusters) known.push_back(vc.name);
+      counts.refusal = {place, "jobs of virtual cluster " + quoted(name) +
+                                   " have no nodes: " + did_you_mean(name, known)};
+      return counts;
+    }
+    counts.gpus.push_back(at->nodes * config.cluster.gpus_per_node);
+  }
+  if (counts.gpus.empty()) {
+    counts.refusal = {place,
+                      "the jobs of this workload belong to no virtual cluster; leave it out"};
+  }
+  return counts;
+}
+
+/// Of one job. `gpus` has its queue's GPUs; `queue` says whose they are.
+std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder& beliefs,
+                                      const Trace& trace, std::size_t j, std::int64_t gpus,
+                                      const std::string& queue) {
+  const JobSpec& job = trace.workload.jobs[j];
+  const std::string name = "job " + quoted(trace.names[j]);
+  if (job.gpus > gpus) {
+    return Refusal{config.place(config.cluster.path ? "cluster.path" : "cluster.nodes"),
+                   name + " needs " + std::to_string(job.gpus) + " GPUs at once, the " + queue +
+                       " has " + std::to_string(gpus) + "; add nodes or GPUs"};
+  }
+  const int clusters = beliefs.initial_knowledge().clusters();
+  if (beliefs.labels_hold() && trace.clusters[j] >= clusters) {
+    return Refusal{config.place("workload.path"),
+                   name + " is of cluster " + std::to_string(trace.clusters[j]) +
+                       ", expected clusters 0 to " + std::to_string(clusters - 1) +
+                       " or none given"};
+  }
+  if (job.gpus > 1 && config.probing.probes > 0) {
+    return Refusal{config.place("probing.probes"),
+                   name + " asks for " + std::to_string(job.gpus) +
+                       " GPUs: jobs that are probed want one GPU each; leave probing out"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& cluster,
+                                       const BeliefBuilder& beliefs, const Trace& trace) {
+  if (trace.workload.jobs.empty()) {
+    return Refusal{config.place("workload.path"), "the workload has no jobs"};
+  }
+  GpuCounts counts = gpu_counts(config, cluster, trace);
+  if (counts.refusal) return std::move(counts.refusal);
+  const bool whole = cluster.virtual_clusters.empty();
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    const std::size_t queue = whole ? 0 : trace.workload.jobs[j].virtual_cluster;
+    const std::string name =
+        whole ? "cluster" : "virtual cluster " + printable(trace.virtual_clusters[queue]);
+    if (auto found = refusal_of_job(config, beliefs, trace, j, counts.gpus[queue], name)) {
+      return found;
+    }
+  }
+  for (const ClusterOverride& o : beliefs.overrides()) {
+    if (std::ranges::find(trace.names, o.job) != trace.names.end()) continue;
+    const std::vector<std::string_view> known(trace.names.begin(), trace.names.end());
+    return Refusal{o.place,
+                   "no job " + quoted(o.job) + " in the workload: " + did_you_mean(o.job, known)};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
+                                          const Trace& trace) {
+  std::vector<std::string> warnings;
+  if (trace.imputed_profiles > 0) {
+    const char* stands_in =
+        config.workload.profiles == "jrs"
+            ? " jobs have no profile of their own (imputed): one of a measured JRS job, drawn by "
+              "seed and job, stands in (workload.profiles: jrs)"
+        : beliefs.labels_hold() ? " jobs have no published profile: their cluster's centre stands "
+                                  "in (imputed)"
+                                : " jobs have no published profile: they count as cluster 0 with "
+                                  "infinite uncertainty where overrides say nothing else";
+    warnings.push_back(share_of(trace.imputed_profiles, trace) + stands_in);
+  }
+  if (!beliefs.overrides().empty()) {
+    warnings.push_back(share_of(beliefs.overrides().size(), trace) +
+                       " jobs take their cluster or uncertainty from " + *config.belief.overrides);
+  }
+  std::size_t blank = 0;
+  std::size_t unknown_memory = 0;
+  for (const JobSpec& job : trace.workload.jobs) {
+    const Profile& p = job.profile;
+    blank += !p.gpu_util_pct && !p.mem_alloc_pct && !p.mem_time_pct ? 1 : 0;
+    unknown_memory += !p.mem_used_mib ? 1 : 0;
+  }
+  if (blank > 0) {
+    warnings.push_back(share_of(blank, trace) +
+                       " jobs have no profile at all: models take average values for them, "
+                       "clusters the first");
+  }
+  if (unknown_memory > 0) {
+    warnings.push_back(share_of(unknown_memory, trace) +
+                       " jobs have no known memory demand: they cannot run out of memory");
+  }
+  return warnings;
+}
+
+std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace) {
+  Time first = kNever;
+  Time last{0};
+  double work_s = 0;
+  for (const JobSpec& job : trace.workload.jobs) {
+    work_s += gpu_seconds(job);
+    first = std::min(first, job.submit);
+    last = std::max(last, job.submit);
+  }
+  const double span_s = to_seconds(last - first);
+  // Without arrivals over a good while it is a batch.
+  if (span_s * static_cast<double>(trace.names.size()) <= 4 * work_s) return "";
+  const int gpus = cluster.spec.gpu_count();
+  const double load = work_s / (span_s * gpus * config.cluster.gpu_speed);
+  if (load <= 1) return "";
+  return fmt::format(
+      "the offered load is {:.2f} of what {} GPUs can do without sharing: queues grow "
+      "with the length of the trace",
+      load, gpus);
+}
+
+std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluster& cluster,
+                                              const std::vector<PolicyInstance>& policies,
+                                              const Trace& trace) {
+  const NodeFit nodes(cluster.spec);
+  const auto first_lack = [&](const PolicyEntry& policy) -> std::optional<NodeLack> {
+    for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+      std::optional<NodeLack> lack = nodes.lack_of(trace.workload.jobs[j], policy.heeds_gpu_models);
+      if (!lack) continue;
+      lack->what = "job " + quoted(trace.names[j]) + " " + lack->what;
+      return lack;
+    }
+    return std::nullopt;
+  };
+  std::vector<UnplaceablePods> found;
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    const PolicyEntry& entry = *policies[p].entry;
+    const std::optional<NodeLack> lack = entry.one_node ? first_lack(entry) : std::nullopt;
+    if (!lack) continue;
+    const std::string key = config.cluster.path ? "" : lack->key;
+    found.push_back({p,
+                     lack->what + ", and " + std::string(entry.name) + " places a pod on one node",
+                     key.empty() ? "add such nodes" : "raise cluster." + key});
+  }
+  return found;
+}
+
+}  // namespace corun

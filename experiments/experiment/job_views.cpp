@@ -1,0 +1,31 @@
+#include "experiments/experiment/job_views.hpp"
+
+#include <cmath>
+
+#include "sim/rng.hpp"
+
+namespace corun {
+
+JobView job_view(const EstimatesConfig& estimates, std::uint64_t seed, const Trace& trace,
+                 JobId id) {
+  const JobSpec& job = trace.workload.jobs[index(id)];
+  JobView view = face_of(id, job);
+  if (estimates.duration == "exact") view.estimate = job.work;
+  if (estimates.duration == "lognormal") {
+    Rng rng(seed, Stream::kEstimates, index(id));
+    view.estimate = from_seconds(to_seconds(job.work) * std::exp(estimates.sigma * rng.normal()));
+  }
+  return view;
+}
+
+std::vector<JobView> job_views(const EstimatesConfig& estimates, std::uint64_t seed,
+                               const Trace& trace) {
+  std::vector<JobView> views;
+  views.reserve(trace.names.size());
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    views.push_back(job_view(estimates, seed, trace, static_cast<JobId>(j)));
+  }
+  return views;
+}
+
+}  // namespace corun

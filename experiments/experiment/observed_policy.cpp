@@ -1,0 +1,64 @@
+#include "experiments/experiment/observed_policy.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "models/knowledge/cluster_mean_belief.hpp"
+#include "policies/recommender.hpp"
+#include "sim/error.hpp"
+
+namespace corun {
+
+void ObservedPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
+  const auto stopped = [&] { return observation_.stop != nullptr && observation_.stop->load(); };
+  if (stopped()) throw Interrupted{};
+  try {
+    if (observation_.time_decisions) {
+      decide_timed(view, out);
+    } else {
+      inner_.decide(view, out);
+    }
+  } catch (const PolicyError&) {  // one that waits for others gives up when the run is stopped
+    if (stopped()) throw Interrupted{};
+    throw;
+  }
+  if (out.empty()) return;
+  if (const auto bound = inner_.bound()) run_.losses.add(bound->cost, bound->least);
+}
+
+void ObservedPolicy::decide_timed(const ClusterView& view, std::vector<Decision>& out) {
+  const auto start = std::chrono::steady_clock::now();
+  inner_.decide(view, out);
+  const double took =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run_.decide_s += took;
+  run_.longest_decision_s = std::max(run_.longest_decision_s, took);
+  if (view.pass() != pass_) end_of_pass();
+  pass_ = view.pass();
+  pass_s_ += took;
+}
+
+void ObservedPolicy::end_of_pass() {
+  if (pass_ > 0) run_.pass_times.add(pass_s_);
+  pass_s_ = 0;
+}
+
+void ObservedPolicy::observe(const EpisodeOutcome& outcome) {
+  inner_.observe(outcome);
+  show_learned(outcome.end);
+}
+
+void ObservedPolicy::observe_probe(const ProbeOutcome& outcome) {
+  inner_.observe_probe(outcome);
+  show_learned(outcome.end);
+}
+
+void ObservedPolicy::show_learned(Time at) {
+  if (!observation_.on_learned) return;
+  const auto* recommender = dynamic_cast<const Recommender*>(&inner_);
+  if (recommender == nullptr) return;
+  const auto* belief = dynamic_cast<const ClusterMeanBelief*>(&recommender->belief());
+  if (belief != nullptr) observation_.on_learned(at, belief->knowledge_base());
+}
+
+}  // namespace corun

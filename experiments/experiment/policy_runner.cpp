@@ -1,0 +1,200 @@
+#include "experiments/experiment/policy_runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "experiments/experiment/engine_options.hpp"
+#include "experiments/experiment/job_views.hpp"
+#include "experiments/experiment/observed_policy.hpp"
+#include "models/truth_belief.hpp"
+#include "sim/control_loop.hpp"
+#include "sim/error.hpp"
+#include "sim/round_backend.hpp"
+#include "sim/simulated_backend.hpp"
+
+namespace corun {
+
+namespace {
+
+/// Solo times of the jobs on GPUs of this speed, relative to the reference GPU.
+std::vector<Duration> solo_times(const Trace& trace, double gpu_speed) {
+  std::vector<Duration> solo;
+  solo.reserve(trace.names.size());
+  for (const JobSpec& job : trace.workload.jobs) {
+    solo.push_back(Duration{std::llround(static_cast<double>(job.work.count()) / gpu_speed)});
+  }
+  return solo;
+}
+
+/// The part of a cluster that one virtual cluster has.
+ClusterSpec nodes_of(const ClusterSpec& whole, std::size_t first, std::int64_t count) {
+  ClusterSpec part = whole;
+  const auto begin = whole.nodes.begin() + static_cast<std::ptrdiff_t>(first);
+  part.nodes.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+  return part;
+}
+
+/// RoundBackend keeps its records; whoever takes them one by one gets them at the end.
+void show(const RunRecord& record, RunSink& sink) {
+  for (std::size_t j = 0; j < record.jobs.size(); ++j) {
+    sink.job(static_cast<JobId>(j), record.jobs[j]);
+  }
+  for (const EpisodeRecord& episode : record.episodes) sink.episode(episode);
+}
+
+}  // namespace
+
+PolicyRunner::PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
+                           const BeliefBuilder& beliefs, std::string trace_place)
+    : config_(config),
+      cluster_(cluster),
+      worlds_(worlds),
+      beliefs_(beliefs),
+      trace_place_(std::move(trace_place)) {}
+
+std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
+                                                  const PolicyInstance& policy, const World& world,
+                                                  const std::atomic<bool>* stop) const {
+  const Trace& trace = shared.trace;
+  PolicyContext context{
+      parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters()), nullptr,
+      shared.seed, config_.control.plan == "once", stop};
+  if (policy.granted_truth) {
+    context.belief = std::make_unique<TruthBelief>(
+        world, solo_times(trace, config_.cluster.gpu_speed), config_.world.noise);
+  } else if (policy.entry->needs == PolicyNeeds::kBelief) {
+    context.belief =
+        beliefs_.belief(trace, shared.prior, job_views(config_.estimates, shared.seed, trace));
+  }
+  return policy.entry->make(std::move(context));
+}
+
+SubmitWindow PolicyRunner::measured_window(const Workload& workload) const {
+  const auto jobs = static_cast<double>(workload.arrivals.size());
+  const auto submit = [&](std::size_t place) {
+    return workload.jobs[index(workload.arrivals[place])].submit;
+  };
+  SubmitWindow window;
+  if (const double first = std::floor(config_.measure.skip_first * jobs); first > 0) {
+    window.from = submit(static_cast<std::size_t>(first));
+  }
+  if (const double last = std::floor(config_.measure.skip_last * jobs); last > 0) {
+    window.to = submit(workload.arrivals.size() - 1 - static_cast<std::size_t>(last));
+  }
+  return window;
+}
+
+PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& policy,
+                            const RunObservation& observation) const {
+  const SubmitWindow window = measured_window(shared.trace.workload);
+  // Records of virtual clusters are put together first, so they are kept until then.
+  const bool collects = !observation.keep_records && cluster_.virtual_clusters.empty();
+  MetricsCollector collector(collects ? shared.trace.names.size() : 0, window);
+  PolicyRun run =
+      cluster_.virtual_clusters.empty()
+          ? run_cluster(cluster_.spec, shared, policy, observation, collects ? &collector : nullptr)
+          : run_parts(shared, policy, observation);
+  run.metrics =
+      collects ? std::move(collector).finish(run.record) : compute_metrics(run.record, window);
+  if (!observation.keep_records) {
+    run.record.jobs = {};
+    run.record.episodes = {};
+    run.record.probes = {};
+  }
+  return run;
+}
+
+PolicyRun PolicyRunner::run_parts(const SharedRun& shared, const PolicyInstance& policy,
+                                  const RunObservation& observation) const {
+  PolicyRun run;
+  run.record.jobs.resize(shared.trace.names.size());
+  const std::vector<TracePart> parts =
+      split_by_virtual_cluster(shared.trace, cluster_.virtual_clusters);
+  std::size_t first_node = 0;
+  for (std::size_t v = 0; v < parts.size(); ++v) {
+    const std::int64_t nodes = cluster_.virtual_clusters[v].nodes;
+    const ClusterSpec cluster = nodes_of(cluster_.spec, first_node, nodes);
+    first_node += static_cast<std::size_t>(nodes);
+    EventLog log;
+    RunObservation observed = observation;
+    if (observation.log != nullptr) observed.log = &log;
+    const SharedRun part_of{parts[v].trace, shared.seed, shared.prior};
+    PolicyRun part = run_cluster(cluster, part_of, policy, observed, nullptr);
+    if (observation.log != nullptr) {
+      renumber(log, parts[v], run.record.gpu_count);
+      observation.log->insert(observation.log->end(), log.begin(), log.end());
+    }
+    add_part(run.record, std::move(part.record), parts[v]);
+    run.decide_s += part.decide_s;
+    run.longest_decision_s = std::max(run.longest_decision_s, part.longest_decision_s);
+    run.pass_times.add(part.pass_times);
+    run.losses.add(part.losses);
+  }
+  sort_by_end(run.record);
+  if (observation.log != nullptr) std::ranges::stable_sort(*observation.log, {}, &LogEntry::at);
+  return run;
+}
+
+void PolicyRunner::refuse_joining(const PolicyInstance& policy, const Policy& made) const {
+  if (!runs_in_rounds(config_) || !made.joins_always()) return;
+  throw InputError(policy.place, "policy '" + policy.label +
+                                     "' places jobs beside running ones, and control.mode: rounds "
+                                     "starts whole groups on empty GPUs; leave it out");
+}
+
+PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun& shared,
+                                    const PolicyInstance& policy, const RunObservation& observation,
+                                    RunSink* sink) const {
+  const Trace& trace = shared.trace;
+  const std::unique_ptr<World> world = worlds_.world(trace);
+  const std::unique_ptr<Policy> inner = make_policy(shared, policy, *world, observation.stop);
+  refuse_joining(policy, *inner);
+  PolicyRun run;
+  ObservedPolicy observed(*inner, run, observation);
+
+  const auto run_on = [&](auto backend) {
+    int largest_gang = 1;
+    for (const JobSpec& job : trace.workload.jobs) largest_gang = std::max(largest_gang, job.gpus);
+    JobSource jobs(trace.names.size(), largest_gang,
+                   [&](JobId job) { return job_view(config_.estimates, shared.seed, trace, job); });
+    ControlLoop loop(backend, observed, policy.label, std::move(jobs), control_options(config_));
+    const std::size_t passes = loop.run(observation.log);
+    observed.end_of_run();
+    run.record = backend.take_record();
+    run.record.passes = passes;
+  };
+  try {
+    if (runs_in_rounds(config_)) {
+      run_on(RoundBackend(cluster, trace.workload, *world, round_options(config_, shared.seed)));
+      if (sink != nullptr) show(run.record, *sink);
+    } else {
+      SimulationOptions options = simulation_options(config_, shared.seed);
+      options.sink = sink;
+      run_on(SimulatedBackend(cluster, trace.workload, *world, options));
+    }
+  } catch (const PolicyError& e) {
+    throw InputError(policy.place, e.what());
+  } catch (const InputError& e) {
+    throw InputError(trace_place_, e.what());
+  }
+  return run;
+}
+
+void PolicyRunner::check(const SharedRun& shared, const PolicyInstance& policy) const {
+  const auto check_part = [&](const SharedRun& part) {
+    const std::unique_ptr<World> world = worlds_.world(part.trace);
+    refuse_joining(policy, *make_policy(part, policy, *world, nullptr));
+  };
+  if (cluster_.virtual_clusters.empty()) {
+    check_part(shared);
+    return;
+  }
+  for (const TracePart& part : split_by_virtual_cluster(shared.trace, cluster_.virtual_clusters)) {
+    check_part({part.trace, shared.seed, shared.prior});
+  }
+}
+
+}  // namespace corun

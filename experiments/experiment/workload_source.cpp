@@ -1,0 +1,198 @@
+#include "experiments/experiment/workload_source.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "experiments/experiment/gpu_model_fit.hpp"
+#include "policies/catalog.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+
+namespace {
+
+/// Gives each job that has no profile at all one of a measured JRS job, whichever (seed, job) draws, and
+/// counts it as imputed. It is the job's true profile for this run: world and policies go by it.
+void draw_profiles(Trace& trace, std::uint64_t seed) {
+  const std::vector<Profile>& measured = jrs_profiles();
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    Profile& profile = trace.workload.jobs[j].profile;
+    if (profile.gpu_util_pct || profile.mem_alloc_pct || profile.mem_time_pct) continue;
+    const auto memory = profile.mem_used_mib;
+    Rng rng(seed, Stream::kTraceProfiles, j);
+    profile = measured[rng.below(static_cast<std::uint32_t>(measured.size()))];
+    if (memory) profile.mem_used_mib = memory;
+    ++trace.imputed_profiles;
+  }
+}
+
+const TraceEntry& find_source(const Config& config) {
+  const std::string& name = config.workload.source;
+  if (const TraceEntry* entry = find_trace(name)) return *entry;
+  std::vector<std::string_view> known;
+  for (const TraceEntry& e : trace_catalog()) known.push_back(e.name);
+  throw InputError(config.place("workload.source"),
+                   "unknown workload source '" + name + "': " + did_you_mean(name, known));
+}
+
+/// Keys that this source has no use for.
+void refuse_useless_keys(const Config& config, const TraceEntry& source, bool given) {
+  const WorkloadConfig& w = config.workload;
+  if (w.labels && w.source != "lucid") {
+    throw InputError(
+        config.place("workload.labels"),
+        "workload.labels is for source lucid, found source " + w.source + "; leave it out");
+  }
+  if (given || source.generates) return;
+  // What a dumped configuration says of them are the defaults.
+  const bool jobs = w.jobs != WorkloadConfig{}.jobs;
+  if (!jobs && !w.load) return;
+  const std::string key = jobs ? "workload.jobs" : "workload.load";
+  throw InputError(config.place(key), key + " is for sources that generate jobs, and '" + w.source +
+                                          "' does not; leave it out, or make a trace of that "
+                                          "size and load: corun trace generate --like FILE");
+}
+
+/// Policies that would start a job on a GPU model it does not name.
+std::string heedless_policies(const Config& config) {
+  std::string names;
+  for (const PolicyConfig& p : config.policies) {
+    const PolicyEntry* entry = find_policy(p.name);
+    if (entry == nullptr || entry->heeds_gpu_models) continue;
+    names += (names.empty() ? "" : ", ") + p.name;
+  }
+  return names;
+}
+
+/// One permutation per seed, the same for all policies; submit times stay in order.
+std::vector<JobId> shuffled(const Trace& jobs, std::uint64_t seed) {
+  std::vector<JobId> order = jobs.workload.arrivals;
+  Rng rng(seed, Stream::kQueueOrder);
+  rng.shuffle(std::span(order));
+  const auto submit = [&](JobId j) { return jobs.workload.jobs[index(j)].submit; };
+  if (!std::ranges::is_sorted(order, {}, submit)) std::ranges::stable_sort(order, {}, submit);
+  return order;
+}
+
+}  // namespace
+
+WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Cluster& cluster,
+                               std::optional<Trace> queue, InputFiles& files,
+                               std::shared_ptr<MeasurementTables> tables)
+    : config_(std::move(config)),
+      tables_(std::move(tables)),
+      entry_(&find_source(*config_)),
+      capacity_gpus_(cluster.spec.gpu_count()),
+      given_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {
+  const WorkloadConfig& w = config_->workload;
+  refuse_useless_keys(*config_, *entry_, is_given());
+  if (is_given()) return;
+  if (!entry_->reads_file) {
+    if (!w.path) return;
+    throw InputError(config_->place("workload.path"),
+                     "source '" + w.source + "' reads no file; remove workload.path");
+  }
+  if (!w.path) {
+    throw InputError(config_->place("workload.source"),
+                     "source '" + w.source + "' reads a file: set workload.path");
+  }
+  if (entry_->generates) {
+    drawn_from_ = &tables_->pairs(files.find(*w.path, config_->place("workload.path")));
+  } else {
+    read_file(cluster, files);
+  }
+}
+
+void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
+  const WorkloadConfig& w = config_->workload;
+  TraceQuery query;
+  query.source = entry_;
+  query.path = files.find(*w.path, config_->place("workload.path"));
+  if (entry_->reads_rates) {
+    RatesFile rates = find_rates(*config_, files);
+    query.rates = std::move(rates.path);
+    query.gpu = std::move(rates.gpu);
+  }
+  if (w.labels) query.labels = files.find(*w.labels, config_->place("workload.labels"));
+  const std::shared_ptr<const TraceFile> read = files.cache().trace(query);
+  // A trace that is shared has keys of its own; the experiment's begin with them.
+  for (std::size_t k = 0; k < read->keys.size(); ++k) {
+    tables_->keys().of(read->keys.text(static_cast<WorkloadKey>(k)));
+  }
+  tables_->take_rates(read->rates);
+  note_file(read->trace, cluster, files);
+  given_ = {read, &read->trace};
+  if (read->trace.gpu_models.empty()) return;
+  auto fitted = std::make_shared<Trace>(read->trace);
+  fit_gpu_models(*config_, cluster, *fitted);
+  given_ = std::move(fitted);
+}
+
+void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, InputFiles& files) {
+  for (const std::string& skipped : trace.skipped) {
+    warnings_.push_back("left out " + skipped + " of " + printable(trace.source));
+  }
+  for (const std::string& file : trace.files_beside) files.add(file);
+  if (trace.virtual_clusters.size() > 1 && cluster.virtual_clusters.empty()) {
+    warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
+                        " virtual clusters; without cluster.virtual_clusters they are one queue");
+  }
+  const auto named = std::ranges::count_if(trace.workload.jobs,
+                                           [](const JobSpec& j) { return j.gpu_models != 0; });
+  if (named == 0) return;
+  const std::string jobs =
+      std::to_string(named) + " of " + std::to_string(trace.names.size()) + " jobs name GPU models";
+  if (!config_->cluster.path) {
+    warnings_.push_back(jobs + "; the cluster is of one type, " + config_->cluster.gpu_type +
+                        ", and they run on it");
+  } else if (const std::string heedless = heedless_policies(*config_); !heedless.empty()) {
+    warnings_.push_back(jobs + ", and " + heedless +
+                        " place them on any; fgd, best-fit, dot-product and gpu-packing do not");
+  }
+}
+
+std::shared_ptr<const Trace> WorkloadSource::jobs(std::size_t replication) const {
+  const WorkloadConfig& w = config_->workload;
+  const bool draws = w.profiles == "jrs";
+  if (given_ && !draws) return given_;
+  const std::uint64_t seed = seed_of(*config_, replication);
+  Trace trace;
+  if (given_) {
+    trace = *given_;
+  } else {
+    TraceRequest request;
+    request.jobs = static_cast<int>(w.jobs);
+    request.load = w.load;
+    request.gpus = capacity_gpus_;
+    request.seed = seed;
+    request.pairs = drawn_from_;
+    const std::lock_guard lock(keys_mutex_);
+    try {
+      trace = entry_->make(request, tables_->keys());
+    } catch (const InputError& e) {
+      throw InputError(config_->place(w.load ? "workload.load" : "workload.source"), e.what());
+    }
+  }
+  if (draws) draw_profiles(trace, seed);
+  return std::make_shared<const Trace>(std::move(trace));
+}
+
+bool WorkloadSource::shuffles(const Trace& jobs) const {
+  const std::optional<std::string>& order = config_->workload.order;
+  return order ? *order == "shuffled" : jobs.shuffled_by_default;
+}
+
+std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) const {
+  std::shared_ptr<const Trace> all = jobs(replication);
+  if (!shuffles(*all)) return all;
+  auto trace = std::make_shared<Trace>(*all);
+  trace->workload.arrivals = shuffled(*all, seed_of(*config_, replication));
+  return trace;
+}
+
+}  // namespace corun

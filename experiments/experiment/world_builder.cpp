@@ -1,0 +1,156 @@
+#include "experiments/experiment/world_builder.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "experiments/config/gpu_types.hpp"
+#include "experiments/experiment/job_features.hpp"
+#include "models/interference/catalog.hpp"
+#include "models/interference/measured_speeds.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "traces/corun_csv.hpp"
+#include "traces/lucid_pairs.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+
+namespace {
+
+/// What a world is made of: a table of pairs, or rows of groups of any size.
+struct WorldMeasurements {
+  const PairTable* pairs = nullptr;
+  const GavelThroughputs* rates = nullptr;  ///< the pairs are of these
+  std::vector<CorunMeasurement> rows;
+
+  SpeedTable speeds() const {
+    return pairs ? pairs->speeds : speed_table(rows, ImputedProfiles::kBelieved);
+  }
+};
+
+WorldMeasurements read_measurements(const Config& config, InputFiles& files,
+                                    MeasurementTables& tables) {
+  WorldMeasurements read;
+  if (!config.world.path) {
+    read.rows = paper_measurements(tables.keys());
+    return read;
+  }
+  const std::string path = files.find(*config.world.path, config.place("world.path"));
+  if (has_throughputs(path)) {
+    read.rates = &tables.rates(config, files);
+    read.pairs = &read.rates->pairs;
+  } else if (has_row_per_pair(path)) {
+    read.pairs = &tables.pairs(path);
+  } else {
+    read.rows = read_corun_csv(path, tables.keys()).measurements;
+  }
+  return read;
+}
+
+/// The measured groups of a world that goes by them.
+MeasuredTable measured_table(const WorldMeasurements& read, const SpeedTable& speeds) {
+  return read.pairs ? MeasuredTable(speeds) : MeasuredTable(read.rows);
+}
+
+}  // namespace
+
+WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
+                           MeasurementTables& tables) {
+  const WorldConfig& w = config.world;
+  if (w.model == "none" || w.model == "listed-pairs") {
+    list_pairs(config, files, tables);
+    return;
+  }
+  const WorldMeasurements read = read_measurements(config, files, tables);
+  const SpeedTable speeds = read.speeds();
+  fit(config, speeds);
+  MeasuredTable groups = w.model == "measured" ? measured_table(read, speeds) : MeasuredTable();
+  if (read.rates != nullptr) {
+    const std::vector<WorkloadKey>& jobs = read.pairs->speeds.jobs;
+    for (const auto& [a, b] : read.rates->misfits) groups.add_misfit(jobs[a], jobs[b]);
+  }
+  measured_ = std::make_shared<MeasuredTable>(std::move(groups));
+  if (read.pairs == nullptr) {
+    note_origin(read.rows, cluster);
+    return;
+  }
+  extrapolated_ = gpu_type_of_table(read.pairs->gpu) != cluster.gpu_types() ||
+                  (!read.pairs->sharing.empty() && read.pairs->sharing != cluster.spec.sharing);
+  for (std::string& sentence : measured_elsewhere(*read.pairs, cluster, "the world was measured")) {
+    warnings_.push_back(std::move(sentence));
+  }
+}
+
+void WorldBuilder::list_pairs(const Config& config, InputFiles& files, MeasurementTables& tables) {
+  const WorldConfig& w = config.world;
+  auto listed = std::make_shared<ListedPairs>();
+  if (w.model == "listed-pairs") {
+    if (!w.path) {
+      throw InputError(config.place("world.model"),
+                       "the world listed-pairs reads a file: set world.path");
+    }
+    const std::string path = files.find(*w.path, config.place("world.path"));
+    for (const LucidRates& row : read_lucid_rates(path, tables.keys())) {
+      listed->add(row.workloads[0], row.workloads[1], row.speeds[0], row.speeds[1]);
+    }
+  } else if (w.path) {
+    throw InputError(config.place("world.path"), "the world none reads no file; leave it out");
+  }
+  listed_ = std::move(listed);
+}
+
+void WorldBuilder::fit(const Config& config, const SpeedTable& table) {
+  const WorldConfig& w = config.world;
+  const bool measured = w.model == "measured";
+  const std::string& name = measured ? w.fallback : w.model;
+  const InterferenceModelEntry* entry = find_interference_model(name);
+  if (entry == nullptr) {
+    std::vector<std::string_view> known;
+    for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
+    throw InputError(config.place(measured ? "world.fallback" : "world.model"),
+                     "unknown model '" + printable(name) + "': " + did_you_mean(name, known));
+  }
+  try {
+    model_ = entry->fit(table, FitOptions{});
+  } catch (const std::invalid_argument& e) {
+    throw InputError(config.place("world.path"),
+                     std::string(e.what()) + "; take another model or other measurements");
+  }
+  constexpr std::size_t kFew = 20;
+  if (w.path && table.rows.size() < kFew) {
+    warnings_.push_back("the model " + name + " is fitted on " + std::to_string(table.rows.size()) +
+                        " pairs of " + *w.path +
+                        ": too few to trust it where nothing was "
+                        "measured (corun model eval --pairs FILE says how far off it is)");
+  }
+}
+
+void WorldBuilder::note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster) {
+  const std::string here = cluster.gpu_types();
+  extrapolated_ = std::ranges::none_of(rows, [&](const CorunMeasurement& r) {
+    return r.gpu_type == here && r.sharing == cluster.spec.sharing;
+  });
+  if (!extrapolated_) return;
+  warnings_.push_back("the world was measured on " + rows.front().gpu_type + " with " +
+                      rows.front().sharing + ", not on " + here + " with " + cluster.spec.sharing +
+                      ": all co-run costs are extrapolated");
+}
+
+std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {
+  if (listed_) return std::make_unique<ListedPairsWorld>(listed_, trace.keys);
+  std::vector<double> features;
+  features.reserve(trace.names.size() * model_->features().size());
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    const Profile& profile = trace.workload.jobs[j].profile;
+    for (const double x :
+         features_of(trace, j, profile, model_->features(), ImputedProfiles::kBelieved)) {
+      features.push_back(x);
+    }
+  }
+  return std::make_unique<InterferenceWorld>(measured_, model_, trace.keys, std::move(features),
+                                             extrapolated_);
+}
+
+}  // namespace corun

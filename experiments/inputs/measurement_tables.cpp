@@ -1,0 +1,63 @@
+#include "experiments/inputs/measurement_tables.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "experiments/config/gpu_types.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+namespace corun {
+
+const PairTable& MeasurementTables::pairs(const std::string& path) {
+  const auto known = pairs_.find(path);
+  if (known != pairs_.end()) return known->second;
+  PairTable table = read_pair_table(path, keys_);
+  if (std::ranges::none_of(table.scored, [](bool scored) { return scored; })) {
+    throw InputError(
+        path + ":1:1",
+        "found no pair of which both speeds were measured, expected some; give a table "
+        "with norm_a and norm_b or co-run measurements");
+  }
+  return pairs_.emplace(path, std::move(table)).first->second;
+}
+
+const GavelThroughputs& MeasurementTables::rates(const Config& config, InputFiles& files) {
+  if (!rates_) {
+    const RatesFile file = find_rates(config, files);
+    rates_ = std::make_shared<const GavelThroughputs>(
+        read_gavel_throughputs(file.path, file.gpu, keys_));
+  }
+  return *rates_;
+}
+
+void MeasurementTables::take_rates(std::shared_ptr<const GavelThroughputs> rates) {
+  if (rates) rates_ = std::move(rates);
+}
+
+RatesFile find_rates(const Config& config, InputFiles& files) {
+  if (!config.world.path) {
+    throw InputError(config.place("workload.source"),
+                     "source '" + config.workload.source +
+                         "' counts steps: set world.path to the rates that make them time, Gavel's "
+                         "simulation_throughputs.json");
+  }
+  std::string path = files.find(*config.world.path, config.place("world.path"));
+  if (!has_throughputs(path)) {
+    throw InputError(config.place("world.path"),
+                     "source '" + config.workload.source +
+                         "' counts steps, and this file has no rates that make them time; name "
+                         "Gavel's simulation_throughputs.json");
+  }
+  const std::string_view gpu = gpu_of_gavel(config.cluster.gpu_type);
+  if (gpu.empty()) {
+    throw InputError(
+        config.place("cluster.gpu_type"),
+        "found " + printable(config.cluster.gpu_type) +
+            ", but Gavel has rates for V100-16GB, P100-16GB and K80; take one of them");
+  }
+  return {std::move(path), std::string(gpu)};
+}
+
+}  // namespace corun

@@ -38,7 +38,16 @@ set(allowed
     "experiments/a.cpp|<hdf5.h>"
     "experiments/b.cpp|<yaml-cpp/yaml.h>"
     "experiments/c.cpp|<boost/program_options.hpp>"
-    "experiments/live/a.cpp|<cuda_runtime.h>")
+    "experiments/live/a.cpp|<cuda_runtime.h>"
+    "sim/base/a.hpp|<span>"
+    "sim/base/b.hpp|\"sim/base/a.hpp\""
+    "sim/c.hpp|\"sim/base/a.hpp\""
+    "experiments/base/a.hpp|\"sim/base/a.hpp\""
+    "experiments/base/a.cpp|\"experiments/base/a.hpp\""
+    "experiments/replay/a.hpp|\"experiments/base/a.hpp\""
+    "experiments/live/processes/a.hpp|\"experiments/replay/a.hpp\""
+    "experiments/live/run/a.hpp|\"experiments/live/processes/a.hpp\""
+    "experiments/commands/a.cpp|\"experiments/live/run/a.hpp\"")
 
 set(forbidden
     "sim/bad.cpp|\"traces/a.hpp\""
@@ -87,7 +96,16 @@ set(forbidden
     "experiments/bad.cpp|\"bench/a.hpp\""
     "experiments/bad.cpp|<lemon/matching.h>"
     "experiments/bad.cpp|<cuda_runtime_api.h>"
-    "experiments/bad.cpp|<nvml.h>")
+    "experiments/bad.cpp|<nvml.h>"
+    "sim/base/bad.hpp|\"sim/a.hpp\""
+    "experiments/base/bad.cpp|\"experiments/replay/a.hpp\""
+    "experiments/results/bad.hpp|\"experiments/replay/a.hpp\""
+    "experiments/replay/bad.cpp|\"experiments/commands/cli.hpp\""
+    "experiments/replay/bad.cpp|\"../live/run/a.hpp\""
+    "experiments/live/processes/bad.hpp|\"experiments/live/run/a.hpp\""
+    "experiments/live/gpu/bad.hpp|\"experiments/commands/a.hpp\""
+    "experiments/replay/bad.cpp|\"experiments/somewhere/a.hpp\""
+    "experiments/somewhere/bad.cpp|\"experiments/base/a.hpp\"")
 
 # put(case): writes the file of one case, its include on line 4, after text that must not confuse.
 function(put case)

@@ -1,0 +1,114 @@
+#include "experiments/experiment/experiment_checks.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "experiments/config/config_yaml.hpp"
+#include "policies/catalog.hpp"
+#include "tests/support/builders.hpp"
+
+namespace corun {
+namespace {
+
+testing::AssertionResult contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "'" << text << "' does not contain '" << part << "'";
+}
+
+/// The parts that the checks look at, of a configuration and jobs made here.
+struct Parts {
+  explicit Parts(const std::vector<std::string>& overrides)
+      : config(std::make_shared<const Config>(default_config_with(overrides, policy_catalog()))),
+        files("", "", std::make_shared<InputCache>()),
+        cluster(build_cluster(*config, files)),
+        beliefs(config, cluster, true, files, tables, {}) {}
+
+  void add(const std::string& name, double submit_s, double work_s, int gpus = 1) {
+    JobSpec job;
+    job.submit = from_seconds(submit_s);
+    job.work = from_seconds(work_s);
+    job.gpus = gpus;
+    trace.workload.jobs.push_back(job);
+    trace.workload.arrivals.push_back(static_cast<JobId>(trace.names.size()));
+    trace.names.push_back(name);
+    trace.clusters.push_back(-1);
+    trace.uncertainties.push_back(0);
+  }
+  std::optional<Refusal> refusal() const {
+    return refusal_of_jobs(*config, cluster, beliefs, trace);
+  }
+
+  std::shared_ptr<const Config> config;
+  InputFiles files;
+  MeasurementTables tables;
+  Cluster cluster;
+  BeliefBuilder beliefs;
+  Trace trace;
+};
+
+TEST(ExperimentChecks, FindingsAreValues) {
+  Parts parts({"cluster.nodes=2"});
+  EXPECT_EQ(parts.refusal()->message, "the workload has no jobs");
+  parts.add("small", 0, 10);
+  EXPECT_FALSE(parts.refusal().has_value());
+  parts.add("large", 0, 10, 3);
+  EXPECT_EQ(parts.refusal()->message,
+            "job 'large' needs 3 GPUs at once, the cluster has 2; add nodes or GPUs");
+  EXPECT_EQ(parts.refusal()->place, "--set cluster.nodes=2");
+}
+
+TEST(ExperimentChecks, ALabelBeyondTheKnowledgeBase) {
+  Parts parts({});
+  parts.add("job", 0, 10);
+  parts.trace.clusters[0] = 3;
+  EXPECT_TRUE(contains(parts.refusal()->message, "is of cluster 3, expected clusters 0 to 2"));
+}
+
+TEST(ExperimentChecks, GangsAreNotProbed) {
+  Parts parts({"probing.probes=1", "belief.model=gp"});
+  parts.add("gang", 0, 10, 2);
+  EXPECT_TRUE(contains(parts.refusal()->message, "want one GPU each; leave probing out"));
+}
+
+TEST(ExperimentChecks, WhatIsNotKnownOfJobs) {
+  Parts parts({});
+  parts.add("a", 0, 10);
+  parts.add("b", 0, 10);
+  parts.trace.workload.jobs[0].profile.gpu_util_pct = 50;
+  parts.trace.workload.jobs[0].profile.mem_used_mib = 1000;
+  const auto warnings = warnings_of_jobs(*parts.config, parts.beliefs, parts.trace);
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_TRUE(contains(warnings[0], "1 of 2 jobs have no profile at all"));
+  EXPECT_TRUE(contains(warnings[1], "1 of 2 jobs have no known memory demand"));
+}
+
+TEST(ExperimentChecks, OverloadNeedsArrivalsOverTime) {
+  Parts parts({"cluster.nodes=1"});
+  parts.add("a", 0, 100);
+  parts.add("b", 0, 100);
+  EXPECT_EQ(overload_of(*parts.config, parts.cluster, parts.trace), "") << "a batch";
+  Parts stream({"cluster.nodes=1"});
+  for (int j = 0; j < 20; ++j) stream.add("j" + std::to_string(j), 10.0 * j, 19);
+  EXPECT_EQ(overload_of(*stream.config, stream.cluster, stream.trace),
+            "the offered load is 2.00 of what 1 GPUs can do without sharing: queues grow "
+            "with the length of the trace");
+}
+
+TEST(ExperimentChecks, PodsThatNoNodeHolds) {
+  Parts parts({"cluster={nodes: 4, gpus_per_node: 2}", "policies=[{name: fcfs}, {name: fgd}]"});
+  parts.add("gang", 0, 10, 4);
+  const auto found =
+      unplaceable_pods(*parts.config, parts.cluster, policy_instances(*parts.config), parts.trace);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].policy, 1U);
+  EXPECT_EQ(found[0].what,
+            "job 'gang' asks for 4 GPUs, a node has 2, and fgd places a pod on one node");
+  EXPECT_EQ(found[0].cure, "raise cluster.gpus_per_node");
+}
+
+}  // namespace
+}  // namespace corun

@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-/// The configuration of an experiment as typed structs; the defaults are the main job. The keys and
-/// their meaning are documented in docs/configuration.md; reading and writing is in config_yaml.hpp.
-/// Keys end in their unit. An empty optional is `null` in YAML.
+/// The configuration of an experiment as typed structs; the defaults are the main job. The keys are
+/// listed in config_keys.hpp and documented in docs/configuration.md; reading and writing is in
+/// config_yaml.hpp. Keys end in their unit. An empty optional is `null` in YAML.
 namespace corun {
 
 struct WorkloadConfig {

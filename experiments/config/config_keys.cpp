@@ -1,0 +1,285 @@
+#include "experiments/config/config_keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "experiments/config/policy_reader.hpp"
+#include "models/interference/catalog.hpp"
+#include "sim/base/text.hpp"
+
+namespace corun {
+namespace {
+
+using KeyList = std::vector<ConfigKey>;
+using Words = std::vector<std::string_view>;
+
+// Upper ends are far beyond any experiment. They keep a slip of the finger from filling the memory,
+// products from overflowing, and durations within what nanoseconds in 64 bits can say.
+constexpr std::int64_t kMillion = 1'000'000;
+constexpr Within<std::int64_t> kCount{1, kMillion};
+constexpr Within<std::int64_t> kPerNode{1, 1'000'000 * kMillion};
+constexpr Within<double> kDuration{1e-9, 1e9};
+constexpr Within<double> kDurationOrNone{0, kDuration.max};
+constexpr Within<double> kFactor{1e-6, 1e6};
+constexpr Within<double> kShare{0, 1};
+
+KeyText text(Slot<std::string> slot) { return {slot}; }
+KeyFlag flag(Slot<bool> slot) { return {slot}; }
+KeyNumber<double> number(Slot<double> slot, Within<double> range) { return {slot, range}; }
+KeyNumber<std::int64_t> whole(Slot<std::int64_t> slot, Within<std::int64_t> range) {
+  return {slot, range};
+}
+KeyNumber<std::uint64_t> seed(Slot<std::uint64_t> slot, std::uint64_t max) {
+  return {slot, {0, max}};
+}
+
+KeyWord words(Slot<std::string> slot, Words known) {
+  return {known, slot.may_be_null(),
+          [slot](std::optional<std::string_view> word) {
+            slot.set(word ? std::optional<std::string>(*word) : std::nullopt);
+          },
+          [slot, known]() -> std::optional<std::string_view> {
+            const auto word = slot.get();
+            if (!word) return std::nullopt;
+            return *std::find(known.begin(), known.end(), *word);
+          }};
+}
+
+/// These and the interference models of the catalogue.
+Words models_and(Words names) {
+  for (const InterferenceModelEntry& entry : interference_model_catalog()) {
+    if (std::ranges::find(names, entry.name) == names.end()) names.push_back(entry.name);
+  }
+  return names;
+}
+
+Words fallback_models() {
+  // What was measured is what the fallback falls back from.
+  Words names = models_and({});
+  std::erase(names, "measured");
+  return names;
+}
+
+void add(KeyList& keys, WorkloadConfig& c) {
+  const KeyList list{
+      {"workload.source", text(c.source), "where the jobs come from: one of corun list traces"},
+      {"workload.path", text(c.path), "the file, for sources that read one"},
+      {"workload.labels", text(c.labels),
+       "CSV job,label of packing labels by workload, for source lucid"},
+      {"workload.order", words(c.order, {"shuffled", "trace"}),
+       "shuffled: one permutation of the arrivals per seed; null: the source's own default"},
+      {"workload.jobs", whole(c.jobs, {1, 10 * kMillion}),
+       "how many jobs a generated source makes"},
+      {"workload.load", number(c.load, kFactor),
+       "offered work over capacity without sharing, for generated sources; null: all at time 0"},
+      {"workload.profiles", words(c.profiles, {"none", "jrs"}),
+       "what jobs without a profile get; jrs: that of a measured JRS job, drawn by seed and job"},
+  };
+  keys.insert(keys.end(), list.begin(), list.end());
+}
+
+void add(KeyList& keys, ClusterConfig& c) {
+  const KeyList list{
+      {"cluster.path", text(c.path),
+       "node list of several GPU types, in place of nodes, gpus_per_node and gpu_type"},
+      {"cluster.nodes", whole(c.nodes, kCount), "nodes of the simulated cluster"},
+      {"cluster.gpus_per_node", whole(c.gpus_per_node, kCount), "GPUs of each node"},
+      {"cluster.gpu_type", text(c.gpu_type), "sets the memory of a GPU"},
+      {"cluster.gpu_memory_mib", number(c.gpu_memory_mib, {1e-6, 1e12}),
+       "memory of a GPU in place of the type's, or of a type of your own"},
+      {"cluster.gpu_speed", number(c.gpu_speed, kFactor),
+       "speed of a GPU relative to the trace's reference GPU"},
+      {"cluster.cpu_milli_per_node", whole(c.cpu_milli_per_node, kPerNode),
+       "thousandths of a core that a node offers to policies that place pods"},
+      {"cluster.memory_mib_per_node", whole(c.memory_mib_per_node, kPerNode),
+       "main memory that a node offers to policies that place pods"},
+      {"cluster.sharing", words(c.sharing, {"time-slicing", "mps"}), "how jobs share a GPU"},
+      {"cluster.max_jobs_per_gpu", whole(c.max_jobs_per_gpu, kCount),
+       "hard limit of jobs on a GPU; null: as many as the policy says"},
+      {"cluster.virtual_clusters", text(c.virtual_clusters),
+       "CSV vc,nodes of virtual clusters, each with a queue and a policy of its own"},
+      {"cluster.oom.ramp_s", number(c.oom.ramp_s, kDurationOrNone),
+       "how long after its start a job above the memory limit fails"},
+      {"cluster.oom.retries", whole(c.oom.retries, {0, kMillion}),
+       "how often such a job is submitted again"},
+  };
+  keys.insert(keys.end(), list.begin(), list.end());
+}
+
+void add(KeyList& keys, WorldConfig& c) {
+  const KeyList list{
+      {"world.model", words(c.model, models_and({"none", "listed-pairs"})),
+       "what co-runs cost; measured: as measured, else by world.fallback; none: nothing"},
+      {"world.fallback", words(c.fallback, fallback_models()),
+       "the model for what was not measured: one of corun list models"},
+      {"world.path", text(c.path),
+       "*.corun.csv of measurements, or a table of pairs; null: the papers' tables"},
+      {"world.noise", flag(c.noise), "false: expected speeds"},
+  };
+  keys.insert(keys.end(), list.begin(), list.end());
+}
+
+void add(KeyList& keys, BeliefConfig& c) {
+  const KeyList list{
+      {"belief.model", words(c.model, models_and({"cluster-mean", "truth", "default"})),
+       "what policies think co-runs cost; truth: the world's expected costs"},
+      {"belief.initial", text(c.initial),
+       "what is known beforehand: one of corun list knowledge, or a file"},
+      {"belief.known", number(c.known, kShare),
+       "share of the measured pairs of belief.initial that is known beforehand"},
+      {"belief.seed", seed(c.seed, std::numeric_limits<std::int64_t>::max()),  // as of model fit
+       "of the draws by which a model is fitted, alike in all replications"},
+      {"belief.overrides", text(c.overrides),
+       "CSV of clusters and uncertainties of jobs in place of those of their profiles"},
+  };
+  keys.insert(keys.end(), list.begin(), list.end());
+}
+
+void add(KeyList& keys, EstimatesConfig& estimates, ProfilingConfig& profiling,
+         ProbingConfig& probing, PreemptionConfig& preemption) {
+  const KeyList list{
+      {"estimates.duration", words(estimates.duration, {"none", "exact", "lognormal"}),
+       "what policies are told of run times"},
+      {"estimates.sigma", number(estimates.sigma, {0, 10}), "log-standard deviation of lognormal"},
+      {"profiling.mode", words(profiling.mode, {"none", "epoch", "minute", "predictor"}),
+       "how jobs get the profile that policies need; epoch and minute: alone on a GPU, first"},
+      {"profiling.keeps_progress", flag(profiling.keeps_progress),
+       "whether the work of the profiling segment counts"},
+      {"probing.probes", whole(probing.probes, {0, 1000}),
+       "how many probes a job goes through before it is offered to a policy that learns from them"},
+      {"probing.seconds", number(probing.seconds, kDuration),
+       "how long two jobs run together in a probe"},
+      {"probing.keeps_progress", flag(probing.keeps_progress),
+       "whether the work of a probe counts"},
+      {"preemption.save_s", number(preemption.save_s, kDurationOrNone),
+       "to save a job that is taken off its GPUs, at full speed"},
+      {"preemption.restore_s", number(preemption.restore_s, kDurationOrNone),
+       "to load it when it starts again, at full speed"},
+      {"preemption.lost_work", number(preemption.lost_work, kShare),
+       "share of what the run had done that must be done again"},
+  };
+  keys.insert(keys.end(), list.begin(), list.end());
+}
+
+void add(KeyList& keys, ControlConfig& c) {
+  const KeyList list{
+      {"control.mode", words(c.mode, {"events", "rounds"}),
+       "rounds: things happen at ends of rounds only"},
+      {"control.start", words(c.start, {"group", "join"}),
+       "join: a waiting job may join a running one; group: only an empty GPU takes jobs"},
+      {"control.plan", words(c.plan, {"online", "once"}),
+       "online: a new plan at each pass, with the belief of now; once: keep to the first"},
+      {"control.round_s", number(c.round_s, kDuration),
+       "length of a round; with mode events: scheduling passes only at multiples of it"},
+      {"control.reallocate_s", number(c.reallocate_s, kDuration),
+       "least time between two scheduling passes"},
+      {"control.tick_s", number(c.tick_s, kDuration),
+       "the engine's clock ticks at multiples of this"},
+      {"control.tick_rule", words(c.tick_rule, {"notice", "progress"}),
+       "notice: completions are noticed at ticks; progress: jobs do one tick of work at each"},
+  };
+  keys.insert(keys.end(), list.begin(), list.end());
+}
+
+void add(KeyList& keys, MeasureConfig& c) {
+  const KeyList list{
+      {"measure.skip_first", number(c.skip_first, kShare),
+       "warm-up: share of the jobs, in order of submission, that figures leave out"},
+      {"measure.skip_last", number(c.skip_last, kShare), "cool-down: the same at the end"},
+  };
+  keys.insert(keys.end(), list.begin(), list.end());
+}
+
+}  // namespace
+
+std::vector<ConfigKey> config_keys(Config& config) {
+  KeyList keys;
+  add(keys, config.workload);
+  add(keys, config.cluster);
+  add(keys, config.world);
+  add(keys, config.belief);
+  add(keys, config.estimates, config.profiling, config.probing, config.preemption);
+  add(keys, config.control);
+  add(keys, config.measure);
+  keys.push_back({"policies", KeyPolicies{&config.policies},
+                  "names of corun list policies, or {name, label, PARAMETER...}"});
+  keys.push_back({"replications", whole(config.replications, {1, 10 * kMillion}),
+                  "how many seeds; replication r has seed + r"});
+  keys.push_back({"seed", seed(config.seed, std::numeric_limits<std::uint64_t>::max()),
+                  "of the first replication"});
+  return keys;
+}
+
+std::string expected_text(const KeyValue& value) {
+  return std::visit(
+      [](const auto& v) -> std::string {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, KeyText>) {
+          return v.slot.may_be_null() ? "text or null" : "text";
+        } else if constexpr (std::is_same_v<T, KeyFlag>) {
+          return "true or false";
+        } else if constexpr (std::is_same_v<T, KeyWord>) {
+          return choice_text(v.words) + (v.may_be_null ? ", or null" : "");
+        } else if constexpr (std::is_same_v<T, KeyPolicies>) {
+          return kPoliciesText;
+        } else {
+          return number_text(v.range) + (v.slot.may_be_null() ? ", or null" : "");
+        }
+      },
+      value);
+}
+
+std::vector<std::string_view> names_below(std::span<const ConfigKey> keys,
+                                          std::string_view section) {
+  std::vector<std::string_view> names;
+  for (const ConfigKey& key : keys) {
+    std::string_view rest = key.path;
+    if (!section.empty()) {
+      if (!rest.starts_with(section)) continue;
+      rest.remove_prefix(section.size());
+      if (!rest.starts_with('.')) continue;
+      rest.remove_prefix(1);
+    }
+    const std::string_view name = rest.substr(0, rest.find('.'));
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
+std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_view section,
+                                std::string_view name) {
+  const std::vector<std::string_view> known = names_below(keys, section);
+  std::string hint = did_you_mean(name, known);
+  if (nearest(name, known).empty()) {
+    // A good key in the wrong section: the first key or section of that name anywhere.
+    const auto path_to_name = [&](std::string_view path) -> std::string_view {
+      for (std::size_t begin = 0; begin < path.size();) {
+        const std::size_t end = std::min(path.find('.', begin), path.size());
+        if (path.substr(begin, end - begin) == name) return path.substr(0, end);
+        begin = end + 1;
+      }
+      return {};
+    };
+    for (const ConfigKey& key : keys) {
+      const std::string_view path = path_to_name(key.path);
+      if (path.empty()) continue;
+      hint = fmt::format("did you mean '{}'? {}", path, hint);
+      break;
+    }
+  }
+  const std::string where = section.empty() ? "" : fmt::format(" in '{}'", section);
+  return fmt::format("unknown key '{}'{}: {}", printable(name), where, hint);
+}
+
+std::span<const std::string_view> default_policy_names() {
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "fcfs",        "random",    "kube-default", "balance", "min-slowdown",
+      "max-packing", "opposites", "exclusive",    "oracle"};
+  return kNames;
+}
+
+}  // namespace corun

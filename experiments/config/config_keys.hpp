@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "experiments/config/config.hpp"
+#include "experiments/config/yaml_values.hpp"
+
+/// The one list of the keys of a configuration: what each is called, which variable it sets, what may
+/// stand there and what it means. Reading, writing, hints and `corun list keys` go by it; defaults are
+/// those of the structs. docs/configuration.md tells more of each key, and a test compares the two.
+namespace corun {
+
+/// The variable that a key sets; an optional one may be null.
+template <typename T>
+class Slot {
+ public:
+  Slot(T& variable) : plain_(&variable) {}                        // NOLINT: it stands for it
+  Slot(std::optional<T>& variable) : may_be_empty_(&variable) {}  // NOLINT
+
+  bool may_be_null() const { return may_be_empty_ != nullptr; }
+  /// Only a slot that may be null takes no value.
+  void set(std::optional<T> value) const {
+    if (may_be_empty_ != nullptr) {
+      *may_be_empty_ = std::move(value);
+    } else {
+      *plain_ = std::move(value).value();
+    }
+  }
+  std::optional<T> get() const { return may_be_empty_ != nullptr ? *may_be_empty_ : *plain_; }
+
+ private:
+  T* plain_ = nullptr;
+  std::optional<T>* may_be_empty_ = nullptr;
+};
+
+struct KeyText {
+  Slot<std::string> slot;
+};
+
+struct KeyFlag {
+  Slot<bool> slot;
+};
+
+template <typename T>
+struct KeyNumber {
+  Slot<T> slot;
+  Within<T> range;
+};
+
+/// One of a few words. `set` takes one of them, or nothing where the key may be null.
+struct KeyWord {
+  std::vector<std::string_view> words;
+  bool may_be_null = false;
+  std::function<void(std::optional<std::string_view>)> set;
+  std::function<std::optional<std::string_view>()> get;
+};
+
+struct KeyPolicies {
+  std::vector<PolicyConfig>* list = nullptr;
+};
+
+using KeyValue = std::variant<KeyText, KeyFlag, KeyNumber<double>, KeyNumber<std::int64_t>,
+                              KeyNumber<std::uint64_t>, KeyWord, KeyPolicies>;
+
+struct ConfigKey {
+  std::string_view path;  ///< "cluster.oom.ramp_s"; ends in the unit, where there is one
+  KeyValue value;
+  std::string_view
+      meaning;  ///< a line; the unit in square brackets where the path does not end in it
+};
+
+/// All keys, bound to the variables of `config`, which must outlive them. Sections and keys come in the
+/// order in which they are written; the keys of a section follow one another.
+std::vector<ConfigKey> config_keys(Config& config);
+
+/// What may stand at a key, for messages and lists: "a whole number from 1 to 5, or null".
+std::string expected_text(const KeyValue& value);
+
+/// The names of what a section holds: keys, and sections within it. "" is the whole configuration.
+std::vector<std::string_view> names_below(std::span<const ConfigKey> keys,
+                                          std::string_view section);
+
+/// What to say of a key that `section` does not have: the nearest one, or one of that name elsewhere.
+std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_view section,
+                                std::string_view name);
+
+/// The policies of a configuration that names none.
+std::span<const std::string_view> default_policy_names();
+
+}  // namespace corun

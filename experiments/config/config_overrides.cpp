@@ -1,0 +1,166 @@
+#include "experiments/config/config_overrides.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "experiments/config/config_keys.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+namespace corun {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+/// The default policies as if a file had listed them, but without a place: nobody gave them.
+YamlNode default_policies_node() {
+  YamlNode list;
+  list.kind = Kind::kSequence;
+  for (const std::string_view name : default_policy_names()) {
+    YamlNode& item = list.children.emplace_back();
+    item.kind = Kind::kScalar;
+    item.text = name;
+  }
+  return list;
+}
+
+/// One step of a key path: a key, or an index into a list.
+struct Step {
+  std::string key;
+  std::optional<std::size_t> index;
+};
+
+/// "policies[0].epsilon" as its steps; empty when it is no path.
+std::vector<Step> parse_path(std::string_view path) {
+  const auto is_name = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-';
+  };
+  std::vector<Step> steps;
+  std::size_t i = 0;
+  while (i < path.size()) {
+    if (path[i] == '[') {
+      std::size_t index = 0;
+      const char* const begin = path.data() + i + 1;
+      const auto [end, error] = std::from_chars(begin, path.data() + path.size(), index);
+      i = static_cast<std::size_t>(end - path.data());
+      if (error != std::errc() || steps.empty() || i >= path.size() || path[i] != ']') return {};
+      ++i;
+      steps.push_back({"", index});
+      continue;
+    }
+    if (!steps.empty() && path[i++] != '.') return {};
+    const std::size_t first = i;
+    while (i < path.size() && is_name(path[i])) ++i;
+    if (i == first) return {};
+    steps.push_back({std::string(path.substr(first, i - first)), std::nullopt});
+  }
+  return steps;
+}
+
+/// Puts `value` where the steps lead, as docs/configuration.md says of --set.
+void set_at(YamlNode& root, const std::vector<Step>& steps, YamlNode value,
+            const std::string& place) {
+  YamlNode* node = &root;
+  std::string path;  // of `node`
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    if (step.index) {
+      if (node->kind != Kind::kSequence) {
+        throw InputError(place, fmt::format("'{}' is {}, expected a list before [{}]", path,
+                                            node->description(), *step.index));
+      }
+      if (*step.index >= node->children.size()) {
+        throw InputError(place, fmt::format("there is no {}[{}], expected an index below {}", path,
+                                            *step.index, node->children.size()));
+      }
+      node = &node->children[*step.index];
+      path += fmt::format("[{}]", *step.index);
+      continue;
+    }
+    // `- fcfs` is short for `- {name: fcfs}`, and has room for parameters only in the long form.
+    if (node->kind == Kind::kScalar && i == 2 && steps[0].key == "policies") {
+      YamlNode name = *node;
+      name.key = "name";
+      name.key_offset = name.offset;
+      node->kind = Kind::kMap;
+      node->children = {std::move(name)};
+    }
+    if (node->kind == Kind::kSequence) {
+      throw InputError(place, fmt::format("'{0}' is a list, expected an index such as {0}[0].{1}",
+                                          path, step.key));
+    }
+    if (node->kind != Kind::kMap) {
+      throw InputError(
+          node->source ? node->place() : place,
+          fmt::format("{}: found {}, expected a map of keys", path, node->description()));
+    }
+    path += (path.empty() ? "" : ".") + step.key;
+    YamlNode* child = node->find(step.key);
+    if (child == nullptr) {
+      const bool fill = path == "policies" && i + 1 < steps.size();
+      YamlNode fresh = fill ? default_policies_node() : YamlNode{};
+      if (!fill) {
+        fresh.kind = Kind::kMap;
+        fresh.source = value.source;
+        fresh.key_offset = value.key_offset;
+      }
+      fresh.key = step.key;
+      child = &node->children.emplace_back(std::move(fresh));
+    }
+    node = child;
+  }
+  value.key = node->key;
+  *node = std::move(value);
+}
+
+}  // namespace
+
+void apply_override(YamlNode& root, const std::string& text) {
+  const std::string place = "--set " + printable(text, kYamlBytesMax);
+  const std::size_t equals = text.find('=');
+  const std::vector<Step> steps = parse_path(std::string_view(text).substr(0, equals));
+  if (equals == std::string::npos || steps.empty()) {
+    throw InputError(place,
+                     "expected KEY.PATH=VALUE such as replications=50 or policies[0].epsilon=0.5");
+  }
+  const std::string_view written = std::string_view(text).substr(equals + 1);
+  const std::size_t content = written.find_first_not_of(" \t\r\n");
+  if (content == std::string_view::npos || written[content] == '#') {
+    throw InputError(place, "found no value, expected KEY.PATH=VALUE; write null for none");
+  }
+  YamlNode value = parse_yaml(written, place, false);
+  if ((value.kind == Kind::kMap && written[content] != '{') ||
+      (value.kind == Kind::kSequence && written[content] != '[')) {
+    throw InputError(place, fmt::format("found {} without brackets, expected a value on one line"
+                                        " such as 5, [a, b] or {{key: value}}",
+                                        value.description()));
+  }
+
+  Config any;
+  const std::vector<ConfigKey> keys = config_keys(any);
+  const std::vector<std::string_view> known = names_below(keys, "");
+  if (std::find(known.begin(), known.end(), steps.front().key) == known.end()) {
+    throw InputError(place, unknown_key_message(keys, "", steps.front().key));
+  }
+  set_at(root, steps, std::move(value), place);
+}
+
+void set_key(YamlNode& root, std::string_view path, YamlNode value, const std::string& place) {
+  const std::vector<Step> steps = parse_path(path);
+  if (steps.empty()) {
+    throw InputError(place, fmt::format("found '{}', expected the path of a key such as "
+                                        "cluster.nodes or policies[0].epsilon",
+                                        printable(path)));
+  }
+  set_at(root, steps, std::move(value), place);
+}
+
+}  // namespace corun

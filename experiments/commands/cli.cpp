@@ -35,7 +35,8 @@ po::options_description common_options(bool configured) {
   add("output,o", po::value<std::string>(), "write the results to this file");
   if (configured) {
     add("set", po::value<std::vector<std::string>>()->composing(),
-        "KEY.PATH=VALUE: override a key of the configuration (repeatable)");
+        "KEY.PATH=VALUE: override a key of the configuration (repeatable); corun list keys shows "
+        "them");
     add("seed", po::value<std::string>(), "the same as --set seed=N");
     add("dump-config", "print the effective configuration, which reproduces the run, and stop");
   }

@@ -10,6 +10,7 @@
 
 #include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
+#include "experiments/config/key_descriptions.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "models/interference/catalog.hpp"
 #include "policies/catalog.hpp"
@@ -122,14 +123,46 @@ std::vector<Row> rows_of(const std::string& what) {
   } else if (what == "experiments") {
     return shipped_experiments();
   } else {
-    constexpr std::array<std::string_view, 5> kKnown{"policies", "models", "traces", "knowledge",
-                                                     "experiments"};
+    constexpr std::array<std::string_view, 6> kKnown{"policies",  "models",      "traces",
+                                                     "knowledge", "experiments", "keys"};
     throw InputError("corun list",
                      what.empty()
-                         ? "what? One of policies, models, traces, knowledge, experiments"
+                         ? "what? One of policies, models, traces, knowledge, experiments, keys"
                          : "no list '" + printable(what) + "': " + did_you_mean(what, kKnown));
   }
   return rows;
+}
+
+/// The keys of a configuration: default and meaning, and on a line of its own what may stand there.
+std::string keys_text(Format format) {
+  const std::vector<KeyDescription> keys = describe_keys();
+  if (format == Format::kJson) {
+    Json json = Json::array();
+    for (const KeyDescription& k : keys) {
+      json.push_back({{"name", k.key},
+                      {"default", k.by_default},
+                      {"value", k.value},
+                      {"description", k.meaning}});
+    }
+    return json.dump(2) + "\n";
+  }
+  std::string text;
+  if (format == Format::kCsv) {
+    text = "name,default,value,description\n";
+    for (const KeyDescription& k : keys) {
+      text += csv_text(k.key) + ',' + csv_text(k.by_default) + ',' + csv_text(k.value) + ',' +
+              csv_text(k.meaning) + '\n';
+    }
+    return text;
+  }
+  constexpr std::size_t kLongest = 16;  // a longer default pushes its own meaning on, no other
+  std::size_t width = 0;
+  for (const KeyDescription& k : keys) width = std::max(width, k.key.size());
+  for (const KeyDescription& k : keys) {
+    text += fmt::format("{:<{}}  {:<{}}  {}\n    {}\n", k.key, width, k.by_default, kLongest,
+                        k.meaning, k.value);
+  }
+  return text;
 }
 
 }  // namespace
@@ -137,8 +170,10 @@ std::vector<Row> rows_of(const std::string& what) {
 int list_command(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "list";
-  command.usage = "corun list policies|models|traces|knowledge|experiments [options]";
-  command.summary = "What there is, one line each; policies with their parameters.";
+  command.usage = "corun list policies|models|traces|knowledge|experiments|keys [options]";
+  command.summary =
+      "What there is, one line each; policies with their parameters, keys of a configuration with\n"
+      "their default and what may stand there.";
   command.examples = "  corun list policies\n  corun list traces --format json\n";
   command.positional = "what";
   command.configured = false;
@@ -146,6 +181,10 @@ int list_command(const std::vector<std::string>& arguments) {
   const auto values = parse_command_line(command, arguments, common);
   if (!values) return kDone;
   const std::string what = values->count("what") ? (*values)["what"].as<std::string>() : "";
+  if (what == "keys") {
+    emit(common, keys_text(common.format));
+    return kDone;
+  }
   const std::vector<Row> rows = rows_of(what);
   std::ostringstream out;
   if (common.format == Format::kJson) {

@@ -36,7 +36,7 @@ constexpr std::array<Command, 8> kCommands{{
     {"trace", "traces of jobs: what is in one, conversion, synthetic ones", corun::trace_command},
     {"live", "the same policies on a real GPU box: profile, measure, run a queue",
      corun::live_command},
-    {"list", "what there is: policies, models, traces, knowledge bases, experiments",
+    {"list", "what there is: policies, models, traces, knowledge bases, experiments, keys",
      corun::list_command},
 }};
 

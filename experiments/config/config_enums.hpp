@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "experiments/config/enum_names.hpp"
+#include "sim/cluster_view.hpp"
+#include "sim/control_loop.hpp"
+#include "sim/simulated_backend.hpp"
+
+/// What a configuration may choose from, and the words for it. The engine's own enums (StartMode,
+/// TickRule, ProfilingMode) have theirs here, too; docs/configuration.md says what each word means.
+namespace corun {
+
+/// workload.order: in which order the jobs of a source arrive.
+enum class QueueOrder : std::uint8_t {
+  kShuffled,  ///< one permutation per seed, the same for all policies
+  kTrace,     ///< as the source has them
+};
+template <>
+struct EnumNames<QueueOrder> {
+  static constexpr std::array kTable{EnumName{QueueOrder::kShuffled, "shuffled"},
+                                     EnumName{QueueOrder::kTrace, "trace"}};
+};
+
+/// workload.profiles: what jobs without a profile get.
+enum class MissingProfiles : std::uint8_t {
+  kNone,  ///< they stay without
+  kJrs,   ///< that of a measured JRS job, drawn by seed and job
+};
+template <>
+struct EnumNames<MissingProfiles> {
+  static constexpr std::array kTable{EnumName{MissingProfiles::kNone, "none"},
+                                     EnumName{MissingProfiles::kJrs, "jrs"}};
+};
+
+/// cluster.sharing: how jobs share a GPU. Files of measurements may name other modes.
+enum class SharingMode : std::uint8_t { kTimeSlicing, kMps };
+template <>
+struct EnumNames<SharingMode> {
+  static constexpr std::array kTable{EnumName{SharingMode::kTimeSlicing, "time-slicing"},
+                                     EnumName{SharingMode::kMps, "mps"}};
+};
+
+/// estimates.duration: what policies are told of run times.
+enum class DurationEstimates : std::uint8_t {
+  kNone,
+  kExact,
+  kLognormal,  ///< true times a log-normal factor of median 1
+};
+template <>
+struct EnumNames<DurationEstimates> {
+  static constexpr std::array kTable{EnumName{DurationEstimates::kNone, "none"},
+                                     EnumName{DurationEstimates::kExact, "exact"},
+                                     EnumName{DurationEstimates::kLognormal, "lognormal"}};
+};
+
+/// control.mode
+enum class ControlMode : std::uint8_t {
+  kEvents,  ///< things happen when they happen
+  kRounds,  ///< at ends of rounds only
+};
+template <>
+struct EnumNames<ControlMode> {
+  static constexpr std::array kTable{EnumName{ControlMode::kEvents, "events"},
+                                     EnumName{ControlMode::kRounds, "rounds"}};
+};
+
+/// control.plan
+enum class PlanMode : std::uint8_t {
+  kOnline,  ///< anew at each pass, with the belief of now
+  kOnce,    ///< the first plan holds
+};
+template <>
+struct EnumNames<PlanMode> {
+  static constexpr std::array kTable{EnumName{PlanMode::kOnline, "online"},
+                                     EnumName{PlanMode::kOnce, "once"}};
+};
+
+/// control.start
+template <>
+struct EnumNames<StartMode> {
+  static constexpr std::array kTable{EnumName{StartMode::kGroup, "group"},
+                                     EnumName{StartMode::kJoin, "join"}};
+};
+
+/// control.tick_rule
+template <>
+struct EnumNames<TickRule> {
+  static constexpr std::array kTable{EnumName{TickRule::kNotice, "notice"},
+                                     EnumName{TickRule::kProgress, "progress"}};
+};
+
+/// profiling.mode
+template <>
+struct EnumNames<ProfilingMode> {
+  static constexpr std::array kTable{
+      EnumName{ProfilingMode::kNone, "none"}, EnumName{ProfilingMode::kEpoch, "epoch"},
+      EnumName{ProfilingMode::kMinute, "minute"}, EnumName{ProfilingMode::kPredictor, "predictor"}};
+};
+
+}  // namespace corun

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/base/summary.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -196,17 +197,6 @@ void add_schedule_group(PaperSchedule& schedule, const std::vector<const PaperSi
   schedule.groups.push_back(std::move(group));
 }
 
-/// Mean that is fed one value at a time.
-struct Mean {
-  double sum = 0;
-  std::size_t count = 0;
-  void add(double value) {
-    sum += value;
-    ++count;
-  }
-  double value() const { return sum / static_cast<double>(count); }
-};
-
 }  // namespace
 
 std::vector<CorunMeasurement> paper_measurements(WorkloadKeys& keys, const PaperFilter& filter) {
@@ -289,7 +279,7 @@ const std::vector<Profile>& jrs_profiles() {
 }
 
 double jrs_resampled_mean_solo_s() {
-  Mean mean;
+  RunningMean mean;
   for (const PaperJob& job : jrs_pool()) mean.add(job.solo_s);
   return mean.value();
 }
@@ -330,10 +320,10 @@ PaperSchedule paper_schedule(std::string_view table) {
 }
 
 PaperReported paper_reported(std::string_view table) {
-  Mean isd_pairs;
-  Mean isd_all;
-  Mean ps_pairs;
-  Mean ps_all;
+  RunningMean isd_pairs;
+  RunningMean isd_all;
+  RunningMean ps_pairs;
+  RunningMean ps_all;
   for (const PaperScheduleGroup& group : paper_schedule(table).groups) {
     const bool is_pair = group.jobs.size() == 2;
     for (const double isd_pct : group.isd_pct_printed) {

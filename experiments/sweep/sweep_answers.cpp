@@ -11,6 +11,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
+#include "sim/base/summary.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -35,19 +36,6 @@ constexpr std::array<JudgedMetric, 21> kJudged = {{
     {Metric::kGpuUtil, false, true},    {Metric::kOom, true, false},
     {Metric::kFailed, true, false},
 }};
-
-/// Mean of what is defined; NaN where nothing is.
-struct Mean {
-  double sum = 0;
-  double count = 0;
-
-  void add(double value) {
-    if (std::isnan(value)) return;
-    sum += value;
-    count += 1;
-  }
-  double get() const { return count > 0 ? sum / count : kNaN; }
-};
 
 /// The sweep as one array: metric of a policy at a point in a replication. Only what all policies
 /// define counts, so that means are over the same replications of the same points.
@@ -93,23 +81,23 @@ class Cube {
     for (std::size_t m = 0; m < kMetricCount; ++m) {
       const auto metric = static_cast<Metric>(m);
       for (std::size_t r = 0; r < replications(); ++r) {
-        std::vector<Mean> mean(policies());
+        std::vector<RunningMean> mean(policies());
         for (std::size_t p = 0; p < points(); ++p) {
           if (!defined(metric, p, r)) continue;
-          for (std::size_t q = 0; q < policies(); ++q) mean[q].add(at(metric, p, q, r));
+          for (std::size_t q = 0; q < policies(); ++q) mean[q].add_if_known(at(metric, p, q, r));
         }
-        for (std::size_t q = 0; q < policies(); ++q) means[q][r][m] = mean[q].get();
+        for (std::size_t q = 0; q < policies(); ++q) means[q][r][m] = mean[q].value();
       }
     }
     return means;
   }
 
   double over_replications(Metric m, std::size_t point, std::size_t policy) const {
-    Mean mean;
+    RunningMean mean;
     for (std::size_t r = 0; r < replications(); ++r) {
-      if (defined(m, point, r)) mean.add(at(m, point, policy, r));
+      if (defined(m, point, r)) mean.add_if_known(at(m, point, policy, r));
     }
-    return mean.get();
+    return mean.value();
   }
 
  private:
@@ -234,28 +222,29 @@ EffectAnswer effect_of(const Cube& cube, Metric metric, const std::vector<std::s
                        std::vector<EffectAnswer::Level> levels, LevelOf level_of,
                        std::uint64_t seed) {
   EffectAnswer answer{metric, "", "", kNaN, std::move(levels)};
-  std::vector<Mean> level_means(answer.levels.size());
-  Mean all;
+  std::vector<RunningMean> level_means(answer.levels.size());
+  RunningMean all;
   double squares = 0;
   std::vector<double> cell_means;
   for (std::size_t p = 0; p < cube.points(); ++p) {
     for (const std::size_t q : of) {
       const double mean = cube.over_replications(metric, p, q);
       cell_means.push_back(mean);
-      all.add(mean);
-      level_means[level_of(p, q)].add(mean);
+      all.add_if_known(mean);
+      level_means[level_of(p, q)].add_if_known(mean);
     }
   }
   for (const double mean : cell_means) {
-    if (!std::isnan(mean)) squares += (mean - all.get()) * (mean - all.get());
+    if (!std::isnan(mean)) squares += (mean - all.value()) * (mean - all.value());
   }
   double between = 0;
   for (std::size_t l = 0; l < answer.levels.size(); ++l) {
     EffectAnswer::Level& level = answer.levels[l];
-    level.mean = level_means[l].get();
-    level.cells = static_cast<std::size_t>(level_means[l].count);
+    level.mean = level_means[l].value();
+    level.cells = level_means[l].count();
     if (level.cells == 0) continue;
-    between += level_means[l].count * (level.mean - all.get()) * (level.mean - all.get());
+    between += static_cast<double>(level_means[l].count()) * (level.mean - all.value()) *
+               (level.mean - all.value());
     const auto beyond = [&](std::size_t other, auto compare) {
       return std::isnan(answer.levels[other].mean) ||
              compare(level.mean, answer.levels[other].mean);
@@ -266,17 +255,17 @@ EffectAnswer effect_of(const Cube& cube, Metric metric, const std::vector<std::s
   if (squares > 0) answer.share = between / squares;
   std::vector<double> differences;
   for (std::size_t r = 0; r < cube.replications(); ++r) {
-    Mean least;
-    Mean most;
+    RunningMean least;
+    RunningMean most;
     for (std::size_t p = 0; p < cube.points(); ++p) {
       if (!cube.defined(metric, p, r)) continue;
       for (const std::size_t q : of) {
         const std::size_t level = level_of(p, q);
-        if (level == answer.least) least.add(cube.at(metric, p, q, r));
-        if (level == answer.most) most.add(cube.at(metric, p, q, r));
+        if (level == answer.least) least.add_if_known(cube.at(metric, p, q, r));
+        if (level == answer.most) most.add_if_known(cube.at(metric, p, q, r));
       }
     }
-    const double difference = most.get() - least.get();
+    const double difference = most.value() - least.value();
     if (!std::isnan(difference)) differences.push_back(difference);
   }
   answer.difference =
@@ -329,9 +318,9 @@ std::vector<FrontAnswer> front_of(std::vector<FrontAnswer> cells,
     std::vector<double> out;
     out.reserve(values.size());
     for (const auto& of_cell : values) {
-      Mean mean;
-      for (const std::uint32_t r : drawn) mean.add(of_cell[r]);
-      out.push_back(mean.get());
+      RunningMean mean;
+      for (const std::uint32_t r : drawn) mean.add_if_known(of_cell[r]);
+      out.push_back(mean.value());
     }
     return out;
   };
@@ -378,17 +367,17 @@ void answer_front(const Cube& cube, const std::vector<std::vector<MetricValues>>
   isd.clear();
   ps.clear();
   for (std::size_t q = 0; q < cube.policies(); ++q) {
-    Mean mean_isd;
-    Mean mean_ps;
+    RunningMean mean_isd;
+    RunningMean mean_ps;
     isd.emplace_back();
     ps.emplace_back();
     for (const MetricValues& values : over_points[q]) {
       isd.back().push_back(at(values, Metric::kIsd));
       ps.back().push_back(at(values, Metric::kPs));
-      mean_isd.add(isd.back().back());
-      mean_ps.add(ps.back().back());
+      mean_isd.add_if_known(isd.back().back());
+      mean_ps.add_if_known(ps.back().back());
     }
-    policies.push_back({kNoPoint, q, mean_isd.get(), mean_ps.get(), 0});
+    policies.push_back({kNoPoint, q, mean_isd.value(), mean_ps.value(), 0});
   }
   answers.policy_front = front_of(policies, isd, ps, seed);
 }
@@ -419,15 +408,15 @@ void answer_differences(const Cube& cube, const Comparison& comparison,
         answer.p = paired_t_test(differences);
         for (std::size_t p = 0; p < cube.points(); ++p) {
           differences.clear();
-          Mean mean;
+          RunningMean mean;
           for (std::size_t r = 0; r < cube.replications(); ++r) {
             const double d =
                 cube.at(metric, p, answer.better, r) - cube.at(metric, p, answer.worse, r);
             if (!std::isnan(d)) differences.push_back(d);
-            mean.add(d);
+            mean.add_if_known(d);
           }
           p_here.push_back(paired_t_test(differences));
-          mean_here.push_back(mean.get());
+          mean_here.push_back(mean.value());
         }
         answers.differences.push_back(answer);
       }

@@ -28,6 +28,8 @@ double standard_error(std::span<const double> x) {
   return std::sqrt(square / (n - 1) / n);
 }
 
+double RunningMean::value() const { return count_ > 0 ? sum_ / static_cast<double>(count_) : kNaN; }
+
 double median(std::vector<double> x) {
   if (x.empty()) return kNaN;
   std::ranges::sort(x);

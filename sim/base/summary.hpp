@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -13,6 +14,25 @@ double mean(std::span<const double> x);
 
 /// sqrt(sum (x - mean)^2 / (n - 1) / n), the standard error of the mean; NaN for fewer than two values.
 double standard_error(std::span<const double> x);
+
+/// A mean that is fed one value at a time.
+class RunningMean {
+ public:
+  void add(double x) {
+    sum_ += x;
+    ++count_;
+  }
+  /// NaN is a value that nobody knows: it counts as none.
+  void add_if_known(double x) {
+    if (!std::isnan(x)) add(x);
+  }
+  std::size_t count() const { return count_; }
+  double value() const;  ///< NaN where nothing was added
+
+ private:
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
 
 /// The middle value, or the midpoint of the two in the middle.
 double median(std::vector<double> x);

@@ -30,6 +30,18 @@ TEST(Summary, OfTooLittleNothingIsKnown) {
   EXPECT_TRUE(std::isnan(standard_error(std::vector<double>{1})));
 }
 
+TEST(Summary, ARunningMeanPassesOverWhatNobodyKnows) {
+  RunningMean mean;
+  EXPECT_TRUE(std::isnan(mean.value()));
+  EXPECT_FALSE(std::signbit(mean.value())) << "printed as nan, not as -nan";
+  mean.add_if_known(std::nan(""));
+  EXPECT_EQ(mean.count(), 0U);
+  mean.add_if_known(1);
+  mean.add(4);
+  EXPECT_EQ(mean.value(), 2.5);
+  EXPECT_EQ(mean.count(), 2U);
+}
+
 /// Selection must find what sorting finds, to the bit, for several quantiles of one sample.
 TEST(Summary, SelectionIsSorting) {
   Rng rng(7, Stream::kBootstrap, 0);

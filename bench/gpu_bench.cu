@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "bench/scored_queue.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/scoring/gpu_scorer.cuh"
 #include "models/scoring/pair_scorer.hpp"
-#include "sim/rng.hpp"
 
 /// Measures batch scoring on the GPU of this machine and prints one JSON object (bench/gpu.sh writes it to
 /// a file): ceilings first, then what the fused top-k search achieves of them, transfers apart, the ratio
@@ -107,45 +107,15 @@ Ceilings measure_ceilings(int processors) {
 
 // ---- what is scored -----------------------------------------------------------------------------
 
-SpeedTable table_of(std::size_t jobs, std::size_t rows) {
-  Rng rng(1, Stream::kTest);
-  SpeedTable table;
-  table.features = {{"gpu_util_pct", FeatureScale::kLinear},
-                    {"mem_alloc_pct", FeatureScale::kLinear},
-                    {"mem_time_pct", FeatureScale::kLinear}};
-  for (std::size_t j = 0; j < jobs; ++j) {
-    table.jobs.push_back(static_cast<WorkloadKey>(j));
-    for (const double most : {100.0, 100.0, 60.0}) table.values.push_back(most * rng.uniform());
-  }
-  for (std::size_t r = 0; r < rows; ++r) {
-    const std::uint32_t a = rng.below(static_cast<std::uint32_t>(jobs));
-    const std::uint32_t b = rng.below(static_cast<std::uint32_t>(jobs));
-    table.rows.push_back({a, b, 0.4 + 0.6 * rng.uniform(), 0.4 + 0.6 * rng.uniform()});
-  }
-  return table;
+using Queue = ScoredQueue;
+
+PairScorer scorer(const Queue& queue, const InterferenceModel& model,
+                  std::shared_ptr<Device> device) {
+  ScoringOptions options;
+  options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  options.device = std::move(device);
+  return {model, queue.jobs, queue.each, queue.solo_s, options};
 }
-
-struct Queue {
-  SpeedTable table;
-  std::vector<PairJob> jobs;
-  std::vector<std::uint32_t> each;
-  std::vector<double> solo_s;
-
-  explicit Queue(std::size_t n) : table(table_of(n, 0)) {
-    Rng rng(2, Stream::kTest);
-    for (std::size_t j = 0; j < n; ++j) {
-      jobs.push_back({static_cast<WorkloadKey>(1'000'000 + j), {table.of(j), 3}});
-      each.push_back(static_cast<std::uint32_t>(j));
-      solo_s.push_back(60 + 10000 * rng.uniform());
-    }
-  }
-  PairScorer scorer(const InterferenceModel& model, std::shared_ptr<Device> device) const {
-    ScoringOptions options;
-    options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    options.device = std::move(device);
-    return {model, jobs, each, solo_s, options};
-  }
-};
 
 /// Double-precision operations as the source writes them, an fma as two, a quotient as one (the hardware
 /// takes about eighteen). The cost of a pair, objective min-slowdown, risk 0: two times in company 2, who is
@@ -219,8 +189,8 @@ struct Whole {
 Whole whole(const InterferenceModel& model, const Queue& queue,
             const std::shared_ptr<Device>& device, int runs) {
   Whole out;
-  const PairScorer on_gpu = queue.scorer(model, device);
-  const PairScorer on_cpu = queue.scorer(model, nullptr);
+  const PairScorer on_gpu = scorer(queue, model, device);
+  const PairScorer on_cpu = scorer(queue, model, nullptr);
   std::vector<Partner> by_gpu, by_cpu;
   by_gpu = on_gpu.top_partners({}, {.k = kPartners});  // what is set up once
   out.gpu_s = wall([&] { by_gpu = on_gpu.top_partners({}, {.k = kPartners}); }, runs);
@@ -229,30 +199,51 @@ Whole whole(const InterferenceModel& model, const Queue& queue,
   return out;
 }
 
-int run(bool only_check) {
-  const std::shared_ptr<Device> device = choose_device("cuda");
-  const auto contention = find_interference_model("contention")->fit(table_of(50, 500), {});
-  const auto gp = find_interference_model("gp")->fit(table_of(50, 500), {});
-  const auto trees = find_interference_model("boosted-trees")->fit(table_of(50, 500), {});
-  const auto means = find_interference_model("cluster-mean")->fit(table_of(50, 500), {});
-  if (only_check) {
-    bool same = true;
-    for (const auto* model : {contention.get(), gp.get(), trees.get(), means.get()}) {
-      same = whole(*model, Queue(300), device, 1).same && same;
-    }
-    std::printf("%s\n", same ? "same bits" : "OTHER BITS");
-    return same ? 0 : 1;
+const char* word(bool value) { return value ? "true" : "false"; }
+
+/// The models that are measured, and whether all that ran on the GPU had the processor's bits.
+struct Report {
+  std::shared_ptr<Device> device = choose_device("cuda");
+  std::unique_ptr<InterferenceModel> contention = fitted("contention");
+  std::unique_ptr<InterferenceModel> gp = fitted("gp");
+  std::unique_ptr<InterferenceModel> trees = fitted("boosted-trees");
+  std::unique_ptr<InterferenceModel> means = fitted("cluster-mean");
+  Ceilings ceilings;
+  bool same = true;
+
+  /// 500 co-runs: 1,000 directed observations.
+  static std::unique_ptr<InterferenceModel> fitted(const char* name) {
+    return find_interference_model(name)->fit(table_of(50, 500), {});
+  }
+  std::vector<std::pair<const char*, const InterferenceModel*>> models() const {
+    return {{"contention", contention.get()},
+            {"gp", gp.get()},
+            {"boosted-trees", trees.get()},
+            {"cluster-mean", means.get()}};
+  }
+  Whole measure(const InterferenceModel& model, const Queue& queue, int runs) {
+    const Whole all = whole(model, queue, device, runs);
+    same = same && all.same;
+    return all;
   }
 
+  void print_machine();
+  void print_contention();
+  void print_gp();
+  void print_others();
+  void print_crossover();
+};
+
+void Report::print_machine() {
   cudaDeviceProp properties;
   check(cudaGetDeviceProperties(&properties, 0), "being asked what it is");
   int driver = 0;
   int runtime = 0;
   check(cudaDriverGetVersion(&driver), "being asked for its driver");
   check(cudaRuntimeGetVersion(&runtime), "being asked for its runtime");
-  const Ceilings ceilings = measure_ceilings(properties.multiProcessorCount);
+  ceilings = measure_ceilings(properties.multiProcessorCount);
   std::printf(
-      "{\n  \"kind\": \"corun gpu bench\",\n  \"gpu\": \"%s\", \"compute\": \"%d.%d\",\n"
+      "  \"kind\": \"corun gpu bench\",\n  \"gpu\": \"%s\", \"compute\": \"%d.%d\",\n"
       "  \"driver\": %d, \"runtime\": %d, \"cpu_threads\": %u, \"cpu_set\": \"%s\",\n",
       properties.name, properties.major, properties.minor, driver, runtime,
       std::thread::hardware_concurrency(), best_lanes().name);
@@ -260,15 +251,15 @@ int run(bool only_check) {
       "  \"ceilings\": {\"flops\": %.4g, \"bytes_per_s\": %.4g, \"to_gpu_bytes_per_s\": %.4g, "
       "\"from_gpu_bytes_per_s\": %.4g},\n",
       ceilings.flops, ceilings.bytes, ceilings.to_gpu, ceilings.from_gpu);
-  bool same = true;
+}
 
+void Report::print_contention() {
   std::printf("  \"contention\": [");
   for (const std::size_t n : {4096, 16384, 65536}) {
     const Queue queue(n);
     const double pairs = static_cast<double>(n) * static_cast<double>(n);
     const double kernel_s = contention_kernel_s(queue, *contention);
-    const Whole all = whole(*contention, queue, device, 3);
-    same = same && all.same;
+    const Whole all = measure(*contention, queue, 3);
     const double flops = pairs * (2 * kContentionFlops + kCostFlops);
     const double bytes = pairs * kContentionBytes;  // from the caches, mostly
     const double moved_s =
@@ -280,58 +271,74 @@ int run(bool only_check) {
         "\"ratio\": %.1f, \"same_bits\": %s}",
         n == 4096 ? "" : ",", n, kPartners, kernel_s, flops, bytes,
         flops / kernel_s / ceilings.flops, bytes / kernel_s / ceilings.bytes, moved_s, all.gpu_s,
-        all.cpu_s, all.cpu_s / all.gpu_s, all.same ? "true" : "false");
+        all.cpu_s, all.cpu_s / all.gpu_s, word(all.same));
     std::fflush(stdout);
   }
   std::printf("\n  ],\n");
+}
 
-  {
-    // 500 co-runs: 1,000 directed observations.
-    const std::size_t n = 16384;
-    const std::size_t rows = 4096;
-    const Queue queue(n);
-    double prepare_s = 0;
-    const double kernel_s = gp_kernel_s(queue, *gp, rows, prepare_s);
-    const auto formula = gp->formula(queue.jobs, queue.each);
-    const double flops = gp_flops(std::get<GpBatch>(formula->jobs)) * rows * rows;
-    const Whole all = whole(*gp, queue, device, 1);
-    same = same && all.same;
-    std::printf(
-        "  \"gp\": {\"n\": %zu, \"observations\": 1000, \"tile\": %zu, \"prepare_s\": %.4g, "
-        "\"kernel_s\": %.4g, \"flops\": %.4g, \"share_of_flops\": %.3f, \"whole_s\": %.4g, "
-        "\"all_cores_s\": %.4g, \"ratio\": %.1f, \"same_bits\": %s},\n",
-        n, rows, prepare_s, kernel_s, flops, flops / kernel_s / ceilings.flops, all.gpu_s,
-        all.cpu_s, all.cpu_s / all.gpu_s, all.same ? "true" : "false");
-    std::fflush(stdout);
-  }
+void Report::print_gp() {
+  const std::size_t n = 16384;
+  const std::size_t rows = 4096;
+  const Queue queue(n);
+  double prepare_s = 0;
+  const double kernel_s = gp_kernel_s(queue, *gp, rows, prepare_s);
+  const auto formula = gp->formula(queue.jobs, queue.each);
+  const double flops = gp_flops(std::get<GpBatch>(formula->jobs)) * rows * rows;
+  const Whole all = measure(*gp, queue, 1);
+  std::printf(
+      "  \"gp\": {\"n\": %zu, \"observations\": 1000, \"tile\": %zu, \"prepare_s\": %.4g, "
+      "\"kernel_s\": %.4g, \"flops\": %.4g, \"share_of_flops\": %.3f, \"whole_s\": %.4g, "
+      "\"all_cores_s\": %.4g, \"ratio\": %.1f, \"same_bits\": %s},\n",
+      n, rows, prepare_s, kernel_s, flops, flops / kernel_s / ceilings.flops, all.gpu_s, all.cpu_s,
+      all.cpu_s / all.gpu_s, word(all.same));
+  std::fflush(stdout);
+}
+
+void Report::print_others() {
   for (const auto& [name, model, n] :
        {std::tuple{"boosted-trees", trees.get(), std::size_t{4096}},
         std::tuple{"cluster-mean", means.get(), std::size_t{16384}}}) {
-    const Whole all = whole(*model, Queue(n), device, 2);
-    same = same && all.same;
+    const Whole all = measure(*model, Queue(n), 2);
     std::printf(
         "  \"%s\": {\"n\": %zu, \"whole_s\": %.4g, \"all_cores_s\": %.4g, \"ratio\": %.1f, "
         "\"same_bits\": %s},\n",
-        name, n, all.gpu_s, all.cpu_s, all.cpu_s / all.gpu_s, all.same ? "true" : "false");
+        name, n, all.gpu_s, all.cpu_s, all.cpu_s / all.gpu_s, word(all.same));
     std::fflush(stdout);
   }
+}
+
+void Report::print_crossover() {
   std::printf("  \"crossover_jobs\": {");
   bool first = true;
-  for (const auto& [name, model] :
-       {std::pair{"contention", contention.get()}, std::pair{"gp", gp.get()},
-        std::pair{"boosted-trees", trees.get()}, std::pair{"cluster-mean", means.get()}}) {
+  for (const auto& [name, model] : models()) {
     std::size_t from = 0;  // 0: never
     for (std::size_t n = 32; n <= 8192 && from == 0; n *= 2) {
-      const Whole all = whole(*model, Queue(n), device, 3);
-      same = same && all.same;
+      const Whole all = measure(*model, Queue(n), 3);
       if (all.gpu_s < all.cpu_s) from = n;
     }
     std::printf("%s\"%s\": %zu", first ? "" : ", ", name, from);
     first = false;
   }
-  std::printf("},\n  \"batch_overhead_s\": %.3g,\n  \"same_bits\": %s\n}\n",
-              device->batch_overhead_s(), same ? "true" : "false");
-  return same ? 0 : 1;
+  std::printf("},\n");
+}
+
+int run(bool only_check) {
+  Report report;
+  if (only_check) {
+    for (const auto& [name, model] : report.models()) report.measure(*model, Queue(300), 1);
+    std::printf("%s\n", report.same ? "same bits" : "OTHER BITS");
+    return report.same ? 0 : 1;
+  }
+  std::printf("{\n");
+  report.print_machine();
+  report.print_contention();
+  report.print_gp();
+  report.print_others();
+  report.print_crossover();
+  std::printf("  \"batch_overhead_s\": %.3g,\n  \"same_bits\": %s\n}\n",
+              report.device->batch_overhead_s(), word(report.same));
+  return report.same ? 0 : 1;
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/scored_queue.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/scoring/cpu_kernels.hpp"
 #include "models/scoring/lanes.hpp"
 #include "models/scoring/pair_scorer.hpp"
-#include "sim/rng.hpp"
 
 /// Batch scoring on the processor: the innermost loop by instruction set against a scalar loop of the
 /// same bits, and whole queues by instruction set and threads. Each step is one pair; see the counter
@@ -26,41 +26,6 @@ namespace {
 
 using namespace corun;
 
-/// Jobs of three features, some of them measured in pairs.
-SpeedTable table_of(std::size_t jobs, std::size_t rows) {
-  Rng rng(1, Stream::kTest);
-  SpeedTable table;
-  table.features = {{"gpu_util_pct", FeatureScale::kLinear},
-                    {"mem_alloc_pct", FeatureScale::kLinear},
-                    {"mem_time_pct", FeatureScale::kLinear}};
-  for (std::size_t j = 0; j < jobs; ++j) {
-    table.jobs.push_back(static_cast<WorkloadKey>(j));
-    for (const double most : {100.0, 100.0, 60.0}) table.values.push_back(most * rng.uniform());
-  }
-  for (std::size_t r = 0; r < rows; ++r) {
-    const std::uint32_t a = rng.below(static_cast<std::uint32_t>(jobs));
-    const std::uint32_t b = rng.below(static_cast<std::uint32_t>(jobs));
-    table.rows.push_back({a, b, 0.4 + 0.6 * rng.uniform(), 0.4 + 0.6 * rng.uniform()});
-  }
-  return table;
-}
-
-struct Queue {
-  SpeedTable table;
-  std::vector<PairJob> jobs;
-  std::vector<std::uint32_t> each;
-  std::vector<double> solo_s;
-
-  explicit Queue(std::size_t n) : table(table_of(n, 0)) {
-    Rng rng(2, Stream::kTest);
-    for (std::size_t j = 0; j < n; ++j) {
-      jobs.push_back({static_cast<WorkloadKey>(1'000'000 + j), {table.of(j), 3}});
-      each.push_back(static_cast<std::uint32_t>(j));
-      solo_s.push_back(60 + 10000 * rng.uniform());
-    }
-  }
-};
-
 const InterferenceModel& model_of(const std::string& name) {
   static std::map<std::string, std::unique_ptr<InterferenceModel>> all;
   auto& model = all[name];
@@ -70,7 +35,7 @@ const InterferenceModel& model_of(const std::string& name) {
 
 /// Costs of 128 x 128 pairs by the contention model, as they lie in the caches.
 void costs(benchmark::State& state, const Lanes& lanes, CostRule rule) {
-  static const Queue queue(1024);
+  static const ScoredQueue queue(1024);
   const auto formula = model_of("contention").formula(queue.jobs, queue.each);
   const auto view = std::get<ContentionJobs>(formula->jobs).view();
   const SoloTimes solo(queue.solo_s);
@@ -94,7 +59,7 @@ void costs(benchmark::State& state, const Lanes& lanes, CostRule rule) {
 /// The 16 cheapest partners of every job of a queue.
 void top_partners(benchmark::State& state, const std::string& model, const Lanes& lanes,
                   int threads, std::size_t jobs) {
-  const Queue queue(jobs);
+  const ScoredQueue queue(jobs);
   ScoringOptions options;
   options.lanes = &lanes;
   options.threads = threads;

@@ -13,6 +13,7 @@
 #include "sim/event_log.hpp"
 #include "sim/job.hpp"
 #include "sim/policy.hpp"
+#include "sim/profiling_mode.hpp"
 #include "sim/waiting_queue.hpp"
 
 /// The only loop: for simulated and live clusters alike.
@@ -38,14 +39,6 @@
 ///   progress        no job is left waiting when nothing will ever happen again, and none is preempted
 ///                   more than 100,000 times
 namespace corun {
-
-/// How long a job is profiled for, and whether that work counts (DESIGN 4.5).
-enum class ProfilingMode : std::uint8_t {
-  kNone,       ///< jobs come with their profile
-  kEpoch,      ///< one epoch of the job, alone on a GPU
-  kMinute,     ///< one minute, alone on a GPU
-  kPredictor,  ///< the profile is predicted: costs nothing
-};
 
 struct ControlOptions {
   StartMode start = StartMode::kGroup;

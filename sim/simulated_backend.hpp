@@ -8,6 +8,7 @@
 #include "sim/event_queue.hpp"
 #include "sim/job.hpp"
 #include "sim/job_slots.hpp"
+#include "sim/tick_rule.hpp"
 #include "sim/world.hpp"
 
 /// The cluster in virtual time.
@@ -27,16 +28,6 @@ struct PreemptionCost {
   Duration save{0};
   Duration restore{0};
   double lost_work = 0;  ///< share of the run's progress that must be done again, 0 to 1
-};
-
-/// What a tick does, in closed form: nothing here goes from tick to tick.
-enum class TickRule : std::uint8_t {
-  kNotice,  ///< work goes on between ticks; a completion is noticed at the first tick after it
-  /// Simulators that loop over ticks (Lucid's among them): at each tick every running job, in order of
-  /// start, ends if it has no work left and else does one tick of work at its speed of then. So whoever
-  /// starts at tick s with work d and keeps the speed v ends at s + ceil(d / v) + 1 ticks. When a job
-  /// ends, those that started before it have had their tick already, those after it have not.
-  kProgress,
 };
 
 struct SimulationOptions {

@@ -5,8 +5,8 @@
 
 #include "experiments/config/enum_names.hpp"
 #include "sim/cluster_view.hpp"
-#include "sim/control_loop.hpp"
-#include "sim/simulated_backend.hpp"
+#include "sim/profiling_mode.hpp"
+#include "sim/tick_rule.hpp"
 
 /// What a configuration may choose from, and the words for it. The engine's own enums (StartMode,
 /// TickRule, ProfilingMode) have theirs here, too; docs/configuration.md says what each word means.

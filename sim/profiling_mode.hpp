@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+namespace corun {
+
+/// How long a job is profiled for, and whether that work counts (DESIGN 4.5).
+enum class ProfilingMode : std::uint8_t {
+  kNone,       ///< jobs come with their profile
+  kEpoch,      ///< one epoch of the job, alone on a GPU
+  kMinute,     ///< one minute, alone on a GPU
+  kPredictor,  ///< the profile is predicted: costs nothing
+};
+
+}  // namespace corun

@@ -8,6 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "experiments/config/config_enums.hpp"
+#include "experiments/config/model_choice.hpp"
+
 /// The configuration of an experiment as typed structs; the defaults are the main job. The keys are
 /// listed in config_keys.hpp and documented in docs/configuration.md; reading and writing is in
 /// config_yaml.hpp. Keys end in their unit. An empty optional is `null` in YAML.
@@ -17,10 +20,10 @@ struct WorkloadConfig {
   std::string source = "jrs-queue";   ///< a name from `corun list traces`
   std::optional<std::string> path;    ///< file, for sources that read one
   std::optional<std::string> labels;  ///< CSV of packing labels by workload, for source lucid
-  std::optional<std::string> order;   ///< shuffled | trace; null: the source's own default
+  std::optional<QueueOrder> order;    ///< null: the source's own default
   std::int64_t jobs = 24;             ///< how many jobs a generated source makes
   std::optional<double> load;         ///< offered work over capacity; null: all jobs at time 0
-  std::string profiles = "none";      ///< none | jrs: what jobs without a profile get
+  MissingProfiles profiles = MissingProfiles::kNone;
 };
 
 struct OomConfig {
@@ -37,35 +40,35 @@ struct ClusterConfig {
   double gpu_speed = 1;                  ///< relative to the trace's reference GPU type
   std::int64_t cpu_milli_per_node = 32000;
   std::int64_t memory_mib_per_node = 131072;
-  std::string sharing = "time-slicing";
+  SharingMode sharing = SharingMode::kTimeSlicing;
   std::optional<std::int64_t> max_jobs_per_gpu;
   std::optional<std::string> virtual_clusters;  ///< CSV of virtual clusters and their nodes
   OomConfig oom;
 };
 
 struct WorldConfig {
-  std::string model = "measured";
-  std::string fallback = "contention";
-  std::optional<std::string> path;  ///< *.corun.csv or a pair table; null: the papers' tables
+  WorldModel model = WorldKind::kMeasured;
+  ModelName fallback{"contention"};  ///< of kMeasured: where nothing was measured
+  std::optional<std::string> path;   ///< *.corun.csv or a pair table; null: the papers' tables
   bool noise = true;
 };
 
 struct BeliefConfig {
-  std::string model = "cluster-mean";  ///< cluster-mean | truth | an interference model
-  std::string initial = "jrs";         ///< a name of `corun list knowledge`, or FILE: a
-                                       ///< knowledge base, *.corun.csv or a pair table
-  double known = 1;                    ///< share of the measured pairs known beforehand
-  std::uint64_t seed = 1;              ///< of the draws of a model's fit, alike in all replications
+  BeliefModel model = BeliefKind::kClusterMean;
+  std::string initial = "jrs";  ///< a name of `corun list knowledge`, or FILE: a
+                                ///< knowledge base, *.corun.csv or a pair table
+  double known = 1;             ///< share of the measured pairs known beforehand
+  std::uint64_t seed = 1;       ///< of the draws of a model's fit, alike in all replications
   std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties that hold for jobs
 };
 
 struct EstimatesConfig {
-  std::string duration = "none";  ///< none | exact | lognormal
-  double sigma = 0.5;             ///< of lognormal, in log units
+  DurationEstimates duration = DurationEstimates::kNone;
+  double sigma = 0.5;  ///< of lognormal, in log units
 };
 
 struct ProfilingConfig {
-  std::string mode = "none";  ///< none | epoch | minute | predictor
+  ProfilingMode mode = ProfilingMode::kNone;
   bool keeps_progress = false;
 };
 
@@ -82,13 +85,13 @@ struct PreemptionConfig {
 };
 
 struct ControlConfig {
-  std::string mode = "events";         ///< events | rounds
-  std::string start = "group";         ///< group | join
-  std::string plan = "online";         ///< online | once
+  ControlMode mode = ControlMode::kEvents;
+  StartMode start = StartMode::kGroup;
+  PlanMode plan = PlanMode::kOnline;
   std::optional<double> round_s;       ///< rounds: length of one; events: passes at multiples of it
   std::optional<double> reallocate_s;  ///< least time between two passes
   std::optional<double> tick_s;
-  std::string tick_rule = "notice";  ///< notice | progress
+  TickRule tick_rule = TickRule::kNotice;
 };
 
 /// Which jobs the figures are of; shares of all jobs, in order of submission.

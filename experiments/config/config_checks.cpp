@@ -25,18 +25,21 @@ void check_rounds(const Config& config) {
                     "or more; Gavel's is 360",
                     config.control.round_s ? fmt::format("{}", *config.control.round_s) : "null"));
   }
-  const auto refuse = [&](const std::string& key, const std::string& found,
+  const auto refuse = [&](const std::string& key, std::string_view found,
                           std::string_view expected) {
     throw InputError(
         config.place(key),
         fmt::format("{}: found {}, expected {} with control.mode: rounds", key, found, expected));
   };
-  if (config.control.start != "group") refuse("control.start", config.control.start, "group");
+  if (config.control.start != StartMode::kGroup) {
+    refuse("control.start", name_of(config.control.start), name_of(StartMode::kGroup));
+  }
   if (config.control.tick_s) {
     refuse("control.tick_s", fmt::format("{}", *config.control.tick_s), "null");
   }
-  if (config.profiling.mode != "none" && config.profiling.mode != "predictor") {
-    refuse("profiling.mode", config.profiling.mode, "none or predictor");
+  if (config.profiling.mode != ProfilingMode::kNone &&
+      config.profiling.mode != ProfilingMode::kPredictor) {
+    refuse("profiling.mode", name_of(config.profiling.mode), "none or predictor");
   }
   if (config.probing.probes > 0) {
     refuse("probing.probes", std::to_string(config.probing.probes), "0");
@@ -62,8 +65,8 @@ void check_together(const Config& config) {
         fmt::format("{}: found {} nodes of {} GPUs, expected at most {} GPUs in all", key,
                     config.cluster.nodes, config.cluster.gpus_per_node, kGpusMax));
   }
-  if (config.control.mode == "rounds") check_rounds(config);
-  if (config.control.tick_rule == "progress" && !config.control.tick_s) {
+  if (config.control.mode == ControlMode::kRounds) check_rounds(config);
+  if (config.control.tick_rule == TickRule::kProgress && !config.control.tick_s) {
     throw InputError(config.place("control.tick_rule"),
                      "control.tick_rule: found progress without ticks, expected control.tick_s "
                      "beside it; set the length of a tick");
@@ -84,11 +87,11 @@ void check_together(const Config& config) {
                       "the queue, found {}",
                       found));
     };
-    if (config.control.start != "group") {
-      refuse(fmt::format("control.start: {}, expected group", config.control.start));
+    if (config.control.start != StartMode::kGroup) {
+      refuse(fmt::format("control.start: {}, expected group", name_of(config.control.start)));
     }
-    if (config.control.plan != "online") {
-      refuse(fmt::format("control.plan: {}, expected online", config.control.plan));
+    if (config.control.plan != PlanMode::kOnline) {
+      refuse(fmt::format("control.plan: {}, expected online", name_of(config.control.plan)));
     }
     if (config.cluster.max_jobs_per_gpu == 1) {
       refuse("cluster.max_jobs_per_gpu: 1, expected 2 or more, or null");

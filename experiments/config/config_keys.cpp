@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "experiments/config/policy_reader.hpp"
-#include "models/interference/catalog.hpp"
 #include "sim/base/text.hpp"
 
 namespace corun {
@@ -37,31 +36,34 @@ KeyNumber<std::uint64_t> seed(Slot<std::uint64_t> slot, std::uint64_t max) {
   return {slot, {0, max}};
 }
 
-KeyWord words(Slot<std::string> slot, Words known) {
-  return {known, slot.may_be_null(),
+template <NamedEnum E>
+KeyWord enum_word(Slot<E> slot) {
+  return {words_of<E>(), slot.may_be_null(),
           [slot](std::optional<std::string_view> word) {
-            slot.set(word ? std::optional<std::string>(*word) : std::nullopt);
+            slot.set(word ? parse_enum<E>(*word).value() : std::optional<E>());
           },
-          [slot, known]() -> std::optional<std::string_view> {
-            const auto word = slot.get();
-            if (!word) return std::nullopt;
-            return *std::find(known.begin(), known.end(), *word);
+          [slot]() -> std::optional<std::string_view> {
+            const std::optional<E> value = slot.get();
+            return value ? std::optional(name_of(*value)) : std::nullopt;
           }};
 }
-
-/// These and the interference models of the catalogue.
-Words models_and(Words names) {
-  for (const InterferenceModelEntry& entry : interference_model_catalog()) {
-    if (std::ranges::find(names, entry.name) == names.end()) names.push_back(entry.name);
-  }
-  return names;
+template <NamedEnum E>
+KeyWord word(E& value) {
+  return enum_word(Slot<E>(value));
+}
+template <NamedEnum E>
+KeyWord word(std::optional<E>& value) {
+  return enum_word(Slot<E>(value));
 }
 
-Words fallback_models() {
-  // What was measured is what the fallback falls back from.
-  Words names = models_and({});
-  std::erase(names, "measured");
-  return names;
+/// A ModelName or a ModelOr.
+template <typename Choice>
+KeyWord model(Choice& choice, Words words) {
+  return {std::move(words), false,
+          [&choice](std::optional<std::string_view> name) {
+            choice = Choice::find(name.value()).value();
+          },
+          [&choice] { return std::optional(choice.text()); }};
 }
 
 void add(KeyList& keys, WorkloadConfig& c) {
@@ -70,13 +72,13 @@ void add(KeyList& keys, WorkloadConfig& c) {
       {"workload.path", text(c.path), "the file, for sources that read one"},
       {"workload.labels", text(c.labels),
        "CSV job,label of packing labels by workload, for source lucid"},
-      {"workload.order", words(c.order, {"shuffled", "trace"}),
+      {"workload.order", word(c.order),
        "shuffled: one permutation of the arrivals per seed; null: the source's own default"},
       {"workload.jobs", whole(c.jobs, {1, 10 * kMillion}),
        "how many jobs a generated source makes"},
       {"workload.load", number(c.load, kFactor),
        "offered work over capacity without sharing, for generated sources; null: all at time 0"},
-      {"workload.profiles", words(c.profiles, {"none", "jrs"}),
+      {"workload.profiles", word(c.profiles),
        "what jobs without a profile get; jrs: that of a measured JRS job, drawn by seed and job"},
   };
   keys.insert(keys.end(), list.begin(), list.end());
@@ -97,7 +99,7 @@ void add(KeyList& keys, ClusterConfig& c) {
        "thousandths of a core that a node offers to policies that place pods"},
       {"cluster.memory_mib_per_node", whole(c.memory_mib_per_node, kPerNode),
        "main memory that a node offers to policies that place pods"},
-      {"cluster.sharing", words(c.sharing, {"time-slicing", "mps"}), "how jobs share a GPU"},
+      {"cluster.sharing", word(c.sharing), "how jobs share a GPU"},
       {"cluster.max_jobs_per_gpu", whole(c.max_jobs_per_gpu, kCount),
        "hard limit of jobs on a GPU; null: as many as the policy says"},
       {"cluster.virtual_clusters", text(c.virtual_clusters),
@@ -112,9 +114,9 @@ void add(KeyList& keys, ClusterConfig& c) {
 
 void add(KeyList& keys, WorldConfig& c) {
   const KeyList list{
-      {"world.model", words(c.model, models_and({"none", "listed-pairs"})),
+      {"world.model", model(c.model, world_model_words()),
        "what co-runs cost; measured: as measured, else by world.fallback; none: nothing"},
-      {"world.fallback", words(c.fallback, fallback_models()),
+      {"world.fallback", model(c.fallback, world_fallback_words()),
        "the model for what was not measured: one of corun list models"},
       {"world.path", text(c.path),
        "*.corun.csv of measurements, or a table of pairs; null: the papers' tables"},
@@ -125,7 +127,7 @@ void add(KeyList& keys, WorldConfig& c) {
 
 void add(KeyList& keys, BeliefConfig& c) {
   const KeyList list{
-      {"belief.model", words(c.model, models_and({"cluster-mean", "truth", "default"})),
+      {"belief.model", model(c.model, belief_model_words()),
        "what policies think co-runs cost; truth: the world's expected costs"},
       {"belief.initial", text(c.initial),
        "what is known beforehand: one of corun list knowledge, or a file"},
@@ -142,10 +144,9 @@ void add(KeyList& keys, BeliefConfig& c) {
 void add(KeyList& keys, EstimatesConfig& estimates, ProfilingConfig& profiling,
          ProbingConfig& probing, PreemptionConfig& preemption) {
   const KeyList list{
-      {"estimates.duration", words(estimates.duration, {"none", "exact", "lognormal"}),
-       "what policies are told of run times"},
+      {"estimates.duration", word(estimates.duration), "what policies are told of run times"},
       {"estimates.sigma", number(estimates.sigma, {0, 10}), "log-standard deviation of lognormal"},
-      {"profiling.mode", words(profiling.mode, {"none", "epoch", "minute", "predictor"}),
+      {"profiling.mode", word(profiling.mode),
        "how jobs get the profile that policies need; epoch and minute: alone on a GPU, first"},
       {"profiling.keeps_progress", flag(profiling.keeps_progress),
        "whether the work of the profiling segment counts"},
@@ -167,11 +168,10 @@ void add(KeyList& keys, EstimatesConfig& estimates, ProfilingConfig& profiling,
 
 void add(KeyList& keys, ControlConfig& c) {
   const KeyList list{
-      {"control.mode", words(c.mode, {"events", "rounds"}),
-       "rounds: things happen at ends of rounds only"},
-      {"control.start", words(c.start, {"group", "join"}),
+      {"control.mode", word(c.mode), "rounds: things happen at ends of rounds only"},
+      {"control.start", word(c.start),
        "join: a waiting job may join a running one; group: only an empty GPU takes jobs"},
-      {"control.plan", words(c.plan, {"online", "once"}),
+      {"control.plan", word(c.plan),
        "online: a new plan at each pass, with the belief of now; once: keep to the first"},
       {"control.round_s", number(c.round_s, kDuration),
        "length of a round; with mode events: scheduling passes only at multiples of it"},
@@ -179,7 +179,7 @@ void add(KeyList& keys, ControlConfig& c) {
        "least time between two scheduling passes"},
       {"control.tick_s", number(c.tick_s, kDuration),
        "the engine's clock ticks at multiples of this"},
-      {"control.tick_rule", words(c.tick_rule, {"notice", "progress"}),
+      {"control.tick_rule", word(c.tick_rule),
        "notice: completions are noticed at ticks; progress: jobs do one tick of work at each"},
   };
   keys.insert(keys.end(), list.begin(), list.end());

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
+
+#include "sim/base/text.hpp"
 
 namespace corun {
 namespace {
@@ -30,6 +31,10 @@ ModelName::ModelName(std::string_view name)
 std::optional<ModelName> ModelName::find(std::string_view name) {
   if (find_interference_model(name) == nullptr) return std::nullopt;
   return ModelName(name);
+}
+
+std::string unknown_model_message(std::string_view name) {
+  return "unknown model '" + printable(name) + "': " + did_you_mean(name, and_models({}));
 }
 
 std::vector<std::string_view> world_model_words() {

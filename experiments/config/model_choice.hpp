@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -30,6 +31,9 @@ class ModelName {
   std::string_view name_;  ///< the catalogue's own, which outlives everything
   const InterferenceModelEntry* entry_;
 };
+
+/// "unknown model 'x': did you mean 'y'? known: ..."
+std::string unknown_model_message(std::string_view name);
 
 /// A value of the enum `Own`, or a model. A word that is both is the enum's.
 template <NamedEnum Own>

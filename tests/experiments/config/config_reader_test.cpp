@@ -148,9 +148,9 @@ TEST(ConfigYaml, ReadsEveryKey) {
   const Config c = parse(kFull);
   EXPECT_EQ(c.workload.source, "csv");
   EXPECT_EQ(c.workload.path, "data/jobs '1' ä.csv");
-  EXPECT_EQ(c.workload.order, "trace");
+  EXPECT_EQ(c.workload.order, QueueOrder::kTrace);
   EXPECT_EQ(c.workload.load, 0.1);
-  EXPECT_EQ(c.workload.profiles, "jrs");
+  EXPECT_EQ(c.workload.profiles, MissingProfiles::kJrs);
   EXPECT_EQ(c.cluster.path, "nodes.csv");
   EXPECT_EQ(c.cluster.nodes, 3);
   EXPECT_EQ(c.cluster.gpu_memory_mib, 40960.5);

@@ -35,6 +35,11 @@ TEST(ModelName, RefusesOthers) {
   }
 }
 
+TEST(ModelName, AnUnknownOneIsAnsweredWithTheNearest) {
+  EXPECT_EQ(unknown_model_message("contension").substr(0, 62),
+            "unknown model 'contension': did you mean 'contention'? known: ");
+}
+
 TEST(ModelName, OutlivesTheTextItWasReadFrom) {
   const ModelName name = [] {
     const std::string text = "contention";

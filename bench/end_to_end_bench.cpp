@@ -38,7 +38,7 @@ Config config_for(const std::string& policy, double load, std::int64_t jobs) {
   config.workload.load = load;
   config.cluster.nodes = kNodes;
   config.cluster.gpus_per_node = kGpusPerNode;
-  config.control.start = "group";
+  config.control.start = corun::StartMode::kGroup;
   config.policies = {PolicyConfig{.name = policy, .label = {}, .settings = {}}};
   return config;
 }

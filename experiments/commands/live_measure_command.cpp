@@ -85,7 +85,7 @@ int measure_and_report(const CommandLine& command, const std::vector<std::string
   options.stop = &stop;
 
   const Nvml nvml = open_nvml(values, {}, config.output);
-  const bool mps = config.config.cluster.sharing == "mps";
+  const bool mps = config.config.cluster.sharing == SharingMode::kMps;
   const GpuRules rules{pairs, mps, values.count("allow-others") != 0};
   const std::size_t gpu = choose_gpus(nvml, config.gpus, rules, config.gpus_place).front();
   std::vector<Company> companies;

@@ -124,7 +124,7 @@ void check_config(const Config& config) {
   const auto refuse = [&](const char* key, const std::string& why) {
     throw InputError(config.place(key), why);
   };
-  if (config.profiling.mode != "none") {
+  if (config.profiling.mode != ProfilingMode::kNone) {
     refuse("profiling.mode",
            "a live queue does not profile on its own: run corun live solo before "
            "and leave it out");
@@ -134,7 +134,7 @@ void check_config(const Config& config) {
            "a command cannot be probed and go on: leave it out, and measure pairs "
            "with corun live corun");
   }
-  if (config.control.mode == "rounds") {
+  if (config.control.mode == ControlMode::kRounds) {
     refuse("control.mode", "rounds need jobs that can be stopped and go on; leave it out");
   }
 }
@@ -184,7 +184,7 @@ std::string coruns_csv(const PolicyResult& result, const Trace& trace, const Liv
     if (!e.together || e.jobs.size() < 2) continue;
     CorunMeasurement m;
     m.gpu_type = gpu_name;
-    m.sharing = config.config.cluster.sharing;
+    m.sharing = name_of(config.config.cluster.sharing);
     m.source = "corun live run, " + result.label;
     for (const JobId id : e.jobs) {
       const JobRecord& r = result.record.jobs[index(id)];
@@ -365,7 +365,7 @@ int run_command(const std::vector<std::string>& arguments) {
   const std::atomic<bool>& stop = interrupted();
 
   const Nvml nvml = open_nvml(values, {}, config.output);
-  const bool mps = config.config.cluster.sharing == "mps";
+  const bool mps = config.config.cluster.sharing == SharingMode::kMps;
   const std::vector<std::size_t> gpus = choose_gpus(
       nvml, config.gpus, {true, mps, values.count("allow-others") != 0}, config.gpus_place);
   const GpuFacts& kind = nvml.gpus()[gpus.front()];
@@ -444,7 +444,7 @@ int run_command(const std::vector<std::string>& arguments) {
   Sharing sharing(session, nvml, gpus, mps);
   ControlOptions control;
   const ControlConfig& wanted = simulated.control;
-  control.start = wanted.start == "join" ? StartMode::kJoin : StartMode::kGroup;
+  control.start = wanted.start;
   control.round = wanted.round_s ? from_seconds(*wanted.round_s) : Duration::zero();
   control.reallocate = wanted.reallocate_s ? from_seconds(*wanted.reallocate_s) : Duration::zero();
   control.oom_retries = experiment.cluster().oom.retries;

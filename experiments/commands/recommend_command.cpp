@@ -198,7 +198,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
 
   Config config = default_config();
   config.replications = 1;
-  config.workload.order = "trace";
+  config.workload.order = QueueOrder::kTrace;
   for (const auto& [key, flag] :
        std::map<std::string, std::string>{{"workload.source", "--queue"},
                                           {"workload.path", "--queue"},

@@ -214,12 +214,14 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   const std::size_t jobs =
       result.replications.empty() ? 0 : result.replications.front().trace->names.size();
   const std::vector<std::string> models = experiment.cluster().models();
-  fmt::print(out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
-             config.workload.source, jobs, experiment.cluster().gpu_count(),
-             fmt::join(models, ", "), config.cluster.sharing, config.control.start,
-             config.world.model,
-             config.world.model == "measured" ? " (else " + config.world.fallback + ")" : "",
-             config.world.noise ? "" : ", no noise", config.belief.model, config.belief.initial);
+  fmt::print(
+      out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
+      config.workload.source, jobs, experiment.cluster().gpu_count(), fmt::join(models, ", "),
+      name_of(config.cluster.sharing), name_of(config.control.start), config.world.model.text(),
+      config.world.model == WorldKind::kMeasured
+          ? fmt::format(" (else {})", config.world.fallback.text())
+          : "",
+      config.world.noise ? "" : ", no noise", config.belief.model.text(), config.belief.initial);
 
   if (config.probing.probes > 0) {
     fmt::print(out, "policies that learn from probes: up to {} probe{} of {:g} s per job{}\n",

@@ -226,7 +226,7 @@ MeasuredSession measure(Session& session, const Nvml& nvml, std::size_t gpu,
   const std::atomic<bool>& stop = options.stop != nullptr ? *options.stop : never;
   MeasuredSession result;
   result.gpu_name = nvml.gpus()[gpu].name;
-  result.sharing = config.config.cluster.sharing;
+  result.sharing = name_of(config.config.cluster.sharing);
   std::filesystem::create_directories(config.output + "/output");
   std::vector<std::optional<double>> demand(config.workloads.size());
 

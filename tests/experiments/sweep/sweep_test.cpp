@@ -468,7 +468,7 @@ TEST(Sweep, WithManyPointsEveryValueIsTriedAndOfManyNumbersTheEnds) {
   for (const std::size_t p : chosen) {
     least = std::min(least, drawn.config_of(p).belief.known);
     greatest = std::max(greatest, drawn.config_of(p).belief.known);
-    fallbacks.insert(drawn.config_of(p).world.fallback);
+    fallbacks.emplace(drawn.config_of(p).world.fallback.text());
   }
   EXPECT_EQ(fallbacks.size(), 2U);
   for (const std::size_t p : all(drawn)) {

@@ -28,6 +28,8 @@ struct PaperFilter {
   bool jrs_schedules = false;       ///< JRS IV to VII: how the queue was run; 36 pairs
   bool jrs_bins = false;            ///< the bins of JRS V and VI; 2 groups
   bool prirect = false;             ///< PriRecT III and IV, without the draft's rows; 32
+
+  bool operator==(const PaperFilter&) const = default;
 };
 
 inline constexpr PaperFilter kJrsKnowledgeBase{true, false, false, false};

@@ -38,17 +38,19 @@ BeliefBuilder::BeliefBuilder(std::shared_ptr<const Config> config, const Cluster
                              bool labels_are_papers, InputFiles& files, MeasurementTables& tables,
                              ScoringOptions scoring)
     : config_(std::move(config)), scoring_(std::move(scoring)) {
-  const std::string& model = config_->belief.model;
+  const BeliefModel& model = config_->belief.model;
   const std::string& initial = config_->belief.initial;
-  if (model == "cluster-mean" || model == "truth") {
+  if (model.model() == nullptr) {
     start_from_clusters(cluster, labels_are_papers, files, tables);
     return;
   }
-  if (initial == "none") refuse_share();
-  if (initial == "jrs" || initial == "prirect" || initial == "none") {
-    start_from_pairs({}, cluster, tables);
+  const KnowledgeEntry* known = find_knowledge(initial);
+  if (known != nullptr && known->measurements) {
+    if (known->measurements == PaperFilter{}) refuse_share();
+    fit(speed_table(paper_measurements(tables.keys(), *known->measurements),
+                    ImputedProfiles::kUnknown));
   } else {
-    start_from_pairs(files.find(initial, config_->place("belief.initial")), cluster, tables);
+    fit(measured_speeds(files.find(initial, config_->place("belief.initial")), cluster, tables));
   }
 }
 
@@ -56,8 +58,8 @@ void BeliefBuilder::refuse_share() const {
   const BeliefConfig& b = config_->belief;
   if (b.known == 1) return;
   throw InputError(config_->place("belief.known"),
-                   "belief.known is a share of measured pairs, and " + b.model + " from " +
-                       printable(b.initial) +
+                   "belief.known is a share of measured pairs, and " + std::string(b.model.text()) +
+                       " from " + printable(b.initial) +
                        " starts from none; leave it out or name a pair table in belief.initial");
 }
 
@@ -77,12 +79,12 @@ void BeliefBuilder::start_from_clusters(const Cluster& cluster, bool labels_are_
     }
     const std::string path = files.find(b.initial, place);
     if (has_pair_header(path)) {
-      if (b.model == "truth") {
+      if (b.model == BeliefKind::kTruth) {
         throw InputError(place,
                          "belief.model truth learns nothing from a table of pairs; leave it out");
       }
       // Clusters of the table's own jobs: the papers' centres hold for their profiles only.
-      start_from_pairs(path, cluster, tables);
+      fit(measured_speeds(path, cluster, tables));
       return;
     }
     refuse_share();
@@ -107,47 +109,38 @@ void BeliefBuilder::start_from_file(const std::string& path, const Cluster& clus
   labels_hold_ = !labels_are_papers;
 }
 
-SpeedTable BeliefBuilder::measured_speeds(const std::optional<std::string>& path,
-                                          const Cluster& cluster, MeasurementTables& tables) {
-  if (path && has_row_per_pair(*path)) {
-    const PairTable& pairs = tables.pairs(*path);
-    for (std::string& sentence :
-         measured_elsewhere(pairs, cluster, "what the belief knows beforehand was measured")) {
-      warnings_.push_back(std::move(sentence));
-    }
-    return pairs.speeds;
+SpeedTable BeliefBuilder::measured_speeds(const std::string& path, const Cluster& cluster,
+                                          MeasurementTables& tables) {
+  if (!has_row_per_pair(path)) {
+    return speed_table(read_corun_csv(path, tables.keys()).measurements, ImputedProfiles::kUnknown);
   }
-  const std::string& initial = config_->belief.initial;
-  std::vector<CorunMeasurement> rows;
-  if (path) {
-    rows = read_corun_csv(*path, tables.keys()).measurements;
-  } else if (initial != "none") {
-    rows = paper_measurements(tables.keys(),
-                              initial == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
+  const PairTable& pairs = tables.pairs(path);
+  for (std::string& sentence :
+       measured_elsewhere(pairs, cluster, "what the belief knows beforehand was measured")) {
+    warnings_.push_back(std::move(sentence));
   }
-  return speed_table(rows, ImputedProfiles::kUnknown);
+  return pairs.speeds;
 }
 
-void BeliefBuilder::start_from_pairs(const std::optional<std::string>& path, const Cluster& cluster,
-                                     MeasurementTables& tables) {
+void BeliefBuilder::fit(SpeedTable table) {
   const BeliefConfig& b = config_->belief;
-  SpeedTable table = measured_speeds(path, cluster, tables);
+  const std::string name(b.model.text());
   if (b.overrides) {
     throw InputError(config_->place("belief.overrides"),
-                     "belief.model " + b.model + " has no clusters to override; leave it out");
+                     "belief.model " + name + " has no clusters to override; leave it out");
   }
-  const InterferenceModelEntry& entry = *find_interference_model(b.model);
-  FitOptions fit;
-  fit.seed = b.seed;
+  const InterferenceModelEntry& entry = *find_interference_model(name);
+  FitOptions options;
+  options.seed = b.seed;
   try {
     if (b.known == 1) {
-      prior_ = ModelBelief::make_prior(std::move(table), entry, fit, scoring_);
+      prior_ = ModelBelief::make_prior(std::move(table), entry, options, scoring_);
     } else {  // fitted in each replication, on what is known there; that it can be is seen now
       constexpr double kFew = 8;
       const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
-      ModelBelief::make_prior(known_pairs(table, share, config_->seed), entry, fit);
+      ModelBelief::make_prior(known_pairs(table, share, config_->seed), entry, options);
       prior_ = std::make_shared<ModelBelief::Prior>(
-          ModelBelief::Prior{std::move(table), nullptr, &entry, fit, scoring_});
+          ModelBelief::Prior{std::move(table), nullptr, &entry, options, scoring_});
     }
   } catch (const std::invalid_argument& e) {
     throw InputError(config_->place("belief.initial"), e.what());
@@ -155,7 +148,7 @@ void BeliefBuilder::start_from_pairs(const std::optional<std::string>& path, con
   initial_knowledge_ = find_knowledge("none")->make();
   if (config_->probing.probes > 0 && prior_->model && !prior_->model->learns()) {
     throw InputError(config_->place("probing.probes"),
-                     "belief.model " + b.model +
+                     "belief.model " + name +
                          " learns by new fits only and would have nothing of a probe when it is "
                          "over; take ensemble, gp, low-rank or measured");
   }

@@ -57,10 +57,10 @@ class BeliefBuilder {
   void start_from_clusters(const Cluster& cluster, bool labels_are_papers, InputFiles& files,
                            MeasurementTables& tables);
   void start_from_file(const std::string& path, const Cluster& cluster, bool labels_are_papers);
-  void start_from_pairs(const std::optional<std::string>& path, const Cluster& cluster,
-                        MeasurementTables& tables);
-  SpeedTable measured_speeds(const std::optional<std::string>& path, const Cluster& cluster,
+  SpeedTable measured_speeds(const std::string& path, const Cluster& cluster,
                              MeasurementTables& tables);
+  /// The model, on what is known beforehand of `table`.
+  void fit(SpeedTable table);
   void refuse_share() const;
   std::unique_ptr<Belief> cluster_belief(const Trace& trace) const;
 

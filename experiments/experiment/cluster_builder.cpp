@@ -134,7 +134,7 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
   } else {
     cluster.spec.nodes.assign(static_cast<std::size_t>(nodes), described_node(c));
   }
-  cluster.spec.sharing = c.sharing;
+  cluster.spec.sharing = name_of(c.sharing);
   if (c.max_jobs_per_gpu) cluster.spec.max_jobs_per_gpu = static_cast<int>(*c.max_jobs_per_gpu);
   cluster.spec.oom = {from_seconds(c.oom.ramp_s), static_cast<int>(c.oom.retries)};
   return cluster;

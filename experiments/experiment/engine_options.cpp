@@ -1,7 +1,6 @@
 #include "experiments/experiment/engine_options.hpp"
 
 #include <optional>
-#include <string>
 
 #include "sim/time.hpp"
 
@@ -19,16 +18,12 @@ std::optional<std::uint64_t> noise_seed(const Config& config, std::uint64_t seed
 
 }  // namespace
 
-bool runs_in_rounds(const Config& config) { return config.control.mode == "rounds"; }
+bool runs_in_rounds(const Config& config) { return config.control.mode == ControlMode::kRounds; }
 
 ControlOptions control_options(const Config& config) {
-  const std::string& profiling = config.profiling.mode;
   ControlOptions options;
-  options.start = config.control.start == "join" ? StartMode::kJoin : StartMode::kGroup;
-  options.profiling = profiling == "epoch"       ? ProfilingMode::kEpoch
-                      : profiling == "minute"    ? ProfilingMode::kMinute
-                      : profiling == "predictor" ? ProfilingMode::kPredictor
-                                                 : ProfilingMode::kNone;
+  options.start = config.control.start;
+  options.profiling = config.profiling.mode;
   if (!runs_in_rounds(config)) options.round = seconds_or_zero(config.control.round_s);
   options.reallocate = seconds_or_zero(config.control.reallocate_s);
   options.oom_retries = static_cast<int>(config.cluster.oom.retries);
@@ -40,14 +35,13 @@ ControlOptions control_options(const Config& config) {
 SimulationOptions simulation_options(const Config& config, std::uint64_t seed) {
   SimulationOptions options;
   options.noise_seed = noise_seed(config, seed);
-  options.profile_epoch = config.profiling.mode == "epoch";
+  options.profile_epoch = config.profiling.mode == ProfilingMode::kEpoch;
   options.profiling_keeps_progress = config.profiling.keeps_progress;
   options.probes_keep_progress = config.probing.keeps_progress;
   options.preemption = {from_seconds(config.preemption.save_s),
                         from_seconds(config.preemption.restore_s), config.preemption.lost_work};
   options.tick = seconds_or_zero(config.control.tick_s);
-  options.tick_rule =
-      config.control.tick_rule == "progress" ? TickRule::kProgress : TickRule::kNotice;
+  options.tick_rule = config.control.tick_rule;
   return options;
 }
 

@@ -111,7 +111,7 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuil
   std::vector<std::string> warnings;
   if (trace.imputed_profiles > 0) {
     const char* stands_in =
-        config.workload.profiles == "jrs"
+        config.workload.profiles == MissingProfiles::kJrs
             ? " jobs have no profile of their own (imputed): one of a measured JRS job, drawn by "
               "seed and job, stands in (workload.profiles: jrs)"
         : beliefs.labels_hold() ? " jobs have no published profile: their cluster's centre stands "

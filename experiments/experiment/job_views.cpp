@@ -10,8 +10,8 @@ JobView job_view(const EstimatesConfig& estimates, std::uint64_t seed, const Tra
                  JobId id) {
   const JobSpec& job = trace.workload.jobs[index(id)];
   JobView view = face_of(id, job);
-  if (estimates.duration == "exact") view.estimate = job.work;
-  if (estimates.duration == "lognormal") {
+  if (estimates.duration == DurationEstimates::kExact) view.estimate = job.work;
+  if (estimates.duration == DurationEstimates::kLognormal) {
     Rng rng(seed, Stream::kEstimates, index(id));
     view.estimate = from_seconds(to_seconds(job.work) * std::exp(estimates.sigma * rng.normal()));
   }

@@ -60,15 +60,15 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
     instance.config = p;
     instance.key = "policies[" + std::to_string(i) + "]";
     instance.place = config.place(instance.key);
-    if (instance.entry->needs_estimates && config.estimates.duration == "none") {
+    if (instance.entry->needs_estimates && config.estimates.duration == DurationEstimates::kNone) {
       throw InputError(instance.place,
                        "policy '" + p.name +
                            "' goes by estimates of run time, found "
                            "estimates.duration: none; set it to exact or lognormal");
     }
-    instance.granted_truth =
-        instance.entry->needs == PolicyNeeds::kTruth ||
-        (instance.entry->needs == PolicyNeeds::kBelief && config.belief.model == "truth");
+    instance.granted_truth = instance.entry->needs == PolicyNeeds::kTruth ||
+                             (instance.entry->needs == PolicyNeeds::kBelief &&
+                              config.belief.model == BeliefKind::kTruth);
     instance.label = p.label.value_or(p.name);
     if (times[instance.label] > 1) {
       instance.label += "#" + std::to_string(++number[instance.label]);

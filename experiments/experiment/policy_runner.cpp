@@ -61,7 +61,7 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
   const Trace& trace = shared.trace;
   PolicyContext context{
       parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters()), nullptr,
-      shared.seed, config_.control.plan == "once", stop};
+      shared.seed, config_.control.plan == PlanMode::kOnce, stop};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, config_.cluster.gpu_speed), config_.world.noise);

@@ -158,7 +158,7 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
 
 std::shared_ptr<const Trace> WorkloadSource::jobs(std::size_t replication) const {
   const WorkloadConfig& w = config_->workload;
-  const bool draws = w.profiles == "jrs";
+  const bool draws = w.profiles == MissingProfiles::kJrs;
   if (given_ && !draws) return given_;
   const std::uint64_t seed = seed_of(*config_, replication);
   Trace trace;
@@ -183,8 +183,8 @@ std::shared_ptr<const Trace> WorkloadSource::jobs(std::size_t replication) const
 }
 
 bool WorkloadSource::shuffles(const Trace& jobs) const {
-  const std::optional<std::string>& order = config_->workload.order;
-  return order ? *order == "shuffled" : jobs.shuffled_by_default;
+  const std::optional<QueueOrder>& order = config_->workload.order;
+  return order ? *order == QueueOrder::kShuffled : jobs.shuffled_by_default;
 }
 
 std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) const {

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "experiments/config/gpu_types.hpp"
 #include "experiments/experiment/job_features.hpp"
-#include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/lucid_pairs.hpp"
@@ -59,14 +56,15 @@ MeasuredTable measured_table(const WorldMeasurements& read, const SpeedTable& sp
 WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
                            MeasurementTables& tables) {
   const WorldConfig& w = config.world;
-  if (w.model == "none" || w.model == "listed-pairs") {
+  if (w.model == WorldKind::kNone || w.model == WorldKind::kListedPairs) {
     list_pairs(config, files, tables);
     return;
   }
   const WorldMeasurements read = read_measurements(config, files, tables);
   const SpeedTable speeds = read.speeds();
   fit(config, speeds);
-  MeasuredTable groups = w.model == "measured" ? measured_table(read, speeds) : MeasuredTable();
+  MeasuredTable groups =
+      w.model == WorldKind::kMeasured ? measured_table(read, speeds) : MeasuredTable();
   if (read.rates != nullptr) {
     const std::vector<WorkloadKey>& jobs = read.pairs->speeds.jobs;
     for (const auto& [a, b] : read.rates->misfits) groups.add_misfit(jobs[a], jobs[b]);
@@ -86,7 +84,7 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
 void WorldBuilder::list_pairs(const Config& config, InputFiles& files, MeasurementTables& tables) {
   const WorldConfig& w = config.world;
   auto listed = std::make_shared<ListedPairs>();
-  if (w.model == "listed-pairs") {
+  if (w.model == WorldKind::kListedPairs) {
     if (!w.path) {
       throw InputError(config.place("world.model"),
                        "the world listed-pairs reads a file: set world.path");
@@ -103,25 +101,17 @@ void WorldBuilder::list_pairs(const Config& config, InputFiles& files, Measureme
 
 void WorldBuilder::fit(const Config& config, const SpeedTable& table) {
   const WorldConfig& w = config.world;
-  const bool measured = w.model == "measured";
-  const std::string& name = measured ? w.fallback : w.model;
-  const InterferenceModelEntry* entry = find_interference_model(name);
-  if (entry == nullptr) {
-    std::vector<std::string_view> known;
-    for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
-    throw InputError(config.place(measured ? "world.fallback" : "world.model"),
-                     "unknown model '" + printable(name) + "': " + did_you_mean(name, known));
-  }
+  const ModelName& model = w.model == WorldKind::kMeasured ? w.fallback : *w.model.model();
   try {
-    model_ = entry->fit(table, FitOptions{});
+    model_ = model.entry().fit(table, FitOptions{});
   } catch (const std::invalid_argument& e) {
     throw InputError(config.place("world.path"),
                      std::string(e.what()) + "; take another model or other measurements");
   }
   constexpr std::size_t kFew = 20;
   if (w.path && table.rows.size() < kFew) {
-    warnings_.push_back("the model " + name + " is fitted on " + std::to_string(table.rows.size()) +
-                        " pairs of " + *w.path +
+    warnings_.push_back("the model " + std::string(model.text()) + " is fitted on " +
+                        std::to_string(table.rows.size()) + " pairs of " + *w.path +
                         ": too few to trust it where nothing was "
                         "measured (corun model eval --pairs FILE says how far off it is)");
   }

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "traces/paper_workloads.hpp"
-
 namespace corun {
 
 namespace {
@@ -17,16 +15,16 @@ constexpr std::array<KnowledgeEntry, 4> kCatalog{{
     {"jrs",
      "the 46 pairs of JRS Tables II and III by printed cluster; other profiles go to the best "
      "optimum's",
-     [] { return of_tables(kJrsKnowledgeBase, paper_clusters()); }},
+     [] { return of_tables(kJrsKnowledgeBase, paper_clusters()); }, kJrsKnowledgeBase},
     {"prirect",
      "the 32 pairs of PriRecT Tables III and IV by printed cluster; other profiles as in jrs",
-     [] { return of_tables(kPrirectKnowledgeBase, paper_clusters()); }},
+     [] { return of_tables(kPrirectKnowledgeBase, paper_clusters()); }, kPrirectKnowledgeBase},
     {"prirect-paper",
      "PriRecT's pairs with the clusters as printed: labels of one k-means solution, distances of "
      "another",
      [] { return of_tables(kPrirectKnowledgeBase, printed_clusters()); }},
-    {"none", "clusters, but no co-run observed yet",
-     [] { return KnowledgeBase(paper_clusters()); }},
+    {"none", "clusters, but no co-run observed yet", [] { return KnowledgeBase(paper_clusters()); },
+     PaperFilter{}},
 }};
 
 }  // namespace

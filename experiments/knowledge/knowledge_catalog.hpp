@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "models/knowledge/knowledge_base.hpp"
+#include "traces/paper_workloads.hpp"
 
 /// The knowledge bases that come with corun, by the name that `belief.initial` and `--kb` take.
 namespace corun {
@@ -12,6 +14,9 @@ struct KnowledgeEntry {
   std::string_view name;
   std::string_view description;
   KnowledgeBase (*make)();
+  /// The co-runs behind it, for beliefs that know jobs one by one; nothing where only its clusters
+  /// tell it from another.
+  std::optional<PaperFilter> measurements = {};
 };
 
 /// In the order of `corun list knowledge`.

@@ -1,0 +1,32 @@
+#include "experiments/inputs/queue_file.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "traces/csv_reader.hpp"
+#include "traces/job_csv.hpp"
+#include "traces/profile_csv.hpp"
+
+namespace corun {
+
+Trace read_queue(const std::string& path) {
+  WorkloadKeys keys;
+  const std::vector<std::string> header = CsvReader(path, {}, {.ignore_unknown = true}).header();
+  if (std::find(header.begin(), header.end(), "solo_s") != header.end()) {
+    return read_job_csv(path, keys);
+  }
+  const ProfileTable table = read_profile_csv(path);
+  Trace trace;
+  trace.source = path;
+  for (std::size_t i = 0; i < table.jobs.size(); ++i) {
+    JobSpec job;
+    job.work = std::chrono::seconds(1);
+    job.profile = table.profiles[i];
+    add_job(trace, job, table.jobs[i], kUnknownWorkload, kUnknownCluster, kUnknownUncertainty);
+  }
+  order_arrivals(trace);
+  return trace;
+}
+
+}  // namespace corun

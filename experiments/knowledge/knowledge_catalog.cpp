@@ -1,6 +1,11 @@
 #include "experiments/knowledge/knowledge_catalog.hpp"
 
 #include <array>
+#include <filesystem>
+#include <vector>
+
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
 
 namespace corun {
 
@@ -36,6 +41,20 @@ const KnowledgeEntry* find_knowledge(std::string_view name) {
     if (entry.name == name) return &entry;
   }
   return nullptr;
+}
+
+KnowledgeFile open_knowledge(const std::string& name_or_path, const std::string& place) {
+  if (const KnowledgeEntry* entry = find_knowledge(name_or_path)) {
+    return {entry->make(), std::string(entry->description), {}};
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(name_or_path, error)) {
+    std::vector<std::string_view> known;
+    for (const KnowledgeEntry& e : kCatalog) known.push_back(e.name);
+    throw InputError(place, "no file and no knowledge base '" + printable(name_or_path) +
+                                "': " + did_you_mean(name_or_path, known));
+  }
+  return read_knowledge_file(name_or_path);
 }
 
 }  // namespace corun

@@ -2,8 +2,10 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "experiments/knowledge/knowledge_file.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 #include "traces/paper_workloads.hpp"
 
@@ -24,5 +26,9 @@ std::span<const KnowledgeEntry> knowledge_catalog();
 
 /// nullptr when there is none of that name.
 const KnowledgeEntry* find_knowledge(std::string_view name);
+
+/// The one of that name, else the file of that path. InputError that begins with `place` where there is
+/// neither, and as read_knowledge_file().
+KnowledgeFile open_knowledge(const std::string& name_or_path, const std::string& place);
 
 }  // namespace corun

@@ -8,6 +8,7 @@
 
 #include "experiments/base/json.hpp"
 #include "experiments/charts/svg_chart.hpp"
+#include "sim/base/text.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
@@ -126,6 +127,30 @@ nlohmann::ordered_json knowledge_json(const KnowledgeBase& kb) {
   json["pairs"] = kb.pairs_observed();
   json["isd"] = to_json(ranked_isd(kb));
   json["ps"] = to_json(ranked_ps(kb));
+  return json;
+}
+
+std::string knowledge_file_table(const KnowledgeFile& file) {
+  std::string out = file.about.empty() ? "" : printable(file.about, 200) + "\n";
+  out += knowledge_table(file.kb);
+  if (!file.sources.empty()) out += "\nlearnt from\n";
+  for (const KnowledgeSource& s : file.sources) {
+    out +=
+        fmt::format("  {}: {} pairs on {}\n", printable(s.name), s.pairs, printable(s.measured_on));
+  }
+  return out;
+}
+
+nlohmann::ordered_json knowledge_file_json(const KnowledgeFile& file) {
+  Json json = knowledge_json(file.kb);
+  json["about"] = file.about;
+  json["sources"] = Json::array();
+  for (const KnowledgeSource& s : file.sources) {
+    json["sources"].push_back({{"name", s.name},
+                               {"sha256", s.sha256},
+                               {"pairs", s.pairs},
+                               {"measured_on", s.measured_on}});
+  }
   return json;
 }
 

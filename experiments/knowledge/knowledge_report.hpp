@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/knowledge/knowledge_file.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 
 /// What a knowledge base knows, for people and programs: the numbers behind PriRecT fig. 5 and 6 (box
@@ -26,6 +27,9 @@ std::vector<ClusterPairKnowledge> ranked_ps(const KnowledgeBase& kb);
 
 std::string knowledge_table(const KnowledgeBase& kb);
 nlohmann::ordered_json knowledge_json(const KnowledgeBase& kb);
+/// The same with what the file says of itself: what it is about, and what it has learnt from.
+std::string knowledge_file_table(const KnowledgeFile& file);
+nlohmann::ordered_json knowledge_file_json(const KnowledgeFile& file);
 /// metric,cluster,partner,count,mean,variance,min,q1,median,q3,max,lo,hi,rank
 std::string knowledge_csv(const KnowledgeBase& kb);
 /// Box plots of ISD by ordered, PS by unordered pair of clusters, as SVG.

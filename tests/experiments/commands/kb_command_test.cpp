@@ -11,9 +11,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/knowledge/kb_pipeline.hpp"
+#include "experiments/knowledge/corun_learning.hpp"
 #include "experiments/knowledge/knowledge_file.hpp"
-#include "experiments/studies/kb_evaluation.hpp"
+#include "experiments/knowledge/profile_clustering.hpp"
+#include "experiments/studies/cluster_variants.hpp"
+#include "experiments/studies/leave_one_pair_out.hpp"
+#include "experiments/studies/paper_groups.hpp"
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/public_data.hpp"

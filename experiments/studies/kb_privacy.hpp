@@ -1,0 +1,13 @@
+#pragma once
+
+#include "experiments/studies/study_section.hpp"
+#include "traces/profile_csv.hpp"
+
+/// `corun kb eval privacy`: how well the model behind a profile is guessed from the three features that
+/// the papers call private.
+namespace corun {
+
+/// InputError, naming the table, for fewer than two usable profiles and for one without a model.
+StudySection privacy_section(const ProfileTable& profiles);
+
+}  // namespace corun

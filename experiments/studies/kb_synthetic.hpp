@@ -1,0 +1,13 @@
+#pragma once
+
+#include "experiments/studies/study_section.hpp"
+#include "traces/profile_csv.hpp"
+
+/// `corun kb eval synthetic`: the blind test of synthetic profiles (PriRecT Table II and fig. 3, JRS
+/// fig. 2).
+namespace corun {
+
+/// InputError when the table lacks a point of the authors' recipes.
+StudySection synthetic_section(const ProfileTable& profiles);
+
+}  // namespace corun

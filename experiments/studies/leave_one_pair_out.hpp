@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "experiments/statistics/bootstrap.hpp"
+#include "models/knowledge/knowledge_base.hpp"
+
+/// How well the means of a knowledge base predict a pair that it has not seen.
+namespace corun {
+
+/// Each pair left out in turn and predicted from the others. Jobs recur in several pairs: this says
+/// nothing of jobs never seen.
+struct LeaveOneOut {
+  std::size_t pairs = 0;
+  double mae_isd = 0;          ///< of the cluster means [fraction]
+  double mae_isd_overall = 0;  ///< of the mean over all pairs
+  double mae_ps = 0;
+  double mae_ps_overall = 0;
+  /// mae_isd_overall - mae_isd with its 95 % bootstrap interval over co-runs: above 0 the cluster means
+  /// are better.
+  Interval gain;
+  std::size_t intervals_isd = 0;  ///< ISDs for which there is a 90 % interval
+  std::size_t isd_below = 0;      ///< of these, outside on either side
+  std::size_t isd_above = 0;
+  std::size_t intervals_ps = 0;
+  std::size_t ps_below = 0;
+  std::size_t ps_above = 0;
+  double covered_isd() const { return covered(intervals_isd, isd_below + isd_above); }
+  double covered_ps() const { return covered(intervals_ps, ps_below + ps_above); }
+
+ private:
+  static double covered(std::size_t all, std::size_t outside) {
+    return all == 0 ? 0 : 1 - static_cast<double>(outside) / static_cast<double>(all);
+  }
+};
+
+LeaveOneOut leave_one_pair_out(std::span<const CorunMeasurement> rows, const Clusters& clusters,
+                               Labels labels);
+
+}  // namespace corun

@@ -1,17 +1,18 @@
-#include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <sstream>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/json.hpp"
+#include "experiments/base/text_table.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/key_descriptions.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
+#include "experiments/studies/shipped_experiments.hpp"
 #include "models/interference/catalog.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
@@ -19,6 +20,7 @@
 #include "traces/catalog.hpp"
 #include "traces/csv_reader.hpp"
 
+/// `corun list`: what there is of policies, models, traces, knowledge bases and experiments.
 namespace corun {
 
 namespace {
@@ -46,89 +48,25 @@ std::string fallback_text(const ParameterValue& value) {
       value);
 }
 
-/// The first sentence of the comment that opens a file, on one line.
-std::string first_sentence(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string text;
-  for (std::string line; std::getline(file, line) && line.starts_with('#');) {
-    line.erase(0, line.find_first_not_of("# "));
-    if (line.empty()) break;
-    text += (text.empty() ? "" : " ") + line;
-    const auto end = text.find(". ");
-    if (end != std::string::npos) return text.substr(0, end + 1);
-    if (text.back() == '.') break;
-  }
-  return text;
-}
-
-/// Whether a configuration is one of `corun live`, which `corun replay` refuses.
-bool is_live(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("live:") || line.starts_with("workloads:")) return true;
-  }
-  return false;
-}
-
-/// The experiments that come with corun, called by the path to give to `corun replay`, or to
-/// `corun live run` where the description says so: those under the working directory, else those of
-/// the checkout that the program was built in. The description is the first sentence of their comment.
-std::vector<Row> shipped_experiments() {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::path root = "experiments";
-  if (!fs::is_directory(root, error)) {
-    root = fs::read_symlink("/proc/self/exe", error).parent_path() / "../../experiments";
-    root = root.lexically_normal();
-  }
+std::vector<Row> policy_rows() {
   std::vector<Row> rows;
-  for (auto at = fs::recursive_directory_iterator(root, error);
-       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (at->path().extension() != ".yaml") continue;
-    rows.push_back({at->path().string(),
-                    (is_live(at->path()) ? "[corun live run] " : "") + first_sentence(at->path()),
-                    {}});
-  }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
-  if (rows.empty()) {
-    throw InputError("corun list experiments",
-                     "none found in experiments/; run it in the checkout");
+  for (const PolicyEntry& e : policy_catalog()) {
+    Row row{std::string(e.name), std::string(e.description), {}};
+    for (const ParameterSpec& p : e.parameters) {
+      row.parameters.emplace_back(
+          p.name, fmt::format("{} (default {})", p.description, fallback_text(p.fallback)));
+    }
+    rows.push_back(std::move(row));
   }
   return rows;
 }
 
-std::vector<Row> rows_of(const std::string& what) {
+/// Of a catalogue whose entries have a name and a description.
+template <typename Catalog>
+std::vector<Row> rows_of(const Catalog& catalog) {
   std::vector<Row> rows;
-  if (what == "policies") {
-    for (const PolicyEntry& e : policy_catalog()) {
-      Row row{std::string(e.name), std::string(e.description), {}};
-      for (const ParameterSpec& p : e.parameters) {
-        row.parameters.emplace_back(
-            p.name, fmt::format("{} (default {})", p.description, fallback_text(p.fallback)));
-      }
-      rows.push_back(std::move(row));
-    }
-  } else if (what == "models") {
-    for (const InterferenceModelEntry& e : interference_model_catalog()) {
-      rows.push_back({std::string(e.name), std::string(e.description), {}});
-    }
-  } else if (what == "traces") {
-    for (const TraceEntry& e : trace_catalog()) {
-      rows.push_back({std::string(e.name), std::string(e.description), {}});
-    }
-  } else if (what == "knowledge") {
-    for (const KnowledgeEntry& e : knowledge_catalog()) {
-      rows.push_back({std::string(e.name), std::string(e.description), {}});
-    }
-  } else if (what == "experiments") {
-    return shipped_experiments();
-  } else {
-    constexpr std::array<std::string_view, 6> kKnown{"policies",  "models",      "traces",
-                                                     "knowledge", "experiments", "keys"};
-    throw InputError("corun list",
-                     what.empty()
-                         ? "what? One of policies, models, traces, knowledge, experiments, keys"
-                         : "no list '" + printable(what) + "': " + did_you_mean(what, kKnown));
+  for (const auto& e : catalog) {
+    rows.push_back({std::string(e.name), std::string(e.description), {}});
   }
   return rows;
 }
@@ -165,6 +103,58 @@ std::string keys_text(Format format) {
   return text;
 }
 
+std::vector<Row> experiment_rows() {
+  std::vector<Row> rows;
+  for (ShippedExperiment& e : shipped_experiments()) {
+    rows.push_back({std::move(e.path), std::move(e.description), {}});
+  }
+  return rows;
+}
+
+std::vector<Row> rows_called(const std::string& what) {
+  if (what == "policies") return policy_rows();
+  if (what == "models") return rows_of(interference_model_catalog());
+  if (what == "traces") return rows_of(trace_catalog());
+  if (what == "knowledge") return rows_of(knowledge_catalog());
+  if (what == "experiments") return experiment_rows();
+  constexpr std::array<std::string_view, 6> kKnown{"policies",  "models",      "traces",
+                                                   "knowledge", "experiments", "keys"};
+  throw InputError("corun list",
+                   what.empty()
+                       ? fmt::format("what? One of {}", fmt::join(kKnown, ", "))
+                       : "no list '" + printable(what) + "': " + did_you_mean(what, kKnown));
+}
+
+std::string table_of(const std::vector<Row>& rows) {
+  TextTable table({TextTable::Align::kLeft});
+  for (const Row& r : rows) {
+    table.add({r.name, r.description});
+    for (const auto& [name, text] : r.parameters) {
+      table.add_line(fmt::format("    {}: {}", name, text));
+    }
+  }
+  return table.text();
+}
+
+Json json_of(const std::vector<Row>& rows, bool with_parameters) {
+  Json json = Json::array();
+  for (const Row& r : rows) {
+    Json entry{{"name", r.name}, {"description", r.description}};
+    if (with_parameters) {
+      entry["parameters"] = Json::object();
+      for (const auto& [name, text] : r.parameters) entry["parameters"][name] = text;
+    }
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+std::string csv_of(const std::vector<Row>& rows) {
+  std::string out = "name,description\n";
+  for (const Row& r : rows) out += csv_text(r.name) + "," + csv_text(r.description) + "\n";
+  return out;
+}
+
 }  // namespace
 
 int list_command(const std::vector<std::string>& arguments) {
@@ -185,33 +175,10 @@ int list_command(const std::vector<std::string>& arguments) {
     emit(common, keys_text(common.format));
     return kDone;
   }
-  const std::vector<Row> rows = rows_of(what);
-  std::ostringstream out;
-  if (common.format == Format::kJson) {
-    Json json = Json::array();
-    for (const Row& r : rows) {
-      Json entry{{"name", r.name}, {"description", r.description}};
-      if (what == "policies") {
-        entry["parameters"] = Json::object();
-        for (const auto& [name, text] : r.parameters) entry["parameters"][name] = text;
-      }
-      json.push_back(std::move(entry));
-    }
-    out << json.dump(2) << "\n";
-  } else if (common.format == Format::kCsv) {
-    out << "name,description\n";
-    for (const Row& r : rows) out << csv_text(r.name) << ',' << csv_text(r.description) << '\n';
-  } else {
-    std::size_t width = 0;
-    for (const Row& r : rows) width = std::max(width, r.name.size());
-    for (const Row& r : rows) {
-      out << fmt::format("{:<{}}  {}\n", r.name, width, r.description);
-      for (const auto& [name, text] : r.parameters) {
-        out << fmt::format("    {}: {}\n", name, text);
-      }
-    }
-  }
-  emit(common, out.str());
+  const std::vector<Row> rows = rows_called(what);
+  emit(common, common.format == Format::kJson  ? json_of(rows, what == "policies").dump(2) + "\n"
+               : common.format == Format::kCsv ? csv_of(rows)
+                                               : table_of(rows));
   return kDone;
 }
 

@@ -2,6 +2,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/json.hpp"
+#include "experiments/commands/cli.hpp"
 #include "experiments/commands/kb_commands.hpp"
 #include "experiments/knowledge/cluster_assignment.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "experiments/commands/kb_commands.hpp"
+#include "experiments/commands/kb_files.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/knowledge/corun_learning.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"

@@ -5,24 +5,13 @@
 #include <vector>
 
 #include "experiments/commands/cli.hpp"
-#include "traces/pair_table.hpp"
 
-/// The commands of `corun model`, each in a file of its own, and what they share.
+/// The commands of `corun model`, each in a file of its own.
 namespace corun {
 
 int model_fit_command(const std::vector<std::string>& arguments);
 int model_predict_command(const std::vector<std::string>& arguments);
 int model_eval_command(const std::vector<std::string>& arguments);
-
-/// Tables of pairs, one after the other; "papers" are those of the papers.
-PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
-                           WorkloadKeys& keys);
-
-/// --out, or --output, which is the same flag by the name that all commands have; a file that can be
-/// written. InputError that begins with `command` where there is neither; `example` is what to give.
-std::string model_output_option(const boost::program_options::variables_map& values,
-                                const CommonOptions& common, const std::string& command,
-                                const std::string& example);
 
 /// `corun model eval --split ...`: cross-validation over tables of pairs.
 struct CrossValidation {

@@ -1,16 +1,14 @@
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <optional>
 #include <set>
 #include <string_view>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/model_commands.hpp"
+#include "experiments/commands/model_files.hpp"
 #include "experiments/evaluation/pair_evaluation_output.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -43,13 +41,6 @@ std::vector<const InterferenceModelEntry*> models_of(const std::vector<std::stri
     add(entry);
   }
   return models;
-}
-
-/// Nothing for the name of a file.
-std::optional<PapersScored> papers_named(const std::string& name) {
-  if (name == "papers") return PapersScored::kAll;
-  if (name == "papers-published") return PapersScored::kPublished;
-  return std::nullopt;
 }
 
 /// The splits asked for that the table allows.
@@ -111,24 +102,6 @@ PairFigure figure_of(const CrossValidation& asked) {
 }
 
 }  // namespace
-
-PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
-                           WorkloadKeys& keys) {
-  PairTable all;
-  std::set<std::string> read;
-  for (const std::string& path : paths) {
-    const std::optional<PapersScored> papers = papers_named(path);
-    const std::string file =
-        papers
-            ? "papers"
-            : std::filesystem::weakly_canonical(find_input_file(path, common, "--pairs")).string();
-    if (!read.insert(file).second) {
-      throw InputError("--pairs", "'" + printable(path) + "' is given twice; once is enough");
-    }
-    append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys));
-  }
-  return all;
-}
 
 int model_cross_validate(const CrossValidation& asked, const CommonOptions& common) {
   WorkloadKeys keys;

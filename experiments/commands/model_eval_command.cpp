@@ -1,7 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <limits>
-#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "experiments/commands/cli.hpp"
 #include "experiments/commands/subcommands.hpp"
 #include "experiments/commands/trace_commands.hpp"
 

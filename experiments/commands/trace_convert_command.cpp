@@ -1,4 +1,5 @@
 #include "experiments/commands/trace_commands.hpp"
+#include "experiments/commands/trace_files.hpp"
 
 /// `corun trace convert`: any format that corun reads to corun's own CSV or to Standard Workload Format.
 namespace corun {

@@ -1,14 +1,12 @@
+#include "experiments/commands/trace_files.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
-#include "experiments/base/json.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/commands/trace_commands.hpp"
 #include "experiments/config/gpu_types.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -17,7 +15,6 @@
 #include "traces/job_csv.hpp"
 #include "traces/standard_workload.hpp"
 
-/// Traces read, written and shown as the flags of `corun trace` say.
 namespace corun {
 
 namespace {

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "experiments/commands/trace_commands.hpp"
+#include "experiments/commands/trace_files.hpp"
 #include "sim/error.hpp"
 #include "traces/openb.hpp"
 

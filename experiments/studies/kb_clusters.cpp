@@ -1,9 +1,10 @@
 #include "experiments/studies/kb_clusters.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

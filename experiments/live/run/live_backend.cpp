@@ -22,7 +22,7 @@ LiveBackend::LiveBackend(const ClusterSpec& spec, const corun::Workload& workloa
       sharing_(sharing),
       options_(std::move(options)),
       origin_(monotonic_now()),
-      books_(spec, workload) {
+      ledger_(spec, workload) {
   assert(jobs_.size() == workload.jobs.size());
   assert(gpus_.size() == static_cast<std::size_t>(spec.gpu_count()));
   std::filesystem::create_directories(options_.output);
@@ -31,7 +31,7 @@ LiveBackend::LiveBackend(const ClusterSpec& spec, const corun::Workload& workloa
 LiveBackend::~LiveBackend() { stop_all(); }
 
 bool LiveBackend::advance(std::vector<Report>& out) {
-  books_.next_instant();
+  ledger_.next_instant();
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (;;) {
     if (options_.stop != nullptr && *options_.stop) {
@@ -50,7 +50,7 @@ bool LiveBackend::advance(std::vector<Report>& out) {
       Active ended = std::move(active_[a]);
       active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(a));
       runs_.push_back(run_of(ended));
-      out.push_back(books_.end(runs_.back()));
+      out.push_back(ledger_.end(runs_.back()));
       let_in(ended.gpu);
       a = 0;  // let_in() may have started others
     }
@@ -71,7 +71,7 @@ bool LiveBackend::advance(std::vector<Report>& out) {
     }
     const bool arrivals_left = next_arrival_ < workload_.arrivals.size();
     // Nobody waits for the timers of a policy that has nothing left to decide.
-    if (books_.all_over() || (active_.empty() && !arrivals_left && wakes_.empty())) return false;
+    if (ledger_.all_over() || (active_.empty() && !arrivals_left && wakes_.empty())) return false;
 
     if (!active_.empty() && now >= next_sample_) {
       sample();
@@ -96,7 +96,7 @@ bool LiveBackend::advance(std::vector<Report>& out) {
 void LiveBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
   assert(gpus.size() == 1);
   const GpuId gpu = gpus.front();
-  const std::uint32_t group = books_.start(jobs, gpu, now_);
+  const std::uint32_t group = ledger_.start(jobs, gpu, now_);
   const std::size_t first = active_.size();
   for (const JobId job : jobs) {
     Active newcomer;
@@ -148,7 +148,7 @@ bool LiveBackend::may_start(const Active& newcomer) const {
 void LiveBackend::launch(std::span<Active* const> starting) {
   for (Active* a : starting) {
     const JobCommand& command = jobs_[index(a->job)].command;
-    const int attempt = books_.record(a->job).ooms + 1;
+    const int attempt = ledger_.record(a->job).ooms + 1;
     a->run = std::make_unique<JobRun>(
         session_, nvml_, gpus_[index(a->gpu)], command,
         options_.output + "/" + command.name + "." + std::to_string(attempt),
@@ -199,7 +199,7 @@ void LiveBackend::sample() {
 }
 
 RunRecord LiveBackend::take_record() {
-  RunRecord record = books_.take_record();
+  RunRecord record = ledger_.take_record();
   for (const LiveJob& job : jobs_) record.unknown_memory_jobs += !job.memory_mib.has_value();
   return record;
 }

@@ -8,7 +8,7 @@
 
 #include "experiments/live/gpu/gpu_box.hpp"
 #include "experiments/live/run/job_run.hpp"
-#include "experiments/live/run/live_books.hpp"
+#include "experiments/live/run/live_ledger.hpp"
 #include "sim/cluster_backend.hpp"
 #include "sim/job.hpp"
 
@@ -50,7 +50,7 @@ class LiveBackend final : public ClusterBackend {
   ~LiveBackend() override;
 
   Time now() const override { return now_; }
-  const ClusterState& state() const override { return books_.state(); }
+  const ClusterState& state() const override { return ledger_.state(); }
   /// Throws LiveStopped when the stop flag is set, after all jobs have been stopped; DeviceError when a GPU
   /// or the MPS daemon is gone.
   bool advance(std::vector<Report>& out) override;
@@ -61,10 +61,10 @@ class LiveBackend final : public ClusterBackend {
   bool preempt(JobId job) override;
   void wake_at(Time at) override { wakes_.insert(at); }
   std::span<const EpisodeRecord> finished_episodes() const override {
-    return books_.finished_episodes();
+    return ledger_.finished_episodes();
   }
   std::span<const ProbeRecord> finished_probes() const override { return {}; }
-  const JobRecord& record(JobId job) const override { return books_.record(job); }
+  const JobRecord& record(JobId job) const override { return ledger_.record(job); }
 
   /// All runs so far, in order of their end.
   const std::vector<LiveRun>& runs() const { return runs_; }
@@ -101,7 +101,7 @@ class LiveBackend final : public ClusterBackend {
   std::size_t next_arrival_ = 0;
   std::set<Time> wakes_;
   std::vector<Active> active_;  ///< in order of start
-  LiveBooks books_;
+  LiveLedger ledger_;
   std::vector<LiveRun> runs_;
 };
 

@@ -6,10 +6,10 @@ namespace corun::live {
 
 RecordedBackend::RecordedBackend(const ClusterSpec& spec, const corun::Workload& workload,
                                  const EventLog& log, std::span<const LiveRun> runs)
-    : log_(log), runs_(runs), books_(spec, workload) {}
+    : log_(log), runs_(runs), ledger_(spec, workload) {}
 
 bool RecordedBackend::advance(std::vector<Report>& out) {
-  books_.next_instant();
+  ledger_.next_instant();
   if (next_entry_ == log_.size()) return false;
   if (now_ == log_[next_entry_].at && now_ != Time{0}) differs("nothing");  // a start is left over
   now_ = log_[next_entry_].at;
@@ -20,7 +20,7 @@ bool RecordedBackend::advance(std::vector<Report>& out) {
     if (entry.kind == LogKind::kArrive) {
       out.push_back({ReportKind::kArrived, entry.job});
     } else if (next_run_ < runs_.size()) {
-      out.push_back(books_.end(runs_[next_run_++]));
+      out.push_back(ledger_.end(runs_[next_run_++]));
     }
   }
   // Jobs are started at an instant of their own only where a timer woke the policy.
@@ -39,7 +39,7 @@ void RecordedBackend::start_group(std::span<const JobId> jobs, std::span<const G
     }
     ++next_entry_;
   }
-  books_.start(jobs, gpus.front(), now_);
+  ledger_.start(jobs, gpus.front(), now_);
 }
 
 void RecordedBackend::start_profiling(JobId, GpuId) { differs("to profile"); }

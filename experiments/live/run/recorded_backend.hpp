@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/live/run/live_books.hpp"
+#include "experiments/live/run/live_ledger.hpp"
 #include "sim/cluster_backend.hpp"
 
 /// A live run played back from its record: the same reports at the same times, without a job or a GPU. A
@@ -26,7 +26,7 @@ class RecordedBackend final : public ClusterBackend {
                   std::span<const LiveRun> runs);
 
   Time now() const override { return now_; }
-  const ClusterState& state() const override { return books_.state(); }
+  const ClusterState& state() const override { return ledger_.state(); }
   bool advance(std::vector<Report>& out) override;
   /// Throws DecisionDiffers.
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
@@ -35,10 +35,10 @@ class RecordedBackend final : public ClusterBackend {
   bool preempt(JobId job) override;
   void wake_at(Time) override {}  // what a timer led to is on record, with its time
   std::span<const EpisodeRecord> finished_episodes() const override {
-    return books_.finished_episodes();
+    return ledger_.finished_episodes();
   }
   std::span<const ProbeRecord> finished_probes() const override { return {}; }
-  const JobRecord& record(JobId job) const override { return books_.record(job); }
+  const JobRecord& record(JobId job) const override { return ledger_.record(job); }
 
  private:
   [[noreturn]] void differs(const std::string& wanted) const;
@@ -48,7 +48,7 @@ class RecordedBackend final : public ClusterBackend {
   std::size_t next_entry_ = 0;
   std::size_t next_run_ = 0;
   Time now_{0};
-  LiveBooks books_;
+  LiveLedger ledger_;
 };
 
 }  // namespace corun::live

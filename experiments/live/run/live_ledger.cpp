@@ -1,10 +1,10 @@
-#include "experiments/live/run/live_books.hpp"
+#include "experiments/live/run/live_ledger.hpp"
 
 #include <algorithm>
 
 namespace corun::live {
 
-LiveBooks::LiveBooks(const ClusterSpec& spec, const corun::Workload& workload)
+LiveLedger::LiveLedger(const ClusterSpec& spec, const corun::Workload& workload)
     : spec_(spec),
       workload_(workload),
       state_(spec),
@@ -17,7 +17,7 @@ LiveBooks::LiveBooks(const ClusterSpec& spec, const corun::Workload& workload)
   }
 }
 
-std::uint32_t LiveBooks::start(std::span<const JobId> jobs, GpuId gpu, Time now) {
+std::uint32_t LiveLedger::start(std::span<const JobId> jobs, GpuId gpu, Time now) {
   const std::uint32_t group = next_group_++;
   Device& device = devices_[index(gpu)];
   if (state_.gpu(gpu).residents.empty()) {
@@ -39,7 +39,7 @@ std::uint32_t LiveBooks::start(std::span<const JobId> jobs, GpuId gpu, Time now)
   return group;
 }
 
-Report LiveBooks::end(const LiveRun& run) {
+Report LiveLedger::end(const LiveRun& run) {
   JobRecord& record = records_[index(run.job)];
   record.last_start = run.start;
   record.finish = run.exit;
@@ -79,12 +79,12 @@ Report LiveBooks::end(const LiveRun& run) {
   return report;
 }
 
-void LiveBooks::next_instant() {
+void LiveLedger::next_instant() {
   for (EpisodeRecord& e : episodes_) kept_episodes_.push_back(std::move(e));
   episodes_.clear();
 }
 
-RunRecord LiveBooks::take_record() {
+RunRecord LiveLedger::take_record() {
   next_instant();
   RunRecord record;
   record.jobs = std::move(records_);

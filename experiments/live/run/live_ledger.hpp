@@ -22,10 +22,10 @@ struct LiveRun {
   RunOutcome outcome;
 };
 
-class LiveBooks {
+class LiveLedger {
  public:
   /// Both must outlive it.
-  LiveBooks(const ClusterSpec& spec, const corun::Workload& workload);
+  LiveLedger(const ClusterSpec& spec, const corun::Workload& workload);
 
   /// Jobs come on a GPU; gives the number of their group.
   std::uint32_t start(std::span<const JobId> jobs, GpuId gpu, Time now);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -11,5 +13,21 @@ using Json = nlohmann::ordered_json;
 
 /// A number; null where it is NaN or infinite, for which JSON has no word.
 inline Json json_number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
+/// What is not known is null.
+template <typename T>
+Json json_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// The text of an output file: indented by two, with the line's end. Bytes that are not UTF-8 are replaced.
+inline std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// One object of a JSON lines file, without the line's end. Bytes that are not UTF-8 are replaced.
+inline std::string json_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace corun

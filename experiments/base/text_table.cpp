@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace corun {
 
 std::size_t shown_width(std::string_view text) {
@@ -52,6 +54,16 @@ std::string TextTable::text() const {
     out += line + "\n";
   }
   return out;
+}
+
+std::string aligned(std::vector<std::vector<std::string>> rows) {
+  TextTable table({TextTable::Align::kLeft, TextTable::Align::kRight});
+  for (std::vector<std::string>& row : rows) table.add(std::move(row));
+  return table.text();
+}
+
+std::string shown(const std::optional<double>& value, int digits) {
+  return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
 }  // namespace corun

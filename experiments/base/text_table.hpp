@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,5 +42,11 @@ class TextTable {
   std::string indent_;
   std::vector<Row> rows_;
 };
+
+/// Rows of cells as lines: the first column to the left, the others to the right.
+std::string aligned(std::vector<std::vector<std::string>> rows);
+
+/// A number with so many digits behind the point; "-" where there is none.
+std::string shown(const std::optional<double>& value, int digits);
 
 }  // namespace corun

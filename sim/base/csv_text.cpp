@@ -23,4 +23,8 @@ std::string csv_number(double value) {
   return error == std::errc{} ? std::string(digits, end) : std::string();
 }
 
+std::string csv_number(const std::optional<double>& value) {
+  return value ? csv_number(*value) : std::string();
+}
+
 }  // namespace corun

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,5 +12,8 @@ std::string csv_text(std::string_view text);
 
 /// The shortest decimal that reads back as the same double; NaN is the empty field.
 std::string csv_number(double value);
+
+/// The same; nothing is the empty field, too.
+std::string csv_number(const std::optional<double>& value);
 
 }  // namespace corun

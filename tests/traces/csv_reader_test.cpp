@@ -307,6 +307,8 @@ TEST(CsvReader, WritesWhatItReads) {
     EXPECT_EQ(read("job,solo_s\na," + csv_number(value) + "\n").front().solo_s, value);
   }
   EXPECT_EQ(csv_number(std::numeric_limits<double>::quiet_NaN()), "");
+  EXPECT_EQ(csv_number(std::optional<double>(0.5)), "0.5");
+  EXPECT_EQ(csv_number(std::nullopt), "");
   EXPECT_EQ(csv_seconds(Duration{0}), "0");
   EXPECT_EQ(csv_seconds(Duration{1'500'000'000}), "1.5");
   EXPECT_EQ(csv_seconds(Duration{10'000'000'000}), "10");

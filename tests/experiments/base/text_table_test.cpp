@@ -69,5 +69,23 @@ TEST(TextTable, NoRowsAreNoText) {
   EXPECT_THROW(TextTable({}), std::invalid_argument);
 }
 
+TEST(Aligned, FirstColumnStandsLeftOthersRight) {
+  EXPECT_EQ(aligned({{"job", "s", "MiB"}, {"a", "12.5", "7"}, {"longer", "3", "1024"}}),
+            "job        s   MiB\n"
+            "a       12.5     7\n"
+            "longer     3  1024\n");
+}
+
+TEST(Aligned, RowsMayBeShorterAndEndWithoutBlanks) {
+  EXPECT_EQ(aligned({{"a", "b"}, {"alone"}, {"x", ""}}), "a      b\nalone\nx\n");
+  EXPECT_EQ(aligned({}), "");
+}
+
+TEST(Aligned, WhatIsNotThereIsADash) {
+  EXPECT_EQ(shown(2.345, 1), "2.3");
+  EXPECT_EQ(shown(-2.5, 0), "-2");
+  EXPECT_EQ(shown(std::nullopt, 3), "-");
+}
+
 }  // namespace
 }  // namespace corun

@@ -1,371 +1,25 @@
 #include "experiments/live/processes/supervisor.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
+#include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
-#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "experiments/live/processes/process_tree.hpp"
+#include "experiments/live/processes/guard.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
 namespace corun::live {
 
 namespace {
-
-// What corun says to a guard.
-constexpr char kStart = 'S';
-constexpr char kStop = 'T';
-
-/// What a guard says to corun, one datagram each.
-struct Message {
-  enum class Kind : std::uint8_t { kStarted, kOver };
-  Kind kind = Kind::kStarted;
-  pid_t pid = 0;
-  Ending ending;
-};
-
-/// How often a guard looks at the limits.
-constexpr Duration kLookEvery = std::chrono::milliseconds{200};
-/// How often it counts processes, which costs more the more there are.
-constexpr Duration kCountEvery = std::chrono::seconds{1};
-/// How often it asks whether the machine as a whole has so many more threads that it should count at once.
-constexpr Duration kGlanceEvery = std::chrono::milliseconds{50};
-/// Those whom a command leaves behind get no longer than this to end by themselves.
-constexpr Duration kStragglerGrace = std::chrono::seconds{1};
-
-/// What a guard needs, laid out before the fork: it takes no more memory than a few bytes of /proc.
-struct GuardTask {
-  int socket;
-  int keep_open;
-  int out_file;
-  int err_file;
-  const char* program;
-  char* const* argv;
-  char* const* environment;
-  const char* directory;
-  Limits limits;
-};
-
-/// Before execve, a child has said when; where execve fails, why.
-struct ChildReport {
-  std::int64_t at_ns = 0;
-  int error = 0;
-};
-
-[[noreturn]] void become_command(const GuardTask& task, pid_t guard, int out, int err, int report) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != guard) _exit(127);  // the guard has gone before the line above
-  setsid();
-  for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int null = open("/dev/null", O_RDONLY);
-  dup2(null, 0);
-  dup2(out, 1);
-  dup2(err, 2);
-  const rlimit file_size{task.limits.file_bytes, task.limits.file_bytes};
-  setrlimit(RLIMIT_FSIZE, &file_size);
-  // The guard counts processes and kills; the kernel's own limit is for all of a user and not for root, and
-  // only keeps those who fork faster than anybody can count from taking all there are.
-  const rlim_t most = static_cast<rlim_t>(ThreadCount().now() + 32LL * task.limits.processes);
-  const rlimit processes{most, most};
-  setrlimit(RLIMIT_NPROC, &processes);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  ChildReport said;
-  if (chdir(task.directory) != 0) {
-    said.error = errno;
-  } else {
-    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-    said.at_ns = monotonic_now().count();
-    [[maybe_unused]] const ssize_t begun = write(report, &said, sizeof said);
-    execve(task.program, task.argv, task.environment);
-    said.error = errno;
-  }
-  [[maybe_unused]] const ssize_t failed = write(report, &said, sizeof said);
-  _exit(127);
-}
-
-/// One stream of the command on its way to a file.
-struct Stream {
-  int from = -1;
-  int to = -1;
-  std::uint64_t bytes = 0;
-
-  /// Moves what is there; closes at its end.
-  void pump(std::uint64_t keep) {
-    std::array<char, 65536> buffer;
-    while (from >= 0) {
-      const ssize_t got = read(from, buffer.data(), buffer.size());
-      if (got < 0) return;
-      if (got == 0) {
-        close(from);
-        from = -1;
-        return;
-      }
-      const std::uint64_t room = keep - std::min(keep, bytes);
-      const auto kept = std::min<std::uint64_t>(room, static_cast<std::uint64_t>(got));
-      // A disk that is full costs the job its output, no more: the limit on free space stops it.
-      if (kept > 0) [[maybe_unused]]
-        const ssize_t put = write(to, buffer.data(), kept);
-      bytes += static_cast<std::uint64_t>(got);
-    }
-  }
-};
-
-class Guard {
- public:
-  explicit Guard(const GuardTask& task) : task_(task) {}
-
-  [[noreturn]] void run() {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    signals_ = take_signals();
-    char word = 0;
-    ssize_t got = 0;
-    do {
-      got = recv(task_.socket, &word, 1, 0);
-    } while (got < 0 && errno == EINTR);
-    if (got != 1) _exit(0);
-    if (word == kStop) {
-      ending_.stopped = Stopped::kAsked;
-      say_over();
-    }
-    spawn();
-    while (!over()) turn();
-    // The pipes may hold what was written last, and whoever could still write is gone.
-    out_.pump(task_.limits.output_bytes);
-    err_.pump(task_.limits.output_bytes);
-    say_over();
-  }
-
- private:
-  int take_signals() {
-    // What corun does with signals is not the guard's: it takes them as they come, in order.
-    sigset_t set;
-    sigfillset(&set);
-    sigprocmask(SIG_SETMASK, &set, nullptr);
-    for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
-    sigset_t watched;
-    sigemptyset(&watched);
-    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT})
-      sigaddset(&watched, signal);
-    return signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-  }
-
-  void spawn() {
-    int out[2];
-    int err[2];
-    int report[2];
-    if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0) {
-      ending_.error = errno;
-      say_over();
-    }
-    const pid_t guard = getpid();
-    main_ = fork();
-    if (main_ < 0) {
-      ending_.error = errno;
-      say_over();
-    }
-    if (main_ == 0) become_command(task_, guard, out[1], err[1], report[1]);
-    close(out[1]);
-    close(err[1]);
-    close(report[1]);
-    out_ = {out[0], task_.out_file};
-    err_ = {err[0], task_.err_file};
-    for (const int end : {out[0], err[0]}) fcntl(end, F_SETFL, O_NONBLOCK);
-    ChildReport said;
-    while (read(report[0], &said, sizeof said) == static_cast<ssize_t>(sizeof said)) {
-    }
-    close(report[0]);
-    ending_.start = Time{said.at_ns};
-    ending_.error = said.error;
-    ending_.ran = said.error == 0 && said.at_ns != 0;
-    if (!ending_.ran) {
-      kill(main_, SIGKILL);
-      return;  // reaped and reported as everything else is
-    }
-    Message message;
-    message.kind = Message::Kind::kStarted;
-    message.pid = main_;
-    message.ending.start = ending_.start;
-    send(task_.socket, &message, sizeof message, MSG_NOSIGNAL);
-  }
-
-  bool over() const { return main_gone_ && nobody_left_; }
-
-  void turn() {
-    std::array<pollfd, 4> watched{{{corun_gone_ ? -1 : task_.socket, POLLIN, 0},
-                                   {signals_, POLLIN, 0},
-                                   {out_.from, POLLIN, 0},
-                                   {err_.from, POLLIN, 0}}};
-    poll(watched.data(), watched.size(), wait_ms());
-    if (watched[0].revents != 0) listen();
-    if (watched[1].revents != 0) read_signals();
-    if (watched[2].revents != 0) out_.pump(task_.limits.output_bytes);
-    if (watched[3].revents != 0) err_.pump(task_.limits.output_bytes);
-    reap();
-    const Time now = monotonic_now();
-    if (now >= next_look_) {
-      next_look_ = now + kLookEvery;
-      look_at_time_and_disk(now);
-    }
-    const std::int64_t threads = threads_.now();
-    if (now >= next_count_ || threads >= count_at_threads_) {
-      next_count_ = now + kCountEvery;
-      count_processes(threads);
-    }
-    if (stopping_ && now >= kill_at_) kill_descendants(getpid());
-  }
-
-  int wait_ms() const {
-    if (stopping_ && monotonic_now() >= kill_at_) return 5;  // killed ones are about to be reaped
-    const Duration left = std::clamp(next_look_ - monotonic_now(), Duration{0}, kGlanceEvery);
-    return static_cast<int>(left / std::chrono::milliseconds{1}) + 1;
-  }
-
-  void listen() {
-    char word = 0;
-    const ssize_t got = recv(task_.socket, &word, 1, MSG_DONTWAIT);
-    if (got == 1 && word == kStop) {
-      stop(Stopped::kAsked, task_.limits.grace);
-    } else if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-      corun_gone_ = true;
-      stop(Stopped::kAsked, Duration::zero());
-    }
-  }
-
-  void read_signals() {
-    signalfd_siginfo info;
-    while (read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-      if (info.ssi_signo != SIGCHLD) stop(Stopped::kAsked, task_.limits.grace);
-    }
-  }
-
-  void reap() {
-    for (;;) {
-      int status = 0;
-      const pid_t pid = waitpid(-1, &status, WNOHANG);
-      if (pid == 0) return;
-      if (pid < 0) {
-        nobody_left_ = errno == ECHILD;
-        return;
-      }
-      if (pid != main_) continue;
-      main_gone_ = true;
-      ending_.exit = monotonic_now();
-      ending_.status = status;
-      const bool was_stopping = stopping_;
-      const auto left = descendants(getpid()).size();
-      if (!was_stopping) ending_.left_behind = static_cast<int>(left);
-      if (left > 0) stop(ending_.stopped, std::min(task_.limits.grace, kStragglerGrace));
-    }
-  }
-
-  void count_processes(std::int64_t threads) {
-    if (main_gone_ || stopping_) return;
-    const auto processes = static_cast<std::int64_t>(glance_below(getpid()).size());
-    if (processes > task_.limits.processes) stop(Stopped::kProcesses, Duration::zero());
-    // It cannot have too many before the machine has as many threads more as it may have processes more.
-    count_at_threads_ = threads + task_.limits.processes - processes + 1;
-  }
-
-  void look_at_time_and_disk(Time now) {
-    if (main_gone_ || stopping_) return;
-    if (task_.limits.timeout != kNever && now - ending_.start >= task_.limits.timeout) {
-      stop(Stopped::kTimeout, task_.limits.grace);
-      return;
-    }
-    struct statvfs disk {};
-    if (task_.limits.disk_free_bytes > 0 && statvfs(task_.directory, &disk) == 0 &&
-        static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize < task_.limits.disk_free_bytes) {
-      stop(Stopped::kDisk, Duration::zero());
-    }
-  }
-
-  /// The first reason stands; a shorter grace shortens the one that runs.
-  void stop(Stopped why, Duration grace) {
-    const Time due = grace >= kNever - monotonic_now() ? kNever : monotonic_now() + grace;
-    if (!stopping_) {
-      stopping_ = true;
-      kill_at_ = due;
-      if (ending_.stopped == Stopped::kNo) ending_.stopped = why;
-      if (grace > Duration::zero()) signal_descendants(getpid(), SIGTERM);
-    }
-    kill_at_ = std::min(kill_at_, due);
-  }
-
-  [[noreturn]] void say_over() {
-    const auto cpu_s = [](int who) {
-      rusage used{};
-      getrusage(who, &used);
-      return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-             static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
-    };
-    Message message;
-    message.kind = Message::Kind::kOver;
-    message.pid = main_;
-    message.ending = ending_;
-    message.ending.cpu_s = cpu_s(RUSAGE_CHILDREN);
-    message.ending.guard_cpu_s = cpu_s(RUSAGE_SELF);
-    message.ending.out_bytes = out_.bytes;
-    message.ending.err_bytes = err_.bytes;
-    send(task_.socket, &message, sizeof message, MSG_NOSIGNAL);
-    _exit(0);
-  }
-
-  GuardTask task_;
-  int signals_ = -1;
-  pid_t main_ = 0;
-  Stream out_;
-  Stream err_;
-  Ending ending_;
-  bool main_gone_ = false;
-  bool nobody_left_ = false;
-  bool corun_gone_ = false;
-  bool stopping_ = false;
-  Time kill_at_ = kNever;
-  Time next_look_{0};
-  Time next_count_{0};
-  ThreadCount threads_;
-  std::int64_t count_at_threads_ = 0;
-};
-
-/// In the new process: leaves everything of corun's behind but what the task names.
-[[noreturn]] void become_guard(GuardTask task) {
-  prctl(PR_SET_NAME, "corun-guard");  // first: Session knows a guard by this or by its session
-  setsid();                           // Ctrl-C at the terminal is corun's
-  // The descriptors to low numbers, all others closed: nobody else's socket must stay open here.
-  std::array<int*, 4> kept{&task.socket, &task.out_file, &task.err_file, &task.keep_open};
-  for (int* fd : kept) {
-    if (*fd >= 0) *fd = fcntl(*fd, F_DUPFD_CLOEXEC, 100);
-  }
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
-  int next = 3;
-  for (int* fd : kept) {
-    if (*fd < 0) continue;
-    dup3(*fd, next, O_CLOEXEC);
-    *fd = next++;
-  }
-  close_range(static_cast<unsigned>(next), ~0U, 0);
-  Guard(task).run();
-}
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> list;
@@ -383,62 +37,6 @@ int open_output(const std::string& path, const std::string& place) {
 }
 
 }  // namespace
-
-Time monotonic_now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
-}
-
-std::string describe(const Ending& ending) {
-  if (ending.guard_lost) return "its guard process was killed";
-  switch (ending.stopped) {
-    case Stopped::kAsked:
-      return "stopped as asked";
-    case Stopped::kTimeout:
-      return "stopped at its time-out";
-    case Stopped::kProcesses:
-      return "stopped: more processes than it may have";
-    case Stopped::kDisk:
-      return "stopped: too little disk left";
-    case Stopped::kNo:
-      break;
-  }
-  if (!ending.ran) return std::string("could not be started: ") + std::strerror(ending.error);
-  if (WIFSIGNALED(ending.status)) {
-    const int signal = WTERMSIG(ending.status);
-    return "killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
-  }
-  return "exit code " + std::to_string(WEXITSTATUS(ending.status));
-}
-
-std::string find_program(const std::string& name, const std::vector<std::string>& environment,
-                         const std::string& directory, const std::string& place) {
-  namespace fs = std::filesystem;
-  const auto usable = [](const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-  };
-  if (name.find('/') != std::string::npos) {
-    const fs::path path =
-        fs::path(name).is_absolute() ? fs::path(name) : fs::path(directory) / name;
-    if (usable(path)) return fs::absolute(path).string();
-    throw InputError(place, "no program '" + printable(path.string()) +
-                                "' that can be executed; check the path, and its rights");
-  }
-  std::string search;
-  for (const std::string& variable : environment) {
-    if (variable.starts_with("PATH=")) search = variable.substr(5);
-  }
-  for (std::size_t from = 0; from <= search.size();) {
-    const std::size_t to = std::min(search.find(':', from), search.size());
-    const fs::path path = fs::path(search.substr(from, to - from)) / name;
-    if (!name.empty() && path.is_absolute() && usable(path)) return path.string();
-    from = to + 1;
-  }
-  throw InputError(place, "no program '" + printable(name) + "' in PATH (" + printable(search) +
-                              "); install it, or give its path");
-}
 
 SupervisedProcess::SupervisedProcess(const Command& command, int keep_open,
                                      const std::string& place) {
@@ -491,16 +89,16 @@ SupervisedProcess::~SupervisedProcess() {
   }
 }
 
-void SupervisedProcess::start() { send(socket_, &kStart, 1, MSG_NOSIGNAL); }
+void SupervisedProcess::start() { send(socket_, &kGuardStart, 1, MSG_NOSIGNAL); }
 
-void SupervisedProcess::stop() { send(socket_, &kStop, 1, MSG_NOSIGNAL | MSG_DONTWAIT); }
+void SupervisedProcess::stop() { send(socket_, &kGuardStop, 1, MSG_NOSIGNAL | MSG_DONTWAIT); }
 
 bool SupervisedProcess::poll() {
   while (!over_) {
-    Message message;
+    GuardMessage message;
     const ssize_t got = recv(socket_, &message, sizeof message, MSG_DONTWAIT);
     if (got == static_cast<ssize_t>(sizeof message)) {
-      if (message.kind == Message::Kind::kStarted) {
+      if (message.kind == GuardMessage::Kind::kStarted) {
         pid_ = message.pid;
         start_ = message.ending.start;
       } else {

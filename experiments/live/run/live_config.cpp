@@ -246,22 +246,13 @@ std::optional<YamlNode> take_child(YamlNode& root, std::string_view key) {
   return std::nullopt;
 }
 
+/// Whether a key, "live.gpus[0]" say, is of live configurations alone.
+bool is_live_key(std::string_view key) {
+  const std::string_view first = key.substr(0, key.find_first_of(".["));
+  return first == "live" || first == "workloads" || first == "queue";
+}
+
 }  // namespace
-
-std::string own_program() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
-}
-
-std::vector<std::string> basic_environment() {
-  std::vector<std::string> environment;
-  for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL"}) {
-    if (const char* value = std::getenv(name)) {
-      environment.push_back(std::string(name) + "=" + value);
-    }
-  }
-  return environment;
-}
 
 LiveConfig read_live_config(const std::string& path, std::span<const std::string> overrides) {
   YamlNode root = read_yaml_file(path);
@@ -269,9 +260,7 @@ LiveConfig read_live_config(const std::string& path, std::span<const std::string
   std::vector<std::string> others;
   for (const std::string& text : overrides) {
     const std::string key = text.substr(0, text.find('='));
-    const std::string first = key.substr(0, key.find_first_of(".["));
-    if (text.find('=') == std::string::npos ||
-        (first != "live" && first != "workloads" && first != "queue")) {
+    if (text.find('=') == std::string::npos || !is_live_key(key)) {
       others.push_back(text);
       continue;
     }
@@ -294,6 +283,14 @@ LiveConfig read_live_config(const std::string& path, std::span<const std::string
   result.config = config_from_tree(std::move(root), others, policy_catalog());
   result.config.directory = directory;
   return result;
+}
+
+std::vector<std::string> shared_overrides(std::span<const std::string> overrides) {
+  std::vector<std::string> shared;
+  for (const std::string& text : overrides) {
+    if (!is_live_key(text.substr(0, text.find('=')))) shared.push_back(text);
+  }
+  return shared;
 }
 
 }  // namespace corun::live

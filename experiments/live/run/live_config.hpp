@@ -39,16 +39,15 @@ struct LiveConfig {
   Config config;  ///< the other keys
   std::string gpus_place;
   std::string queue_place;
+
+  bool shares_by_mps() const { return config.cluster.sharing == "mps"; }
 };
 
 /// Reads and checks a file: every program must be there. The word `corun` as a program is this program.
 /// InputError with place for every mistake.
 LiveConfig read_live_config(const std::string& path, std::span<const std::string> overrides);
 
-/// The path of the running program.
-std::string own_program();
-
-/// PATH, HOME, USER, LANG and LC_ALL of this process: what every job's environment begins with.
-std::vector<std::string> basic_environment();
+/// Those of the overrides (KEY=VALUE) that are of LiveConfig::config.
+std::vector<std::string> shared_overrides(std::span<const std::string> overrides);
 
 }  // namespace corun::live

@@ -1,0 +1,51 @@
+#include "experiments/live/processes/command_process.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "experiments/live/processes/monotonic_clock.hpp"
+#include "experiments/live/processes/process_tree.hpp"
+
+namespace corun::live {
+
+[[noreturn]] void become_command(const GuardTask& task, pid_t guard, int out, int err, int report) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != guard) _exit(127);  // the guard has gone before the line above
+  setsid();
+  for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int null = open("/dev/null", O_RDONLY);
+  dup2(null, 0);
+  dup2(out, 1);
+  dup2(err, 2);
+  const rlimit file_size{task.limits.file_bytes, task.limits.file_bytes};
+  setrlimit(RLIMIT_FSIZE, &file_size);
+  // The guard counts processes and kills; the kernel's own limit is for all of a user and not for root, and
+  // only keeps those who fork faster than anybody can count from taking all there are.
+  const rlim_t most = static_cast<rlim_t>(ThreadCount().now() + 32LL * task.limits.processes);
+  const rlimit processes{most, most};
+  setrlimit(RLIMIT_NPROC, &processes);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  CommandReport said;
+  if (chdir(task.directory) != 0) {
+    said.error = errno;
+  } else {
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    said.at_ns = monotonic_now().count();
+    [[maybe_unused]] const ssize_t begun = write(report, &said, sizeof said);
+    execve(task.program, task.argv, task.environment);
+    said.error = errno;
+  }
+  [[maybe_unused]] const ssize_t failed = write(report, &said, sizeof said);
+  _exit(127);
+}
+
+}  // namespace corun::live

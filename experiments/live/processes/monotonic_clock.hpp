@@ -1,0 +1,10 @@
+#pragma once
+
+#include "sim/time.hpp"
+
+namespace corun::live {
+
+/// The clock of all live times: CLOCK_MONOTONIC.
+Time monotonic_now();
+
+}  // namespace corun::live

@@ -99,6 +99,16 @@ std::vector<std::size_t> choose_gpus(const Nvml& nvml, std::span<const std::int6
   return chosen;
 }
 
+const GpuFacts& only_type(const Nvml& nvml, std::span<const std::size_t> gpus) {
+  const GpuFacts& type = nvml.gpus()[gpus.front()];
+  for (const std::size_t gpu : gpus) {
+    if (nvml.gpus()[gpu].name == type.name) continue;
+    throw DeviceError("GPUs of two types, " + type.name + " and " + nvml.gpus()[gpu].name +
+                      ": solo times hold for one; choose by live.gpus");
+  }
+  return type;
+}
+
 bool mps_installed() { return mps_program().has_value(); }
 
 std::string mps_state() {

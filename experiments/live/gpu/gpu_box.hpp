@@ -28,6 +28,9 @@ std::vector<std::string> refusals(const Nvml& nvml, std::size_t gpu, const GpuRu
 std::vector<std::size_t> choose_gpus(const Nvml& nvml, std::span<const std::int64_t> asked,
                                      const GpuRules& rules, const std::string& place);
 
+/// What these GPUs are; DeviceError if they are not all of one type, for solo times hold for one. Not empty.
+const GpuFacts& only_type(const Nvml& nvml, std::span<const std::size_t> gpus);
+
 /// Whether there is an MPS daemon to be started.
 bool mps_installed();
 

@@ -15,6 +15,7 @@
 namespace corun::live {
 
 class NvmlRecording;
+struct NvmlLibrary;
 
 struct GpuProcess {
   pid_t pid = 0;
@@ -69,13 +70,12 @@ class Nvml {
   std::optional<std::vector<GpuProcess>> processes(std::size_t gpu) const;
 
  private:
-  struct Api;
-  std::unique_ptr<Api> api_;
+  std::unique_ptr<NvmlLibrary> library_;
   std::unique_ptr<NvmlRecording> recording_;
   std::vector<void*> handles_;
-  std::vector<GpuFacts> gpus_;
   std::string driver_;
   std::string cuda_;
+  std::vector<GpuFacts> gpus_;
 };
 
 }  // namespace corun::live

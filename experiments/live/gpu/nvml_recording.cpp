@@ -20,11 +20,6 @@ namespace corun::live {
 
 namespace {
 
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 /// The path of a file that was not there before: a recording cannot be made twice.
 std::string new_file(const std::string& path) {
   std::string checked = checked_output_path(path, "--record");
@@ -36,10 +31,6 @@ std::string new_file(const std::string& path) {
   }
   if (file >= 0) close(file);
   return checked;
-}
-
-std::string line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -55,29 +46,29 @@ NvmlRecording::NvmlRecording(const std::string& path, const std::string& driver,
     list.push_back({{"name", g.name},
                     {"uuid", g.uuid},
                     {"memory_mib", g.memory_mib},
-                    {"mig", or_null(g.mig)},
+                    {"mig", json_or_null(g.mig)},
                     {"compute_mode", g.mode ? Json(name_of(*g.mode)) : Json(nullptr)}});
   }
-  write(line({{"file", "corun-nvml-recording"},
-              {"version", 1},
-              {"driver", driver},
-              {"cuda", cuda},
-              {"gpus", std::move(list)}}));
+  write(json_line({{"file", "corun-nvml-recording"},
+                   {"version", 1},
+                   {"driver", driver},
+                   {"cuda", cuda},
+                   {"gpus", std::move(list)}}));
 }
 
-NvmlRecording::~NvmlRecording() { write(line({{"t_s", now_s()}, {"end", true}})); }
+NvmlRecording::~NvmlRecording() { write(json_line({{"t_s", now_s()}, {"end", true}})); }
 
 void NvmlRecording::take(std::size_t gpu, const GpuReading& r) {
-  write(line({{"t_s", now_s()},
-              {"gpu", gpu},
-              {"util_pct", or_null(r.util_pct)},
-              {"mem_time_pct", or_null(r.mem_time_pct)},
-              {"memory_used_mib", r.memory_used_mib},
-              {"temperature_c", or_null(r.temperature_c)},
-              {"power_w", or_null(r.power_w)},
-              {"power_limit_w", or_null(r.power_limit_w)},
-              {"sm_clock_mhz", or_null(r.sm_clock_mhz)},
-              {"memory_clock_mhz", or_null(r.memory_clock_mhz)}}));
+  write(json_line({{"t_s", now_s()},
+                   {"gpu", gpu},
+                   {"util_pct", json_or_null(r.util_pct)},
+                   {"mem_time_pct", json_or_null(r.mem_time_pct)},
+                   {"memory_used_mib", r.memory_used_mib},
+                   {"temperature_c", json_or_null(r.temperature_c)},
+                   {"power_w", json_or_null(r.power_w)},
+                   {"power_limit_w", json_or_null(r.power_limit_w)},
+                   {"sm_clock_mhz", json_or_null(r.sm_clock_mhz)},
+                   {"memory_clock_mhz", json_or_null(r.memory_clock_mhz)}}));
 }
 
 void NvmlRecording::take(std::size_t gpu, const std::optional<std::vector<GpuProcess>>& processes) {
@@ -86,15 +77,15 @@ void NvmlRecording::take(std::size_t gpu, const std::optional<std::vector<GpuPro
     list = Json::array();
     for (const GpuProcess& p : *processes) {
       list.push_back({{"pid", p.pid},
-                      {"memory_mib", or_null(p.memory_mib)},
+                      {"memory_mib", json_or_null(p.memory_mib)},
                       {"own", is_below(p.pid, getpid())}});
     }
   }
-  write(line({{"t_s", now_s()}, {"gpu", gpu}, {"processes", std::move(list)}}));
+  write(json_line({{"t_s", now_s()}, {"gpu", gpu}, {"processes", std::move(list)}}));
 }
 
 void NvmlRecording::take_failure(std::size_t gpu, int error, const std::string& why) {
-  write(line({{"t_s", now_s()}, {"gpu", gpu}, {"error", error}, {"why", why}}));
+  write(json_line({{"t_s", now_s()}, {"gpu", gpu}, {"error", error}, {"why", why}}));
 }
 
 double NvmlRecording::now_s() const {

@@ -1,16 +1,18 @@
 #include "experiments/commands/live_workload_command.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <iostream>
-#include <sstream>
+#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
+#include "experiments/live/workloads/workload_list.hpp"
 #include "experiments/live/workloads/workload_run.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -43,31 +45,6 @@ Gemm gemm_option(const po::variables_map& values) {
   throw InputError("--gemm", "found '" + printable(text) + "', expected auto, cublas or own");
 }
 
-/// The table of workloads for people and programs.
-std::string list_text(Format format) {
-  std::ostringstream out;
-  if (format == Format::kJson) {
-    Json json{{"workloads", Json::array()}};
-    for (const Recipe& r : workload_recipes()) {
-      json["workloads"].push_back({{"name", r.name},
-                                   {"stands_for", r.stands_for},
-                                   {"memory_mib", r.memory_mib},
-                                   {"steps", r.steps}});
-    }
-    out << json.dump(2) << "\n";
-  } else {
-    const bool csv = format == Format::kCsv;
-    out << (csv ? "name,memory_mib,steps,stands_for\n"
-                : "workload        MiB   steps  stands for\n");
-    for (const Recipe& r : workload_recipes()) {
-      out << (csv ? fmt::format("{},{:g},{},\"{}\"\n", r.name, r.memory_mib, r.steps, r.stands_for)
-                  : fmt::format("{:<12} {:>6g} {:>7}  {}\n", r.name, r.memory_mib, r.steps,
-                                r.stands_for));
-    }
-  }
-  return out.str();
-}
-
 /// Whoever stops a job by SIGTERM wants it gone, even if our parent blocked or ignored the signal.
 void end_on_signals() {
   sigset_t signals;
@@ -79,13 +56,7 @@ void end_on_signals() {
   sigprocmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-}  // namespace
-
-int workload_command(const std::vector<std::string>& arguments) {
-  return workload_command_on(arguments, open_gpu);
-}
-
-int workload_command_on(const std::vector<std::string>& arguments, const OpenDevice& open) {
+CommandLine workload_command_line() {
   CommandLine command;
   command.name = "live workload";
   command.usage = "corun live workload NAME [options]";
@@ -113,14 +84,10 @@ int workload_command_on(const std::vector<std::string>& arguments, const OpenDev
       "report-every", po::value<std::string>(),
       "steps between two lines (default: a tenth of all)")(
       "seed", po::value<std::string>()->default_value("1"), "of the values that are computed with");
-  CommonOptions common;
-  const auto parsed = parse_command_line(command, arguments, common);
-  if (!parsed) return kDone;
-  const auto& values = *parsed;
-  if (values.count("list") != 0) {
-    emit(common, list_text(common.format));
-    return kDone;
-  }
+  return command;
+}
+
+void check_options(const po::variables_map& values, const CommonOptions& common) {
   if (values.count("NAME") == 0) {
     throw InputError("corun live workload",
                      "no workload named; corun live workload --list shows them");
@@ -132,7 +99,18 @@ int workload_command_on(const std::vector<std::string>& arguments, const OpenDev
     throw InputError("--device", "found '" + printable(common.device) +
                                      "', but workloads run on a GPU alone; leave it out");
   }
+}
+
+/// What is asked for: a job, or, with `seconds`, the length of one.
+struct Request {
   WorkloadRun run;
+  std::optional<double> seconds;
+  Gemm gemm = Gemm::kAuto;
+};
+
+Request request_of(const po::variables_map& values) {
+  Request request;
+  WorkloadRun& run = request.run;
   run.recipe = find_recipe(values["NAME"].as<std::string>());
   Dials dials;
   dials.intensity = *number_option(values, "intensity", kIntensityMin, kIntensityMax);
@@ -143,14 +121,36 @@ int workload_command_on(const std::vector<std::string>& arguments, const OpenDev
       whole_option(values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   run.steps =
       values.count("steps") != 0 ? whole_option(values, "steps", 1, kStepsMax) : run.recipe.steps;
-  const auto seconds = number_option(values, "seconds", 0.1, kSecondsMax);
-  if (seconds && values.count("steps") != 0) {
+  request.seconds = number_option(values, "seconds", 0.1, kSecondsMax);
+  if (request.seconds && values.count("steps") != 0) {
     throw InputError("--seconds", "finds the number of steps, and --steps gives it; leave one out");
   }
   run.report_every = values.count("report-every") != 0
                          ? whole_option(values, "report-every", 1, kStepsMax)
                          : std::max<std::int64_t>(1, run.steps / 10);
-  const Gemm gemm = gemm_option(values);
+  request.gemm = gemm_option(values);
+  return request;
+}
+
+}  // namespace
+
+int workload_command(const std::vector<std::string>& arguments) {
+  return workload_command_on(arguments, open_gpu);
+}
+
+int workload_command_on(const std::vector<std::string>& arguments, const OpenDevice& open) {
+  CommonOptions common;
+  const auto parsed = parse_command_line(workload_command_line(), arguments, common);
+  if (!parsed) return kDone;
+  if (parsed->count("list") != 0) {
+    emit(common, common.format == Format::kJson  ? json_text(workload_list_json())
+                 : common.format == Format::kCsv ? workload_list_csv()
+                                                 : workload_list_table());
+    return kDone;
+  }
+  check_options(*parsed, common);
+  const Request request = request_of(*parsed);
+  const WorkloadRun& run = request.run;
 
   std::ofstream file;
   if (common.output) {
@@ -164,18 +164,11 @@ int workload_command_on(const std::vector<std::string>& arguments, const OpenDev
 
   end_on_signals();
   try {
-    const auto device = open(run.recipe, run.seed, gemm);
+    const auto device = open(run.recipe, run.seed, request.gemm);
     const HostClock clock = real_clock();
-    if (seconds) {
-      const Calibration found = calibrate(run.recipe, *device, clock, *seconds);
-      write(Json{{"event", "calibrated"},
-                 {"workload", run.recipe.name},
-                 {"gpu", device->name()},
-                 {"gemm", device->gemm()},
-                 {"steps", found.steps},
-                 {"seconds", *seconds},
-                 {"steps_per_s", found.steps_per_s}}
-                .dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (request.seconds) {
+      const Calibration found = calibrate(run.recipe, *device, clock, *request.seconds);
+      write(calibrated_line(run.recipe, *device, *request.seconds, found));
     } else {
       write(start_line(run, *device));
       run_steps(run, *device, clock, write);

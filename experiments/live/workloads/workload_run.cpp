@@ -13,10 +13,6 @@ namespace corun::live {
 
 namespace {
 
-std::string line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 /// Step number `step`, from 1, with the wait for input that comes after some.
 void make_step(const Recipe& recipe, std::int64_t step, WorkloadDevice& device,
                const HostClock& clock) {
@@ -46,14 +42,14 @@ HostClock real_clock() {
 }
 
 std::string start_line(const WorkloadRun& run, const WorkloadDevice& device) {
-  return line({{"event", "start"},
-               {"workload", run.recipe.name},
-               {"gpu", device.name()},
-               {"gemm", device.gemm()},
-               {"memory_mib", run.recipe.memory_mib},
-               {"intensity", run.intensity},
-               {"seed", run.seed},
-               {"steps", run.steps}});
+  return json_line({{"event", "start"},
+                    {"workload", run.recipe.name},
+                    {"gpu", device.name()},
+                    {"gemm", device.gemm()},
+                    {"memory_mib", run.recipe.memory_mib},
+                    {"intensity", run.intensity},
+                    {"seed", run.seed},
+                    {"steps", run.steps}});
 }
 
 void run_steps(const WorkloadRun& run, WorkloadDevice& device, const HostClock& clock,
@@ -67,7 +63,8 @@ void run_steps(const WorkloadRun& run, WorkloadDevice& device, const HostClock& 
     seconds = now - start;
     if (step == first_tenth(run.steps)) warm = now;
     if (step % run.report_every == 0 || step == run.steps) {
-      write(line({{"event", "step"}, {"step", step}, {"of", run.steps}, {"seconds", seconds}}));
+      write(
+          json_line({{"event", "step"}, {"step", step}, {"of", run.steps}, {"seconds", seconds}}));
     }
   }
   const double checksum = device.checksum();
@@ -75,13 +72,14 @@ void run_steps(const WorkloadRun& run, WorkloadDevice& device, const HostClock& 
     throw DeviceError("corun live workload: the GPU's results are not numbers; is it broken?");
   }
   const std::int64_t steady_steps = run.steps - first_tenth(run.steps);
-  write(line({{"event", "end"},
-              {"steps", run.steps},
-              {"seconds", seconds},
-              {"steps_per_s", rate(run.steps, seconds)},
-              {"steady_steps_per_s",
-               steady_steps > 0 ? Json(rate(steady_steps, start + seconds - warm)) : Json(nullptr)},
-              {"checksum", checksum}}));
+  write(json_line(
+      {{"event", "end"},
+       {"steps", run.steps},
+       {"seconds", seconds},
+       {"steps_per_s", rate(run.steps, seconds)},
+       {"steady_steps_per_s",
+        steady_steps > 0 ? Json(rate(steady_steps, start + seconds - warm)) : Json(nullptr)},
+       {"checksum", checksum}}));
 }
 
 std::optional<double> told_rate(std::string_view output) {
@@ -114,6 +112,17 @@ Calibration calibrate(const Recipe& recipe, WorkloadDevice& device, const HostCl
   result.steps =
       std::max<std::int64_t>(1, std::llround(std::min(seconds * result.steps_per_s, 1e12)));
   return result;
+}
+
+std::string calibrated_line(const Recipe& recipe, const WorkloadDevice& device, double seconds,
+                            const Calibration& found) {
+  return json_line({{"event", "calibrated"},
+                    {"workload", recipe.name},
+                    {"gpu", device.name()},
+                    {"gemm", device.gemm()},
+                    {"steps", found.steps},
+                    {"seconds", seconds},
+                    {"steps_per_s", found.steps_per_s}});
 }
 
 }  // namespace corun::live

@@ -58,4 +58,8 @@ struct Calibration {
 Calibration calibrate(const Recipe& recipe, WorkloadDevice& device, const HostClock& clock,
                       double seconds);
 
+/// What it prints in place of the lines above: {"event": "calibrated", ..., "steps": ...}.
+std::string calibrated_line(const Recipe& recipe, const WorkloadDevice& device, double seconds,
+                            const Calibration& found);
+
 }  // namespace corun::live

@@ -54,7 +54,7 @@ struct JobCommand {
 class JobRun {
  public:
   /// Ready to start on this GPU. Its output goes to `OUTPUT.out` and `OUTPUT.err`. `extra` variables are
-  /// added to the environment (sharing.hpp says which).
+  /// added to the environment (Sharing::environment() of gpu_box.hpp).
   JobRun(Session& session, const Nvml& nvml, std::size_t gpu, const JobCommand& job,
          const std::string& output, std::span<const std::string> extra = {});
 

@@ -34,63 +34,77 @@ bool LiveBackend::advance(std::vector<Report>& out) {
   ledger_.next_instant();
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (;;) {
-    if (options_.stop != nullptr && *options_.stop) {
-      stop_all();
-      throw LiveStopped{};
-    }
-    if (!sharing_.works()) {
-      stop_all();
-      throw DeviceError("the MPS daemon has ended by itself; all jobs were stopped");
-    }
-    for (std::size_t a = 0; a < active_.size();) {
-      if (active_[a].run == nullptr || !active_[a].run->poll()) {
-        ++a;
-        continue;
-      }
-      Active ended = std::move(active_[a]);
-      active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(a));
-      runs_.push_back(run_of(ended));
-      out.push_back(ledger_.end(runs_.back()));
-      let_in(ended.gpu);
-      a = 0;  // let_in() may have started others
-    }
+    check_stop();
+    take_ended(out);
     const Time now = clock();
-    while (next_arrival_ < workload_.arrivals.size() &&
-           workload_.jobs[index(workload_.arrivals[next_arrival_])].submit <= now) {
-      out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_++]});
-    }
-    while (!wakes_.empty() && *wakes_.begin() <= now) {
-      wakes_.erase(wakes_.begin());
-      out.push_back({ReportKind::kTimer, kNoJob});
-    }
+    take_due(now, out);
     if (out.end() - out.begin() > first) {
       std::stable_sort(out.begin() + first, out.end(),
                        [](const Report& a, const Report& b) { return a.kind < b.kind; });
       now_ = now;
       return true;
     }
-    const bool arrivals_left = next_arrival_ < workload_.arrivals.size();
     // Nobody waits for the timers of a policy that has nothing left to decide.
-    if (ledger_.all_over() || (active_.empty() && !arrivals_left && wakes_.empty())) return false;
-
+    if (ledger_.all_over() || (active_.empty() && !arrivals_left() && wakes_.empty())) return false;
     if (!active_.empty() && now >= next_sample_) {
       sample();
       next_sample_ = now + options_.sample_every;
     }
-    Time until = active_.empty() ? kNever : next_sample_;
-    if (arrivals_left) {
-      until = std::min(until, workload_.jobs[index(workload_.arrivals[next_arrival_])].submit);
-    }
-    if (!wakes_.empty()) until = std::min(until, *wakes_.begin());
-    std::vector<pollfd> watched;
-    for (const Active& a : active_) {
-      if (a.run != nullptr) watched.push_back({a.run->descriptor(), POLLIN, 0});
-    }
-    // A signal ends the wait; so does the second, should one have come just before it.
-    const Duration wait =
-        std::clamp(until - clock(), Duration{0}, Duration{std::chrono::seconds{1}});
-    ::poll(watched.data(), watched.size(), static_cast<int>(wait.count() / 1'000'000) + 1);
+    wait_for_next();
   }
+}
+
+/// Ends everything where it was asked for, or where it must.
+void LiveBackend::check_stop() {
+  if (options_.stop != nullptr && *options_.stop) {
+    stop_all();
+    throw LiveStopped{};
+  }
+  if (!sharing_.works()) {
+    stop_all();
+    throw DeviceError("the MPS daemon has ended by itself; all jobs were stopped");
+  }
+}
+
+/// Those who have ended leave their GPUs, and those who waited there for memory may start.
+void LiveBackend::take_ended(std::vector<Report>& out) {
+  for (std::size_t a = 0; a < active_.size();) {
+    if (active_[a].run == nullptr || !active_[a].run->poll()) {
+      ++a;
+      continue;
+    }
+    Active ended = std::move(active_[a]);
+    active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(a));
+    runs_.push_back(run_of(ended));
+    out.push_back(ledger_.end(runs_.back()));
+    let_in(ended.gpu);
+    a = 0;  // let_in() may have started others
+  }
+}
+
+/// Arrivals and timers up to now.
+void LiveBackend::take_due(Time now, std::vector<Report>& out) {
+  while (arrivals_left() && next_submit() <= now) {
+    out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_++]});
+  }
+  while (!wakes_.empty() && *wakes_.begin() <= now) {
+    wakes_.erase(wakes_.begin());
+    out.push_back({ReportKind::kTimer, kNoJob});
+  }
+}
+
+/// Waits until a job has news, the next arrival, timer or sample, or a signal.
+void LiveBackend::wait_for_next() {
+  Time until = active_.empty() ? kNever : next_sample_;
+  if (arrivals_left()) until = std::min(until, next_submit());
+  if (!wakes_.empty()) until = std::min(until, *wakes_.begin());
+  std::vector<pollfd> watched;
+  for (const Active& a : active_) {
+    if (a.run != nullptr) watched.push_back({a.run->descriptor(), POLLIN, 0});
+  }
+  // A signal ends the wait; so does the second, should one have come just before it.
+  const Duration wait = std::clamp(until - clock(), Duration{0}, Duration{std::chrono::seconds{1}});
+  ::poll(watched.data(), watched.size(), static_cast<int>(wait.count() / 1'000'000) + 1);
 }
 
 void LiveBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {

@@ -82,6 +82,14 @@ class LiveBackend final : public ClusterBackend {
     bool deferred = false;
   };
   Time clock() const { return monotonic_now() - origin_; }
+  bool arrivals_left() const { return next_arrival_ < workload_.arrivals.size(); }
+  Time next_submit() const {
+    return workload_.jobs[index(workload_.arrivals[next_arrival_])].submit;
+  }
+  void check_stop();
+  void take_ended(std::vector<Report>& out);
+  void take_due(Time now, std::vector<Report>& out);
+  void wait_for_next();
   bool may_start(const Active& newcomer) const;
   void launch(std::span<Active* const> starting);
   void let_in(GpuId gpu);

@@ -28,70 +28,102 @@ void check_there(const std::string& path) {
                    "no file '" + printable(path, 300) + "'; corun live run CONFIG makes it");
 }
 
-std::vector<JobsRow> read_jobs_csv(const std::string& path, const Trace& queue, std::size_t gpus) {
-  check_there(path);
-  CsvReader csv(path,
-                {{"job", true},
-                 {"gpu", true},
-                 {"group", true},
-                 {"deferred", true},
-                 {"end", true},
-                 {"submit_s", true},
-                 {"start_s", true},
-                 {"corun_s", true},
-                 {"solo_s", true},
-                 {"predicted_isd", true},
-                 {"predicted_jct_s", true}},
-                {.ignore_unknown = true});
+std::map<std::string_view, JobId> jobs_by_name(const Trace& queue) {
   std::map<std::string_view, JobId> jobs;
   for (std::size_t j = 0; j < queue.names.size(); ++j) jobs[queue.names[j]] = static_cast<JobId>(j);
-  const auto column = [&](const char* name) { return csv.column(name); };
-  const NumberRule any_time{"a number of seconds", 0, kMaxTimeSeconds};
-  const NumberRule any_number{"a number"};
-  std::vector<bool> finished(queue.names.size(), false);
-  std::vector<JobsRow> rows;
-  while (csv.next()) {
+  return jobs;
+}
+
+/// The rows of POLICY.jobs.csv, one after the other.
+class JobsCsv {
+ public:
+  JobsCsv(const std::string& path, const Trace& queue, std::size_t gpus)
+      : csv_(path,
+             {{"job", true},
+              {"gpu", true},
+              {"group", true},
+              {"deferred", true},
+              {"end", true},
+              {"submit_s", true},
+              {"start_s", true},
+              {"corun_s", true},
+              {"solo_s", true},
+              {"predicted_isd", true},
+              {"predicted_jct_s", true}},
+             {.ignore_unknown = true}),
+        queue_(queue),
+        jobs_(jobs_by_name(queue)),
+        gpus_(static_cast<std::int64_t>(gpus)),
+        finished_(queue.names.size(), false) {}
+
+  bool next() { return csv_.next(); }
+
+  JobsRow row() {
     JobsRow row;
-    const std::string name(csv.required_text(column("job"), "the name of a job"));
-    const auto job = jobs.find(name);
-    if (job == jobs.end()) {
-      csv.fail(column("job"), "job '" + printable(name) + "' is not in " + kQueueFile +
-                                  ": the file is of another run; " + kAdvice);
+    row.run.job = job();
+    const JobSpec& spec = queue_.workload.jobs[index(row.run.job)];
+    check_same("submit_s", spec.submit, row.run.job);
+    check_same("solo_s", spec.work, row.run.job);
+    row.run.gpu = static_cast<GpuId>(whole("gpu", {"the number of a GPU", 0, gpus_ - 1}));
+    row.run.group =
+        static_cast<std::uint32_t>(whole("group", {"the number of a group", 0, 0xffffffffU}));
+    row.run.deferred = whole("deferred", {"0 or 1", 0, 1}) == 1;
+    row.run.start = csv_.required_seconds(csv_.column("start_s"), kAnyTime);
+    row.run.exit = row.run.start + csv_.required_seconds(csv_.column("corun_s"), kAnyTime);
+    row.finished = csv_.required_text(csv_.column("end"), "how the run ended") == "finished";
+    row.predicted_isd = csv_.number(csv_.column("predicted_isd"), kAnyNumber);
+    row.predicted_jct_s = csv_.number(csv_.column("predicted_jct_s"), kAnyNumber);
+    if (row.finished && finished_[index(row.run.job)]) {
+      csv_.fail(csv_.column("job"),
+                "job '" + name_of(row.run.job) + "' finishes a second time; " + kAdvice);
     }
-    row.run.job = job->second;
-    const JobSpec& spec = queue.workload.jobs[index(job->second)];
-    const auto is = [&](const char* key, Duration expected) {
-      const Duration found = csv.required_seconds(column(key), any_time);
-      // Both were rounded to a double on their way.
-      constexpr Duration kRounding{2};
-      if (std::max(found, expected) - std::min(found, expected) <= kRounding) return;
-      csv.fail(column(key), std::string(key) + " of job '" + printable(name) + "' is another in " +
-                                kQueueFile + ": the file is of another run; " + kAdvice);
-    };
-    is("submit_s", spec.submit);
-    is("solo_s", spec.work);
-    const IntegerRule gpu{"the number of a GPU", 0, static_cast<std::int64_t>(gpus) - 1};
-    const IntegerRule group{"the number of a group", 0, 0xffffffffU};
-    const IntegerRule flag{"0 or 1", 0, 1};
-    const auto whole = [&](const char* key, const IntegerRule& rule) {
-      const auto value = csv.integer(column(key), rule);
-      if (!value) csv.refuse(column(key), std::string(rule.what));
-      return *value;
-    };
-    row.run.gpu = static_cast<GpuId>(whole("gpu", gpu));
-    row.run.group = static_cast<std::uint32_t>(whole("group", group));
-    row.run.deferred = whole("deferred", flag) == 1;
-    row.run.start = csv.required_seconds(column("start_s"), any_time);
-    row.run.exit = row.run.start + csv.required_seconds(column("corun_s"), any_time);
-    row.finished = csv.required_text(column("end"), "how the run ended") == "finished";
-    row.predicted_isd = csv.number(column("predicted_isd"), any_number);
-    row.predicted_jct_s = csv.number(column("predicted_jct_s"), any_number);
-    if (row.finished && finished[index(row.run.job)]) {
-      csv.fail(column("job"), "job '" + printable(name) + "' finishes a second time; " + kAdvice);
-    }
-    finished[index(row.run.job)] = finished[index(row.run.job)] || row.finished;
-    rows.push_back(row);
+    finished_[index(row.run.job)] = finished_[index(row.run.job)] || row.finished;
+    return row;
   }
+
+ private:
+  static constexpr NumberRule kAnyTime{"a number of seconds", 0, kMaxTimeSeconds};
+  static constexpr NumberRule kAnyNumber{"a number"};
+
+  JobId job() {
+    const std::string name(csv_.required_text(csv_.column("job"), "the name of a job"));
+    const auto found = jobs_.find(name);
+    if (found == jobs_.end()) {
+      csv_.fail(csv_.column("job"), "job '" + printable(name) + "' is not in " + kQueueFile +
+                                        ": the file is of another run; " + kAdvice);
+    }
+    return found->second;
+  }
+
+  std::string name_of(JobId job) const { return printable(queue_.names[index(job)]); }
+
+  void check_same(const char* key, Duration expected, JobId job) {
+    const Duration found = csv_.required_seconds(csv_.column(key), kAnyTime);
+    // Both were rounded to a double on their way.
+    constexpr Duration kRounding{2};
+    if (std::max(found, expected) - std::min(found, expected) <= kRounding) return;
+    csv_.fail(csv_.column(key), std::string(key) + " of job '" + name_of(job) + "' is another in " +
+                                    kQueueFile + ": the file is of another run; " + kAdvice);
+  }
+
+  std::int64_t whole(const char* key, const IntegerRule& rule) {
+    const auto value = csv_.integer(csv_.column(key), rule);
+    if (!value) csv_.refuse(csv_.column(key), std::string(rule.what));
+    return *value;
+  }
+
+  CsvReader csv_;
+  const Trace& queue_;
+  std::map<std::string_view, JobId> jobs_;
+  std::int64_t gpus_;
+  std::vector<bool> finished_;  ///< by job: in a row before
+};
+
+std::vector<JobsRow> read_jobs_csv(const std::string& path, const Trace& queue, std::size_t gpus) {
+  check_there(path);
+  JobsCsv csv(path, queue, gpus);
+  std::vector<JobsRow> rows;
+  while (csv.next()) rows.push_back(csv.row());
   return rows;
 }
 
@@ -99,8 +131,7 @@ std::vector<JobsRow> read_jobs_csv(const std::string& path, const Trace& queue, 
 void check_log(const std::string& log_path, const std::string& jobs_path,
                const std::vector<JobsRow>& rows, const Trace& queue) {
   check_there(log_path);
-  std::map<std::string_view, JobId> jobs;
-  for (std::size_t j = 0; j < queue.names.size(); ++j) jobs[queue.names[j]] = static_cast<JobId>(j);
+  const std::map<std::string_view, JobId> jobs = jobs_by_name(queue);
   std::ifstream in(log_path);
   const EventLog log = read_event_log(in, log_path, [&](const std::string& name) {
     const auto job = jobs.find(name);

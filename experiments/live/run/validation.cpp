@@ -148,6 +148,59 @@ std::vector<ValidatedGroup> groups_of(std::span<const JobsRow* const> in_order, 
   return groups;
 }
 
+std::vector<const JobsRow*> by_gpu_and_start(const std::vector<JobsRow>& rows) {
+  std::vector<const JobsRow*> in_order;
+  for (const JobsRow& row : rows) in_order.push_back(&row);
+  std::ranges::stable_sort(in_order, {}, [](const JobsRow* row) {
+    return std::tuple(row->run.gpu, row->run.start, row->run.group);
+  });
+  return in_order;
+}
+
+/// By job its finished run, if there is one, else its last; null where it was not run.
+std::vector<const JobsRow*> last_runs(const std::vector<JobsRow>& rows, std::size_t jobs) {
+  std::vector<const JobsRow*> last_of(jobs, nullptr);
+  for (const JobsRow& row : rows) {
+    const JobsRow*& last = last_of[index(row.run.job)];
+    if (last == nullptr || !last->finished) last = &row;
+  }
+  return last_of;
+}
+
+/// A job that finished; nothing where somebody beside it ended badly. `again`: its record in the replay.
+std::optional<ValidatedJob> validated_job(const JobsRow& row,
+                                          std::span<const JobsRow* const> all_runs,
+                                          const JobSpec& spec, const JobRecord& again) {
+  const RecordedRun& run = row.run;
+  ValidatedJob job;
+  job.job = run.job;
+  job.gpu = run.gpu;
+  for (const JobsRow* other : all_runs) {
+    if (other->run.job == run.job || !overlap(run, other->run)) continue;
+    if (!other->finished) return std::nullopt;
+    job.company.push_back(other->run.job);
+  }
+  std::ranges::sort(job.company);
+  job.measured = {individual_slowdown(run.exit - run.start, spec.work),
+                  to_seconds(run.exit - spec.submit)};
+  if (row.predicted_isd && row.predicted_jct_s) {
+    job.predicted = {*row.predicted_isd, *row.predicted_jct_s};
+  }
+  job.replayed = {again.isd(), to_seconds(again.finish - again.submit)};
+  return job;
+}
+
+Validated compared_ps(const std::vector<ValidatedGroup>& groups,
+                      std::optional<double> predicted_ps) {
+  std::vector<double> measured;
+  std::vector<double> again;
+  for (const ValidatedGroup& g : groups) {
+    measured.push_back(g.measured_ps);
+    again.push_back(g.replayed_ps);
+  }
+  return {mean_of(measured), predicted_ps, mean_of(again), std::nullopt, error_of(measured, again)};
+}
+
 }  // namespace
 
 PolicyValidation validate(const Experiment& experiment, const Trace& queue,
@@ -155,17 +208,8 @@ PolicyValidation validate(const Experiment& experiment, const Trace& queue,
                           std::optional<double> predicted_ps) {
   PolicyValidation result;
   result.label = label;
-
-  std::vector<const JobsRow*> in_order;
-  for (const JobsRow& row : rows) in_order.push_back(&row);
-  std::ranges::stable_sort(in_order, {}, [](const JobsRow* row) {
-    return std::tuple(row->run.gpu, row->run.start, row->run.group);
-  });
-  std::vector<const JobsRow*> last_of(queue.names.size(), nullptr);  // a finished one, if there is
-  for (const JobsRow& row : rows) {
-    const JobsRow*& last = last_of[index(row.run.job)];
-    if (last == nullptr || !last->finished) last = &row;
-  }
+  const std::vector<const JobsRow*> in_order = by_gpu_and_start(rows);
+  const std::vector<const JobsRow*> last_of = last_runs(rows, queue.names.size());
 
   std::vector<RecordedRun> finished;
   std::vector<std::size_t> position(queue.names.size(), 0);  // of a job's run in `finished`
@@ -182,43 +226,18 @@ PolicyValidation validate(const Experiment& experiment, const Trace& queue,
   const auto record_of = [&](JobId j) -> const JobRecord& { return replayed[position[index(j)]]; };
 
   for (const RecordedRun& run : finished) {
-    ValidatedJob job;
-    job.job = run.job;
-    job.gpu = run.gpu;
-    bool undisturbed = true;
-    for (const JobsRow* other : in_order) {
-      if (other->run.job == run.job || !overlap(run, other->run)) continue;
-      undisturbed &= other->finished;
-      job.company.push_back(other->run.job);
-    }
-    if (!undisturbed) {
+    const std::size_t j = index(run.job);
+    auto job = validated_job(*last_of[j], in_order, queue.workload.jobs[j], record_of(run.job));
+    if (job) {
+      result.jobs.push_back(std::move(*job));
+    } else {
       ++result.beside;
-      continue;
     }
-    std::ranges::sort(job.company);
-    const JobSpec& spec = queue.workload.jobs[index(run.job)];
-    const JobRecord& again = record_of(run.job);
-    const JobsRow& row = *last_of[index(run.job)];
-    job.measured = {individual_slowdown(run.exit - run.start, spec.work),
-                    to_seconds(run.exit - spec.submit)};
-    if (row.predicted_isd && row.predicted_jct_s) {
-      job.predicted = {*row.predicted_isd, *row.predicted_jct_s};
-    }
-    job.replayed = {again.isd(), to_seconds(again.finish - again.submit)};
-    result.jobs.push_back(std::move(job));
   }
-
   result.groups = groups_of(in_order, queue, record_of);
   result.isd = compared(result.jobs, &JobFigures::isd);
   result.jct_s = compared(result.jobs, &JobFigures::jct_s);
-  std::vector<double> measured;
-  std::vector<double> again;
-  for (const ValidatedGroup& g : result.groups) {
-    measured.push_back(g.measured_ps);
-    again.push_back(g.replayed_ps);
-  }
-  result.ps = {mean_of(measured), predicted_ps, mean_of(again), std::nullopt,
-               error_of(measured, again)};
+  result.ps = compared_ps(result.groups, predicted_ps);
   return result;
 }
 

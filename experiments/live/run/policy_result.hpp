@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/live/run/live_ledger.hpp"
+#include "experiments/live/run/queue_prediction.hpp"
+#include "experiments/statistics/bootstrap.hpp"
+#include "sim/event_log.hpp"
+
+/// One policy's run of a queue on real GPUs, beside what the simulator said of it before.
+namespace corun::live {
+
+struct PolicyResult {
+  PredictedPolicy predicted;
+  MetricValues measured{};
+  RunRecord record;
+  std::vector<LiveRun> runs;
+  EventLog log;
+  bool complete = false;  ///< false: the run was cut short
+  /// Played back from its record, the policy decided the same again; empty where that was not tried.
+  std::optional<bool> repeats;
+  std::string difference;  ///< what it decided otherwise then
+
+  const std::string& label() const { return predicted.label; }
+};
+
+/// Measured minus predicted over the jobs that finished, with 95 % bootstrap intervals over jobs.
+struct PredictionError {
+  std::size_t jobs = 0;
+  Interval isd;  ///< a fraction
+  Interval jct_s;
+};
+
+/// Nothing where no job finished in both.
+std::optional<PredictionError> prediction_error(const PolicyResult& result);
+
+}  // namespace corun::live

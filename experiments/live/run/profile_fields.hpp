@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "experiments/base/json.hpp"
+#include "sim/profile.hpp"
+
+/// A measured profile in the files and outputs of live mode, under the names of traces/profile_csv.hpp.
+namespace corun::live {
+
+/// The header of profile_fields().
+inline constexpr std::string_view kProfileFields =
+    "gpu_util_pct,mem_alloc_pct,mem_time_pct,mem_used_mib";
+
+/// Four fields of CSV; what is not known is empty.
+std::string profile_fields(const Profile& profile);
+
+/// The same as an object; what is not known is null.
+Json profile_json(const Profile& profile);
+
+}  // namespace corun::live

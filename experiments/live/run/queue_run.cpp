@@ -1,0 +1,158 @@
+#include "experiments/live/run/queue_run.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "experiments/live/gpu/gpu_box.hpp"
+#include "experiments/live/processes/session.hpp"
+#include "experiments/live/run/live_backend.hpp"
+#include "experiments/live/run/live_limits.hpp"
+#include "experiments/live/run/queue_run_files.hpp"
+#include "experiments/live/run/recorded_backend.hpp"
+#include "experiments/live/run/run_files.hpp"
+#include "sim/control_loop.hpp"
+#include "sim/error.hpp"
+
+namespace corun::live {
+
+namespace {
+
+/// How the control loop goes about it. What else a configuration may ask for, live_limits.hpp has refused.
+ControlOptions control_options(const ControlConfig& config, const ClusterSpec& cluster) {
+  ControlOptions control;
+  control.start = config.start == "join" ? StartMode::kJoin : StartMode::kGroup;
+  control.round = config.round_s ? from_seconds(*config.round_s) : Duration::zero();
+  control.reallocate = config.reallocate_s ? from_seconds(*config.reallocate_s) : Duration::zero();
+  control.oom_retries = cluster.oom.retries;
+  return control;
+}
+
+/// The queue of a prediction on real GPUs, one policy after the other.
+class QueueRunner {
+ public:
+  QueueRunner(const LiveConfig& config, const QueuePrediction& prediction, const Nvml& nvml,
+              std::span<const std::size_t> gpus, const std::atomic<bool>& stop)
+      : config_(config),
+        experiment_(*prediction.experiment),
+        queue_(prediction.queue),
+        world_(experiment_.make_world(*queue_)),
+        nvml_(nvml),
+        gpus_(gpus.begin(), gpus.end()),
+        stop_(stop),
+        control_(control_options(prediction.config.control, experiment_.cluster())),
+        header_(write_prediction(prediction, config.output)),
+        sharing_(session_, nvml, gpus, config.shares_by_mps()) {}
+
+  /// Runs one policy and fills the last of `results`, which is its own.
+  void run(const PolicyInstance& policy, std::vector<PolicyResult>& results) {
+    PolicyResult& result = results.back();
+    const std::unique_ptr<Policy> decides =
+        experiment_.make_policy(*queue_, 0, policy, *world_, &stop_);
+    LiveBackend backend(experiment_.cluster(), queue_->workload, jobs(), session_, nvml_, gpus_,
+                        sharing_, options(policy.label));
+    ControlLoop loop(backend, *decides, policy.label, job_source(), control_);
+    std::size_t passes = 0;
+    const auto keep = [&] {
+      result.runs = backend.runs();
+      result.record = backend.take_record();
+      result.measured = compute_metrics(result.record);
+      result.record.passes = passes;
+      write_policy_result(result, *queue_, config_, header_.measured_on);
+      write_results_hdf5(config_.output, header_, queue_, results);
+    };
+    try {
+      passes = loop.run(&result.log);
+      result.complete = true;
+      keep();
+    } catch (const LiveStopped&) {
+      keep();
+    } catch (const PreemptionAsked&) {
+      keep();
+      refuse_preemption(policy);
+    } catch (const DeviceError&) {
+      keep();  // what was finished is measured, whatever became of the GPU
+      throw;
+    } catch (const PolicyError& e) {
+      if (!stop_) throw InputError(policy.place, e.what());
+      backend.stop_all();  // a program of the user's own was asked when the interrupt came
+      keep();
+    }
+    // A program of the user's own is not asked twice.
+    if (result.complete && policy.entry->name != "external") play_back(policy, result);
+  }
+
+ private:
+  /// The run once more from its record, to the same policy made anew.
+  void play_back(const PolicyInstance& policy, PolicyResult& result) const {
+    const std::unique_ptr<Policy> again = experiment_.make_policy(*queue_, 0, policy, *world_);
+    RecordedBackend recorded(experiment_.cluster(), queue_->workload, result.log, result.runs);
+    EventLog log;
+    try {
+      ControlLoop(recorded, *again, policy.label, job_source(), control_).run(&log);
+      result.repeats = log == result.log;
+    } catch (const DecisionDiffers& e) {
+      result.repeats = false;
+      result.difference = e.what();
+    }
+  }
+
+  std::vector<LiveJob> jobs() const {
+    std::vector<LiveJob> jobs;
+    for (std::size_t j = 0; j < queue_->names.size(); ++j) {
+      LiveJob job;
+      job.command = config_.workloads[config_.queue[j].workload].command;
+      job.command.name = queue_->names[j];
+      job.memory_mib = queue_->workload.jobs[j].profile.mem_used_mib;
+      jobs.push_back(std::move(job));
+    }
+    return jobs;
+  }
+
+  LiveOptions options(const std::string& label) const {
+    LiveOptions options;
+    options.sample_every = from_seconds(config_.sample_s);
+    options.memory_reserve_mib = config_.memory_reserve_mib;
+    options.output = policy_file(config_.output + "/output", label, "");
+    options.stop = &stop_;
+    return options;
+  }
+
+  JobSource job_source() const {
+    int largest = 1;
+    for (const JobSpec& job : queue_->workload.jobs) largest = std::max(largest, job.gpus);
+    return JobSource(queue_->names.size(), largest,
+                     [this](JobId job) { return experiment_.make_face(*queue_, 0, job); });
+  }
+
+  const LiveConfig& config_;
+  const Experiment& experiment_;
+  std::shared_ptr<const Trace> queue_;
+  std::unique_ptr<World> world_;
+  const Nvml& nvml_;
+  std::vector<std::size_t> gpus_;
+  const std::atomic<bool>& stop_;
+  ControlOptions control_;
+  ResultsHeader header_;
+  Session session_;
+  Sharing sharing_;
+};
+
+}  // namespace
+
+QueueRun run_queue(const LiveConfig& config, const QueuePrediction& prediction, const Nvml& nvml,
+                   std::span<const std::size_t> gpus, const std::atomic<bool>& stop,
+                   const std::function<void(const PolicyResult&)>& on_policy) {
+  QueueRunner runner(config, prediction, nvml, gpus, stop);
+  QueueRun run;
+  run.gpu_name = prediction.config.cluster.gpu_type;
+  run.gpus = gpus.size();
+  for (std::size_t p = 0; p < prediction.policies.size() && !run.interrupted; ++p) {
+    run.policies.emplace_back().predicted = prediction.policies[p];
+    runner.run(prediction.experiment->policies()[p], run.policies);
+    run.interrupted = !run.policies.back().complete;
+    on_policy(run.policies.back());
+  }
+  return run;
+}
+
+}  // namespace corun::live

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/profile.hpp"
+
+/// The file of solo times: `corun live solo` writes it and `corun live run` reads it.
+namespace corun::live {
+
+/// What is known of a workload alone.
+struct SoloRow {
+  std::string job;
+  double solo_s = 0;  ///< mean over runs
+  double sd_s = 0;    ///< sample standard deviation; 0 of a single run
+  int runs = 0;
+  Profile profile;  ///< greatest over runs
+};
+
+/// solo.csv: job,solo_s,solo_sd_s,runs and the profile; a table of profiles (traces/profile_csv.hpp) too.
+std::string solo_csv(std::span<const SoloRow> rows);
+/// InputError where the file is not that.
+std::vector<SoloRow> read_solo_csv(const std::string& path);
+
+/// The row of this workload; null where there is none.
+const SoloRow* find_solo(std::span<const SoloRow> rows, const std::string& workload);
+
+}  // namespace corun::live

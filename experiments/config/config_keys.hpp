@@ -73,8 +73,7 @@ using KeyValue = std::variant<KeyText, KeyFlag, KeyNumber<double>, KeyNumber<std
 struct ConfigKey {
   std::string_view path;  ///< "cluster.oom.ramp_s"; ends in the unit, where there is one
   KeyValue value;
-  std::string_view
-      meaning;  ///< a line; the unit in square brackets where the path does not end in it
+  std::string_view meaning;  ///< a line, for lists
 };
 
 /// All keys, bound to the variables of `config`, which must outlive them. Sections and keys come in the

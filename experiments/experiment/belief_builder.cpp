@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "experiments/experiment/job_features.hpp"
 #include "experiments/experiment/workload_source.hpp"
+#include "experiments/inputs/job_features.hpp"
 #include "experiments/inputs/known_pairs.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/knowledge_file.hpp"

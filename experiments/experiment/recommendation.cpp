@@ -65,7 +65,7 @@ Recommendation recommendation_of(Group group, const Trace& trace, const ClusterM
     r.ps = ps_interval(kb, a, b);
     r.observations = kb.ps(a, b).count();
   }
-  r.reason = reason_of(r, *experiment.policies().front().config);
+  r.reason = reason_of(r, experiment.policies().front().config);
   return r;
 }
 

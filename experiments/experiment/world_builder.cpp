@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "experiments/config/gpu_types.hpp"
-#include "experiments/experiment/job_features.hpp"
+#include "experiments/inputs/job_features.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/error.hpp"
 #include "traces/corun_csv.hpp"

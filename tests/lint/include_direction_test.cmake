@@ -30,7 +30,7 @@ set(experiments_may_include experiments sim traces models policies)
 
 set(rooms base statistics charts config knowledge inputs experiment results replay sweep evaluation
     export studies live commands)
-set(live_rooms processes gpu workloads run)
+set(live_rooms processes gpu workloads jobs run validation)
 
 # Libraries with a home: <name>_headers matches what is included, <name>_home the file that includes.
 set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/live/gpu/gpu_box.hpp"
-#include "experiments/live/run/job_run.hpp"
+#include "experiments/live/jobs/job_run.hpp"
 #include "experiments/live/run/live_ledger.hpp"
 #include "sim/cluster_backend.hpp"
 #include "sim/job.hpp"

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "experiments/live/run/job_run.hpp"
+#include "experiments/live/jobs/job_run.hpp"
 #include "sim/cluster_backend.hpp"
 #include "sim/job.hpp"
 

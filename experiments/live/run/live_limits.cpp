@@ -19,7 +19,7 @@ void check_live_cluster(const Config& config) {
   const auto refuse = [&](const char* key, const std::string& why) {
     throw InputError(config.place(key), why);
   };
-  if (config.profiling.mode != "none") {
+  if (config.profiling.mode != ProfilingMode::kNone) {
     refuse("profiling.mode",
            "a live queue does not profile on its own: run corun live solo before "
            "and leave it out");
@@ -29,7 +29,7 @@ void check_live_cluster(const Config& config) {
            "a command cannot be probed and go on: leave it out, and measure pairs "
            "with corun live corun");
   }
-  if (config.control.mode == "rounds") {
+  if (config.control.mode == ControlMode::kRounds) {
     refuse("control.mode", "rounds need jobs that can be stopped and go on; leave it out");
   }
 }

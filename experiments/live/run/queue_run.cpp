@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "experiments/experiment/engine_options.hpp"
 #include "experiments/live/gpu/gpu_box.hpp"
 #include "experiments/live/processes/session.hpp"
 #include "experiments/live/run/live_backend.hpp"
@@ -17,16 +18,6 @@ namespace corun::live {
 
 namespace {
 
-/// How the control loop goes about it. What else a configuration may ask for, live_limits.hpp has refused.
-ControlOptions control_options(const ControlConfig& config, const ClusterSpec& cluster) {
-  ControlOptions control;
-  control.start = config.start == "join" ? StartMode::kJoin : StartMode::kGroup;
-  control.round = config.round_s ? from_seconds(*config.round_s) : Duration::zero();
-  control.reallocate = config.reallocate_s ? from_seconds(*config.reallocate_s) : Duration::zero();
-  control.oom_retries = cluster.oom.retries;
-  return control;
-}
-
 /// The queue of a prediction on real GPUs, one policy after the other.
 class QueueRunner {
  public:
@@ -39,7 +30,7 @@ class QueueRunner {
         nvml_(nvml),
         gpus_(gpus.begin(), gpus.end()),
         stop_(stop),
-        control_(control_options(prediction.config.control, experiment_.cluster())),
+        control_(control_options(prediction.config)),
         header_(write_prediction(prediction, config.output)),
         sharing_(session_, nvml, gpus, config.shares_by_mps()) {}
 
@@ -121,7 +112,7 @@ class QueueRunner {
     int largest = 1;
     for (const JobSpec& job : queue_->workload.jobs) largest = std::max(largest, job.gpus);
     return JobSource(queue_->names.size(), largest,
-                     [this](JobId job) { return experiment_.make_face(*queue_, 0, job); });
+                     [this](JobId job) { return experiment_.view_of(*queue_, 0, job); });
   }
 
   const LiveConfig& config_;

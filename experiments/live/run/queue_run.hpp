@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/live/gpu/nvml.hpp"
-#include "experiments/live/run/live_config.hpp"
+#include "experiments/live/jobs/live_config.hpp"
 #include "experiments/live/run/policy_result.hpp"
 #include "experiments/live/run/queue_prediction.hpp"
 

@@ -66,7 +66,7 @@ std::string coruns_csv(const PolicyResult& result, const Trace& queue, const Liv
     if (!e.together || e.jobs.size() < 2) continue;
     CorunMeasurement m;
     m.gpu_type = gpu_name;
-    m.sharing = config.config.cluster.sharing;
+    m.sharing = name_of(config.config.cluster.sharing);
     m.source = "corun live run, " + result.label();
     for (const JobId id : e.jobs) {
       const JobRecord& r = result.record.jobs[index(id)];

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "experiments/live/run/live_config.hpp"
+#include "experiments/live/jobs/live_config.hpp"
 #include "experiments/live/run/policy_result.hpp"
 #include "experiments/live/run/queue_prediction.hpp"
 #include "experiments/results/results_hdf5.hpp"

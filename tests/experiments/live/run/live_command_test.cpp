@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/live/run/job_run.hpp"
-#include "experiments/live/run/measurement.hpp"
+#include "experiments/live/jobs/job_run.hpp"
+#include "experiments/live/jobs/measurement.hpp"
 #include "experiments/live/run/recorded_backend.hpp"
 #include "sim/error.hpp"
 #include "tests/experiments/live/run/live_program.hpp"

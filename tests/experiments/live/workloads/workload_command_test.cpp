@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/commands/live_workload_command.hpp"
+#include "experiments/commands/live/live_workload_command.hpp"
 #include "experiments/live/workloads/workload_run.hpp"
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"

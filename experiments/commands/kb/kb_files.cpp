@@ -1,0 +1,33 @@
+#include "experiments/commands/kb/kb_files.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/json.hpp"
+#include "experiments/commands/note.hpp"
+#include "experiments/knowledge/corun_learning.hpp"
+#include "experiments/knowledge/knowledge_report.hpp"
+
+namespace corun {
+
+void learn_coruns(KnowledgeFile& file, const std::vector<std::string>& tables,
+                  const CommonOptions& common) {
+  for (const std::string& name : tables) {
+    const CorunTable table =
+        read_corun_table(is_corun_table(name) ? name : find_input_file(name, common, "--coruns"));
+    for (const std::string& text : learn_table(file, table)) note(common, text);
+  }
+}
+
+std::string knowledge_output(const KnowledgeFile& file, Format format) {
+  switch (format) {
+    case Format::kCsv:
+      return knowledge_csv(file.kb);
+    case Format::kJson:
+      return knowledge_file_json(file).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    case Format::kTable:
+      break;
+  }
+  return knowledge_file_table(file);
+}
+
+}  // namespace corun

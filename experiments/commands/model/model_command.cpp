@@ -1,0 +1,25 @@
+#include <array>
+
+#include "experiments/commands/cli.hpp"
+#include "experiments/commands/model/model_commands.hpp"
+#include "experiments/commands/subcommands.hpp"
+
+/// `corun model fit | predict | eval`: what pairs of jobs cost each other, learnt from measured pairs.
+namespace corun {
+
+int model_command(const std::vector<std::string>& arguments) {
+  static constexpr std::array<Subcommand, 3> kAll{{
+      {"fit", "from tables of measured pairs to a model", model_fit_command},
+      {"predict", "a table of pairs in, the same with predicted speeds out", model_predict_command},
+      {"eval", "how well interference models predict what they have not seen", model_eval_command},
+  }};
+  return run_subcommand({.name = "corun model",
+                         .usage = "fit|predict|eval",
+                         .about = "What pairs of jobs cost each other, learnt from measured pairs.",
+                         .more = "",
+                         .examples = "  corun model eval\n",
+                         .noun = "action"},
+                        kAll, arguments);
+}
+
+}  // namespace corun

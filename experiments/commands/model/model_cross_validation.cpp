@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/atomic_file.hpp"
+#include "experiments/base/progress.hpp"
+#include "experiments/commands/model/model_commands.hpp"
+#include "experiments/commands/model/model_files.hpp"
+#include "experiments/evaluation/pair_evaluation_output.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+/// `corun model eval --split ...`: cross-validation of interference models over tables of pairs.
+namespace corun {
+
+namespace {
+
+std::vector<const InterferenceModelEntry*> models_of(const std::vector<std::string>& names) {
+  std::vector<const InterferenceModelEntry*> models;
+  const auto add = [&](const InterferenceModelEntry* entry) {
+    if (std::ranges::find(models, entry) == models.end()) models.push_back(entry);
+  };
+  if (names.empty()) {
+    add(find_interference_model("cluster-mean"));
+    add(find_interference_model("default"));
+  }
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const InterferenceModelEntry& entry : interference_model_catalog()) add(&entry);
+      continue;
+    }
+    const InterferenceModelEntry* entry = find_interference_model(name);
+    if (entry == nullptr) {
+      std::vector<std::string_view> known{"all", "default"};
+      for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
+      throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, known));
+    }
+    add(entry);
+  }
+  return models;
+}
+
+/// The splits asked for that the table allows.
+std::vector<PairSplit> splits_of(const std::string& asked, const PairTable& table) {
+  const std::set<std::string> families(table.families.begin(), table.families.end());
+  const bool has_families = families.size() > 1 && !families.contains("");
+  std::vector<PairSplit> splits;
+  for (const PairSplit s : {PairSplit::kPairs, PairSplit::kJob, PairSplit::kFamily}) {
+    const bool possible = s != PairSplit::kFamily || has_families;
+    if (asked == name_of(s) || (asked == "all" && possible)) splits.push_back(s);
+  }
+  if (splits.empty()) {
+    constexpr std::array<std::string_view, 4> kKnown{"pairs", "job", "family", "all"};
+    throw InputError("--split", "found '" + printable(asked) + "': " + did_you_mean(asked, kKnown));
+  }
+  return splits;
+}
+
+/// What is written must be none of what is read.
+void check_files(const CrossValidation& asked, const CommonOptions& common,
+                 const std::string& figure) {
+  std::vector<NamedFile> outputs;
+  if (!figure.empty()) outputs.push_back({"--figure", figure});
+  if (common.output) outputs.push_back({"--output", *common.output});
+  std::vector<NamedFile> inputs;
+  for (const std::string& path : asked.tables) {
+    if (papers_named(path)) continue;
+    inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
+  }
+  check_outputs_differ(outputs, inputs);
+}
+
+/// Every split at every point of the curves; 0 rows are all of them.
+std::vector<PairEvaluation> evaluate_all(const CrossValidation& asked, const PairTable& table,
+                                         const std::vector<PairSplit>& splits,
+                                         PairEvaluationOptions options, bool quiet) {
+  const auto or_none = [](const std::vector<std::size_t>& points) {
+    return points.empty() ? std::vector<std::size_t>{0} : points;
+  };
+  std::vector<PairEvaluation> all;
+  for (const PairSplit split : splits) {
+    for (const std::size_t rows : or_none(asked.rows)) {
+      for (const std::size_t probes : or_none(asked.probes)) {
+        options.rows = rows;
+        options.probes = probes;
+        Progress progress("fitting", quiet);
+        all.push_back(evaluate_pairs(table, split, options, [&](std::size_t done, std::size_t of) {
+          progress.update(done, of);
+        }));
+      }
+    }
+  }
+  return all;
+}
+
+PairFigure figure_of(const CrossValidation& asked) {
+  if (asked.rows.size() > 1) return PairFigure::kOverRows;
+  return asked.probes.size() > 1 ? PairFigure::kOverProbes : PairFigure::kCalibration;
+}
+
+}  // namespace
+
+int model_cross_validate(const CrossValidation& asked, const CommonOptions& common) {
+  WorkloadKeys keys;
+  const PairTable table = read_pair_tables(asked.tables, common, keys);
+  const std::vector<PairSplit> splits = splits_of(asked.split, table);
+  if (!asked.probes.empty() && asked.split != "job" && asked.split != "family") {
+    throw InputError("--probes", "goes with --split job or family, where somebody is held out");
+  }
+  PairEvaluationOptions options;
+  options.models = models_of(asked.models);
+  options.seed = asked.seed;
+  options.queues = asked.queues;
+  options.threads = common.threads;
+  const std::string figure =
+      asked.figure.empty() ? "" : checked_output_path(asked.figure, "--figure");
+  check_files(asked, common, figure);
+  const std::vector<PairEvaluation> all = evaluate_all(asked, table, splits, options, common.quiet);
+  if (!figure.empty()) {
+    write_file_atomically(figure, pair_evaluation_figure(all, figure_of(asked), asked.seed));
+  }
+  emit(common, common.format == Format::kJson  ? pair_evaluation_json(all).dump(2) + "\n"
+               : common.format == Format::kCsv ? pair_evaluation_csv(all)
+                                               : pair_evaluation_table(all));
+  return kDone;
+}
+
+}  // namespace corun

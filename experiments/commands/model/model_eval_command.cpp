@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/atomic_file.hpp"
+#include "experiments/commands/model/model_commands.hpp"
+#include "experiments/evaluation/model_evaluation_output.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "traces/corun_csv.hpp"
+
+/// `corun model eval`: how well interference models predict what they have not seen.
+namespace corun {
+
+namespace {
+
+namespace po = boost::program_options;
+
+CommandLine command_line() {
+  CommandLine command;
+  command.name = "model eval";
+  command.usage =
+      "corun model eval [--pairs papers|lucid|FILE] [--split pairs|job|family|all] [options]";
+  command.summary =
+      "Leaves one job out at a time, fits every interference model on the measured pairs that\n"
+      "remain and predicts the rest: errors of ISD, and the regret of pairing queues by those\n"
+      "predictions. On the papers' tables this is a check: exit code 1 unless contention beats "
+      "the\n"
+      "mean and both cluster means in MAE and the policy `opposites` in regret.";
+  command.examples =
+      "  corun model eval                           the papers' tables, compiled in\n"
+      "  corun model eval --queues 50 --format csv  one row per figure\n"
+      "  corun model eval --pairs lucid             needs the data directory, see --data\n"
+      "  corun model eval --split all --pairs papers --model all          every model\n"
+      "  corun model eval --split all --pairs lucid/lucid_pairs.csv       needs --data\n";
+  command.configured = false;
+  auto add = command.own.add_options();
+  add("pairs", po::value<std::vector<std::string>>()->composing(),
+      "papers (the default): JRS II to VII and PriRecT III, IV; lucid: lucid/lucid_pairs.csv of "
+      "the "
+      "data directory; or a file of co-run measurements; with --split tables of pairs, and "
+      "papers-published, which scores no pair of a job whose profile the papers keep back");
+  add("split", po::value<std::string>(),
+      "cross-validate the model of `corun model fit` on tables of pairs: pairs, job, family or all "
+      "are held out");
+  add("model", po::value<std::vector<std::string>>()->composing(),
+      "with --split: which models of `corun list models`, once for each, or all; else the default "
+      "and "
+      "cluster-mean");
+  add("rows", po::value<std::string>(),
+      "with --split: learning curve, fits on at most so many measured pairs, as 10,30,100");
+  add("probes", po::value<std::string>(),
+      "with --split job or family: so many pairs of each job held out are known, as 0,1,3,5");
+  add("figure", po::value<std::string>(),
+      "with --split: draw the calibration, or the curve over --rows or --probes, to this SVG");
+  add("queues", po::value<std::string>()->default_value("100"),
+      "random queues per session; 1 to 100000");
+  add("seed", po::value<std::string>()->default_value("1"), "which queues are drawn");
+  return command;
+}
+
+constexpr std::string_view kLucidFile = "lucid/lucid_pairs.csv";
+
+EvaluationData data_of(const std::string& pairs, const std::string& directory) {
+  if (pairs == "papers") return papers_evaluation();
+  if (pairs == "papers-published") {
+    throw InputError("--pairs", "papers-published goes with --split only; take 'papers'");
+  }
+  if (pairs == "lucid") {
+    if (directory.empty()) {
+      throw InputError("--pairs lucid", "there is no data directory, expected one that holds " +
+                                            std::string(kLucidFile) +
+                                            "; name it with --data DIR or CORUN_DATA");
+    }
+    const std::string path = directory + "/" + std::string(kLucidFile);
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+      throw InputError("--pairs lucid", "'" + printable(directory, 200) + "' has no " +
+                                            std::string(kLucidFile) +
+                                            "; name the right directory with --data DIR or "
+                                            "CORUN_DATA");
+    }
+    return lucid_evaluation(path);
+  }
+  std::error_code error;
+  if (!pairs.ends_with(".csv") && !std::filesystem::exists(pairs, error)) {
+    constexpr std::array<std::string_view, 2> kKnown{"papers", "lucid"};
+    throw InputError("--pairs", "no pairs '" + printable(pairs) +
+                                    "', expected the path of a "
+                                    "FILE.corun.csv or a known name; " +
+                                    did_you_mean(pairs, kKnown));
+  }
+  WorkloadKeys keys;
+  return evaluation_data(pairs, read_corun_csv(pairs, keys).measurements);
+}
+
+/// "10,30,100" as whole numbers from `least`; empty when not given.
+std::vector<std::size_t> counts_option(const po::variables_map& values, const std::string& key,
+                                       std::int64_t least) {
+  std::vector<std::size_t> out;
+  if (values.count(key) == 0) return out;
+  const auto text = values[key].as<std::string>();
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    const auto number = parse_integer(std::string_view(text).substr(from, end - from));
+    constexpr std::int64_t kMost = 1'000'000;
+    if (!number || *number < least || *number > kMost) {
+      throw InputError("--" + key,
+                       fmt::format("found '{}', expected whole numbers from {} to {} with "
+                                   "commas between",
+                                   printable(text), least, kMost));
+    }
+    out.push_back(static_cast<std::size_t>(*number));
+    from = end + 1;
+  }
+  return out;
+}
+
+CrossValidation cross_validation_options(const po::variables_map& values) {
+  CrossValidation asked;
+  asked.split = values["split"].as<std::string>();
+  asked.models = list_option(values, "model");
+  asked.rows = counts_option(values, "rows", 1);
+  asked.probes = counts_option(values, "probes", 0);
+  if (values.count("figure") != 0) asked.figure = values["figure"].as<std::string>();
+  return asked;
+}
+
+/// Jobs left out one at a time. `given` is what --pairs names.
+int evaluate_left_out(const std::vector<std::string>& given, std::size_t queues, std::uint64_t seed,
+                      const CommonOptions& common) {
+  if (given.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
+  const std::string& pairs = given.front();
+  std::error_code error;
+  if (common.output && std::filesystem::exists(pairs, error)) {
+    check_outputs_differ({{"--output", checked_output_path(*common.output, "--output")}},
+                         {{"--pairs", pairs}});
+  }
+  const EvaluationData data = data_of(pairs, common.data);
+  const ModelEvaluation evaluation = evaluate_models(data, queues, seed);
+  constexpr std::array<std::string_view, 3> kOfGroups{"default", "contention", "cluster-mean"};
+  const std::vector<GroupScore> groups = evaluate_groups(data.pairs, data.groups, kOfGroups);
+  emit(common, common.format == Format::kJson
+                   ? model_evaluation_json(evaluation, groups, seed).dump(2) + "\n"
+               : common.format == Format::kCsv ? model_evaluation_csv(evaluation, groups)
+                                               : model_evaluation_table(evaluation, groups, seed));
+  return pairs != "papers" || evaluation.claims_hold() ? kDone : kCheckFailed;
+}
+
+}  // namespace
+
+int model_eval_command(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  const auto values = parse_command_line(command_line(), arguments, common);
+  if (!values) return kDone;
+  if (common.output) checked_output_path(*common.output, "--output");
+  const std::vector<std::string> tables = values->count("pairs") != 0
+                                              ? list_option(*values, "pairs")
+                                              : std::vector<std::string>{"papers"};
+  const auto queues = static_cast<std::size_t>(whole_option(*values, "queues", 1, 100'000));
+  const auto seed = static_cast<std::uint64_t>(
+      whole_option(*values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
+  if (values->count("split") != 0) {
+    CrossValidation asked = cross_validation_options(*values);
+    asked.tables = tables;
+    asked.queues = queues;
+    asked.seed = seed;
+    return model_cross_validate(asked, common);
+  }
+  for (const char* key : {"model", "rows", "probes", "figure"}) {
+    if (values->count(key) != 0) {
+      throw InputError(std::string("--") + key, "goes with --split only");
+    }
+  }
+  return evaluate_left_out(tables, queues, seed, common);
+}
+
+}  // namespace corun

@@ -1,0 +1,27 @@
+#include <array>
+
+#include "experiments/commands/cli.hpp"
+#include "experiments/commands/subcommands.hpp"
+#include "experiments/commands/trace/trace_commands.hpp"
+
+/// `corun trace info | convert | generate`: traces of jobs.
+namespace corun {
+
+int trace_command(const std::vector<std::string>& arguments) {
+  static constexpr std::array<Subcommand, 3> kAll{{
+      {"info", "jobs, GPUs, arrivals, run times, gangs, load against a cluster",
+       trace_info_command},
+      {"convert", "any format that corun reads to corun's own CSV or to SWF",
+       trace_convert_command},
+      {"generate", "a synthetic trace: poisson, bursty or diurnal, like a real one or not",
+       trace_generate_command},
+  }};
+  return run_subcommand({.name = "corun trace",
+                         .usage = "WORD",
+                         .about = "Traces of jobs.",
+                         .more = "; `corun list traces` has the formats",
+                         .examples = "  corun trace info examples/jobs.csv\n"},
+                        kAll, arguments);
+}
+
+}  // namespace corun

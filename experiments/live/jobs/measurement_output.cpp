@@ -1,0 +1,134 @@
+#include "experiments/live/jobs/measurement_output.hpp"
+
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "experiments/base/atomic_file.hpp"
+#include "experiments/base/text_table.hpp"
+#include "experiments/live/jobs/profile_fields.hpp"
+#include "sim/base/csv_text.hpp"
+#include "traces/corun_csv.hpp"
+
+namespace corun::live {
+
+std::string runs_csv(const MeasuredSession& session, const LiveConfig& config) {
+  std::ostringstream out;
+  out << "number,company,job,end,why,start_s,length_s,cpu_s,samples,temperature_min_c,"
+         "temperature_max_c,sm_clock_min_mhz,sm_clock_max_mhz,mem_used_mib,left_behind,steady_"
+         "steps_per_s\n";
+  std::optional<Time> origin;
+  for (const MeasuredCompany& c : session.companies) {
+    const std::string name = company_name(c.members, config);
+    if (!c.refused.empty()) {
+      out << c.number << ',' << name << ",,refused," << csv_text(c.refused) << ",,,,,,,,,,,\n";
+    }
+    for (std::size_t m = 0; m < c.outcomes.size(); ++m) {
+      const RunOutcome& o = c.outcomes[m];
+      if (!origin) origin = o.ending.start;
+      // What the GPU held is one job's only where it was alone or the driver says whose it is.
+      const bool own_memory = o.attributed || c.members.size() == 1;
+      out << c.number << ',' << name << ',' << config.workloads[c.members[m]].name << ','
+          << name_of(o.end) << ',' << csv_text(o.why) << ','
+          << csv_number(to_seconds(o.ending.start - *origin)) << ','
+          << csv_number(to_seconds(o.length())) << ',' << csv_number(o.ending.cpu_s) << ','
+          << o.samples << ',' << csv_number(o.temperature_c.min) << ','
+          << csv_number(o.temperature_c.max) << ',' << csv_number(o.sm_clock_mhz.min) << ','
+          << csv_number(o.sm_clock_mhz.max) << ','
+          << (own_memory ? csv_number(o.profile.mem_used_mib) : "") << ',' << o.ending.left_behind
+          << ',' << csv_number(o.steady_steps_per_s) << '\n';
+    }
+  }
+  return out.str();
+}
+
+std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config) {
+  const std::vector<SoloRow> alone = session.solo(config);
+  WorkloadKeys keys;
+  CorunFile file;
+  for (const MeasuredCompany& c : session.companies) {
+    if (c.members.size() < 2 || !c.finished()) continue;
+    CorunMeasurement measurement;
+    measurement.gpu_type = session.gpu_name;
+    measurement.sharing = session.sharing;
+    measurement.source = "corun live, run " + std::to_string(c.number);
+    for (std::size_t m = 0; m < c.members.size(); ++m) {
+      const SoloRow* row = find_solo(alone, config.workloads[c.members[m]].name);
+      if (row == nullptr) break;
+      CorunMember member;
+      member.workload = keys.of(row->job);
+      member.profile = row->profile;
+      member.solo_s = row->solo_s;
+      member.corun_s = to_seconds(c.outcomes[m].length());
+      measurement.members.push_back(member);
+    }
+    if (measurement.members.size() != c.members.size()) continue;
+    file.measurements.push_back(std::move(measurement));
+    file.groups.push_back(std::to_string(c.number));
+    file.sessions.emplace_back();
+  }
+  if (file.measurements.empty()) return "";
+  std::ostringstream out;
+  write_corun_csv(out, file, keys);
+  return out.str();
+}
+
+std::vector<std::string> write_measurement(const MeasuredSession& session,
+                                           const LiveConfig& config) {
+  std::vector<std::string> written;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    write_file_atomically(config.output + "/" + name, text);
+    written.push_back(name);
+  };
+  write("runs.csv", runs_csv(session, config));
+  const std::vector<SoloRow> alone = session.solo(config);
+  if (!alone.empty()) write("solo.csv", solo_csv(alone));
+  const std::string coruns = measured_corun_csv(session, config);
+  if (!coruns.empty()) write("measured.corun.csv", coruns);
+  return written;
+}
+
+Json measurement_json(const MeasuredSession& session, const LiveConfig& config) {
+  Json json{{"gpu", session.gpu_name},
+            {"sharing", session.sharing},
+            {"interrupted", session.interrupted},
+            {"solo", Json::array()},
+            {"together", Json::array()}};
+  for (const SoloRow& r : session.solo(config)) {
+    Json row{{"job", r.job}, {"solo_s", r.solo_s}, {"solo_sd_s", r.sd_s}, {"runs", r.runs}};
+    row.update(profile_json(r.profile));
+    json["solo"].push_back(std::move(row));
+  }
+  for (const MeasuredTogether& r : session.together(config)) {
+    Json names = Json::array();
+    for (const std::size_t w : r.members) names.push_back(config.workloads[w].name);
+    json["together"].push_back(
+        {{"jobs", std::move(names)}, {"runs", r.runs}, {"isd", r.isd}, {"ps", r.ps}});
+  }
+  return json;
+}
+
+std::string measurement_table(const MeasuredSession& session, const LiveConfig& config,
+                              const std::vector<std::string>& files) {
+  std::vector<std::vector<std::string>> rows{
+      {"alone", "runs", "J_a s", "+-", "util %", "alloc %", "mem time %", "MiB"}};
+  for (const SoloRow& r : session.solo(config)) {
+    rows.push_back({r.job, std::to_string(r.runs), shown(r.solo_s, 3), shown(r.sd_s, 3),
+                    shown(r.profile.gpu_util_pct, 0), shown(r.profile.mem_alloc_pct, 1),
+                    shown(r.profile.mem_time_pct, 0), shown(r.profile.mem_used_mib, 0)});
+  }
+  std::string text = session.gpu_name + ", " + session.sharing + "\n\n" + aligned(rows);
+  rows = {{"together", "runs", "ISD %", "PS %"}};
+  for (const MeasuredTogether& r : session.together(config)) {
+    std::string isd;
+    for (const double x : r.isd) isd += (isd.empty() ? "" : " / ") + shown(100 * x, 1);
+    rows.push_back(
+        {company_name(r.members, config), std::to_string(r.runs), isd, shown(100 * r.ps, 1)});
+  }
+  if (rows.size() > 1) text += "\n" + aligned(rows);
+  return text + fmt::format("\nwritten to {}: {}\n", config.output, fmt::join(files, ", "));
+}
+
+}  // namespace corun::live

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+
+#include "experiments/base/json.hpp"
+#include "experiments/live/jobs/profiling.hpp"
+
+/// How a profiled command is shown and kept.
+namespace corun::live {
+
+/// The first attributes of kProfileAttributes, which say what the job is: ID, Model, Dataset, Epoch, BS,
+/// Run_Env.
+using JobOrigin = std::array<std::string, kOriginColumns>;
+
+/// The 66 attributes: one row under the header of the Futurewei mini-ML Workload Dataset.
+std::string attributes_csv(const JobOrigin& origin, std::span<const double> attributes);
+
+/// The three features and the memory demand: a table of profiles (traces/profile_csv.hpp) of one row.
+std::string profile_csv(const std::string& job, const Profile& profile);
+
+/// One row per look.
+std::string samples_csv(std::span<const Sample> samples);
+
+Json profiling_json(const ProfiledCommand& profiled, const JobOrigin& origin);
+std::string profiling_table(const ProfiledCommand& profiled);
+
+}  // namespace corun::live

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,6 +9,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "models/interference/gp/covariance.hpp"
+#include "models/interference/gp/evidence.hpp"
+#include "models/interference/gp/partner_order.hpp"
+#include "models/interference/gp/posterior.hpp"
+#include "models/interference/gp/precision.hpp"
+#include "models/interference/gp/state.hpp"
 #include "models/interference/interference_model.hpp"
 #include "models/scoring/gp_batch.hpp"
 #include "sim/speed_table.hpp"
@@ -63,12 +68,12 @@ namespace corun {
 
 class GpModel final : public InterferenceModel {
  public:
-  static constexpr std::size_t kMostFeatures = 32;
+  static constexpr std::size_t kMostFeatures = gp::kMostFeatures;
   /// Directed rows that hyper-parameters are found on.
   static constexpr std::size_t kHyperRows = 800;
   /// Directed rows a fit takes in (of more, that many are drawn by the seed), and learn() up to.
   static constexpr std::size_t kMostFitted = 2000;
-  static constexpr std::size_t kMostHeld = 4000;
+  static constexpr std::size_t kMostHeld = gp::kMostHeld;
 
   /// std::invalid_argument: no row with a speed, a speed not above 0 or not finite, a row of a job
   /// that is not there, a workload listed twice, features that are infinite, beyond 1e100 or, on a
@@ -81,8 +86,10 @@ class GpModel final : public InterferenceModel {
                       std::vector<WorkloadKey> workloads);
 
   std::unique_ptr<InterferenceModel> clone() const override;
-  const std::vector<SpeedTable::Feature>& features() const override { return features_; }
-  const std::vector<WorkloadKey>& workloads() const override { return keys_; }
+  const std::vector<SpeedTable::Feature>& features() const override {
+    return state_.data.features.given;
+  }
+  const std::vector<WorkloadKey>& workloads() const override { return state_.data.keys; }
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
@@ -91,139 +98,39 @@ class GpModel final : public InterferenceModel {
   GpBatch batch(std::span<const PairJob> jobs) const;
   std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
                                        std::span<const std::uint32_t> kind_of) const override;
-  double residual_sigma() const override { return residual_sigma_; }
+  double residual_sigma() const override { return state_.calibration.residual_sigma; }
   /// Also of jobs never seen, which are known from then on. False: kMostHeld rows are held.
   bool learns() const override { return true; }
   void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) override;
   nlohmann::json save() const override;
 
-  std::size_t rows() const { return rows_.observations.size(); }
+  std::size_t rows() const { return state_.data.rows.observations.size(); }
 
-  /// Logarithms of a1, a2, b1, b2, p, r1, r2, c, w2, noise, then of the lengths of A and of B.
-  enum Parameter : std::uint8_t {
-    kOwn,
-    kOwnIdentity,
-    kPartner,
-    kPartnerIdentity,
-    kProduct,
-    kProductOwn,
-    kProductPartner,
-    kConstant,
-    kPressures,
-    kNoise,
-    kLengths,
-  };
-  const std::vector<double>& parameters() const { return parameters_; }
-
-  /// Minus the logarithm of marginal likelihood times prior (constants left out), and its
-  /// derivatives.
-  struct Evidence {
-    double value = 0;
-    std::vector<double> gradient;
-  };
-  /// Of the rows of `table`, all of them, at the parameters given. std::invalid_argument as for
-  /// fit().
-  static Evidence evidence(const SpeedTable& table, std::span<const double> parameters);
+  using Parameter = gp::Parameter;
+  using enum gp::Parameter;
+  const std::vector<double>& parameters() const { return state_.parameters; }
   /// How many parameters a model of these features has.
   static std::size_t parameter_count(const std::vector<SpeedTable::Feature>& features);
 
+  using Evidence = gp::Evidence;
+  /// Of the rows of `table`, all of them, at the parameters given. std::invalid_argument as for
+  /// fit().
+  static Evidence evidence(const SpeedTable& table, std::span<const double> parameters);
+
  private:
-  static constexpr std::size_t kPressureCount = gp::kPressures;
-  using Pressures = std::array<double, kPressureCount>;
-
-  using Load = gp::Load;  ///< 0: not among the features; the mean: not known of this job
-  /// Where a job is among others.
-  struct Place {
-    std::vector<double> x;
-    Load load;
-  };
-  struct Observation {
-    std::uint32_t own = 0;  ///< positions of the jobs
-    std::uint32_t partner = 0;
-    double target = 0;  ///< t, standardised
-  };
-  struct Rows {
-    std::vector<Place> places;  ///< of the jobs
-    std::vector<Observation> observations;
-    std::vector<Pressures> phi;  ///< of the observations
-    /// So many observations at most, drawn by the seed, and the jobs in them.
-    Rows some(std::size_t most, std::uint64_t seed) const;
-  };
-  /// Inverse of the Cholesky root of a covariance matrix that grows: rows of inv(L), K = L L'.
-  class InverseRoot {
-   public:
-    std::size_t size() const { return size_; }
-    const double* row(std::size_t r) const { return packed_.data() + r * (r + 1) / 2; }
-    /// One more variable: covariances with those before, and its variance, which holds kLeastNoise.
-    void append(const double* covariance, double variance);
-
-   private:
-    std::size_t size_ = 0;
-    std::vector<double> packed_;  ///< of the lower triangle
-    std::vector<double> white_;
-  };
-  /// Inverse of the covariance matrix, that of two rows doubled (gp::Model::precision), which grows;
-  /// rows in the order of predictions.
-  class Precision {
-   public:
-    Precision() = default;
-    /// order[a]: which row of the root row a of this one is.
-    Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order);
-    /// One more row and column at `at`. `line`: the root's new row, in the new order.
-    void insert(std::size_t at, const std::vector<double>& line);
-    std::span<const double> packed() const { return packed_; }
-
-   private:
-    static void add(double* row, std::size_t a, const double* line);
-
-    std::size_t size_ = 0;
-    std::vector<double> packed_;  ///< the lower triangle, row by row
-  };
-  /// What the deviation is multiplied by where that share of the prior variance is left.
-  struct Factor {
-    double share = 0, factor = 1;
-  };
-
-  GpModel() = default;
-  static GpModel described(const SpeedTable& table, std::size_t most, std::uint64_t seed);
-  static Evidence evidence_of(const Rows& rows, std::span<const double> parameters);
-  Place raw_place(std::span<const double> features) const;
-  Place standardise(Place place) const;
-  static Pressures raw_pressures(const Load& own, const Load& partner);
-  Pressures pressures(const Load& own, const Load& partner) const;
-  double prior_variance(const Pressures& phi) const;
-  std::vector<double> kernels(const Place& place, std::size_t rates) const;
-  void hold();
+  explicit GpModel(gp::State state);
   void know(std::uint32_t job);
-  void take_in(std::size_t observation);
-  void calibrate();
-  std::vector<std::size_t> neighbours(std::size_t job, std::size_t count) const;
-  std::size_t sort_in(std::size_t observation);
-  void set_pressures(gp::Model& formula) const;
+  void learn(std::uint32_t own, std::uint32_t partner, double speed);
+  void describe_equation(gp::Model& formula) const;
+  void describe_rows(GpBatch& out) const;
+  void describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const;
 
-  std::vector<SpeedTable::Feature> features_;
-  std::vector<WorkloadKey> keys_;
-  std::vector<double> mean_, deviation_;  ///< of x; deviation 0: the same for all, says nothing
-  Load mean_load_;
-  Pressures pressure_mean_{}, pressure_deviation_{};
-  double target_mean_ = 0, target_deviation_ = 1;
-  std::vector<double> parameters_;
-  Rows rows_;
-  std::array<Factor, 3> factors_{};  ///< by rising share
-  double residual_sigma_ = 0;
-
-  // What follows from the above.
+  gp::State state_;
+  // What follows from it.
   std::map<WorkloadKey, std::uint32_t> position_;
-  std::vector<double> scales_;  ///< exp(parameters_), lengths inverted
-  InverseRoot root_;
-  std::vector<double> weights_;                              ///< inv(K) y
-  std::array<std::vector<double>, kPressureCount> pressed_;  ///< inv(K) phi
-  // The order of predictions: by partner.
-  std::vector<std::int32_t> own_column_, partner_column_;  ///< of a job; gp::kNew: in no row
-  std::vector<std::uint32_t> owns_, partners_;             ///< jobs of the columns
-  std::vector<std::uint32_t> first_{0};  ///< of the rows of each partner; their number
-  std::vector<std::uint32_t> order_;     ///< observations
-  Precision precision_;
+  gp::Posterior posterior_;
+  gp::PartnerOrder order_;  ///< of predictions
+  gp::Precision precision_;
 };
 
 }  // namespace corun

@@ -263,7 +263,7 @@ void gp_prepare(const gp::Model& model, const gp::Jobs& jobs, const gp::Layout& 
       scatter(gp::against_earlier<Pack>(model, b, slowed.smooth, slowed) + sum.later[b],
               state + gp::Layout::entry(constant, b), size, some);
     }
-    for (std::size_t c = constant; c <= constant + gp::kPressures; ++c) {
+    for (std::size_t c = constant; c <= constant + gp::kPressureCount; ++c) {
       for (std::size_t b = c == constant ? constant : 0; b <= c; ++b) {
         scatter(gp::form_entry<Pack>(model, c, b, slowed), state + gp::Layout::entry(c, b), size,
                 some);
@@ -311,10 +311,11 @@ CORUN_INLINE void beside(const gp::Model& model, const gp::Layout& layout, const
                          const double* state, Tile& tile, double (&t)[kTile], double (&sd)[kTile]) {
   double* const constant = tile.v + model.partners * kTile;
   for (std::size_t l = 0; l < kTile; ++l) {
-    double pressures[gp::kPressures];
+    double pressures[gp::kPressureCount];
     gp::pressures_of(model, own, {tile.u[l], tile.t[l], tile.m[l]}, pressures);
     CORUN_UNROLL
-    for (std::size_t p = 0; p < gp::kPressures; ++p) constant[(p + 1) * kTile + l] = pressures[p];
+    for (std::size_t p = 0; p < gp::kPressureCount; ++p)
+      constant[(p + 1) * kTile + l] = pressures[p];
   }
   double mean[kTile];
   double explained[kTile];
@@ -345,9 +346,10 @@ CORUN_INLINE void beside(const gp::Model& model, const gp::Layout& layout, const
         mean[l], explained[l]);
   }
   for (std::size_t l = 0; l < kTile; ++l) {
-    double pressures[gp::kPressures];
+    double pressures[gp::kPressureCount];
     CORUN_UNROLL
-    for (std::size_t p = 0; p < gp::kPressures; ++p) pressures[p] = constant[(p + 1) * kTile + l];
+    for (std::size_t p = 0; p < gp::kPressureCount; ++p)
+      pressures[p] = constant[(p + 1) * kTile + l];
     const Slowness slowness = gp::slowness(model, pressures, mean[l], explained[l]);
     t[l] = slowness.t;
     sd[l] = slowness.sd;

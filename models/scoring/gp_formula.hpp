@@ -26,7 +26,7 @@
 
 namespace corun::gp {
 
-inline constexpr std::size_t kPressures = 5;
+inline constexpr std::size_t kPressureCount = 5;
 /// Rows of a form side by side in memory.
 inline constexpr std::size_t kStrip = 8;
 /// Of a job that is not one of those in the data, in the role asked about.
@@ -44,9 +44,9 @@ struct Model {
   double product = 0, product_own = 0, product_partner = 0, constant = 0, pressures = 0;
   double prior = 0;  ///< variance of t but for the pressures' part
   double noise = 0;
-  double pressure_mean[kPressures] = {};
-  double pressure_deviation[kPressures] = {};  ///< 0: says nothing
-  double farthest = 0;                         ///< standardised pressures end there
+  double pressure_mean[kPressureCount] = {};
+  double pressure_deviation[kPressureCount] = {};  ///< 0: says nothing
+  double farthest = 0;                             ///< standardised pressures end there
   double target_mean = 0, target_deviation = 1;
   double share[3] = {}, factor[3] = {};  ///< of the deviation, by the share of variance left
 
@@ -62,14 +62,14 @@ struct Model {
   /// P by rows of its lower triangle, what is off the diagonal twice: k'Pk is the sum over a and b <= a
   /// of k_a k_b times this.
   const double* precision = nullptr;
-  const double* pressed = nullptr;           ///< kPressures x rows: 2 w2 P phi
-  double pressure_weights[kPressures] = {};  ///< w2 phi' weights
-  double pressure_form[kPressures][kPressures] =
+  const double* pressed = nullptr;               ///< kPressureCount x rows: 2 w2 P phi
+  double pressure_weights[kPressureCount] = {};  ///< w2 phi' weights
+  double pressure_form[kPressureCount][kPressureCount] =
       {};  ///< lower triangle of w2^2 phi' P phi, doubled
 
   /// Length of v.
   CORUN_FORMULA std::size_t width() const {
-    return (partners + 1 + kPressures + kStrip - 1) / kStrip * kStrip;
+    return (partners + 1 + kPressureCount + kStrip - 1) / kStrip * kStrip;
   }
   CORUN_FORMULA static std::size_t row_start(std::size_t a) { return a * (a + 1) / 2; }
 };
@@ -141,7 +141,7 @@ CORUN_FORMULA OwnTerms own_terms(const Model& model, double kernel, bool same) {
 
 /// The five pressures of own on partner.
 CORUN_FORMULA void raw_pressures_of(const Load& own, const Load& partner,
-                                    double (&out)[kPressures]) {
+                                    double (&out)[kPressureCount]) {
   out[0] = (1 - own.m) * own.u * (1 - partner.m) * partner.u;
   out[1] = own.t * partner.u;
   out[2] = math::max(0.0, 1 - own.u / 0.1) * partner.u;
@@ -150,10 +150,10 @@ CORUN_FORMULA void raw_pressures_of(const Load& own, const Load& partner,
 }
 /// Standardised.
 CORUN_FORMULA void pressures_of(const Model& model, const Load& own, const Load& partner,
-                                double (&out)[kPressures]) {
+                                double (&out)[kPressureCount]) {
   raw_pressures_of(own, partner, out);
   CORUN_UNROLL
-  for (std::size_t p = 0; p < kPressures; ++p) {
+  for (std::size_t p = 0; p < kPressureCount; ++p) {
     const double x = (out[p] - model.pressure_mean[p]) / model.pressure_deviation[p];
     const double inside = math::min(math::max(x, -model.farthest), model.farthest);
     out[p] = model.pressure_deviation[p] == 0 ? 0 : inside;
@@ -292,7 +292,7 @@ CORUN_FORMULA Number form_entry(const Model& model, std::size_t c, std::size_t b
                                 const Slowed& jobs) {
   using math::fma;
   const std::size_t constant = model.partners;
-  if (c > constant + kPressures) return Number(0.0);
+  if (c > constant + kPressureCount) return Number(0.0);
   if (c < constant) return block<Number>(model, c, b, jobs.smooth, jobs.smooth, jobs.stride);
   if (c > constant) {
     const std::size_t p = c - constant - 1;
@@ -317,7 +317,7 @@ CORUN_FORMULA Number form_entry(const Model& model, std::size_t c, std::size_t b
 template <class Number>
 CORUN_FORMULA Number mean_entry(const Model& model, std::size_t b, const Slowed& jobs) {
   const std::size_t constant = model.partners;
-  if (b > constant + kPressures) return Number(0.0);
+  if (b > constant + kPressureCount) return Number(0.0);
   if (b > constant) return Number(model.pressure_weights[b - constant - 1]);
   if (b == constant) {
     return against_rows<Number>(model, 0, model.rows, jobs.alone, jobs.stride, model.weights);
@@ -342,7 +342,7 @@ CORUN_FORMULA Number line_entry(const Model& model, std::size_t k, std::size_t b
   }
   if (b < constant) return block<Number>(model, b, k, jobs.smooth, identity, jobs.stride);
   if (b == constant) return against_constant<Number>(model, k, identity, jobs);
-  if (b <= constant + kPressures) {
+  if (b <= constant + kPressureCount) {
     const double* const pressed = model.pressed + (b - constant - 1) * model.rows;
     return against_rows<Number>(model, from, to, identity, jobs.stride, pressed);
   }
@@ -427,11 +427,11 @@ CORUN_FORMULA void add_line(const double* line, std::size_t width, const V& v, d
 }
 
 /// From what the forms give.
-CORUN_FORMULA Slowness slowness(const Model& model, const double (&pressures)[kPressures],
+CORUN_FORMULA Slowness slowness(const Model& model, const double (&pressures)[kPressureCount],
                                 double mean, double explained) {
   double square = 0;
   CORUN_UNROLL
-  for (std::size_t p = 0; p < kPressures; ++p) {
+  for (std::size_t p = 0; p < kPressureCount; ++p) {
     square = math::fma(pressures[p], pressures[p], square);
   }
   const double prior = math::fma(model.pressures, square, model.prior);

@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     return first + (p < count ? p : count - 1);
   };
   // Indexed by what is not known at compile time: in the memory of the thread, not in registers.
-  double pressures[Partners][gp::kPressures];
+  double pressures[Partners][gp::kPressureCount];
   CORUN_ROLLED
   for (unsigned n = 0; n < Partners; ++n) {
     gp::pressures_of(model, own_load, jobs.load(job(n)), pressures[n]);
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
   const auto v = [&](std::size_t b, unsigned n) {
     if (b < constant) return near(b, n);
     if (b == constant) return 1.0;
-    return b <= constant + gp::kPressures ? pressures[n][b - constant - 1] : 0.0;
+    return b <= constant + gp::kPressureCount ? pressures[n][b - constant - 1] : 0.0;
   };
 
   double mean[Partners];

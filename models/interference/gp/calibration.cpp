@@ -1,0 +1,215 @@
+#include "models/interference/gp/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "sim/base/half_width.hpp"
+
+namespace corun::gp {
+
+namespace {
+
+/// exp() of this and of its negative are normal numbers, whatever deviation they are multiplied by.
+constexpr double kLargestExponent = 300;
+/// So many scores of a well-behaved model stand beside those that factors are found from.
+constexpr double kPriorScores = 20;
+/// Jobs left out to find factors, at most, and how many kinds of jobs to think of: that share of
+/// the jobs is left out to see what a job of an unknown kind does.
+constexpr std::size_t kMostLeftOut = 26;
+constexpr std::size_t kKinds = 8;
+
+struct Scores {
+  std::vector<double> off;  ///< in standard deviations
+  double share = 0;         ///< of the prior variance that was left, summed
+
+  double size() const { return static_cast<double>(off.size()); }
+  /// By the 90th percentile, relative to a normal's.
+  double factor() {
+    if (off.empty()) return 1;
+    const auto at = off.begin() + std::llround(0.9 * (size() - 1));
+    std::nth_element(off.begin(), at, off.end());
+    return *at / kHalfWidth90;
+  }
+  void add(const Scores& others) {
+    share += others.share;
+    off.insert(off.end(), others.off.begin(), others.off.end());
+  }
+};
+
+/// Scatter of the excesses around what was expected, as excess_scatter() has it.
+class ExcessScatter {
+ public:
+  void add(double t, double expected) {
+    const double bounded = std::clamp(expected, 0.0, kLargestExponent);
+    const double weight = std::min(1.0, std::exp(-t));
+    const double excess = weight * std::expm1(bounded);
+    const double away = weight * std::expm1(t) - excess;
+    error_ += away * away;
+    level_ += excess * excess;
+  }
+  double sigma() const { return level_ > 0 ? std::sqrt(std::log1p(error_ / level_)) : 0; }
+
+ private:
+  double error_ = 0;
+  double level_ = 0;
+};
+
+/// Rows that are left out together.
+struct LeftOut {
+  std::vector<std::size_t> rows;  ///< S, ascending
+  Eigen::MatrixXd precision;      ///< P_SS, the lower triangle
+  Eigen::VectorXd weights;        ///< (P y)_S
+};
+
+class Calibrator {
+ public:
+  Calibrator(const Rows& rows, const Moments& target, const Posterior& posterior)
+      : rows_(rows), target_(target), posterior_(posterior) {}
+
+  Calibration run() const {
+    Calibration out;
+    Scores known = every_row(out.residual_sigma);
+    Scores fresh, strange;
+    double worst = 1;
+    const std::size_t n = rows_.places.size();
+    const std::size_t step = (n + kMostLeftOut - 1) / kMostLeftOut;
+    const std::size_t kind = std::max<std::size_t>(2, (n + kKinds - 1) / kKinds);
+    for (std::size_t j = 0; j < n; j += step) {
+      leave_out(j, 1, fresh);
+      Scores one;
+      leave_out(j, kind, one);
+      worst = std::max(worst, one.factor());
+      strange.add(one);
+    }
+    double share = 0;  // shares rise
+    out.factors[0] = held(known.factor(), known, share);
+    out.factors[1] = held(fresh.factor(), fresh, share);
+    out.factors[2] = held(worst, strange, share);
+    return out;
+  }
+
+ private:
+  /// Held near a normal's by a few scores that behave.
+  static Calibration::Factor held(double factor, const Scores& scores, double& share) {
+    if (scores.size() > 0) {
+      factor = (factor * scores.size() + kPriorScores) / (scores.size() + kPriorScores);
+      share = std::max(share, scores.share / scores.size());
+    }
+    return {share, std::clamp(factor, kLeastFactor, kLargestFactor)};
+  }
+
+  /// Row `a` was off by so much; `variance` was expected.
+  void score(std::size_t a, double off, double variance, Scores& out) const {
+    const Covariance& covariance = posterior_.covariance();
+    out.off.push_back(std::fabs(off) / std::sqrt(variance));
+    out.share +=
+        std::clamp((variance - covariance.noise()) / covariance.prior(rows_.phi[a]), 0.0, 1.0);
+  }
+
+  /// Each row when all others predict it.
+  Scores every_row(double& residual_sigma) const {
+    const std::size_t count = rows_.observations.size();
+    std::vector<double> precision(count, 0);  // the diagonal of P
+    for (std::size_t r = 0; r < count; ++r) {
+      const double* const row = posterior_.root().row(r);
+      for (std::size_t a = 0; a <= r; ++a) precision[a] += row[a] * row[a];
+    }
+    Scores out;
+    ExcessScatter scatter;
+    for (std::size_t a = 0; a < count; ++a) {
+      const double variance = 1 / precision[a];
+      const double off = posterior_.weights()[a] * variance;
+      score(a, off, variance, out);
+      const double t = target_.mean + target_.deviation * rows_.observations[a].target;
+      scatter.add(t, t - target_.deviation * off);
+    }
+    residual_sigma = scatter.sigma();
+    return out;
+  }
+
+  /// The jobs closest to one, that one first, by both kernels.
+  std::vector<std::size_t> neighbours(std::size_t job, std::size_t count) const {
+    const std::vector<Place>& places = rows_.places;
+    const std::vector<double> own = posterior_.covariance().own(places[job], places);
+    const std::vector<double> partner = posterior_.covariance().partner(places[job], places);
+    std::vector<std::size_t> order(places.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order.front(), order[job]);
+    std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t i, std::size_t j) {
+      return own[i] * partner[i] > own[j] * partner[j];
+    });
+    order.resize(std::min(count, order.size()));
+    return order;
+  }
+
+  /// All rows of a job and of those near it, `jobs` together.
+  std::vector<std::size_t> rows_near(std::size_t job, std::size_t jobs) const {
+    std::vector<bool> gone(rows_.places.size(), false);
+    for (const std::size_t j : neighbours(job, jobs)) gone[j] = true;
+    std::vector<std::size_t> out;
+    for (std::size_t a = 0; a < rows_.observations.size(); ++a) {
+      const Rows::Observation& o = rows_.observations[a];
+      if (gone[o.own] || gone[o.partner]) out.push_back(a);
+    }
+    return out;
+  }
+
+  LeftOut block_of(std::vector<std::size_t> rows) const {
+    const std::size_t size = rows.size();
+    LeftOut out{
+        std::move(rows),
+        Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size)),
+        Eigen::VectorXd(size)};
+    Eigen::VectorXd part(size);  // of a row of inv(L), the columns S up to its own
+    std::size_t used = 0;
+    for (std::size_t r = out.rows.front(); r < rows_.observations.size(); ++r) {
+      const double* const row = posterior_.root().row(r);
+      if (used < size && out.rows[used] == r) {
+        out.weights[static_cast<Eigen::Index>(used++)] = posterior_.weights()[r];
+      }
+      const auto height = static_cast<Eigen::Index>(used);
+      for (std::size_t s = 0; s < used; ++s) part[static_cast<Eigen::Index>(s)] = row[out.rows[s]];
+      for (Eigen::Index c = 0; c < height; ++c) {
+        out.precision.col(c).segment(c, height - c) += part[c] * part.segment(c, height - c);
+      }
+    }
+    return out;
+  }
+
+  /// Of a job, its co-runs when all co-runs of it and of those near it, `jobs` together, are left out.
+  void leave_out(std::size_t job, std::size_t jobs, Scores& scores) const {
+    std::vector<std::size_t> rows = rows_near(job, jobs);
+    const std::size_t size = rows.size();
+    if (size == 0 || size == rows_.observations.size()) return;
+    const LeftOut left_out = block_of(std::move(rows));
+    const Eigen::LLT<Eigen::MatrixXd> solver(left_out.precision);
+    if (solver.info() != Eigen::Success) return;
+    const Eigen::VectorXd off = solver.solve(left_out.weights);
+    for (std::size_t s = 0; s < size; ++s) {
+      const std::size_t row = left_out.rows[s];
+      const Rows::Observation& o = rows_.observations[row];
+      if (o.own != job && o.partner != job) continue;
+      Eigen::VectorXd unit = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(size));
+      unit[static_cast<Eigen::Index>(s)] = 1;
+      const double variance = solver.matrixL().solve(unit).squaredNorm();
+      score(row, off[static_cast<Eigen::Index>(s)], variance, scores);
+    }
+  }
+
+  const Rows& rows_;
+  const Moments& target_;
+  const Posterior& posterior_;
+};
+
+}  // namespace
+
+Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& posterior) {
+  return Calibrator(rows, target, posterior).run();
+}
+
+}  // namespace corun::gp

@@ -1,0 +1,232 @@
+#include "models/interference/gp/evidence.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "models/interference/gp/covariance.hpp"
+#include "models/interference/gp/inverse_root.hpp"
+#include "models/interference/gp/vector_view.hpp"
+
+namespace corun::gp {
+
+namespace {
+
+/// Log-normal priors: medians and log-deviations, of a target standardised.
+struct Prior {
+  double center, width;
+};
+Prior prior_of(std::size_t parameter) {
+  static const std::array<Prior, kLengths> kVariances{{
+      {std::log(0.2), 1.5},   // own effect
+      {std::log(0.1), 1.5},   // own identity
+      {std::log(0.2), 1.5},   // partner effect
+      {std::log(0.1), 1.5},   // partner identity
+      {std::log(0.2), 1.5},   // product
+      {std::log(0.3), 1.5},   // product, share of own identity
+      {std::log(0.3), 1.5},   // product, share of partner identity
+      {std::log(0.5), 1.5},   // constant
+      {std::log(0.1), 1.5},   // pressures
+      {std::log(0.05), 1.5},  // noise
+  }};
+  static const Prior kLength{std::log(3.0), 1};
+  return parameter < kVariances.size() ? kVariances[parameter] : kLength;
+}
+
+/// One number for every two jobs.
+class JobPairs {
+ public:
+  explicit JobPairs(std::size_t jobs) : jobs_(jobs), values_(jobs * jobs, 0) {}
+  double& at(std::size_t i, std::size_t j) { return values_[i * jobs_ + j]; }
+  double at(std::size_t i, std::size_t j) const { return values_[i * jobs_ + j]; }
+
+ private:
+  std::size_t jobs_;
+  std::vector<double> values_;
+};
+
+/// A and B between the jobs, or the evidence's derivatives with respect to them.
+struct JobKernels {
+  JobPairs own, partner;
+  explicit JobKernels(std::size_t jobs) : own(jobs), partner(jobs) {}
+};
+
+JobKernels kernels_between(const std::vector<Place>& places, const Covariance& covariance) {
+  JobKernels out(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      out.own.at(i, j) = out.own.at(j, i) = covariance.own(places[i], places[j]);
+      out.partner.at(i, j) = out.partner.at(j, i) = covariance.partner(places[i], places[j]);
+    }
+  }
+  return out;
+}
+
+/// The targets against the covariance.
+struct Solution {
+  InverseRoot root;
+  std::vector<double> weights;  ///< inv(K) y
+  double value = 0;             ///< y' inv(K) y / 2 + log det L
+};
+
+Solution solve(const Rows& rows, const Covariance& covariance, const JobKernels& kernels) {
+  const std::size_t count = rows.observations.size();
+  Solution out;
+  out.weights.assign(count, 0);
+  std::vector<double> line(count);
+  for (std::size_t a = 0; a < count; ++a) {
+    const Rows::Observation& x = rows.observations[a];
+    for (std::size_t b = 0; b <= a; ++b) {
+      const Rows::Observation& y = rows.observations[b];
+      line[b] = covariance.of({kernels.own.at(x.own, y.own), x.own == y.own,
+                               kernels.partner.at(x.partner, y.partner), x.partner == y.partner,
+                               dot(rows.phi[a], rows.phi[b])});
+    }
+    out.root.append(line.data(), line[a] + covariance[kNoise] + kLeastNoise);
+    const double* const row = out.root.row(a);
+    double sum = 0;
+    for (std::size_t b = 0; b <= a; ++b) sum += row[b] * rows.observations[b].target;
+    view(out.weights.data(), a + 1) += sum * view(row, a + 1);
+    out.value += sum * sum / 2 - std::log(row[a]);
+  }
+  return out;
+}
+
+/// inv(K), the lower triangle, row by row.
+std::vector<double> inverse_of(const InverseRoot& root) {
+  const std::size_t count = root.size();
+  std::vector<double> inverse(count * (count + 1) / 2, 0);
+  for (std::size_t r = 0; r < count; ++r) {
+    const double* const row = root.row(r);
+    for (std::size_t a = 0; a <= r; ++a) {
+      view(inverse.data() + a * (a + 1) / 2, a + 1) += row[a] * view(row, a + 1);
+    }
+  }
+  return inverse;
+}
+
+/// What the gradient is summed up from, over every two rows.
+class RowDerivatives {
+ public:
+  RowDerivatives(const Rows& rows, const Covariance& covariance, const JobKernels& kernels,
+                 std::vector<double>& gradient)
+      : rows_(rows),
+        covariance_(covariance),
+        kernels_(kernels),
+        gradient_(gradient),
+        of_kernels_(rows.places.size()) {}
+
+  /// Rows a and b, of which W has `w`, counted for both orders.
+  void add(std::size_t a, std::size_t b, double w) {
+    const Rows::Observation& x = rows_.observations[a];
+    const Rows::Observation& y = rows_.observations[b];
+    const Covariance& s = covariance_;
+    std::vector<double>& g = gradient_;
+    const double k_own = kernels_.own.at(x.own, y.own);
+    const double k_partner = kernels_.partner.at(x.partner, y.partner);
+    const double same_own = x.own == y.own ? 1 : 0;
+    const double same_partner = x.partner == y.partner ? 1 : 0;
+    const double left = k_own + s[kProductOwn] * same_own;
+    const double right = k_partner + s[kProductPartner] * same_partner;
+    g[kOwn] += w * k_own;
+    g[kOwnIdentity] += w * same_own;
+    g[kPartner] += w * k_partner;
+    g[kPartnerIdentity] += w * same_partner;
+    g[kProduct] += w * left * right;
+    g[kProductOwn] += w * same_own * right;
+    g[kProductPartner] += w * same_partner * left;
+    g[kConstant] += w;
+    g[kPressures] += w * dot(rows_.phi[a], rows_.phi[b]);
+    if (a == b) g[kNoise] += w;
+    of_kernels_.own.at(x.own, y.own) += w * (s[kOwn] + s[kProduct] * right);
+    of_kernels_.partner.at(x.partner, y.partner) += w * (s[kPartner] + s[kProduct] * left);
+  }
+
+  /// After all rows: from derivatives with respect to variances and ratios to those of their logarithms.
+  void end_variances() {
+    gradient_[kProductOwn] *= covariance_[kProduct];
+    gradient_[kProductPartner] *= covariance_[kProduct];
+    for (std::size_t p = 0; p < kLengths; ++p) {
+      gradient_[p] *= covariance_[static_cast<Parameter>(p)];
+    }
+  }
+
+  /// After all rows, from A and B to the logarithms of the lengths: dA/dlog l = A (d / l)^2.
+  void end_lengths() {
+    const std::size_t n = rows_.places.size();
+    const std::size_t width = covariance_.width();
+    const std::span<const double> own_rates = covariance_.own_rates();
+    const std::span<const double> partner_rates = covariance_.partner_rates();
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const double by_own = of_kernels_.own.at(i, j) * kernels_.own.at(i, j);
+        const double by_partner = of_kernels_.partner.at(i, j) * kernels_.partner.at(i, j);
+        for (std::size_t f = 0; f < width; ++f) {
+          const double d = rows_.places[i].x[f] - rows_.places[j].x[f];
+          gradient_[kLengths + f] += by_own * d * d * own_rates[f] * own_rates[f];
+          gradient_[kLengths + width + f] +=
+              by_partner * d * d * partner_rates[f] * partner_rates[f];
+        }
+      }
+    }
+  }
+
+ private:
+  const Rows& rows_;
+  const Covariance& covariance_;
+  const JobKernels& kernels_;
+  std::vector<double>& gradient_;
+  JobKernels of_kernels_;  ///< what concerns jobs only is summed over the rows first
+};
+
+void add_gradient(const Rows& rows, const Covariance& covariance, const JobKernels& kernels,
+                  const Solution& solution, std::vector<double>& gradient) {
+  const std::vector<double> inverse = inverse_of(solution.root);
+  const std::vector<double>& weights = solution.weights;
+  RowDerivatives derivatives(rows, covariance, kernels, gradient);
+  for (std::size_t a = 0; a < rows.observations.size(); ++a) {
+    for (std::size_t b = 0; b <= a; ++b) {
+      const double once = (inverse[a * (a + 1) / 2 + b] - weights[a] * weights[b]) / 2;
+      derivatives.add(a, b, a == b ? once : 2 * once);
+    }
+  }
+  derivatives.end_variances();
+  derivatives.end_lengths();
+}
+
+void add_priors(std::span<const double> parameters, Evidence& out) {
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const Prior prior = prior_of(p);
+    const double off = (parameters[p] - prior.center) / prior.width;
+    out.value += off * off / 2;
+    out.gradient[p] += off / prior.width;
+  }
+}
+
+}  // namespace
+
+std::vector<double> prior_medians(std::size_t parameters) {
+  std::vector<double> out;
+  for (std::size_t p = 0; p < parameters; ++p) out.push_back(prior_of(p).center);
+  return out;
+}
+
+Evidence evidence_of(const Rows& rows, std::span<const double> parameters) {
+  Evidence out;
+  out.gradient.assign(parameters.size(), 0);
+  const auto possible = [](double p) { return std::fabs(p) <= kLargestParameter; };
+  if (!std::all_of(parameters.begin(), parameters.end(), possible)) {
+    out.value = std::numeric_limits<double>::infinity();
+    return out;
+  }
+  const Covariance covariance(parameters);
+  const JobKernels kernels = kernels_between(rows.places, covariance);
+  const Solution solution = solve(rows, covariance, kernels);
+  out.value = solution.value;
+  add_gradient(rows, covariance, kernels, solution, out.gradient);
+  add_priors(parameters, out);
+  return out;
+}
+
+}  // namespace corun::gp

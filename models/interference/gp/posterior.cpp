@@ -1,0 +1,34 @@
+#include "models/interference/gp/posterior.hpp"
+
+#include "models/interference/gp/vector_view.hpp"
+
+namespace corun::gp {
+
+void Posterior::take_in(const Rows& rows) {
+  const std::size_t a = root_.size();
+  const Rows::Observation& x = rows.observations[a];
+  const std::vector<double> own = covariance_.own(rows.places[x.own], rows.places);
+  const std::vector<double> partner = covariance_.partner(rows.places[x.partner], rows.places);
+  std::vector<double> line(a + 1);
+  for (std::size_t b = 0; b <= a; ++b) {
+    const Rows::Observation& y = rows.observations[b];
+    line[b] = covariance_.of({own[y.own], x.own == y.own, partner[y.partner],
+                              x.partner == y.partner, dot(rows.phi[a], rows.phi[b])});
+  }
+  root_.append(line.data(), line[a] + covariance_[kNoise] + kLeastNoise);
+  const double* const row = root_.row(a);
+  double sum = 0;
+  Pressures phi{};
+  for (std::size_t b = 0; b <= a; ++b) {
+    sum += row[b] * rows.observations[b].target;
+    for (std::size_t p = 0; p < kPressureCount; ++p) phi[p] += row[b] * rows.phi[b][p];
+  }
+  weights_.push_back(0);
+  view(weights_.data(), a + 1) += sum * view(row, a + 1);
+  for (std::size_t p = 0; p < kPressureCount; ++p) {
+    pressed_[p].push_back(0);
+    view(pressed_[p].data(), a + 1) += phi[p] * view(row, a + 1);
+  }
+}
+
+}  // namespace corun::gp

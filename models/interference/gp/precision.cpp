@@ -1,0 +1,55 @@
+#include "models/interference/gp/precision.hpp"
+
+#include <algorithm>
+
+#include "models/interference/gp/vector_view.hpp"
+
+namespace corun::gp {
+
+namespace {
+
+/// To row `a`, what one row of inv(L) adds: the products of its number `a` and those up to it.
+void add(double* row, std::size_t a, const double* line) {
+  const double twice = 2 * line[a];
+  view(row, a) += twice * view(line, a);
+  row[a] += line[a] * line[a];
+}
+
+}  // namespace
+
+Precision::Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order)
+    : size_(root.size()) {
+  // In the order of the root first: of each element, root by root.
+  std::vector<double> unsorted(size_ * (size_ + 1) / 2, 0);
+  for (std::size_t a = 0; a < size_; ++a) {
+    double* const row = unsorted.data() + a * (a + 1) / 2;
+    for (std::size_t r = a; r < size_; ++r) add(row, a, root.row(r));
+  }
+  packed_.reserve(unsorted.size());
+  for (std::size_t a = 0; a < size_; ++a) {
+    for (std::size_t b = 0; b <= a; ++b) {
+      const auto [low, high] = std::minmax(order[a], order[b]);
+      packed_.push_back(unsorted[std::size_t{high} * (high + 1) / 2 + low]);
+    }
+  }
+}
+
+void Precision::insert(std::size_t at, const std::vector<double>& line) {
+  ++size_;
+  packed_.resize(size_ * (size_ + 1) / 2);
+  // From the last row: what moves goes up.
+  for (std::size_t a = size_; a-- > 0;) {
+    double* const row = packed_.data() + a * (a + 1) / 2;
+    if (a > at) {
+      const double* const was = row - a;
+      std::copy(was + at, was + a, row + at + 1);
+      row[at] = 0;
+      std::copy(was, was + at, row);
+    } else if (a == at) {
+      std::fill(row, row + a + 1, 0);
+    }
+    add(row, a, line.data());
+  }
+}
+
+}  // namespace corun::gp

@@ -2,264 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <future>
-#include <limits>
-#include <set>
-#include <stdexcept>
-#include <string>
+#include <utility>
 
-#include <Eigen/Dense>
+#include <nlohmann/json.hpp>
 
-#include "models/interference/gibbs_chain.hpp"
-#include "models/interference/model_state.hpp"
+#include "models/interference/factors/basis.hpp"
+#include "models/interference/factors/fit.hpp"
+#include "models/interference/factors/refuse.hpp"
 #include "models/interference/observations.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
 
+using factors::refuse;
+
 namespace {
 
-using Matrix = Eigen::MatrixXd;
-
-/// Directions of the kernel with less weight than this say nothing.
-constexpr double kLeastEigenvalue = 1e-3;
-/// The most kernel features: what they cost grows with their cube.
-constexpr Eigen::Index kMostKernelFeatures = 64;
 /// Half-width of a 90 % interval in standard deviations: between a normal's 1.645 and 1.587 of a
 /// Student t with 6 degrees, since both posterior and noise scatter.
 constexpr double kReach = 1.62;
-/// Deviation of -log(speed) before any is seen, and how many speeds that counts for.
-constexpr double kPriorDeviation = 0.3;
-constexpr double kPriorCount = 2;
-constexpr double kLeastDeviation = 0.01;
-/// Features further from the mean than this many deviations count as this far: nobody has seen what
-/// is out there, and factors that grow with them multiply.
-constexpr double kFarthest = 10;
-/// Larger features would overflow when squared.
-constexpr double kLargestFeature = 1e100;
-
-constexpr const char* kName = "factor model";
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument(std::string(kName) + ": " + what);
-}
-
-void check_options(const FactorOptions& o) {
-  if (o.chains.empty()) refuse("no chains");
-  for (const FactorChain& c : o.chains) {
-    if (c.rank < 1 || c.rank > FactorModel::kMostRank) {
-      refuse("rank " + std::to_string(c.rank) + ", expected 1 to " +
-             std::to_string(FactorModel::kMostRank));
-    }
-    if (!(c.spread > 0) || c.spread > 1e6) refuse("spread is not above 0 and at most 1e6");
-  }
-  if (o.burn_in < 0 || o.sweeps <= o.burn_in) refuse("sweeps are not more than the burn-in");
-  if (o.keep_every < 1) refuse("keep_every is below 1");
-  if (!o.chains.front().predicts ||
-      !std::is_sorted(o.chains.begin(), o.chains.end(),
-                      [](const auto& a, const auto& b) { return a.predicts && !b.predicts; })) {
-    refuse("chains that predict do not stand first");
-  }
-  if (!(o.freedom > 2) || !std::isfinite(o.freedom)) refuse("freedom is not above 2 and finite");
-  if (o.copies < 0) refuse("copies are below 0");
-  if (o.threads < 1) refuse("threads are below 1");
-}
-
-/// k(x, y) of two jobs' standardised features: near ones are alike, in all features or in one. 3 of a job
-/// and itself.
-double kernel_of(std::span<const double> x, std::span<const double> y) {
-  double square = 0;
-  double one_by_one = 0;
-  for (std::size_t f = 0; f < x.size(); ++f) {
-    const double d = x[f] - y[f];
-    square += d * d;
-    one_by_one += std::exp(-d * d / 2);
-  }
-  return std::exp(-square / 2) + std::exp(-square / 8) + one_by_one / static_cast<double>(x.size());
-}
-constexpr double kKernelOfItself = 3;
-
-/// So that all chains that predict do about as much work, few rows or many.
-int copies_for(std::size_t rows) {
-  constexpr std::size_t kRowsOfAll = 2000;
-  return static_cast<int>(std::clamp<std::size_t>(kRowsOfAll / rows, 1, 8));
-}
 
 }  // namespace
 
 FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& options) {
-  check_options(options);
-  if (table.features.size() > kMostFeatures) {
-    refuse(std::to_string(table.features.size()) + " features, at most " +
-           std::to_string(kMostFeatures) + " are possible");
-  }
-  const std::size_t given = table.features.size();
-  FactorModel model;
-  State& state = model.state_;
-  state.features = table.features;
-  state.freedom = options.freedom;
-
-  // The jobs seen: those with a speed of their own or of a partner.
-  constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> place(table.jobs.size(), kNowhere);
-  std::vector<std::size_t> seen;
-  std::vector<GibbsChain::Observation> observations;
-  const auto see = [&](std::uint32_t job) {
-    if (place[job] == kNowhere) {
-      place[job] = seen.size();
-      seen.push_back(job);
-    }
-    return static_cast<Eigen::Index>(place[job]);
-  };
-  for (const Observation& o : observations_of(table, kName)) {
-    const Eigen::Index i = see(o.of);
-    observations.push_back({i, see(o.beside), o.slowness, 1});
-  }
-
-  const auto count_of = static_cast<double>(observations.size());
-  double sum = 0;
-  for (const GibbsChain::Observation& o : observations) sum += o.target;
-  state.target_mean = sum / count_of;
-  double squares = kPriorCount * kPriorDeviation * kPriorDeviation;
-  for (const GibbsChain::Observation& o : observations) {
-    squares += (o.target - state.target_mean) * (o.target - state.target_mean);
-  }
-  state.target_deviation = std::max(kLeastDeviation, std::sqrt(squares / (count_of + kPriorCount)));
-  for (GibbsChain::Observation& o : observations) {
-    o.target = (o.target - state.target_mean) / state.target_deviation;
-  }
-
-  // x, standardised over the jobs seen; what a job lacks is their mean.
-  std::vector<std::vector<double>> raw;
-  for (const std::size_t job : seen)
-    raw.push_back(expand_features({table.of(job), given}, state.features, kName));
-  const std::size_t width = expanded_width(state.features);
-  state.mean.assign(width, 0);
-  state.deviation.assign(width, 0);
-  for (std::size_t f = 0; f < width; ++f) {
-    double total = 0;
-    double count = 0;
-    // What differs by less is the same but for rounding: of a logarithm's, absolute and relative.
-    const bool linear = f < given && state.features[f].scale == FeatureScale::kLinear;
-    double largest = linear ? 0 : 1;
-    for (const std::vector<double>& x : raw) {
-      if (std::isnan(x[f])) continue;
-      total += x[f];
-      count += 1;
-      largest = std::max(largest, std::fabs(x[f]));
-    }
-    if (count == 0) continue;
-    state.mean[f] = total / count;
-    double square = 0;
-    for (const std::vector<double>& x : raw) {
-      if (!std::isnan(x[f])) square += (x[f] - state.mean[f]) * (x[f] - state.mean[f]);
-    }
-    constexpr double kSame = 1e-9;
-    const double deviation = std::sqrt(square / count);
-    if (deviation > kSame * largest) state.deviation[f] = deviation;
-  }
-  for (const std::size_t job : seen) {
-    state.keys.push_back(table.jobs[job]);
-    const auto z = model.standardise({table.of(job), given});
-    state.landmarks.insert(state.landmarks.end(), z.begin(), z.end());
-  }
-
-  // Kernel features: k(x, seen) V omega^(-1/2).
-  const auto n = static_cast<Eigen::Index>(seen.size());
-  const auto landmark = [&](Eigen::Index i) {
-    return std::span<const double>(state.landmarks)
-        .subspan(static_cast<std::size_t>(i) * width, width);
-  };
-  Matrix kernel(n, n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    for (Eigen::Index j = 0; j < n; ++j) {
-      kernel(i, j) = width > 0 ? kernel_of(landmark(i), landmark(j)) : 0;
-    }
-  }
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(kernel);
-  if (eigen.info() != Eigen::Success) throw std::logic_error("factor model: no eigenvectors");
-  std::vector<Eigen::Index> kept;
-  for (Eigen::Index e = n; e-- > 0 && std::ssize(kept) < kMostKernelFeatures;) {
-    if (width > 0 && eigen.eigenvalues()(e) > kLeastEigenvalue) kept.push_back(e);
-  }
-  for (Eigen::Index i = 0; i < n; ++i) {
-    for (const Eigen::Index e : kept) {
-      // A sign of its own for every direction, or the solver's choice would reach the draws.
-      Eigen::Index largest = 0;
-      eigen.eigenvectors().col(e).cwiseAbs().maxCoeff(&largest);
-      const double sign = eigen.eigenvectors()(largest, e) < 0 ? -1 : 1;
-      state.kernel_root.push_back(sign * eigen.eigenvectors()(i, e) /
-                                  std::sqrt(eigen.eigenvalues()(e)));
-    }
-  }
-
-  model.index();
-
-  Matrix basis(n, static_cast<Eigen::Index>(1 + width + model.kernel_features_));
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const auto row = model.basis(landmark(i));
-    for (Eigen::Index c = 0; c < basis.cols(); ++c) {
-      basis(i, c) = row[static_cast<std::size_t>(c)];
-    }
-  }
-
-  // Copies of a chain keep together as many samples as one alone would.
-  const int copies = options.copies > 0 ? options.copies : copies_for(observations.size());
-  std::vector<FactorChain> chains;
-  for (const FactorChain& chain : options.chains) {
-    chains.insert(chains.end(), chain.predicts ? static_cast<std::size_t>(copies) : 1, chain);
-  }
-  std::vector<std::vector<Sample>> samples(chains.size());
-  const auto run = [&](std::size_t c) {
-    const int every = options.keep_every * (chains[c].predicts ? copies : 1);
-    samples[c] = GibbsChain(basis, observations, chains[c], options, c).run(every);
-  };
-  std::vector<std::future<void>> running;
-  for (std::size_t c = 0; c < chains.size(); ++c) {
-    if (options.threads == 1) {
-      run(c);
-      continue;
-    }
-    if (running.size() >= static_cast<std::size_t>(options.threads)) {
-      running.front().get();
-      running.erase(running.begin());
-    }
-    running.push_back(std::async(std::launch::async, run, c));
-  }
-  for (std::future<void>& one : running) one.get();
-  for (std::vector<Sample>& of_chain : samples) {
-    for (Sample& s : of_chain) state.samples.push_back(std::move(s));
-    const auto c = static_cast<std::size_t>(&of_chain - samples.data());
-    if (chains[c].predicts) state.predicting = state.samples.size();
-  }
-  model.draw_deviations();
-  state.residual_sigma = excess_scatter(model, table);
+  FactorModel model(factors::fit(table, options));
+  model.state_.residual_sigma = excess_scatter(model, table);
   return model;
-}
-
-std::vector<double> FactorModel::standardise(std::span<const double> features) const {
-  std::vector<double> z = expand_features(features, state_.features, kName);
-  for (std::size_t f = 0; f < z.size(); ++f) {
-    const double deviation = state_.deviation[f];
-    z[f] = std::isnan(z[f]) || deviation == 0
-               ? 0
-               : std::clamp((z[f] - state_.mean[f]) / deviation, -kFarthest, kFarthest);
-  }
-  return z;
-}
-
-std::vector<double> FactorModel::basis(std::span<const double> standardised) const {
-  const std::size_t width = standardised.size();
-  std::vector<double> phi{1};
-  phi.insert(phi.end(), standardised.begin(), standardised.end());
-  phi.resize(1 + width + kernel_features_, 0);
-  for (std::size_t j = 0; j < state_.keys.size() && kernel_features_ > 0; ++j) {
-    const double k = kernel_of(standardised, std::span(state_.landmarks).subspan(j * width, width));
-    for (std::size_t e = 0; e < kernel_features_; ++e) {
-      phi[1 + width + e] += k * state_.kernel_root[j * kernel_features_ + e];
-    }
-  }
-  return phi;
 }
 
 /// What the samples know of one job.
@@ -286,10 +54,12 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
     }
     return out;
   }
-  const std::vector<double> phi = basis(standardise(job.features));
+  const std::vector<double> phi =
+      factors::basis_of(state_, factors::standardised(state_, job.features));
+  const std::size_t kernel_features = factors::kernel_features(state_);
   // What the kernel features leave of the process's variance, more the farther the job is from those seen.
-  double left = kernel_features_ > 0 ? kKernelOfItself : 0;
-  for (std::size_t q = phi.size() - kernel_features_; q < phi.size(); ++q) left -= phi[q] * phi[q];
+  double left = kernel_features > 0 ? factors::kKernelOfItself : 0;
+  for (std::size_t q = phi.size() - kernel_features; q < phi.size(); ++q) left -= phi[q] * phi[q];
   for (const Sample& sample : state_.samples) {
     out.reach.push_back(std::sqrt(1 + std::max(0.0, left) / sample.strength));
     const std::size_t d = 2 * (static_cast<std::size_t>(sample.rank) + 1);
@@ -413,9 +183,13 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
   return out;
 }
 
-/// What follows from the jobs of `state_`.
+FactorModel::FactorModel(State state) : state_(std::move(state)) {
+  index();
+  draw_deviations();
+}
+
+/// What follows from the jobs of the state.
 void FactorModel::index() {
-  kernel_features_ = state_.kernel_root.size() / state_.keys.size();
   for (std::size_t i = 0; i < state_.keys.size(); ++i) {
     if (state_.keys[i] == kUnknownWorkload) continue;
     if (!position_.emplace(state_.keys[i], i).second) refuse("a workload is listed twice");
@@ -452,117 +226,16 @@ void FactorModel::draw_deviations() {
 }
 
 FactorModel FactorModel::from(State state) {
-  const auto require = [](bool fine, const char* what) {
-    if (!fine) refuse(what);
-  };
-  // Bounds far beyond what a fit gives, so that no prediction overflows.
-  const auto bounded = [](const auto& values) {
-    return std::all_of(values.begin(), values.end(),
-                       [](double v) { return std::fabs(v) <= kLargestFeature; });
-  };
-  const auto moderate = [](const std::vector<float>& values) {
-    return std::all_of(values.begin(), values.end(), [](float v) { return std::fabs(v) <= 1e12F; });
-  };
-  const std::size_t n = state.keys.size();
-  require(state.features.size() <= kMostFeatures, "too many features");
-  const std::size_t width = expanded_width(state.features);
-  require(n > 0 && state.mean.size() == width && state.deviation.size() == width &&
-              state.landmarks.size() == n * width && state.kernel_root.size() % n == 0,
-          "sizes of features and jobs do not fit each other");
-  require(state.kernel_root.size() / n <= static_cast<std::size_t>(kMostKernelFeatures),
-          "too many kernel features");
-  require(bounded(state.mean) && bounded(state.deviation) &&
-              std::all_of(state.deviation.begin(), state.deviation.end(),
-                          [](double v) { return v >= 0; }),
-          "a mean or deviation of a feature is not possible");
-  require(
-      bounded(state.kernel_root) && std::all_of(state.landmarks.begin(), state.landmarks.end(),
-                                                [](double v) { return std::fabs(v) <= kFarthest; }),
-      "a feature of a job is not possible");
-  require(std::fabs(state.target_mean) <= 1e3 && state.target_deviation > 0 &&
-              state.target_deviation <= 1e3,
-          "the mean or deviation of the speeds is not possible");
-  require(state.freedom > 2 && std::isfinite(state.freedom), "freedom is not above 2 and finite");
-  require(state.residual_sigma >= 0 && state.residual_sigma <= 1e3,
-          "the scatter around the model is not possible");
-  require(!state.samples.empty(), "no samples");
-  require(state.predicting >= 1 && state.predicting <= state.samples.size(),
-          "the samples that predict are not among the samples");
-  const std::size_t q = 1 + width + state.kernel_root.size() / n;
-  for (const Sample& s : state.samples) {
-    require(s.rank >= 1 && s.rank <= kMostRank, "a rank is not possible");
-    const auto k = static_cast<std::size_t>(s.rank) + 1;
-    require(s.own.size() == n * k && s.partner.size() == n * k && s.beta.size() == q * 2 * k &&
-                s.scatter.size() == 4 * k * k,
-            "sizes of a sample do not fit");
-    require(moderate(s.own) && moderate(s.partner) && moderate(s.beta) && moderate(s.scatter) &&
-                s.noise > 0 && s.noise <= 1e12F && s.strength >= 1e-12F && s.strength <= 1e12F,
-            "a sample has a number that is not possible");
-  }
-  FactorModel m;
-  m.state_ = std::move(state);
-  m.index();
-  m.draw_deviations();
-  return m;
+  factors::check(state);
+  return FactorModel(std::move(state));
 }
 
-nlohmann::json FactorModel::save() const {
-  using model_state::packed;
-  auto samples = nlohmann::json::array();
-  for (const Sample& s : state_.samples) {
-    samples.push_back({{"rank", s.rank},
-                       {"noise", s.noise},
-                       {"strength", s.strength},
-                       {"own", packed(s.own)},
-                       {"partner", packed(s.partner)},
-                       {"beta", packed(s.beta)},
-                       {"scatter", packed(s.scatter)}});
-  }
-  return {{"mean", packed(state_.mean)},
-          {"deviation", packed(state_.deviation)},
-          {"landmarks", packed(state_.landmarks)},
-          {"kernel_root", packed(state_.kernel_root)},
-          {"target", packed(std::vector<double>{state_.target_mean, state_.target_deviation})},
-          {"freedom", state_.freedom},
-          {"residual_sigma", state_.residual_sigma},
-          {"predicting", state_.predicting},
-          {"samples", std::move(samples)}};
-}
+nlohmann::json FactorModel::save() const { return factors::save(state_); }
 
 FactorModel FactorModel::load(const nlohmann::json& saved,
                               std::vector<SpeedTable::Feature> features,
                               std::vector<WorkloadKey> workloads) {
-  using namespace model_state;
-  map_of(saved, 9, "the model");
-  State state;
-  state.features = std::move(features);
-  state.keys = std::move(workloads);
-  state.mean = doubles(saved, "mean");
-  state.deviation = doubles(saved, "deviation");
-  state.landmarks = doubles(saved, "landmarks");
-  state.kernel_root = doubles(saved, "kernel_root");
-  const std::vector<double> target = finite_doubles(saved, "target", 2);
-  state.target_mean = target[0];
-  state.target_deviation = target[1];
-  state.freedom = number_of(saved.at("freedom"), "freedom");
-  state.residual_sigma = number_of(saved.at("residual_sigma"), "residual_sigma");
-  const nlohmann::json& samples = list_of(saved.at("samples"), "samples");
-  for (const nlohmann::json& node : samples) {
-    map_of(node, 7, "a sample");
-    const double noise = number_of(node.at("noise"), "noise");
-    const double strength = number_of(node.at("strength"), "strength");
-    if (!(noise > 0 && noise <= 1e12)) refuse("the noise of a sample is not possible");
-    if (!(strength >= 1e-12 && strength <= 1e12)) {
-      refuse("the strength of a sample is not possible");
-    }
-    state.samples.push_back({static_cast<int>(whole_of(node.at("rank"), "rank", 1, kMostRank)),
-                             floats(node, "own"), floats(node, "partner"), floats(node, "beta"),
-                             floats(node, "scatter"), static_cast<float>(noise),
-                             static_cast<float>(strength)});
-  }
-  state.predicting = static_cast<std::size_t>(
-      whole_of(saved.at("predicting"), "predicting", 1, static_cast<std::int64_t>(samples.size())));
-  return from(std::move(state));
+  return from(factors::load(saved, std::move(features), std::move(workloads)));
 }
 
 }  // namespace corun

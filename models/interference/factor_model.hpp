@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "models/interference/factors/options.hpp"
+#include "models/interference/factors/state.hpp"
 #include "models/interference/interference_model.hpp"
 
 /// Low-rank completion of the table of co-run speeds, with the jobs' features as prior knowledge: the
@@ -43,28 +44,10 @@
 /// second at any number of rows up to 1000.
 namespace corun {
 
-struct FactorChain {
-  int rank = 8;
-  double spread = 0.005;
-  bool predicts = true;  ///< else its samples widen the interval only; such chains stand last
-  friend bool operator==(const FactorChain&, const FactorChain&) = default;
-};
-
-struct FactorOptions {
-  std::vector<FactorChain> chains{{8, 0.005, true}, {8, 0.1, false}};
-  int copies = 0;  ///< of each chain that predicts; 0: by the rows, 8 up to 250, 1 from 1001
-  int sweeps = 500;
-  int burn_in = 170;   ///< sweeps before the first sample
-  int keep_every = 5;  ///< sweeps from one sample to the next, times the copies
-  double freedom = 6;  ///< of the noise; above 2
-  std::uint64_t seed = 1;
-  int threads = 1;  ///< chains at a time; changes speed only
-};
-
 class FactorModel final : public InterferenceModel {
  public:
-  static constexpr std::size_t kMostFeatures = 32;
-  static constexpr int kMostRank = 64;
+  static constexpr std::size_t kMostFeatures = factors::kMostFeatures;
+  static constexpr int kMostRank = factors::kMostRank;
 
   /// std::invalid_argument: no row with a speed, a speed not above 0 or not finite, a row of a job
   /// that is not there, a workload listed twice, features that are infinite, beyond 1e100 or, on a log
@@ -94,49 +77,22 @@ class FactorModel final : public InterferenceModel {
   bool knows(WorkloadKey workload) const { return position_.contains(workload); }
   std::size_t jobs() const { return state_.keys.size(); }
 
-  /// One draw from the posterior. Vectors are jobs x (rank + 1), row-major, (a, u) and (b, v).
-  struct Sample {
-    int rank = 0;
-    std::vector<float> own;      ///< (a_i, u_i) of the jobs seen
-    std::vector<float> partner;  ///< (b_i, v_i)
-    std::vector<float> beta;     ///< basis x d, row-major
-    std::vector<float> scatter;  ///< d x d, lower triangular root of inv(Lambda), row-major
-    float noise = 0;             ///< 1 / sqrt(tau)
-    float strength = 0;          ///< of the prior of beta
-    friend bool operator==(const Sample&, const Sample&) = default;
-  };
-
-  /// All that a prediction needs, for files.
-  struct State {
-    std::vector<SpeedTable::Feature> features;
-    std::vector<WorkloadKey> keys;  ///< of the jobs seen; all different but for kUnknownWorkload
-    std::vector<double> mean, deviation;  ///< of x; deviation 0: the same for all, says nothing
-    std::vector<double> landmarks;        ///< x of the jobs seen, standardised, row-major
-    std::vector<double> kernel_root;      ///< jobs seen x kernel features
-    double target_mean = 0, target_deviation = 1;
-    double freedom = 6;
-    double residual_sigma = 0;
-    std::vector<Sample> samples;
-    std::size_t predicting = 0;  ///< so many samples, the first ones, make the prediction
-    friend bool operator==(const State&, const State&) = default;
-  };
+  using Sample = FactorSample;
+  using State = FactorState;
   const State& state() const { return state_; }
   /// std::invalid_argument when sizes do not fit each other or a number is not possible.
   static FactorModel from(State state);
 
  private:
-  FactorModel() = default;
+  explicit FactorModel(State state);
   struct Resolved;
   Resolved resolve(const PairJob& job) const;
   SpeedPrediction combine(const Resolved& of, const Resolved& beside, bool copies) const;
-  std::vector<double> basis(std::span<const double> standardised) const;
-  std::vector<double> standardise(std::span<const double> features) const;
   void index();
   void draw_deviations();
 
   State state_;
   std::map<WorkloadKey, std::size_t> position_;
-  std::size_t kernel_features_ = 0;
   std::size_t factors_ = 0;  ///< of one job, (a, u, b, v) of all samples
   /// What a job never seen may deviate by from what is expected of it, one draw for every sample;
   /// the second is for the job beside it.

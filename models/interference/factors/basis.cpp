@@ -1,0 +1,114 @@
+#include "models/interference/factors/basis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <Eigen/Dense>
+
+#include "models/interference/factors/refuse.hpp"
+#include "models/interference/moments.hpp"
+#include "models/interference/observations.hpp"
+
+namespace corun::factors {
+
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+
+/// Directions of the kernel with less weight than this say nothing.
+constexpr double kLeastEigenvalue = 1e-3;
+
+/// k(x, y): near ones are alike, in all features or in one.
+double kernel_of(std::span<const double> x, std::span<const double> y) {
+  double square = 0;
+  double one_by_one = 0;
+  for (std::size_t f = 0; f < x.size(); ++f) {
+    const double d = x[f] - y[f];
+    square += d * d;
+    one_by_one += std::exp(-d * d / 2);
+  }
+  return std::exp(-square / 2) + std::exp(-square / 8) + one_by_one / static_cast<double>(x.size());
+}
+
+/// x of a job seen.
+std::span<const double> landmark(const FactorState& state, std::size_t job) {
+  const std::size_t width = state.mean.size();
+  return std::span(state.landmarks).subspan(job * width, width);
+}
+
+}  // namespace
+
+std::vector<double> standardised(const FactorState& state, std::span<const double> features) {
+  std::vector<double> z = expand_features(features, state.features, kName);
+  for (std::size_t f = 0; f < z.size(); ++f) {
+    const double deviation = state.deviation[f];
+    z[f] = std::isnan(z[f]) || deviation == 0
+               ? 0
+               : std::clamp((z[f] - state.mean[f]) / deviation, -kFarthest, kFarthest);
+  }
+  return z;
+}
+
+std::size_t kernel_features(const FactorState& state) {
+  return state.kernel_root.size() / state.keys.size();
+}
+
+std::vector<double> basis_of(const FactorState& state, std::span<const double> x) {
+  const std::size_t width = x.size();
+  const std::size_t count = kernel_features(state);
+  std::vector<double> phi{1};
+  phi.insert(phi.end(), x.begin(), x.end());
+  phi.resize(1 + width + count, 0);
+  for (std::size_t j = 0; j < state.keys.size() && count > 0; ++j) {
+    const double k = kernel_of(x, landmark(state, j));
+    for (std::size_t e = 0; e < count; ++e) {
+      phi[1 + width + e] += k * state.kernel_root[j * count + e];
+    }
+  }
+  return phi;
+}
+
+void learn_standardisation(const std::vector<std::vector<double>>& raw, FactorState& state) {
+  std::vector<double> column(raw.size());
+  for (std::size_t f = 0; f < expanded_width(state.features); ++f) {
+    std::transform(raw.begin(), raw.end(), column.begin(), [&](const auto& x) { return x[f]; });
+    // What is the same but for rounding: of a logarithm's, absolute and relative.
+    const bool linear =
+        f < state.features.size() && state.features[f].scale == FeatureScale::kLinear;
+    const Moments of = moments_of(column, linear ? 0 : 1);
+    state.mean.push_back(of.mean);
+    state.deviation.push_back(of.deviation);
+  }
+}
+
+void learn_kernel(FactorState& state) {
+  const auto n = static_cast<Eigen::Index>(state.keys.size());
+  const bool any = !state.mean.empty();
+  Matrix kernel(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      kernel(i, j) = any ? kernel_of(landmark(state, static_cast<std::size_t>(i)),
+                                     landmark(state, static_cast<std::size_t>(j)))
+                         : 0;
+    }
+  }
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(kernel);
+  if (eigen.info() != Eigen::Success) throw std::logic_error("factor model: no eigenvectors");
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index e = n; e-- > 0 && kept.size() < kMostKernelFeatures;) {
+    if (any && eigen.eigenvalues()(e) > kLeastEigenvalue) kept.push_back(e);
+  }
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (const Eigen::Index e : kept) {
+      // A sign of its own for every direction, or the solver's choice would reach the draws.
+      Eigen::Index largest = 0;
+      eigen.eigenvectors().col(e).cwiseAbs().maxCoeff(&largest);
+      const double sign = eigen.eigenvectors()(largest, e) < 0 ? -1 : 1;
+      state.kernel_root.push_back(sign * eigen.eigenvectors()(i, e) /
+                                  std::sqrt(eigen.eigenvalues()(e)));
+    }
+  }
+}
+
+}  // namespace corun::factors

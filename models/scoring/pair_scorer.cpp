@@ -1,93 +1,30 @@
 #include "models/scoring/pair_scorer.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
-#include <exception>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
-#include "models/scoring/math.hpp"
-#include "models/scoring/top_lists.hpp"
+#include "models/scoring/cost_tiles.hpp"
+#include "models/scoring/cpu_partner_search.hpp"
 #include "sim/base/parallel_for.hpp"
 
 namespace corun {
 
 namespace {
 
-/// Jobs in a block of the processor's tiles: costs of a tile stay in the second-level cache.
-constexpr std::size_t kBlock = 256;
-/// The same where an equation is long: tiles on the diagonal are worked out as a whole, half of it for nothing.
-constexpr std::size_t kLongBlock = 64;
 /// Up to so many kinds, where jobs share them, all pairs of kinds are worked out beforehand.
 constexpr std::size_t kMostKinds = 4096;
 
-/// Both directions of a tile of pairs.
-struct SpeedTile {
-  std::vector<double> row_speed, row_sd, column_speed, column_sd;
-  std::vector<double> turned;  // of the columns' jobs beside the rows', before it is turned
-
-  void fill(const SpeedSource& source, const PairTile& tile, SpeedSource::Scratch& scratch) {
-    const std::size_t rows = tile.i1 - tile.i0;
-    const std::size_t columns = tile.columns();
-    for (auto* numbers : {&row_speed, &row_sd, &column_speed, &column_sd}) {
-      numbers->resize(rows * columns);
-    }
-    turned.resize(2 * rows * columns);
-    source.speeds(tile, scratch, row_speed.data(), row_sd.data());
-    double* const speed = turned.data();
-    double* const sd = turned.data() + rows * columns;
-    source.speeds({tile.j0, tile.j1, tile.i0, tile.i1}, scratch, speed, sd);
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < columns; ++j) {
-        column_speed[i * columns + j] = speed[j * rows + i];
-        column_sd[i * columns + j] = sd[j * rows + i];
-      }
-    }
-  }
-  SpeedTileView view(const PairTile& tile) const {
-    return {tile.i0,          tile.j0,       tile.columns(),
-            row_speed.data(), row_sd.data(), column_speed.data(),
-            column_sd.data()};
-  }
-};
-
-/// What a thread needs to work out tiles of costs.
-struct CostScratch {
-  std::vector<double> costs = std::vector<double>(kBlock * kBlock);
-  SpeedTile speeds;
-  SpeedSource::Scratch source;
-};
-
-/// Costs of the pairs i < j of a tile.
-struct CostTiles {
-  const PairFormula* formula;
-  const SpeedSource* source;  ///< where the formula is not a short one
-  SoloView solo;
-  const CostRule& rule;
-  const Lanes& lanes;
-
-  void operator()(const PairTile& tile, CostScratch& scratch) const {
-    if (source != nullptr) {
-      scratch.speeds.fill(*source, tile, scratch.source);
-      lanes.speed_tile.costs(scratch.speeds.view(tile), solo, rule, tile, scratch.costs.data());
-      return;
-    }
-    std::visit(
-        [&]<class Jobs>(const Jobs& jobs) {
-          if constexpr (ShortFormula<Jobs>) {
-            const auto view = jobs.view();
-            lanes.of(view).costs(view, solo, rule, tile, scratch.costs.data());
-          }
-        },
-        formula->jobs);
-  }
-};
+/// What a source works out once.
+void prepare(SpeedSource* source, int threads) {
+  if (source == nullptr) return;
+  parallel_for_with<SpeedSource::Scratch>(
+      source->parts(), threads,
+      [&](std::size_t part, SpeedSource::Scratch& scratch) { source->prepare(part, scratch); });
+}
 
 }  // namespace
 
@@ -155,107 +92,12 @@ void PairScorer::ran_on_cpu() const {
 }
 
 std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& search) const {
-  const std::size_t n = size();
   const std::unique_ptr<SpeedSource> source = this->source();
-  const std::size_t block_size = source ? kLongBlock : kBlock;
-  const std::size_t blocks = (n + block_size - 1) / block_size;
-  TopLists lists(n, search.k);
-  const TopListsView view = lists.view();
-  struct Owned {
-    std::mutex guard;
-    bool is_clear = false;
-  };
-  std::vector<Owned> owned(blocks);  // of a block's lists
-  if (source) {
-    parallel_for_with<SpeedSource::Scratch>(
-        source->parts(), options_.threads,
-        [&](std::size_t part, SpeedSource::Scratch& scratch) { source->prepare(part, scratch); });
-  }
+  prepare(source.get(), options_.threads);
   const CostTiles costs{
       formula_.get(), source.get(), {solo_.seconds.data(), solo_.inverse.data()}, rule, lanes()};
-  const std::vector<double> no_prices(search.prices.empty() ? n : 0, 0.0);
-  const double* const prices = search.prices.empty() ? no_prices.data() : search.prices.data();
-  const auto block = [&](std::size_t b) {
-    return std::pair(b * block_size, std::min(n, (b + 1) * block_size));
-  };
-
-  const auto offer = [&](const PairTile& tile, CostScratch& scratch) {
-    for (std::size_t i = tile.i0; i < tile.i1; ++i) {
-      const std::size_t from = std::max(i + 1, tile.j0);
-      if (from >= tile.j1) continue;
-      const double* const row =
-          scratch.costs.data() + (i - tile.i0) * tile.columns() + (from - tile.j0);
-      costs.lanes.offer(row, i, from, tile.j1 - from, prices, view);
-    }
-  };
-  const auto own = [&](std::size_t b) {
-    std::unique_lock lock(owned[b].guard);
-    const auto [from, to] = block(b);
-    if (!std::exchange(owned[b].is_clear, true)) lists.clear(from, to);
-    return lock;
-  };
-  // Every pair once, for both of its jobs: tiles on and above the diagonal, diagonal by diagonal, so
-  // that tiles under way at the same time seldom want the same lists.
-  const auto look_at_all = [&] {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> tiles;
-    tiles.reserve(blocks * (blocks + 1) / 2);
-    for (std::size_t apart = 0; apart < blocks; ++apart) {
-      for (std::size_t row = 0; row + apart < blocks; ++row) {
-        tiles.emplace_back(static_cast<std::uint32_t>(row),
-                           static_cast<std::uint32_t>(row + apart));
-      }
-    }
-    parallel_for_with<CostScratch>(tiles.size(), options_.threads,
-                                   [&](std::size_t at, CostScratch& scratch) {
-                                     const auto [row, column] = tiles[at];
-                                     const auto [i0, i1] = block(row);
-                                     const auto [j0, j1] = block(column);
-                                     const PairTile tile{i0, i1, j0, j1};
-                                     costs(tile, scratch);
-                                     const std::unique_lock first = own(row);
-                                     std::unique_lock<std::mutex> second;
-                                     if (column != row) second = own(column);
-                                     offer(tile, scratch);
-                                   });
-  };
-  // A row beside those behind it is a tile of one row; beside those before it, of one column, since a
-  // pair's cost is asked for in one order only.
-  const auto look_at = [&](std::size_t i, CostScratch& scratch) {
-    lists.clear(i, i + 1);
-    for (std::size_t b = 0; b < blocks; ++b) {
-      const auto [from, to] = block(b);
-      const std::size_t before = std::min(to, i);
-      if (from < before) {
-        costs({from, before, i, i + 1}, scratch);
-        for (std::size_t j = from; j < before; ++j) {
-          view.offer(i, scratch.costs[j - from] - prices[j], static_cast<std::uint32_t>(j));
-        }
-      }
-      const std::size_t behind = std::max(from, i + 1);
-      if (behind < to) {
-        costs({i, i + 1, behind, to}, scratch);
-        for (std::size_t j = behind; j < to; ++j) {
-          view.offer(i, scratch.costs[j - behind] - prices[j], static_cast<std::uint32_t>(j));
-        }
-      }
-    }
-  };
-
-  std::vector<Partner> out;
-  if (search.rows) {
-    std::vector<std::uint32_t> each(search.rows->begin(), search.rows->end());
-    std::sort(each.begin(), each.end());
-    each.erase(std::unique(each.begin(), each.end()), each.end());
-    parallel_for_with<CostScratch>(
-        each.size(), options_.threads,
-        [&](std::size_t at, CostScratch& scratch) { look_at(each[at], scratch); });
-    out.reserve(search.rows->size() * search.k);
-    for (const std::uint32_t row : *search.rows) lists.take(row, out);
-  } else {
-    look_at_all();
-    out.reserve(n * search.k);
-    for (std::size_t i = 0; i < n; ++i) lists.take(i, out);
-  }
+  CpuPartnerSearch partners(costs, size(), search.k, search.prices, options_.threads);
+  std::vector<Partner> out = search.rows ? partners.of(*search.rows) : partners.of_all();
   ran_on_cpu();
   return out;
 }
@@ -264,7 +106,7 @@ double PairScorer::tile_seconds(const CostRule& rule, std::size_t jobs) const {
   const std::unique_ptr<SpeedSource> source = this->source();
   const CostTiles costs{
       formula_.get(), source.get(), {solo_.seconds.data(), solo_.inverse.data()}, rule, lanes()};
-  CostScratch scratch;
+  CostTiles::Scratch scratch;
   const auto started = std::chrono::steady_clock::now();
   if (source && source->parts() > 0) source->prepare(0, scratch.source);
   costs({0, jobs, 0, jobs}, scratch);
@@ -322,11 +164,7 @@ PairScorer::Matrix PairScorer::all_on_cpu() const {
         },
         formula_->jobs);
   };
-  if (source) {
-    parallel_for_with<SpeedSource::Scratch>(
-        source->parts(), options_.threads,
-        [&](std::size_t part, SpeedSource::Scratch& scratch) { source->prepare(part, scratch); });
-  }
+  prepare(source.get(), options_.threads);
   constexpr std::size_t kRows = 16;
   parallel_for_with<SpeedSource::Scratch>(
       (n + kRows - 1) / kRows, options_.threads,

@@ -11,14 +11,18 @@ inline constexpr double kCompanyExponent = 1.25;
 class CompanyNorm {
  public:
   /// Beside one more: at this speed if it were the only one.
-  CORUN_FORMULA void add(double speed) {
+  CORUN_HOST_DEVICE_INLINE void add(double speed) {
     sum_ += power(math::max(0.0, 1 / speed - 1), kCompanyExponent);
   }
-  CORUN_FORMULA double speed() const { return 1 / (1 + power(sum_, 1 / kCompanyExponent)); }
+  CORUN_HOST_DEVICE_INLINE double speed() const {
+    return 1 / (1 + power(sum_, 1 / kCompanyExponent));
+  }
 
  private:
   /// x^p of x >= 0, p > 0: 0 of 0, since log(0) is minus infinity.
-  CORUN_FORMULA static double power(double x, double p) { return math::exp(p * math::log(x)); }
+  CORUN_HOST_DEVICE_INLINE static double power(double x, double p) {
+    return math::exp(p * math::log(x));
+  }
 
   double sum_ = 0;
 };

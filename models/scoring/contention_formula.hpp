@@ -32,15 +32,16 @@ struct ContentionEquation {
   double deviation = 0;  ///< of -log(speed) of a single co-run
 
   /// The four pressures on one job; the others only through their sums.
-  CORUN_FORMULA void pressures(const ContentionLoad& own, double others_free_u, double others_u,
-                               double others_t, double out[kTerms]) const {
+  CORUN_HOST_DEVICE_INLINE void pressures(const ContentionLoad& own, double others_free_u,
+                                          double others_u, double others_t,
+                                          double out[kTerms]) const {
     out[0] = own.free_u * others_free_u;
     out[1] = own.t * others_u;
     out[2] = own.light * others_u;
     out[3] = math::max(0.0, own.t + others_t - ContentionLoad::kKnee) - own.overflow;
   }
-  CORUN_FORMULA SpeedBelief speed(const ContentionLoad& own, double others_free_u, double others_u,
-                                  double others_t) const {
+  CORUN_HOST_DEVICE_INLINE SpeedBelief speed(const ContentionLoad& own, double others_free_u,
+                                             double others_u, double others_t) const {
     double p[kTerms];
     pressures(own, others_free_u, others_u, others_t, p);
     double excess = 0;
@@ -62,16 +63,16 @@ struct ContentionView {
   static constexpr bool kNeverFaster = true;  ///< no speed is above 1
   /// All that is known of one job, in registers.
   using Job = ContentionLoad;
-  CORUN_FORMULA Job job(std::size_t i) const {
+  CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const {
     return {free_u[i], u[i], t[i], light[i], overflow[i]};
   }
   /// Job `own` beside job `partner`.
-  CORUN_FORMULA SpeedBelief beside(const Job& own, const Job& partner) const {
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(const Job& own, const Job& partner) const {
     return equation.speed(own, partner.free_u, partner.u, partner.t);
   }
   /// Speed of resident `own` of `count` beside all the others, in their order.
-  CORUN_FORMULA double in_company(const std::uint32_t* residents, std::size_t count,
-                                  std::size_t own) const {
+  CORUN_HOST_DEVICE_INLINE double in_company(const std::uint32_t* residents, std::size_t count,
+                                             std::size_t own) const {
     double others_free_u = 0;
     double others_u = 0;
     double others_t = 0;

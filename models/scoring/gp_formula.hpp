@@ -68,10 +68,10 @@ struct Model {
       {};  ///< lower triangle of w2^2 phi' P phi, doubled
 
   /// Length of v.
-  CORUN_FORMULA std::size_t width() const {
+  CORUN_HOST_DEVICE_INLINE std::size_t width() const {
     return (partners + 1 + kPressureCount + kStrip - 1) / kStrip * kStrip;
   }
-  CORUN_FORMULA static std::size_t row_start(std::size_t a) { return a * (a + 1) / 2; }
+  CORUN_HOST_DEVICE_INLINE static std::size_t row_start(std::size_t a) { return a * (a + 1) / 2; }
 };
 
 // ---- what is prepared for a slowed job ----------------------------------------------------------
@@ -84,15 +84,17 @@ struct Layout {
   std::size_t width = 0;
   std::size_t known = 0;
 
-  CORUN_FORMULA static std::size_t strip(std::size_t s) {
+  CORUN_HOST_DEVICE_INLINE static std::size_t strip(std::size_t s) {
     return s * (s + 1) / 2 * kStrip * kStrip;
   }
-  CORUN_FORMULA static std::size_t entry(std::size_t c, std::size_t b) {
+  CORUN_HOST_DEVICE_INLINE static std::size_t entry(std::size_t c, std::size_t b) {
     return strip(c / kStrip) + b * kStrip + c % kStrip;
   }
-  CORUN_FORMULA std::size_t mean() const { return strip(width / kStrip); }
-  CORUN_FORMULA std::size_t line(std::size_t k) const { return mean() + width + k * (width + 2); }
-  CORUN_FORMULA std::size_t size() const { return line(known); }
+  CORUN_HOST_DEVICE_INLINE std::size_t mean() const { return strip(width / kStrip); }
+  CORUN_HOST_DEVICE_INLINE std::size_t line(std::size_t k) const {
+    return mean() + width + k * (width + 2);
+  }
+  CORUN_HOST_DEVICE_INLINE std::size_t size() const { return line(known); }
 };
 
 /// Many jobs, as arrays that lie in the memory of the device that reads them. Lines of `stride` numbers,
@@ -113,12 +115,12 @@ struct Jobs {
   double* alone = nullptr;     ///< likewise
   double* identity = nullptr;  ///< likewise
 
-  CORUN_FORMULA Load load(std::size_t j) const { return {u[j], t[j], m[j]}; }
+  CORUN_HOST_DEVICE_INLINE Load load(std::size_t j) const { return {u[j], t[j], m[j]}; }
 };
 
 /// exp(-squared distance / 2). `x`: a job's features, `stride` apart.
-CORUN_FORMULA double kernel(const double* x, std::size_t stride, const double* place,
-                            const double* rates, std::size_t features) {
+CORUN_HOST_DEVICE_INLINE double kernel(const double* x, std::size_t stride, const double* place,
+                                       const double* rates, std::size_t features) {
   double sum = 0;
   for (std::size_t f = 0; f < features; ++f) {
     const double d = (x[f * stride] - place[f]) * rates[f];
@@ -132,7 +134,7 @@ struct OwnTerms {
   double smooth, alone, identity;
 };
 /// From A of both; `same`: they are one.
-CORUN_FORMULA OwnTerms own_terms(const Model& model, double kernel, bool same) {
+CORUN_HOST_DEVICE_INLINE OwnTerms own_terms(const Model& model, double kernel, bool same) {
   const double product = model.product * (same ? kernel + model.product_own : kernel);
   const double alone = math::fma(model.own, kernel, model.constant);
   return {model.partner + product, same ? alone + model.own_identity : alone,
@@ -140,8 +142,8 @@ CORUN_FORMULA OwnTerms own_terms(const Model& model, double kernel, bool same) {
 }
 
 /// The five pressures of own on partner.
-CORUN_FORMULA void raw_pressures_of(const Load& own, const Load& partner,
-                                    double (&out)[kPressureCount]) {
+CORUN_HOST_DEVICE_INLINE void raw_pressures_of(const Load& own, const Load& partner,
+                                               double (&out)[kPressureCount]) {
   out[0] = (1 - own.m) * own.u * (1 - partner.m) * partner.u;
   out[1] = own.t * partner.u;
   out[2] = math::max(0.0, 1 - own.u / 0.1) * partner.u;
@@ -149,8 +151,8 @@ CORUN_FORMULA void raw_pressures_of(const Load& own, const Load& partner,
   out[4] = math::max(0.0, own.u + partner.u - 1);
 }
 /// Standardised.
-CORUN_FORMULA void pressures_of(const Model& model, const Load& own, const Load& partner,
-                                double (&out)[kPressureCount]) {
+CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& own, const Load& partner,
+                                           double (&out)[kPressureCount]) {
   raw_pressures_of(own, partner, out);
   CORUN_UNROLL
   for (std::size_t p = 0; p < kPressureCount; ++p) {
@@ -161,15 +163,15 @@ CORUN_FORMULA void pressures_of(const Model& model, const Load& own, const Load&
 }
 
 /// What Jobs has of one job as a partner, p of Model::partners.
-CORUN_FORMULA void describe_partner(const Model& model, const Jobs& jobs, std::size_t j,
-                                    std::size_t p) {
+CORUN_HOST_DEVICE_INLINE void describe_partner(const Model& model, const Jobs& jobs, std::size_t j,
+                                               std::size_t p) {
   jobs.partner[p * jobs.stride + j] =
       kernel(jobs.x + j, jobs.stride, model.partner_places + p * model.features,
              model.partner_rates, model.features);
 }
 /// Likewise as the slowed one, with the rows of o of Model::owns.
-CORUN_FORMULA void describe_own(const Model& model, const Jobs& jobs, std::size_t j,
-                                std::size_t o) {
+CORUN_HOST_DEVICE_INLINE void describe_own(const Model& model, const Jobs& jobs, std::size_t j,
+                                           std::size_t o) {
   const double near = kernel(jobs.x + j, jobs.stride, model.own_places + o * model.features,
                              model.own_rates, model.features);
   const OwnTerms terms = own_terms(model, near, jobs.own[j] == static_cast<std::int32_t>(o));
@@ -188,18 +190,18 @@ struct Slowed {
   const double* half = nullptr;  ///< half_row() of all rows, half_stride apart
   std::size_t half_stride = 0;
 
-  static CORUN_FORMULA Slowed of(const Jobs& jobs, std::size_t first, const double* half,
-                                 std::size_t half_stride) {
+  static CORUN_HOST_DEVICE_INLINE Slowed of(const Jobs& jobs, std::size_t first, const double* half,
+                                            std::size_t half_stride) {
     return {jobs.smooth + first, jobs.alone + first, jobs.identity + first, jobs.stride, half,
             half_stride};
   }
 };
 
-CORUN_FORMULA void load_number(const double* from, double& to) { to = *from; }
-CORUN_FORMULA void store_number(const double& from, double* to) { *to = from; }
+CORUN_HOST_DEVICE_INLINE void load_number(const double* from, double& to) { to = *from; }
+CORUN_HOST_DEVICE_INLINE void store_number(const double& from, double* to) { *to = from; }
 
 template <class Number>
-CORUN_FORMULA Number number_at(const double* from) {
+CORUN_HOST_DEVICE_INLINE Number number_at(const double* from) {
   Number out;
   load_number(from, out);
   return out;
@@ -207,8 +209,9 @@ CORUN_FORMULA Number number_at(const double* from) {
 
 /// Sum over the rows from .. to - 1 of P as stored in row a, times `right`.
 template <class Number>
-CORUN_FORMULA Number part_of_row(const Model& model, std::size_t a, std::size_t from,
-                                 std::size_t to, const double* right, std::size_t stride) {
+CORUN_HOST_DEVICE_INLINE Number part_of_row(const Model& model, std::size_t a, std::size_t from,
+                                            std::size_t to, const double* right,
+                                            std::size_t stride) {
   using math::fma;
   const double* const precision = model.precision + Model::row_start(a);
   Number sum(0.0);
@@ -220,8 +223,8 @@ CORUN_FORMULA Number part_of_row(const Model& model, std::size_t a, std::size_t 
 
 /// Sum over the rows a of partner b of left_a times the part of a's row that is of partner c <= b.
 template <class Number>
-CORUN_FORMULA Number block(const Model& model, std::size_t b, std::size_t c, const double* left,
-                           const double* right, std::size_t stride) {
+CORUN_HOST_DEVICE_INLINE Number block(const Model& model, std::size_t b, std::size_t c,
+                                      const double* left, const double* right, std::size_t stride) {
   using math::fma;
   const std::size_t from = model.first[c];
   Number sum(0.0);
@@ -235,15 +238,16 @@ CORUN_FORMULA Number block(const Model& model, std::size_t b, std::size_t c, con
 
 /// Of row a with what does not depend on the partner: as stored, so up to a.
 template <class Number>
-CORUN_FORMULA Number half_row(const Model& model, std::size_t a, const double* alone,
-                              std::size_t stride) {
+CORUN_HOST_DEVICE_INLINE Number half_row(const Model& model, std::size_t a, const double* alone,
+                                         std::size_t stride) {
   return part_of_row<Number>(model, a, 0, a + 1, alone, stride);
 }
 
 /// Sum over the rows from .. to - 1 of left_a times a number of that row.
 template <class Number>
-CORUN_FORMULA Number against_rows(const Model& model, std::size_t from, std::size_t to,
-                                  const double* left, std::size_t stride, const double* of_row) {
+CORUN_HOST_DEVICE_INLINE Number against_rows(const Model& model, std::size_t from, std::size_t to,
+                                             const double* left, std::size_t stride,
+                                             const double* of_row) {
   using math::fma;
   Number sum(0.0);
   for (std::size_t a = from; a < to; ++a) {
@@ -255,8 +259,8 @@ CORUN_FORMULA Number against_rows(const Model& model, std::size_t from, std::siz
 /// Partner b's rows with `left` against all rows with what does not depend on the partner: with those up
 /// to each, and with those from each on.
 template <class Number>
-CORUN_FORMULA Number against_earlier(const Model& model, std::size_t b, const double* left,
-                                     const Slowed& jobs) {
+CORUN_HOST_DEVICE_INLINE Number against_earlier(const Model& model, std::size_t b,
+                                                const double* left, const Slowed& jobs) {
   using math::fma;
   Number sum(0.0);
   for (std::size_t a = model.first[b]; a < model.first[b + 1]; ++a) {
@@ -266,8 +270,8 @@ CORUN_FORMULA Number against_earlier(const Model& model, std::size_t b, const do
   return sum;
 }
 template <class Number>
-CORUN_FORMULA Number against_later(const Model& model, std::size_t b, const double* left,
-                                   const Slowed& jobs) {
+CORUN_HOST_DEVICE_INLINE Number against_later(const Model& model, std::size_t b, const double* left,
+                                              const Slowed& jobs) {
   using math::fma;
   const std::size_t from = model.first[b];
   const std::size_t to = model.first[b + 1];
@@ -280,16 +284,16 @@ CORUN_FORMULA Number against_later(const Model& model, std::size_t b, const doub
   return sum;
 }
 template <class Number>
-CORUN_FORMULA Number against_constant(const Model& model, std::size_t b, const double* left,
-                                      const Slowed& jobs) {
+CORUN_HOST_DEVICE_INLINE Number against_constant(const Model& model, std::size_t b,
+                                                 const double* left, const Slowed& jobs) {
   return against_earlier<Number>(model, b, left, jobs) +
          against_later<Number>(model, b, left, jobs);
 }
 
 /// Entry (c, b), b <= c, of the quadratic form.
 template <class Number>
-CORUN_FORMULA Number form_entry(const Model& model, std::size_t c, std::size_t b,
-                                const Slowed& jobs) {
+CORUN_HOST_DEVICE_INLINE Number form_entry(const Model& model, std::size_t c, std::size_t b,
+                                           const Slowed& jobs) {
   using math::fma;
   const std::size_t constant = model.partners;
   if (c > constant + kPressureCount) return Number(0.0);
@@ -315,7 +319,7 @@ CORUN_FORMULA Number form_entry(const Model& model, std::size_t c, std::size_t b
 
 /// Entry b of the linear form.
 template <class Number>
-CORUN_FORMULA Number mean_entry(const Model& model, std::size_t b, const Slowed& jobs) {
+CORUN_HOST_DEVICE_INLINE Number mean_entry(const Model& model, std::size_t b, const Slowed& jobs) {
   const std::size_t constant = model.partners;
   if (b > constant + kPressureCount) return Number(0.0);
   if (b > constant) return Number(model.pressure_weights[b - constant - 1]);
@@ -329,8 +333,8 @@ CORUN_FORMULA Number mean_entry(const Model& model, std::size_t b, const Slowed&
 /// Entry b of the line of known partner k: its identity against v_b for b < width, against itself, its
 /// part of the mean.
 template <class Number>
-CORUN_FORMULA Number line_entry(const Model& model, std::size_t k, std::size_t b,
-                                const Slowed& jobs) {
+CORUN_HOST_DEVICE_INLINE Number line_entry(const Model& model, std::size_t k, std::size_t b,
+                                           const Slowed& jobs) {
   const std::size_t constant = model.partners;
   const std::size_t from = model.first[k];
   const std::size_t to = model.first[k + 1];
@@ -357,8 +361,8 @@ CORUN_FORMULA Number line_entry(const Model& model, std::size_t k, std::size_t b
 /// `Count` numbers side by side, each a double or as many as a vector unit holds: `v(b, n)` is v_b of the
 /// n-th. `form`: column `from` of the first of the rows.
 template <std::size_t Rows, std::size_t Count, class Number, class V>
-CORUN_FORMULA void add_columns(const double* form, std::size_t from, std::size_t to, const V& v,
-                               Number (&sum)[Rows][Count]) {
+CORUN_HOST_DEVICE_INLINE void add_columns(const double* form, std::size_t from, std::size_t to,
+                                          const V& v, Number (&sum)[Rows][Count]) {
   using math::fma;
   CORUN_ROLLED
   for (std::size_t b = from; b < to; ++b) {
@@ -377,9 +381,9 @@ CORUN_FORMULA void add_columns(const double* form, std::size_t from, std::size_t
 /// The columns of the rows' own, up to the diagonal, after which each row is complete and adds to what
 /// the posterior says. `first`: number of the first row; `form` and `linear`: both forms from there.
 template <std::size_t Rows, std::size_t Count, class Number, class V>
-CORUN_FORMULA void end_rows(const double* form, const double* linear, std::size_t first, const V& v,
-                            Number (&sum)[Rows][Count], Number (&mean)[Count],
-                            Number (&explained)[Count]) {
+CORUN_HOST_DEVICE_INLINE void end_rows(const double* form, const double* linear, std::size_t first,
+                                       const V& v, Number (&sum)[Rows][Count],
+                                       Number (&mean)[Count], Number (&explained)[Count]) {
   using math::fma;
   CORUN_UNROLL
   for (std::size_t b = 0; b < Rows; ++b) {
@@ -403,8 +407,9 @@ CORUN_FORMULA void end_rows(const double* form, const double* linear, std::size_
 
 /// Both, for rows first .. first + Rows - 1, Rows a divisor of kStrip; rows by ascending `first` from 0.
 template <std::size_t Rows, std::size_t Count, class Number, class V>
-CORUN_FORMULA void add_rows(const double* state, const Layout& layout, std::size_t first,
-                            const V& v, Number (&mean)[Count], Number (&explained)[Count]) {
+CORUN_HOST_DEVICE_INLINE void add_rows(const double* state, const Layout& layout, std::size_t first,
+                                       const V& v, Number (&mean)[Count],
+                                       Number (&explained)[Count]) {
   const double* const form = state + Layout::entry(first, 0);
   Number sum[Rows][Count];
   CORUN_UNROLL
@@ -418,8 +423,8 @@ CORUN_FORMULA void add_rows(const double* state, const Layout& layout, std::size
 
 /// What a partner that is known adds, by its line; `v(b)`.
 template <class V>
-CORUN_FORMULA void add_line(const double* line, std::size_t width, const V& v, double& mean,
-                            double& explained) {
+CORUN_HOST_DEVICE_INLINE void add_line(const double* line, std::size_t width, const V& v,
+                                       double& mean, double& explained) {
   double sum = line[width];
   for (std::size_t b = 0; b < width; ++b) sum = math::fma(line[b], v(b), sum);
   explained += sum;
@@ -427,8 +432,9 @@ CORUN_FORMULA void add_line(const double* line, std::size_t width, const V& v, d
 }
 
 /// From what the forms give.
-CORUN_FORMULA Slowness slowness(const Model& model, const double (&pressures)[kPressureCount],
-                                double mean, double explained) {
+CORUN_HOST_DEVICE_INLINE Slowness slowness(const Model& model,
+                                           const double (&pressures)[kPressureCount], double mean,
+                                           double explained) {
   double square = 0;
   CORUN_UNROLL
   for (std::size_t p = 0; p < kPressureCount; ++p) {

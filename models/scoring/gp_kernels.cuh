@@ -55,7 +55,7 @@ struct GpEntry {
   std::size_t row = 0, column = 0;
 };
 /// Of number `at` < layout.mean(), of the form.
-CORUN_FORMULA GpEntry form_entry_at(std::size_t at) {
+CORUN_HOST_DEVICE_INLINE GpEntry form_entry_at(std::size_t at) {
   std::size_t strip = 0;
   while (gp::Layout::strip(strip + 1) <= at) ++strip;
   const std::size_t in_strip = at - gp::Layout::strip(strip);

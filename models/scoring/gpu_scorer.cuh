@@ -17,10 +17,10 @@ namespace corun::CORUN_GPU {
 // ---- kernels ------------------------------------------------------------------------------------
 
 /// One of two, number by number: structures that are chosen as a whole end up in memory.
-CORUN_FORMULA SoloTime pick(bool first, const SoloTime& a, const SoloTime& b) {
+CORUN_HOST_DEVICE_INLINE SoloTime pick(bool first, const SoloTime& a, const SoloTime& b) {
   return {first ? a.value : b.value, first ? a.inverse : b.inverse};
 }
-CORUN_FORMULA SpeedBelief pick(bool first, const SpeedBelief& a, const SpeedBelief& b) {
+CORUN_HOST_DEVICE_INLINE SpeedBelief pick(bool first, const SpeedBelief& a, const SpeedBelief& b) {
   return {first ? a.speed : b.speed, first ? a.sd : b.sd, first ? a.inverse : b.inverse};
 }
 
@@ -269,8 +269,8 @@ struct SpeedBlocksView {
 
   static constexpr bool kNeverFaster = false;
   using Job = std::uint32_t;
-  CORUN_FORMULA Job job(std::uint32_t i) const { return i; }
-  CORUN_FORMULA SpeedBelief beside(Job own, Job partner) const {
+  CORUN_HOST_DEVICE_INLINE Job job(std::uint32_t i) const { return i; }
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job partner) const {
     const bool ab = own >= a0 && own < a1 && partner >= b0 && partner < b1;
     const std::size_t at = ab ? std::size_t{own - a0} * (b1 - b0) + (partner - b0)
                               : std::size_t{own - b0} * (a1 - a0) + (partner - a0);

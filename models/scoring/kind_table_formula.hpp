@@ -25,14 +25,14 @@ struct KindTableView {
 
   static constexpr bool kNeverFaster = false;
   using Job = std::size_t;
-  CORUN_FORMULA Job job(std::size_t i) const { return kind[i]; }
-  CORUN_FORMULA SpeedBelief beside(Job own, Job partner) const {
+  CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const { return kind[i]; }
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job partner) const {
     const std::size_t at = own * kinds + partner;
     return {speed[at], sd[at], inverse[at]};
   }
   /// Speed of resident `own` of `count` beside all the others, taken in their order.
-  CORUN_FORMULA double in_company(const std::uint32_t* residents, std::size_t count,
-                                  std::size_t own) const {
+  CORUN_HOST_DEVICE_INLINE double in_company(const std::uint32_t* residents, std::size_t count,
+                                             std::size_t own) const {
     if (count < 2) return 1;
     const std::size_t row = kind[residents[own]] * kinds;
     if (adds_up) {

@@ -57,13 +57,15 @@ struct KindColumns {
   static constexpr std::size_t kMost = 256;
   struct Side {
     double speed[kMost], sd[kMost], inverse[kMost];
-    CORUN_FORMULA SpeedBelief at(std::size_t c) const { return {speed[c], sd[c], inverse[c]}; }
+    CORUN_HOST_DEVICE_INLINE SpeedBelief at(std::size_t c) const {
+      return {speed[c], sd[c], inverse[c]};
+    }
   };
   Side own, partner;
 
   template <bool kSpreads>
-  CORUN_FORMULA void fill(const KindTableView& view, std::size_t kind, std::size_t from,
-                          std::size_t to) {
+  CORUN_HOST_DEVICE_INLINE void fill(const KindTableView& view, std::size_t kind, std::size_t from,
+                                     std::size_t to) {
     for (std::size_t j = from; j < to; ++j) {
       const SpeedBelief here = slowed(view, kind, view.job(j));
       const SpeedBelief there = slowed(view, view.job(j), kind);
@@ -111,7 +113,7 @@ void costs_of_kinds(const KindTableView& given, const SoloView& solos, double ri
   }
 }
 
-CORUN_FORMULA bool all_known(const SoloView& solo, std::size_t from, std::size_t to) {
+CORUN_HOST_DEVICE_INLINE bool all_known(const SoloView& solo, std::size_t from, std::size_t to) {
   bool known = true;
   for (std::size_t i = from; i < to; ++i) known &= solo.seconds[i] == solo.seconds[i];
   return known;
@@ -184,8 +186,8 @@ struct Bits {
 constexpr Bits kBits;
 
 /// TopListsView::offer(), without a branch for where the new one goes.
-CORUN_FORMULA void offer_one(const TopListsView& lists, std::size_t job, double offered,
-                             std::uint32_t position) {
+CORUN_HOST_DEVICE_INLINE void offer_one(const TopListsView& lists, std::size_t job, double offered,
+                                        std::uint32_t position) {
 #if CORUN_LANES_WIDTH == 1
   lists.offer(job, offered, position);
 #else
@@ -231,8 +233,9 @@ CORUN_FORMULA void offer_one(const TopListsView& lists, std::size_t job, double 
 }
 
 /// Up to kChunk of them. Few costs are below a threshold; these are offered one by one.
-CORUN_FORMULA void offer_some(const double* cost, std::size_t row, std::size_t first,
-                              std::size_t count, const double* prices, const TopListsView& lists) {
+CORUN_HOST_DEVICE_INLINE void offer_some(const double* cost, std::size_t row, std::size_t first,
+                                         std::size_t count, const double* prices,
+                                         const TopListsView& lists) {
   const double* const thresholds = lists.thresholds + first;
   const double* const column_prices = prices + first;
   const double threshold = lists.thresholds[row];

@@ -4,22 +4,17 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sim/base/host_device.hpp"
+
 /// Arithmetic of the formulas that are compiled for the processor, for each of its vector units and for
 /// the GPU, with the same bits from all of them.
 ///
 /// The rules: plain IEEE double operations in the order written (-ffp-contract=off, nvcc -fmad=false);
 /// where a product and a sum are to be one rounding, math::fma says so; exp and log are those below,
 /// never a library's, whose last bits differ between versions and devices. No branch but what a
-/// compiler turns into a selection, so that loops over these functions are vectorised.
+/// compiler turns into a selection, so that loops over these functions are vectorised; such functions are
+/// marked CORUN_HOST_DEVICE_INLINE.
 namespace corun {
-
-/// Marks such functions. Always inlined: a copy that was compiled for a wide vector unit must not
-/// become, at link time, the one that a processor without it calls.
-#if defined(__CUDACC__)
-#define CORUN_FORMULA __host__ __device__ __forceinline__
-#else
-#define CORUN_FORMULA inline __attribute__((always_inline))
-#endif
 
 /// Before a loop over a short array: to stay in registers, or to stay a loop.
 #if defined(__CUDACC__) || defined(__clang__)
@@ -34,7 +29,7 @@ namespace math {
 
 /// a * b + c, rounded once. Quick where the target has the instruction (the GPU, AVX2, AVX-512);
 /// elsewhere a call of the C library that gives the same bits.
-CORUN_FORMULA double fma(double a, double b, double c) {
+CORUN_HOST_DEVICE_INLINE double fma(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
   return ::fma(a, b, c);
 #else
@@ -43,10 +38,10 @@ CORUN_FORMULA double fma(double a, double b, double c) {
 }
 
 /// As std::min and std::max: the first where both are equal or one is NaN.
-CORUN_FORMULA double min(double a, double b) { return b < a ? b : a; }
-CORUN_FORMULA double max(double a, double b) { return a < b ? b : a; }
+CORUN_HOST_DEVICE_INLINE double min(double a, double b) { return b < a ? b : a; }
+CORUN_HOST_DEVICE_INLINE double max(double a, double b) { return a < b ? b : a; }
 
-CORUN_FORMULA double sqrt(double x) {
+CORUN_HOST_DEVICE_INLINE double sqrt(double x) {
 #if defined(__CUDA_ARCH__)
   return ::sqrt(x);  // rounded as IEEE wants it; --use_fast_math is never given
 #else
@@ -54,14 +49,14 @@ CORUN_FORMULA double sqrt(double x) {
 #endif
 }
 
-CORUN_FORMULA std::uint64_t bits_of(double x) {
+CORUN_HOST_DEVICE_INLINE std::uint64_t bits_of(double x) {
 #if defined(__CUDA_ARCH__)
   return static_cast<std::uint64_t>(__double_as_longlong(x));
 #else
   return __builtin_bit_cast(std::uint64_t, x);
 #endif
 }
-CORUN_FORMULA double from_bits(std::uint64_t bits) {
+CORUN_HOST_DEVICE_INLINE double from_bits(std::uint64_t bits) {
 #if defined(__CUDA_ARCH__)
   return __longlong_as_double(static_cast<long long>(bits));
 #else
@@ -74,7 +69,7 @@ CORUN_FORMULA double from_bits(std::uint64_t bits) {
 /// step of Newton's rounds it right (Markstein, "Computation of elementary functions on the IBM RISC
 /// System/6000 processor", 1990). The exception there, a number whose 52 digits are all ones, is no
 /// other's reciprocal. tests/models/scoring_math_test.cpp compares with `/`.
-CORUN_FORMULA double inverse(double b, [[maybe_unused]] double a) {
+CORUN_HOST_DEVICE_INLINE double inverse(double b, [[maybe_unused]] double a) {
 #if defined(CORUN_DIVIDE_BY_FMA) || defined(__CUDA_ARCH__)
   return fma(a, fma(-b, a, 1.0), a);
 #else
@@ -87,7 +82,7 @@ CORUN_FORMULA double inverse(double b, [[maybe_unused]] double a) {
 /// x = n ln 2 + r, |r| <= ln 2 / 2 = 0.3466: ln 2 in two parts, the first of 42 bits, so that n times it
 /// is exact for |n| < 2^11. e^r by its Taylor series: the first term left out is below 0.3466^14 / 14!
 /// = 4.2e-18. No fma: it would be a function call on processors without the instruction.
-CORUN_FORMULA double exp(double x) {
+CORUN_HOST_DEVICE_INLINE double exp(double x) {
   constexpr double kLog2E = 1.4426950408889634;
   constexpr double kLn2High = 0x1.62e42fefa3800p-1;
   constexpr double kLn2Low = 0x1.ef35793c76730p-45;
@@ -125,7 +120,7 @@ CORUN_FORMULA double exp(double x) {
 /// x = 2^k m, m within sqrt(1/2) .. sqrt(2); log m = 2 atanh(s) = f - s (f - R), f = m - 1,
 /// s = f / (2 + f), R = 2 s^2 (1/3 + s^2/5 + s^4/7 + ...) up to s^20 / 23: what is left out is below
 /// 0.0295^11 / 25 of the result.
-CORUN_FORMULA double log(double x) {
+CORUN_HOST_DEVICE_INLINE double log(double x) {
   constexpr double kLn2High = 0x1.62e42fefa3800p-1;
   constexpr double kLn2Low = 0x1.ef35793c76730p-45;
   constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcdULL;  // sqrt(1/2)

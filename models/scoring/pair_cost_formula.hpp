@@ -14,7 +14,7 @@ struct SoloTime {
   double value = 1;
   double inverse = 1;
 };
-CORUN_FORMULA SoloTime solo_time(double seconds) { return {seconds, 1 / seconds}; }
+CORUN_HOST_DEVICE_INLINE SoloTime solo_time(double seconds) { return {seconds, 1 / seconds}; }
 
 /// Two jobs that start together, with speeds while both are resident; the survivor then runs at 1.
 struct PairCost {
@@ -40,9 +40,9 @@ struct EndedPair {
 };
 
 /// Solo times [s], their sum, and speeds above 0 with their reciprocals.
-CORUN_FORMULA EndedPair ended_pair(const SoloTime& solo_a, const SoloTime& solo_b,
-                                   const SoloTime& solo, const SpeedBelief& a,
-                                   const SpeedBelief& b) {
+CORUN_HOST_DEVICE_INLINE EndedPair ended_pair(const SoloTime& solo_a, const SoloTime& solo_b,
+                                              const SoloTime& solo, const SpeedBelief& a,
+                                              const SpeedBelief& b) {
   const double alone_a = solo_a.value * a.inverse;  // if the company stayed to the end
   const double alone_b = solo_b.value * b.inverse;
   EndedPair pair;
@@ -55,8 +55,9 @@ CORUN_FORMULA EndedPair ended_pair(const SoloTime& solo_a, const SoloTime& solo_
   pair.ps = ((pair.a_ends_first ? solo_a.value : solo_b.value) - pair.lost_s) * solo.inverse;
   return pair;
 }
-CORUN_FORMULA PairCost pair_cost(const SoloTime& solo_a, const SoloTime& solo_b,
-                                 const SoloTime& solo, const SpeedBelief& a, const SpeedBelief& b) {
+CORUN_HOST_DEVICE_INLINE PairCost pair_cost(const SoloTime& solo_a, const SoloTime& solo_b,
+                                            const SoloTime& solo, const SpeedBelief& a,
+                                            const SpeedBelief& b) {
   const EndedPair pair = ended_pair(solo_a, solo_b, solo, a, b);
   const double last_s = pair.last_solo_s + pair.lost_s;
   return {pair.a_ends_first ? pair.together_s : last_s,
@@ -66,20 +67,21 @@ CORUN_FORMULA PairCost pair_cost(const SoloTime& solo_a, const SoloTime& solo_b,
 }
 
 /// The same from plain numbers.
-CORUN_FORMULA PairCost pair_cost(double solo_a_s, double solo_b_s, double speed_a, double speed_b) {
+CORUN_HOST_DEVICE_INLINE PairCost pair_cost(double solo_a_s, double solo_b_s, double speed_a,
+                                            double speed_b) {
   return pair_cost(solo_time(solo_a_s), solo_time(solo_b_s), solo_time(solo_a_s + solo_b_s),
                    {speed_a, 0, 1 / speed_a}, {speed_b, 0, 1 / speed_b});
 }
 
 /// Nobody is believed to run faster in company than alone: what a model says beyond is noise.
-CORUN_FORMULA SpeedBelief at_most_1(const SpeedBelief& belief) {
+CORUN_HOST_DEVICE_INLINE SpeedBelief at_most_1(const SpeedBelief& belief) {
   return {math::min(1.0, belief.speed), belief.sd, math::max(1.0, belief.inverse)};
 }
 
 /// What `view` says of one job beside another, for costs.
 template <class View>
-CORUN_FORMULA SpeedBelief slowed(const View& view, const typename View::Job& own,
-                                 const typename View::Job& partner) {
+CORUN_HOST_DEVICE_INLINE SpeedBelief slowed(const View& view, const typename View::Job& own,
+                                            const typename View::Job& partner) {
   const SpeedBelief belief = view.beside(own, partner);
   return View::kNeverFaster ? belief : at_most_1(belief);
 }
@@ -87,8 +89,8 @@ CORUN_FORMULA SpeedBelief slowed(const View& view, const typename View::Job& own
 /// Expected cost at the median speeds, of 1 at most, and its standard deviations, to first order: half
 /// of what the cost changes by between one standard deviation below and above, for each of the speeds;
 /// steps are relative and not beyond a factor of e^2, so that no speed drops to 0.
-CORUN_FORMULA PairBelief believed_cost(const SoloTime& solo_a, const SoloTime& solo_b,
-                                       const SpeedBelief& a, const SpeedBelief& b) {
+CORUN_HOST_DEVICE_INLINE PairBelief believed_cost(const SoloTime& solo_a, const SoloTime& solo_b,
+                                                  const SpeedBelief& a, const SpeedBelief& b) {
   const SoloTime solo = solo_time(solo_a.value + solo_b.value);
   const PairCost expected = pair_cost(solo_a, solo_b, solo, a, b);
   PairBelief out;
@@ -119,7 +121,9 @@ CORUN_FORMULA PairBelief believed_cost(const SoloTime& solo_a, const SoloTime& s
 struct SoloView {
   const double* seconds = nullptr;
   const double* inverse = nullptr;  ///< 1 / seconds
-  CORUN_FORMULA SoloTime of(std::size_t job) const { return {seconds[job], inverse[job]}; }
+  CORUN_HOST_DEVICE_INLINE SoloTime of(std::size_t job) const {
+    return {seconds[job], inverse[job]};
+  }
 };
 
 /// objective_cost() of the pairs of a batch. Where a solo time is not known both count as equally long;
@@ -128,8 +132,8 @@ template <bool kRisky, Objective kObjective, bool kKnown = false>
 struct CostFormula {
   double risk = 0;
 
-  CORUN_FORMULA double operator()(const SoloTime& solo_a, const SoloTime& solo_b,
-                                  const SpeedBelief& a, const SpeedBelief& b) const {
+  CORUN_HOST_DEVICE_INLINE double operator()(const SoloTime& solo_a, const SoloTime& solo_b,
+                                             const SpeedBelief& a, const SpeedBelief& b) const {
     const bool known = kKnown || (solo_a.value == solo_a.value && solo_b.value == solo_b.value);
     const auto or_1 = [&](const SoloTime& solo) {
       return SoloTime{known ? solo.value : 1.0, known ? solo.inverse : 1.0};

@@ -13,7 +13,7 @@ struct Slowness {
 namespace math {
 
 /// exp(-slowness), finite and above 0 whatever it is.
-CORUN_FORMULA double speed_of(double slowness) {
+CORUN_HOST_DEVICE_INLINE double speed_of(double slowness) {
   constexpr double kLargestExponent = 300;
   return exp(-min(max(slowness, -kLargestExponent), kLargestExponent));
 }

@@ -20,10 +20,10 @@ struct SpeedTileView {
 
   static constexpr bool kNeverFaster = false;
   using Job = std::size_t;
-  CORUN_FORMULA Job job(std::size_t i) const { return i; }
+  CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const { return i; }
   /// One of the two a row, the other a column. Rows lie before columns, or the columns are all jobs
   /// (j0 = 0) and the rows' own come first: either way this finds a place that is filled.
-  CORUN_FORMULA SpeedBelief beside(Job own, Job partner) const {
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job partner) const {
     const bool by_row = own < partner;
     const std::size_t row = by_row ? own : partner;
     const std::size_t column = by_row ? partner : own;

@@ -15,12 +15,12 @@
 /// behind the job, around the end (Belief::top_partners()).
 namespace corun {
 
-CORUN_FORMULA std::uint32_t distance_behind(std::uint32_t own, std::uint32_t position,
-                                            std::uint32_t jobs) {
+CORUN_HOST_DEVICE_INLINE std::uint32_t distance_behind(std::uint32_t own, std::uint32_t position,
+                                                       std::uint32_t jobs) {
   return position > own ? position - own : jobs - own + position;
 }
-CORUN_FORMULA std::uint32_t position_behind(std::uint32_t own, std::uint32_t distance,
-                                            std::uint32_t jobs) {
+CORUN_HOST_DEVICE_INLINE std::uint32_t position_behind(std::uint32_t own, std::uint32_t distance,
+                                                       std::uint32_t jobs) {
   return distance < jobs - own ? own + distance : distance - (jobs - own);
 }
 
@@ -33,11 +33,12 @@ struct TopListsView {
   double* thresholds = nullptr;  ///< of a list, the cost of its last: one above it cannot enter
   static constexpr std::size_t kPadding = 8;
 
-  CORUN_FORMULA double* costs(std::size_t job) const { return lists + 2 * stride * job; }
-  CORUN_FORMULA double* distances(std::size_t job) const { return costs(job) + stride; }
+  CORUN_HOST_DEVICE_INLINE double* costs(std::size_t job) const { return lists + 2 * stride * job; }
+  CORUN_HOST_DEVICE_INLINE double* distances(std::size_t job) const { return costs(job) + stride; }
 
   /// A cost of NaN counts as infinity.
-  CORUN_FORMULA void offer(std::size_t job, double offered, std::uint32_t position) const {
+  CORUN_HOST_DEVICE_INLINE void offer(std::size_t job, double offered,
+                                      std::uint32_t position) const {
     if (offered > thresholds[job]) return;
     const double cost = offered == offered ? offered : __builtin_huge_val();
     const double distance = distance_behind(static_cast<std::uint32_t>(job), position, jobs);

@@ -18,7 +18,7 @@ struct Ensemble {
   const float* threshold = nullptr;
   const float* leaf = nullptr;
 
-  CORUN_FORMULA std::size_t inner() const { return (std::size_t{1} << depth) - 1; }
+  CORUN_HOST_DEVICE_INLINE std::size_t inner() const { return (std::size_t{1} << depth) - 1; }
 };
 
 /// What is known of single co-runs around predictions of one slowness, observations.hpp.
@@ -30,7 +30,7 @@ struct Knot {
 };
 
 /// Straight lines between knots of rising `at`, one at least; beyond them as they are.
-CORUN_FORMULA Knot knot_at(const Knot* knots, std::size_t count, double slowness) {
+CORUN_HOST_DEVICE_INLINE Knot knot_at(const Knot* knots, std::size_t count, double slowness) {
   Knot here = slowness < knots[0].at ? knots[0] : knots[count - 1];
   for (std::size_t k = 0; k + 1 < count; ++k) {
     const Knot& left = knots[k];
@@ -63,7 +63,7 @@ struct Shape {
   std::uint32_t logs = 0;
   std::uint32_t linears = 0;
 
-  CORUN_FORMULA std::size_t columns() const {
+  CORUN_HOST_DEVICE_INLINE std::size_t columns() const {
     const bool crossed = linears <= kMostCrossed;
     return 4 * (logs + linears) + linears * (crossed ? linears : linears - 1) + 5;
   }
@@ -72,9 +72,9 @@ struct Shape {
 /// Features of a pair, in single precision: put(column, value) by ascending column. Sums are of doubles,
 /// rounded once.
 template <class Put>
-CORUN_FORMULA void pair_row(const Shape& shape, const Features& of, const Features& beside,
-                            const Effects& of_effects, const Effects& beside_effects,
-                            const Put& put) {
+CORUN_HOST_DEVICE_INLINE void pair_row(const Shape& shape, const Features& of,
+                                       const Features& beside, const Effects& of_effects,
+                                       const Effects& beside_effects, const Put& put) {
   std::size_t column = 0;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     const double* const own = kind == 0 ? of.logs : of.linears;
@@ -116,13 +116,15 @@ struct Jobs {
   const double* partner = nullptr;
   const std::uint8_t* unknown = nullptr;  ///< 1: never seen in company
 
-  CORUN_FORMULA Features features(std::size_t j) const { return {logs + j, linears + j, stride}; }
-  CORUN_FORMULA Effects effects(std::size_t j) const { return {own[j], partner[j]}; }
+  CORUN_HOST_DEVICE_INLINE Features features(std::size_t j) const {
+    return {logs + j, linears + j, stride};
+  }
+  CORUN_HOST_DEVICE_INLINE Effects effects(std::size_t j) const { return {own[j], partner[j]}; }
 };
 
 /// Where a feature sends a row at a node: 1 is right. An unknown one is above all thresholds where the
 /// test is odd, else below all.
-CORUN_FORMULA std::uint32_t goes_right(float x, std::int32_t test, float threshold) {
+CORUN_HOST_DEVICE_INLINE std::uint32_t goes_right(float x, std::int32_t test, float threshold) {
   constexpr float kInfinity = __builtin_huge_valf();
   const float beyond = (test & 1) != 0 ? kInfinity : -kInfinity;
   const float known = x == x ? x : beyond;
@@ -137,7 +139,7 @@ struct Model {
   std::uint32_t knot_count[3] = {};
 
   /// `sum`: of the leaves, in double precision and the order of the trees.
-  CORUN_FORMULA Slowness slowness(double sum, std::size_t unknown) const {
+  CORUN_HOST_DEVICE_INLINE Slowness slowness(double sum, std::size_t unknown) const {
     const double t = mean + sum;
     return {t, knot_at(knots[unknown], knot_count[unknown], t).sd};
   }

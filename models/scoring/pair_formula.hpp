@@ -15,7 +15,7 @@
 /// speeds first, which are then read as a View of their own (speed_tile.hpp).
 ///
 /// To add one: its header, one line here, and for a short one a line in lanes.hpp and lanes.inl and
-/// on_gpu() in gpu_scorer.cuh; for a long one a class in speed_source.cpp and one in gpu_scorer.cuh.
+/// on_gpu() in short_formulas_on_gpu.cuh; for a long one a class in speed_source.cpp and one in speeds_on_gpu.cuh.
 namespace corun {
 
 struct PairFormula {

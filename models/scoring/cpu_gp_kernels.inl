@@ -1,0 +1,391 @@
+// The Gaussian process (gp_formula.hpp) on a vector unit. Part of cpu_kernels.inl, whose rules hold here.
+
+namespace corun {
+
+namespace {
+
+/// As many doubles as the vector unit holds.
+struct Pack {
+#if defined(__AVX512F__)
+  static constexpr std::size_t kSize = 8;
+  __m512d x;
+  CORUN_INLINE explicit Pack(double all) : x(_mm512_set1_pd(all)) {}
+  CORUN_INLINE explicit Pack(__m512d packed) : x(packed) {}
+  CORUN_INLINE void load(const double* from) { x = _mm512_loadu_pd(from); }
+  CORUN_INLINE void store(double* to) const { _mm512_storeu_pd(to, x); }
+  friend CORUN_INLINE Pack fma(Pack a, Pack b, Pack c) {
+    return Pack(_mm512_fmadd_pd(a.x, b.x, c.x));
+  }
+  friend CORUN_INLINE Pack operator+(Pack a, Pack b) { return Pack(_mm512_add_pd(a.x, b.x)); }
+#elif defined(__AVX2__)
+  static constexpr std::size_t kSize = 4;
+  __m256d x;
+  CORUN_INLINE explicit Pack(double all) : x(_mm256_set1_pd(all)) {}
+  CORUN_INLINE explicit Pack(__m256d packed) : x(packed) {}
+  CORUN_INLINE void load(const double* from) { x = _mm256_loadu_pd(from); }
+  CORUN_INLINE void store(double* to) const { _mm256_storeu_pd(to, x); }
+  friend CORUN_INLINE Pack fma(Pack a, Pack b, Pack c) {
+    return Pack(_mm256_fmadd_pd(a.x, b.x, c.x));
+  }
+  friend CORUN_INLINE Pack operator+(Pack a, Pack b) { return Pack(_mm256_add_pd(a.x, b.x)); }
+#else
+  static constexpr std::size_t kSize = 1;
+  double x;
+  CORUN_INLINE explicit Pack(double all) : x(all) {}
+  CORUN_INLINE void load(const double* from) { x = *from; }
+  CORUN_INLINE void store(double* to) const { *to = x; }
+  friend CORUN_INLINE Pack fma(Pack a, Pack b, Pack c) { return Pack(math::fma(a.x, b.x, c.x)); }
+  friend CORUN_INLINE Pack operator+(Pack a, Pack b) { return Pack(a.x + b.x); }
+#endif
+  Pack() = default;
+};
+CORUN_INLINE void load_number(const double* from, Pack& to) { to.load(from); }
+
+/// Chains of fma that hide each other's latency: rows of the form times packs of partners.
+#if defined(__AVX512F__)
+constexpr std::size_t kRows = 4, kPacks = 4;
+#else
+constexpr std::size_t kRows = 4, kPacks = 2;
+#endif
+constexpr std::size_t kTile = kPacks * Pack::kSize;  ///< partners at a time
+
+void gp_describe(const gp::Model& model, const gp::Jobs& jobs, std::size_t from, std::size_t to) {
+  const std::size_t end = (to + CpuKernels::kPadding - 1) / CpuKernels::kPadding;
+  for (std::size_t tile = from / CpuKernels::kPadding; tile < end; ++tile) {
+    const std::size_t first = tile * CpuKernels::kPadding;
+    for (std::size_t p = 0; p < model.partners; ++p) {
+      for (std::size_t l = 0; l < CpuKernels::kPadding; ++l) {
+        gp::describe_partner(model, jobs, first + l, p);
+      }
+    }
+    for (std::size_t o = 0; o < model.owns; ++o) {
+      for (std::size_t l = 0; l < CpuKernels::kPadding; ++l) {
+        gp::describe_own(model, jobs, first + l, o);
+      }
+    }
+  }
+}
+
+/// A pack's numbers, one into the state of each of the slowed jobs.
+CORUN_INLINE void scatter(Pack pack, double* states, std::size_t size, std::size_t jobs) {
+  double numbers[Pack::kSize];
+  pack.store(numbers);
+  for (std::size_t l = 0; l < Pack::kSize; ++l) {
+    if (l < jobs) states[l * size] = numbers[l];
+  }
+}
+
+/// What a sweep over the rows of the precision sums up, for a pack of slowed jobs; the entries are those
+/// of form_entry() and line_entry(), by the same chains.
+struct Sweep {
+  Pack *smooth, *alone, *identity;  ///< owns each
+  Pack* half;                       ///< rows: half_row()
+  Pack* later;                      ///< partners: against_later()
+  Pack* row;                        ///< partners: entries of one row of the form
+  // Of up to kLines known partners.
+  const std::int32_t* line_of;        ///< partners: which line; kNew
+  Pack* line;                         ///< kLines x partners
+  Pack *line_later, *other, *square;  ///< kLines each
+};
+
+/// Rows a .. a + Rows - 1, all of partner c.
+template <bool kWithLines, std::size_t Rows>
+CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t c,
+                             const Sweep& sum) {
+  const double* precision[Rows];
+  std::uint32_t own[Rows];
+  Pack half[Rows];
+  CORUN_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    precision[r] = model.precision + gp::Model::row_start(a + r);
+    own[r] = model.own_of[a + r];
+    half[r] = Pack(0.0);
+  }
+  const std::int32_t line_c = kWithLines ? sum.line_of[c] : gp::kNew;
+  for (std::size_t b = 0; b <= c; ++b) {
+    Pack inner[Rows];
+    Pack known[Rows];
+    CORUN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) inner[r] = known[r] = Pack(0.0);
+    const std::int32_t line_b = kWithLines ? sum.line_of[b] : gp::kNew;
+    const std::size_t to = b < c ? model.first[b + 1] : a + 1;
+    for (std::size_t a2 = model.first[b]; a2 < to; ++a2) {
+      const std::uint32_t o = model.own_of[a2];
+      CORUN_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const Pack p(precision[r][a2]);
+        inner[r] = fma(p, sum.smooth[o], inner[r]);
+        half[r] = fma(p, sum.alone[o], half[r]);
+        if (kWithLines) known[r] = fma(p, sum.identity[o], known[r]);
+      }
+    }
+    if (b == c) {
+      CORUN_UNROLL
+      for (std::size_t r = 1; r < Rows; ++r) {
+        CORUN_UNROLL
+        for (std::size_t r2 = 1; r2 <= r; ++r2) {
+          const Pack p(precision[r][a + r2]);
+          inner[r] = fma(p, sum.smooth[own[r2]], inner[r]);
+          half[r] = fma(p, sum.alone[own[r2]], half[r]);
+          if (kWithLines) known[r] = fma(p, sum.identity[own[r2]], known[r]);
+        }
+      }
+    }
+    CORUN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      sum.row[b] = fma(sum.smooth[own[r]], inner[r], sum.row[b]);
+      sum.later[b] = fma(sum.alone[own[r]], inner[r], sum.later[b]);
+      if (line_c != gp::kNew) {
+        Pack& entry = sum.line[static_cast<std::size_t>(line_c) * model.partners + b];
+        entry = fma(sum.identity[own[r]], inner[r], entry);
+      }
+      if (line_b == gp::kNew) continue;
+      const auto k = static_cast<std::size_t>(line_b);
+      sum.line_later[k] = fma(sum.alone[own[r]], known[r], sum.line_later[k]);
+      Pack& entry = b == c ? sum.other[k] : sum.line[k * model.partners + c];
+      entry = fma(sum.smooth[own[r]], known[r], entry);
+      if (b == c) sum.square[k] = fma(sum.identity[own[r]], known[r], sum.square[k]);
+    }
+  }
+  CORUN_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) sum.half[a + r] = half[r];
+}
+
+/// All rows, partner by partner; each row of the form is handed to `done(c)`.
+template <bool kWithLines, class Done>
+void sweep(const gp::Model& model, const Sweep& sum, std::size_t lines, const Done& done) {
+  constexpr std::size_t kGroup = kWithLines ? 2 : 4;
+  for (std::size_t b = 0; b < model.partners; ++b) sum.later[b] = Pack(0.0);
+  for (std::size_t k = 0; k < lines; ++k) {
+    sum.line_later[k] = sum.other[k] = sum.square[k] = Pack(0.0);
+    for (std::size_t b = 0; b < model.partners; ++b) sum.line[k * model.partners + b] = Pack(0.0);
+  }
+  for (std::size_t c = 0; c < model.partners; ++c) {
+    for (std::size_t b = 0; b <= c; ++b) sum.row[b] = Pack(0.0);
+    std::size_t a = model.first[c];
+    for (; a + kGroup <= model.first[c + 1]; a += kGroup) {
+      sweep_rows<kWithLines, kGroup>(model, a, c, sum);
+    }
+    for (; a < model.first[c + 1]; ++a) sweep_rows<kWithLines, 1>(model, a, c, sum);
+    done(c);
+  }
+}
+
+void gp_prepare(const gp::Model& model, const gp::Jobs& jobs, const gp::Layout& layout,
+                const std::uint32_t* known, std::size_t first, std::size_t count, double* states,
+                double* scratch) {
+  constexpr std::size_t kLines = CpuKernels::kLines;
+  const std::size_t size = layout.size();
+  for (std::size_t i = 0; i < count * size; ++i) states[i] = 0;
+  double* next = scratch;
+  while (reinterpret_cast<std::uintptr_t>(next) % sizeof(Pack) != 0) ++next;
+  const auto take = [&next](std::size_t numbers) {
+    double* const taken = next;
+    next += numbers * Pack::kSize;
+    return reinterpret_cast<Pack*>(taken);
+  };
+  Sweep sum;
+  sum.smooth = take(model.owns);
+  sum.alone = take(model.owns);
+  sum.identity = take(model.owns);
+  sum.half = take(model.rows);
+  sum.later = take(model.partners);
+  sum.row = take(model.partners);
+  const std::size_t lines = layout.known < kLines ? layout.known : kLines;
+  sum.line = take(lines * model.partners);
+  sum.line_later = take(kLines);
+  sum.other = take(kLines);
+  sum.square = take(kLines);
+  auto* const line_of = reinterpret_cast<std::int32_t*>(next);
+  sum.line_of = line_of;
+
+  const std::size_t constant = model.partners;
+  for (std::size_t i = 0; i < count; i += Pack::kSize) {
+    const std::size_t some = count - i < Pack::kSize ? count - i : Pack::kSize;
+    double* const state = states + i * size;
+    for (std::size_t o = 0; o < model.owns; ++o) {
+      const std::size_t at = o * jobs.stride + first + i;
+      sum.smooth[o].load(jobs.smooth + at);
+      sum.alone[o].load(jobs.alone + at);
+      sum.identity[o].load(jobs.identity + at);
+    }
+    const auto numbers = [](const Pack* packs) { return reinterpret_cast<const double*>(packs); };
+    const gp::Slowed slowed{numbers(sum.smooth), numbers(sum.alone), numbers(sum.identity),
+                            Pack::kSize,         numbers(sum.half),  Pack::kSize};
+    const auto of_form = [&](std::size_t c) {
+      for (std::size_t b = 0; b <= c; ++b) {
+        scatter(sum.row[b], state + gp::Layout::entry(c, b), size, some);
+      }
+    };
+    const auto nothing = [](std::size_t) {};
+    if (layout.known == 0) sweep<false>(model, sum, 0, of_form);
+    for (std::size_t from = 0; from < layout.known; from += kLines) {
+      const std::size_t to = from + kLines < layout.known ? from + kLines : layout.known;
+      for (std::size_t b = 0; b < model.partners; ++b) line_of[b] = gp::kNew;
+      for (std::size_t k = from; k < to; ++k)
+        line_of[known[k]] = static_cast<std::int32_t>(k - from);
+      if (from == 0) {
+        sweep<true>(model, sum, to - from, of_form);
+      } else {
+        sweep<true>(model, sum, to - from, nothing);
+      }
+      for (std::size_t k = from; k < to; ++k) {
+        double* const line = state + layout.line(k);
+        const std::size_t n = k - from;
+        Pack* const entries = sum.line + n * model.partners;
+        entries[known[k]] = entries[known[k]] + sum.other[n];
+        for (std::size_t b = 0; b < constant; ++b) scatter(entries[b], line + b, size, some);
+        scatter(
+            gp::against_earlier<Pack>(model, known[k], slowed.identity, slowed) + sum.line_later[n],
+            line + constant, size, some);
+        for (std::size_t b = constant + 1; b < layout.width; ++b) {
+          scatter(gp::line_entry<Pack>(model, known[k], b, slowed), line + b, size, some);
+        }
+        scatter(sum.square[n], line + layout.width, size, some);
+        scatter(gp::line_entry<Pack>(model, known[k], layout.width + 1, slowed),
+                line + layout.width + 1, size, some);
+      }
+    }
+    for (std::size_t b = 0; b < constant; ++b) {
+      scatter(gp::against_earlier<Pack>(model, b, slowed.smooth, slowed) + sum.later[b],
+              state + gp::Layout::entry(constant, b), size, some);
+    }
+    for (std::size_t c = constant; c <= constant + gp::kPressureCount; ++c) {
+      for (std::size_t b = c == constant ? constant : 0; b <= c; ++b) {
+        scatter(gp::form_entry<Pack>(model, c, b, slowed), state + gp::Layout::entry(c, b), size,
+                some);
+      }
+    }
+    for (std::size_t b = 0; b < layout.width; ++b) {
+      scatter(gp::mean_entry<Pack>(model, b, slowed), state + layout.mean() + b, size, some);
+    }
+  }
+}
+
+/// v of up to kTile partners, and what of it changes with the slowed job.
+struct Tile {
+  double* v;  ///< width x kTile
+  double u[kTile], t[kTile], m[kTile];
+  std::int32_t line[kTile];
+  std::size_t count;
+};
+
+CORUN_INLINE void fill(const gp::Model& model, const gp::Jobs& jobs, std::size_t width,
+                       const std::uint32_t* partners, std::size_t first, std::size_t count,
+                       Tile& tile) {
+  std::size_t who[kTile];
+  tile.count = count;
+  for (std::size_t l = 0; l < kTile; ++l) {
+    const std::size_t at = l < count ? l : 0;
+    who[l] = partners != nullptr ? partners[at] : first + at;
+    tile.u[l] = jobs.u[who[l]];
+    tile.t[l] = jobs.t[who[l]];
+    tile.m[l] = jobs.m[who[l]];
+    tile.line[l] = jobs.line[who[l]];
+  }
+  for (std::size_t b = 0; b < model.partners; ++b) {
+    const double* const from = jobs.partner + b * jobs.stride;
+    for (std::size_t l = 0; l < kTile; ++l) tile.v[b * kTile + l] = from[who[l]];
+  }
+  for (std::size_t l = 0; l < kTile; ++l) tile.v[model.partners * kTile + l] = 1;
+  for (std::size_t b = model.partners + 1; b < width; ++b) {
+    for (std::size_t l = 0; l < kTile; ++l) tile.v[b * kTile + l] = 0;
+  }
+}
+
+/// One slowed job beside a tile of partners.
+CORUN_INLINE void beside(const gp::Model& model, const gp::Layout& layout, const gp::Load& own,
+                         const double* state, Tile& tile, double (&t)[kTile], double (&sd)[kTile]) {
+  double* const constant = tile.v + model.partners * kTile;
+  for (std::size_t l = 0; l < kTile; ++l) {
+    double pressures[gp::kPressureCount];
+    gp::pressures_of(model, own, {tile.u[l], tile.t[l], tile.m[l]}, pressures);
+    CORUN_UNROLL
+    for (std::size_t p = 0; p < gp::kPressureCount; ++p)
+      constant[(p + 1) * kTile + l] = pressures[p];
+  }
+  double mean[kTile];
+  double explained[kTile];
+  {
+    Pack mean_packs[kPacks];
+    Pack explained_packs[kPacks];
+    for (std::size_t n = 0; n < kPacks; ++n) mean_packs[n] = explained_packs[n] = Pack(0.0);
+    const double* const v = tile.v;
+    const auto at = [v](std::size_t b, std::size_t n) __attribute__((always_inline)) {
+      Pack out;
+      out.load(v + b * kTile + n * Pack::kSize);
+      return out;
+    };
+    for (std::size_t c = 0; c < layout.width; c += kRows) {
+      gp::add_rows<kRows>(state, layout, c, at, mean_packs, explained_packs);
+    }
+    for (std::size_t n = 0; n < kPacks; ++n) {
+      mean_packs[n].store(mean + n * Pack::kSize);
+      explained_packs[n].store(explained + n * Pack::kSize);
+    }
+  }
+  for (std::size_t l = 0; l < tile.count; ++l) {
+    if (tile.line[l] == gp::kNew) continue;
+    const double* const v = tile.v + l;
+    gp::add_line(
+        state + layout.line(static_cast<std::size_t>(tile.line[l])),
+        layout.width, [v](std::size_t b) __attribute__((always_inline)) { return v[b * kTile]; },
+        mean[l], explained[l]);
+  }
+  for (std::size_t l = 0; l < kTile; ++l) {
+    double pressures[gp::kPressureCount];
+    CORUN_UNROLL
+    for (std::size_t p = 0; p < gp::kPressureCount; ++p)
+      pressures[p] = constant[(p + 1) * kTile + l];
+    const Slowness slowness = gp::slowness(model, pressures, mean[l], explained[l]);
+    t[l] = slowness.t;
+    sd[l] = slowness.sd;
+  }
+}
+
+void gp_slowness(const gp::Model& model, const gp::Jobs& jobs, const gp::Layout& layout,
+                 std::size_t own, const double* state, const std::uint32_t* partners,
+                 std::size_t first, std::size_t count, double* scratch, Slowness* out) {
+  Tile tile;
+  tile.v = scratch;
+  double t[kTile];
+  double sd[kTile];
+  for (std::size_t from = 0; from < count; from += kTile) {
+    const std::size_t some = count - from < kTile ? count - from : kTile;
+    fill(model, jobs, layout.width, partners == nullptr ? nullptr : partners + from, first + from,
+         some, tile);
+    beside(model, layout, jobs.load(own), state, tile, t, sd);
+    for (std::size_t l = 0; l < some; ++l) out[from + l] = {t[l], sd[l]};
+  }
+}
+
+void gp_speeds(const gp::Model& model, const gp::Jobs& jobs, const gp::Layout& layout,
+               std::size_t own_first, std::size_t owns, const double* states, std::size_t first,
+               std::size_t count, std::size_t own_stride, std::size_t partner_stride,
+               double* scratch, double* speed, double* sd) {
+  Tile tile;
+  tile.v = scratch;
+  double t[kTile];
+  double spread[kTile];
+  double fast[kTile];
+  for (std::size_t from = 0; from < count; from += kTile) {
+    const std::size_t some = count - from < kTile ? count - from : kTile;
+    fill(model, jobs, layout.width, nullptr, first + from, some, tile);
+    for (std::size_t i = 0; i < owns; ++i) {
+      beside(model, layout, jobs.load(own_first + i), states + i * layout.size(), tile, t, spread);
+      for (std::size_t l = 0; l < kTile; ++l) {
+        fast[l] = math::speed_of(t[l]);
+        spread[l] = fast[l] * spread[l];
+      }
+      for (std::size_t l = 0; l < some; ++l) {
+        const std::size_t at = i * own_stride + (from + l) * partner_stride;
+        speed[at] = fast[l];
+        sd[at] = spread[l];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace corun

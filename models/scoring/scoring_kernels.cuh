@@ -1,0 +1,231 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/scoring/cuda_support.hpp"
+#include "models/scoring/pair_cost_formula.hpp"
+#include "models/scoring/top_lists.hpp"
+
+/// GpuScorer's kernels: the cheapest partners, all pairs, sets of residents. By views of jobs, as the formulas
+/// have them. Compiled by nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
+namespace corun::CORUN_GPU {
+
+/// One of two, number by number: structures that are chosen as a whole end up in memory.
+CORUN_HOST_DEVICE_INLINE SoloTime pick(bool first, const SoloTime& a, const SoloTime& b) {
+  return {first ? a.value : b.value, first ? a.inverse : b.inverse};
+}
+CORUN_HOST_DEVICE_INLINE SpeedBelief pick(bool first, const SpeedBelief& a, const SpeedBelief& b) {
+  return {first ? a.speed : b.speed, first ? a.sd : b.sd, first ? a.inverse : b.inverse};
+}
+
+/// What partners are ranked by beside their cost (Belief::top_partners()).
+struct Ranking {
+  std::uint32_t jobs = 0;
+  const double* prices = nullptr;  ///< of the jobs; nullptr: 0
+};
+
+/// The k cheapest partners of rows [i0, i1) among [j0, j1), without a matrix; with `resume` the lists
+/// that are there already are gone on with. Lists of row i begin at (i - i0) * k. How: a block has kRows jobs, whose lists stay
+/// in shared memory while its threads walk over all n partners. A partner is loaded once for kRows
+/// evaluations. Costs above the worst of a full list are dropped at once; others wait as candidates
+/// until the end of the round, when list and candidates are ranked: each thread counts, for its entries,
+/// how many others come before. After the first rounds few candidates pass: k n' / n of n' partners, n
+/// seen before. The order in which candidates arrive is open, what is kept is not: (cost, distance) is a
+/// total order, and distances stand for positions.
+template <class Cost>
+struct TopPartnersKernel {
+  static constexpr unsigned kThreads = 128;
+  static constexpr unsigned kRows = 4;
+  static constexpr unsigned kStep = 2;  ///< partners that a thread looks at between barriers
+  static constexpr unsigned kCandidates = kThreads * kStep;
+
+  /// Of a row's list, its candidates and its next list.
+  static std::size_t shared_bytes(std::size_t k) {
+    return kRows * (2 * k + kCandidates) * (sizeof(double) + sizeof(std::uint32_t));
+  }
+};
+
+template <class View, class Cost>
+__global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
+    top_partners(View view, SoloView solo, Cost cost, Ranking ranking, std::uint32_t i0,
+                 std::uint32_t i1, std::uint32_t j0, std::uint32_t j1, bool resume, unsigned k,
+                 double* out_cost, std::uint32_t* out_position) {
+  using Shape = TopPartnersKernel<Cost>;
+  constexpr unsigned kThreads = Shape::kThreads;
+  constexpr unsigned kRows = Shape::kRows;
+  constexpr double kInfinity = __builtin_huge_val();
+  // Entries of a row: its list, then candidates, then the next list.
+  const unsigned entries = 2 * k + Shape::kCandidates;
+  CORUN_DYNAMIC_SHARED(double, costs);
+  std::uint32_t* const positions = reinterpret_cast<std::uint32_t*>(costs + kRows * entries);
+  // Two counters of candidates, taken in turns: a thread may be a round ahead of one that still reads.
+  __shared__ unsigned waiting[2][kRows];
+
+  const unsigned thread = threadIdx.x;
+  const std::uint32_t first = i0 + blockIdx.x * kRows;
+  if (thread < kRows) waiting[0][thread] = waiting[1][thread] = 0;
+  for (unsigned e = thread; e < kRows * entries; e += kThreads) {
+    costs[e] = kInfinity;
+    positions[e] = ~std::uint32_t{0};
+  }
+  __syncthreads();
+  for (unsigned r = 0; resume && r < kRows && first + r < i1; ++r) {
+    for (unsigned e = thread; e < k; e += kThreads) {
+      const std::size_t at = std::size_t{first + r - i0} * k + e;
+      costs[r * entries + e] = out_cost[at];
+      positions[r * entries + e] = out_position[at];
+    }
+  }
+  __syncthreads();
+
+  typename View::Job own[kRows];
+  SoloTime own_solo[kRows];
+  CORUN_UNROLL
+  for (unsigned r = 0; r < kRows; ++r) {
+    // Rows beyond the last repeat it, and are written nowhere.
+    const std::uint32_t i = first + r < i1 ? first + r : i1 - 1;
+    own[r] = view.job(i);
+    own_solo[r] = solo.of(i);
+  }
+
+  unsigned turn = 0;
+  for (std::uint32_t base = j0; base < j1; base += Shape::kCandidates, turn ^= 1) {
+    double limit[kRows];
+    CORUN_UNROLL
+    for (unsigned r = 0; r < kRows; ++r) limit[r] = costs[r * entries + k - 1];
+    for (unsigned s = 0; s < Shape::kStep; ++s) {
+      const std::uint32_t j = base + s * kThreads + thread;
+      if (j >= j1) break;
+      const typename View::Job partner = view.job(j);
+      const SoloTime partner_solo = solo.of(j);
+      const double price = ranking.prices != nullptr ? ranking.prices[j] : 0;
+      CORUN_UNROLL
+      for (unsigned r = 0; r < kRows; ++r) {
+        const std::uint32_t i = first + r;
+        const SpeedBelief of_own = slowed(view, own[r], partner);
+        const SpeedBelief of_partner = slowed(view, partner, own[r]);
+        // A pair's cost is asked for in one order only, the lower position first.
+        const bool lower = i < j;
+        const double c =
+            cost(pick(lower, own_solo[r], partner_solo), pick(lower, partner_solo, own_solo[r]),
+                 pick(lower, of_own, of_partner), pick(lower, of_partner, of_own)) -
+            price;
+        if (i < i1 && i != j && !(c > limit[r])) {
+          const unsigned at = r * entries + k + atomicAdd(&waiting[turn][r], 1U);
+          costs[at] = c == c ? c : kInfinity;
+          positions[at] = distance_behind(i, j, ranking.jobs);
+        }
+      }
+    }
+    __syncthreads();
+    unsigned most = 0;
+    for (unsigned r = 0; r < kRows; ++r) most = waiting[turn][r] > most ? waiting[turn][r] : most;
+    if (most == 0) continue;
+    for (unsigned r = 0; r < kRows; ++r) {
+      const unsigned from = r * entries;
+      const unsigned count = k + waiting[turn][r];
+      if (count == k) continue;
+      for (unsigned e = thread; e < count; e += kThreads) {
+        const double c = costs[from + e];
+        const std::uint32_t p = positions[from + e];
+        unsigned rank = 0;
+        for (unsigned f = 0; f < count; ++f) {
+          const double d = costs[from + f];
+          const std::uint32_t q = positions[from + f];
+          // Empty places are all equal: by their own order.
+          const bool tie = d == c && (q < p || (q == p && f < e));
+          rank += d < c || tie ? 1 : 0;
+        }
+        if (rank < k) {
+          const unsigned to = from + k + Shape::kCandidates + rank;
+          costs[to] = c;
+          positions[to] = p;
+        }
+      }
+    }
+    __syncthreads();
+    for (unsigned r = 0; r < kRows; ++r) {
+      if (waiting[turn][r] == 0) continue;
+      for (unsigned e = thread; e < k; e += kThreads) {
+        costs[r * entries + e] = costs[r * entries + k + Shape::kCandidates + e];
+        positions[r * entries + e] = positions[r * entries + k + Shape::kCandidates + e];
+      }
+    }
+    __syncthreads();
+    if (thread < kRows) waiting[turn][thread] = 0;
+  }
+  __syncthreads();
+  for (unsigned r = 0; r < kRows && first + r < i1; ++r) {
+    for (unsigned e = thread; e < k; e += kThreads) {
+      const std::size_t at = std::size_t{first + r - i0} * k + e;
+      out_cost[at] = costs[r * entries + e];
+      out_position[at] = positions[r * entries + e];
+    }
+  }
+}
+
+/// Speed and deviation of rows [i0, i1) beside all n jobs; blocks of kThreads partners by kRows rows.
+struct AllPairsKernel {
+  static constexpr unsigned kThreads = 128;
+  static constexpr unsigned kRows = 8;
+};
+template <class View>
+__global__ void __launch_bounds__(AllPairsKernel::kThreads)
+    all_pairs(View view, std::uint32_t n, std::uint32_t i0, std::uint32_t i1, double* speed,
+              double* sd) {
+  const std::uint32_t j = blockIdx.x * AllPairsKernel::kThreads + threadIdx.x;
+  if (j >= n) return;
+  const typename View::Job partner = view.job(j);
+  for (unsigned r = 0; r < AllPairsKernel::kRows; ++r) {
+    const std::uint32_t i = i0 + blockIdx.y * AllPairsKernel::kRows + r;
+    if (i >= i1) return;
+    const SpeedBelief belief = view.beside(view.job(i), partner);
+    speed[std::size_t{i - i0} * n + j] = belief.speed;
+    sd[std::size_t{i - i0} * n + j] = belief.sd;
+  }
+}
+
+/// What each member of sets of residents runs at; a thread for each. begins[m], ends[m]: of its set.
+struct CompanyKernel {
+  static constexpr unsigned kThreads = 128;
+};
+template <class View>
+__global__ void __launch_bounds__(CompanyKernel::kThreads)
+    company_speeds(View view, const std::uint32_t* members, const std::uint32_t* begins,
+                   const std::uint32_t* ends, std::uint32_t count, double* out) {
+  const std::uint32_t m = blockIdx.x * CompanyKernel::kThreads + threadIdx.x;
+  if (m >= count) return;
+  out[m] = view.in_company(members + begins[m], ends[m] - begins[m], m - begins[m]);
+}
+
+/// Does something that can be seen: whether kernels of this build run at all.
+template <int kValue>
+__global__ void mark(int* at) {
+  *at = kValue;
+}
+
+/// The directed speeds between two blocks of jobs, or within one, each row-major: what long equations
+/// leave for the choice of partners.
+struct SpeedBlocksView {
+  std::uint32_t a0 = 0, a1 = 0;      ///< jobs of the one
+  std::uint32_t b0 = 0, b1 = 0;      ///< of the other; the same: there is one matrix only
+  const double* ab_speed = nullptr;  ///< of a's job beside b's
+  const double* ab_sd = nullptr;
+  const double* ba_speed = nullptr;  ///< of b's beside a's
+  const double* ba_sd = nullptr;
+
+  static constexpr bool kNeverFaster = false;
+  using Job = std::uint32_t;
+  CORUN_HOST_DEVICE_INLINE Job job(std::uint32_t i) const { return i; }
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job partner) const {
+    const bool ab = own >= a0 && own < a1 && partner >= b0 && partner < b1;
+    const std::size_t at = ab ? std::size_t{own - a0} * (b1 - b0) + (partner - b0)
+                              : std::size_t{own - b0} * (a1 - a0) + (partner - a0);
+    const double speed = ab ? ab_speed[at] : ba_speed[at];
+    const double sd = ab ? ab_sd[at] : ba_sd[at];
+    return {speed, sd, 1 / speed};
+  }
+};
+
+}  // namespace corun::CORUN_GPU

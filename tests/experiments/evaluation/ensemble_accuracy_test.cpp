@@ -1,0 +1,71 @@
+// How well the default model predicts what it was not fitted on: a change that makes it err more, or its
+// 90 % intervals cover less or more than they do, fails here.
+//
+// The bounds hold today's figures with a small margin. Folds and fits are drawn by a fixed seed, so that the
+// same build gives the same figures on any number of threads; the margin is for compilers and libraries
+// that round otherwise, which is like another seed of the fits. Four seeds on the same folds (the families
+// of the P100 table, `--seed 1` to 4) differ by up to 0.9 % of the error and 1.4 points of coverage.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "experiments/evaluation/pair_evaluation.hpp"
+#include "models/interference/catalog.hpp"
+#include "tests/support/public_data.hpp"
+#include "traces/pair_table.hpp"
+
+namespace corun {
+namespace {
+
+/// As `corun model eval --model ensemble --format json` prints them: mae and covered.
+struct Figures {
+  double mae;      ///< mean absolute error of ISD [fraction]
+  double covered;  ///< share of co-runs within the 90 % interval
+};
+
+constexpr double kMoreError = 0.02;      // as a share of the error
+constexpr double kOtherCoverage = 0.02;  // as a share of all co-runs, in both directions
+
+void expect_as_good_as(const Figures& today, const PairTable& table, PairSplit split) {
+  PairEvaluationOptions options;
+  options.seed = 1;
+  options.queues = 1;  // regret is not looked at
+  options.models = {&interference_model_catalog().front()};
+  const PairEvaluation found = evaluate_pairs(table, split, options);
+  const PairScore& score = found.scores.back();
+  ASSERT_EQ(score.predictor, "ensemble") << "the default model";
+  EXPECT_LE(score.mae, today.mae * (1 + kMoreError)) << "errs more than it did";
+  EXPECT_GE(score.covered, today.covered - kOtherCoverage) << "is surer than it may be";
+  EXPECT_LE(score.covered, today.covered + kOtherCoverage) << "is less sure than it need be";
+}
+
+/// A table of the data directory.
+void expect_as_good_as(const Figures& today, const std::string& file, PairSplit split) {
+  if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+  WorkloadKeys keys;
+  expect_as_good_as(today, read_pair_table(test::public_data(file), keys), split);
+}
+
+// corun model eval --split pairs --pairs papers --model ensemble --format json
+TEST(EnsembleAccuracy, PairsOfThePapers) {
+  WorkloadKeys keys;
+  expect_as_good_as({0.0829, 0.860}, papers_pair_table(keys), PairSplit::kPairs);
+}
+
+// corun model eval --split pairs --pairs lucid/lucid_pairs.csv --model ensemble --format json
+TEST(EnsembleAccuracy, PairsOfLucid) {
+  expect_as_good_as({0.0410, 0.902}, "lucid/lucid_pairs.csv", PairSplit::kPairs);
+}
+
+// corun model eval --split pairs --pairs gavel/gavel_p100_pairs.csv --model ensemble --format json
+TEST(EnsembleAccuracy, PairsOfGavelOnP100) {
+  expect_as_good_as({0.0536, 0.919}, "gavel/gavel_p100_pairs.csv", PairSplit::kPairs);
+}
+
+// corun model eval --split family --pairs gavel/gavel_p100_pairs.csv --model ensemble --format json
+TEST(EnsembleAccuracy, FamiliesNeverSeenOfGavelOnP100) {
+  expect_as_good_as({0.2629, 0.855}, "gavel/gavel_p100_pairs.csv", PairSplit::kFamily);
+}
+
+}  // namespace
+}  // namespace corun

@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "experiments/replay/replay.hpp"
-#include "experiments/results/results_hdf5.hpp"
+#include "experiments/results/results_header.hpp"
 
 /// How a replay is shown: to people, to scripts, to spreadsheets.
 namespace corun {

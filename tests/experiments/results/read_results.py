@@ -4,7 +4,7 @@
 usage: read_results.py FILE [--expect-test-values]
 
 Exits with 0 when every table, column, unit and attribute of docs/results.md is there and the tables
-agree with each other; --expect-test-values also checks the numbers that results_hdf5_test.cpp wrote.
+agree with each other; --expect-test-values also checks the numbers that results_writer_test.cpp wrote.
 """
 
 import json
@@ -105,7 +105,7 @@ def check_agreement(file):
 
 
 def check_test_values(file, tables):
-    """What results_hdf5_test.cpp makes (make_replication there)."""
+    """What results_writer_test.cpp makes (make_replication there)."""
     assert file.attrs["config"] == "seed: 7\n# π\n"
     assert file.attrs["seed"] == 7
     assert list(file.attrs["inputs"]) == ["sha256:00 jobs.csv", "sha256:ff pairs.corun.csv"]

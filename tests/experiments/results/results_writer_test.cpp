@@ -1,4 +1,4 @@
-#include "experiments/results/results_hdf5.hpp"
+#include "experiments/results/results_writer.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -30,6 +30,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/results/run_info.hpp"
 #include "sim/error.hpp"
 
 namespace corun {

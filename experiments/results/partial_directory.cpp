@@ -1,0 +1,178 @@
+#include "experiments/results/partial_directory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <hdf5.h>
+
+#include "experiments/base/file_lock.hpp"
+#include "experiments/results/hdf5_table.hpp"
+#include "sim/error.hpp"
+
+namespace corun {
+
+namespace fs = std::filesystem;
+
+using hdf5::Handle;
+using hdf5::hdf5_mutex;
+using hdf5::silence_hdf5;
+
+namespace {
+
+bool is_part(const fs::path& file) {
+  return file.extension() == ".h5" && file.filename().string().starts_with("part-");
+}
+
+std::vector<fs::path> parts_in(const std::string& directory) {
+  std::vector<fs::path> parts;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (is_part(entry.path())) parts.push_back(entry.path());
+  }
+  std::ranges::sort(parts);
+  return parts;
+}
+
+/// Files that a writer had not finished when it was killed.
+std::vector<fs::path> unfinished_in(const std::string& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() == ".tmp") files.push_back(entry.path());
+  }
+  return files;
+}
+
+void remove_files(const std::vector<fs::path>& files) {
+  std::error_code error;
+  for (const fs::path& file : files) fs::remove(file, error);
+}
+
+/// Replications in part files, by their attribute; a file that is none counts nothing.
+std::int64_t count_replications(const std::vector<fs::path>& parts) {
+  const std::lock_guard lock(hdf5_mutex());
+  silence_hdf5();
+  std::int64_t sum = 0;
+  for (const fs::path& part : parts) {
+    try {
+      const Handle file(H5Fopen(part.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
+                        "open a part");
+      const Handle attribute(H5Aopen(file, "replications", H5P_DEFAULT), H5Aclose, "read a part");
+      std::int64_t count = 0;
+      hdf5::check(H5Aread(attribute, H5T_NATIVE_INT64, &count), "read a part");
+      sum += count;
+    } catch (const std::runtime_error&) {
+      continue;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+PartialDirectory::PartialDirectory(const std::string& target, const char* place)
+    : place_(place), path_(target + ".partial") {
+  constexpr int kAttempts = 100;  // each is lost to another writer that came or went meanwhile
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const bool made = ::mkdir(path_.c_str(), 0777) == 0;
+    if (!made && errno != EEXIST) {
+      throw InputError(place_, "cannot make directory '" + path_ + "' (" +
+                                   std::generic_category().message(errno) +
+                                   "); choose another file");
+    }
+    if (!lock(target)) continue;
+    if (made || !move_aside()) return;
+  }
+  throw InputError(place_, "cannot keep directory '" + path_ +
+                               "': something else removes it again and again; choose another file");
+}
+
+PartialDirectory::~PartialDirectory() { unlock(); }
+
+std::string PartialDirectory::part_path(std::size_t number) const {
+  std::string digits = std::to_string(number);
+  digits.insert(0, digits.size() < 6 ? 6 - digits.size() : 0, '0');
+  return path_ + "/part-" + digits + ".h5";
+}
+
+void PartialDirectory::remove() const {
+  remove_files(parts_in(path_));
+  remove_files(unfinished_in(path_));
+  std::error_code error;
+  fs::remove(path_, error);
+}
+
+/// False when the directory went away meanwhile (another writer finished).
+bool PartialDirectory::lock(const std::string& target) {
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd_ < 0) {
+    const int error = errno;
+    struct stat entry {};
+    const bool link = ::lstat(path_.c_str(), &entry) == 0 && S_ISLNK(entry.st_mode);
+    if (error == ENOENT && !link) return false;
+    throw InputError(place_, "'" + path_ + "' is in the way (" +
+                                 (error == ENOENT ? std::string("a link to nothing")
+                                                  : std::generic_category().message(error)) +
+                                 "); remove it or choose another file");
+  }
+  // Where locks are not to be had (some network file systems) the writer does without.
+  if (try_lock(fd_) == LockOutcome::kTaken) {
+    unlock();
+    throw InputError(place_, "'" + target +
+                                 "' is being written by another corun; wait for it or choose "
+                                 "another file");
+  }
+  struct stat locked {};
+  struct stat named {};
+  const bool same = ::fstat(fd_, &locked) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+                    locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
+  if (!same) unlock();
+  return same;
+}
+
+void PartialDirectory::unlock() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+/// Parts of a killed run are the user's; a directory without any is taken over (false).
+bool PartialDirectory::move_aside() {
+  const std::vector<fs::path> parts = parts_in(path_);
+  if (parts.empty()) {
+    remove_files(unfinished_in(path_));
+    return false;
+  }
+  const std::int64_t count = count_replications(parts);
+  std::string aside;
+  int n = 0;
+  do {
+    aside = path_ + "." + std::to_string(++n);
+  } while (fs::exists(aside));
+  if (std::rename(path_.c_str(), aside.c_str()) != 0) {
+    const int error = errno;
+    unlock();
+    throw InputError(place_, "'" + path_ + "' holds " + std::to_string(count) +
+                                 " replications of a run that was killed and cannot be renamed (" +
+                                 std::generic_category().message(error) +
+                                 "); move it away or choose another file");
+  }
+  unlock();
+  notice_ = "an earlier run that was killed left " + std::to_string(count) +
+            (count == 1 ? " finished replication" : " finished replications") + " in '" + path_ +
+            "': kept as '" + aside + "' (its part-*.h5 open like results files; remove it when " +
+            "it is not needed)";
+  return true;
+}
+
+}  // namespace corun

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+/// The directory `<path>.partial` beside a results file that is being written. One writer at a time has
+/// it, by a lock on the directory itself, so that two programs cannot write the same file.
+///
+/// Parts that a killed run left in it are moved aside to `<path>.partial.1` (or .2, ...), never deleted.
+namespace corun {
+
+class PartialDirectory {
+ public:
+  /// Makes and locks it. Throws InputError, which begins with `place`, where the user named `target`:
+  /// something else has that name, another program is writing `target`, or parts of a killed run cannot
+  /// be moved.
+  PartialDirectory(const std::string& target, const char* place);
+  ~PartialDirectory();
+  PartialDirectory(const PartialDirectory&) = delete;
+  PartialDirectory& operator=(const PartialDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// One line for the user about parts that were moved aside; usually empty.
+  const std::string& notice() const { return notice_; }
+
+  /// A part of this number, from 0.
+  std::string part_path(std::size_t number) const;
+
+  /// Removes parts and temporary files, and then the directory, if nothing else is in it.
+  void remove() const;
+
+ private:
+  bool lock(const std::string& target);
+  void unlock();
+  bool move_aside();
+
+  const char* place_;
+  std::string path_;
+  std::string notice_;
+  int fd_ = -1;
+};
+
+}  // namespace corun

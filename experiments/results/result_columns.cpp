@@ -1,0 +1,183 @@
+#include "experiments/results/result_columns.hpp"
+
+#include <string>
+
+#include "sim/metrics.hpp"
+
+namespace corun {
+
+using hdf5::Column;
+using hdf5::Kind;
+
+namespace {
+
+Column real(const char* name, const char* units, const char* description) {
+  return {name, Kind::kReal, units, description};
+}
+
+Column policy_column() {
+  return {"policy", Kind::kInt32, "1", "index of the policy, a row of /policies"};
+}
+
+Column label_column(const TextWidths& widths, const char* name = "label") {
+  return {name, Kind::kText, "", "label of the policy", widths.label};
+}
+
+Column replication_column() {
+  return {"replication", Kind::kInt64, "1", "number of the replication; its seed is seed + this"};
+}
+
+Column job_index_column() {
+  return {"job_index", Kind::kInt64, "1", "position of the job in the workload"};
+}
+
+Column job_column(const TextWidths& widths) {
+  return {"job", Kind::kText, "", "name of the job", widths.job};
+}
+
+Column metric_column(const TextWidths& widths) {
+  return {"metric", Kind::kText, "", "name of the metric, a column of /metrics", widths.metric};
+}
+
+Column unit_column(const TextWidths& widths) {
+  return {"unit", Kind::kText, "", "unit of mean, lo and hi", widths.unit};
+}
+
+}  // namespace
+
+TableLayout policies_layout(const TextWidths& widths) {
+  return {"policies",
+          "one row per policy, in the order of the configuration",
+          {policy_column(),
+           label_column(widths),
+           {"name", Kind::kText, "", "name of the policy in the catalogue", widths.policy_name},
+           {"parameters", Kind::kText, "", "parameters, JSON", widths.parameters},
+           {"granted_truth", Kind::kBool, "",
+            "it decides from the true costs: a bound, not a policy one could run"}}};
+}
+
+TableLayout runs_layout(const TextWidths& widths) {
+  return {"runs",
+          "one row per job per run (a policy in a replication)",
+          {policy_column(),
+           label_column(widths),
+           replication_column(),
+           job_index_column(),
+           job_column(widths),
+           real("submit_s", "s", "submitted, from the start of the trace"),
+           real("first_start_s", "s", "first start of work on a GPU; NaN: never started"),
+           real("last_start_s", "s", "start of the last attempt"),
+           real("finish_s", "s", "end of the work; of a failed job: when it was given up"),
+           real("work_s", "s", "solo time on the reference GPU type, as asked"),
+           real("solo_s", "s", "solo time J_a of the last attempt on the GPU it ran on"),
+           real("corun_s", "s", "co-run time J_c = finish_s - last_start_s; NaN: failed"),
+           real("jct_s", "s", "completion time, finish_s - submit_s; NaN: failed"),
+           real("queue_s", "s", "queueing delay, first_start_s - submit_s; NaN: never started"),
+           real("isd", "1", "individual slowdown (J_c - J_a) / J_a, a fraction; NaN: failed"),
+           {"gpus", Kind::kInt32, "1", "GPUs of the job"},
+           {"gpu", Kind::kInt32, "1", "index of the (first) GPU of the last attempt"},
+           {"group", Kind::kInt64, "1", "number of the start; jobs started together share it"},
+           {"ooms", Kind::kInt32, "1", "attempts that ended out of memory"},
+           real("profiling_s", "s", "time in profiling segments and probes"),
+           {"finished", Kind::kBool, "", "false: given up after too many attempts"}}};
+}
+
+TableLayout episodes_layout(const TextWidths& widths) {
+  return {"episodes",
+          "one row per episode: a maximal time during which one GPU had a resident",
+          {policy_column(),
+           label_column(widths),
+           replication_column(),
+           {"episode", Kind::kInt64, "1", "number of the episode within its run, by end"},
+           {"gpu", Kind::kInt32, "1", "index of the GPU"},
+           real("start_s", "s", "first resident starts"),
+           real("end_s", "s", "last resident ends"),
+           {"jobs", Kind::kInt32, "1", "jobs that finished in it; they are in /episode_jobs"},
+           real("solo_sum_s", "s", "sum of their solo times J_a"),
+           real("ps", "1",
+                "packing saving (solo_sum_s - length) / solo_sum_s, a fraction; NaN: nobody "
+                "finished"),
+           {"together", Kind::kBool, "", "all its residents started at the same instant"}}};
+}
+
+TableLayout episode_jobs_layout(const TextWidths& widths) {
+  return {"episode_jobs",
+          "one row per job of an episode, in order of start; a gang is in one episode on each of "
+          "its GPUs",
+          {policy_column(),
+           label_column(widths),
+           replication_column(),
+           {"episode", Kind::kInt64, "1", "number of the episode, as in /episodes"},
+           job_index_column(),
+           job_column(widths)}};
+}
+
+TableLayout usage_layout(const TextWidths& widths) {
+  return {
+      "usage",
+      "one row per run: sums over time and all GPUs",
+      {policy_column(),
+       label_column(widths),
+       replication_column(),
+       {"gpus", Kind::kInt32, "1", "GPUs of the cluster"},
+       real("busy_s", "GPU s", "with at least one resident"),
+       real("util_s", "GPU s", "min(1, residents' utilisation scaled by speed), integrated"),
+       real("util_known_s", "GPU s", "busy time during which every utilisation was known"),
+       real("mem_s", "GPU s", "share of memory in use, where every demand is known, integrated"),
+       real("mem_known_s", "GPU s", "busy time during which every memory demand was known"),
+       real("measured_s", "GPU s", "time in company whose cost was measured"),
+       real("modelled_s", "GPU s", "time in company whose cost came from a model"),
+       real("extrapolated_s", "GPU s", "time in company whose cost was extrapolated"),
+       {"unknown_memory_jobs", Kind::kInt64, "1",
+        "jobs whose memory demand is not known, so that they never ran out of memory"},
+       {"passes", Kind::kInt64, "1", "scheduling passes"}}};
+}
+
+TableLayout metrics_layout(const TextWidths& widths) {
+  TableLayout layout{"metrics",
+                     "one row per run; NaN where a run does not define a metric",
+                     {policy_column(), label_column(widths), replication_column()}};
+  for (std::size_t m = 0; m < kMetricCount; ++m) {
+    const MetricInfo& info = metric_info(static_cast<Metric>(m));
+    layout.columns.push_back({std::string(info.name), Kind::kReal, std::string(info.unit),
+                              std::string(info.description)});
+  }
+  return layout;
+}
+
+TableLayout summary_layout(const TextWidths& widths) {
+  return {"summary",
+          "one row per policy and metric: mean over replications and its 95 % bootstrap interval",
+          {policy_column(), label_column(widths), metric_column(widths), unit_column(widths),
+           real("mean", "as in column unit", "mean over replications"),
+           real("lo", "as in column unit", "lower end of the interval"),
+           real("hi", "as in column unit", "upper end of the interval")}};
+}
+
+TableLayout versus_layout(const TextWidths& widths) {
+  return {"versus",
+          "one row per ordered pair of policies and metric: policy minus other, paired by "
+          "replication",
+          {policy_column(),
+           label_column(widths),
+           {"other", Kind::kInt32, "1", "index of the policy it is compared with"},
+           label_column(widths, "other_label"),
+           metric_column(widths),
+           unit_column(widths),
+           real("mean", "as in column unit", "mean difference over replications"),
+           real("lo", "as in column unit", "lower end of its 95 % bootstrap interval"),
+           real("hi", "as in column unit", "upper end of its 95 % bootstrap interval")}};
+}
+
+TableLayout coverage_layout(const TextWidths& widths) {
+  return {
+      "coverage",
+      "one row per policy: share of the time in company by where its cost came from; all 0 when "
+      "nothing ran together",
+      {policy_column(), label_column(widths),
+       real("measured", "1", "a measured row of exactly these jobs"),
+       real("modelled", "1", "an interference model, within what it was fitted on"),
+       real("extrapolated", "1", "a GPU type or sharing mode it was not measured on")}};
+}
+
+}  // namespace corun

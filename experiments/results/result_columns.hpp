@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "experiments/results/hdf5_table.hpp"
+
+/// The tables of a results file: every name, unit and description of docs/results.md, in the order in
+/// which result_tables.cpp fills them. Another column is a line here and a value there.
+namespace corun {
+
+/// Bytes of the longest text of each kind in the file; HDF5 has no text of width 0.
+struct TextWidths {
+  std::size_t label = 1;
+  std::size_t policy_name = 1;
+  std::size_t parameters = 1;
+  std::size_t job = 1;
+  std::size_t metric = 1;
+  std::size_t unit = 1;
+};
+
+struct TableLayout {
+  const char* name;
+  const char* description;
+  std::vector<hdf5::Column> columns;
+};
+
+TableLayout policies_layout(const TextWidths& widths);
+TableLayout runs_layout(const TextWidths& widths);
+TableLayout episodes_layout(const TextWidths& widths);
+TableLayout episode_jobs_layout(const TextWidths& widths);
+TableLayout usage_layout(const TextWidths& widths);
+TableLayout metrics_layout(const TextWidths& widths);
+TableLayout summary_layout(const TextWidths& widths);
+TableLayout versus_layout(const TextWidths& widths);
+TableLayout coverage_layout(const TextWidths& widths);
+
+}  // namespace corun

@@ -14,11 +14,12 @@
 /// and learns only from co-runs that have ended (DESIGN 4.6).
 namespace corun {
 
-/// What the scheduler saw of one job of a finished co-run.
+/// What the scheduler saw of one job of a finished co-run: of the run that ended in it, without what runs
+/// did that were preempted before.
 struct MemberOutcome {
   JobId job;
   Duration solo{0};   ///< J_a of the work that this run did, on this GPU type
-  Duration corun{0};  ///< J_c = finish - start
+  Duration corun{0};  ///< J_c of this run: finish - start
   double isd = 0;     ///< JRS eq. 1, a fraction
 };
 

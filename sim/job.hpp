@@ -20,7 +20,7 @@ struct ResourceRequest {
 
 struct JobSpec {
   Time submit{0};
-  Duration work{0};  ///< solo run time on one (for a gang: each of its) reference GPU, J_a
+  Duration work{0};  ///< solo time of all its work on one (for a gang: each of its) reference GPU
   int gpus = 1;      ///< gang size: all of them at once
   int priority = 0;  ///< larger goes first where a policy knows priorities
   int gpu_milli =

@@ -14,9 +14,13 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 constexpr std::array<MetricInfo, kMetricCount> kInfo{{
-    {"isd", "1", "mean individual slowdown (J_c - J_a) / J_a over finished jobs"},
-    {"ps", "1", "mean packing saving (sum J_a - length) / sum J_a over episodes"},
-    {"ps_total", "1", "(sum of all J_a - busy GPU time) / sum of all J_a"},
+    {"isd", "1",
+     "mean individual slowdown (J_c - J_a) / J_a over finished jobs; J_c: time on its GPUs summed "
+     "over all runs whose work counts, J_a: solo time of that work"},
+    {"ps", "1",
+     "mean packing saving (solo time of the work done in it - length) / that solo time over "
+     "episodes"},
+    {"ps_total", "1", "1 - busy GPU time / solo time of all work of finished jobs"},
     {"isd_max", "1", "largest individual slowdown"},
     {"jct_s", "s", "mean job completion time, finish - submit"},
     {"jct_p50_s", "s", "median job completion time"},
@@ -46,8 +50,8 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
 
 /// Sums over a run, in seconds and GPU-seconds.
 struct Totals {
-  double solo_s = 0;   ///< of all J_a
-  double saved_s = 0;  ///< sum of J_a - busy GPU time, exact before it was rounded
+  double solo_s = 0;   ///< of all work of finished jobs
+  double saved_s = 0;  ///< solo_s - busy GPU time, exact before it was rounded
   double busy_s = 0;   ///< at least one resident
   double util_s = 0;
   double util_known_s = 0;
@@ -57,7 +61,7 @@ struct Totals {
   int gpus = 0;
 };
 
-/// 1 - busy / sum of J_a, from the exact difference.
+/// 1 - busy / solo time, from the exact difference.
 double ps_total(const Totals& t) { return t.solo_s > 0 ? t.saved_s / t.solo_s : kNaN; }
 
 double occupancy(const Totals& t) { return t.busy_s / (t.span_s * t.gpus); }

@@ -14,7 +14,7 @@ namespace corun {
 enum class Metric : std::uint8_t {
   kIsd,      ///< mean individual slowdown over finished jobs, JRS eq. 1, fraction
   kPs,       ///< mean packing saving over episodes, JRS eq. 2, fraction
-  kPsTotal,  ///< (sum of J_a - busy GPU time) / sum of J_a, fraction
+  kPsTotal,  ///< 1 - busy GPU time / solo time of all work of finished jobs, fraction
   kIsdMax,   ///< worst ISD
   kJctS,     ///< mean finish - submit [s]
   kJctP50S,
@@ -24,7 +24,7 @@ enum class Metric : std::uint8_t {
   kQueueP50S,
   kQueueP95S,
   kQueueP99S,
-  kStretch,  ///< mean JCT / J_a on the reference GPU
+  kStretch,  ///< mean JCT / solo time of all work on the reference GPU
   kStretchP50,
   kStretchP95,
   kStretchP99,

@@ -173,8 +173,9 @@ void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuI
     const auto work_ns = static_cast<double>(workload_.jobs[index(job)].work.count());
     record.whole_solo = later(Time::zero(), from_nanoseconds(work_ns / speed));
     if (work_ns > 0) record.whole_solo = std::max(record.whole_solo, kShortestRun);
-    record.run_solo = record.whole_solo - record.solo;
-    record.solo = record.whole_solo;
+    const Duration done = from_nanoseconds(p.kept_ns / speed);
+    record.run_solo = std::max(record.whole_solo - done, Duration::zero());
+    record.solo += record.run_solo;
     for (const GpuId g : gpus) state_.add(g, job, false);
   }
   mark_doomed(jobs, gpus);
@@ -287,12 +288,13 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
 }
 
 void RoundBackend::keep_progress(JobId job, Time end) {
-  const Progress& p = progress_[index(job)];
+  Progress& p = progress_[index(job)];
   JobRecord& record = record_.jobs[index(job)];
   const double speed = slowest(groups_[index(p.group)].gpus);
   record.solo -= record.run_solo;
   record.run_solo = from_seconds(static_cast<double>(p.at_start - p.left) / (p.alone * speed));
   record.solo += record.run_solo;
+  p.kept_ns += static_cast<double>(record.run_solo.count()) * speed;
   record.ran += end - record.last_start;
   ++record.preemptions;
 }

@@ -69,6 +69,7 @@ class RoundBackend final : public ClusterBackend {
   struct Progress {
     std::int64_t left = 0;       ///< steps, as of the group's `since`
     std::int64_t at_start = 0;   ///< steps left when its run started
+    double kept_ns = 0;          ///< work that its preempted runs have done [ns at speed 1]
     std::int64_t per_round = 0;  ///< steps
     double rate = 0;             ///< [steps/s] in its company
     double alone = 0;            ///< [steps/s] alone on a GPU of speed 1

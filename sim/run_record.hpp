@@ -9,6 +9,13 @@
 #include "sim/world.hpp"
 
 /// What happened in one run (one policy, one replication). Metrics are computed from this alone.
+///
+/// A job may be started several times, and each start begins a run of its own. J_c is the time on its
+/// GPUs summed over all runs whose work counts, J_a the solo time of that work, on the GPU types that did
+/// it (DESIGN section 3). Those runs are the one that finished it and all that were preempted, each with
+/// its whole time: what preemption loses is work that is done twice and counted once. Neither time nor
+/// work of a run count that ended out of memory, of a probe in which the job did not finish, and of a
+/// profiling segment, even where its progress is kept.
 namespace corun {
 
 /// kFailed: out of memory once too often; on a live cluster also what failed by itself.
@@ -25,22 +32,24 @@ struct JobRecord {
   std::optional<Time> first_start;  ///< for work: not to be profiled, nor in a probe cut short
   Time last_start{0};
   Time finish{0};
-  Duration work{0};  ///< J_a on the reference GPU type, as asked
-  /// J_a of what its runs had to do, on the GPUs it ran on; at least 1 ns, but 0 for no work. Not what
-  /// runs did that ended out of memory or with their probe.
+  Duration work{0};  ///< solo time of all its work on the reference GPU type, as asked
+  /// J_a: of the runs that count; what a run that goes on has to do is in it already. At least 1 ns, but 0
+  /// for no work. Of a failed job: what its preempted runs kept.
   Duration solo{0};
-  Duration run_solo{0};    ///< the last run's part of it; less than `solo` only after a preemption
-  Duration whole_solo{0};  ///< the same of all its work: more where a probe or profiling was kept
+  Duration run_solo{0};  ///< the last run's part of it; less than `solo` only after a preemption
+  /// Solo time of all its work on the GPU type of its last run: more than `solo` where a probe or profiling
+  /// was kept.
+  Duration whole_solo{0};
   int gpus = 1;
   GpuId gpu{};              ///< the first GPU of the last run
   std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together
   int ooms = 0;
   int preemptions = 0;
-  Duration ran{0};        ///< time on its GPUs in runs that were preempted
+  Duration ran{0};        ///< time on its GPUs in runs that were preempted, whatever they kept
   Duration profiling{0};  ///< time spent in profiling segments and in probes it did not finish in
   JobEnd end = JobEnd::kFinished;
 
-  /// J_c: time on its GPUs, all runs together.
+  /// J_c, once it has finished: of a failed job there is none.
   Duration corun() const { return ran + (finish - last_start); }
   double isd() const { return individual_slowdown(corun(), solo); }
 };
@@ -52,8 +61,9 @@ struct EpisodeRecord {
   Time end{0};
   std::vector<JobId> jobs;  ///< those that finished in it, not those that ran out of memory or
                             ///< whose probe ended
-  GpuTime solo_sum;         ///< J_a of the work done in it: theirs, and what preempted runs kept
-  bool together = true;     ///< they all started at the same instant
+  /// Solo time of the work done in it: of the runs that finished in it, and what preempted ones kept.
+  GpuTime solo_sum;
+  bool together = true;  ///< they all started at the same instant
   /// This is the lowest-numbered GPU that all of them were on: a co-run of gangs leaves an episode on
   /// each of its GPUs, and one of them speaks for it.
   bool primary = true;

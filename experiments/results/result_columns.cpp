@@ -57,29 +57,34 @@ TableLayout policies_layout(const TextWidths& widths) {
 }
 
 TableLayout runs_layout(const TextWidths& widths) {
-  return {"runs",
-          "one row per job per run (a policy in a replication)",
-          {policy_column(),
-           label_column(widths),
-           replication_column(),
-           job_index_column(),
-           job_column(widths),
-           real("submit_s", "s", "submitted, from the start of the trace"),
-           real("first_start_s", "s", "first start of work on a GPU; NaN: never started"),
-           real("last_start_s", "s", "start of the last attempt"),
-           real("finish_s", "s", "end of the work; of a failed job: when it was given up"),
-           real("work_s", "s", "solo time on the reference GPU type, as asked"),
-           real("solo_s", "s", "solo time J_a of the last attempt on the GPU it ran on"),
-           real("corun_s", "s", "co-run time J_c = finish_s - last_start_s; NaN: failed"),
-           real("jct_s", "s", "completion time, finish_s - submit_s; NaN: failed"),
-           real("queue_s", "s", "queueing delay, first_start_s - submit_s; NaN: never started"),
-           real("isd", "1", "individual slowdown (J_c - J_a) / J_a, a fraction; NaN: failed"),
-           {"gpus", Kind::kInt32, "1", "GPUs of the job"},
-           {"gpu", Kind::kInt32, "1", "index of the (first) GPU of the last attempt"},
-           {"group", Kind::kInt64, "1", "number of the start; jobs started together share it"},
-           {"ooms", Kind::kInt32, "1", "attempts that ended out of memory"},
-           real("profiling_s", "s", "time in profiling segments and probes"),
-           {"finished", Kind::kBool, "", "false: given up after too many attempts"}}};
+  return {
+      "runs",
+      "one row per job per run (a policy in a replication)",
+      {policy_column(),
+       label_column(widths),
+       replication_column(),
+       job_index_column(),
+       job_column(widths),
+       real("submit_s", "s", "submitted, from the start of the trace"),
+       real("first_start_s", "s", "first start of work on a GPU; NaN: never started"),
+       real("last_start_s", "s", "start of the last attempt"),
+       real("finish_s", "s", "end of the work; of a failed job: when it was given up"),
+       real("work_s", "s", "solo time of all its work on the reference GPU type, as asked"),
+       real("solo_s", "s",
+            "J_a: solo time, on the GPUs it ran on, of the work of the runs in corun_s; failed: "
+            "of what preempted runs kept"),
+       real("corun_s", "s",
+            "J_c: time on its GPUs, summed over the run that finished it and all that were "
+            "preempted, not those that ended out of memory or with their probe; NaN: failed"),
+       real("jct_s", "s", "completion time, finish_s - submit_s; NaN: failed"),
+       real("queue_s", "s", "queueing delay, first_start_s - submit_s; NaN: never started"),
+       real("isd", "1", "individual slowdown (J_c - J_a) / J_a, a fraction; NaN: failed"),
+       {"gpus", Kind::kInt32, "1", "GPUs of the job"},
+       {"gpu", Kind::kInt32, "1", "index of the (first) GPU of the last attempt"},
+       {"group", Kind::kInt64, "1", "number of the start; jobs started together share it"},
+       {"ooms", Kind::kInt32, "1", "attempts that ended out of memory"},
+       real("profiling_s", "s", "time in profiling segments and probes"),
+       {"finished", Kind::kBool, "", "false: given up after too many attempts"}}};
 }
 
 TableLayout episodes_layout(const TextWidths& widths) {
@@ -93,7 +98,9 @@ TableLayout episodes_layout(const TextWidths& widths) {
            real("start_s", "s", "first resident starts"),
            real("end_s", "s", "last resident ends"),
            {"jobs", Kind::kInt32, "1", "jobs that finished in it; they are in /episode_jobs"},
-           real("solo_sum_s", "s", "sum of their solo times J_a"),
+           real("solo_sum_s", "s",
+                "solo time of the work done in it: of their runs in it, and what preempted runs "
+                "kept"),
            real("ps", "1",
                 "packing saving (solo_sum_s - length) / solo_sum_s, a fraction; NaN: nobody "
                 "finished"),

@@ -1,0 +1,58 @@
+#include "tests/support/run_times.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "experiments/base/atomic_file.hpp"
+#include "experiments/results/hdf5_table.hpp"
+#include "experiments/results/result_tables.hpp"
+
+/// J_c, J_a and ISD as /runs of a results file has them.
+namespace corun::test {
+namespace {
+
+/// The file of this run, as the only policy's in the only replication.
+std::string file_of(const RunRecord& record) {
+  ResultsHeader header;
+  header.policies = {{"timetable", "timetable", "{}", false}};
+  std::vector<PolicyRun> runs(1);
+  runs[0].record = record;
+  runs[0].metrics = compute_metrics(record);
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < record.jobs.size(); ++j) names.push_back("J" + std::to_string(j));
+  const ReplicationView view{0, &names, &runs};
+  return results_image({header, {&view, 1}});
+}
+
+TEST(RunTimes, ColumnsOfTheResultsFile) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("corun-run-times-" + std::to_string(::getpid()) + ".h5"))
+                               .string();
+  for (const TimedRun& t : timed_runs()) {
+    write_file_atomically(path, file_of(t.record));
+    const std::lock_guard lock(hdf5::hdf5_mutex());
+    const hdf5::Handle file = hdf5::open_file(path);
+    const hdf5::TableReader runs(file, "runs");
+    const auto cell = [&](const char* column) { return runs.reals(column)[index(t.job)]; };
+    EXPECT_EQ(cell("solo_s"), to_seconds(t.solo)) << t.what;
+    if (t.corun) {
+      EXPECT_EQ(cell("corun_s"), to_seconds(*t.corun)) << t.what;
+      EXPECT_DOUBLE_EQ(cell("isd"), to_seconds(*t.corun - t.solo) / to_seconds(t.solo)) << t.what;
+    } else {
+      EXPECT_TRUE(std::isnan(cell("corun_s"))) << t.what;
+      EXPECT_TRUE(std::isnan(cell("isd"))) << t.what;
+    }
+  }
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace corun::test

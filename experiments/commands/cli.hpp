@@ -17,7 +17,8 @@ enum ExitCode : int {
   kDone = 0,
   kCheckFailed = 1,
   kBadInput = 2,
-  kDeviceMissing = 3,
+  kDeviceMissing = 3,   ///< no GPU, no driver, or too little device memory
+  kInternalError = 70,  ///< a defect of corun, or a limit of this machine: its memory is exhausted
   kInterrupted = 130,
 };
 

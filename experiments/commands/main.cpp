@@ -95,9 +95,9 @@ int main(int argc, char** argv) {
     return corun::kDeviceMissing;
   } catch (const std::bad_alloc&) {
     std::cerr << "corun: out of memory; try fewer replications or jobs\n";
-    return corun::kDeviceMissing;
+    return corun::kInternalError;
   } catch (const std::exception& e) {
     std::cerr << "corun: internal error: " << e.what() << "\n";
-    return 70;
+    return corun::kInternalError;
   }
 }

@@ -1,0 +1,33 @@
+#include <cstdlib>
+#include <string>
+
+#include <sys/wait.h>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/program.hpp"
+
+/// Exit codes of the program that no other test comes by (DESIGN section 6).
+namespace corun {
+namespace {
+
+// A queue of ten million jobs in half a gigabyte of address space.
+TEST(ExitCode, HostMemoryExhaustedIsALimitOfThisMachine) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers reserve more address space than any limit leaves";
+#endif
+  const test::TemporaryDirectory directory;
+  const std::string err = directory.path("err");
+  const std::string command =
+      "ulimit -v 500000; '" CORUN_PROGRAM
+      "' replay --quiet --threads 1 --set replications=1 --set workload.source=jrs-resampled "
+      "--set workload.jobs=10000000 --set 'policies=[{name: fcfs}]' >/dev/null 2>'" +
+      err + "'";
+  const int status = std::system(command.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 70);
+  EXPECT_EQ(test::read_file(err), "corun: out of memory; try fewer replications or jobs\n");
+}
+
+}  // namespace
+}  // namespace corun

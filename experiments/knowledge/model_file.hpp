@@ -9,18 +9,22 @@
 #include "models/interference/catalog.hpp"
 #include "traces/workload_names.hpp"
 
-/// A fitted interference model as a file, so that learning is done once. Version 2 is a line of text,
+/// A fitted interference model as a file, so that learning is done once. Version 3 is a line of text,
 ///
-///   corun speed model, version 2, bytes 1234567, sha256 0f3c...
+///   corun speed model, version 3, bytes 1234567, sha256 0f3c...
 ///
-/// and so many bytes of CBOR (RFC 8949), of which that is the SHA-256: a map of
+/// and so many bytes of CBOR (RFC 8949), of which that is the SHA-256: a map of exactly these keys,
 ///
 ///   about        what it was learnt from, one line
 ///   model        its name in the catalogue
 ///   features     [{name, scale: linear or log}]
 ///   workloads    the jobs it has seen, each as the first 16 hexadecimal digits of the SHA-256 of its
 ///                name; "" for a job without one
-///   state        InterferenceModel::save(): lists of floats are byte strings, little-endian
+///   state        InterferenceModel::save(), each model its own: lists of numbers are byte strings,
+///                little-endian (model_state.hpp)
+///
+/// Version 2 lacked `strength` in the samples of `factors`. Files of another version are refused: a model is
+/// fitted again.
 ///
 /// A model read predicts the same bits on any machine. What the workloads are called cannot be read off
 /// the file; whoever guesses a name can confirm it.

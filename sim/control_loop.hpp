@@ -23,7 +23,7 @@
 ///       (finished episodes and probes are shown to the policy here, before the pass)
 ///     start profiling segments, then probes, on empty GPUs, where asked for
 ///     one scheduling pass, unless it is too early to reallocate: call the policy until it starts
-///       nothing more;
+///       and preempts nothing more, or nobody waits;
 ///       validate each decision, apply it, bring the view up to date
 ///
 /// Rules that every decision must keep; a PolicyError names the policy and the rule:

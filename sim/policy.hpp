@@ -44,8 +44,9 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
-  /// Called in every scheduling pass, again and again until it adds no StartGroup; the view is up to
-  /// date at each call. The control loop checks every decision (control_loop.hpp lists the rules).
+  /// Called in every scheduling pass, and again within it as long as the last call has started or preempted
+  /// somebody and somebody waits; a call that adds nothing, or WakeAt alone, ends the pass. The view is up
+  /// to date at each call. The control loop checks every decision (control_loop.hpp lists the rules).
   virtual void decide(const ClusterView& view, std::vector<Decision>& out) = 0;
 
   /// A job has left its GPUs; `how` is what the event log says of it. Called before the pass of that

@@ -398,6 +398,86 @@ class Tally {
   std::array<double, kLevels.size()> below_{};
 };
 
+/// A fold of the cross-validation.
+struct Fold {
+  std::vector<std::size_t> train;  ///< rows its fits are given
+  std::vector<std::size_t> test;   ///< rows that are scored
+  FoldPrediction predicted;        ///< of those; nothing where there are none
+};
+
+/// Deals the rows and fits and predicts every fold, on the options' threads.
+std::vector<Fold> predict_folds(const PairTable& table,
+                                const std::vector<std::vector<std::size_t>>& held,
+                                const PairEvaluationOptions& options,
+                                const std::function<void(std::size_t, std::size_t)>& progress) {
+  std::vector<Fold> folds(held.size());
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    deal(table, held[f], f, options, folds[f].train, folds[f].test);
+  }
+  std::size_t done = 0;
+  std::mutex mutex;
+  try {
+    parallel_for(folds.size(), options.threads, [&](std::size_t f) {
+      Fold& fold = folds[f];
+      if (!fold.test.empty()) fold.predicted = predict_fold(table, fold.train, fold.test, options);
+      const std::lock_guard lock(mutex);
+      if (progress) progress(++done, folds.size());
+    });
+  } catch (const std::invalid_argument& e) {
+    throw InputError(table.source, e.what());
+  }
+  return folds;
+}
+
+/// Mean ISD of each scored row as measured; NaN for the others.
+std::vector<double> measured_isd(const PairTable& table) {
+  const auto& rows = table.speeds.rows;
+  std::vector<double> isd(rows.size(), kUnknown);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (!table.scored[r]) continue;
+    const Outcome o = outcome_of(table.solo_s[r], rows[r].speed_a, rows[r].speed_b);
+    isd[r] = (o.isd[0] + o.isd[1]) / 2;
+  }
+  return isd;
+}
+
+/// Why a model cannot be fitted in one of the folds; empty: it can in all.
+std::string refusal_of(const std::vector<Fold>& folds, std::size_t model) {
+  for (const Fold& fold : folds) {
+    if (!fold.test.empty() && !fold.predicted.refused[model].empty()) {
+      return fold.predicted.refused[model];
+    }
+  }
+  return "";
+}
+
+Tally tally_of(const PairTable& table, const std::vector<Fold>& folds, std::size_t predictor) {
+  Tally tally(table.speeds.rows.size());
+  for (const Fold& fold : folds) {
+    for (std::size_t t = 0; t < fold.test.size(); ++t) {
+      tally.add(table, fold.test[t], fold.predicted.predicted[predictor][t]);
+    }
+    tally.end_fold();
+  }
+  return tally;
+}
+
+/// What pairing queues by these predictions costs; nothing where hardly any queue can be paired, since few
+/// pairs were measured.
+void judge_queues(const Queues& queues, std::size_t asked, PairEvaluation& out, PairScore& score) {
+  constexpr std::size_t kFewestQueues = 10;
+  if (queues.best.size() < std::min(kFewestQueues, asked)) return;
+  out.queues = queues.best.size();
+  out.best_isd = mean(queues.best);
+  out.random_isd = mean(queues.random);
+  std::vector<double> each;
+  for (std::size_t q = 0; q < queues.best.size(); ++q) {
+    each.push_back((queues.chosen[q] - queues.best[q]) / (out.random_isd - out.best_isd));
+  }
+  score.regret = mean(each);
+  score.regret_error = standard_error(each);
+}
+
 }  // namespace
 
 std::string_view name_of(PairSplit split) {
@@ -415,85 +495,36 @@ std::string_view name_of(PairSplit split) {
 PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
                               const PairEvaluationOptions& options,
                               const std::function<void(std::size_t, std::size_t)>& progress) {
-  const auto& rows = table.speeds.rows;
-  const auto folds = folds_of(table, split, options.seed);
+  const auto held = folds_of(table, split, options.seed);
+  if (std::count(table.scored.begin(), table.scored.end(), true) == 0) {
+    throw InputError(table.source, "no pair with both speeds: nothing to score");
+  }
   PairEvaluation out;
   out.data = table.source;
   out.split = split;
   out.rows = options.rows;
   out.probes = options.probes;
   out.jobs = table.speeds.jobs.size();
-  if (std::count(table.scored.begin(), table.scored.end(), true) == 0) {
-    throw InputError(table.source, "no pair with both speeds: nothing to score");
-  }
-
-  // Rows of each fold that are scored, those its fits are given, and what they predict.
-  std::vector<std::vector<std::size_t>> train(folds.size());
-  std::vector<std::vector<std::size_t>> test(folds.size());
-  std::vector<FoldPrediction> predicted(folds.size());
-  for (std::size_t f = 0; f < folds.size(); ++f) {
-    deal(table, folds[f], f, options, train[f], test[f]);
-  }
-  std::size_t done = 0;
-  std::mutex mutex;
-  try {
-    parallel_for(folds.size(), options.threads, [&](std::size_t f) {
-      if (!test[f].empty()) predicted[f] = predict_fold(table, train[f], test[f], options);
-      const std::lock_guard lock(mutex);
-      if (progress) progress(++done, folds.size());
-    });
-  } catch (const std::invalid_argument& e) {
-    throw InputError(table.source, e.what());
-  }
-
-  std::vector<double> truth(rows.size(), kUnknown);
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    if (!table.scored[r]) continue;
-    const Outcome o = outcome_of(table.solo_s[r], rows[r].speed_a, rows[r].speed_b);
-    truth[r] = (o.isd[0] + o.isd[1]) / 2;
-  }
+  const std::vector<Fold> folds = predict_folds(table, held, options, progress);
   std::set<std::size_t> scored;
-  for (const auto& fold : test) scored.insert(fold.begin(), fold.end());
+  for (const Fold& fold : folds) scored.insert(fold.test.begin(), fold.test.end());
   out.pairs = scored.size();
+  const std::vector<double> truth = measured_isd(table);
   for (std::size_t p = 0; p < kConstants.size() + options.models.size(); ++p) {
-    std::string name;
-    if (p < kConstants.size()) {
-      name = kConstants[p];
-    } else {
-      const std::size_t m = p - kConstants.size();
-      name = options.models[m]->name;
-      std::string why;
-      for (std::size_t f = 0; f < folds.size() && why.empty(); ++f) {
-        if (!test[f].empty()) why = predicted[f].refused[m];
-      }
+    const bool constant = p < kConstants.size();
+    const std::string name(constant ? kConstants[p] : options.models[p - kConstants.size()]->name);
+    if (!constant) {
+      std::string why = refusal_of(folds, p - kConstants.size());
       if (!why.empty()) {
-        out.left_out.emplace_back(name, why);
+        out.left_out.emplace_back(name, std::move(why));
         continue;
       }
     }
-    Tally tally(rows.size());
-    for (std::size_t f = 0; f < folds.size(); ++f) {
-      for (std::size_t t = 0; t < test[f].size(); ++t) {
-        tally.add(table, test[f][t], predicted[f].predicted[p][t]);
-      }
-      tally.end_fold();
-    }
+    Tally tally = tally_of(table, folds, p);
     PairScore score = tally.score();
-    score.predictor = std::move(name);
-    const Queues queues = pair_queues(table, truth, tally.expected(), options.queues, options.seed);
-    // Where few pairs were measured hardly any queue can be paired at all.
-    constexpr std::size_t kFewestQueues = 10;
-    if (queues.best.size() >= std::min(kFewestQueues, options.queues)) {
-      out.queues = queues.best.size();
-      out.best_isd = mean(queues.best);
-      out.random_isd = mean(queues.random);
-      std::vector<double> each;
-      for (std::size_t q = 0; q < queues.best.size(); ++q) {
-        each.push_back((queues.chosen[q] - queues.best[q]) / (out.random_isd - out.best_isd));
-      }
-      score.regret = mean(each);
-      score.regret_error = standard_error(each);
-    }
+    score.predictor = name;
+    judge_queues(pair_queues(table, truth, tally.expected(), options.queues, options.seed),
+                 options.queues, out, score);
     out.folds = tally.folds();
     out.scores.push_back(std::move(score));
   }

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
-#include "experiments/base/build_info.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/config_yaml.hpp"
@@ -20,6 +19,7 @@
 #include "experiments/sweep/sweep_output.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
 #include "experiments/sweep/sweep_results.hpp"
+#include "experiments/sweep/sweep_run.hpp"
 #include "models/device.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
@@ -167,19 +167,24 @@ int write_slurm(const SweepRequest& request, const std::string& config, const st
   return kDone;
 }
 
-void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome,
-                          std::size_t before, unsigned threads, const std::string& device,
-                          double wall_s) {
-  nlohmann::ordered_json json;
-  json["kind"] = "corun sweep run";
-  json["corun_version"] = version();
-  json["commit"] = commit();
-  json["replications"] = outcome.total;
-  json["replications_kept_from_before"] = before;
-  json["wall_s"] = wall_s;
-  json["threads"] = threads;
-  json["device"] = device;
-  write_file_atomically(output + ".run.json", json.dump(2) + "\n");
+void dump_config(const SweepRequest& request, const SweepPlan& plan) {
+  if (!request.flag("point")) {
+    std::cout << plan.dump_yaml();
+    return;
+  }
+  const auto point = static_cast<std::size_t>(
+      whole_option(request.values, "point", 0, static_cast<std::int64_t>(plan.points()) - 1));
+  std::cout << dump_yaml(plan.config_of(point));
+}
+
+/// Shows how far it is.
+SweepOutcome run_shown(const SweepRequest& request, const SweepPlan& plan, const SweepFiles& files,
+                       const SweepJournalIndex* done, SweepOptions options) {
+  Progress progress("sweeping", request.common.quiet, done != nullptr ? done->units().size() : 0);
+  options.on_finished = [&](std::size_t finished, std::size_t total) {
+    progress.update(finished, total);
+  };
+  return run_journalled(plan, files.journal, done, options);
 }
 
 int run(const SweepRequest& request, const std::string& config) {
@@ -187,22 +192,15 @@ int run(const SweepRequest& request, const std::string& config) {
   const std::shared_ptr<Device> device = choose_device(request.common.device);
   const SweepPlan plan = SweepPlan::read(config, request.common.overrides, policy_catalog());
   if (request.common.dump_config) {
-    if (request.flag("point")) {
-      const auto point = static_cast<std::size_t>(
-          whole_option(request.values, "point", 0, static_cast<std::int64_t>(plan.points()) - 1));
-      std::cout << dump_yaml(plan.config_of(point));
-    } else {
-      std::cout << plan.dump_yaml();
-    }
+    dump_config(request, plan);
     return kDone;
   }
   if (const auto directory = request.given("slurm"))
     return write_slurm(request, config, *directory);
 
-  const std::string output = output_of(request);
   const auto shard = request.given("shard");
-  const std::string journal_path = shard ? output : output + ".journal";
-  check_outputs_differ({{"--output", output}, {"--output", output + ".journal"}},
+  const SweepFiles files = sweep_files(output_of(request), shard.has_value());
+  check_outputs_differ({{"--output", files.output}, {"--output", files.output + ".journal"}},
                        {{"CONFIG", config}});
   SweepOptions options;
   options.threads = request.common.threads;
@@ -211,83 +209,35 @@ int run(const SweepRequest& request, const std::string& config) {
   options.stop = &interrupted();
   if (shard) options.shard = shard_of(*shard);
 
-  std::error_code error;
-  const bool begun = SweepJournalIndex::begun(journal_path);
-  if (!begun && request.flag("resume")) fs::remove(journal_path, error);  // cut short at its birth
-  if (request.flag("resume") && !shard && fs::exists(output, error)) {
-    const SweepIdentity now = sweep_identity(plan);
-    const SweepIdentity there = sweep_identity_of_results(output);
-    if (there.config == now.config && there.commit == now.commit &&
-        there.corun_version == now.corun_version) {
-      if (begun) fs::remove(journal_path, error);  // killed after it was of use
-      request.note(output + ": was complete already");
-      return kDone;
-    }
-    if (!there.config.empty() && !begun) {
-      throw InputError("--output",
-                       fmt::format("'{}' holds the results of another sweep, or of another "
-                                   "corun; take another --output, or leave --resume out to "
-                                   "replace them",
-                                   output));
-    }
+  const SweepStart start = begin_sweep(plan, files, request.flag("resume"));
+  if (start.complete) {
+    request.note(files.output + ": was complete already");
+    return kDone;
   }
-  std::unique_ptr<SweepJournalIndex> done;
-  if (begun) {
-    done = std::make_unique<SweepJournalIndex>(journal_path);
-    if (!request.flag("resume")) {
-      throw InputError("--output",
-                       fmt::format("'{}' holds {} finished replications of a sweep that "
-                                   "was stopped; continue it with --resume, or remove it",
-                                   journal_path, done->units().size()));
-    }
-    check_resumable(*done, plan);
-  }
-  const std::size_t before = done ? done->units().size() : 0;
-  SweepOutcome outcome;
-  {
-    SweepJournalWriter journal =
-        done ? SweepJournalWriter::resume(*done, "--output")
-             : SweepJournalWriter::create(journal_path, sweep_identity(plan), "--output");
-    Progress progress("sweeping", request.common.quiet, before);
-    bool any = before > 0;
-    options.on_finished = [&](std::size_t finished, std::size_t total) {
-      any = true;
-      progress.update(finished, total);
-    };
-    try {
-      outcome = run_sweep(plan, journal, done.get(), options);
-    } catch (...) {
-      if (!any) fs::remove(journal_path, error);  // nothing worth keeping
-      throw;
-    }
-    if (outcome.interrupted() && !any) {
-      fs::remove(journal_path, error);
-      return kInterrupted;
-    }
-  }
+  const SweepOutcome outcome = run_shown(request, plan, files, start.done.get(), options);
   if (outcome.interrupted()) {
-    request.note(
-        fmt::format("stopped: {} of {} replications are kept in {}; continue with --resume",
-                    outcome.finished, outcome.total, journal_path));
+    if (start.kept() > 0 || outcome.finished > 0) {
+      request.note(
+          fmt::format("stopped: {} of {} replications are kept in {}; continue with --resume",
+                      outcome.finished, outcome.total, files.journal));
+    }
     return kInterrupted;
   }
   if (shard) {
     request.note(
         fmt::format("{}: shard {}, {} replications; corun sweep --merge makes results of the "
                     "shards",
-                    output, *shard, outcome.total));
+                    files.output, *shard, outcome.total));
     return kDone;
   }
-  Journals journals;
-  journals.push_back(std::make_unique<SweepJournalIndex>(journal_path));
-  write_sweep_results(output, journals, false, &plan);
-  fs::remove(journal_path, error);
+  finish_sweep(plan, files);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
-  write_sweep_run_json(output, outcome, before, options.threads, device->record(), wall.count());
+  write_sweep_run_json(files.output, outcome,
+                       {start.kept(), options.threads, device->record(), wall.count()});
   if (!device->note().empty()) request.note("note: " + device->note());
   request.note(
       fmt::format("{}: {} points, {} replications in {:.1f} s; corun sweep --answers {} asks it",
-                  output, plan.points(), outcome.total, wall.count(), output));
+                  files.output, plan.points(), outcome.total, wall.count(), files.output));
   return kDone;
 }
 

@@ -138,11 +138,19 @@ inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workl
   return make_policy(entry, w, world, seed, Parameters(entry.parameters));
 }
 
-/// All but `external`, which is what the program behind it makes of it (external_test.cpp).
+/// It starts a program that its configuration must name: what it does is what that program makes of it
+/// (external_test.cpp).
+inline bool needs_program(const PolicyEntry& entry) {
+  return std::ranges::any_of(entry.parameters, [](const ParameterSpec& p) {
+    return p.kind == ParameterKind::kTexts;  // the words of a command: there is no default
+  });
+}
+
+/// All that need nothing but their catalogue entry.
 inline std::vector<PolicyEntry> built_in_policies() {
   std::vector<PolicyEntry> entries;
   for (const PolicyEntry& e : policy_catalog()) {
-    if (e.name != "external") entries.push_back(e);
+    if (!needs_program(e)) entries.push_back(e);
   }
   return entries;
 }

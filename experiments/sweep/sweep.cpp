@@ -16,7 +16,7 @@
 #include "experiments/base/build_info.hpp"
 #include "experiments/base/checksum.hpp"
 #include "experiments/experiment/experiment.hpp"
-#include "experiments/replay/replay_output.hpp"
+#include "experiments/results/results_header.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

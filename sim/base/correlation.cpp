@@ -70,9 +70,9 @@ double kendall(std::span<const double> x, std::span<const double> y) {
     }
   }
   if (untied_x == 0 || untied_y == 0) return kUndefined;
-  return std::clamp(static_cast<double>(score) / (std::sqrt(static_cast<double>(untied_x)) *
-                                                  std::sqrt(static_cast<double>(untied_y))),
-                    -1.0, 1.0);
+  // One root of the product: exactly 1 for a list and itself, whatever is tied.
+  const double pairs = std::sqrt(static_cast<double>(untied_x) * static_cast<double>(untied_y));
+  return std::clamp(static_cast<double>(score) / pairs, -1.0, 1.0);
 }
 
 std::vector<double> midranks(std::span<const double> values) {

@@ -409,14 +409,16 @@ def worlds_table(corun):
 
 
 def tau(x, y, labels):
-    score, pairs = 0, 0
+    """Kendall's tau-b, which corrects for pairs that are tied."""
+    score, untied_x, untied_y = 0, 0, 0
     for i, a in enumerate(labels):
         for b in labels[i + 1:]:
             dx = x.value(a, "isd")[0] - x.value(b, "isd")[0]
             dy = y.value(a, "isd")[0] - y.value(b, "isd")[0]
-            pairs += 1
-            score += 1 if dx * dy > 0 or (dx == 0 and dy == 0) else -1 if dx * dy < 0 else 0
-    return score / pairs
+            untied_x += dx != 0
+            untied_y += dy != 0
+            score += (dx * dy > 0) - (dx * dy < 0)
+    return score / math.sqrt(untied_x * untied_y)
 
 
 TABLES = {

@@ -51,6 +51,16 @@ TEST(Correlation, Ties) {
   EXPECT_NEAR(spearman(x, y), 2 / std::sqrt(4.5 * 3), 1e-15);
 }
 
+// The example of SciPy's documentation of stats.kendalltau, which gives -0.4714045. By hand: of ten pairs
+// of rows (1,5) and (4,5) are concordant and six discordant; (1,4) is tied in both lists and (2,5) in x
+// alone, so that eight pairs are untied in x and nine in y: (2 - 6) / sqrt(8 * 9) = -sqrt(2) / 3.
+TEST(Correlation, KendallOfAPublishedExampleWithTies) {
+  const List x{12, 2, 1, 12, 2};
+  const List y{1, 4, 7, 1, 0};
+  EXPECT_NEAR(kendall(x, y), -0.4714045, 5e-8);
+  EXPECT_NEAR(kendall(x, y), -std::sqrt(2.0) / 3, 1e-15);
+}
+
 TEST(Correlation, AgreesWithTheDefinitionOnTiedRandomData) {
   Rng rng(1, Stream::kTest);
   for (int trial = 0; trial < 50; ++trial) {

@@ -1,0 +1,49 @@
+#include "experiments/replay/knowledge_history.hpp"
+
+#include <sstream>
+#include <vector>
+
+#include "experiments/base/atomic_file.hpp"
+#include "experiments/knowledge/knowledge_report.hpp"
+#include "traces/csv_reader.hpp"
+
+namespace corun {
+
+namespace {
+
+/// All pairs of clusters as rows.
+void write_rows(std::ostream& out, const std::string& start, const char* metric,
+                const std::vector<ClusterPairKnowledge>& pairs) {
+  for (const ClusterPairKnowledge& p : pairs) {
+    out << start << ',' << metric << ',' << p.cluster << ',' << p.partner << ','
+        << p.statistic->count() << ',' << csv_number(p.statistic->mean()) << ',' << p.rank << '\n';
+  }
+}
+
+}  // namespace
+
+void write_knowledge_history(const Experiment& experiment, const std::string& path) {
+  std::ostringstream text;
+  text << "policy,time_s,co_runs,metric,cluster,partner,count,mean,rank\n";
+  const std::shared_ptr<const Trace> trace = experiment.make_trace(0);
+  for (const PolicyInstance& policy : experiment.policies()) {
+    if (policy.granted_truth || policy.entry->needs != PolicyNeeds::kBelief) continue;
+    std::size_t co_runs = 0;
+    const auto write = [&](Time at, const KnowledgeBase& kb) {
+      const std::string start =
+          csv_text(policy.label) + ',' + csv_seconds(at) + ',' + std::to_string(co_runs);
+      write_rows(text, start, "isd", ranked_isd(kb));
+      write_rows(text, start, "ps", ranked_ps(kb));
+    };
+    write(Time{0}, experiment.initial_knowledge());
+    RunObservation observation;
+    observation.on_learned = [&](Time at, const KnowledgeBase& kb) {
+      ++co_runs;
+      write(at, kb);
+    };
+    experiment.run_policy(*trace, 0, policy, observation);
+  }
+  write_file_atomically(path, text.str());
+}
+
+}  // namespace corun

@@ -1,0 +1,294 @@
+#include "experiments/replay/replay_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <ostream>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+
+namespace {
+
+const Interval& of(const MetricIntervals& metrics, Metric m) {
+  return metrics[static_cast<std::size_t>(m)];
+}
+
+/// With this many digits; never "-0.0".
+std::string fixed(double x, int digits) {
+  std::string text = fmt::format("{:.{}f}", x, digits);
+  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
+  return text;
+}
+
+/// "17.3 [16.9, 17.8]"
+std::string with_interval(const Interval& i, double scale, int digits, bool single) {
+  if (std::isnan(i.mean)) return "-";
+  if (single) return fixed(i.mean * scale, digits);
+  return fmt::format("{} [{}, {}]", fixed(i.mean * scale, digits), fixed(i.lo * scale, digits),
+                     fixed(i.hi * scale, digits));
+}
+
+std::string plain(const Interval& i, double scale, int digits) {
+  return std::isnan(i.mean) ? "-" : fixed(i.mean * scale, digits);
+}
+
+/// An aligned table: first column to the left, the others to the right.
+void print_aligned(std::ostream& out, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> width;
+  for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()));
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      line += c == 0 ? fmt::format("{:<{}}", row[c], width[c])
+                     : fmt::format("  {:>{}}", row[c], width[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print(out, "{}\n", line);
+  }
+}
+
+/// What the paper reports for a policy on its own queue, as "ISD / PS (Table)"; empty if nothing.
+std::string paper_figures(const PolicyInstance& policy) {
+  std::string text;
+  for (const std::string_view table : {"JRS-IV", "JRS-V", "JRS-VI", "JRS-VII"}) {
+    const PaperSchedule schedule = paper_schedule(table);
+    if (schedule.policy != policy.entry->name) continue;
+    // The printed tables are without exploration and go by the mean alone.
+    const auto& settings = policy.config->settings;
+    const auto above_zero = [&](const char* name) {
+      const auto at = settings.find(name);
+      return at != settings.end() && std::get<double>(at->second) > 0;
+    };
+    const auto explore = settings.find("explore");
+    const bool drawn =
+        explore != settings.end() && std::get<std::string>(explore->second) != "epsilon";
+    if (above_zero("epsilon") || above_zero("risk") || drawn) continue;
+    if (!schedule.fill_by.empty()) {
+      const auto by = policy.config->settings.find("by");
+      const std::string asked =
+          by == policy.config->settings.end() ? "utilisation" : std::get<std::string>(by->second);
+      if (schedule.fill_by != asked) continue;
+    }
+    const PaperReported reported = paper_reported(table);
+    text = fmt::format("{:.1f} / {:.1f} ({})", reported.isd_with_bin_pct, reported.ps_with_bin_pct,
+                       table.substr(4));
+  }
+  return text;
+}
+
+/// Share of co-run time of known cost: 0 where nothing ran together.
+double shared(const Coverage& c) { return c.measured + c.modelled + c.extrapolated; }
+
+void print_winner(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
+                  Metric metric, bool smaller, const char* what) {
+  const auto& policies = experiment.policies();
+  // Who never shares has slowdown 0 and saves nothing: a bound, not an answer.
+  const auto usable = [&](std::size_t p) {
+    return !policies[p].granted_truth && shared(result.coverage_by_policy[p]) > 0 &&
+           !std::isnan(of(result.comparison.policies[p], metric).mean);
+  };
+  std::size_t best = policies.size();
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    if (!usable(p)) continue;
+    if (best == policies.size()) {
+      best = p;
+      continue;
+    }
+    const double difference = of(result.comparison.policies[p], metric).mean -
+                              of(result.comparison.policies[best], metric).mean;
+    if (smaller ? difference < 0 : difference > 0) best = p;
+  }
+  if (best == policies.size()) return;
+  std::string ties;
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    if (p == best || !usable(p)) continue;
+    const Interval& d = of(result.comparison.versus[p][best], metric);
+    if (d.lo <= 0 && d.hi >= 0) ties += (ties.empty() ? "" : ", ") + policies[p].label;
+  }
+  fmt::print(out, "{}: {}{}\n", what, policies[best].label,
+             ties.empty() ? "" : "; not told apart from it (95 %): " + ties);
+}
+
+/// What is shown, and what its columns and footnotes depend on.
+struct Shown {
+  Shown(const Experiment& the_experiment, const ReplayResult& the_result)
+      : experiment(the_experiment), result(the_result) {
+    const Config& config = experiment.config();
+    // The papers probed nobody.
+    paper_queue = config.workload.source == "jrs-queue" && config.probing.probes == 0;
+    if (!result.replications.empty()) jobs = result.replications.front().trace->names.size();
+    const auto& policies = experiment.policies();
+    for (std::size_t p = 0; p < policies.size() && !random; ++p) {
+      if (policies[p].entry->name == "random") random = p;
+    }
+  }
+
+  /// One replication says nothing about chance: no intervals.
+  bool single() const { return result.replications.size() == 1; }
+  const MetricIntervals& metrics(std::size_t policy) const {
+    return result.comparison.policies[policy];
+  }
+
+  const Experiment& experiment;
+  const ReplayResult& result;
+  bool paper_queue = false;
+  std::size_t jobs = 0;
+  std::optional<std::size_t> random;  ///< the first policy of that name
+};
+
+void print_setting(std::ostream& out, const Shown& shown) {
+  const Experiment& experiment = shown.experiment;
+  const Config& config = experiment.config();
+  const std::vector<std::string> models = experiment.cluster().models();
+  fmt::print(out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
+             config.workload.source, shown.jobs, experiment.cluster().gpu_count(),
+             fmt::join(models, ", "), config.cluster.sharing, config.control.start,
+             config.world.model,
+             config.world.model == "measured" ? " (else " + config.world.fallback + ")" : "",
+             config.world.noise ? "" : ", no noise", config.belief.model, config.belief.initial);
+  if (config.probing.probes > 0) {
+    fmt::print(out, "policies that learn from probes: up to {} probe{} of {:g} s per job{}\n",
+               config.probing.probes, config.probing.probes == 1 ? "" : "s", config.probing.seconds,
+               config.probing.keeps_progress ? ", progress kept" : "");
+  }
+  const std::size_t n = shown.result.replications.size();
+  fmt::print(out, "{} replication{}, seed {}{}{}\n\n", n, n == 1 ? "" : "s", config.seed,
+             n == 1 ? "; one says nothing about chance: no intervals" : "; [95 % intervals]",
+             shown.random ? "; v. random: paired difference" : "");
+}
+
+std::vector<std::string> head_of(const Shown& shown) {
+  std::vector<std::string> head{"policy", "ISD %", "PS %"};
+  if (shown.random) head.insert(head.end(), {"ISD v. random", "PS v. random"});
+  head.insert(head.end(), {"JCT s", "makespan s", "GPU util %", "measured %"});
+  if (shown.paper_queue) head.emplace_back("paper: ISD / PS");
+  return head;
+}
+
+std::vector<std::string> row_of(const Shown& shown, std::size_t p) {
+  const PolicyInstance& policy = shown.experiment.policies()[p];
+  const MetricIntervals& m = shown.metrics(p);
+  const auto percent = [&](const MetricIntervals& of_metric, Metric metric) {
+    return with_interval(of(of_metric, metric), 100, 1, shown.single());
+  };
+  std::vector<std::string> row{policy.label + (policy.granted_truth ? " *" : ""),
+                               percent(m, Metric::kIsd), percent(m, Metric::kPs)};
+  if (shown.random) {
+    const MetricIntervals& d = shown.result.comparison.versus[p][*shown.random];
+    for (const Metric metric : {Metric::kIsd, Metric::kPs}) {
+      row.push_back(p == *shown.random ? "" : percent(d, metric));
+    }
+  }
+  row.push_back(plain(of(m, Metric::kJctS), 1, 0));
+  row.push_back(plain(of(m, Metric::kMakespanS), 1, 0));
+  row.push_back(plain(of(m, Metric::kGpuUtil), 100, 1));
+  const Coverage& coverage = shown.result.coverage_by_policy[p];
+  row.push_back(shared(coverage) > 0 ? fixed(coverage.measured * 100, 0) : "-");
+  if (shown.paper_queue) row.push_back(paper_figures(policy));
+  return row;
+}
+
+void print_memory_note(std::ostream& out, const Shown& shown) {
+  const auto& policies = shown.experiment.policies();
+  double jobs_given_up = 0;
+  std::string given_up_under;
+  bool oom = false;
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    oom |= of(shown.metrics(p), Metric::kOom).mean > 0;
+    if (const double failed = of(shown.metrics(p), Metric::kFailed).mean; failed > 0) {
+      given_up_under += (given_up_under.empty() ? "" : ", ") + policies[p].label;
+      jobs_given_up = std::max(jobs_given_up, failed);
+    }
+  }
+  if (!given_up_under.empty()) {
+    fmt::print(
+        out,
+        "up to {:.4g} of {} jobs were given up, out of memory once too often, under {}: times "
+        "and slowdowns are of the others\n",
+        jobs_given_up, shown.jobs, given_up_under);
+  } else if (oom) {
+    fmt::print(out,
+               "some runs ended out of memory and were repeated: see `oom` in --format json\n");
+  }
+}
+
+void print_footnotes(std::ostream& out, const Shown& shown) {
+  const ReplayResult& result = shown.result;
+  fmt::print(out,
+             "ISD: how much longer a job took than alone, less is better; PS: time saved by a "
+             "group on its GPU, more is better\n");
+  const Coverage& c = result.coverage;
+  if (shared(c) > 0) {
+    fmt::print(out,
+               "co-run time whose cost was measured {:.1f} %, modelled {:.1f} %, extrapolated "
+               "{:.1f} %\n",
+               c.measured * 100, c.modelled * 100, c.extrapolated * 100);
+  }
+  if (std::ranges::any_of(shown.experiment.policies(), &PolicyInstance::granted_truth)) {
+    fmt::print(out, "* was granted the truth about co-run costs: a bound, not a policy\n");
+  }
+  if (shown.paper_queue) {
+    fmt::print(out,
+               "paper: means over the printed rows of that JRS table, bins included; one run "
+               "each, on its own pairs\n");
+  }
+  print_memory_note(out, shown);
+  if (result.interrupted) {
+    fmt::print(out, "interrupted: {} of {} replications\n", result.replications.size(),
+               shown.experiment.config().replications);
+  }
+}
+
+}  // namespace
+
+void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result) {
+  const Shown shown(experiment, result);
+  print_setting(out, shown);
+  std::vector<std::vector<std::string>> rows{head_of(shown)};
+  for (std::size_t p = 0; p < experiment.policies().size(); ++p) rows.push_back(row_of(shown, p));
+  print_aligned(out, rows);
+  fmt::print(out, "\n");
+  if (result.replications.size() > 1) {
+    print_winner(out, experiment, result, Metric::kIsd, true, "least slowdown");
+    print_winner(out, experiment, result, Metric::kPs, false, "most packing saving");
+  }
+  print_footnotes(out, shown);
+}
+
+std::string decision_notes(const Experiment& experiment, const ReplayResult& result) {
+  std::string text;
+  std::size_t slowest = 0;
+  DecisionTimes longest;
+  for (std::size_t p = 0; p < experiment.policies().size(); ++p) {
+    const DecisionTimes times = decision_times(result, p);
+    if (times.quantile_s(0.99) > longest.quantile_s(0.99)) {
+      slowest = p;
+      longest = times;
+    }
+    if (const PlanLosses losses = plan_losses(result, p); losses.plans > 0) {
+      text += fmt::format(
+          "plans of {}: proven to lose {:.3g} % at most, {:.3g} % on average, against the full "
+          "matching\n",
+          experiment.policies()[p].label, 100 * losses.worst,
+          100 * losses.sum / static_cast<double>(losses.plans));
+    }
+  }
+  if (longest.passes() > 0) {
+    text += fmt::format("decisions: slowest is {}: {}\n", experiment.policies()[slowest].label,
+                        text_of(longest));
+  }
+  return text;
+}
+
+}  // namespace corun

@@ -65,7 +65,7 @@ std::string paper_figures(const PolicyInstance& policy) {
     const PaperSchedule schedule = paper_schedule(table);
     if (schedule.policy != policy.entry->name) continue;
     // The printed tables are without exploration and go by the mean alone.
-    const auto& settings = policy.config->settings;
+    const auto& settings = policy.config.settings;
     const auto above_zero = [&](const char* name) {
       const auto at = settings.find(name);
       return at != settings.end() && std::get<double>(at->second) > 0;
@@ -75,9 +75,9 @@ std::string paper_figures(const PolicyInstance& policy) {
         explore != settings.end() && std::get<std::string>(explore->second) != "epsilon";
     if (above_zero("epsilon") || above_zero("risk") || drawn) continue;
     if (!schedule.fill_by.empty()) {
-      const auto by = policy.config->settings.find("by");
+      const auto by = policy.config.settings.find("by");
       const std::string asked =
-          by == policy.config->settings.end() ? "utilisation" : std::get<std::string>(by->second);
+          by == policy.config.settings.end() ? "utilisation" : std::get<std::string>(by->second);
       if (schedule.fill_by != asked) continue;
     }
     const PaperReported reported = paper_reported(table);
@@ -151,12 +151,14 @@ void print_setting(std::ostream& out, const Shown& shown) {
   const Experiment& experiment = shown.experiment;
   const Config& config = experiment.config();
   const std::vector<std::string> models = experiment.cluster().models();
-  fmt::print(out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
-             config.workload.source, shown.jobs, experiment.cluster().gpu_count(),
-             fmt::join(models, ", "), config.cluster.sharing, config.control.start,
-             config.world.model,
-             config.world.model == "measured" ? " (else " + config.world.fallback + ")" : "",
-             config.world.noise ? "" : ", no noise", config.belief.model, config.belief.initial);
+  fmt::print(
+      out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
+      config.workload.source, shown.jobs, experiment.cluster().gpu_count(), fmt::join(models, ", "),
+      name_of(config.cluster.sharing), name_of(config.control.start), config.world.model.text(),
+      config.world.model == WorldKind::kMeasured
+          ? fmt::format(" (else {})", config.world.fallback.text())
+          : "",
+      config.world.noise ? "" : ", no noise", config.belief.model.text(), config.belief.initial);
   if (config.probing.probes > 0) {
     fmt::print(out, "policies that learn from probes: up to {} probe{} of {:g} s per job{}\n",
                config.probing.probes, config.probing.probes == 1 ? "" : "s", config.probing.seconds,

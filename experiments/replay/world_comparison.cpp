@@ -73,19 +73,27 @@ bool survives(const std::vector<WorldRanking>& rankings) {
   return std::ranges::all_of(rankings, &WorldRanking::same);
 }
 
+/// A WorldModel or a ModelName of --worlds.
+template <typename Choice>
+Choice world_model(const std::string& name) {
+  if (const auto choice = Choice::find(name)) return *choice;
+  throw InputError("--worlds", unknown_model_message(name));
+}
+
 }  // namespace
 
 Config in_world(Config config, const std::string& world) {
   const auto plus = world.find('+');
-  config.world.model = world.substr(0, plus);
+  const std::string name = world.substr(0, plus);
+  if (plus != std::string::npos && WorldModel::find(name) != WorldKind::kMeasured) {
+    throw InputError("--worlds",
+                     "found '" + printable(world) + "', only measured takes a +fallback");
+  }
+  config.world.model = world_model<WorldModel>(name);
   config.places["world.model"] = "--worlds";
   if (plus != std::string::npos) {
-    config.world.fallback = world.substr(plus + 1);
+    config.world.fallback = world_model<ModelName>(world.substr(plus + 1));
     config.places["world.fallback"] = "--worlds";
-    if (config.world.model != "measured") {
-      throw InputError("--worlds",
-                       "found '" + printable(world) + "', only measured takes a +fallback");
-    }
   }
   return config;
 }

@@ -27,8 +27,8 @@ Json parameters_json(const PolicyInstance& policy) {
   };
   for (const ParameterSpec& spec : policy.entry->parameters) {
     const std::string name(spec.name);
-    const auto given = policy.config->settings.find(name);
-    if (given == policy.config->settings.end()) {
+    const auto given = policy.config.settings.find(name);
+    if (given == policy.config.settings.end()) {
       put(name, spec.fallback);
     } else {
       put(name, given->second);

@@ -8,7 +8,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/live/run/run_files.hpp"
-#include "experiments/replay/replay_output.hpp"
+#include "experiments/results/results_writer.hpp"
 #include "sim/base/csv_text.hpp"
 #include "traces/corun_csv.hpp"
 

@@ -7,7 +7,7 @@
 #include "experiments/live/jobs/live_config.hpp"
 #include "experiments/live/run/policy_result.hpp"
 #include "experiments/live/run/queue_prediction.hpp"
-#include "experiments/results/results_hdf5.hpp"
+#include "experiments/results/results_header.hpp"
 
 /// What `corun live run` writes to its directory of results; run_files.hpp names the files and reads them.
 namespace corun::live {

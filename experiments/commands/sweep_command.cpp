@@ -19,7 +19,7 @@
 #include "experiments/sweep/sweep_output.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
 #include "experiments/sweep/sweep_results.hpp"
-#include "experiments/sweep/sweep_run.hpp"
+#include "experiments/sweep/sweep_resume.hpp"
 #include "models/device.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"

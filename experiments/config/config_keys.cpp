@@ -275,11 +275,4 @@ std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_vie
   return fmt::format("unknown key '{}'{}: {}", printable(name), where, hint);
 }
 
-std::span<const std::string_view> default_policy_names() {
-  static constexpr std::array<std::string_view, 9> kNames = {
-      "fcfs",        "random",    "kube-default", "balance", "min-slowdown",
-      "max-packing", "opposites", "exclusive",    "oracle"};
-  return kNames;
-}
-
 }  // namespace corun

@@ -91,7 +91,4 @@ std::vector<std::string_view> names_below(std::span<const ConfigKey> keys,
 std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_view section,
                                 std::string_view name);
 
-/// The policies of a configuration that names none.
-std::span<const std::string_view> default_policy_names();
-
 }  // namespace corun

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "experiments/config/config_keys.hpp"
+#include "experiments/config/default_policies.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

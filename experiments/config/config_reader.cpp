@@ -13,6 +13,7 @@
 #include "experiments/config/config_checks.hpp"
 #include "experiments/config/config_keys.hpp"
 #include "experiments/config/config_overrides.hpp"
+#include "experiments/config/default_policies.hpp"
 #include "experiments/config/policy_reader.hpp"
 #include "experiments/config/yaml_values.hpp"
 #include "sim/error.hpp"

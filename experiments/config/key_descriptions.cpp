@@ -7,6 +7,7 @@
 
 #include "experiments/config/config_keys.hpp"
 #include "experiments/config/config_writer.hpp"
+#include "experiments/config/default_policies.hpp"
 
 namespace corun {
 

@@ -167,7 +167,8 @@ BeliefBuilder::Prior BeliefBuilder::prior(std::size_t replication) const {
 
 std::unique_ptr<Belief> BeliefBuilder::belief(const Trace& trace, const Prior& prior,
                                               std::span<const JobView> views) const {
-  if (!prior) return cluster_belief(trace);
+  if (!prior_) return cluster_belief(trace);
+  if (!prior) throw std::logic_error("a belief by jobs needs the prior of its replication");
   std::vector<BelievedJob> jobs;
   jobs.reserve(views.size());
   for (const JobView& view : views) {

@@ -40,7 +40,8 @@ class BeliefBuilder {
   /// the model cannot be fitted on that share.
   Prior prior(std::size_t replication) const;
 
-  /// A belief over the jobs of a trace. `prior` is of the replication; `views[i]` is JobId i.
+  /// A belief over the jobs of a trace. `prior` is what prior() gives for the replication
+  /// (std::logic_error where it is null and beliefs go by jobs); `views[i]` is JobId i.
   std::unique_ptr<Belief> belief(const Trace& trace, const Prior& prior,
                                  std::span<const JobView> views) const;
 
@@ -48,7 +49,7 @@ class BeliefBuilder {
   const KnowledgeBase& initial_knowledge() const { return *initial_knowledge_; }
   /// Jobs that do not take their cluster from their profile, by belief.overrides.
   const std::vector<ClusterOverride>& overrides() const { return overrides_; }
-  /// The trace's clusters are clusters of initial_knowledge().
+  /// True: the clusters that jobs of the trace bring along are those of initial_knowledge().
   bool labels_hold() const { return labels_hold_; }
   /// Knowledge from elsewhere than this cluster.
   const std::vector<std::string>& warnings() const { return warnings_; }

@@ -22,7 +22,8 @@ struct Cluster {
   std::string gpu_types() const;
 };
 
-/// The configuration with cluster.gpu_type as our table of types has it: Gavel's names are as good.
+/// The configuration with cluster.gpu_type by the name of our table of types, where it was given by
+/// Gavel's name (v100, p100, k80).
 Config with_standard_gpu_type(Config config);
 
 /// Reads the node list or the virtual clusters where they are named. InputError at the key, or at the

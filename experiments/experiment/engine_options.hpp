@@ -7,8 +7,8 @@
 #include "sim/round_backend.hpp"
 #include "sim/simulated_backend.hpp"
 
-/// From a configuration to the options of the engine: the one translation, for simulated and live
-/// clusters.
+/// From a configuration to the options of the engine: the one translation, for replays and for live
+/// queues.
 namespace corun {
 
 /// control.mode: rounds, in which whole groups start on empty GPUs.
@@ -21,7 +21,7 @@ ControlOptions control_options(const Config& config);
 /// world.noise, profiling, probing, preemption and ticks. `seed` is that of the replication.
 SimulationOptions simulation_options(const Config& config, std::uint64_t seed);
 
-/// control.round_s, which is set in this mode, and world.noise.
+/// control.round_s, which a configuration of this mode has (std::bad_optional_access), and world.noise.
 RoundOptions round_options(const Config& config, std::uint64_t seed);
 
 }  // namespace corun

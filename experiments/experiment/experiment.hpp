@@ -38,11 +38,12 @@ class Experiment {
   Experiment& operator=(const Experiment&) = delete;
 
   const Config& config() const { return *config_; }
+  /// As configured; of the default comparison those that can place every job.
   const std::vector<PolicyInstance>& policies() const { return policies_; }
   const ClusterSpec& cluster() const { return cluster_.spec; }
   /// What the user should know: extrapolated world, imputed or missing profiles, a thin fit.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// As overload_of().
+  /// The warning of overload_of(), empty where there is none.
   const std::string& overload() const { return overload_; }
   /// The files that were read, as found.
   const std::vector<std::string>& input_files() const { return files_.paths(); }
@@ -54,8 +55,9 @@ class Experiment {
   const std::vector<ClusterOverride>& overrides() const { return beliefs_.overrides(); }
   std::uint64_t seed_of(std::size_t number) const { return corun::seed_of(*config_, number); }
 
-  /// Runs all policies on the same workload, true costs and noise. Thread-safe. Throws InputError
-  /// naming a policy's place when it breaks a rule of the control loop, and Interrupted.
+  /// Runs all policies on the same workload, true costs and noise. Thread-safe. Throws InputError at a
+  /// policy's place when it breaks a rule of the control loop, at the workload's or the belief's where this
+  /// replication's jobs or share of known pairs cannot be had; and Interrupted.
   Replication run(std::size_t number, const RunObservation& observation = {}) const;
 
   /// Makes all that run(0) needs and runs nothing: throws the InputError with which it would begin.
@@ -65,8 +67,7 @@ class Experiment {
   PolicyRun run_policy(const Trace& trace, std::size_t number, const PolicyInstance& policy,
                        const RunObservation& observation) const;
 
-  /// The jobs of a replication in the order in which they come; shared where replications do not
-  /// differ.
+  /// As WorkloadSource::trace().
   std::shared_ptr<const Trace> make_trace(std::size_t number) const;
   std::unique_ptr<World> make_world(const Trace& trace) const { return worlds_.world(trace); }
   /// A policy as a run would build it: PolicyRunner::make_policy().
@@ -82,7 +83,8 @@ class Experiment {
   void check(const Trace& trace);
   SharedRun shared_run(const Trace& trace, std::size_t number, bool believes) const;
 
-  std::shared_ptr<const Config> config_;
+  // A part is made of those above it; each takes them in its constructor.
+  std::shared_ptr<const Config> config_;  ///< with_standard_gpu_type()
   InputFiles files_;
   std::shared_ptr<MeasurementTables> tables_;
   Cluster cluster_;

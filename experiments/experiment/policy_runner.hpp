@@ -25,8 +25,8 @@ struct SharedRun {
 
 class PolicyRunner {
  public:
-  /// The arguments must outlive this. `trace_place`: the key that an error of the engine is told at,
-  /// which knows no places.
+  /// The arguments must outlive this. `trace_place`: where an error of the engine, which knows no
+  /// places, is told.
   PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
                const BeliefBuilder& beliefs, std::string trace_place);
 

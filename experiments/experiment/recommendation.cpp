@@ -11,6 +11,8 @@
 
 #include "models/knowledge/cluster_mean_belief.hpp"
 #include "policies/recommender.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
 
 namespace corun {
 
@@ -76,19 +78,27 @@ RecommendedQueue recommend(const Experiment& experiment) {
   const std::unique_ptr<World> world = experiment.make_world(*trace);
   const auto policy = experiment.make_policy(*trace, 0, experiment.policies().front(), *world);
   const auto& recommender = dynamic_cast<const Recommender&>(*policy);
-  const auto& belief = dynamic_cast<const ClusterMeanBelief&>(recommender.belief());
-  const std::vector<JobView> faces = experiment.views_of(*trace, 0);
+  const auto* clusters = dynamic_cast<const ClusterMeanBelief*>(&recommender.belief());
+  if (clusters == nullptr) {
+    throw InputError(
+        experiment.config().place("belief.initial"),
+        "'" + printable(experiment.config().belief.initial) +
+            "' is a table of co-runs, expected a knowledge base: `corun kb build` makes "
+            "one of profiles and co-runs");
+  }
+  const ClusterMeanBelief& belief = *clusters;
+  const std::vector<JobView> views = experiment.views_of(*trace, 0);
   const ClusterState idle(experiment.cluster());
 
   RecommendedQueue queue;
-  for (const JobView& face : faces) queue.largest_gang = std::max(queue.largest_gang, face.gpus);
+  for (const JobView& view : views) queue.largest_gang = std::max(queue.largest_gang, view.gpus);
   for (int gang = 1; gang <= queue.largest_gang; ++gang) {
     std::vector<JobId> waiting;
     for (const JobId j : trace->workload.arrivals) {
-      if (faces[index(j)].gpus == gang) waiting.push_back(j);
+      if (views[index(j)].gpus == gang) waiting.push_back(j);
     }
     if (waiting.empty()) continue;
-    const ClusterView view(Time{0}, StartMode::kGroup, waiting, faces, idle, 0, queue.largest_gang);
+    const ClusterView view(Time{0}, StartMode::kGroup, waiting, views, idle, 0, queue.largest_gang);
     for (Group& group : recommender.plan(view, waiting, queue.groups.size(), waiting.size())) {
       if (group.jobs.size() == 1) {
         queue.alone.push_back(trace->names[index(group.jobs.front())]);

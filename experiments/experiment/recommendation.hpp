@@ -38,8 +38,8 @@ struct RecommendedQueue {
   int largest_gang = 1;                ///< most GPUs that a job of the queue asks for
 };
 
-/// By the first policy of the experiment, which is one of JRS and believes in clusters; jobs of one gang
-/// size are planned together.
+/// By the first policy of the experiment, which is one of JRS; jobs of one gang size are planned together.
+/// InputError where its belief goes by jobs and not by clusters.
 RecommendedQueue recommend(const Experiment& experiment);
 
 }  // namespace corun

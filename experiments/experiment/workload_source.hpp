@@ -31,8 +31,8 @@ class WorkloadSource {
                  std::optional<Trace> queue, InputFiles& files,
                  std::shared_ptr<MeasurementTables> tables);
 
-  /// The jobs of a replication in the order in which they come; shared where replications do not
-  /// differ. Any thread. InputError where a generating source cannot make them.
+  /// The jobs of a replication by JobId, and in `workload.arrivals` the order in which they come; shared
+  /// where replications do not differ. Any thread. InputError where a generating source cannot make them.
   std::shared_ptr<const Trace> trace(std::size_t replication) const;
 
   /// The jobs are those of a file or of a queue that was given.

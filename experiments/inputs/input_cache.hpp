@@ -53,7 +53,7 @@ class InputCache {
   /// As sha256_of_file().
   std::string sha256(const std::string& path);
 
-  /// How often a file of a trace was read.
+  /// How many traces were read from their files, and not taken from here.
   std::size_t traces_read() const;
 
  private:

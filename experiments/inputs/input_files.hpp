@@ -26,9 +26,9 @@ class InputFiles {
 
   InputCache& cache() const { return *cache_; }
 
-  /// Paths as found, each once for each name it was asked for by, in the order of asking.
+  /// Paths as found, in the order of asking. A path that find() is asked for again is not added again.
   const std::vector<std::string>& paths() const { return paths_; }
-  /// "sha256:... PATH" of each of them, PATH as it was given.
+  /// "sha256:... PATH" of each of them: PATH as find() was given it, of add() the file's name.
   const std::vector<std::string>& entries() const { return entries_; }
 
  private:

@@ -28,7 +28,7 @@ class NodeFit {
   std::optional<NodeLack> lack_of(const JobSpec& job, bool heeds_models) const;
 
  private:
-  /// Nodes come in few of them: GPUs, CPU [1/1000], main memory [MiB], bit of the GPU model.
+  /// What a node has, and many nodes have alike: GPUs, CPU [1/1000], main memory [MiB], bit of the GPU model.
   using Shape = std::tuple<int, std::int64_t, std::int64_t, std::uint32_t>;
 
   std::vector<std::string> models_;

@@ -9,20 +9,17 @@
 #include "experiments/base/build_info.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/results/results_header.hpp"
+#include "experiments/statistics/interval_output.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
 
 namespace {
 
-Json to_json(const Interval& i) {
-  return {{"mean", json_number(i.mean)}, {"lo", json_number(i.lo)}, {"hi", json_number(i.hi)}};
-}
-
 Json to_json(const MetricIntervals& metrics) {
   Json out = Json::object();
   for (std::size_t m = 0; m < kMetricCount; ++m) {
-    out[std::string(metric_info(static_cast<Metric>(m)).name)] = to_json(metrics[m]);
+    out[std::string(metric_info(static_cast<Metric>(m)).name)] = interval_json(metrics[m]);
   }
   return out;
 }

@@ -11,6 +11,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "experiments/base/text_table.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
@@ -38,24 +39,6 @@ std::string with_interval(const Interval& i, double scale, int digits, bool sing
 
 std::string plain(const Interval& i, double scale, int digits) {
   return std::isnan(i.mean) ? "-" : fixed(i.mean * scale, digits);
-}
-
-/// An aligned table: first column to the left, the others to the right.
-void print_aligned(std::ostream& out, const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width;
-  for (const auto& row : rows) {
-    width.resize(std::max(width.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-  }
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      line += c == 0 ? fmt::format("{:<{}}", row[c], width[c])
-                     : fmt::format("  {:>{}}", row[c], width[c]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    fmt::print(out, "{}\n", line);
-  }
 }
 
 /// What the paper reports for a policy on its own queue, as "ISD / PS (Table)"; empty if nothing.
@@ -259,7 +242,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   print_setting(out, shown);
   std::vector<std::vector<std::string>> rows{head_of(shown)};
   for (std::size_t p = 0; p < experiment.policies().size(); ++p) rows.push_back(row_of(shown, p));
-  print_aligned(out, rows);
+  fmt::print(out, "{}", aligned(std::move(rows)));
   fmt::print(out, "\n");
   if (result.replications.size() > 1) {
     print_winner(out, experiment, result, Metric::kIsd, true, "least slowdown");

@@ -6,7 +6,8 @@
 #include "experiments/results/hdf5_table.hpp"
 
 /// The tables of a results file: every name, unit and description of docs/results.md, in the order in
-/// which result_tables.cpp fills them. Another column is a line here and a value there.
+/// which result_rows.cpp fills them. Another column is a line in
+/// result_columns.cpp and a value at the same position there.
 namespace corun {
 
 /// Bytes of the longest text of each kind in the file; HDF5 has no text of width 0.

@@ -12,7 +12,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/results/partial_directory.hpp"
-#include "experiments/results/result_tables.hpp"
+#include "experiments/results/result_rows.hpp"
 #include "sim/error.hpp"
 
 namespace corun {

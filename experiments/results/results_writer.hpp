@@ -12,7 +12,7 @@
 /// (result_columns.hpp, docs/results.md). Equal inputs give equal bytes.
 ///
 /// While a run goes on, finished replications are gathered and written to part files in
-/// `<path>.partial/`, half a second after the oldest of them came: each part has the schema of a
+/// `<path>.partial/`, `flush_interval` (half a second) after the oldest of them came: each part has the schema of a
 /// results file and is written under a temporary name, synced and renamed. A kill at any instant
 /// loses what `committed()` does not count yet, and nothing else. A run that is over within that
 /// half second writes no part at all. What becomes of parts that a killed run left, and of a second

@@ -10,7 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/json.hpp"
+#include "experiments/base/text_table.hpp"
 #include "experiments/charts/svg_chart.hpp"
+#include "experiments/statistics/interval_output.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
@@ -52,21 +54,11 @@ std::string p_value(double p) {
   return p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", p);
 }
 
-/// Columns to the left, two blanks between them.
-std::string aligned(const Rows& rows) {
-  std::vector<std::size_t> width;
-  for (const auto& row : rows) {
-    width.resize(std::max(width.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line = "  ";
-    for (std::size_t c = 0; c < row.size(); ++c) line += fmt::format("{:<{}}  ", row[c], width[c]);
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
+/// All columns to the left, indented by two blanks.
+std::string indented(Rows rows) {
+  TextTable table({TextTable::Align::kLeft}, "  ");
+  for (std::vector<std::string>& row : rows) table.add(std::move(row));
+  return table.text();
 }
 
 /// "cluster.nodes=4, belief.known=0.5"
@@ -78,10 +70,6 @@ std::string point_text(const SweepResults& results, std::size_t point) {
     out += (out.empty() ? "" : ", ") + results.plan.keys()[k] + "=" + text;
   }
   return out;
-}
-
-Json json_interval(const Interval& i) {
-  return {{"mean", json_number(i.mean)}, {"lo", json_number(i.lo)}, {"hi", json_number(i.hi)}};
 }
 
 Json json_point(const SweepResults& results, std::size_t point) {
@@ -139,7 +127,7 @@ std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) 
     }
     rows.push_back(std::move(row));
   }
-  return aligned(rows);
+  return indented(std::move(rows));
 }
 
 std::string effects_table(const SweepAnswers& answers, Metric metric) {
@@ -152,7 +140,7 @@ std::string effects_table(const SweepAnswers& answers, Metric metric) {
     rows.push_back({effect.factor, percent(effect.share), least.text, number(least.mean * s),
                     most.text, number(most.mean * s), with_interval(effect.difference, metric)});
   }
-  return aligned(rows);
+  return indented(std::move(rows));
 }
 
 std::string front_table(const SweepResults& results, const SweepAnswers& answers) {
@@ -189,7 +177,7 @@ std::string front_table(const SweepResults& results, const SweepAnswers& answers
   std::string out =
       "Pareto front: no other has both less ISD and more PS; over all points, then "
       "point by point\n" +
-      aligned(rows);
+      indented(std::move(rows));
   if (left_out > 0) out += fmt::format("  and {} more: --format csv\n", left_out);
   return out;
 }
@@ -242,7 +230,7 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
     item["means"] = Json::object();
     item["best_at"] = Json::object();
     for (std::size_t q = 0; q < answers.policies.size(); ++q) {
-      item["means"][answers.policies[q]] = json_interval(best.means[q]);
+      item["means"][answers.policies[q]] = interval_json(best.means[q]);
       item["best_at"][answers.policies[q]] = best.best_at[q];
     }
     out["best"].push_back(std::move(item));
@@ -255,7 +243,7 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
               {"share", json_number(effect.share)},
               {"least", effect.levels[effect.least].text},
               {"most", effect.levels[effect.most].text},
-              {"difference", json_interval(effect.difference)}};
+              {"difference", interval_json(effect.difference)}};
     item["levels"] = Json::array();
     for (const auto& level : effect.levels) {
       item["levels"].push_back(
@@ -281,7 +269,7 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
     out["differences"].push_back({{"metric", name_of(d.metric)},
                                   {"better", answers.policies[d.better]},
                                   {"worse", answers.policies[d.worse]},
-                                  {"difference", json_interval(d.difference)},
+                                  {"difference", interval_json(d.difference)},
                                   {"p", json_number(d.p)},
                                   {"p_holm", json_number(d.p_holm)},
                                   {"significant", d.p_holm < kLevel},

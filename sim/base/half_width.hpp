@@ -6,7 +6,8 @@ namespace corun {
 /// Of 90 %: the 95 % quantile of the standard normal.
 inline constexpr double kHalfWidth90 = 1.6448536269514722;
 
-/// The same, rounded as `cluster-mean` and `lookup` have it: their predictions keep these bits.
+/// The same, rounded, as `measured` (lookup.cpp) and the models on observations.cpp have it: their
+/// predictions keep these bits.
 inline constexpr double kHalfWidth90Rounded = 1.645;
 
 }  // namespace corun

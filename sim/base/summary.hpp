@@ -46,7 +46,7 @@ double quantile(std::span<const double> sorted, double p);
 /// smaller than one before it.
 double quantile_by_selection(std::span<double> x, double p, std::size_t& from);
 
-/// Jain's fairness index, (sum x)^2 / (n sum x^2); `mean_of_x` is mean(x).
+/// Jain's fairness index, (sum x)^2 / (n sum x^2); `mean_of_x` is mean(x). NaN where all values are 0.
 double jain_index(std::span<const double> x, double mean_of_x);
 
 }  // namespace corun

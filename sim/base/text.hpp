@@ -19,7 +19,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
 /// `text` fit for one line of an error message: control characters and bytes that are not UTF-8 as
-/// \xNN, and cut after `limit` bytes.
+/// \xNN; longer than `limit` bytes it is cut there and "..." added.
 std::string printable(std::string_view text, std::size_t limit = 80);
 
 /// The offset of the first byte of `text` that is not part of a UTF-8 character, or that begins a

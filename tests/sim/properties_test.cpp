@@ -21,7 +21,7 @@
 namespace corun::test {
 namespace {
 
-// Policies see no name, no model and no data set: what they are shown cannot hold a string.
+// Policies see no name, no model and no data set: what they are shown owns no text.
 static_assert(std::is_trivially_copyable_v<JobView>);
 static_assert(std::is_trivially_copyable_v<Profile>);
 static_assert(std::is_trivially_copyable_v<ResourceRequest>);

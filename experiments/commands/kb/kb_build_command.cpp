@@ -7,7 +7,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/kb/kb_commands.hpp"
-#include "experiments/commands/kb/kb_files.hpp"
+#include "experiments/commands/kb/kb_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"

@@ -2,7 +2,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/kb/kb_commands.hpp"
-#include "experiments/commands/kb/kb_files.hpp"
+#include "experiments/commands/kb/kb_options.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/knowledge_report.hpp"
 #include "models/device.hpp"

@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "experiments/commands/kb/kb_commands.hpp"
-#include "experiments/commands/kb/kb_files.hpp"
+#include "experiments/commands/kb/kb_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/knowledge/corun_learning.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"

@@ -8,7 +8,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
-#include "experiments/commands/model/model_files.hpp"
+#include "experiments/commands/model/model_options.hpp"
 #include "experiments/evaluation/pair_evaluation_output.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

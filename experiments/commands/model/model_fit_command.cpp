@@ -13,7 +13,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/json.hpp"
 #include "experiments/commands/model/model_commands.hpp"
-#include "experiments/commands/model/model_files.hpp"
+#include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "models/device.hpp"

@@ -7,7 +7,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/model/model_commands.hpp"
-#include "experiments/commands/model/model_files.hpp"
+#include "experiments/commands/model/model_options.hpp"
 #include "experiments/evaluation/table_prediction.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "models/device.hpp"

@@ -1,5 +1,5 @@
 #include "experiments/commands/trace/trace_commands.hpp"
-#include "experiments/commands/trace/trace_files.hpp"
+#include "experiments/commands/trace/trace_options.hpp"
 
 /// `corun trace convert`: any format that corun reads to corun's own CSV or to Standard Workload Format.
 namespace corun {

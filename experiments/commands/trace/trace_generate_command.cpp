@@ -7,7 +7,7 @@
 
 #include "experiments/commands/option_values.hpp"
 #include "experiments/commands/trace/trace_commands.hpp"
-#include "experiments/commands/trace/trace_files.hpp"
+#include "experiments/commands/trace/trace_options.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/synthetic_trace.hpp"

@@ -1,7 +1,7 @@
 #include <optional>
 
 #include "experiments/commands/trace/trace_commands.hpp"
-#include "experiments/commands/trace/trace_files.hpp"
+#include "experiments/commands/trace/trace_options.hpp"
 #include "sim/error.hpp"
 #include "traces/openb.hpp"
 

@@ -124,6 +124,7 @@ TEST(BadFlags, AreRefusedWithTheFlagsName) {
       {{"recommend", "--objective", "minslowdown"}, "--objective: found 'minslowdown'"},
       {{"recommend", "--pairing", "given"}, "--order: "},
       {{"recommend", "--bin", "J7-205"}, "--bin: "},
+      {{"recommend", "--kb", CORUN_SOURCE_DIR "/examples/mine.corun.csv"}, "--kb: '"},
       {{"recommend", "--queue", "nowhere.csv"}, "--queue: no file 'nowhere.csv'"},
       {{"recommend", "--kb", "nowhere.csv"}, "--kb: no file 'nowhere.csv'"},
       {{"list", "polices"}, "corun list: no list 'polices': did you mean 'policies'?"},

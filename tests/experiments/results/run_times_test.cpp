@@ -13,7 +13,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/results/hdf5_table.hpp"
-#include "experiments/results/result_tables.hpp"
+#include "experiments/results/result_rows.hpp"
 
 /// J_c, J_a and ISD as /runs of a results file has them.
 namespace corun::test {

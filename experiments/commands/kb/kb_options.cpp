@@ -1,4 +1,4 @@
-#include "experiments/commands/kb/kb_files.hpp"
+#include "experiments/commands/kb/kb_options.hpp"
 
 #include <nlohmann/json.hpp>
 

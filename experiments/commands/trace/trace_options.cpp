@@ -1,4 +1,4 @@
-#include "experiments/commands/trace/trace_files.hpp"
+#include "experiments/commands/trace/trace_options.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "experiments/results/result_tables.hpp"
+#include "experiments/results/result_rows.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-#include "experiments/commands/model/model_files.hpp"
+#include "experiments/commands/model/model_options.hpp"
 
 #include <filesystem>
 #include <set>

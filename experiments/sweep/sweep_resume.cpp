@@ -1,4 +1,4 @@
-#include "experiments/sweep/sweep_run.hpp"
+#include "experiments/sweep/sweep_resume.hpp"
 
 #include <filesystem>
 #include <system_error>

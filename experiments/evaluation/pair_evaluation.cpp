@@ -79,10 +79,6 @@ FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>
     ps.push_back(o.ps);
   }
   if (sorted.empty()) throw std::invalid_argument("a fold leaves no measured pair to fit on");
-  const auto median = [](std::vector<double> x) {
-    std::sort(x.begin(), x.end());
-    return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
-  };
   FoldPrediction out;
   out.refused.resize(options.models.size());
   const auto constant = [&](double isd, double saving) {

@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+"""Every file that a page of the documentation names is there.
+
+usage: readme_paths_test.py [ROOT]
+
+Looked at are links to files and code spans that look like a path of ours: two or more parts, the first of
+them a folder of the repository's top, of experiments/, of models/ or of the page's own folder. A span may
+leave out the extension (`config/config_keys`) or hold a `*`. Exit code 1 with page, line and name of what
+is missing.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+if ROOT.is_file():
+    ROOT = ROOT.parents[2]
+SPAN = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)+/?)`")
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+BENCHMARKS = ("knowledge/observe",)  # names in tables of timings, not files
+BASES = [ROOT, ROOT / "experiments", ROOT / "models"]
+
+
+def is_there(base, path):
+    return any(base.glob(path.rstrip("/"))) or any(base.glob(path.rstrip("/") + ".*"))
+
+
+def missing(page):
+    bases = [page.parent, *BASES]
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        for path in SPAN.findall(line):
+            first = path.split("/")[0]
+            homes = [base for base in bases if (base / first).is_dir()]
+            if path.startswith(BENCHMARKS) or first == "build":
+                continue
+            if homes and not any(is_there(base, path) for base in homes):
+                yield number, path
+        for path in LINK.findall(line):
+            if not (page.parent / path).exists():
+                yield number, path
+
+
+def main():
+    pages = [p for p in ROOT.rglob("*.md") if "build" not in p.relative_to(ROOT).parts]
+    found = [f"{page.relative_to(ROOT)}:{number}: there is no {path}" for page in sorted(pages)
+             for number, path in missing(page)]
+    print("\n".join(found))
+    print(f"{len(pages)} pages, {len(found)} names of what is not there")
+    return 1 if found or not pages else 0
+
+
+sys.exit(main())

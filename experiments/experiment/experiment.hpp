@@ -86,7 +86,6 @@ class Experiment {
   // A part is made of those above it; each takes them in its constructor.
   std::shared_ptr<const Config> config_;  ///< with_standard_gpu_type()
   InputFiles files_;
-  std::shared_ptr<MeasurementTables> tables_;
   Cluster cluster_;
   WorkloadSource source_;
   WorldBuilder worlds_;

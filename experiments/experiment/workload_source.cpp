@@ -82,10 +82,9 @@ std::vector<JobId> shuffled(const Trace& jobs, std::uint64_t seed) {
 }  // namespace
 
 WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Cluster& cluster,
-                               std::optional<Trace> queue, InputFiles& files,
-                               std::shared_ptr<MeasurementTables> tables)
+                               std::optional<Trace> queue, InputFiles& files)
     : config_(std::move(config)),
-      tables_(std::move(tables)),
+      tables_(std::make_shared<MeasurementTables>()),
       entry_(&find_source(*config_)),
       capacity_gpus_(cluster.spec.gpu_count()),
       given_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {

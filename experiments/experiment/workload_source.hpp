@@ -26,10 +26,9 @@ class WorkloadSource {
  public:
   /// Files are read here, once: one that changes or goes during a long run must not change the run.
   /// With a `queue` the jobs are its, whatever config.workload names. Throws InputError at the key that
-  /// does not fit, and as the readers. `config` and `tables` are shared and not null.
+  /// does not fit, and as the readers. `config` is not null.
   WorkloadSource(std::shared_ptr<const Config> config, const Cluster& cluster,
-                 std::optional<Trace> queue, InputFiles& files,
-                 std::shared_ptr<MeasurementTables> tables);
+                 std::optional<Trace> queue, InputFiles& files);
 
   /// The jobs of a replication by JobId, and in `workload.arrivals` the order in which they come; shared
   /// where replications do not differ. Any thread. InputError where a generating source cannot make them.
@@ -37,6 +36,8 @@ class WorkloadSource {
 
   /// The jobs are those of a file or of a queue that was given.
   bool is_given() const { return given_ != nullptr; }
+  /// The tables and names that reading the workload began; the world's are read into them next.
+  const std::shared_ptr<MeasurementTables>& tables() const { return tables_; }
   /// The source reads a file: a trace, or a table to draw jobs from.
   bool reads_file() const { return entry_->reads_file; }
   /// What the file brings with it: jobs left out, virtual clusters and GPU models that nobody heeds.

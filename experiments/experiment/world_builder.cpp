@@ -54,13 +54,14 @@ MeasuredTable measured_table(const WorldMeasurements& read, const SpeedTable& sp
 }  // namespace
 
 WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
-                           MeasurementTables& tables) {
+                           std::shared_ptr<MeasurementTables> tables)
+    : tables_(std::move(tables)) {
   const WorldConfig& w = config.world;
   if (w.model == WorldKind::kNone || w.model == WorldKind::kListedPairs) {
-    list_pairs(config, files, tables);
+    list_pairs(config, files);
     return;
   }
-  const WorldMeasurements read = read_measurements(config, files, tables);
+  const WorldMeasurements read = read_measurements(config, files, *tables_);
   const SpeedTable speeds = read.speeds();
   fit(config, speeds);
   MeasuredTable groups =
@@ -81,7 +82,7 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
   }
 }
 
-void WorldBuilder::list_pairs(const Config& config, InputFiles& files, MeasurementTables& tables) {
+void WorldBuilder::list_pairs(const Config& config, InputFiles& files) {
   const WorldConfig& w = config.world;
   auto listed = std::make_shared<ListedPairs>();
   if (w.model == WorldKind::kListedPairs) {
@@ -90,7 +91,7 @@ void WorldBuilder::list_pairs(const Config& config, InputFiles& files, Measureme
                        "the world listed-pairs reads a file: set world.path");
     }
     const std::string path = files.find(*w.path, config.place("world.path"));
-    for (const LucidRates& row : read_lucid_rates(path, tables.keys())) {
+    for (const LucidRates& row : read_lucid_rates(path, tables_->keys())) {
       listed->add(row.workloads[0], row.workloads[1], row.speeds[0], row.speeds[1]);
     }
   } else if (w.path) {

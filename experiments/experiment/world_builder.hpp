@@ -21,19 +21,22 @@ class WorldBuilder {
   /// Reads the measurements and fits the model, once. Throws InputError at the key that does not fit,
   /// and as the readers.
   WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
-               MeasurementTables& tables);
+               std::shared_ptr<MeasurementTables> tables);
 
   /// The world over the jobs of a trace. Any thread.
   std::unique_ptr<World> world(const Trace& trace) const;
 
+  /// The tables it was given and what it has read; the belief's are read into them next.
+  MeasurementTables& tables() const { return *tables_; }
   /// Measured elsewhere than on this cluster, or too little to fit a model on.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  void list_pairs(const Config& config, InputFiles& files, MeasurementTables& tables);
+  void list_pairs(const Config& config, InputFiles& files);
   void fit(const Config& config, const SpeedTable& table);
   void note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster);
 
+  std::shared_ptr<MeasurementTables> tables_;
   std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two below
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;

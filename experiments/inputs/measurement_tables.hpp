@@ -11,8 +11,8 @@
 #include "traces/workload_names.hpp"
 
 /// The tables of measured co-runs that one experiment reads, each read once, and the keys by which
-/// they and its jobs name workloads. A key is the number of the name's first appearance, so the readers
-/// are called in one order: trace, world, belief (experiment.cpp).
+/// they and its jobs name workloads. A key is the number of the name's first appearance: whoever reads
+/// next takes the tables from whoever read before (the world from the workload, the belief from the world).
 namespace corun {
 
 class MeasurementTables {

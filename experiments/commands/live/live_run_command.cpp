@@ -44,7 +44,7 @@ CommandLine run_command_line() {
 
 std::string find_solo_file(const po::variables_map& values, const CommonOptions& common,
                            const LiveConfig& config) {
-  const std::string file = values.count("solo") != 0
+  std::string file = values.count("solo") != 0
                                ? find_input_file(values["solo"].as<std::string>(), common, "--solo")
                                : config.output + "/solo.csv";
   std::error_code error;

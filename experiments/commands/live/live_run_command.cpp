@@ -45,8 +45,8 @@ CommandLine run_command_line() {
 std::string find_solo_file(const po::variables_map& values, const CommonOptions& common,
                            const LiveConfig& config) {
   std::string file = values.count("solo") != 0
-                               ? find_input_file(values["solo"].as<std::string>(), common, "--solo")
-                               : config.output + "/solo.csv";
+                         ? find_input_file(values["solo"].as<std::string>(), common, "--solo")
+                         : config.output + "/solo.csv";
   std::error_code error;
   if (std::filesystem::exists(file, error)) return file;
   throw InputError("corun live run", "no file '" + printable(file) +

@@ -26,7 +26,6 @@ void DecisionTimes::add(double seconds) {
   if (bin >= bins_.size()) bins_.resize(bin + 1, 0);
   ++bins_[bin];
   ++passes_;
-  total_s_ += seconds;
   max_s_ = std::max(max_s_, seconds);
 }
 
@@ -34,7 +33,6 @@ void DecisionTimes::add(const DecisionTimes& other) {
   bins_.resize(std::max(bins_.size(), other.bins_.size()), 0);
   for (std::size_t b = 0; b < other.bins_.size(); ++b) bins_[b] += other.bins_[b];
   passes_ += other.passes_;
-  total_s_ += other.total_s_;
   max_s_ = std::max(max_s_, other.max_s_);
 }
 

@@ -16,7 +16,6 @@ class DecisionTimes {
   void add(const DecisionTimes& other);
 
   std::size_t passes() const { return passes_; }
-  double total_s() const { return total_s_; }
   double max_s() const { return max_s_; }  ///< exact
   /// The smallest time that at least this share (0 to 1) of the passes kept to, rounded up to the end
   /// of its bin but not above the longest; 0 without passes.
@@ -25,7 +24,6 @@ class DecisionTimes {
  private:
   std::vector<std::uint32_t> bins_;  ///< up to the highest that is not empty
   std::size_t passes_ = 0;
-  double total_s_ = 0;
   double max_s_ = 0;
 };
 

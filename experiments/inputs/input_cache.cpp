@@ -8,6 +8,9 @@
 
 namespace corun {
 
+namespace {
+
+/// Throws InputError as the readers.
 std::shared_ptr<TraceFile> read_trace_file(const TraceQuery& query) {
   auto file = std::make_shared<TraceFile>();
   TraceRequest request;
@@ -21,6 +24,8 @@ std::shared_ptr<TraceFile> read_trace_file(const TraceQuery& query) {
   file->trace = query.source->make(request, file->keys);
   return file;
 }
+
+}  // namespace
 
 std::optional<InputCache::Stamp> InputCache::stamp_of(const std::string& path) {
   struct stat found {};

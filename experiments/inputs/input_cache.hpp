@@ -35,9 +35,6 @@ struct TraceFile {
   std::shared_ptr<const GavelThroughputs> rates;  ///< of sources that count steps; else none
 };
 
-/// Reads it. InputError as the readers.
-std::shared_ptr<TraceFile> read_trace_file(const TraceQuery& query);
-
 /// Thread-safe. A file that has changed since it was read, by what the file system says of it (size,
 /// times, which file it is), is read again.
 class InputCache {

@@ -72,7 +72,7 @@ MeasuredTable::MeasuredTable(const SpeedTable& table) {
 
 InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
                                      std::shared_ptr<const InterferenceModel> model,
-                                     std::vector<WorldJob> jobs, bool extrapolated)
+                                     const std::vector<WorldJob>& jobs, bool extrapolated)
     : measured_(std::move(measured)), model_(std::move(model)), extrapolated_(extrapolated) {
   for (const WorldJob& job : jobs) {
     const std::vector<double> x =

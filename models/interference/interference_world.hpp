@@ -76,8 +76,8 @@ class InterferenceWorld final : public World {
   /// What the model goes by of a profile is found by name; a profile that nobody published counts.
   /// std::invalid_argument: a job has another number of features than the model.
   InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
-                    std::shared_ptr<const InterferenceModel> model, std::vector<WorldJob> jobs,
-                    bool extrapolated);
+                    std::shared_ptr<const InterferenceModel> model,
+                    const std::vector<WorldJob>& jobs, bool extrapolated);
   /// The same with the features of all jobs as the model has them, jobs x features, row-major.
   InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
                     std::shared_ptr<const InterferenceModel> model,

@@ -54,7 +54,8 @@ constexpr const char* kGrid = "sweep: {grid: {cluster.nodes: [2, 4, 8], belief.k
 /// ISD = 0.2 + 0.03 * (level of nodes) + 0.1 for policy b + common noise; `known` matters to
 /// nobody. b and c differ by noise of their own only.
 std::pair<double, double> known_truth(std::size_t p, std::size_t q, std::size_t r) {
-  const double nodes = static_cast<double>(p / 2);
+  const std::size_t level = p / 2;
+  const auto nodes = static_cast<double>(level);
   const double common = 0.05 * noise(r, 0);
   const double own = 0.002 * noise(r, 1 + 10 * q + 100 * p);
   const double isd = 0.2 + 0.03 * nodes + (q > 0 ? 0.1 : 0.0) + common + own;

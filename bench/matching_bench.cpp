@@ -200,9 +200,11 @@ PassTimes passes_of(const char* policy_name, Parameters parameters, const std::s
                           ->make({std::move(parameters), belief_of(belief_name, total), 1, false});
   std::vector<JobId> waiting = first_jobs(n);
   std::size_t next = n;
+  std::size_t told = 0;
   PassTimes out;
   for (std::size_t pass = 0; pass <= passes; ++pass) {
     std::vector<Decision> decisions;
+    for (; told < next; ++told) policy->arrived(faces[told], Time{1});
     const ClusterView view(Time{1}, StartMode::kGroup, waiting, faces, pass == 0 ? empty : few, 0,
                            1, pass + 1);
     const auto start = Clock::now();
@@ -225,7 +227,8 @@ PassTimes passes_of(const char* policy_name, Parameters parameters, const std::s
     const std::vector<MemberOutcome> members = {
         {started[0], std::chrono::seconds{100}, std::chrono::seconds{120}, 0.2},
         {started[1], std::chrono::seconds{100}, std::chrono::seconds{125}, 0.25}};
-    policy->observe({members, std::chrono::seconds{125}, 0.37, true, std::chrono::seconds{125}});
+    policy->corun_ended(
+        {members, std::chrono::seconds{125}, 0.37, true, std::chrono::seconds{125}});
   }
   return out;
 }

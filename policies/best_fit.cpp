@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/pod_policy.hpp"
 
 /// best-fit: the node that would have the least left of its CPU and GPU, each as a share of what the
@@ -28,8 +28,7 @@ PolicyEntry best_fit_entry() {
       .needs = PolicyNeeds::kNothing,
       .parameters = {},
       .make = [](PolicyContext) -> std::unique_ptr<Policy> { return std::make_unique<BestFit>(); },
-      .one_node = true,
-      .heeds_gpu_models = true};
+      .traits = kPodTraits};
 }
 
 }  // namespace corun

@@ -10,8 +10,8 @@
 #include "sim/belief.hpp"
 #include "sim/policy.hpp"
 
-/// The visible table of policies: name, one line, parameters, factory. To add a policy, write
-/// policies/<name>.cpp with one `PolicyEntry <name>_entry()` and add it to catalog.cpp.
+/// The visible table of policies: name, one line, parameters, traits, factory. To add a policy, write
+/// policies/<name>.cpp with one `PolicyEntry <name>_entry()`, and add it to catalog.cpp and CMakeLists.txt.
 namespace corun {
 
 /// What a policy decides from, beside the view.
@@ -37,10 +37,13 @@ struct PolicyEntry {
   PolicyNeeds needs = PolicyNeeds::kNothing;
   std::span<const ParameterSpec> parameters;
   std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;
-  /// It places each job on one node: a gang that no node can hold is refused beforehand.
-  bool one_node = false;
-  bool needs_estimates = false;   ///< of run times: `estimates.duration` must not be none
-  bool heeds_gpu_models = false;  ///< starts jobs only on the GPU models that they name
+  PolicyTraits traits = {};
+  /// Where traits depend on parameters: nullptr where they do not.
+  PolicyTraits (*traits_with)(const Parameters& parameters) = nullptr;
+
+  PolicyTraits traits_for(const Parameters& given) const {
+    return traits_with == nullptr ? traits : traits_with(given);
+  }
 };
 
 /// In the order in which they are listed and compared by default.

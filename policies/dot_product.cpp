@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/pod_policy.hpp"
 
 /// dot-product: the node whose free CPU and GPU, as a vector, has the least dot product with what
@@ -32,8 +32,7 @@ PolicyEntry dot_product_entry() {
           .make = [](PolicyContext) -> std::unique_ptr<Policy> {
             return std::make_unique<DotProduct>();
           },
-          .one_node = true,
-          .heeds_gpu_models = true};
+          .traits = kPodTraits};
 }
 
 }  // namespace corun

@@ -1,4 +1,4 @@
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 
 /// exclusive: no sharing. Every job has its GPU alone, oldest first: the bound with ISD 0 and PS 0.
@@ -11,7 +11,7 @@ class Exclusive final : public GroupPolicy {
   using GroupPolicy::GroupPolicy;
 
   std::vector<Group> plan(const ClusterView&, std::span<const JobId> waiting, std::uint64_t,
-                          std::size_t wanted) const override {
+                          std::size_t wanted) override {
     std::vector<Group> groups;
     for (const JobId j : waiting.first(std::min(wanted, waiting.size()))) {
       groups.push_back({.jobs = {j}});
@@ -19,7 +19,7 @@ class Exclusive final : public GroupPolicy {
     return groups;
   }
 
-  std::optional<JobId> partner(const ClusterView&, JobId, std::span<const JobId>) const override {
+  std::optional<JobId> partner(const ClusterView&, JobId, std::span<const JobId>) override {
     return std::nullopt;
   }
 };

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/external_process.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -53,13 +53,17 @@ class External final : public Policy {
         seed_(seed),
         stop_(stop) {}
 
-  bool joins_always() const override { return joins_; }
+  void arrived(const JobView& job, Time) override {
+    const bool is_new = job.resubmissions == 0 && job.preemptions == 0;
+    if (!is_new) return;
+    arrivals_.push_back({{"event", "arrive"}, {"job", index(job.id)}, {"asks", asks(job)}});
+  }
 
-  void left(JobId job, LogKind how) override {
+  void departed(JobId job, LogKind how) override {
     events_.push_back({{"event", std::string(log_word(how))}, {"job", index(job)}});
   }
 
-  void observe(const EpisodeOutcome& outcome) override {
+  void corun_ended(const EpisodeOutcome& outcome) override {
     Json members = Json::array();
     for (const MemberOutcome& m : outcome.members) {
       members.push_back({{"job", index(m.job)},
@@ -77,11 +81,8 @@ class External final : public Policy {
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (!process_) start(view);
     const auto waiting = view.waiting();
-    for (const JobId id : waiting.subspan(pending_)) {
-      const JobView& job = view.job(id);
-      const bool is_new = job.resubmissions == 0 && job.preemptions == 0;
-      if (is_new) events_.push_back({{"event", "arrive"}, {"job", index(id)}, {"asks", asks(job)}});
-    }
+    for (Json& arrival : arrivals_) events_.push_back(std::move(arrival));
+    arrivals_.clear();
     Json question;
     question["time_ns"] = view.now().count();
     question["events"] = std::move(events_);
@@ -92,9 +93,7 @@ class External final : public Policy {
       return true;
     });
     events_ = Json::array();
-    const Json answer = ask(question);
-    pending_ = waiting.size();
-    read(answer, out);
+    read(ask(question), out);
   }
 
  private:
@@ -188,9 +187,7 @@ class External final : public Policy {
                                     ? d["event"].get<std::string>()
                                     : "";
       if (event == "start" && d.size() == 3) {
-        StartGroup start{ids<JobId>(d, "jobs"), ids<GpuId>(d, "gpus")};
-        pending_ -= std::min(pending_, start.jobs.size());
-        out.emplace_back(std::move(start));
+        out.emplace_back(StartGroup{ids<JobId>(d, "jobs"), ids<GpuId>(d, "gpus")});
       } else if (event == "preempt" && d.size() == 2) {
         out.emplace_back(Preempt{ids<JobId>(d, "jobs")});
       } else if (event == "wake" && d.size() == 2 && d.contains("time_ns") &&
@@ -237,8 +234,8 @@ class External final : public Policy {
   const std::atomic<bool>* stop_;
   std::optional<ExternalProcess> process_;
   std::string answer_;           ///< the last one, as it came
-  Json events_ = Json::array();  ///< since the last question
-  std::size_t pending_ = 0;      ///< how many of the view's queue it has been told of
+  Json events_ = Json::array();  ///< since the last question, without arrivals
+  std::vector<Json> arrivals_;   ///< since the last question; they are told after the other events
 };
 
 std::span<const ParameterSpec> parameter_specs() {
@@ -276,6 +273,8 @@ std::span<const ParameterSpec> parameter_specs() {
   return specs;
 }
 
+bool joins(const Parameters& parameters) { return parameters.choice("start") == "join"; }
+
 }  // namespace
 
 PolicyEntry external_entry() {
@@ -287,8 +286,10 @@ PolicyEntry external_entry() {
       .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
         return std::make_unique<External>(
             c.parameters.texts("command"), c.parameters.number("timeout_s"),
-            c.parameters.integer("window"), c.parameters.choice("start") == "join", c.seed, c.stop);
-      }};
+            c.parameters.integer("window"), joins(c.parameters), c.seed, c.stop);
+      },
+      .traits_with =
+          [](const Parameters& p) { return PolicyTraits{.always_colocates = joins(p)}; }};
 }
 
 }  // namespace corun

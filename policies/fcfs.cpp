@@ -1,4 +1,4 @@
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 
 /// fcfs: the two oldest waiting jobs share the next empty GPU. The JRS paper's reading of
@@ -12,7 +12,7 @@ class Fcfs final : public GroupPolicy {
   using GroupPolicy::GroupPolicy;
 
   std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting, std::uint64_t,
-                          std::size_t wanted) const override {
+                          std::size_t wanted) override {
     const auto size = static_cast<std::size_t>(std::min(kPair, view.max_jobs_per_gpu(kPair)));
     std::vector<Group> groups;
     for (std::size_t i = 0; i < waiting.size() && groups.size() < wanted; i += size) {

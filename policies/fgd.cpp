@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/pod_policy.hpp"
 
 /// fgd: fragmentation gradient descent (Weng, Yang, Yu, Wang, Tang, Yang, Zhang, "Beware of
@@ -141,8 +141,7 @@ PolicyEntry fgd_entry() {
           .needs = PolicyNeeds::kNothing,
           .parameters = {},
           .make = [](PolicyContext) -> std::unique_ptr<Policy> { return std::make_unique<Fgd>(); },
-          .one_node = true,
-          .heeds_gpu_models = true};
+          .traits = kPodTraits};
 }
 
 }  // namespace corun

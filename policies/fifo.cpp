@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/queue_policy.hpp"
 
 /// fifo: first in, first out, without sharing: by submit time, each job on GPUs of its own, and a job

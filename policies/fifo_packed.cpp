@@ -3,7 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 
 /// fifo-packed: first in, first out, and whoever finds no GPU shares one (`fifo_packed` of Gavel,
 /// Narayanan et al., OSDI 2020; the policy of its published simulator).
@@ -28,9 +28,8 @@ class FifoPacked final : public Policy {
   FifoPacked(std::unique_ptr<Belief> belief, double threshold)
       : belief_(std::move(belief)), threshold_(threshold) {}
 
-  bool rearranges() const override { return true; }
-  bool needs_profile() const override { return belief_->needs_profile(); }
-  void observe(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
+  const Belief* belief() const override { return belief_.get(); }
+  void corun_ended(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (view.pass() == last_pass_) return;  // what this pass decided stands
@@ -146,7 +145,8 @@ PolicyEntry fifo_packed_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<FifoPacked>(std::move(c.belief),
                                                 c.parameters.number("threshold"));
-          }};
+          },
+          .traits = {.moves_running_jobs = true}};
 }
 
 }  // namespace corun

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/pod_policy.hpp"
 
 /// gpu-packing: GPUs that are in use first, then idle GPUs of nodes that are in use, then idle nodes. Of
@@ -35,8 +35,7 @@ PolicyEntry gpu_packing_entry() {
           .make = [](PolicyContext) -> std::unique_ptr<Policy> {
             return std::make_unique<GpuPacking>();
           },
-          .one_node = true,
-          .heeds_gpu_models = true};
+          .traits = kPodTraits};
 }
 
 }  // namespace corun

@@ -33,7 +33,6 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
   std::vector<Group> planned;
   if (plan_once_) {
     if (frozen_.empty()) {
-      prepare(view, waiting, waiting.size());
       for (Group& g : plan(view, waiting, committed_, waiting.size())) {
         frozen_.push_back(std::move(g));
       }
@@ -43,7 +42,6 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
       frozen_.pop_front();
     }
   } else {
-    prepare(view, waiting, room);
     planned = plan(view, waiting, committed_, room);
     if (planned.size() > room) planned.resize(room);
   }

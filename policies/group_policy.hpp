@@ -35,22 +35,14 @@ class GroupPolicy : public Policy {
   /// the answer is group number `first + i` of the run, which keys its random draws. All of
   /// `waiting` takes part; decide() passes at most window() jobs.
   virtual std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
-                                  std::uint64_t first, std::size_t wanted) const = 0;
-
-  /// Called before plan(), with the same jobs: brings what a policy keeps between passes up to date.
-  virtual void prepare(const ClusterView& view, std::span<const JobId> waiting,
-                       std::size_t wanted) {
-    (void)view;
-    (void)waiting;
-    (void)wanted;
-  }
+                                  std::uint64_t first, std::size_t wanted) = 0;
 
   /// A plan is over this many waiting jobs at most, the oldest.
   virtual std::size_t window() const { return kWindow; }
 
-  /// Who of `waiting` (not empty, all single-GPU jobs) joins `resident`; nobody if empty.
+  /// The job of `waiting` (not empty, all single-GPU jobs) that joins `resident`, if any.
   virtual std::optional<JobId> partner(const ClusterView& view, JobId resident,
-                                       std::span<const JobId> waiting) const {
+                                       std::span<const JobId> waiting) {
     (void)view;
     (void)resident;
     return waiting.front();

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "policies/candidate_graph.hpp"
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 #include "policies/recommender_parameters.hpp"
 
@@ -45,16 +45,10 @@ class IncrementalMatching final : public GroupPolicy {
   IncrementalMatching(Options options, PolicyContext context)
       : GroupPolicy(context.plan_once), options_(options), belief_(std::move(context.belief)) {}
 
-  void prepare(const ClusterView& view, std::span<const JobId> waiting,
-               std::size_t wanted) override {
+  std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting, std::uint64_t,
+                          std::size_t wanted) override {
     Queue& queue = queues_[view.job(waiting.front()).gpus];
     bring_in(waiting, queue);
-    if (view.max_jobs_per_gpu(kPair) < kPair) return;
-    rematch(choose_rows(queue, wanted), queue);
-  }
-
-  std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting, std::uint64_t,
-                          std::size_t wanted) const override {
     std::vector<Group> groups;
     if (view.max_jobs_per_gpu(kPair) < kPair) {
       for (const JobId j : waiting.first(std::min(wanted, waiting.size()))) {
@@ -62,7 +56,7 @@ class IncrementalMatching final : public GroupPolicy {
       }
       return groups;
     }
-    const Queue& queue = queues_.at(view.job(waiting.front()).gpus);
+    rematch(choose_rows(queue, wanted), queue);
     std::vector<std::tuple<double, JobId, JobId>> pairs;
     for (std::size_t i = 0; i < queue.jobs.size(); ++i) {
       const Kept& kept = queue.kept[i];
@@ -83,7 +77,7 @@ class IncrementalMatching final : public GroupPolicy {
   }
 
   std::optional<JobId> partner(const ClusterView&, JobId resident,
-                               std::span<const JobId> waiting) const override {
+                               std::span<const JobId> waiting) override {
     std::vector<JobId> jobs{resident};
     jobs.insert(jobs.end(), waiting.begin(), waiting.end());
     const std::uint32_t first = 0;
@@ -93,8 +87,8 @@ class IncrementalMatching final : public GroupPolicy {
   }
 
   std::size_t window() const override { return options_.window; }
-  bool needs_profile() const override { return belief_->needs_profile(); }
-  void observe(const EpisodeOutcome& outcome) override {
+  const Belief* belief() const override { return belief_.get(); }
+  void corun_ended(const EpisodeOutcome& outcome) override {
     belief_->learn(outcome);
     ++learnt_;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -127,7 +126,6 @@ KubeDefault::KubeDefault(const KubeOptions& options, std::uint64_t seed)
 
 void KubeDefault::decide(const ClusterView& view, std::vector<Decision>& out) {
   const Time now = view.now();
-  admit(view);
   if (view.departures() != departures_) {
     departures_ = view.departures();
     move_unschedulable(now);
@@ -153,7 +151,6 @@ void KubeDefault::decide(const ClusterView& view, std::vector<Decision>& out) {
       continue;
     }
     out.emplace_back(StartGroup{{cohort.first}, take_devices(nodes_[*chosen], kind)});
-    --pending_;
     const Pod& pod = pods_[index(cohort.first)];
     cohort.first = meld(pod.left, pod.right);
     if (cohort.first == kNoJob) continue;
@@ -161,29 +158,17 @@ void KubeDefault::decide(const ClusterView& view, std::vector<Decision>& out) {
     active_.push(cohort);
   }
 
-  wakes_.erase(wakes_.begin(), wakes_.upper_bound(now));
-  if (!backoff_.empty()) {
-    const Time release = backoff_.top().release;
-    // A wake-up that comes earlier leads to another call, which can ask for this one then.
-    if (wakes_.empty() || release < *wakes_.begin()) {
-      wakes_.insert(release);
-      out.emplace_back(WakeAt{release});
-    }
+  // A wake-up that comes earlier leads to another call, which can ask for this one then.
+  if (!backoff_.empty() && backoff_.top().release < view.next_wake()) {
+    out.emplace_back(WakeAt{backoff_.top().release});
   }
 }
 
-/// New jobs stand at the end of the queue, behind those that were seen and not started.
-void KubeDefault::admit(const ClusterView& view) {
-  const auto waiting = view.waiting();
-  assert(waiting.size() >= pending_);
-  for (const JobId id : waiting.subspan(pending_)) {
-    const JobView& job = view.job(id);
-    if (pods_.size() <= index(id)) pods_.resize(index(id) + 1);
-    pods_[index(id)] = Pod{next_position_, kNoJob, kNoJob, 1};
-    active_.push({job.priority, view.now(), kind_of(job), 0, id, next_position_});
-    ++next_position_;
-  }
-  pending_ = waiting.size();
+void KubeDefault::arrived(const JobView& job, Time now) {
+  if (pods_.size() <= index(job.id)) pods_.resize(index(job.id) + 1);
+  pods_[index(job.id)] = Pod{next_position_, kNoJob, kNoJob, 1};
+  active_.push({job.priority, now, kind_of(job), 0, job.id, next_position_});
+  ++next_position_;
 }
 
 void KubeDefault::move_unschedulable(Time now) {
@@ -342,13 +327,15 @@ std::uint32_t KubeDefault::kind_of(const JobView& job) {
 }
 
 PolicyEntry kube_default_entry() {
-  return {"kube-default",
+  return {
+      .name = "kube-default",
+      .description =
           "one pod at a time to the best node by kube-scheduler's default scores, GPUs shared by "
           "time-slicing replicas (Kubernetes 1.30)",
-          PolicyNeeds::kNothing,
-          parameter_specs(),
-          make,
-          true};
+      .needs = PolicyNeeds::kNothing,
+      .parameters = parameter_specs(),
+      .make = make,
+      .traits = {.always_colocates = true, .one_node = true}};
 }
 
 }  // namespace corun

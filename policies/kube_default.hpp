@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <queue>
-#include <set>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -97,7 +96,7 @@ class KubeDefault final : public Policy {
   KubeDefault(const KubeOptions& options, std::uint64_t seed);
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
-  bool joins_always() const override { return true; }
+  void arrived(const JobView& job, Time now) override;
 
  private:
   /// What Filter and Score see of a pod. Pods of one kind fit or fail alike, so a kind that fitted
@@ -145,7 +144,6 @@ class KubeDefault final : public Policy {
     ResourceRequest scored;  ///< with the defaults for missing requests
   };
 
-  void admit(const ClusterView& view);
   void move_unschedulable(Time now);
   void release_backed_off(Time now);
   void fail(Cohort cohort, Time now);
@@ -164,7 +162,6 @@ class KubeDefault final : public Policy {
   std::vector<Kind> kinds_;
   std::vector<Pod> pods_;  ///< by job
   std::uint64_t next_position_ = 0;
-  std::size_t pending_ = 0;  ///< jobs of the queue that are in one of the sets below
 
   std::priority_queue<Cohort, std::vector<Cohort>, LaterActive> active_;
   std::priority_queue<BackingOff, std::vector<BackingOff>, std::greater<>> backoff_;
@@ -173,7 +170,6 @@ class KubeDefault final : public Policy {
   std::map<std::tuple<std::uint32_t, int, std::size_t>, std::size_t> failed_now_;
   Time failed_at_{-1};
   std::size_t departures_ = 0;  ///< up to which the unschedulable set has been moved
-  std::set<Time> wakes_;        ///< asked for and still to come
 
   std::vector<Node> nodes_;
   std::vector<int> residents_;          ///< by GPU, those of this pass included
@@ -184,7 +180,5 @@ class KubeDefault final : public Policy {
   std::vector<std::size_t> feasible_;
   std::vector<std::size_t> best_;
 };
-
-PolicyEntry kube_default_entry();
 
 }  // namespace corun

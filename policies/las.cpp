@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/preemptive_queue.hpp"
 
 /// las: discretised two-dimensional least attained service, which Tiresias introduced (Gu et al.,
@@ -42,28 +42,25 @@ class Las final : public PreemptiveQueue {
     demote(view.now());
     promote(view.now());
     PreemptiveQueue::decide(view, out);
-    wakes_.erase(wakes_.begin(), wakes_.upper_bound(view.now()));
     Time next = kNever;
     if (!demotions_.empty()) next = demotions_.begin()->first;
     if (!promotions_.empty()) next = std::min(next, promotions_.begin()->first);
     // A wake-up that comes earlier leads to another call, which can ask for this one then.
-    if (next == kNever || (!wakes_.empty() && *wakes_.begin() <= next)) return;
-    wakes_.insert(next);
-    out.emplace_back(WakeAt{next});
+    if (next < view.next_wake()) out.emplace_back(WakeAt{next});
   }
 
-  void left(JobId job, LogKind how) override {
+  void departed(JobId job, LogKind how) override {
     if (const auto at = jobs_.find(job); at != jobs_.end()) {
       demotions_.erase({at->second.due, job});
       if (how != LogKind::kPreempt) jobs_.erase(at);
     }
-    PreemptiveQueue::left(job, how);
+    PreemptiveQueue::departed(job, how);
   }
 
  protected:
   double rank(const JobView&) const override { return 0; }
 
-  void enter(const ClusterView& view, const JobView& job, QueueEntry& entry) override {
+  void enter(const JobView& job, Time now, QueueEntry& entry) override {
     const auto [at, is_new] = jobs_.try_emplace(job.id);
     Standing& s = at->second;
     if (is_new) {  // or its work was lost
@@ -77,7 +74,7 @@ class Las final : public PreemptiveQueue {
     s.entry = entry;
     const Duration had = s.served - s.forgiven;
     if (promote_after_ > 0 && s.queue > 0) {
-      s.due = after(view.now(), promote_after_ * static_cast<double>(had.count()));
+      s.due = after(now, promote_after_ * static_cast<double>(had.count()));
       promotions_.insert({s.due, job.id});
     }
   }
@@ -152,7 +149,6 @@ class Las final : public PreemptiveQueue {
   std::unordered_map<JobId, Standing> jobs_;
   Agenda demotions_;
   Agenda promotions_;
-  std::set<Time> wakes_;  ///< asked for and still to come
 };
 
 std::span<const ParameterSpec> parameter_specs() {

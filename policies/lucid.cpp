@@ -1,5 +1,4 @@
 #include <array>
-#include <cassert>
 #include <limits>
 #include <map>
 #include <memory>
@@ -8,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/placement.hpp"
 
 /// lucid: indolent packing after Lucid (Hu et al., "Lucid: A Non-intrusive, Scalable and Interpretable
@@ -40,10 +39,9 @@ class Lucid final : public Policy {
  public:
   Lucid(double length_ratio, int label_sum) : length_ratio_(length_ratio), label_sum_(label_sum) {}
 
-  bool joins_always() const override { return true; }
-
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    admit(view);
+    may_share_ = view.max_jobs_per_gpu(2) >= 2;
+    widest_node_ = view.state().empty().nodes().most();
     // Sharing is a matter within one gang size, so it may go before what other sizes do.
     for (auto& [gang, part] : parts_) {
       if (full(part, view)) share(view, part, out);
@@ -70,7 +68,15 @@ class Lucid final : public Policy {
     }
   }
 
-  void left(JobId job, LogKind) override {
+  void arrived(const JobView& job, Time) override {
+    Part& part = parts_[job.gpus];
+    part.gang = job.gpus;
+    part.fresh.insert({static_cast<double>(job.estimate.value().count()) * job.gpus, job.submit,
+                       next_position_++, job.id, job.profile.mem_used_mib.value_or(0),
+                       job.profile.packing_label.value_or(0)});
+  }
+
+  void departed(JobId job, LogKind) override {
     const auto at = running_.find(job);
     if (at == running_.end()) return;
     const Host& host = at->second;
@@ -132,22 +138,6 @@ class Lucid final : public Policy {
     if (part.refused.empty()) return &*part.fresh.begin();
     return std::min(&*part.fresh.begin(), &*part.refused.begin(),
                     [](const Seeker* a, const Seeker* b) { return *a < *b; });
-  }
-
-  void admit(const ClusterView& view) {
-    const auto waiting = view.waiting();
-    assert(waiting.size() >= pending_);
-    for (const JobId id : waiting.subspan(pending_)) {
-      const JobView& job = view.job(id);
-      Part& part = parts_[job.gpus];
-      part.gang = job.gpus;
-      part.fresh.insert({static_cast<double>(job.estimate.value().count()) * job.gpus, job.submit,
-                         next_position_++, id, job.profile.mem_used_mib.value_or(0),
-                         job.profile.packing_label.value_or(0)});
-    }
-    pending_ = waiting.size();
-    may_share_ = view.max_jobs_per_gpu(2) >= 2;
-    widest_node_ = view.state().empty().nodes().most();
   }
 
   bool suits(const Seeker& seeker, const Host& host) const {
@@ -221,7 +211,6 @@ class Lucid final : public Policy {
                             partner,        gpus};
     out.push_back(StartGroup{{seeker.job}, gpus});
     if (part.fresh.erase(seeker) == 0) part.refused.erase(seeker);
-    --pending_;
   }
 
   double length_ratio_;
@@ -232,7 +221,6 @@ class Lucid final : public Policy {
   std::unordered_map<JobId, Host> running_;
   std::uint64_t next_position_ = 0;
   std::uint64_t next_number_ = 0;
-  std::size_t pending_ = 0;  ///< how many of the view's queue have been sorted in
 };
 
 std::span<const ParameterSpec> parameter_specs() {
@@ -271,7 +259,7 @@ PolicyEntry lucid_entry() {
           .needs = PolicyNeeds::kNothing,
           .parameters = parameter_specs(),
           .make = make,
-          .needs_estimates = true};
+          .traits = {.always_colocates = true, .needs_estimates = true}};
 }
 
 }  // namespace corun

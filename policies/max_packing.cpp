@@ -1,4 +1,4 @@
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/recommender_parameters.hpp"
 
 /// max-packing: JRS "emphasizing Pac_Sav". One bin first, filled by GPU utilisation or by memory

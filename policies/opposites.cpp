@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 
 /// opposites: sort the queue by maximum GPU utilisation and pair the largest with the smallest; the
@@ -15,7 +15,7 @@ class Opposites final : public GroupPolicy {
   using GroupPolicy::GroupPolicy;
 
   std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting, std::uint64_t,
-                          std::size_t) const override {
+                          std::size_t) override {
     std::vector<JobId> jobs(waiting.begin(), waiting.end());
     std::sort(jobs.begin(), jobs.end(), [&](JobId a, JobId b) {
       const double ua = utilisation(view, a);
@@ -40,7 +40,7 @@ class Opposites final : public GroupPolicy {
 
   /// The job whose utilisation is farthest from the resident's; ties to the lowest index.
   std::optional<JobId> partner(const ClusterView& view, JobId resident,
-                               std::span<const JobId> waiting) const override {
+                               std::span<const JobId> waiting) override {
     const double own = utilisation(view, resident);
     return *std::max_element(waiting.begin(), waiting.end(), [&](JobId a, JobId b) {
       const double da = std::fabs(utilisation(view, a) - own);

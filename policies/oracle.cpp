@@ -1,4 +1,4 @@
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/recommender_parameters.hpp"
 
 /// oracle: matching on the world's expected costs. The only policy that may peek; the output says so.

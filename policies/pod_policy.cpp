@@ -1,7 +1,7 @@
 #include "policies/pod_policy.hpp"
 
 #include <algorithm>
-#include <cassert>
+#include <utility>
 
 namespace corun {
 
@@ -25,7 +25,9 @@ bool PodNode::has_room(const PodKind& pod) const {
 
 void PodPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   if (nodes_.empty()) look_at(view);
-  admit(view);
+  if (std::exchange(pods_have_come_, false) && learn(kinds_, submitted_)) {
+    for (std::uint32_t& version : versions_) ++version;
+  }
   for (const std::uint32_t node : freed_) {
     for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind) {
       const Waiting& w = waiting_[kind];
@@ -66,7 +68,6 @@ void PodPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
     }
     const JobId job = w.pods.front().second;
     w.pods.pop_front();
-    --pending_;
     book(best, pod, gpus, 1);
     placed_[job] = {kind, static_cast<std::uint32_t>(best), gpus};
     out.push_back(StartGroup{{job}, std::move(gpus)});
@@ -75,7 +76,7 @@ void PodPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   }
 }
 
-void PodPolicy::left(JobId job, LogKind) {
+void PodPolicy::departed(JobId job, LogKind) {
   const auto at = placed_.find(job);
   if (at == placed_.end()) return;
   const Placed& placed = at->second;
@@ -106,31 +107,20 @@ void PodPolicy::look_at(const ClusterView& view) {
   worths_.resize(nodes_.size());
 }
 
-/// What comes, new or back, stands at the end of the view's queue, behind what has been seen.
-void PodPolicy::admit(const ClusterView& view) {
-  const auto jobs = view.waiting();
-  assert(jobs.size() >= pending_);
-  for (const JobId id : jobs.subspan(pending_)) {
-    const JobView& job = view.job(id);
-    const PodKind pod{job.gpus, job.gpu_milli, job.gpu_models, job.request};
-    const auto [at, is_new] = kind_ids_.try_emplace(pod, static_cast<std::uint32_t>(kinds_.size()));
-    if (is_new) {
-      kinds_.push_back({pod, 0});
-      waiting_.emplace_back();
-      waiting_.back().scores.resize(nodes_.size());
-    }
-    kinds_[at->second].submitted += 1;
-    submitted_ += 1;
-    Waiting& w = waiting_[at->second];
-    w.pods.emplace_back(next_place_++, id);
-    // Where pods of this kind wait already there is no room for this one either.
-    if (w.pods.size() == 1) open(at->second);
+void PodPolicy::arrived(const JobView& job, Time) {
+  const PodKind pod{job.gpus, job.gpu_milli, job.gpu_models, job.request};
+  const auto [at, is_new] = kind_ids_.try_emplace(pod, static_cast<std::uint32_t>(kinds_.size()));
+  if (is_new) {
+    kinds_.push_back({pod, 0});
+    waiting_.emplace_back();
   }
-  const bool any = jobs.size() > pending_;
-  pending_ = jobs.size();
-  if (any && learn(kinds_, submitted_)) {
-    for (std::uint32_t& version : versions_) ++version;
-  }
+  kinds_[at->second].submitted += 1;
+  submitted_ += 1;
+  Waiting& w = waiting_[at->second];
+  w.pods.emplace_back(next_place_++, job.id);
+  // Where pods of this kind wait already there is no room for this one either.
+  if (w.pods.size() == 1) open(at->second);
+  pods_have_come_ = true;
 }
 
 void PodPolicy::open(std::uint32_t kind) {
@@ -140,7 +130,9 @@ void PodPolicy::open(std::uint32_t kind) {
 }
 
 double PodPolicy::score(std::uint32_t kind, std::size_t node) {
-  Cached& cached = waiting_[kind].scores[node];
+  std::vector<Cached>& scores = waiting_[kind].scores;
+  if (scores.empty()) scores.resize(nodes_.size());
+  Cached& cached = scores[node];
   if (cached.version != versions_[node]) {
     const PodKind& pod = kinds_[kind].pod;
     cached.version = versions_[node];

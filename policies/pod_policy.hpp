@@ -57,11 +57,15 @@ struct PodNode {
   bool has_room(const PodKind& pod) const;
 };
 
+/// Traits of all policies of this kind.
+inline constexpr PolicyTraits kPodTraits{
+    .always_colocates = true, .one_node = true, .heeds_gpu_models = true};
+
 class PodPolicy : public Policy {
  public:
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
-  void left(JobId job, LogKind how) override;
-  bool joins_always() const override { return true; }
+  void arrived(const JobView& job, Time now) override;
+  void departed(JobId job, LogKind how) override;
 
  protected:
   struct Fit {
@@ -80,7 +84,7 @@ class PodPolicy : public Policy {
     (void)node;
     return 0;
   }
-  /// Called as pods come: true where scores are to be computed anew.
+  /// Called in a pass before which pods have come: true where scores are to be computed anew.
   virtual bool learn(const std::vector<KindInfo>& kinds, std::int64_t submitted) {
     (void)kinds;
     (void)submitted;
@@ -110,7 +114,6 @@ class PodPolicy : public Policy {
   };
 
   void look_at(const ClusterView& view);
-  void admit(const ClusterView& view);
   void open(std::uint32_t kind);
   double score(std::uint32_t kind, std::size_t node);
   double worth_of(std::size_t node);
@@ -129,7 +132,7 @@ class PodPolicy : public Policy {
   std::vector<std::uint32_t> freed_;  ///< nodes that somebody has left since the last pass
   std::unordered_map<JobId, Placed> placed_;
   std::uint64_t next_place_ = 0;
-  std::size_t pending_ = 0;  ///< how many of the view's queue have been taken note of
+  bool pods_have_come_ = false;  ///< since the last pass
   std::int64_t submitted_ = 0;
 };
 

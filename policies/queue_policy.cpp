@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 
 #include "policies/placement.hpp"
 
@@ -37,7 +36,6 @@ QueueOptions queue_options(const Parameters& parameters) {
 }
 
 void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
-  admit(view);
   const auto refused = [&](const Part& part) {
     return part.refused == part.queue.begin()->job && part.departures == view.departures() &&
            part.changes == changes_;
@@ -63,22 +61,14 @@ void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
       continue;
     }
     part.queue.erase(part.queue.begin());
-    --pending_;
     return;  // called again with an up-to-date view
   }
 }
 
-/// What comes, new or back, stands at the end of the view's queue, behind what has been seen.
-void QueuePolicy::admit(const ClusterView& view) {
-  const auto jobs = view.waiting();
-  assert(jobs.size() >= pending_);
-  for (const JobId id : jobs.subspan(pending_)) {
-    const JobView& job = view.job(id);
-    QueueEntry entry{rank(job), job.submit, next_position_++, id};
-    enter(view, job, entry);
-    part_of(job.gpus).queue.insert(entry);
-  }
-  pending_ = jobs.size();
+void QueuePolicy::arrived(const JobView& job, Time now) {
+  QueueEntry entry{rank(job), job.submit, next_position_++, job.id};
+  enter(job, now, entry);
+  part_of(job.gpus).queue.insert(entry);
 }
 
 void QueuePolicy::move(const QueueEntry& from, const QueueEntry& to, int gang) {

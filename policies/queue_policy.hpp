@@ -52,15 +52,16 @@ class QueuePolicy : public Policy {
   explicit QueuePolicy(QueueOptions options) : options_(options) {}
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
+  void arrived(const JobView& job, Time now) override;
 
  protected:
   /// The rank of a job that comes to the queue, new or back.
   virtual double rank(const JobView& job) const = 0;
 
   /// Where in the order a job comes to stand; may change it before it does.
-  virtual void enter(const ClusterView& view, const JobView& job, QueueEntry& entry) {
-    (void)view;
+  virtual void enter(const JobView& job, Time now, QueueEntry& entry) {
     (void)job;
+    (void)now;
     (void)entry;
   }
   /// Decisions that start a job for which there are no free GPUs all the same; false: there are none.
@@ -79,8 +80,6 @@ class QueuePolicy : public Policy {
     (void)entry;
     (void)gpus;
   }
-  /// Sorts what has come to the queue since the last call.
-  void admit(const ClusterView& view);
   /// Puts a waiting job elsewhere in the order.
   void move(const QueueEntry& from, const QueueEntry& to, int gang);
   /// Whatever was found to have no room is tried again.
@@ -103,7 +102,6 @@ class QueuePolicy : public Policy {
   QueueOptions options_;
   std::vector<Part> parts_;  ///< by gang size, ascending
   std::uint64_t next_position_ = 0;
-  std::size_t pending_ = 0;  ///< how many of the view's queue have been sorted in
   std::size_t changes_ = 1;
 };
 

@@ -1,4 +1,4 @@
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 #include "sim/rng.hpp"
 
@@ -13,7 +13,7 @@ class Random final : public GroupPolicy {
   Random(bool plan_once, std::uint64_t seed) : GroupPolicy(plan_once), seed_(seed) {}
 
   std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
-                          std::uint64_t first, std::size_t wanted) const override {
+                          std::uint64_t first, std::size_t wanted) override {
     const auto size = static_cast<std::size_t>(std::min(kPair, view.max_jobs_per_gpu(kPair)));
     // By job index, so that the draw does not depend on the order of the queue.
     std::vector<JobId> left(waiting.begin(), waiting.end());
@@ -33,7 +33,7 @@ class Random final : public GroupPolicy {
   }
 
   std::optional<JobId> partner(const ClusterView&, JobId resident,
-                               std::span<const JobId> waiting) const override {
+                               std::span<const JobId> waiting) override {
     std::vector<JobId> jobs(waiting.begin(), waiting.end());
     std::sort(jobs.begin(), jobs.end());
     Rng rng(seed_, Stream::kRandomPolicy, (std::uint64_t{1} << 32) + index(resident));

@@ -16,10 +16,10 @@ Recommender::Recommender(RecommenderOptions options, PolicyContext context)
       options_(std::move(options)),
       belief_(std::move(context.belief)),
       seed_(context.seed),
-      needs_profile_(belief_->needs_profile()) {}
+      probe_planner_(*belief_, kMatchedJobs) {}
 
 std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const JobId> waiting,
-                                     std::uint64_t first, std::size_t wanted) const {
+                                     std::uint64_t first, std::size_t wanted) {
   std::vector<Group> groups;
   bound_.reset();
   if (view.max_jobs_per_gpu(kPair) < kPair) {
@@ -200,7 +200,7 @@ void Recommender::pair_by_job(std::span<const JobId> waiting, std::optional<std:
   }
 }
 
-void Recommender::pair_sparsely(std::span<const JobId> waiting, std::vector<Group>& groups) const {
+void Recommender::pair_sparsely(std::span<const JobId> waiting, std::vector<Group>& groups) {
   std::vector<JobId> jobs(waiting.begin(), waiting.end());
   std::sort(jobs.begin(), jobs.end());  // the order of the queue must not matter
   const SparseMatching matching =
@@ -224,38 +224,8 @@ void Recommender::pair_sparsely(std::span<const JobId> waiting, std::vector<Grou
   std::ranges::move(alone, std::back_inserter(groups));
 }
 
-std::optional<std::pair<JobId, JobId>> Recommender::choose_probe(std::span<const JobId> unprobed,
-                                                                 std::span<const JobId> waiting) {
-  const auto oldest = [](std::span<const JobId> jobs) {
-    return jobs.first(std::min(jobs.size(), kMatchedJobs));
-  };
-  std::optional<std::pair<JobId, JobId>> best;
-  double largest = 0;
-  const auto look_at = [&](JobId a, JobId b) {
-    const std::pair<JobId, JobId> pair = std::minmax(a, b);
-    if (probed_.contains(pair)) return;
-    const PairBelief p = belief_->pair(pair.first, pair.second);
-    const double unknown = (p.sd_a * p.sd_a + p.sd_b * p.sd_b) / p.co_runs;
-    if (!best || unknown > largest || (unknown == largest && pair < *best)) {
-      best = pair;
-      largest = unknown;
-    }
-  };
-  const std::span<const JobId> first = oldest(unprobed);
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    for (const JobId b : first.subspan(i + 1)) look_at(first[i], b);
-  }
-  if (!best) {
-    for (const JobId a : first) {
-      for (const JobId b : oldest(waiting)) look_at(a, b);
-    }
-  }
-  if (best) probed_.insert(*best);
-  return best;
-}
-
 std::optional<JobId> Recommender::partner(const ClusterView& view, JobId resident,
-                                          std::span<const JobId> waiting) const {
+                                          std::span<const JobId> waiting) {
   bound_.reset();
   const ClusterBelief* clusters = belief_->as_clusters();
   const std::optional<std::uint64_t> draw = draw_of(view);

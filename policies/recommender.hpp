@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
+#include "policies/least_known_pairs.hpp"
 #include "policies/pairing.hpp"
 
 /// The Job Recommendation Service (JRS section II-B), made exact by DESIGN 4.9 and 4.10: a queue of
@@ -65,23 +65,18 @@ class Recommender final : public GroupPolicy {
   Recommender(RecommenderOptions options, PolicyContext context);
 
   std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
-                          std::uint64_t first, std::size_t wanted) const override;
+                          std::uint64_t first, std::size_t wanted) override;
   std::optional<JobId> partner(const ClusterView& view, JobId resident,
-                               std::span<const JobId> waiting) const override;
-  void observe(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
-  /// The pair whose expected ISDs are least known: the largest sum of squares of their standard
-  /// deviations, as Belief::pair has them. Both are unprobed where there is such a pair that has not
-  /// met in a probe before, else one of them is. Ties by job index. Looks at the kMatchedJobs oldest of
-  /// either list.
-  std::optional<std::pair<JobId, JobId>> choose_probe(std::span<const JobId> unprobed,
-                                                      std::span<const JobId> waiting) override;
-  void observe_probe(const ProbeOutcome& outcome) override { belief_->learn_probe(outcome); }
-  bool needs_probes() const override { return belief_->learns_from_probes(); }
-  bool needs_profile() const override { return needs_profile_; }
+                               std::span<const JobId> waiting) override;
+  void corun_ended(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
+  void probe_ended(const ProbeOutcome& outcome) override { belief_->learn_probe(outcome); }
   std::size_t window() const override { return options_.window.value_or(kWindow); }
-  std::optional<PlanBound> bound() const override { return bound_; }
 
-  const Belief& belief() const { return *belief_; }
+  const Belief* belief() const override { return belief_.get(); }
+  ProbePlanner* probe_planner() override {
+    return belief_->learns_from_probes() ? &probe_planner_ : nullptr;
+  }
+  std::optional<PlanBound> plan_quality() const override { return bound_; }
 
  private:
   /// The key of this pass's costs; nothing where they are the expected ones.
@@ -95,15 +90,13 @@ class Recommender final : public GroupPolicy {
                    std::vector<Group>& groups) const;
 
   /// Pairs of `jobs`, as sparse_matching() has them.
-  void pair_sparsely(std::span<const JobId> jobs, std::vector<Group>& groups) const;
+  void pair_sparsely(std::span<const JobId> jobs, std::vector<Group>& groups);
 
   RecommenderOptions options_;
-  mutable std::optional<PlanBound>
-      bound_;  ///< of the last plan: said of it, never read for another
+  std::optional<PlanBound> bound_;  ///< of the last plan
   std::unique_ptr<Belief> belief_;
   std::uint64_t seed_;
-  bool needs_profile_;
-  std::set<std::pair<JobId, JobId>> probed_;  ///< pairs that met in a probe, the lower job first
+  LeastKnownPairs probe_planner_;
 };
 
 }  // namespace corun

@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/queue_policy.hpp"
 
 /// sjf: shortest job first, without sharing and without preemption: by estimated run time, ties by
@@ -29,7 +29,7 @@ PolicyEntry sjf_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Sjf>(queue_options(c.parameters));
           },
-          .needs_estimates = true};
+          .traits = {.needs_estimates = true}};
 }
 
 }  // namespace corun

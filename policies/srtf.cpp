@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "policies/entries.hpp"
+#include "policies/catalog.hpp"
 #include "policies/preemptive_queue.hpp"
 
 /// srtf: shortest remaining time first, without sharing. What remains is the estimated run time
@@ -37,7 +37,7 @@ PolicyEntry srtf_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Srtf>(queue_options(c.parameters));
           },
-          .needs_estimates = true};
+          .traits = {.needs_estimates = true}};
 }
 
 }  // namespace corun

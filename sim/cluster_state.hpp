@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "sim/cluster_spec.hpp"
@@ -144,6 +146,12 @@ class ClusterState {
   const GpuType& gpu_type(GpuId g) const { return spec_->nodes[index(gpu(g).node)].gpu; }
   const GpuSet& empty_gpus() const { return empty_.gpus(); }
   const FreeGpus& empty() const { return empty_; }
+  /// The least speed of these GPUs, relative to the reference GPU: a gang runs at it.
+  double slowest(std::span<const GpuId> gpus) const {
+    double speed = std::numeric_limits<double>::infinity();
+    for (const GpuId g : gpus) speed = std::min(speed, gpu_type(g).speed);
+    return speed;
+  }
   /// The GPUs of a node are numbered from this one on.
   GpuId first_gpu(NodeId n) const { return first_gpus_[index(n)]; }
 

@@ -74,7 +74,7 @@ class ClusterView {
  public:
   ClusterView(Time now, StartMode start, std::span<const JobId> waiting, JobFaces jobs,
               const ClusterState& state, std::size_t departures, int largest_gang,
-              std::size_t pass = 0)
+              std::size_t pass = 0, Time next_wake = kNever)
       : now_(now),
         start_(start),
         waiting_(waiting),
@@ -82,7 +82,8 @@ class ClusterView {
         state_(&state),
         departures_(departures),
         largest_gang_(largest_gang),
-        pass_(pass) {}
+        pass_(pass),
+        next_wake_(next_wake) {}
 
   Time now() const { return now_; }
   StartMode start_mode() const { return start_; }
@@ -100,6 +101,8 @@ class ClusterView {
   std::size_t departures() const { return departures_; }
   /// Number of the scheduling pass; the same in all calls of one pass.
   std::size_t pass() const { return pass_; }
+  /// The earliest time for which the policy has asked by WakeAt and that is still to come; kNever: none.
+  Time next_wake() const { return next_wake_; }
   /// No job of the workload wants more GPUs than this; 1 means that there are no gangs at all.
   int largest_gang() const { return largest_gang_; }
   /// How many jobs a GPU may hold at most; `otherwise` where the cluster sets no limit.
@@ -116,6 +119,7 @@ class ClusterView {
   std::size_t departures_;
   int largest_gang_;
   std::size_t pass_;
+  Time next_wake_;
 };
 
 }  // namespace corun

@@ -1,6 +1,7 @@
 #include "sim/control_loop.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "sim/error.hpp"
 
@@ -21,18 +22,36 @@ GpuId first_empty_gpu(const ClusterState& state) {
   return free;
 }
 
+bool has_segments(ProfilingMode mode) {
+  return mode == ProfilingMode::kEpoch || mode == ProfilingMode::kMinute;
+}
+
+bool goes_by_profiles(const Policy& policy) {
+  const Belief* belief = policy.belief();
+  return belief != nullptr && belief->needs_profile();
+}
+
 }  // namespace
 
-ControlLoop::ControlLoop(ClusterBackend& backend, Policy& policy, std::string policy_name,
-                         JobSource jobs, ControlOptions options)
+ControlLoop::ControlLoop(ClusterBackend& backend, LabelledPolicy policy, JobSource jobs,
+                         ControlOptions options)
     : backend_(backend),
-      policy_(policy),
-      policy_name_(std::move(policy_name)),
+      policy_(policy.policy),
+      label_(std::move(policy.label)),
+      traits_(policy.traits),
       options_(options),
+      profiles_(has_segments(options.profiling) && goes_by_profiles(policy_)),
+      prober_(options.probes > 0 ? policy_.probe_planner() : nullptr),
+      trial_runs_(backend.trial_runs()),
       source_(std::move(jobs)),
       jobs_(source_.jobs),
       waiting_(source_.jobs),
-      probes_(options.probes > 0 ? source_.jobs : 0, 0) {}
+      probes_(prober_ != nullptr ? source_.jobs : 0, 0) {
+  if ((profiles_ || prober_ != nullptr) && trial_runs_ == nullptr) {
+    throw std::invalid_argument(
+        "a control loop that profiles or probes, on a cluster without either");
+  }
+}
 
 JobSource::JobSource(std::vector<JobView> list) : jobs(list.size()) {
   for (const JobView& job : list) largest_gang = std::max(largest_gang, job.gpus);
@@ -76,9 +95,7 @@ void ControlLoop::take(const Report& report) {
       ++arrived_;
       jobs_.add(job, source_.face(job));
       note(LogKind::kArrive, job);
-      const bool segment = options_.profiling == ProfilingMode::kEpoch ||
-                           options_.profiling == ProfilingMode::kMinute;
-      if (segment && policy_.needs_profile()) {
+      if (profiles_) {
         to_profile_.push_back(job);
       } else {
         offer(job);
@@ -108,7 +125,7 @@ void ControlLoop::take(const Report& report) {
       } else {
         ++face.resubmissions;
         departed(job, LogKind::kOom);
-        waiting_.push(job);
+        enqueue(job);
       }
       break;
     }
@@ -124,16 +141,21 @@ void ControlLoop::take(const Report& report) {
 void ControlLoop::departed(JobId job, LogKind how) {
   ++departures_;
   note(how, job);
-  policy_.left(job, how);
+  policy_.departed(job, how);
 }
 
 /// To the queue that the policy sees, or to be probed first.
 void ControlLoop::offer(JobId job) {
-  if (options_.probes > 0 && probes_[index(job)] < options_.probes && policy_.needs_probes()) {
+  if (prober_ != nullptr && probes_[index(job)] < options_.probes) {
     unprobed_.push_back(job);
   } else {
-    waiting_.push(job);
+    enqueue(job);
   }
+}
+
+void ControlLoop::enqueue(JobId job) {
+  waiting_.push(job);
+  policy_.arrived(jobs_[job], backend_.now());
 }
 
 void ControlLoop::show_what_ended() {
@@ -147,10 +169,12 @@ void ControlLoop::show_what_ended() {
       const Duration corun = r.finish - r.last_start;
       members_.push_back({j, r.run_solo, corun, individual_slowdown(corun, r.run_solo)});
     }
-    policy_.observe({members_, episode.end - episode.start, *ps, episode.together, episode.end});
+    policy_.corun_ended(
+        {members_, episode.end - episode.start, *ps, episode.together, episode.end});
   }
-  for (const ProbeRecord& p : backend_.finished_probes()) {
-    if (p.measured) policy_.observe_probe({p.jobs[0], p.jobs[1], p.speeds[0], p.speeds[1], p.end});
+  if (prober_ == nullptr) return;
+  for (const ProbeRecord& p : trial_runs_->finished_probes()) {
+    if (p.measured) policy_.probe_ended({p.jobs[0], p.jobs[1], p.speeds[0], p.speeds[1], p.end});
   }
 }
 
@@ -159,18 +183,18 @@ void ControlLoop::start_profiling() {
     const JobId job = to_profile_.front();
     to_profile_.pop_front();
     const GpuId free = first_empty_gpu(backend_.state());
-    backend_.start_profiling(job, free);
+    trial_runs_->start_profiling(job, free);
     note(LogKind::kProfile, job, {&free, 1});
   }
 }
 
 void ControlLoop::start_probes() {
   while (!unprobed_.empty() && !backend_.state().empty_gpus().empty()) {
-    const auto pair = policy_.choose_probe(unprobed_, waiting_.jobs());
+    const auto pair = prober_->choose(unprobed_, waiting_.jobs());
     if (!pair) {  // nobody waits for a partner
       for (const JobId job : unprobed_) {
         probes_[index(job)] = options_.probes;
-        waiting_.push(job);
+        enqueue(job);
       }
       unprobed_.clear();
       return;
@@ -190,7 +214,7 @@ void ControlLoop::start_probes() {
       ++probes_[index(job)];
       note(LogKind::kProbe, job, {&free, 1});
     }
-    backend_.start_probe({a, b}, free, options_.probe_length);
+    trial_runs_->start_probe({a, b}, free, options_.probe_length);
   }
 }
 
@@ -211,7 +235,7 @@ bool ControlLoop::may_reallocate() {
 
 void ControlLoop::pass() {
   const auto nobody_waits = [this] {
-    return waiting_.empty() && (!policy_.rearranges() ||
+    return waiting_.empty() && (!traits_.moves_running_jobs ||
                                 static_cast<std::size_t>(backend_.state().empty_gpus().size()) ==
                                     backend_.state().gpus().size());
   };
@@ -233,7 +257,8 @@ void ControlLoop::pass() {
   for (;;) {
     decisions_.clear();
     policy_.decide(ClusterView(backend_.now(), options_.start, waiting_.jobs(), jobs_,
-                               backend_.state(), departures_, source_.largest_gang, passes_),
+                               backend_.state(), departures_, source_.largest_gang, passes_,
+                               wakes_.empty() ? kNever : *wakes_.begin()),
                    decisions_);
     bool acted = false;
     for (const Decision& decision : decisions_) {
@@ -267,7 +292,8 @@ void ControlLoop::apply(const StartGroup& decision) {
     }
     const GpuState& gpu = state.gpu(*g);
     if (gpu.profiling) broken("exclusive GPU", gpu_text(*g) + " is profiling a job");
-    if (options_.start == StartMode::kGroup && !policy_.joins_always() && !gpu.residents.empty()) {
+    if (options_.start == StartMode::kGroup && !traits_.always_colocates &&
+        !gpu.residents.empty()) {
       broken("group start", gpu_text(*g) + " still has a resident");
     }
     const std::size_t after = gpu.residents.size() + decision.jobs.size();
@@ -312,7 +338,7 @@ void ControlLoop::set_back(JobId job) {
   JobView& face = jobs_[job];
   ++face.preemptions;
   face.served = backend_.record(job).ran;
-  waiting_.push(job);
+  enqueue(job);
 }
 
 void ControlLoop::apply(const WakeAt& decision) {
@@ -320,8 +346,7 @@ void ControlLoop::apply(const WakeAt& decision) {
     broken("future timer", "asked to be woken at " + std::to_string(decision.at.count()) +
                                " ns, it is " + std::to_string(backend_.now().count()) + " ns");
   }
-  if (options_.reallocate > Duration::zero()) wakes_.insert(decision.at);
-  backend_.wake_at(decision.at);
+  if (wakes_.insert(decision.at).second) backend_.wake_at(decision.at);
 }
 
 void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus) {
@@ -329,7 +354,7 @@ void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus) {
 }
 
 void ControlLoop::broken(const char* rule, const std::string& found) const {
-  throw PolicyError(policy_name_, rule, found);
+  throw PolicyError(label_, rule, found);
 }
 
 }  // namespace corun

@@ -68,7 +68,8 @@ struct JobSource {
 
 class ControlLoop {
  public:
-  ControlLoop(ClusterBackend& backend, Policy& policy, std::string policy_name, JobSource jobs,
+  /// Throws std::invalid_argument where jobs are to be profiled or probed and the backend does neither.
+  ControlLoop(ClusterBackend& backend, LabelledPolicy policy, JobSource jobs,
               ControlOptions options);
 
   /// Runs to the end and returns the number of scheduling passes. Throws PolicyError. `log`, when
@@ -80,6 +81,7 @@ class ControlLoop {
   void departed(JobId job, LogKind how);
   void show_what_ended();
   void offer(JobId job);
+  void enqueue(JobId job);
   void start_profiling();
   void start_probes();
   bool may_reallocate();
@@ -93,8 +95,12 @@ class ControlLoop {
 
   ClusterBackend& backend_;
   Policy& policy_;
-  std::string policy_name_;
+  std::string label_;
+  PolicyTraits traits_;
   ControlOptions options_;
+  bool profiles_;          ///< jobs are profiled before they are offered
+  ProbePlanner* prober_;   ///< nullptr: no job is probed
+  TrialRuns* trial_runs_;  ///< nullptr only where no job is profiled or probed
   JobSource source_;
   JobSlots<JobView> jobs_;  ///< in the system
   WaitingQueue waiting_;
@@ -105,7 +111,7 @@ class ControlLoop {
   std::vector<MemberOutcome> members_;
   std::size_t departures_ = 0;
   std::size_t arrived_ = 0;
-  std::set<Time> wakes_;  ///< that the policy asked for, where reallocation is limited
+  std::set<Time> wakes_;  ///< that the policy asked for and that are still to come
   bool changed_ = false;  ///< since the last reallocation
   Time last_reallocation_{0};
   std::size_t passes_ = 0;

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,7 +22,8 @@ struct StartGroup {
   std::vector<GpuId> gpus;
 };
 
-/// Ask to be called again at this time, which must be later than now.
+/// Ask to be called again at this time, which must be later than now. Asking twice for the same time is
+/// asking once; ClusterView::next_wake() tells what has been asked for.
 struct WakeAt {
   Time at{0};
 };
@@ -40,53 +42,76 @@ struct PlanBound {
   double least = 0;  ///< no plan of pairs of the same jobs costs less
 };
 
+/// What a policy is, whatever happens in a run. It stands in the policy's catalogue entry, so that a
+/// configuration under which the policy cannot run is refused before the policy is made.
+struct PolicyTraits {
+  /// It places jobs beside running ones whatever `control.start` says (kube-default: per pod).
+  bool always_colocates = false;
+  /// It moves running jobs: it is asked also when no job waits, as long as one runs.
+  bool moves_running_jobs = false;
+  /// It places each job on one node: a gang that no node can hold is refused.
+  bool one_node = false;
+  bool needs_estimates = false;   ///< of run times: `estimates.duration` must not be none
+  bool heeds_gpu_models = false;  ///< it starts jobs only on the GPU models that they name
+};
+
+/// Chooses which jobs to run together for a short while, to learn what sharing costs them.
+class ProbePlanner {
+ public:
+  virtual ~ProbePlanner() = default;
+
+  /// Two jobs to probe, with at least one of `unprobed` (not empty, in order of arrival) and else of
+  /// `waiting`; nothing where no pair would teach anything. What is answered is done. Jobs of both lists
+  /// want one GPU each.
+  virtual std::optional<std::pair<JobId, JobId>> choose(std::span<const JobId> unprobed,
+                                                        std::span<const JobId> waiting) = 0;
+};
+
+/// One decision function, four events, and three optional services. All functions but decide() do
+/// nothing, or say that there is no such service, unless a policy overrides them.
 class Policy {
  public:
   virtual ~Policy() = default;
 
   /// Called in every scheduling pass, and again within it as long as the last call has started or preempted
-  /// somebody and somebody waits; a call that adds nothing, or WakeAt alone, ends the pass. The view is up
+  /// a job and a job waits; a call that adds nothing, or WakeAt alone, ends the pass. The view is up
   /// to date at each call. The control loop checks every decision (control_loop.hpp lists the rules).
   virtual void decide(const ClusterView& view, std::vector<Decision>& out) = 0;
 
-  /// A job has left its GPUs; `how` is what the event log says of it. Called before the pass of that
-  /// instant, in the order in which they left; where the policy itself preempted it, at once.
-  virtual void left(JobId job, LogKind how) {
+  // Events, each called before the pass of its instant.
+
+  /// The job has joined the end of the waiting queue: new, or back after it ran out of memory or was
+  /// preempted (JobView counts both), profiled or probed. In the order of the queue.
+  virtual void arrived(const JobView& job, Time now) {
+    (void)job;
+    (void)now;
+  }
+  /// A job has left its GPUs; `how` is what the event log says of it. In the order in which they left;
+  /// where the policy itself preempted it, at once.
+  virtual void departed(JobId job, LogKind how) {
     (void)job;
     (void)how;
   }
+  virtual void corun_ended(const EpisodeOutcome&) {}
+  virtual void probe_ended(const ProbeOutcome&) {}
 
-  /// A co-run has ended. Called before the pass of that instant.
-  virtual void observe(const EpisodeOutcome&) {}
+  // Services.
 
-  /// True: jobs are probed before the policy is offered them, where the configuration asks for it.
-  virtual bool needs_probes() const { return false; }
-
-  /// Two jobs to run together for a short while, with at least one of `unprobed` (not empty, in order
-  /// of arrival) and else of `waiting`; nothing where no pair would teach anything. What is answered is
-  /// done. Jobs of both lists want one GPU each.
-  virtual std::optional<std::pair<JobId, JobId>> choose_probe(std::span<const JobId> unprobed,
-                                                              std::span<const JobId> waiting) {
-    (void)unprobed;
-    (void)waiting;
-    return std::nullopt;
-  }
-
-  /// A probe has ended. Called before the pass of that instant.
-  virtual void observe_probe(const ProbeOutcome&) {}
-
+  /// What the policy believes co-runs cost; nullptr where it decides without. Jobs are profiled before a
+  /// policy sees them where its belief goes by profiles (Belief::needs_profile()).
+  virtual const Belief* belief() const { return nullptr; }
+  /// Plans probes; nullptr where the policy would learn nothing from them. The policy's own object.
+  virtual ProbePlanner* probe_planner() { return nullptr; }
   /// Of the plan behind the last decide(); nothing where it is the best by construction, or where the
   /// policy knows of no bound.
-  virtual std::optional<PlanBound> bound() const { return std::nullopt; }
+  virtual std::optional<PlanBound> plan_quality() const { return std::nullopt; }
+};
 
-  /// True: asked also when nobody waits, as long as somebody runs: it moves running jobs.
-  virtual bool rearranges() const { return false; }
-
-  /// True: jobs are profiled before the policy sees them, where the configuration says how.
-  virtual bool needs_profile() const { return false; }
-
-  /// True: places jobs beside running ones whatever `control.start` says (kube-default: per pod).
-  virtual bool joins_always() const { return false; }
+/// A policy as a control loop is given it. `label` names it in errors.
+struct LabelledPolicy {
+  Policy& policy;
+  std::string label;
+  PolicyTraits traits = {};
 };
 
 }  // namespace corun

@@ -1,10 +1,13 @@
 #include "sim/round_backend.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <stdexcept>
+#include <span>
+
+#include "sim/memory_limit.hpp"
 
 namespace corun {
 
@@ -13,9 +16,6 @@ namespace {
 /// The product of a rate and a round is rounded a few times: a whole number of steps must not become
 /// one less.
 constexpr double kRounding = 1 + 1e-15;
-
-/// What work takes at least, however little it is and however fast the GPU.
-constexpr Duration kShortestRun{1};
 
 std::uint32_t place_of(std::span<const GpuId> gpus) {
   return static_cast<std::uint32_t>(index(gpus.front()));
@@ -31,60 +31,45 @@ RoundBackend::RoundBackend(const ClusterSpec& spec, const Workload& workload, co
       options_(options),
       round_s_(static_cast<double>(options.round.count()) / 1e9),
       state_(spec),
+      arrivals_(workload),
+      jobs_(workload.jobs.size()),
       progress_(workload.jobs.size()),
-      groups_(static_cast<std::size_t>(spec.gpu_count())) {
-  record_.gpu_count = spec.gpu_count();
-  record_.jobs.resize(workload.jobs.size());
-  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
-    const JobSpec& job = workload.jobs[j];
-    record_.jobs[j].submit = later(job.submit, Duration::zero());
-    record_.jobs[j].work = job.work;
-    record_.jobs[j].gpus = job.gpus;
-    record_.unknown_memory_jobs += !job.profile.mem_used_mib.has_value();
-    const bool counted = job.steps > 0 && job.steps_per_s > 0;
-    progress_[j].left = std::max<std::int64_t>(counted ? job.steps : job.work.count(), 1);
-    progress_[j].alone = counted ? job.steps_per_s : 1e9;
-  }
-}
+      groups_(static_cast<std::size_t>(spec.gpu_count())),
+      recorder_(workload.jobs.size(), spec.gpu_count()) {}
 
 bool RoundBackend::advance(std::vector<Report>& out) {
-  hand_over();
-  const auto first = static_cast<std::ptrdiff_t>(out.size());
+  recorder_.hand_over();
+  const std::size_t first = out.size();
   const Time timer = timers_.empty() ? kNever : *timers_.begin();
   if (endings_.empty()) {
-    const Time next = next_arrival() < kNever ? next_arrival() : timer;
+    const Time next = arrivals_.over() ? timer : arrivals_.next();
     if (next == kNever) return false;
     now_ = std::max(now_, next);
   } else {
-    const Time reached = run_rounds(std::min(next_arrival(), timer));
+    const Time reached = run_rounds(std::min(arrivals_.next(), timer));
     if (reached < kNever) {
       now_ = reached;
     } else {
       end_groups(out);
     }
   }
-  for (; next_arrival() <= now_; ++next_arrival_) {
-    out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_]});
-  }
+  arrivals_.take(now_, out, [this](JobId job) { arrive(job); });
   while (!timers_.empty() && *timers_.begin() <= now_) {
     timers_.erase(timers_.begin());
     out.push_back({ReportKind::kTimer, kNoJob});
   }
-  std::stable_sort(out.begin() + first, out.end(),
-                   [](const Report& a, const Report& b) { return a.kind < b.kind; });
+  order_reports(std::span(out).subspan(first));
   return true;
 }
 
-/// What ended in the last advance() has been looked at by now.
-void RoundBackend::hand_over() {
-  std::ranges::move(episodes_, std::back_inserter(record_.episodes));
-  episodes_.clear();
-}
-
-Time RoundBackend::next_arrival() const {
-  return next_arrival_ < workload_.arrivals.size()
-             ? workload_.jobs[index(workload_.arrivals[next_arrival_])].submit
-             : kNever;
+void RoundBackend::arrive(JobId id) {
+  const JobSpec& job = workload_.jobs[index(id)];
+  jobs_[index(id)] = JobRecord::of(job);
+  if (!job.profile.mem_used_mib) recorder_.count_unknown_memory();
+  Progress& p = progress_[index(id)];
+  const bool counted = job.steps > 0 && job.steps_per_s > 0;
+  p.left = std::max<std::int64_t>(counted ? job.steps : job.work.count(), 1);
+  p.alone = counted ? job.steps_per_s : 1e9;
 }
 
 /// Of a round that is like those since the anchor.
@@ -148,9 +133,7 @@ void RoundBackend::end_groups(std::vector<Report>& out) {
 }
 
 void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
-  for (const GpuId g : gpus) {
-    if (!state_.gpu(g).residents.empty()) throw std::logic_error("a round takes whole groups only");
-  }
+  assert(std::ranges::all_of(gpus, [&](GpuId g) { return state_.gpu(g).residents.empty(); }));
   Group& group = groups_[place_of(gpus)];
   group = Group{};
   group.formed.assign(jobs.begin(), jobs.end());
@@ -159,17 +142,17 @@ void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuI
   group.gpus.assign(gpus.begin(), gpus.end());
   group.start = now_;
   group.since = round_;
-  const double speed = slowest(gpus);
+  const double speed = state_.slowest(gpus);
   const std::uint32_t number = next_group_++;
   for (const JobId job : jobs) {
     Progress& p = progress_[index(job)];
     p.group = gpus.front();
     p.at_start = p.left;
-    JobRecord& record = record_.jobs[index(job)];
+    p.doomed = exceeds_memory(job, gpus, state_, workload_, world_,
+                              [this](JobId j) { return progress_[index(j)].doomed; });
+    JobRecord& record = jobs_[index(job)];
     if (!record.first_start) record.first_start = now_;
-    record.last_start = now_;
-    record.gpu = gpus.front();
-    record.group = number;
+    record.begin_run(now_, gpus.front(), number);
     const auto work_ns = static_cast<double>(workload_.jobs[index(job)].work.count());
     record.whole_solo = later(Time::zero(), from_nanoseconds(work_ns / speed));
     if (work_ns > 0) record.whole_solo = std::max(record.whole_solo, kShortestRun);
@@ -178,17 +161,8 @@ void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuI
     record.solo += record.run_solo;
     for (const GpuId g : gpus) state_.add(g, job, false);
   }
-  mark_doomed(jobs, gpus);
   plan(group);
   anchor();
-}
-
-void RoundBackend::start_profiling(JobId, GpuId) {
-  throw std::logic_error("no profiling segments in rounds");
-}
-
-void RoundBackend::start_probe(std::array<JobId, 2>, GpuId, Duration) {
-  throw std::logic_error("no probes in rounds");
 }
 
 bool RoundBackend::preempt(JobId job) {
@@ -206,8 +180,8 @@ bool RoundBackend::preempt(JobId job) {
 }
 
 RunRecord RoundBackend::take_record() {
-  hand_over();
-  return std::move(record_);
+  for (const JobId job : workload_.arrivals) recorder_.add(job, jobs_[index(job)]);
+  return recorder_.take();
 }
 
 /// Rates and the end of a group whose company is new.
@@ -216,7 +190,7 @@ void RoundBackend::plan(Group& group) {
   if (group.jobs.size() > 1) {
     group.provenance = world_.speeds({group.jobs, group.formed}, options_.noise_seed, speeds_);
   }
-  const double gpu = slowest(group.gpus);
+  const double gpu = state_.slowest(group.gpus);
   group.ends = std::numeric_limits<Round>::max();
   group.length_s = 0;
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
@@ -255,21 +229,16 @@ void RoundBackend::settle(Group& group, Round round) {
 /// Off its GPUs at `end`: done, out of memory, or with work left.
 Report RoundBackend::leave(Group& group, JobId job, Time end) {
   Progress& p = progress_[index(job)];
-  JobRecord& record = record_.jobs[index(job)];
+  JobRecord& record = jobs_[index(job)];
   Report report{ReportKind::kFinished, job};
   if (p.doomed) {
     report.kind = ReportKind::kOutOfMemory;
-    record.finish = end;
-    record.end = JobEnd::kFailed;  // stands unless a later attempt finishes
-    ++record.ooms;
-    record.solo -= record.run_solo;
-    record.run_solo = Duration::zero();
+    record.run_out_of_memory(end);
   } else if (p.left > 0) {
     report.kind = ReportKind::kReleased;
     keep_progress(job, end);
   } else {
-    record.finish = end;
-    record.end = JobEnd::kFinished;
+    record.finish_run(end);
     group.episode.jobs.push_back(job);
   }
   const double stayed_s = to_seconds(end - group.start);
@@ -289,21 +258,18 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
 
 void RoundBackend::keep_progress(JobId job, Time end) {
   Progress& p = progress_[index(job)];
-  JobRecord& record = record_.jobs[index(job)];
-  const double speed = slowest(groups_[index(p.group)].gpus);
-  record.solo -= record.run_solo;
-  record.run_solo = from_seconds(static_cast<double>(p.at_start - p.left) / (p.alone * speed));
-  record.solo += record.run_solo;
-  p.kept_ns += static_cast<double>(record.run_solo.count()) * speed;
-  record.ran += end - record.last_start;
-  ++record.preemptions;
+  JobRecord& record = jobs_[index(job)];
+  const double speed = state_.slowest(groups_[index(p.group)].gpus);
+  const Duration kept = from_seconds(static_cast<double>(p.at_start - p.left) / (p.alone * speed));
+  p.kept_ns += static_cast<double>(kept.count()) * speed;
+  record.preempt_run(end, kept);
 }
 
 /// A group without jobs: what it leaves in the record.
 void RoundBackend::close(Group& group, Time end) {
   const Duration stayed = end - group.start;
   const auto gpus = static_cast<double>(group.gpus.size());
-  UsageRecord& usage = record_.usage;
+  UsageRecord& usage = recorder_.usage();
   for (std::size_t g = 0; g < group.gpus.size(); ++g) usage.busy += stayed;
   if (group.util_known) {
     usage.util_s += std::min(to_seconds(stayed), group.util_s) * gpus;
@@ -324,30 +290,8 @@ void RoundBackend::close(Group& group, Time end) {
   for (const GpuId g : group.gpus) {
     episode.gpu = g;
     episode.primary = g == speaker;
-    episodes_.push_back(episode);
+    recorder_.add(episode);
   }
-}
-
-/// In the order in which they are started, beside those that fit.
-void RoundBackend::mark_doomed(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
-  double least_mib = std::numeric_limits<double>::infinity();
-  for (const GpuId g : gpus) least_mib = std::min(least_mib, state_.gpu_type(g).memory_mib);
-  double used_mib = 0;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto& demand = workload_.jobs[index(jobs[i])].profile.mem_used_mib;
-    bool& doomed = progress_[index(jobs[i])].doomed;
-    doomed = demand && used_mib + *demand > least_mib;
-    for (std::size_t k = 0; k < i && !doomed; ++k) {
-      doomed = !progress_[index(jobs[k])].doomed && !world_.fits_together(jobs[i], jobs[k]);
-    }
-    if (!doomed) used_mib += demand.value_or(0);
-  }
-}
-
-double RoundBackend::slowest(std::span<const GpuId> gpus) const {
-  double speed = std::numeric_limits<double>::infinity();
-  for (const GpuId g : gpus) speed = std::min(speed, state_.gpu_type(g).speed);
-  return speed;
 }
 
 void RoundBackend::anchor() {

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/arrivals.hpp"
 #include "sim/cluster_backend.hpp"
 #include "sim/job.hpp"
+#include "sim/run_recorder.hpp"
 #include "sim/world.hpp"
 
 /// The cluster in virtual time, scheduled in rounds, as Gavel does it (Narayanan et al., OSDI 2020,
@@ -49,16 +51,14 @@ class RoundBackend final : public ClusterBackend {
   Time now() const override { return now_; }
   const ClusterState& state() const override { return state_; }
   bool advance(std::vector<Report>& out) override;
-  /// Only on empty GPUs (std::logic_error), so not for policies that join running jobs.
+  /// Only on empty GPUs, so neither with StartMode::kJoin nor for PolicyTraits::always_colocates.
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
-  /// Not in rounds (std::logic_error).
-  void start_profiling(JobId job, GpuId gpu) override;
-  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
   bool preempt(JobId job) override;
   void wake_at(Time at) override { timers_.insert(at); }
-  std::span<const EpisodeRecord> finished_episodes() const override { return episodes_; }
-  std::span<const ProbeRecord> finished_probes() const override { return record_.probes; }
-  const JobRecord& record(JobId job) const override { return record_.jobs[index(job)]; }
+  std::span<const EpisodeRecord> finished_episodes() const override {
+    return recorder_.finished_episodes();
+  }
+  const JobRecord& record(JobId job) const override { return jobs_[index(job)]; }
 
   /// The record of the whole run; call once, after advance() has returned false.
   RunRecord take_record();
@@ -93,8 +93,7 @@ class RoundBackend final : public ClusterBackend {
     double mem_s = 0;
   };
 
-  void hand_over();
-  Time next_arrival() const;
+  void arrive(JobId id);
   Time end_of(Round round) const;
   Time run_rounds(Time due);
   void end_groups(std::vector<Report>& out);
@@ -104,8 +103,6 @@ class RoundBackend final : public ClusterBackend {
   Report leave(Group& group, JobId job, Time end);
   void keep_progress(JobId job, Time end);
   void close(Group& group, Time end);
-  void mark_doomed(std::span<const JobId> jobs, std::span<const GpuId> gpus);
-  double slowest(std::span<const GpuId> gpus) const;
   void anchor();
 
   const ClusterSpec& spec_;
@@ -118,16 +115,16 @@ class RoundBackend final : public ClusterBackend {
   Time anchor_time_{0};
   Round anchor_round_ = 0;  ///< from here to the next change all rounds are alike
   ClusterState state_;
-  std::size_t next_arrival_ = 0;
+  Arrivals arrivals_;
   std::set<Time> timers_;
+  std::vector<JobRecord> jobs_;                        ///< by job
   std::vector<Progress> progress_;                     ///< by job
   std::vector<Group> groups_;                          ///< by GPU
   std::set<std::pair<Round, std::uint32_t>> endings_;  ///< of running groups, with their place
   std::set<std::pair<double, std::uint32_t>> lengths_;
   std::vector<double> speeds_;
   std::uint32_t next_group_ = 0;
-  std::vector<EpisodeRecord> episodes_;  ///< that ended since advance() began
-  RunRecord record_;
+  RunRecorder recorder_;
 };
 
 }  // namespace corun

@@ -5,54 +5,12 @@
 #include <vector>
 
 #include "sim/ids.hpp"
+#include "sim/job_record.hpp"
 #include "sim/time.hpp"
 #include "sim/world.hpp"
 
 /// What happened in one run (one policy, one replication). Metrics are computed from this alone.
-///
-/// A job may be started several times, and each start begins a run of its own. J_c is the time on its
-/// GPUs summed over all runs whose work counts, J_a the solo time of that work, on the GPU types that did
-/// it (DESIGN section 3). Those runs are the one that finished it and all that were preempted, each with
-/// its whole time: what preemption loses is work that is done twice and counted once. Neither time nor
-/// work of a run count that ended out of memory, of a probe in which the job did not finish, and of a
-/// profiling segment, even where its progress is kept.
 namespace corun {
-
-/// kFailed: out of memory once too often; on a live cluster also what failed by itself.
-enum class JobEnd : std::uint8_t { kFinished, kFailed };
-
-/// JRS eq. 1: (J_c - J_a) / J_a, a fraction; 0 for a job whose work was done while profiling.
-inline double individual_slowdown(Duration corun, Duration solo) {
-  if (solo.count() == 0) return 0.0;
-  return static_cast<double>((corun - solo).count()) / static_cast<double>(solo.count());
-}
-
-struct JobRecord {
-  Time submit{0};
-  std::optional<Time> first_start;  ///< for work: not to be profiled, nor in a probe cut short
-  Time last_start{0};
-  Time finish{0};
-  Duration work{0};  ///< solo time of all its work on the reference GPU type, as asked
-  /// J_a: of the runs that count; what a run that goes on has to do is in it already. At least 1 ns, but 0
-  /// for no work. Of a failed job: what its preempted runs kept.
-  Duration solo{0};
-  Duration run_solo{0};  ///< the last run's part of it; less than `solo` only after a preemption
-  /// Solo time of all its work on the GPU type of its last run: more than `solo` where a probe or profiling
-  /// was kept.
-  Duration whole_solo{0};
-  int gpus = 1;
-  GpuId gpu{};              ///< the first GPU of the last run
-  std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together
-  int ooms = 0;
-  int preemptions = 0;
-  Duration ran{0};        ///< time on its GPUs in runs that were preempted, whatever they kept
-  Duration profiling{0};  ///< time spent in profiling segments and in probes it did not finish in
-  JobEnd end = JobEnd::kFinished;
-
-  /// J_c, once it has finished: of a failed job there is none.
-  Duration corun() const { return ran + (finish - last_start); }
-  double isd() const { return individual_slowdown(corun(), solo); }
-};
 
 /// A maximal interval during which one GPU had a resident; `jobs` in order of start.
 struct EpisodeRecord {

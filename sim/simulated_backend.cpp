@@ -4,21 +4,11 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <span>
+
+#include "sim/memory_limit.hpp"
 
 namespace corun {
-
-namespace {
-
-/// What work takes at least, however little it is and however fast the GPU.
-constexpr Duration kShortestRun{1};
-
-/// What the run that has just ended was to do is done by another.
-void forget_run(JobRecord& record) {
-  record.solo -= record.run_solo;
-  record.run_solo = Duration::zero();
-}
-
-}  // namespace
 
 SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& workload,
                                    const World& world, SimulationOptions options)
@@ -27,25 +17,19 @@ SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& work
       world_(world),
       options_(options),
       state_(spec),
+      arrivals_(workload),
       jobs_(workload.jobs.size()),
-      devices_(static_cast<std::size_t>(spec.gpu_count())) {
+      devices_(static_cast<std::size_t>(spec.gpu_count())),
+      recorder_(workload.jobs.size(), spec.gpu_count(), options_.sink) {
   assert(workload.arrivals.size() == workload.jobs.size());
-  record_.gpu_count = spec.gpu_count();
-  if (options_.sink == nullptr) record_.jobs.resize(workload.jobs.size());
 }
 
 bool SimulatedBackend::advance(std::vector<Report>& out) {
   hand_over();
-  const bool arrivals_left = next_arrival_ < workload_.arrivals.size();
-  if (queue_.empty() && !arrivals_left) return false;
-  const auto arrival_time = [&] {
-    return next_arrival_ < workload_.arrivals.size()
-               ? workload_.jobs[index(workload_.arrivals[next_arrival_])].submit
-               : kNever;
-  };
-  now_ = queue_.empty() ? arrival_time() : std::min(queue_.top().at, arrival_time());
+  if (queue_.empty() && arrivals_.over()) return false;
+  now_ = queue_.empty() ? arrivals_.next() : std::min(queue_.top().at, arrivals_.next());
 
-  const auto first = static_cast<std::ptrdiff_t>(out.size());
+  const std::size_t first = out.size();
   while (!queue_.empty() && queue_.top().at == now_) {
     const Event event = queue_.pop();
     switch (event.kind) {
@@ -64,52 +48,30 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
         break;
     }
   }
-  for (; next_arrival_ < workload_.arrivals.size() && arrival_time() == now_; ++next_arrival_) {
-    arrive(workload_.arrivals[next_arrival_]);
-    out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_]});
-  }
+  arrivals_.take(now_, out, [this](JobId job) { arrive(job); });
   // A failure can bring a completion forward to this very instant; it is still reported first.
-  if (out.end() - out.begin() > first + 1) {
-    std::stable_sort(out.begin() + first, out.end(),
-                     [](const Report& a, const Report& b) { return a.kind < b.kind; });
-  }
+  if (out.size() > first + 1) order_reports(std::span(out).subspan(first));
   return true;
 }
 
 void SimulatedBackend::arrive(JobId id) {
   const JobSpec& job = workload_.jobs[index(id)];
   Active active;
-  active.record.submit = later(job.submit, Duration::zero());
-  active.record.work = job.work;
-  active.record.gpus = job.gpus;
+  active.record = JobRecord::of(job);
   active.work_left = job.work;
   jobs_.add(id, std::move(active));
-  record_.unknown_memory_jobs += !job.profile.mem_used_mib.has_value();
+  if (!job.profile.mem_used_mib) recorder_.count_unknown_memory();
 }
 
 /// What ended in the last advance() has been looked at by now.
 void SimulatedBackend::hand_over() {
   for (const JobId job : over_) keep(job);
   over_.clear();
-  for (EpisodeRecord& episode : episodes_) {
-    if (options_.sink != nullptr) {
-      options_.sink->episode(episode);
-      spare_lists_.push_back(std::move(episode.jobs));
-    } else {
-      record_.episodes.push_back(std::move(episode));
-    }
-  }
-  episodes_.clear();
-  record_.probes.insert(record_.probes.end(), probes_.begin(), probes_.end());
-  probes_.clear();
+  recorder_.hand_over();
 }
 
 void SimulatedBackend::keep(JobId job) {
-  if (options_.sink != nullptr) {
-    options_.sink->job(job, jobs_[job].record);
-  } else {
-    record_.jobs[index(job)] = jobs_[job].record;
-  }
+  recorder_.add(job, jobs_[job].record);
   jobs_.erase(job);
 }
 
@@ -149,8 +111,7 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
 
 void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
   for (const GpuId g : gpus) account(g);
-  double slowest_gpu = std::numeric_limits<double>::infinity();
-  for (const GpuId g : gpus) slowest_gpu = std::min(slowest_gpu, state_.gpu_type(g).speed);
+  const double slowest_gpu = state_.slowest(gpus);
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
     Active& active = jobs_[job];
@@ -168,14 +129,13 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     running.remaining_ns = work_ns + running.overhead_ns;
     running.since = last_tick();
     running.order = next_order_++;
-    running.doomed = exceeds_memory(job, gpus);
+    running.doomed = exceeds_memory(job, gpus, state_, workload_, world_,
+                                    [this](JobId j) { return jobs_[j].running.doomed; });
     if (running.doomed) {
       running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
                                       static_cast<std::uint32_t>(index(job)));
     }
-    record.last_start = now_;
-    record.gpu = gpus.front();
-    record.group = group;
+    record.begin_run(now_, gpus.front(), group);
     record.run_solo = later(Time::zero(), from_nanoseconds(work_ns / slowest_gpu));
     const auto all_ns = static_cast<double>(workload_.jobs[index(job)].work.count());
     record.whole_solo = later(Time::zero(), from_nanoseconds(all_ns / slowest_gpu));
@@ -220,8 +180,6 @@ bool SimulatedBackend::preempt(JobId job) {
   JobRecord& record = jobs_[job].record;
   queue_.cancel(running.event);
   running.event = EventQueue::kNone;
-  double speed = std::numeric_limits<double>::infinity();
-  for (const GpuId g : running.gpus) speed = std::min(speed, state_.gpu_type(g).speed);
   Duration kept{0};
   if (!running.doomed) {
     const double left = running.remaining_ns -
@@ -231,11 +189,8 @@ bool SimulatedBackend::preempt(JobId job) {
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
     jobs_[job].work_left -= kept;
   }
-  record.solo -= record.run_solo;
-  record.run_solo = from_nanoseconds(static_cast<double>(kept.count()) / speed);
-  record.solo += record.run_solo;
-  record.ran += now_ - record.last_start;
-  ++record.preemptions;
+  record.preempt_run(
+      now_, from_nanoseconds(static_cast<double>(kept.count()) / state_.slowest(running.gpus)));
   for (const GpuId g : running.gpus) {
     EpisodeRecord& episode = devices_[index(g)].episode;
     std::erase(episode.jobs, job);
@@ -253,7 +208,7 @@ RunRecord SimulatedBackend::take_record() {
   for (const JobId job : workload_.arrivals) {
     if (jobs_.contains(job)) keep(job);  // out of memory once too often
   }
-  return std::move(record_);
+  return recorder_.take();
 }
 
 Report SimulatedBackend::complete(JobId job) {
@@ -267,8 +222,7 @@ Report SimulatedBackend::complete(JobId job) {
     devices_[index(gpu)].speeds.clear();
     return {ReportKind::kProfiled, job};
   }
-  record.finish = now_;
-  record.end = JobEnd::kFinished;
+  record.finish_run(now_);
   jobs_[job].finished = true;
   leave_probe(job);
   ticking_ = jobs_[job].running.order;
@@ -278,12 +232,8 @@ Report SimulatedBackend::complete(JobId job) {
 }
 
 Report SimulatedBackend::run_out_of_memory(JobId job) {
-  JobRecord& record = jobs_[job].record;
   jobs_[job].running.event = EventQueue::kNone;
-  record.finish = now_;
-  record.end = JobEnd::kFailed;  // stands unless a later attempt finishes
-  ++record.ooms;
-  forget_run(record);
+  jobs_[job].record.run_out_of_memory(now_);
   leave_probe(job);
   for (const GpuId g : jobs_[job].running.gpus) {
     std::erase(devices_[index(g)].episode.jobs, job);
@@ -305,7 +255,7 @@ Report SimulatedBackend::end_probe(JobId job) {
   }
   JobRecord& record = jobs_[job].record;
   record.profiling += now_ - record.last_start;
-  forget_run(record);
+  record.count_in_run(Duration::zero());
   std::erase(devices_[index(running.gpus.front())].episode.jobs, job);
   leave_episode(job);
   vacate(job);
@@ -333,7 +283,7 @@ void SimulatedBackend::finish_probe(GpuId gpu) {
   // Both have finished: that is an episode of two, from which a belief learns as from any other.
   const bool whole_co_run = device.episode.jobs.size() == 2;
   device.probe->measured &= now_ > device.probe->start && !whole_co_run;
-  probes_.push_back(*device.probe);
+  recorder_.add(*device.probe);
   device.probe.reset();
 }
 
@@ -343,10 +293,7 @@ void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu) {
   const std::vector<GpuId>& own = active.running.gpus;
   if (state_.gpu(gpu).residents.empty()) {
     std::vector<JobId> list = std::move(episode.jobs);
-    if (list.capacity() == 0 && !spare_lists_.empty()) {
-      list = std::move(spare_lists_.back());
-      spare_lists_.pop_back();
-    }
+    if (list.capacity() == 0) list = recorder_.empty_list();
     list.clear();
     episode = EpisodeRecord{};
     episode.gpu = gpu;
@@ -391,7 +338,7 @@ void SimulatedBackend::finish_episode(GpuId gpu) {
   }
   episode.primary = device.shared.front() == gpu;
   for (const JobId j : episode.jobs) leave_episode(j);
-  episodes_.push_back(std::move(episode));
+  recorder_.add(std::move(episode));
 }
 
 void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {
@@ -494,7 +441,7 @@ void SimulatedBackend::account(GpuId gpu) {
     util += profile.gpu_util_pct.value_or(0) / 100 * running.speed / type.speed;
     if (!running.doomed) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
   }
-  UsageRecord& usage = record_.usage;
+  UsageRecord& usage = recorder_.usage();
   usage.busy += elapsed;
   if (util_known) {
     usage.util_s += std::min(1.0, util) * seconds;
@@ -505,25 +452,6 @@ void SimulatedBackend::account(GpuId gpu) {
     usage.mem_known_s += seconds;
   }
   if (residents.size() > 1) usage.corun_s[static_cast<std::size_t>(device.provenance)] += seconds;
-}
-
-bool SimulatedBackend::exceeds_memory(JobId job, std::span<const GpuId> gpus) const {
-  for (const GpuId g : gpus) {
-    for (const JobId j : state_.gpu(g).residents) {
-      if (!jobs_[j].running.doomed && !world_.fits_together(job, j)) return true;
-    }
-  }
-  const auto& demand = workload_.jobs[index(job)].profile.mem_used_mib;
-  if (!demand) return false;
-  return std::any_of(gpus.begin(), gpus.end(), [&](GpuId g) {
-    double used = *demand;
-    for (const JobId j : state_.gpu(g).residents) {
-      if (!jobs_[j].running.doomed) {
-        used += workload_.jobs[index(j)].profile.mem_used_mib.value_or(0);
-      }
-    }
-    return used > state_.gpu_type(g).memory_mib;
-  });
 }
 
 }  // namespace corun

@@ -4,10 +4,12 @@
 #include <optional>
 #include <vector>
 
+#include "sim/arrivals.hpp"
 #include "sim/cluster_backend.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/job.hpp"
 #include "sim/job_slots.hpp"
+#include "sim/run_recorder.hpp"
 #include "sim/tick_rule.hpp"
 #include "sim/world.hpp"
 
@@ -45,7 +47,7 @@ struct SimulationOptions {
   RunSink* sink = nullptr;  ///< takes jobs and episodes as they are over, in place of the RunRecord
 };
 
-class SimulatedBackend final : public ClusterBackend {
+class SimulatedBackend final : public ClusterBackend, private TrialRuns {
  public:
   /// The arguments must outlive the backend. Every job's gang must fit the cluster.
   SimulatedBackend(const ClusterSpec& spec, const Workload& workload, const World& world,
@@ -55,13 +57,13 @@ class SimulatedBackend final : public ClusterBackend {
   const ClusterState& state() const override { return state_; }
   bool advance(std::vector<Report>& out) override;
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
-  void start_profiling(JobId job, GpuId gpu) override;
-  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
   bool preempt(JobId job) override;
   void wake_at(Time at) override;
-  std::span<const EpisodeRecord> finished_episodes() const override { return episodes_; }
-  std::span<const ProbeRecord> finished_probes() const override { return probes_; }
+  std::span<const EpisodeRecord> finished_episodes() const override {
+    return recorder_.finished_episodes();
+  }
   const JobRecord& record(JobId job) const override { return jobs_[job].record; }
+  TrialRuns* trial_runs() override { return this; }
 
   /// The record of the whole run, without jobs and episodes where a sink has had them; call once, after
   /// advance() has returned false.
@@ -101,6 +103,12 @@ class SimulatedBackend final : public ClusterBackend {
     bool finished = false;
   };
 
+  void start_profiling(JobId job, GpuId gpu) override;
+  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
+  std::span<const ProbeRecord> finished_probes() const override {
+    return recorder_.finished_probes();
+  }
+
   void arrive(JobId job);
   void hand_over();
   void keep(JobId job);
@@ -120,7 +128,6 @@ class SimulatedBackend final : public ClusterBackend {
   Time last_tick() const;
   double speed_on(JobId job, GpuId gpu) const;
   void account(GpuId gpu);
-  bool exceeds_memory(JobId job, std::span<const GpuId> gpus) const;
 
   const ClusterSpec& spec_;
   const Workload& workload_;
@@ -129,19 +136,16 @@ class SimulatedBackend final : public ClusterBackend {
   Time now_{0};
   ClusterState state_;
   EventQueue queue_;
-  std::size_t next_arrival_ = 0;
+  Arrivals arrivals_;
   JobSlots<Active> jobs_;
   std::vector<Device> devices_;
   std::vector<JobId> over_;  ///< that went, and whose episodes ended, since advance() began
-  std::vector<EpisodeRecord> episodes_;          ///< that ended since then
-  std::vector<std::vector<JobId>> spare_lists_;  ///< of episodes handed over: memory to use again
-  std::vector<GpuId> left_;                      ///< the GPUs that the last job left
-  std::vector<ProbeRecord> probes_;
+  std::vector<GpuId> left_;  ///< the GPUs that the last job left
   std::uint32_t next_group_ = 0;
   std::uint64_t next_order_ = 1;
   /// TickRule::kProgress: jobs of a lower order have had this instant's tick; 0: all have.
   std::uint64_t ticking_ = 0;
-  RunRecord record_;
+  RunRecorder recorder_;
 };
 
 }  // namespace corun

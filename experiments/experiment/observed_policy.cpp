@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "models/knowledge/cluster_mean_belief.hpp"
-#include "policies/recommender.hpp"
 #include "sim/error.hpp"
 
 namespace corun {
@@ -23,7 +22,7 @@ void ObservedPolicy::decide(const ClusterView& view, std::vector<Decision>& out)
     throw;
   }
   if (out.empty()) return;
-  if (const auto bound = inner_.bound()) run_.losses.add(bound->cost, bound->least);
+  if (const auto bound = inner_.plan_quality()) run_.losses.add(bound->cost, bound->least);
 }
 
 void ObservedPolicy::decide_timed(const ClusterView& view, std::vector<Decision>& out) {
@@ -43,22 +42,21 @@ void ObservedPolicy::end_of_pass() {
   pass_s_ = 0;
 }
 
-void ObservedPolicy::observe(const EpisodeOutcome& outcome) {
-  inner_.observe(outcome);
+void ObservedPolicy::corun_ended(const EpisodeOutcome& outcome) {
+  inner_.corun_ended(outcome);
   show_learned(outcome.end);
 }
 
-void ObservedPolicy::observe_probe(const ProbeOutcome& outcome) {
-  inner_.observe_probe(outcome);
+void ObservedPolicy::probe_ended(const ProbeOutcome& outcome) {
+  inner_.probe_ended(outcome);
   show_learned(outcome.end);
 }
 
 void ObservedPolicy::show_learned(Time at) {
   if (!observation_.on_learned) return;
-  const auto* recommender = dynamic_cast<const Recommender*>(&inner_);
-  if (recommender == nullptr) return;
-  const auto* belief = dynamic_cast<const ClusterMeanBelief*>(&recommender->belief());
-  if (belief != nullptr) observation_.on_learned(at, belief->knowledge_base());
+  const Belief* belief = inner_.belief();
+  const KnowledgeBase* kb = belief == nullptr ? nullptr : knowledge_base_of(*belief);
+  if (kb != nullptr) observation_.on_learned(at, *kb);
 }
 
 }  // namespace corun

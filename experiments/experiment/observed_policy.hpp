@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include "experiments/experiment/replication.hpp"
@@ -20,18 +18,13 @@ class ObservedPolicy final : public Policy {
       : inner_(inner), run_(run), observation_(observation) {}
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
-  void left(JobId job, LogKind how) override { inner_.left(job, how); }
-  void observe(const EpisodeOutcome& outcome) override;
-  std::optional<std::pair<JobId, JobId>> choose_probe(std::span<const JobId> unprobed,
-                                                      std::span<const JobId> waiting) override {
-    return inner_.choose_probe(unprobed, waiting);
-  }
-  void observe_probe(const ProbeOutcome& outcome) override;
-  bool needs_probes() const override { return inner_.needs_probes(); }
-  bool needs_profile() const override { return inner_.needs_profile(); }
-  bool rearranges() const override { return inner_.rearranges(); }
-  bool joins_always() const override { return inner_.joins_always(); }
-  std::optional<PlanBound> bound() const override { return inner_.bound(); }
+  void arrived(const JobView& job, Time now) override { inner_.arrived(job, now); }
+  void departed(JobId job, LogKind how) override { inner_.departed(job, how); }
+  void corun_ended(const EpisodeOutcome& outcome) override;
+  void probe_ended(const ProbeOutcome& outcome) override;
+  const Belief* belief() const override { return inner_.belief(); }
+  ProbePlanner* probe_planner() override { return inner_.probe_planner(); }
+  std::optional<PlanBound> plan_quality() const override { return inner_.plan_quality(); }
 
   /// Counts the last pass, which no later pass has ended. To be called once, after the run.
   void end_of_run() { end_of_pass(); }

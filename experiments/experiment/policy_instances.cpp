@@ -45,6 +45,20 @@ void check_clusters(const ClusterPairs& pairs, int clusters, const std::string& 
   }
 }
 
+/// No trait depends on a list of words: of these, names of jobs are not known yet.
+PolicyTraits traits_of(const PolicyEntry& entry, const PolicyConfig& config) {
+  Parameters parameters(entry.parameters);
+  for (const auto& [name, setting] : config.settings) {
+    std::visit(
+        [&, key = name](const auto& value) {
+          using T = std::decay_t<decltype(value)>;
+          if constexpr (!std::is_same_v<T, Words>) parameters.set(key, value);
+        },
+        setting);
+  }
+  return entry.traits_for(parameters);
+}
+
 }  // namespace
 
 std::vector<PolicyInstance> policy_instances(const Config& config) {
@@ -60,7 +74,8 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
     instance.config = p;
     instance.key = "policies[" + std::to_string(i) + "]";
     instance.place = config.place(instance.key);
-    if (instance.entry->needs_estimates && config.estimates.duration == DurationEstimates::kNone) {
+    instance.traits = traits_of(*instance.entry, p);
+    if (instance.traits.needs_estimates && config.estimates.duration == DurationEstimates::kNone) {
       throw InputError(instance.place,
                        "policy '" + p.name +
                            "' goes by estimates of run time, found "

@@ -20,6 +20,7 @@ struct PolicyInstance {
   std::string key;             ///< "policies[2]", for the places of its parameters
   std::string place;           ///< of that key in the configuration, for errors
   bool granted_truth = false;  ///< the oracle, or belief: {model: truth}
+  PolicyTraits traits;         ///< under its parameters
 };
 
 /// In the order of the configuration. Equal labels are numbered "fcfs#1", "fcfs#2". InputError at a

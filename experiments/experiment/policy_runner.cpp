@@ -138,8 +138,8 @@ PolicyRun PolicyRunner::run_parts(const SharedRun& shared, const PolicyInstance&
   return run;
 }
 
-void PolicyRunner::refuse_joining(const PolicyInstance& policy, const Policy& made) const {
-  if (!runs_in_rounds(config_) || !made.joins_always()) return;
+void PolicyRunner::refuse_colocating(const PolicyInstance& policy) const {
+  if (!runs_in_rounds(config_) || !policy.traits.always_colocates) return;
   throw InputError(policy.place, "policy '" + policy.label +
                                      "' places jobs beside running ones, and control.mode: rounds "
                                      "starts whole groups on empty GPUs; leave it out");
@@ -148,10 +148,10 @@ void PolicyRunner::refuse_joining(const PolicyInstance& policy, const Policy& ma
 PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun& shared,
                                     const PolicyInstance& policy, const RunObservation& observation,
                                     RunSink* sink) const {
+  refuse_colocating(policy);
   const Trace& trace = shared.trace;
   const std::unique_ptr<World> world = worlds_.world(trace);
   const std::unique_ptr<Policy> inner = make_policy(shared, policy, *world, observation.stop);
-  refuse_joining(policy, *inner);
   PolicyRun run;
   ObservedPolicy observed(*inner, run, observation);
 
@@ -160,7 +160,8 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
     for (const JobSpec& job : trace.workload.jobs) largest_gang = std::max(largest_gang, job.gpus);
     JobSource jobs(trace.names.size(), largest_gang,
                    [&](JobId job) { return job_view(config_.estimates, shared.seed, trace, job); });
-    ControlLoop loop(backend, observed, policy.label, std::move(jobs), control_options(config_));
+    ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs),
+                     control_options(config_));
     const std::size_t passes = loop.run(observation.log);
     observed.end_of_run();
     run.record = backend.take_record();
@@ -184,9 +185,10 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
 }
 
 void PolicyRunner::check(const SharedRun& shared, const PolicyInstance& policy) const {
+  refuse_colocating(policy);
   const auto check_part = [&](const SharedRun& part) {
     const std::unique_ptr<World> world = worlds_.world(part.trace);
-    refuse_joining(policy, *make_policy(part, policy, *world, nullptr));
+    make_policy(part, policy, *world, nullptr);
   };
   if (cluster_.virtual_clusters.empty()) {
     check_part(shared);

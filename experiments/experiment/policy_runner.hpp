@@ -51,7 +51,7 @@ class PolicyRunner {
                         const PolicyInstance& policy, const RunObservation& observation,
                         RunSink* sink) const;
   SubmitWindow measured_window(const Workload& workload) const;
-  void refuse_joining(const PolicyInstance& policy, const Policy& made) const;
+  void refuse_colocating(const PolicyInstance& policy) const;
 
   const Config& config_;
   const Cluster& cluster_;

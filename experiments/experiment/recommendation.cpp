@@ -43,9 +43,8 @@ std::string reason_of(const Recommendation& r, const PolicyConfig& policy) {
   return text;
 }
 
-Recommendation recommendation_of(Group group, const Trace& trace, const ClusterMeanBelief& belief,
-                                 const Experiment& experiment) {
-  const ClusterBelief& clusters = belief;
+Recommendation recommendation_of(Group group, const Trace& trace, const ClusterBelief& clusters,
+                                 const KnowledgeBase& kb, const Experiment& experiment) {
   Recommendation r;
   for (const JobId j : group.jobs) {
     const std::string& name = trace.names[index(j)];
@@ -60,7 +59,6 @@ Recommendation recommendation_of(Group group, const Trace& trace, const ClusterM
   }
   r.group = std::move(group);
   if (r.group.expected && r.group.expected->observed) {
-    const KnowledgeBase& kb = belief.knowledge_base();
     const int a = r.clusters[0];
     const int b = r.clusters[1];
     r.isd = {isd_interval(kb, a, b), isd_interval(kb, b, a)};
@@ -77,16 +75,16 @@ RecommendedQueue recommend(const Experiment& experiment) {
   const std::shared_ptr<const Trace> trace = experiment.make_trace(0);
   const std::unique_ptr<World> world = experiment.make_world(*trace);
   const auto policy = experiment.make_policy(*trace, 0, experiment.policies().front(), *world);
-  const auto& recommender = dynamic_cast<const Recommender&>(*policy);
-  const auto* clusters = dynamic_cast<const ClusterMeanBelief*>(&recommender.belief());
-  if (clusters == nullptr) {
+  auto& recommender = dynamic_cast<Recommender&>(*policy);
+  const Belief& belief = *recommender.belief();
+  const KnowledgeBase* kb = knowledge_base_of(belief);
+  if (kb == nullptr) {
     throw InputError(
         experiment.config().place("belief.initial"),
         "'" + printable(experiment.config().belief.initial) +
             "' is a table of co-runs, expected a knowledge base: `corun kb build` makes "
             "one of profiles and co-runs");
   }
-  const ClusterMeanBelief& belief = *clusters;
   const std::vector<JobView> views = experiment.views_of(*trace, 0);
   const ClusterState idle(experiment.cluster());
 
@@ -103,7 +101,8 @@ RecommendedQueue recommend(const Experiment& experiment) {
       if (group.jobs.size() == 1) {
         queue.alone.push_back(trace->names[index(group.jobs.front())]);
       } else {
-        queue.groups.push_back(recommendation_of(std::move(group), *trace, belief, experiment));
+        queue.groups.push_back(
+            recommendation_of(std::move(group), *trace, *belief.as_clusters(), *kb, experiment));
       }
     }
   }

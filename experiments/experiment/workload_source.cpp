@@ -63,7 +63,7 @@ std::string heedless_policies(const Config& config) {
   std::string names;
   for (const PolicyConfig& p : config.policies) {
     const PolicyEntry* entry = find_policy(p.name);
-    if (entry == nullptr || entry->heeds_gpu_models) continue;
+    if (entry == nullptr || entry->traits.heeds_gpu_models) continue;
     names += (names.empty() ? "" : ", ") + p.name;
   }
   return names;

@@ -71,7 +71,7 @@ NamedGroups recommend_queue(const KnowledgeBase& kb, const std::vector<Profile>&
   const ClusterView view(Time{0}, StartMode::kGroup, waiting, faces, idle, 0, 1);
   NamedGroups groups;
   for (const Group& group :
-       dynamic_cast<const Recommender&>(*made).plan(view, waiting, 0, waiting.size())) {
+       dynamic_cast<Recommender&>(*made).plan(view, waiting, 0, waiting.size())) {
     std::vector<std::string> names;
     for (const JobId id : group.jobs) names.emplace_back(jrs_queue()[index(id)].id);
     std::sort(names.begin(), names.end());

@@ -39,4 +39,9 @@ PairBelief ClusterMeanBelief::cluster_pair(int a, int b) const {
   return expected;
 }
 
+const KnowledgeBase* knowledge_base_of(const Belief& belief) {
+  const auto* by_clusters = dynamic_cast<const ClusterMeanBelief*>(&belief);
+  return by_clusters == nullptr ? nullptr : &by_clusters->knowledge_base();
+}
+
 }  // namespace corun

@@ -43,4 +43,7 @@ class ClusterMeanBelief final : public Belief, public ClusterBelief {
   std::vector<ClusterAssignment> assignments_;
 };
 
+/// The knowledge base of a belief that goes by one; nullptr for any other belief.
+const KnowledgeBase* knowledge_base_of(const Belief& belief);
+
 }  // namespace corun

@@ -176,6 +176,7 @@ TEST(PolicyContract, InputIsLeftUnmodifiedAndDecisionsAreTheSameTwice) {
         const auto policy = make_policy(entry, s.workload, world, 3);
         ASSERT_NE(policy, nullptr) << entry.name;
         answers.emplace_back();
+        for (const JobId j : waiting) policy->arrived(jobs[index(j)], seconds(1));
         policy->decide(ClusterView(seconds(1), mode, waiting, jobs, state, 0, 1), answers.back());
         EXPECT_EQ(snapshot(waiting, state, jobs), before) << entry.name;
       }
@@ -204,7 +205,7 @@ TEST(PolicyContract, DecisionsAreValid) {
         s.options.name = std::string(entry.name);
         const auto policy =
             make_policy(entry, s.workload, world, 1, Parameters(entry.parameters), once);
-        const RunResult r = run(s, world, *policy);
+        const RunResult r = run(s, world, *policy, entry.traits);
         for (const JobRecord& j : r.record.jobs) {
           EXPECT_EQ(j.end, JobEnd::kFinished) << entry.name;
           EXPECT_GE(j.finish, j.work) << entry.name;
@@ -238,7 +239,7 @@ TEST(PolicyContract, TheClustersLimitIsKept) {
         s.cluster.max_jobs_per_gpu = limit;
         s.options.control.start = mode;
         const auto policy = make_policy(entry, s.workload, world, 1);
-        EXPECT_NO_THROW(run(s, world, *policy)) << entry.name << ", limit " << limit;
+        EXPECT_NO_THROW(run(s, world, *policy, entry.traits)) << entry.name << ", limit " << limit;
       }
     }
   }
@@ -263,7 +264,7 @@ TEST(PolicyContract, GangsGetTheirGpus) {
     Scenario s = small();
     for (std::size_t i = 0; i < s.workload.jobs.size(); i += 3) s.workload.jobs[i].gpus = 2;
     const auto policy = make_policy(entry, s.workload, world, 1);
-    const RunResult r = run(s, world, *policy);
+    const RunResult r = run(s, world, *policy, entry.traits);
     for (const JobRecord& j : r.record.jobs) EXPECT_EQ(j.end, JobEnd::kFinished) << entry.name;
   }
 }

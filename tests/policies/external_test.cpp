@@ -32,6 +32,7 @@ RunResult simulate(const Words& command, const Workload& w, double timeout_s = 2
   const ShareWorld world(0.5);
   const auto policy = make_policy(entry, w, world, 1, parameters);
   RunOptions options;
+  options.traits = entry.traits_for(parameters);
   options.name = "mine";
   return run(cluster(2, 1), w, world, *policy, options);
 }

@@ -120,7 +120,7 @@ TEST(IncrementalMatching, ScoresAreReusedAndTheBudgetIsKept) {
   EXPECT_LE(queue.asked() - before, 1U);  // the pair that starts
   const std::vector<MemberOutcome> members = {{J(0), seconds(10), seconds(12), 0.2},
                                               {J(1), seconds(10), seconds(12), 0.2}};
-  queue.policy().observe({members, seconds(12), 0.4, true, seconds(12)});
+  queue.policy().corun_ended({members, seconds(12), 0.4, true, seconds(12)});
   before = queue.asked();
   queue.decide(first_jobs(n));
   EXPECT_GT(queue.asked() - before, 20U * 299 - 1);  // the belief has learnt
@@ -159,7 +159,7 @@ TEST(LongWindow, IsMatchedSparselyAndSaysWhatItMayLose) {
   Queue queue(n, 300, cost, parameters, "min-slowdown");
   const auto groups = queue.decide(first_jobs(n));
   EXPECT_EQ(groups.size(), n / 2);
-  const auto bound = queue.policy().bound();
+  const auto bound = queue.policy().plan_quality();
   ASSERT_TRUE(bound.has_value());
   EXPECT_NEAR(bound->cost, cost_of(groups, cost, n), 1e-6);
   const auto full = min_cost_matching(cost, n);
@@ -176,7 +176,7 @@ TEST(LongWindow, IsAskedFor) {
   Queue queue(n, 300, random_costs(n, 7), Parameters(find_policy("min-slowdown")->parameters),
               "min-slowdown");
   EXPECT_EQ(queue.decide(first_jobs(n)).size(), Recommender::kMatchedJobs / 2);
-  EXPECT_FALSE(queue.policy().bound().has_value());
+  EXPECT_FALSE(queue.policy().plan_quality().has_value());
 }
 
 TEST(LongWindow, UpToTheFullMatchingsLimitThePlanIsTheSame) {

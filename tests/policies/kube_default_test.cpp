@@ -89,6 +89,9 @@ class Scene {
   /// What the policy starts, applied to the scene.
   std::vector<StartGroup> pass(KubeDefault& policy) {
     std::vector<Decision> decisions;
+    for (; told_ < waiting_.size(); ++told_) {
+      policy.arrived(faces_[index(waiting_[told_])], Time{0});
+    }
     policy.decide(ClusterView(Time{0}, StartMode::kJoin, waiting_, faces_, state_, 0, 3),
                   decisions);
     std::vector<StartGroup> started;
@@ -97,12 +100,14 @@ class Scene {
       if (start == nullptr) continue;
       started.push_back(*start);
       std::erase(waiting_, start->jobs.front());
+      --told_;
       for (const GpuId g : start->gpus) state_.add(g, start->jobs.front(), false);
     }
     return started;
   }
   std::vector<StartGroup> pass(const KubeOptions& options, std::uint64_t seed = 1) {
     KubeDefault policy(options, seed);
+    told_ = 0;
     return pass(policy);
   }
 
@@ -111,6 +116,7 @@ class Scene {
   ClusterState state_;
   std::vector<JobView> faces_;
   std::vector<JobId> waiting_;
+  std::size_t told_ = 0;  ///< how many of them the policy knows of
 };
 
 JobView pod(int gpus = 1, std::int64_t cpu_milli = 0, std::int64_t memory_mib = 0,
@@ -167,7 +173,8 @@ Outcome simulate(const ClusterSpec& spec, Workload workload, Policy& policy,
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     faces.push_back(face_of(JobId{static_cast<std::uint32_t>(j)}, workload.jobs[j]));
   }
-  ControlLoop loop(backend, policy, "kube-default", std::move(faces), control);
+  ControlLoop loop(backend, {policy, "kube-default", find_policy("kube-default")->traits},
+                   std::move(faces), control);
   Outcome run;
   run.passes = loop.run(&run.log);
   run.record = backend.take_record();
@@ -586,7 +593,6 @@ TEST(KubeDefaultChoice, InfeasibleNodesDoNotCountTowardsTheShare) {
 class PlainKube final : public Policy {
  public:
   PlainKube(const KubeOptions& options, std::uint64_t seed) : options_(options), seed_(seed) {}
-  bool joins_always() const override { return true; }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     const Time now = view.now();
@@ -769,15 +775,15 @@ TEST(KubeDefault, NamesDoNotMatter) {
 }
 
 TEST(KubeDefault, CatalogueEntryMakesThePolicyFromItsParameters) {
-  const PolicyEntry entry = kube_default_entry();
+  const PolicyEntry& entry = *find_policy("kube-default");
   EXPECT_EQ(entry.name, "kube-default");
   EXPECT_EQ(entry.needs, PolicyNeeds::kNothing);
+  EXPECT_TRUE(entry.traits.always_colocates);
   const auto placed = [&](std::optional<std::int64_t> replicas) {
     PolicyContext context{Parameters(entry.parameters), nullptr, 1, false};
     if (replicas) context.parameters.set("replicas", *replicas);
     const auto policy = entry.make(std::move(context));
-    EXPECT_TRUE(policy->joins_always());
-    EXPECT_FALSE(policy->needs_profile());
+    EXPECT_EQ(policy->belief(), nullptr);
     Scene scene(cluster({node(1)}));
     for (int j = 0; j < 9; ++j) scene.waits(pod());
     return scene.pass(dynamic_cast<KubeDefault&>(*policy)).size();

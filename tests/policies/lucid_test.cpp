@@ -24,7 +24,9 @@ std::map<JobId, Start> starts(const ClusterSpec& spec, std::vector<JobSpec> jobs
   Parameters parameters(entry.parameters);
   for (const auto& [name, value] : values) parameters.set(name, value);
   const auto policy = make_policy(entry, w, world, 1, parameters);
-  const RunResult r = run(spec, w, world, *policy);
+  RunOptions options;
+  options.traits = entry.traits;
+  const RunResult r = run(spec, w, world, *policy, options);
   std::map<JobId, Start> found;
   for (const LogEntry& e : r.log) {
     if (e.kind == LogKind::kStart) found[e.job] = {e.at.count() / 1'000'000'000, e.gpus};
@@ -109,8 +111,7 @@ TEST(Lucid, GangsOverSeveralNodesAndFullGpusStayAlone) {
 /// The rules again as plain loops over everything, and nothing remembered but who sits with whom.
 class PlainLucid final : public Policy {
  public:
-  bool joins_always() const override { return true; }
-  void left(JobId job, LogKind) override { std::erase(order_, job); }
+  void departed(JobId job, LogKind) override { std::erase(order_, job); }
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     std::vector<JobId> queue = ids(view.waiting());
     const auto length = [&](JobId j) {
@@ -205,6 +206,7 @@ TEST(Lucid, DecidesAsThePlainRulesDo) {
     const ErraticWorld world(seed);
     PlainLucid plain;
     RunOptions options;
+    options.traits = find_policy("lucid")->traits;
     const RunResult expected = run(spec, w, world, plain, options);
     const auto policy = make_policy(*find_policy("lucid"), w, world, 1);
     const RunResult r = run(spec, w, world, *policy, options);

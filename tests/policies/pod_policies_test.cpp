@@ -16,6 +16,7 @@ RunResult simulate(std::string_view policy, const ClusterSpec& spec, const Workl
   const ShareWorld world(0);
   RunOptions options;
   options.name = policy;
+  options.traits = find_policy(policy)->traits;
   const auto p = make_policy(*find_policy(policy), w, world, 1);
   return run(spec, w, world, *p, options);
 }
@@ -138,7 +139,6 @@ TEST(Fgd, AShareGoesWhereItLeavesLessThatNobodyCanUse) {
 /// The paper's formulas over the view as it is, nothing remembered but the kinds.
 class PlainFgd final : public Policy {
  public:
-  bool joins_always() const override { return true; }
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     for (const JobId j : view.waiting()) {
       if (seen_.size() <= index(j)) seen_.resize(index(j) + 1);
@@ -274,9 +274,11 @@ TEST(Fgd, DecidesAsThePapersFormulasDo) {
     const ClusterSpec spec = cluster({pod_node(2, 8000), pod_node(4, 9000), pod_node(2, 6000)});
     const ShareWorld world(0.1);
     PlainFgd plain;
-    const RunResult expected = run(spec, w, world, plain);
+    RunOptions options;
+    options.traits = find_policy("fgd")->traits;
+    const RunResult expected = run(spec, w, world, plain, options);
     const auto policy = make_policy(*find_policy("fgd"), w, world, 1);
-    const RunResult r = run(spec, w, world, *policy);
+    const RunResult r = run(spec, w, world, *policy, options);
     ASSERT_EQ(places(r), places(expected)) << "seed " << seed;
     for (std::size_t j = 0; j < w.jobs.size(); ++j) {
       ASSERT_EQ(r.record.jobs[j].finish, expected.record.jobs[j].finish) << "seed " << seed;

@@ -1,4 +1,3 @@
-#include "policies/recommender.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include "policies/least_known_pairs.hpp"
+#include "policies/recommender.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// Risk aversion and Thompson sampling of the policies that hold a belief.
@@ -114,48 +115,46 @@ TEST(Risk, GoesByTheSpreadOfAPairOfClusters) {
 
 // ---- probes --------------------------------------------------------------------------------------
 
-std::unique_ptr<Recommender> prober(TableBelief::Costs costs) {
-  const ParameterSpec* none = nullptr;
-  PolicyContext context{Parameters(std::span(none, 0)),
-                        std::make_unique<TableBelief>(std::move(costs)), 1, false};
-  return std::make_unique<Recommender>(RecommenderOptions{}, std::move(context));
-}
-
 using Pair = std::optional<std::pair<JobId, JobId>>;
 
-TEST(ChooseProbe, TheLeastKnownPairFirstAndNoneTwice) {
+TEST(LeastKnownPairs, TheLeastKnownPairFirstAndNoneTwice) {
   TableBelief::Costs costs = cheap_but_risky();  // 0.3 on both sides of (0,1) and (2,3)
   costs[{J(1), J(2)}].sd_a = 0.4;
   costs[{J(1), J(3)}].sd_a = 2;
   costs[{J(1), J(3)}].co_runs = 100;  // varies, but on average it is well known: 0.2
-  const auto policy = prober(costs);
+  const TableBelief belief(costs);
+  LeastKnownPairs planner(belief, 256);
   const std::vector<JobId> all = {J(3), J(1), J(0), J(2)};
-  EXPECT_EQ(policy->choose_probe(all, {}), Pair({J(0), J(1)}));
-  EXPECT_EQ(policy->choose_probe(all, {}), Pair({J(2), J(3)}));
-  EXPECT_EQ(policy->choose_probe(all, {}), Pair({J(1), J(2)}));
-  EXPECT_EQ(policy->choose_probe(all, {}), Pair({J(1), J(3)}));
-  EXPECT_EQ(policy->choose_probe(all, {}), Pair({J(0), J(2)}));
-  EXPECT_EQ(policy->choose_probe(all, {}), Pair({J(0), J(3)}));
-  EXPECT_EQ(policy->choose_probe(all, {}), Pair());
+  EXPECT_EQ(planner.choose(all, {}), Pair({J(0), J(1)}));
+  EXPECT_EQ(planner.choose(all, {}), Pair({J(2), J(3)}));
+  EXPECT_EQ(planner.choose(all, {}), Pair({J(1), J(2)}));
+  EXPECT_EQ(planner.choose(all, {}), Pair({J(1), J(3)}));
+  EXPECT_EQ(planner.choose(all, {}), Pair({J(0), J(2)}));
+  EXPECT_EQ(planner.choose(all, {}), Pair({J(0), J(3)}));
+  EXPECT_EQ(planner.choose(all, {}), Pair());
 }
 
-TEST(ChooseProbe, WaitingPartnersOnlyWhereNoUnprobedOneIsLeft) {
-  const auto policy = prober(cheap_but_risky());
+TEST(LeastKnownPairs, WaitingPartnersOnlyWhereNoUnprobedOneIsLeft) {
+  const TableBelief belief(cheap_but_risky());
+  LeastKnownPairs planner(belief, 256);
   const std::vector<JobId> two = {J(2), J(0)};
   const std::vector<JobId> waiting = {J(3), J(1)};
-  EXPECT_EQ(policy->choose_probe(two, waiting), Pair({J(0), J(2)}));
-  EXPECT_EQ(policy->choose_probe(two, waiting), Pair({J(0), J(1)}));
-  EXPECT_EQ(policy->choose_probe(std::span(two).first(1), {}), Pair());
+  EXPECT_EQ(planner.choose(two, waiting), Pair({J(0), J(2)}));
+  EXPECT_EQ(planner.choose(two, waiting), Pair({J(0), J(1)}));
+  EXPECT_EQ(planner.choose(std::span(two).first(1), {}), Pair());
 }
 
-TEST(ChooseProbe, OnlyForBeliefsThatLearnFromProbes) {
-  EXPECT_FALSE(prober(cheap_but_risky())->needs_probes());
+TEST(Recommender, PlansProbesOnlyForBeliefsThatLearnFromThem) {
+  const ParameterSpec* none = nullptr;
+  Recommender policy({}, {Parameters(std::span(none, 0)),
+                          std::make_unique<TableBelief>(cheap_but_risky()), 1, false});
+  EXPECT_EQ(policy.probe_planner(), nullptr);
   const Workload w = workload({job(seconds(10))});
   const ShareWorld world(1);
   for (const PolicyEntry& entry : policy_catalog()) {
     const bool probes = entry.needs == PolicyNeeds::kBelief && entry.name != "fifo-packed" &&
                         entry.name != "incremental-matching";
-    EXPECT_EQ(make_policy(entry, w, world, 1)->needs_probes(), probes) << entry.name;
+    EXPECT_EQ(make_policy(entry, w, world, 1)->probe_planner() != nullptr, probes) << entry.name;
   }
 }
 

@@ -6,12 +6,15 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "sim/round_backend.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/passing_backend.hpp"
 
 namespace corun::test {
 namespace {
@@ -98,8 +101,9 @@ TEST(ControlLoop, RuleGroupStart) {
   ScriptedPolicy joining(decide);
   EXPECT_EQ(run(cluster(1, 1), w, ShareWorld(1), joining, join()).record.jobs[1].last_start, 5s);
   ScriptedPolicy pods(decide);
-  pods.joins = true;
-  EXPECT_EQ(run(cluster(1, 1), w, ShareWorld(1), pods).record.jobs[1].last_start, 5s);
+  RunOptions colocates;
+  colocates.traits.always_colocates = true;
+  EXPECT_EQ(run(cluster(1, 1), w, ShareWorld(1), pods, colocates).record.jobs[1].last_start, 5s);
 }
 
 TEST(ControlLoop, RuleOverCommit) {
@@ -269,6 +273,87 @@ TEST(ControlLoop, SegmentsStartAtRounds) {
   const RunResult r =
       run(cluster(1, 1), workload({job(100s).at(3s)}), ShareWorld(1), policy, options);
   EXPECT_EQ(r.record.jobs[0].last_start, 70s);
+}
+
+/// The view tells which wake-ups are still to come.
+TEST(ControlLoop, AskingTwiceForATimeIsAskingOnce) {
+  static std::vector<Time> asked;
+  asked.clear();
+  struct Listening final : Passing {
+    using Passing::Passing;
+    void wake_at(Time at) override {
+      asked.push_back(at);
+      inner_.wake_at(at);
+    }
+  };
+  RunOptions options;
+  options.wrap = [](ClusterBackend& b) { return std::make_unique<Listening>(b); };
+  std::vector<Time> called, next;
+  ScriptedPolicy policy([&](const ClusterView& view, std::vector<Decision>& out) {
+    called.push_back(view.now());
+    next.push_back(view.next_wake());
+    if (view.now() < 5s) {
+      for (int i = 0; i < 5; ++i) out.emplace_back(WakeAt{5s});
+      out.emplace_back(WakeAt{9s});
+    } else if (view.now() >= 9s) {
+      out.emplace_back(StartGroup{ids(view.waiting()), {G(0)}});
+    }
+  });
+  const Workload w = workload({job(10s), job(10s).at(2s)});
+  const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy, options);
+  EXPECT_EQ(asked, (std::vector<Time>{5s, 9s}));
+  EXPECT_EQ(called, (std::vector<Time>{0s, 2s, 5s, 9s}));
+  EXPECT_EQ(next, (std::vector<Time>{kNever, 5s, 9s, kNever}));
+  EXPECT_EQ(r.passes, 4U);
+}
+
+/// A job arrives at the queue when it comes, and again whenever it comes back; it departs from its GPUs.
+TEST(ControlLoop, PoliciesAreToldWhoComesAndGoes) {
+  struct Told final : Policy {
+    void decide(const ClusterView& view, std::vector<Decision>& out) override {
+      const auto& residents = view.gpu(G(0)).residents;
+      if (view.now() == 7s && residents == std::vector{J(0)}) {
+        out.emplace_back(Preempt{{J(0)}});
+      } else if (residents.empty()) {
+        out.emplace_back(StartGroup{{view.waiting().front()}, {G(0)}});
+      }
+      if (view.now() < 7s) out.emplace_back(WakeAt{7s});
+    }
+    void arrived(const JobView& job, Time now) override {
+      events.emplace_back(now, job.id, "arrived, preempted " + std::to_string(job.preemptions));
+    }
+    void departed(JobId job, LogKind how) override {
+      events.emplace_back(Time{-1}, job, how == LogKind::kFinish ? "finished" : "preempted");
+    }
+    std::vector<std::tuple<Time, JobId, std::string>> events;
+  };
+  Told policy;
+  run(cluster(1, 1), workload({job(10s), job(5s).at(2s)}), ShareWorld(1), policy);
+  const Time untold{-1};
+  using Event = std::tuple<Time, JobId, std::string>;
+  const std::vector<Event> expected = {
+      {0s, J(0), "arrived, preempted 0"}, {2s, J(1), "arrived, preempted 0"},
+      {untold, J(0), "preempted"},        {7s, J(0), "arrived, preempted 1"},
+      {untold, J(1), "finished"},         {untold, J(0), "finished"}};
+  EXPECT_EQ(policy.events, expected);
+}
+
+/// Profiling and probes are asked for on clusters that have them.
+TEST(ControlLoop, RefusesTrialRunsOnAClusterWithoutThem) {
+  const ClusterSpec spec = cluster(1, 1);
+  const Workload w = workload({job(10s)});
+  const ShareWorld world(1);
+  RoundBackend rounds(spec, w, world, {});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
+  ControlOptions options;
+  options.profiling = ProfilingMode::kMinute;
+  options.probes = 1;
+  EXPECT_NO_THROW(ControlLoop(rounds, {policy, "p"}, faces(w), options)) << "it needs neither";
+  policy.wants_profile = true;
+  EXPECT_THROW(ControlLoop(rounds, {policy, "p"}, faces(w), options), std::invalid_argument);
+  policy.wants_profile = false;
+  policy.probe_pairs = {{J(0), J(1)}};
+  EXPECT_THROW(ControlLoop(rounds, {policy, "p"}, faces(w), options), std::invalid_argument);
 }
 
 TEST(ControlLoop, WakeUpsComeWhenAskedFor) {

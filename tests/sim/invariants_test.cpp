@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/passing_backend.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// Each invariant is shown to fail on a deliberately broken engine. A broken engine stands between
@@ -23,32 +24,6 @@ namespace corun::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Passes everything through; each broken engine overrides one thing.
-class Passing : public ClusterBackend {
- public:
-  explicit Passing(ClusterBackend& inner) : inner_(inner) {}
-  Time now() const override { return inner_.now(); }
-  const ClusterState& state() const override { return inner_.state(); }
-  bool advance(std::vector<Report>& out) override { return inner_.advance(out); }
-  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override {
-    inner_.start_group(jobs, gpus);
-  }
-  void start_profiling(JobId j, GpuId g) override { inner_.start_profiling(j, g); }
-  void start_probe(std::array<JobId, 2> jobs, GpuId g, Duration length) override {
-    inner_.start_probe(jobs, g, length);
-  }
-  std::span<const ProbeRecord> finished_probes() const override { return inner_.finished_probes(); }
-  bool preempt(JobId j) override { return inner_.preempt(j); }
-  void wake_at(Time at) override { inner_.wake_at(at); }
-  std::span<const EpisodeRecord> finished_episodes() const override {
-    return inner_.finished_episodes();
-  }
-  const JobRecord& record(JobId j) const override { return inner_.record(j); }
-
- protected:
-  ClusterBackend& inner_;
-};
 
 class LosesACompletion final : public Passing {
  public:

@@ -148,15 +148,16 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
     const auto make = [&] {
       return make_policy(entry, s.workload, world, seed, parameters_for(entry, s), plan_once);
     };
+    const PolicyTraits traits = entry.traits_for(parameters_for(entry, s));
     const auto policy = make();
-    const RunResult r = run(s, world, *policy);
-    profiled |= policy->needs_profile();
-    probed |= policy->needs_probes();
-    const Violations v = check_all(facts(s, world, r, policy->joins_always()));
+    const RunResult r = run(s, world, *policy, traits);
+    profiled |= policy->belief() != nullptr && policy->belief()->needs_profile();
+    probed |= policy->probe_planner() != nullptr;
+    const Violations v = check_all(facts(s, world, r, traits.always_colocates));
     ASSERT_TRUE(v.empty()) << entry.name << ", seed " << seed << first_few(v);
     if (seed % 4 == 0) {  // the same again, to the last entry
       const auto again = make();
-      const RunResult second = run(s, world, *again);
+      const RunResult second = run(s, world, *again, traits);
       ASSERT_EQ(r.log, second.log) << entry.name << ", seed " << seed;
       ASSERT_EQ(r.passes, second.passes);
     }
@@ -192,6 +193,7 @@ std::vector<Decision> decide(const PolicyEntry& entry, const Scenario& s, const 
   const auto policy = make_policy(entry, s.workload, world, s.seed, parameters_for(entry, s));
   const std::vector<JobView> jobs = faces(s.workload);
   std::vector<Decision> out;
+  for (const JobId j : waiting) policy->arrived(jobs[index(j)], seconds(5));
   policy->decide(ClusterView(seconds(5), mode, waiting, jobs, state, 0, 1), out);
   return out;
 }
@@ -284,7 +286,7 @@ TEST(Blindness, WorkAndWorldDoNotReachADecision) {
   ScenarioLimits limits;
   limits.profiling = limits.rounding = false;
   for (const PolicyEntry& entry : built_in_policies()) {
-    if (entry.needs == PolicyNeeds::kTruth || entry.needs_estimates) continue;  // granted it
+    if (entry.needs == PolicyNeeds::kTruth || entry.traits.needs_estimates) continue;  // granted it
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       Scenario s = random_scenario(seed, limits);
       ClusterState state(s.cluster);

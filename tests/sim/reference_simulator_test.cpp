@@ -36,7 +36,7 @@ TEST(Reference, AgreesExactlyOnTheGrid) {
     for (const std::string_view name : kPolicies) {
       const PolicyEntry& entry = *find_policy(name);
       const auto policy = make_policy(entry, s.workload, world, seed);
-      const RunResult engine = run(s, world, *policy);
+      const RunResult engine = run(s, world, *policy, entry.traits);
       const auto again = make_policy(entry, s.workload, world, seed);
       const ReferenceResult reference =
           simulate_in_steps(s.cluster, s.workload, world, *again, StartMode::kGroup, 500ms);
@@ -84,7 +84,7 @@ TEST(Reference, AgreesWithinAFewStepsOnAnyTrace) {
         continue;
       }
       const auto policy = make_policy(entry, s.workload, world, seed);
-      const RunResult engine = run(s, world, *policy);
+      const RunResult engine = run(s, world, *policy, entry.traits);
       for (std::size_t j = 0; j < s.workload.jobs.size(); ++j) {
         const Duration off = reference.finish[j] - engine.record.jobs[j].finish;
         ASSERT_LE(std::abs(off.count()), (10 * kStep).count())

@@ -45,7 +45,7 @@ RunResult run_rounds(const ClusterSpec& spec, const Workload& w, const World& wo
   ControlOptions control;
   control.oom_retries = spec.oom.retries;
   control.reallocate = reallocate;
-  ControlLoop loop(backend, policy, "scripted", faces(w), control);
+  ControlLoop loop(backend, {policy, "scripted"}, faces(w), control);
   RunResult result;
   result.passes = loop.run(&result.log);
   result.record = backend.take_record();

@@ -166,8 +166,16 @@ class ErraticWorld final : public World {
   std::uint64_t seed_;
 };
 
+/// Goes by profiles, and knows nothing.
+class ProfileBelief final : public Belief {
+ public:
+  PairBelief pair(JobId, JobId) const override { return {}; }
+  void learn(const EpisodeOutcome&) override {}
+  bool needs_profile() const override { return true; }
+};
+
 /// Does what a function says and writes down what it is shown.
-class ScriptedPolicy final : public Policy {
+class ScriptedPolicy final : public Policy, private ProbePlanner {
  public:
   using Decide = std::function<void(const ClusterView&, std::vector<Decision>&)>;
   struct Seen {
@@ -182,15 +190,15 @@ class ScriptedPolicy final : public Policy {
     ++calls;
     decide_(view, out);
   }
-  void observe(const EpisodeOutcome& o) override {
+  void corun_ended(const EpisodeOutcome& o) override {
     seen.push_back({{o.members.begin(), o.members.end()}, o.length, o.ps, o.together});
   }
-  bool needs_profile() const override { return wants_profile; }
-  bool joins_always() const override { return joins; }
-  bool needs_probes() const override { return !probe_pairs.empty(); }
+  const Belief* belief() const override { return wants_profile ? &by_profiles_ : nullptr; }
+  ProbePlanner* probe_planner() override { return probe_pairs.empty() ? nullptr : this; }
+  void probe_ended(const ProbeOutcome& o) override { probed.push_back(o); }
   /// Takes the pairs of the list in their order, each as soon as both can be had.
-  std::optional<std::pair<JobId, JobId>> choose_probe(std::span<const JobId> unprobed,
-                                                      std::span<const JobId> waiting) override {
+  std::optional<std::pair<JobId, JobId>> choose(std::span<const JobId> unprobed,
+                                                std::span<const JobId> waiting) override {
     const auto there = [&](JobId j) {
       return std::find(unprobed.begin(), unprobed.end(), j) != unprobed.end() ||
              std::find(waiting.begin(), waiting.end(), j) != waiting.end();
@@ -201,10 +209,8 @@ class ScriptedPolicy final : public Policy {
     ++next_probe;
     return pair;
   }
-  void observe_probe(const ProbeOutcome& o) override { probed.push_back(o); }
 
   bool wants_profile = false;
-  bool joins = false;
   std::vector<std::pair<JobId, JobId>> probe_pairs;
   std::size_t next_probe = 0;
   int calls = 0;
@@ -213,6 +219,7 @@ class ScriptedPolicy final : public Policy {
 
  private:
   Decide decide_;
+  ProfileBelief by_profiles_;
 };
 
 /// Start these jobs on these GPUs as soon as all of them wait, not before `from`.
@@ -249,6 +256,7 @@ struct RunOptions {
   SimulationOptions simulation = {};
   ControlOptions control = {};
   std::string name = "scripted";
+  PolicyTraits traits = {};
   /// Stands between the loop and the simulated backend: how a broken engine is made.
   std::function<std::unique_ptr<ClusterBackend>(ClusterBackend&)> wrap = {};
 };
@@ -280,7 +288,8 @@ inline RunResult run(const ClusterSpec& spec, const Workload& w, const World& wo
   options.simulation.profile_epoch = options.control.profiling == ProfilingMode::kEpoch;
   SimulatedBackend backend(spec, w, world, options.simulation);
   const auto wrapped = options.wrap ? options.wrap(backend) : nullptr;
-  ControlLoop loop(wrapped ? *wrapped : backend, policy, options.name, faces(w), options.control);
+  ControlLoop loop(wrapped ? *wrapped : backend, {policy, options.name, options.traits}, faces(w),
+                   options.control);
   RunResult result;
   result.passes = loop.run(&result.log);
   result.record = backend.take_record();

@@ -126,7 +126,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
         const Duration length = now - *gpu.episode;
         // A gang leaves one episode on each of its GPUs: shown for the first.
         if (!members.empty() && g == own.front()) {
-          policy.observe(
+          policy.corun_ended(
               {members, length,
                static_cast<double>((sum - length).count()) / static_cast<double>(sum.count()),
                true});
@@ -147,6 +147,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
       } else {
         ++faces[index(j)].resubmissions;
         waiting.push_back(j);
+        policy.arrived(faces[index(j)], now);
       }
     }
     for (; arrived < n; ++arrived) {
@@ -156,6 +157,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
       happened = true;
       faces[index(j)] = face_of(j, asked);
       waiting.push_back(j);
+      policy.arrived(faces[index(j)], now);
     }
     if (happened) {
       result.smallest_gap = std::min(result.smallest_gap, now - last_happened);

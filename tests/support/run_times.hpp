@@ -37,14 +37,22 @@ class Timetable final : public Policy {
       woken_ = next_ + 1;
     }
   }
-  bool rearranges() const override { return true; }
-  bool needs_profile() const override { return true; }
+  const Belief* belief() const override { return &by_profiles_; }
+
+  static constexpr PolicyTraits kTraits{.moves_running_jobs = true};
 
  private:
+  ProfileBelief by_profiles_;
   std::vector<Move> moves_;
   std::size_t next_ = 0;
   std::size_t woken_ = 0;  ///< up to which move it has asked to be woken
 };
+
+inline RunOptions of_timetable() {
+  RunOptions options;
+  options.traits = Timetable::kTraits;
+  return options;
+}
 
 /// J_c and J_a of `job`; without J_c it was given up.
 struct TimedRun {
@@ -59,7 +67,7 @@ struct TimedRun {
 inline RunRecord preempted_once(PreemptionCost cost) {
   using namespace std::chrono_literals;
   Timetable policy({{0s, {}, {J(0)}, {G(0)}}, {30s, {J(0)}}, {50s, {}, {J(0)}, {G(0)}}});
-  RunOptions options;
+  RunOptions options = of_timetable();
   options.simulation.preemption = cost;
   return run(cluster(1, 1), workload({job(100s)}), ShareWorld(0), policy, options).record;
 }
@@ -72,7 +80,9 @@ inline RunRecord out_of_memory(std::vector<Move> moves, int retries = 3) {
   ClusterSpec spec = cluster(1, 1, 1, 1000);
   spec.oom = {20s, retries};
   const Workload jobs = workload({job(100s).memory(600), job(100s).memory(600)});
-  return run(spec, jobs, ShareWorld(0), policy, join()).record;
+  RunOptions options = of_timetable();
+  options.control.start = StartMode::kJoin;
+  return run(spec, jobs, ShareWorld(0), policy, options).record;
 }
 
 /// 100 s of work: 30 s on a GPU twice as fast as the reference, the rest on a reference GPU.
@@ -82,9 +92,9 @@ inline RunRecord on_two_gpu_types(bool rounds) {
   const ClusterSpec spec = cluster({node(1, 2.0), node(1, 1.0)});
   const Workload jobs = workload({job(100s)});
   const ShareWorld world(0);
-  if (!rounds) return run(spec, jobs, world, policy).record;
+  if (!rounds) return run(spec, jobs, world, policy, of_timetable()).record;
   RoundBackend backend(spec, jobs, world, {30s, {}});
-  ControlLoop(backend, policy, "timetable", faces(jobs), {}).run();
+  ControlLoop(backend, {policy, "timetable", Timetable::kTraits}, faces(jobs), {}).run();
   return backend.take_record();
 }
 
@@ -92,7 +102,7 @@ inline RunRecord on_two_gpu_types(bool rounds) {
 inline RunRecord profiled_then_preempted(bool keeps) {
   using namespace std::chrono_literals;
   Timetable policy({{60s, {}, {J(0)}, {G(0)}}, {70s, {J(0)}}, {80s, {}, {J(0)}, {G(0)}}});
-  RunOptions options;
+  RunOptions options = of_timetable();
   options.control.profiling = ProfilingMode::kMinute;
   options.simulation.profiling_keeps_progress = keeps;
   return run(cluster(1, 1), workload({job(100s)}), ShareWorld(0), policy, options).record;

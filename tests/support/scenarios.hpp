@@ -158,7 +158,7 @@ inline std::vector<PolicyEntry> built_in_policies() {
 /// Some live on one node per pod and takes its own number of replicas for the truth:
 /// traces that it cannot run are passed over, and replicas are brought in line with the cluster.
 inline bool can_run(const PolicyEntry& entry, const Scenario& s) {
-  if (!entry.one_node) return true;
+  if (!entry.traits.one_node) return true;
   int largest_node = 0;
   for (const NodeSpec& n : s.cluster.nodes) largest_node = std::max(largest_node, n.gpus);
   return std::all_of(s.workload.jobs.begin(), s.workload.jobs.end(),
@@ -185,8 +185,11 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
   return parameters;
 }
 
-inline RunResult run(const Scenario& s, const World& world, Policy& policy) {
-  return run(s.cluster, s.workload, world, policy, s.options);
+inline RunResult run(const Scenario& s, const World& world, Policy& policy,
+                     PolicyTraits traits = {}) {
+  RunOptions options = s.options;
+  options.traits = traits;
+  return run(s.cluster, s.workload, world, policy, options);
 }
 
 }  // namespace corun::test

@@ -14,14 +14,14 @@ namespace corun::live {
 LiveBackend::LiveBackend(const ClusterSpec& spec, const corun::Workload& workload,
                          std::vector<LiveJob> jobs, Session& session, const Nvml& nvml,
                          std::vector<std::size_t> gpus, Sharing& sharing, LiveOptions options)
-    : workload_(workload),
-      jobs_(std::move(jobs)),
+    : jobs_(std::move(jobs)),
       session_(session),
       nvml_(nvml),
       gpus_(std::move(gpus)),
       sharing_(sharing),
       options_(std::move(options)),
       origin_(monotonic_now()),
+      arrivals_(workload),
       ledger_(spec, workload) {
   assert(jobs_.size() == workload.jobs.size());
   assert(gpus_.size() == static_cast<std::size_t>(spec.gpu_count()));
@@ -32,20 +32,19 @@ LiveBackend::~LiveBackend() { stop_all(); }
 
 bool LiveBackend::advance(std::vector<Report>& out) {
   ledger_.next_instant();
-  const auto first = static_cast<std::ptrdiff_t>(out.size());
+  const std::size_t first = out.size();
   for (;;) {
     check_stop();
     take_ended(out);
     const Time now = clock();
     take_due(now, out);
-    if (out.end() - out.begin() > first) {
-      std::stable_sort(out.begin() + first, out.end(),
-                       [](const Report& a, const Report& b) { return a.kind < b.kind; });
+    if (out.size() > first) {
+      order_reports(std::span(out).subspan(first));
       now_ = now;
       return true;
     }
     // Nobody waits for the timers of a policy that has nothing left to decide.
-    if (ledger_.all_over() || (active_.empty() && !arrivals_left() && wakes_.empty())) return false;
+    if (ledger_.all_over() || (active_.empty() && arrivals_.over() && wakes_.empty())) return false;
     if (!active_.empty() && now >= next_sample_) {
       sample();
       next_sample_ = now + options_.sample_every;
@@ -84,9 +83,7 @@ void LiveBackend::take_ended(std::vector<Report>& out) {
 
 /// Arrivals and timers up to now.
 void LiveBackend::take_due(Time now, std::vector<Report>& out) {
-  while (arrivals_left() && next_submit() <= now) {
-    out.push_back({ReportKind::kArrived, workload_.arrivals[next_arrival_++]});
-  }
+  arrivals_.take(now, out, [](JobId) {});
   while (!wakes_.empty() && *wakes_.begin() <= now) {
     wakes_.erase(wakes_.begin());
     out.push_back({ReportKind::kTimer, kNoJob});
@@ -96,7 +93,7 @@ void LiveBackend::take_due(Time now, std::vector<Report>& out) {
 /// Waits until a job has news, the next arrival, timer or sample, or a signal.
 void LiveBackend::wait_for_next() {
   Time until = active_.empty() ? kNever : next_sample_;
-  if (arrivals_left()) until = std::min(until, next_submit());
+  until = std::min(until, arrivals_.next());
   if (!wakes_.empty()) until = std::min(until, *wakes_.begin());
   std::vector<pollfd> watched;
   for (const Active& a : active_) {
@@ -130,14 +127,6 @@ void LiveBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId
     }
   }
   for (Active* a : starting) a->run->start();
-}
-
-void LiveBackend::start_profiling(JobId, GpuId) {
-  throw std::logic_error("a live cluster does not profile on its own");
-}
-
-void LiveBackend::start_probe(std::array<JobId, 2>, GpuId, Duration) {
-  throw std::logic_error("a live cluster does not probe");
 }
 
 bool LiveBackend::preempt(JobId) { throw PreemptionAsked{}; }

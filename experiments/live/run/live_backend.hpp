@@ -9,6 +9,7 @@
 #include "experiments/live/gpu/gpu_box.hpp"
 #include "experiments/live/jobs/job_run.hpp"
 #include "experiments/live/run/live_ledger.hpp"
+#include "sim/arrivals.hpp"
 #include "sim/cluster_backend.hpp"
 #include "sim/job.hpp"
 
@@ -55,15 +56,12 @@ class LiveBackend final : public ClusterBackend {
   /// or the MPS daemon is gone.
   bool advance(std::vector<Report>& out) override;
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
-  void start_profiling(JobId job, GpuId gpu) override;
-  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
   /// Throws PreemptionAsked.
   bool preempt(JobId job) override;
   void wake_at(Time at) override { wakes_.insert(at); }
   std::span<const EpisodeRecord> finished_episodes() const override {
     return ledger_.finished_episodes();
   }
-  std::span<const ProbeRecord> finished_probes() const override { return {}; }
   const JobRecord& record(JobId job) const override { return ledger_.record(job); }
 
   /// All runs so far, in order of their end.
@@ -82,10 +80,6 @@ class LiveBackend final : public ClusterBackend {
     bool deferred = false;
   };
   Time clock() const { return monotonic_now() - origin_; }
-  bool arrivals_left() const { return next_arrival_ < workload_.arrivals.size(); }
-  Time next_submit() const {
-    return workload_.jobs[index(workload_.arrivals[next_arrival_])].submit;
-  }
   void check_stop();
   void take_ended(std::vector<Report>& out);
   void take_due(Time now, std::vector<Report>& out);
@@ -96,7 +90,6 @@ class LiveBackend final : public ClusterBackend {
   LiveRun run_of(const Active& active) const;
   void sample();
 
-  const corun::Workload& workload_;
   std::vector<LiveJob> jobs_;
   Session& session_;
   const Nvml& nvml_;
@@ -106,7 +99,7 @@ class LiveBackend final : public ClusterBackend {
   Time origin_;
   Time now_{0};
   Time next_sample_{0};
-  std::size_t next_arrival_ = 0;
+  Arrivals arrivals_;
   std::set<Time> wakes_;
   std::vector<Active> active_;  ///< in order of start
   LiveLedger ledger_;

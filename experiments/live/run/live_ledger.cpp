@@ -9,10 +9,10 @@ LiveLedger::LiveLedger(const ClusterSpec& spec, const corun::Workload& workload)
       workload_(workload),
       state_(spec),
       devices_(static_cast<std::size_t>(spec.gpu_count())),
-      records_(workload.jobs.size()) {
+      records_(workload.jobs.size()),
+      recorder_(0, spec.gpu_count()) {
   for (std::size_t j = 0; j < records_.size(); ++j) {
-    records_[j].submit = workload.jobs[j].submit;
-    records_[j].work = workload.jobs[j].work;
+    records_[j] = JobRecord::of(workload.jobs[j]);
     records_[j].end = JobEnd::kFailed;  // until it finishes
   }
 }
@@ -29,9 +29,7 @@ std::uint32_t LiveLedger::start(std::span<const JobId> jobs, GpuId gpu, Time now
     state_.add(gpu, job, false);
     device.episode.jobs.push_back(job);
     JobRecord& record = records_[index(job)];
-    record.last_start = now;  // until it is known to the nanosecond
-    record.gpu = gpu;
-    record.group = group;
+    record.begin_run(now, gpu, group);  // until its start is known to the nanosecond
     record.run_solo = workload_.jobs[index(job)].work;
     record.solo = record.run_solo;
     record.whole_solo = record.run_solo;
@@ -42,18 +40,17 @@ std::uint32_t LiveLedger::start(std::span<const JobId> jobs, GpuId gpu, Time now
 Report LiveLedger::end(const LiveRun& run) {
   JobRecord& record = records_[index(run.job)];
   record.last_start = run.start;
-  record.finish = run.exit;
   if (!record.first_start) record.first_start = run.start;
   Report report{ReportKind::kFinished, run.job};
   const bool finished = run.outcome.end == RunEnd::kFinished;
   if (finished) {
-    record.end = JobEnd::kFinished;
+    record.finish_run(run.exit);
+  } else if (run.outcome.end == RunEnd::kOutOfMemory) {
+    record.run_out_of_memory(run.exit);
+    report.kind = ReportKind::kOutOfMemory;
   } else {
-    record.solo -= record.run_solo;
-    record.run_solo = Duration::zero();
-    const bool memory = run.outcome.end == RunEnd::kOutOfMemory;
-    record.ooms += memory ? 1 : 0;
-    report.kind = memory ? ReportKind::kOutOfMemory : ReportKind::kFailed;
+    record.fail_run(run.exit);
+    report.kind = ReportKind::kFailed;
   }
   const bool again = report.kind == ReportKind::kOutOfMemory && record.ooms <= spec_.oom.retries;
   over_ += again ? 0 : 1;
@@ -72,25 +69,16 @@ Report LiveLedger::end(const LiveRun& run) {
   }
   state_.remove(run.gpu, run.job);
   if (state_.gpu(run.gpu).residents.empty()) {
-    busy_ += episode.end - episode.start;
-    if (!episode.jobs.empty()) episodes_.push_back(episode);
+    recorder_.usage().busy += episode.end - episode.start;
+    if (!episode.jobs.empty()) recorder_.add(episode);
     device = Device{};
   }
   return report;
 }
 
-void LiveLedger::next_instant() {
-  for (EpisodeRecord& e : episodes_) kept_episodes_.push_back(std::move(e));
-  episodes_.clear();
-}
-
 RunRecord LiveLedger::take_record() {
-  next_instant();
-  RunRecord record;
+  RunRecord record = recorder_.take();
   record.jobs = std::move(records_);
-  record.episodes = std::move(kept_episodes_);
-  record.gpu_count = spec_.gpu_count();
-  record.usage.busy = busy_;
   return record;
 }
 

@@ -6,6 +6,7 @@
 #include "experiments/live/jobs/job_run.hpp"
 #include "sim/cluster_backend.hpp"
 #include "sim/job.hpp"
+#include "sim/run_recorder.hpp"
 
 /// Who is on which GPU of a live cluster, and what has become of whom: kept while jobs really run, and
 /// again when their record is played back.
@@ -32,11 +33,11 @@ class LiveLedger {
   /// One of them leaves it.
   Report end(const LiveRun& run);
   /// Forgets the episodes of the last instant (finished_episodes()), but for the record.
-  void next_instant();
+  void next_instant() { recorder_.hand_over(); }
 
   const ClusterState& state() const { return state_; }
   const JobRecord& record(JobId job) const { return records_[index(job)]; }
-  std::span<const EpisodeRecord> finished_episodes() const { return episodes_; }
+  std::span<const EpisodeRecord> finished_episodes() const { return recorder_.finished_episodes(); }
   /// Whether every job has finished or was given up.
   bool all_over() const { return over_ == records_.size(); }
   RunRecord take_record();
@@ -53,11 +54,9 @@ class LiveLedger {
   ClusterState state_;
   std::vector<Device> devices_;
   std::vector<JobRecord> records_;
-  std::vector<EpisodeRecord> episodes_;
-  std::vector<EpisodeRecord> kept_episodes_;
+  RunRecorder recorder_;
   std::uint32_t next_group_ = 0;
   std::size_t over_ = 0;
-  GpuTime busy_;
 };
 
 }  // namespace corun::live

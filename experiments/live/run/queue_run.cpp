@@ -41,7 +41,7 @@ class QueueRunner {
         experiment_.make_policy(*queue_, 0, policy, *world_, &stop_);
     LiveBackend backend(experiment_.cluster(), queue_->workload, jobs(), session_, nvml_, gpus_,
                         sharing_, options(policy.label));
-    ControlLoop loop(backend, *decides, policy.label, job_source(), control_);
+    ControlLoop loop(backend, {*decides, policy.label, policy.traits}, job_source(), control_);
     std::size_t passes = 0;
     const auto keep = [&] {
       result.runs = backend.runs();
@@ -79,7 +79,8 @@ class QueueRunner {
     RecordedBackend recorded(experiment_.cluster(), queue_->workload, result.log, result.runs);
     EventLog log;
     try {
-      ControlLoop(recorded, *again, policy.label, job_source(), control_).run(&log);
+      ControlLoop(recorded, {*again, policy.label, policy.traits}, job_source(), control_)
+          .run(&log);
       result.repeats = log == result.log;
     } catch (const DecisionDiffers& e) {
       result.repeats = false;

@@ -42,10 +42,6 @@ void RecordedBackend::start_group(std::span<const JobId> jobs, std::span<const G
   ledger_.start(jobs, gpus.front(), now_);
 }
 
-void RecordedBackend::start_profiling(JobId, GpuId) { differs("to profile"); }
-
-void RecordedBackend::start_probe(std::array<JobId, 2>, GpuId, Duration) { differs("to probe"); }
-
 bool RecordedBackend::preempt(JobId) { differs("to preempt"); }
 
 void RecordedBackend::differs(const std::string& wanted) const {

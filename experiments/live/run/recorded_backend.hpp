@@ -30,14 +30,11 @@ class RecordedBackend final : public ClusterBackend {
   bool advance(std::vector<Report>& out) override;
   /// Throws DecisionDiffers.
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
-  void start_profiling(JobId job, GpuId gpu) override;
-  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
   bool preempt(JobId job) override;
   void wake_at(Time) override {}  // what a timer led to is on record, with its time
   std::span<const EpisodeRecord> finished_episodes() const override {
     return ledger_.finished_episodes();
   }
-  std::span<const ProbeRecord> finished_probes() const override { return {}; }
   const JobRecord& record(JobId job) const override { return ledger_.record(job); }
 
  private:

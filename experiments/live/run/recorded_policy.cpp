@@ -63,7 +63,7 @@ void RecordedPolicy::decide(const ClusterView& view, std::vector<Decision>& out)
   }
 }
 
-void RecordedPolicy::left(JobId job, LogKind how) {
+void RecordedPolicy::departed(JobId job, LogKind how) {
   if (how == LogKind::kFinish) gone_[index(job)] = true;
 }
 

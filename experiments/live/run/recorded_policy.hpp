@@ -44,12 +44,13 @@ std::vector<RecordedStart> recorded_starts(std::span<const RecordedRun> runs,
 /// For a workload whose jobs are all in `starts`, once each.
 class RecordedPolicy final : public Policy {
  public:
+  /// A deferred job may have had company when it started.
+  static constexpr PolicyTraits kTraits{.always_colocates = true};
+
   RecordedPolicy(std::vector<RecordedStart> starts, std::size_t jobs, std::size_t gpus);
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
-  void left(JobId job, LogKind how) override;
-  /// A deferred job may have had company when it started.
-  bool joins_always() const override { return true; }
+  void departed(JobId job, LogKind how) override;
 
  private:
   /// The starts of one GPU that are still to come.

@@ -56,7 +56,7 @@ std::vector<JobRecord> replay(const Experiment& experiment, const Trace& queue,
                         static_cast<std::size_t>(experiment.cluster().gpu_count()));
   JobSource jobs(workload.jobs.size(), 1,
                  [&](JobId job) { return face_of(job, workload.jobs[index(job)]); });
-  ControlLoop(backend, policy, "the record", std::move(jobs), {}).run();
+  ControlLoop(backend, {policy, "the record", RecordedPolicy::kTraits}, std::move(jobs), {}).run();
   return backend.take_record().jobs;
 }
 

@@ -109,7 +109,7 @@ RunRecord replay_alone(const Trace& trace, const CorunMeasurement& row) {
     faces.push_back(face);
   }
   SimulatedBackend backend(cluster, trace.workload, world, {});  // no noise
-  ControlLoop(backend, policy, "together", faces, {}).run();
+  ControlLoop(backend, {policy, "together"}, faces, {}).run();
   return backend.take_record();
 }
 

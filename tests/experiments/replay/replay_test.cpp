@@ -306,5 +306,24 @@ TEST(Replay, TimelineAndKnowledgeAreWritten) {
   EXPECT_NE(kb.find("min-slowdown,"), std::string::npos);
 }
 
+/// Every policy with a belief by clusters shows what it learns: rows after the ones it began with.
+TEST(Replay, KnowledgeIsWrittenOfEveryPolicyThatLearnsByClusters) {
+  const test::TemporaryDirectory directory;
+  const test::Outcome outcome =
+      test::run_corun({"replay", "--set", "replications=1", "-q", "--knowledge", "kb.csv", "--set",
+                       "policies=[{name: balance}, {name: fifo-packed, threshold: 0}, "
+                       "{name: incremental-matching}]"},
+                      directory.path());
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string kb = test::read_file(directory.path("kb.csv"));
+  for (const std::string policy : {"balance", "fifo-packed", "incremental-matching"}) {
+    EXPECT_NE(kb.find(policy + ",0,0,isd,"), std::string::npos) << policy;
+    const auto learnt = kb.find(",1,isd,", kb.find(policy + ",0,0,isd,"));
+    ASSERT_NE(learnt, std::string::npos) << policy;
+    const auto line = kb.rfind('\n', learnt) + 1;
+    EXPECT_EQ(kb.substr(line, policy.size() + 1), policy + ",");
+  }
+}
+
 }  // namespace
 }  // namespace corun

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "sim/belief.hpp"
+#include "sim/policy.hpp"
+
+/// Probes for a belief that learns from them: the pairs that it knows least.
+namespace corun {
+
+class LeastKnownPairs final : public ProbePlanner {
+ public:
+  /// `belief` must outlive this. At most the `window` oldest jobs of either list are looked at.
+  LeastKnownPairs(const Belief& belief, std::size_t window) : belief_(belief), window_(window) {}
+
+  /// The pair whose expected ISDs are least known: the largest sum of squares of their standard
+  /// deviations, as Belief::pair has them. Both are unprobed where there is such a pair that has not
+  /// met in a probe before, else one of them is. Ties by job index. No pair is chosen twice.
+  std::optional<std::pair<JobId, JobId>> choose(std::span<const JobId> unprobed,
+                                                std::span<const JobId> waiting) override;
+
+ private:
+  const Belief& belief_;
+  std::size_t window_;
+  std::set<std::pair<JobId, JobId>> probed_;  ///< pairs that met in a probe, the lower job first
+};
+
+}  // namespace corun

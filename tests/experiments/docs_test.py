@@ -2,12 +2,10 @@
 """Holds the documentation true: every block that says `<!-- output of: corun ... -->` is what that
 command prints, and every command that a page shows runs as printed.
 
-usage: docs_test.py CORUN [--update | --commands]
+usage: docs_test.py CORUN [--update]
 
 A block is an indented paragraph right after its comment; with --update the blocks are rewritten in place.
 So are pictures that say `<!-- figure of: corun ... -->`: the command is run with --figure added.
-With --commands neither is looked at, and replays take two replications: for a build with sanitizers, which
-prints the same, twenty times slower.
 What needs public data sets (NEEDS_DATA) is passed over, and named, where they are not there: the folder
 is that of CORUN_DATA, else ../shared/data beside the checkout. So is what measures on a GPU for minutes
 (NEEDS_GPU); tests/experiments/live/ runs these words on a box of processes that say they use one.
@@ -132,9 +130,9 @@ def commands():
             yield f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}", match[1]
 
 
-def run_command(program, place, line, few):
-    """What is wrong with this line, or None; with `few`, no replay has more than two replications."""
-    short = re.sub(r"replications=\d+", "replications=2", line) if few else line
+def run_command(program, place, line):
+    """What is wrong with this line, or None."""
+    short = line
     if re.match(r"corun replay\b", line) and "replications" not in line and "--dump-config" not in line:
         short += " --set replications=2"  # that it runs is the question, not what it finds
     with tempfile.TemporaryDirectory() as folder:
@@ -155,7 +153,7 @@ def run_command(program, place, line, few):
     return None
 
 
-def check_commands(program, few):
+def check_commands(program):
     """Number of commands that do not run as printed."""
     seen = {}
     for place, line in commands():
@@ -165,7 +163,7 @@ def check_commands(program, few):
         print("no command was found in any page")
         return 1
     with concurrent.futures.ThreadPoolExecutor(max_workers=4) as pool:
-        results = pool.map(lambda item: run_command(program, item[1], item[0], few), seen.items())
+        results = pool.map(lambda item: run_command(program, item[1], item[0]), seen.items())
         problems = [problem for problem in results if problem]
     for problem in problems:
         print(problem)
@@ -175,9 +173,8 @@ def check_commands(program, few):
 
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
-    update, only_commands = "--update" in sys.argv[2:], "--commands" in sys.argv[2:]
-    wrong = 0 if only_commands else check_blocks(program, update) + check_figures(program, update)
-    wrong += check_commands(program, only_commands)
+    update = "--update" in sys.argv[2:]
+    wrong = check_blocks(program, update) + check_figures(program, update) + check_commands(program)
     sys.exit(1 if wrong else 0)
 
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
+
 #include <gtest/gtest.h>
 
 #include "experiments/live/workloads/device.hpp"
@@ -18,6 +20,8 @@ constexpr int kFakeMajor = 99;
 
 class CublasTest : public ::testing::Test {
  protected:
+  // Once it is loaded, Cublas::load() finds it by its name, wherever it is.
+  CublasTest() { EXPECT_NE(dlopen(CORUN_FAKE_CUBLAS, RTLD_NOW), nullptr) << dlerror(); }
   ~CublasTest() override {
     unsetenv("FAKE_CUBLAS_CREATE");
     unsetenv("FAKE_CUBLAS_SGEMM");

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "policies/external_process.hpp"
 #include "sim/error.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/scenarios.hpp"
 
@@ -161,15 +163,21 @@ TEST(External, ACommandMustBeGiven) {
       << dies.err;
 }
 
-/// What the first question to this program ends with when all is to stop after 200 ms.
+/// What the question to a program that never answers ends with when all is to stop. The program
+/// does what is given here first.
 std::string stopped(const std::string& python) {
+  const TemporaryDirectory directory;
+  const std::string asked = directory.path("asked");
   std::atomic<bool> stop{false};
   std::string what = "no error";
   const auto began = std::chrono::steady_clock::now();
   {
-    ExternalProcess process({"python3", "-c", python}, &stop);
+    const std::string waits =
+        "import signal, sys, time\n" + python +
+        "sys.stdin.readline()\nopen(sys.argv[1], 'w').close()\ntime.sleep(1000)\n";
+    ExternalProcess process({"python3", "-c", waits, asked}, &stop);
     const std::jthread later([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds{200});
+      EXPECT_TRUE(eventually([&] { return std::filesystem::exists(asked); }));
       stop = true;
     });
     try {
@@ -184,12 +192,10 @@ std::string stopped(const std::string& python) {
 }
 
 TEST(External, AStopEndsTheWaitAndTheProgram) {
-  EXPECT_EQ(stopped("import time; time.sleep(1000)"), "was stopped");
+  EXPECT_EQ(stopped(""), "was stopped");
   // Nor does it matter that it will not end by itself.
-  EXPECT_EQ(stopped("import signal, time\n"
-                    "for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\n"
-                    "  signal.signal(s, signal.SIG_IGN)\n"
-                    "time.sleep(1000)"),
+  EXPECT_EQ(stopped("for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\n"
+                    "  signal.signal(s, signal.SIG_IGN)\n"),
             "was stopped");
 }
 
@@ -213,9 +219,7 @@ TEST(External, AnInterruptEndsTheRunAtOnce) {
     }
     _exit(99);
   }
-  for (int i = 0; i < 6000 && !std::ifstream(directory.path("pids")); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
-  }
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(directory.path("pids")); }));
   pid_t shell = 0;
   pid_t sleeper = 0;
   std::ifstream(directory.path("pids")) >> shell >> sleeper;
@@ -232,10 +236,7 @@ TEST(External, AnInterruptEndsTheRunAtOnce) {
     std::ifstream stat("/proc/" + std::to_string(sleeper) + "/stat");
     return !std::getline(stat, line) || line.find(") Z ") != std::string::npos;
   };
-  for (int i = 0; i < 500 && !is_gone(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
-  }
-  EXPECT_TRUE(is_gone());
+  EXPECT_TRUE(eventually(is_gone));
 }
 
 }  // namespace

@@ -203,6 +203,7 @@ TEST(KnowledgeFile, KilledAtAnyInstantItIsWhole) {
             path, [](KnowledgeFile& f) { f.kb.observe(1, 2, 0.1, 0.2, 0.3); }, "kb");
       }
     }
+    // Any instant will do: another one each time.
     std::this_thread::sleep_for(std::chrono::microseconds(500 + 1700 * round));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);

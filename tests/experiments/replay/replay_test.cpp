@@ -1,10 +1,8 @@
 #include "experiments/replay/replay.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
-#include <thread>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include "experiments/config/config_yaml.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/program.hpp"
 
 namespace corun {
@@ -214,7 +213,10 @@ TEST(Replay, AnInterruptKeepsWhatWasFinished) {
           "--output", file.c_str(), "--quiet", "--format", "csv", nullptr);
     _exit(127);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  const std::filesystem::path parts = file + ".partial";
+  EXPECT_TRUE(test::eventually([&] {
+    return std::filesystem::exists(parts) && !std::filesystem::is_empty(parts);
+  })) << "nothing was finished";
   kill(child, SIGINT);
   int status = 0;
   waitpid(child, &status, 0);

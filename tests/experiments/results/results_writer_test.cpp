@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -32,6 +33,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/results/run_info.hpp"
 #include "sim/error.hpp"
+#include "tests/support/eventually.hpp"
 
 namespace corun {
 namespace {
@@ -165,10 +167,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 void wait_for(const ResultsWriter& writer, std::size_t committed) {
-  for (int i = 0; i < 2000 && writer.committed() < committed; ++i) {
-    std::this_thread::sleep_for(milliseconds{5});
-  }
-  ASSERT_GE(writer.committed(), committed);
+  ASSERT_TRUE(test::eventually([&] { return writer.committed() >= committed; }));
 }
 
 /// What a row of /runs is compared by here.
@@ -256,7 +255,8 @@ TEST_F(ResultsTest, BytesDependOnTheResultAlone) {
   EXPECT_EQ(names(), (std::set<std::string>{"a.h5", "another name 1.h5", "another name 2.h5"}));
 
   // Later in another second: no clock in it.
-  std::this_thread::sleep_for(milliseconds{1100});
+  const std::time_t written_at = std::time(nullptr);
+  ASSERT_TRUE(test::eventually([&] { return std::time(nullptr) > written_at; }));
   ResultsWriter(path("a.h5"), make_header()).finish(result);
   EXPECT_EQ(bytes_of(path("a.h5")), written[0]);
   // Decision times are no part of it, everything else is.
@@ -436,14 +436,13 @@ TEST_F(ResultsTest, AKillAtAnyInstantLosesNothingThatWasCommitted) {
           for (std::size_t n = 0;; ++n) {
             writer.add(make_replication(n));
             shared->committed = writer.committed();
+            // The pace of a replay: several commits come while one is killed.
             std::this_thread::sleep_for(std::chrono::microseconds{200});
           }
         },
         [&] {
-          for (int n = 0; n < 20'000 && shared->committed < wanted; ++n) {
-            std::this_thread::sleep_for(milliseconds{1});
-          }
-          std::this_thread::sleep_for(delay);
+          test::eventually([&] { return shared->committed >= wanted; });
+          std::this_thread::sleep_for(delay);  // any instant will do, so a random one
         });
     const std::size_t committed = shared->committed;
     std::set<std::size_t> found;
@@ -472,6 +471,7 @@ TEST_F(ResultsTest, AKillDuringFinishLeavesTheOldFileOrTheNew) {
             ResultsWriter(path("r.h5"), make_header()).finish(n % 2 == 0 ? large : small);
           }
         },
+        // Any instant will do, so a random one.
         [&] { std::this_thread::sleep_for(std::chrono::microseconds{random() % 40'000}); });
     EXPECT_TRUE(allowed.contains(bytes_of(path("r.h5"))));
   }
@@ -491,7 +491,7 @@ TEST_F(ResultsTest, PartsOfAKilledRunAreKeptAside) {
     if (pid == 0) {
       ResultsWriter writer(file, make_header(), milliseconds{1});
       for (std::size_t n = 0; n < 3; ++n) writer.add(make_replication(n));
-      while (writer.committed() < 3) std::this_thread::sleep_for(milliseconds{1});
+      test::eventually([&] { return writer.committed() >= 3; });
       ::_exit(0);  // no destructor: as if killed
     }
     ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
@@ -612,10 +612,10 @@ TEST_F(ResultsTest, AFailedPartReachesTheCaller) {
     ResultsWriter writer(path("r.h5"), make_header(), kNow);
     const SmallDisk disk(1000);
     const std::string error = error_of([&] {
-      for (int i = 0; i < 2000; ++i) {
+      test::eventually([&] {
         writer.add(make_replication(0));
-        std::this_thread::sleep_for(milliseconds{5});
-      }
+        return false;
+      });
     });
     EXPECT_TRUE(contains(error, "File too large")) << error;
     EXPECT_EQ(writer.committed(), 0U);

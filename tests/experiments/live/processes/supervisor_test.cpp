@@ -64,6 +64,7 @@ TEST_F(Supervisor, TimeIsFromStartToExit) {
 
 TEST_F(Supervisor, StartsNothingBeforeItIsTold) {
   SupervisedProcess process(shell("touch begun"), session.lifeline(), "test");
+  // That nothing begins has no end to wait for: ten times as long as `touch` takes.
   EXPECT_FALSE(process.wait_until(monotonic_now() + std::chrono::milliseconds{50}));
   EXPECT_FALSE(std::filesystem::exists(folder.path("begun")));
   process.start();

@@ -1,33 +1,19 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <unistd.h>
 
 #include "tests/experiments/live/run/fake_box.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/program.hpp"
 
 /// A fake box in a directory of the test's own, and ways to wait for what real processes do.
 namespace corun::test {
-
-/// How long a test waits for what must come: far more than a busy machine needs.
-inline constexpr std::chrono::seconds kPatience{60};
-
-template <typename F>
-bool eventually(F&& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  return true;
-}
 
 /// Processes that live and whose command line holds this text.
 inline int processes_of(const std::string& text) {

@@ -1,7 +1,6 @@
 #include <cmath>
 #include <csignal>
 #include <set>
-#include <thread>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include "experiments/commands/live/live_workload_command.hpp"
 #include "experiments/live/workloads/workload_run.hpp"
 #include "sim/error.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/program.hpp"
 
 namespace corun::live {
@@ -322,13 +322,11 @@ TEST(WorkloadCommand, SigtermEndsItAtOnceAndKeepsTheLines) {
     }
     _exit(99);
   }
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds{60};
   const auto told = [&] {
     return access(out.c_str(), R_OK) == 0 &&
            test::read_file(out).find("\"step\"") != std::string::npos;
   };
-  while (!told() && std::chrono::steady_clock::now() < patience) usleep(2000);
-  EXPECT_TRUE(told());
+  EXPECT_TRUE(test::eventually(told));
   kill(child, SIGTERM);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -1,0 +1,147 @@
+# The word `lint` of ./run, which has sourced this: format, clang-tidy, and the syntax of shell scripts.
+
+# files_to_lint all|changed: paths from the top folder, one a line. Changed means: since this branch
+# left origin/main, or in the last commit where that tells nothing; always with uncommitted work.
+files_to_lint() {
+  local base='' git=(git -c core.quotePath=off)
+  if [[ $1 == changed ]]; then
+    base=$(git merge-base HEAD origin/main 2>/dev/null || true)
+    [[ -n $base && $base != $(git rev-parse HEAD) ]] ||
+      base=$(git rev-parse -q --verify HEAD~1 || true)
+  fi
+  {
+    "${git[@]}" ls-files --others --exclude-standard
+    if [[ -n $base ]]; then
+      "${git[@]}" diff --name-only --diff-filter=d "$base" --
+    else
+      "${git[@]}" ls-files
+    fi
+  } | sort -u
+}
+
+# translation_unit FILE: the source through which clang-tidy sees the file, if there is one.
+translation_unit() {
+  case $1 in
+    *.hpp | *.h)
+      if [[ -f ${1%.*}.cpp ]]; then
+        echo "${1%.*}.cpp"
+      else
+        git grep -lF --untracked "#include \"$1\"" -- '*.cpp' | sed -n 1p
+      fi
+      ;;
+    *.cpp | *.cc) echo "$1" ;;
+    *) ;; # CUDA needs the toolkit's own headers: formatted only
+  esac
+}
+
+# tidy_one SOURCE: 1 if clang-tidy found anything; a source that it has no time for goes to LEFT.
+tidy_one() {
+  local out status=124 seconds=$((DEADLINE - $(date +%s))) # 124: as timeout says it
+  if ((seconds > 0)); then
+    out=$(timeout "$seconds" clang-tidy --quiet -p "$DATABASE" \
+      --extra-arg=-Wno-unknown-warning-option "$1" 2>&1) && return
+    status=$?
+  fi
+  if ((status == 124)); then
+    echo "$1" >>"$LEFT"
+  else
+    grep -v '^[0-9]* warnings\? .*generated\.$' <<<"$out"
+    return 1
+  fi
+}
+
+# tidy SECONDS FILE...: clang-tidy over the FILES' translation units. 1 if it found anything; what it
+# had no time for is in UNSEEN.
+UNSEEN=()
+tidy() {
+  local budget_s=$1 file status=0 units=() unknown=()
+  shift
+  # The database of the latest configuration knows the newest files.
+  file=$(ls -t build/{dev,release}/compile_commands.json 2>/dev/null | sed -n 1p)
+  if [[ -z $file ]]; then
+    configure release || die "configuring preset release failed (see above)"
+    file=build/release/compile_commands.json
+  fi
+  export DATABASE=${file%/*}
+  while IFS= read -r file; do
+    if grep -qF "\"$ROOT/$file\"" "$DATABASE/compile_commands.json"; then
+      units+=("$file")
+    else
+      unknown+=("$file")
+    fi
+  done < <(for file in "$@"; do translation_unit "$file"; done | sort -u)
+  ((${#unknown[@]} == 0)) || say "lint: not part of $DATABASE, so clang-tidy skips: ${unknown[*]}"
+  ((${#units[@]})) || return 0
+
+  say "lint: clang-tidy on ${#units[@]} file(s), about $((${#units[@]} * 15 / $(jobs) + 1)) s"
+  LEFT=$(mktemp)
+  DEADLINE=$(($(date +%s) + budget_s))
+  export LEFT DEADLINE
+  export -f tidy_one
+  printf '%s\0' "${units[@]}" | xargs -0 -n 1 -P "$(jobs)" bash -c 'tidy_one "$1"' tidy || status=1
+  mapfile -t UNSEEN < <(sort "$LEFT")
+  rm -f "$LEFT"
+  ((${#UNSEEN[@]} == 0)) ||
+    say "lint: out of time, clang-tidy did not look at ${#UNSEEN[@]} file(s): ${UNSEEN[*]}"
+  return "$status"
+}
+
+run_lint() {
+  local which=changed fix=no budget_s=86400 files file cpp=() shell=() findings=0
+  while (($#)); do
+    case $1 in
+      --all) which=all ;;
+      --fix) fix=yes ;;
+      --budget) # seconds for clang-tidy; what is left over then is named, not hidden
+        budget_s=${2:-}
+        [[ $budget_s =~ ^[0-9]+$ ]] || die "--budget wants seconds, as in './run lint --budget 300'"
+        shift
+        ;;
+      *) die "lint knows --all, --fix and --budget SECONDS, not '$1'" ;;
+    esac
+    shift
+  done
+
+  cd "$ROOT"
+  files=$(files_to_lint "$which") || die "could not ask git for the changed files"
+  while IFS= read -r file; do
+    [[ -f $file && ! -L $file ]] || continue
+    case ${file##*/} in
+      *.cpp | *.hpp | *.cc | *.h | *.cu | *.cuh) cpp+=("$file") ;;
+      *.sh) shell+=("$file") ;;
+      *.*) ;;
+      *) ! LC_ALL=C grep -aqm1 '^#!.*\(ba\)\?sh\b' "$file" || shell+=("$file") ;;
+    esac
+  done <<<"$files"
+  if ((${#cpp[@]} + ${#shell[@]} == 0)); then
+    say "lint: no C++ or shell file has changed, nothing to check"
+    return
+  fi
+
+  if ((${#shell[@]})); then
+    say "lint: bash -n on ${#shell[@]} shell file(s)"
+    for file in "${shell[@]}"; do
+      bash -n "$file" || findings=1
+    done
+  fi
+  if ((${#cpp[@]})); then
+    need "to check the code" build lint
+    if [[ $fix == yes ]]; then
+      say "lint: formatting ${#cpp[@]} file(s)"
+      clang-format -i "${cpp[@]}"
+    fi
+    say "lint: clang-format on ${#cpp[@]} file(s)"
+    clang-format --dry-run -Werror "${cpp[@]}" || {
+      findings=1
+      say "lint: the format differs; './run lint --fix' repairs that"
+    }
+    tidy "$budget_s" "${cpp[@]}" || findings=1
+  fi
+
+  ((findings == 0)) || die "lint: there are findings (see above)"
+  if ((${#UNSEEN[@]})); then
+    say "lint: no findings so far, but clang-tidy has not seen ${#UNSEEN[@]} file(s)"
+  else
+    say "lint: no findings"
+  fi
+}

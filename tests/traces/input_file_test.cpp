@@ -90,6 +90,26 @@ TEST(InputFile, RefusesDamagedArchives) {
   EXPECT_NE(error_of(gzip("a") + "rest").find("damaged"), std::string::npos);
 }
 
+TEST(InputFile, SaysWhatIsWrongWithAnArchive) {
+  for (const std::string kind : {"gzip", "zstd"}) {
+    const std::string whole = kind == "gzip" ? gzip("a") : zstd("a");
+    EXPECT_EQ(error_of(whole.substr(0, whole.size() - 1)),
+              "f: the " + kind + " archive is cut short, expected its end; fetch the file again");
+    // What follows an archive must be another one, and a whole one.
+    EXPECT_EQ(error_of(whole + whole.substr(0, 5)), error_of(whole.substr(0, 5)));
+    const std::string reason =
+        kind == "gzip" ? "incorrect header check" : "Unknown frame descriptor";
+    EXPECT_EQ(error_of(whole + "rest"), "f: the " + kind + " archive is damaged (" + reason +
+                                            "), expected a whole one; fetch the file again");
+  }
+  std::string archive = gzip("abcdefgh");
+  archive[archive.size() - 8] ^= 1;
+  EXPECT_EQ(
+      error_of(archive),
+      "f: the gzip archive is damaged (incorrect data check), expected a whole one; fetch the "
+      "file again");
+}
+
 TEST(InputFile, ReadersNameTheLineInsideAnArchive) {
   const test::TemporaryDirectory directory;
   const std::string text = "job,submit_s,solo_s\na,0,1\nb,-1,1\n";

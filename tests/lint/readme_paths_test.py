@@ -31,7 +31,7 @@ def missing(page):
         for path in SPAN.findall(line):
             first = path.split("/")[0]
             homes = [base for base in bases if (base / first).is_dir()]
-            if path.startswith(BENCHMARKS) or first == "build":
+            if path.startswith(BENCHMARKS) or first in ("build", ".."):  # of whoever built it, or beside it
                 continue
             if homes and not any(is_there(base, path) for base in homes):
                 yield number, path

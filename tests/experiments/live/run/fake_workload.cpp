@@ -5,7 +5,8 @@
 //
 //   crash         exits with 3 when half of it is done
 //   hang          never ends, and ignores SIGTERM
-//   clingy        never ends, and ignores SIGTERM, once it has had company
+//   clingy        never ends, and ignores SIGTERM, once it has had company; the first of a box ends when
+//                 its time is over, the others wait for company
 //   oom           finds no memory, says so as CUDA does, exits with 1
 //   silent-oom    fills the GPU and exits with 1 without a word
 //   daemon        leaves a process behind in a session of its own, by double fork, that ignores SIGTERM
@@ -112,9 +113,11 @@ int main(int argc, char** argv) {
     for (;;) pause();
   }
 
+  const std::string alone = box + "/was-alone";  // a clingy one has ended
+  const bool waits = mode("clingy") && std::filesystem::exists(alone);
   double left_s = seconds;
   auto last = Clock::now();
-  while (left_s > 0) {
+  while (left_s > 0 || waits) {
     usleep(2000);
     const auto now = Clock::now();
     const double passed_s = std::chrono::duration<double>(now - last).count();
@@ -130,6 +133,7 @@ int main(int argc, char** argv) {
     if (left_s < seconds / 2 && mode("silent-oom")) return 1;
   }
   std::filesystem::remove(box + "/jobs/" + std::to_string(getpid()));
+  if (mode("clingy")) std::ofstream{alone};
   if (mode("rate")) std::puts(R"({"event": "end", "steps": 9, "steady_steps_per_s": 24.5})");
   return 0;
 }

@@ -21,8 +21,8 @@ constexpr int kFakeMajor = 99;
 class CublasTest : public ::testing::Test {
  protected:
   // Once it is loaded, Cublas::load() finds it by its name, wherever it is.
-  CublasTest() { EXPECT_NE(dlopen(CORUN_FAKE_CUBLAS, RTLD_NOW), nullptr) << dlerror(); }
-  ~CublasTest() override {
+  void SetUp() override { ASSERT_NE(dlopen(CORUN_FAKE_CUBLAS, RTLD_NOW), nullptr) << dlerror(); }
+  void TearDown() override {
     unsetenv("FAKE_CUBLAS_CREATE");
     unsetenv("FAKE_CUBLAS_SGEMM");
   }

@@ -17,9 +17,6 @@
 /// profiling segment, even where its progress is kept.
 namespace corun {
 
-/// What work takes at least, however little it is and however fast the GPU.
-inline constexpr Duration kShortestRun{1};
-
 /// kFailed: out of memory once too often; on a live cluster also what failed by itself.
 enum class JobEnd : std::uint8_t { kFinished, kFailed };
 

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 
 namespace corun {
 
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 constexpr std::array<MetricInfo, kMetricCount> kInfo{{
     {"isd", "1",

@@ -15,6 +15,9 @@ using Time = std::chrono::nanoseconds;
 /// Later than anything that happens; arithmetic never starts from it.
 inline constexpr Time kNever = Time::max();
 
+/// What work takes at least, however little it is and however fast the GPU.
+inline constexpr Duration kShortestRun{1};
+
 /// Nearest whole number of nanoseconds; saturates at kNever (about 292 years).
 /// NaN and negative values are the caller's mistake: readers refuse them before they come here.
 inline Duration from_nanoseconds(double ns) {

@@ -19,6 +19,7 @@
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 #include "sim/base/correlation.hpp"
+#include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -30,7 +31,6 @@ namespace {
 
 using Isd = std::array<double, 2>;  ///< of both members, as fractions
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kOurs = "contention";
 constexpr std::string_view kOpposites = "opposites";
 

@@ -11,6 +11,7 @@
 
 #include "experiments/results/hdf5_table.hpp"
 #include "experiments/results/result_columns.hpp"
+#include "sim/base/nan.hpp"
 
 namespace corun {
 
@@ -122,7 +123,6 @@ class ResultTables {
   void runs() const {
     Table table = open(runs_layout(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
-      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
       for (std::size_t j = 0; j < run.record.jobs.size(); ++j) {
         const JobRecord& job = run.record.jobs[j];
         const bool finished = job.end == JobEnd::kFinished;

@@ -21,16 +21,16 @@ namespace {
 
 constexpr const char* kPlace = "--output";
 
-/// What a part needs of a replication that its owner will move or change.
-struct Pending {
-  std::size_t number;
-  std::vector<std::string> names;
-  std::vector<PolicyRun> runs;
-};
-
 }  // namespace
 
 struct ResultsWriter::Impl {
+  /// What a part needs of a replication that its owner will move or change.
+  struct Pending {
+    std::size_t number;
+    std::vector<std::string> names;
+    std::vector<PolicyRun> runs;
+  };
+
   Impl(const std::string& path, ResultsHeader the_header, std::chrono::milliseconds the_interval)
       : target(checked_output_path(path, kPlace)),
         header(std::move(the_header)),
@@ -106,7 +106,7 @@ ResultsWriter::~ResultsWriter() {
 
 void ResultsWriter::add(const Replication& replication) {
   assert(!impl_->finished);
-  Pending copy{replication.number, replication.trace->names, replication.runs};
+  Impl::Pending copy{replication.number, replication.trace->names, replication.runs};
   const std::lock_guard lock(impl_->mutex);
   if (impl_->failure) std::rethrow_exception(impl_->failure);
   impl_->pending.push_back(std::move(copy));

@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "sim/base/nan.hpp"
+
 namespace corun {
-
-namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 double mean(std::span<const double> x) {
   if (x.empty()) return kNaN;

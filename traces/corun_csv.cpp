@@ -11,22 +11,20 @@
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
 namespace {
 
-const std::vector<CsvColumn> kColumns = {
+const std::vector<CsvColumn> kCorunColumns = {
     {"group", true},   {"gpu", true},     {"sharing", true}, {"session"},      {"job", true},
     {"gpu_util_pct"},  {"mem_alloc_pct"}, {"mem_time_pct"},  {"mem_used_mib"}, {"solo_s", true},
     {"corun_s", true}, {"isd"},           {"source"}};
 
-constexpr NumberRule kLength{"a number of seconds", 0, 9e7, true};
+constexpr NumberRule kCorunLength{"a number of seconds", 0, 9e7, true};
 /// No company makes a job that much longer; it is a mistake of units.
 constexpr double kSlowest = 1000;
-constexpr NumberRule kShare{"a percentage", 0, 100};
-constexpr NumberRule kReserved{"a percentage", 0, 1000};
-constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
 constexpr NumberRule kIsd{"a slowdown as a fraction", -1};
 
 /// How far solo_s * (1 + isd) may lie from corun_s: rounding to two digits passes, a percentage in
@@ -88,8 +86,8 @@ class Builder {
     member.profile.mem_alloc_pct = csv_.number(mem_alloc_, kReserved);
     member.profile.mem_time_pct = csv_.number(mem_time_, kShare);
     member.profile.mem_used_mib = csv_.number(mem_used_, kMib);
-    member.solo_s = csv_.required_number(solo_, kLength);
-    member.corun_s = csv_.required_number(corun_, kLength);
+    member.solo_s = csv_.required_number(solo_, kCorunLength);
+    member.corun_s = csv_.required_number(corun_, kCorunLength);
     if (member.corun_s > kSlowest * member.solo_s) {
       csv_.refuse(corun_,
                   "at most " + csv_number(kSlowest) + " times solo_s, which is " +
@@ -181,17 +179,18 @@ std::string measured(const Profile& profile, const std::optional<double>& value)
 }  // namespace
 
 CorunFile read_corun_csv(const std::string& path, WorkloadKeys& keys) {
-  CsvReader csv(path, kColumns);
+  CsvReader csv(path, kCorunColumns);
   return Builder(csv, std::filesystem::path(path).filename().string(), keys).read();
 }
 
 CorunFile read_corun_csv(std::istream& in, const std::string& name, WorkloadKeys& keys) {
-  CsvReader csv(in, name, kColumns);
+  CsvReader csv(in, name, kCorunColumns);
   return Builder(csv, name, keys).read();
 }
 
 void write_corun_csv(std::ostream& out, const CorunFile& file, const WorkloadKeys& keys) {
-  for (std::size_t i = 0; i < kColumns.size(); ++i) out << (i > 0 ? "," : "") << kColumns[i].name;
+  for (std::size_t i = 0; i < kCorunColumns.size(); ++i)
+    out << (i > 0 ? "," : "") << kCorunColumns[i].name;
   out << '\n';
   for (std::size_t i = 0; i < file.measurements.size(); ++i) {
     const CorunMeasurement& measurement = file.measurements[i];

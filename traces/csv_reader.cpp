@@ -15,9 +15,9 @@
 namespace corun {
 namespace {
 
-constexpr int kEnd = -1;
+constexpr int kEndOfFile = -1;
 constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+constexpr std::size_t kRecordBufferBytes = std::size_t{1} << 16;
 constexpr std::size_t kMaxHeaderColumns = 4096;
 /// Limits above this guard arithmetic and are mentioned only to those who reach them.
 constexpr double kTellingLimit = 1e6;
@@ -111,7 +111,7 @@ CsvReader::CsvReader(const std::string& path, std::vector<CsvColumn> columns, Cs
       options_(std::move(options)),
       owned_(open_input(path, "a CSV file")),
       in_(owned_.get()),
-      buffer_(kBufferBytes) {
+      buffer_(kRecordBufferBytes) {
   read_header();
 }
 
@@ -121,7 +121,7 @@ CsvReader::CsvReader(std::istream& in, const std::string& name, std::vector<CsvC
       columns_(std::move(columns)),
       options_(std::move(options)),
       in_(&in),
-      buffer_(kBufferBytes) {
+      buffer_(kRecordBufferBytes) {
   read_header();
 }
 
@@ -231,7 +231,7 @@ bool CsvReader::next() { return read_record(); }
 bool CsvReader::read_record() {
   record_.clear();
   fields_.clear();
-  if (peek() == kEnd) return false;
+  if (peek() == kEndOfFile) return false;
   record_line_ = line_;
   const std::size_t max_fields = width_ > 0 ? width_ : kMaxHeaderColumns;
   const int separator = static_cast<unsigned char>(options_.separator);
@@ -244,14 +244,14 @@ bool CsvReader::read_record() {
                   " as in the header; remove the rest, or quote a field that contains the "
                   "separator");
     }
-    int byte = kEnd;
+    int byte = kEndOfFile;
     if (peek() == '"') {
       read_quoted(field);
       const std::size_t line = line_;
       const std::size_t column = column_;
       byte = take();
       if (byte == '\r' && peek() == '\n') byte = take();
-      if (byte != separator && byte != '\n' && byte != kEnd) {
+      if (byte != separator && byte != '\n' && byte != kEndOfFile) {
         fail_at(line, column,
                 "text after the closing quote, expected the end of the field; write a quote inside "
                 "a field twice");
@@ -263,7 +263,7 @@ bool CsvReader::read_record() {
         const std::size_t column = column_;
         byte = take();
         if (byte == '\r' && peek() == '\n') byte = take();
-        if (byte == separator || byte == '\n' || byte == kEnd) break;
+        if (byte == separator || byte == '\n' || byte == kEndOfFile) break;
         if (byte == '"') {
           fail_at(line, column,
                   "a quote inside a bare field, expected none; quote the whole field and write the "
@@ -301,7 +301,7 @@ void CsvReader::read_quoted(const Field& field) {
   take();  // the opening quote
   for (;;) {
     const int byte = take();
-    if (byte == kEnd) {
+    if (byte == kEndOfFile) {
       fail_at(field.line, field.column,
               "the quote is never closed, expected a closing quote before the end of the file; "
               "close it");
@@ -319,14 +319,14 @@ void CsvReader::read_quoted(const Field& field) {
 }
 
 int CsvReader::peek() {
-  if (at_ == filled_ && !refill()) return kEnd;
+  if (at_ == filled_ && !refill()) return kEndOfFile;
   return static_cast<unsigned char>(buffer_[at_]);
 }
 
 int CsvReader::take() {
   const int byte = peek();
-  check_utf8(byte == kEnd ? '\n' : static_cast<unsigned char>(byte), line_, column_);
-  if (byte == kEnd) return kEnd;
+  check_utf8(byte == kEndOfFile ? '\n' : static_cast<unsigned char>(byte), line_, column_);
+  if (byte == kEndOfFile) return kEndOfFile;
   ++at_;
   ++column_;
   if (byte == '\n') {

@@ -46,6 +46,9 @@ struct CsvOptions {
   std::vector<std::string> header = {};
 };
 
+/// With columns that we do not read, as public formats have them.
+inline const CsvOptions kAnyColumns{',', true};
+
 /// Which numbers a field may hold, and how to say so: "expected {what}, 0 or more".
 struct NumberRule {
   std::string_view what;  ///< "a number of seconds"

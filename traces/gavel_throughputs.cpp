@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
-#include <limits>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
+#include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/input_file.hpp"
@@ -15,15 +15,14 @@
 namespace corun {
 namespace {
 
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 /// In the order of the features of a pair table, before that of the own GPU type moves to the front.
-constexpr std::array<std::string_view, 3> kGpus{"v100", "p100", "k80"};
-constexpr double kFastest = 1e12;  ///< [steps/s], as in a table of pairs
+constexpr std::array<std::string_view, 3> kGpuTypes{"v100", "p100", "k80"};
+constexpr double kMostStepsPerSecond = 1e12;  ///< [steps/s], as in a table of pairs
 constexpr std::int64_t kMostGpus = 1'000'000;
 /// Far above any real file; what is above is no file of rates.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 /// How far the two orders of a pair may differ: digits lost in writing.
-constexpr double kTolerance = 1e-6;
+constexpr double kOrderTolerance = 1e-6;
 
 /// Lets the parser tell how far it has read.
 class Cursor {
@@ -55,12 +54,13 @@ class Cursor {
 };
 
 /// What the parser calls for every value, in the order of the file.
-class Handler {
+class ThroughputsHandler {
  public:
-  Handler(std::string_view text, const std::string& name, std::string_view gpu, WorkloadKeys& keys)
+  ThroughputsHandler(std::string_view text, const std::string& name, std::string_view gpu,
+                     WorkloadKeys& keys)
       : text_(text), name_(name), seen_(text.data()), keys_(keys) {
     gpus_[0] = gpu;
-    std::copy_if(kGpus.begin(), kGpus.end(), gpus_.begin() + 1,
+    std::copy_if(kGpuTypes.begin(), kGpuTypes.end(), gpus_.begin() + 1,
                  [gpu](std::string_view other) { return other != gpu; });
   }
 
@@ -187,14 +187,14 @@ class Handler {
     const bool more = seen_[-1] < '0' || seen_[-1] > '9';
     begin_token(text.size() + (more ? 1 : 0));
     if (depth_ != 3 || (!array_ && !alone_)) refuse(printable(text, 40), expected());
-    if (!(value >= 0 && value <= kFastest)) {
+    if (!(value >= 0 && value <= kMostStepsPerSecond)) {
       refuse(printable(text, 40), "a rate of 0 to 1e12 steps per second");
     }
     if (array_) {
       if (count_ == 2) refuse("a third rate", expected());
       rates_[count_++] = value;
-    } else if (gpu_ < kGpus.size()) {
-      out_.pairs.speeds.values[job_ * kGpus.size() + gpu_] = value;
+    } else if (gpu_ < kGpuTypes.size()) {
+      out_.pairs.speeds.values[job_ * kGpuTypes.size() + gpu_] = value;
     }
     return true;
   }
@@ -223,7 +223,7 @@ class Handler {
       pairs.names.push_back(name);
       pairs.families.emplace_back();
       pairs.speeds.jobs.push_back(keys_.of(name));
-      pairs.speeds.values.insert(pairs.speeds.values.end(), kGpus.size(), kNotKnown);
+      pairs.speeds.values.insert(pairs.speeds.values.end(), kGpuTypes.size(), kNaN);
     }
     return at->second;
   }
@@ -242,7 +242,7 @@ class Handler {
       return;
     }
     const auto agree = [](double a, double b) {
-      return std::fabs(a - b) <= kTolerance * std::max(a, b);
+      return std::fabs(a - b) <= kOrderTolerance * std::max(a, b);
     };
     const Pair& before = measured_[at->second];
     if (!agree(before.rates[0], rates[0]) || !agree(before.rates[1], rates[1])) {
@@ -253,14 +253,14 @@ class Handler {
   void finish() {
     PairTable& pairs = out_.pairs;
     out_.source = name_;
-    for (std::size_t f = 0; f < kGpus.size(); ++f) {
+    for (std::size_t f = 0; f < kGpuTypes.size(); ++f) {
       pairs.speeds.features.push_back({"solo_" + std::string(gpus_[f]), FeatureScale::kLog});
     }
     for (std::size_t j = 0; j < pairs.names.size(); ++j) {
-      out_.alone.push_back(pairs.speeds.values[j * kGpus.size()]);
+      out_.alone.push_back(pairs.speeds.values[j * kGpuTypes.size()]);
     }
     for (const Pair& p : measured_) {
-      SpeedTable::Row row{p.a, p.b, kNotKnown, kNotKnown};
+      SpeedTable::Row row{p.a, p.b, kNaN, kNaN};
       if (p.rates[0] == 0) {
         out_.misfits.push_back({p.a, p.b});
       } else {
@@ -275,10 +275,10 @@ class Handler {
       }
       pairs.speeds.rows.push_back(row);
       pairs.scored.push_back(p.rates[0] > 0);
-      pairs.solo_s.push_back({kNotKnown, kNotKnown});
+      pairs.solo_s.push_back({kNaN, kNaN});
     }
     // A rate of 0 is no size on a log scale.
-    std::ranges::replace(pairs.speeds.values, 0.0, kNotKnown);
+    std::ranges::replace(pairs.speeds.values, 0.0, kNaN);
     pairs.has_speeds = true;
     pairs.gpu = gpus_[0];
     pairs.source = name_;
@@ -296,13 +296,13 @@ class Handler {
   const char* token_ = nullptr;  ///< of what is looked at
   const char* array_begin_ = nullptr;
   WorkloadKeys& keys_;
-  std::array<std::string_view, kGpus.size()> gpus_;  ///< the wanted one first
+  std::array<std::string_view, kGpuTypes.size()> gpus_;  ///< the wanted one first
 
   int depth_ = 0;
   bool array_ = false;
   bool alone_ = false;
   bool seen_gpu_ = false;
-  std::size_t gpu_ = kGpus.size();  ///< position in gpus_; beyond it for others
+  std::size_t gpu_ = kGpuTypes.size();  ///< position in gpus_; beyond it for others
   std::uint32_t job_ = 0;
   std::uint32_t other_ = 0;
   std::size_t count_ = 0;
@@ -328,7 +328,9 @@ std::optional<std::uint32_t> GavelThroughputs::find(std::string_view type,
   return at->second;
 }
 
-bool is_gavel_gpu(std::string_view gpu) { return std::ranges::find(kGpus, gpu) != kGpus.end(); }
+bool is_gavel_gpu(std::string_view gpu) {
+  return std::ranges::find(kGpuTypes, gpu) != kGpuTypes.end();
+}
 
 bool has_throughputs(const std::string& path) {
   std::string head;
@@ -360,7 +362,7 @@ GavelThroughputs read_gavel_throughputs(const std::string& path, std::string_vie
 
 GavelThroughputs parse_gavel_throughputs(std::string_view text, const std::string& name,
                                          std::string_view gpu, WorkloadKeys& keys) {
-  return Handler(text, name, gpu, keys).read();
+  return ThroughputsHandler(text, name, gpu, keys).read();
 }
 
 }  // namespace corun

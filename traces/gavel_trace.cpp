@@ -18,16 +18,16 @@ namespace corun {
 namespace {
 
 constexpr NumberRule kArrival{"a number of seconds", 0, kMaxTimeSeconds};
-constexpr IntegerRule kSteps{"a whole number of steps", 1, 1'000'000'000'000'000};
-constexpr IntegerRule kGpus{"a whole number of GPUs", 1, 1'000'000};
+constexpr IntegerRule kGavelSteps{"a whole number of steps", 1, 1'000'000'000'000'000};
+constexpr IntegerRule kGavelGpus{"a whole number of GPUs", 1, 1'000'000};
 /// As in corun's own trace: dozens of such jobs, one after the other, still end before kNever.
 constexpr double kLongestSeconds = 9e7;
 
-const std::vector<CsvColumn> kColumns = {{"job_id"},
-                                         {"arrival_s", true},
-                                         {"job_type", true},
-                                         {"scale_factor", true},
-                                         {"total_steps", true}};
+const std::vector<CsvColumn> kGavelColumns = {{"job_id"},
+                                              {"arrival_s", true},
+                                              {"job_type", true},
+                                              {"scale_factor", true},
+                                              {"total_steps", true}};
 
 /// The columns of a form without header; what we do not read has a name, too.
 const std::vector<std::string> kTen = {"job_type",       "command",         "working_directory",
@@ -62,7 +62,7 @@ bool knows(const GavelThroughputs& rates, std::string_view type) {
              "correct the type or give other rates");
 }
 
-Trace read(CsvReader& csv, const std::string& source, const GavelThroughputs* rates) {
+Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThroughputs* rates) {
   const auto id = csv.column("job_id");
   const auto arrival = csv.column("arrival_s");
   const auto type = csv.column("job_type");
@@ -90,10 +90,10 @@ Trace read(CsvReader& csv, const std::string& source, const GavelThroughputs* ra
     }
     JobSpec job;
     job.submit = csv.required_seconds(arrival, kArrival);
-    const auto asked = csv.integer(scale_factor, kGpus);
+    const auto asked = csv.integer(scale_factor, kGavelGpus);
     if (!asked) csv.refuse(scale_factor, "a whole number of GPUs");
     job.gpus = static_cast<int>(*asked);
-    const auto steps = csv.integer(total_steps, kSteps);
+    const auto steps = csv.integer(total_steps, kGavelSteps);
     if (!steps) csv.refuse(total_steps, "a whole number of steps");
     job.steps = *steps;
 
@@ -143,16 +143,16 @@ void require_rates(const std::string& name, const GavelThroughputs* rates) {
 
 Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates) {
   require_rates(shown_path(path), rates);
-  CsvReader csv(path, kColumns, form_of(first_bytes(path, "a Gavel trace")));
-  return read(csv, std::filesystem::path(path).filename().string(), rates);
+  CsvReader csv(path, kGavelColumns, form_of(first_bytes(path, "a Gavel trace")));
+  return read_gavel_trace(csv, std::filesystem::path(path).filename().string(), rates);
 }
 
 Trace parse_gavel_trace(std::string_view text, const std::string& name,
                         const GavelThroughputs* rates) {
   require_rates(name, rates);
   std::istringstream in{std::string(text)};
-  CsvReader csv(in, name, kColumns, form_of(text));
-  return read(csv, name, rates);
+  CsvReader csv(in, name, kGavelColumns, form_of(text));
+  return read_gavel_trace(csv, name, rates);
 }
 
 bool looks_like_gavel_trace(const TraceHead& head) {

@@ -6,14 +6,13 @@
 namespace corun {
 namespace {
 
-const std::vector<CsvColumn> kColumns = {
+const std::vector<CsvColumn> kHeliosColumns = {
     {"job_id", true},   {"vc", true}, {"gpu_num", true}, {"submit_time", true},
     {"duration", true}, {"cpu_num"},  {"node_num"}};
-const CsvOptions kOptions{',', true, {}};
-constexpr IntegerRule kCores{"a whole number of CPU cores", 0, 1'000'000};
+constexpr IntegerRule kHeliosCores{"a whole number of CPU cores", 0, 1'000'000};
 constexpr IntegerRule kNodes{"a whole number of nodes", 0, 1'000'000};
 
-Trace read(CsvReader& csv, const std::string& source) {
+Trace read_helios(CsvReader& csv, const std::string& source) {
   const auto job_id = csv.column("job_id");
   const auto vc = csv.column("vc");
   const auto gpu_num = csv.column("gpu_num");
@@ -31,7 +30,7 @@ Trace read(CsvReader& csv, const std::string& source) {
     job.spec.work = csv.required_seconds(duration, kRunTimeRule);
     job.spec.gpus = static_cast<int>(csv.integer(gpu_num, kGpusOrNoneRule).value_or(0));
     const std::int64_t nodes = std::max<std::int64_t>(1, csv.integer(node_num, kNodes).value_or(1));
-    job.spec.request.cpu_milli = csv.integer(cpu_num, kCores).value_or(0) * 1000 / nodes;
+    job.spec.request.cpu_milli = csv.integer(cpu_num, kHeliosCores).value_or(0) * 1000 / nodes;
     job.spec.virtual_cluster = builder.virtual_cluster(csv.text(vc));
     builder.add_or_skip(std::move(job), csv.line());
   }
@@ -41,13 +40,13 @@ Trace read(CsvReader& csv, const std::string& source) {
 }  // namespace
 
 Trace read_helios(const std::string& path) {
-  CsvReader csv(path, kColumns, kOptions);
-  return read(csv, std::filesystem::path(path).filename().string());
+  CsvReader csv(path, kHeliosColumns, kAnyColumns);
+  return read_helios(csv, std::filesystem::path(path).filename().string());
 }
 
 Trace read_helios(std::istream& in, const std::string& name) {
-  CsvReader csv(in, name, kColumns, kOptions);
-  return read(csv, name);
+  CsvReader csv(in, name, kHeliosColumns, kAnyColumns);
+  return read_helios(csv, name);
 }
 
 bool looks_like_helios(const TraceHead& head) {

@@ -19,7 +19,7 @@
 namespace corun {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+constexpr std::size_t kInputBufferBytes = std::size_t{1} << 16;
 constexpr std::string_view kGzip = "\x1f\x8b";
 constexpr std::string_view kZstd = "\x28\xb5\x2f\xfd";
 
@@ -27,7 +27,7 @@ constexpr std::string_view kZstd = "\x28\xb5\x2f\xfd";
 class Archive {
  public:
   Archive(std::istream& in, std::string name)
-      : in_(in), name_(std::move(name)), buffer_(kBufferBytes) {
+      : in_(in), name_(std::move(name)), buffer_(kInputBufferBytes) {
     refill();
   }
 
@@ -85,7 +85,7 @@ class PlainBuffer final : public std::streambuf {
 
 class GzipBuffer final : public std::streambuf {
  public:
-  explicit GzipBuffer(Archive archive) : archive_(std::move(archive)), text_(kBufferBytes) {
+  explicit GzipBuffer(Archive archive) : archive_(std::move(archive)), text_(kInputBufferBytes) {
     constexpr int kGzipOnly = 16 + MAX_WBITS;
     if (inflateInit2(&stream_, kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
@@ -133,7 +133,7 @@ class GzipBuffer final : public std::streambuf {
 class ZstdBuffer final : public std::streambuf {
  public:
   explicit ZstdBuffer(Archive archive)
-      : archive_(std::move(archive)), text_(kBufferBytes), stream_(ZSTD_createDStream()) {
+      : archive_(std::move(archive)), text_(kInputBufferBytes), stream_(ZSTD_createDStream()) {
     if (!stream_) throw std::bad_alloc();
   }
 

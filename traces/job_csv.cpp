@@ -8,28 +8,24 @@
 #include <utility>
 #include <vector>
 
+#include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/trace_builder.hpp"
 
 namespace corun {
 namespace {
 
-const std::vector<CsvColumn> kColumns = {
+const std::vector<CsvColumn> kJobColumns = {
     {"job", true},    {"submit_s", true}, {"solo_s", true},    {"gpus"},
     {"priority"},     {"gpu_util_pct"},   {"mem_alloc_pct"},   {"mem_time_pct"},
     {"mem_used_mib"}, {"cpu_milli"},      {"memory_mib"},      {"epoch_s"},
     {"workload"},     {"cluster"},        {"uncertainty"},     {"imputed"},
     {"gpu_milli"},    {"gpu_models"},     {"virtual_cluster"}, {"steps"}};
 
-constexpr NumberRule kShare{"a percentage", 0, 100};
-constexpr NumberRule kReserved{"a percentage", 0, 1000};
-constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
 constexpr NumberRule kDistance{"a distance in percentage points", 0};
-constexpr IntegerRule kPriority{"a whole number", -1'000'000'000, 1'000'000'000};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
-constexpr IntegerRule kFlag{"a flag", 0, 1};
-constexpr IntegerRule kMilli{"thousandths of a GPU", 1, 1000};
-constexpr IntegerRule kSteps{"a whole number of steps", 0, 1'000'000'000'000'000};
+constexpr IntegerRule kJobMilli{"thousandths of a GPU", 1, 1000};
+constexpr IntegerRule kJobSteps{"a whole number of steps", 0, 1'000'000'000'000'000};
 
 /// The bits of "V100M16|V100M32".
 std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBuilder& builder) {
@@ -49,7 +45,7 @@ std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBu
   return bits;
 }
 
-Trace read(CsvReader& csv, const std::string& source, WorkloadKeys& keys) {
+Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys) {
   const auto job = csv.column("job");
   const auto submit = csv.column("submit_s");
   const auto solo = csv.column("solo_s");
@@ -94,7 +90,7 @@ Trace read(CsvReader& csv, const std::string& source, WorkloadKeys& keys) {
     spec.request.cpu_milli = csv.integer(cpu, kRequestRule).value_or(0);
     spec.request.memory_mib = csv.integer(memory, kRequestRule).value_or(0);
     spec.epoch = csv.seconds(epoch, kWorkRule);
-    spec.gpu_milli = static_cast<int>(csv.integer(gpu_milli, kMilli).value_or(1000));
+    spec.gpu_milli = static_cast<int>(csv.integer(gpu_milli, kJobMilli).value_or(1000));
     if (spec.gpu_milli < 1000 && spec.gpus > 1) {
       csv.refuse(gpu_milli, "1000 or nothing for a gang of several GPUs");
     }
@@ -102,7 +98,7 @@ Trace read(CsvReader& csv, const std::string& source, WorkloadKeys& keys) {
     if (has_virtual_clusters) {
       spec.virtual_cluster = builder.virtual_cluster(csv.text(virtual_cluster));
     }
-    spec.steps = csv.integer(steps, kSteps).value_or(0);
+    spec.steps = csv.integer(steps, kJobSteps).value_or(0);
     found.key = keys.of(csv.text(workload));
     found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
     found.uncertainty = csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty);
@@ -111,20 +107,16 @@ Trace read(CsvReader& csv, const std::string& source, WorkloadKeys& keys) {
   return builder.take(csv.name() + ":1:1");
 }
 
-std::string optional_number(const std::optional<double>& value) {
-  return value ? csv_number(*value) : std::string();
-}
-
 }  // namespace
 
 Trace read_job_csv(const std::string& path, WorkloadKeys& keys) {
-  CsvReader csv(path, kColumns);
-  return read(csv, std::filesystem::path(path).filename().string(), keys);
+  CsvReader csv(path, kJobColumns);
+  return read_job_csv(csv, std::filesystem::path(path).filename().string(), keys);
 }
 
 Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys) {
-  CsvReader csv(in, name, kColumns);
-  return read(csv, name, keys);
+  CsvReader csv(in, name, kJobColumns);
+  return read_job_csv(csv, name, keys);
 }
 
 bool looks_like_job_csv(const TraceHead& head) {
@@ -168,7 +160,7 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
   rare.virtual_cluster = !trace.virtual_clusters.empty();
   rare.steps = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.steps != 0; });
   std::string separator;
-  for (const CsvColumn& column : kColumns) {
+  for (const CsvColumn& column : kJobColumns) {
     if (rare.writes(column.name)) out << std::exchange(separator, ",") << column.name;
   }
   out << '\n';
@@ -177,11 +169,11 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
     const Profile& profile = job.profile;
     out << csv_text(trace.names[i]) << ',' << csv_seconds(job.submit) << ','
         << csv_seconds(job.work) << ',' << std::to_string(job.gpus) << ','
-        << std::to_string(job.priority) << ',' << optional_number(profile.gpu_util_pct) << ','
-        << optional_number(profile.mem_alloc_pct) << ',' << optional_number(profile.mem_time_pct)
-        << ',' << optional_number(profile.mem_used_mib) << ','
-        << std::to_string(job.request.cpu_milli) << ',' << std::to_string(job.request.memory_mib)
-        << ',' << (job.epoch ? csv_seconds(*job.epoch) : std::string()) << ','
+        << std::to_string(job.priority) << ',' << csv_number(profile.gpu_util_pct) << ','
+        << csv_number(profile.mem_alloc_pct) << ',' << csv_number(profile.mem_time_pct) << ','
+        << csv_number(profile.mem_used_mib) << ',' << std::to_string(job.request.cpu_milli) << ','
+        << std::to_string(job.request.memory_mib) << ','
+        << (job.epoch ? csv_seconds(*job.epoch) : std::string()) << ','
         << csv_text(keys.text(trace.keys[i])) << ','
         << (trace.clusters[i] == kUnknownCluster ? std::string()
                                                  : std::to_string(trace.clusters[i]))

@@ -6,37 +6,36 @@
 #include <vector>
 
 #include "sim/error.hpp"
+#include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
 namespace {
 
-const std::vector<CsvColumn> kColumns = {{"job_id", true},
-                                         {"vc"},
-                                         {"gpu_num", true},
-                                         {"submit_time", true},
-                                         {"duration", true},
-                                         {"model"},
-                                         {"dataset"},
-                                         {"batchsize"},
-                                         {"amp"},
-                                         {"gpu_util"},
-                                         {"gmem_util"},
-                                         {"gmem"}};
+const std::vector<CsvColumn> kLucidJobColumns = {{"job_id", true},
+                                                 {"vc"},
+                                                 {"gpu_num", true},
+                                                 {"submit_time", true},
+                                                 {"duration", true},
+                                                 {"model"},
+                                                 {"dataset"},
+                                                 {"batchsize"},
+                                                 {"amp"},
+                                                 {"gpu_util"},
+                                                 {"gmem_util"},
+                                                 {"gmem"}};
 
 const std::vector<CsvColumn> kLabelColumns = {{"job", true}, {"label", true}};
 
 constexpr NumberRule kTime{"a number of seconds", 0, kMaxTimeSeconds};
-constexpr NumberRule kLength{"a number of seconds", 0, 9e7};
-constexpr NumberRule kShare{"a percentage", 0, 100};
-constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
-constexpr IntegerRule kGpus{"a whole number of GPUs", 0, 1'000'000};
+constexpr NumberRule kLucidJobLength{"a number of seconds", 0, 9e7};
+constexpr IntegerRule kLucidJobGpus{"a whole number of GPUs", 0, 1'000'000};
 constexpr IntegerRule kLabel{"a label", 0, 2};
 
 using Labels = std::unordered_map<std::string, int>;
 
 Labels read_labels(const std::string& path) {
-  CsvReader csv(path, kLabelColumns, {',', true});
+  CsvReader csv(path, kLabelColumns, kAnyColumns);
   const auto job = csv.column("job");
   const auto label = csv.column("label");
   Labels labels;
@@ -51,7 +50,8 @@ Labels read_labels(const std::string& path) {
   return labels;
 }
 
-Trace read(CsvReader& csv, const std::string& source, const Labels& labels, WorkloadKeys& keys) {
+Trace read_lucid_jobs(CsvReader& csv, const std::string& source, const Labels& labels,
+                      WorkloadKeys& keys) {
   const auto job = csv.column("job_id");
   const auto vc = csv.column("vc");
   const auto gpus = csv.column("gpu_num");
@@ -74,8 +74,8 @@ Trace read(CsvReader& csv, const std::string& source, const Labels& labels, Work
     if (!names.insert(name).second) csv.refuse(job, "names that differ", "rename one of the two");
     JobSpec spec;
     spec.submit = csv.required_seconds(submit, kTime);
-    spec.work = csv.required_seconds(duration, kLength);
-    const auto asked = csv.integer(gpus, kGpus);
+    spec.work = csv.required_seconds(duration, kLucidJobLength);
+    const auto asked = csv.integer(gpus, kLucidJobGpus);
     if (!asked) csv.refuse(gpus, "a whole number of GPUs");
     spec.gpus = static_cast<int>(*asked);
     const std::string its_vc(csv.text(vc));
@@ -131,13 +131,13 @@ Trace read(CsvReader& csv, const std::string& source, const Labels& labels, Work
 Trace read_lucid_jobs(const std::string& path, const std::optional<std::string>& labels,
                       WorkloadKeys& keys) {
   const Labels known = labels ? read_labels(*labels) : Labels();
-  CsvReader csv(path, kColumns, {',', true});
-  return read(csv, std::filesystem::path(path).filename().string(), known, keys);
+  CsvReader csv(path, kLucidJobColumns, kAnyColumns);
+  return read_lucid_jobs(csv, std::filesystem::path(path).filename().string(), known, keys);
 }
 
 Trace read_lucid_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys) {
-  CsvReader csv(in, name, kColumns, {',', true});
-  return read(csv, name, {}, keys);
+  CsvReader csv(in, name, kLucidJobColumns, kAnyColumns);
+  return read_lucid_jobs(csv, name, {}, keys);
 }
 
 bool looks_like_lucid_jobs(const TraceHead& head) {

@@ -5,20 +5,21 @@
 #include <utility>
 
 #include "sim/error.hpp"
+#include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
 namespace {
 
-const std::vector<CsvColumn> kColumns = {{"job_a", true},           {"model_a", true},
-                                         {"solo_gpu_util_a", true}, {"solo_gmem_util_a", true},
-                                         {"solo_gmem_mib_a", true}, {"norm_a", true},
-                                         {"job_b", true},           {"model_b", true},
-                                         {"solo_gpu_util_b", true}, {"solo_gmem_util_b", true},
-                                         {"solo_gmem_mib_b", true}, {"norm_b", true}};
+const std::vector<CsvColumn> kLucidPairColumns = {
+    {"job_a", true},           {"model_a", true},
+    {"solo_gpu_util_a", true}, {"solo_gmem_util_a", true},
+    {"solo_gmem_mib_a", true}, {"norm_a", true},
+    {"job_b", true},           {"model_b", true},
+    {"solo_gpu_util_b", true}, {"solo_gmem_util_b", true},
+    {"solo_gmem_mib_b", true}, {"norm_b", true}};
 
-constexpr NumberRule kShare{"a percentage", 0, 100};
-constexpr NumberRule kMib{"a number of MiB", 0, 1e9};
+constexpr NumberRule kLucidPairMib{"a number of MiB", 0, 1e9};
 // Noise alone gives up to 1.5. Beyond twice the solo speed nothing can be made of a pair.
 constexpr NumberRule kSpeed{"a speed relative to the one alone", 0, 1.99, true};
 
@@ -45,7 +46,7 @@ struct Side {
   }
 };
 
-std::vector<LucidPair> read(CsvReader& csv, WorkloadKeys& keys) {
+std::vector<LucidPair> read_lucid_pairs(CsvReader& csv, WorkloadKeys& keys) {
   const std::array<Side, 2> sides{Side(csv, "_a"), Side(csv, "_b")};
   std::vector<LucidPair> pairs;
   while (csv.next()) {
@@ -59,7 +60,7 @@ std::vector<LucidPair> read(CsvReader& csv, WorkloadKeys& keys) {
       member.workload = keys.of(csv.required_text(side.job, "the name of a workload"));
       member.profile.gpu_util_pct = csv.number(side.gpu_util, kShare);
       member.profile.mem_time_pct = csv.number(side.mem_time, kShare);
-      member.profile.mem_used_mib = csv.number(side.mem_used, kMib);
+      member.profile.mem_used_mib = csv.number(side.mem_used, kLucidPairMib);
       if (member.profile.mem_used_mib) {
         member.profile.mem_alloc_pct = 100 * *member.profile.mem_used_mib / kLucidMemoryMib;
       }
@@ -81,7 +82,7 @@ std::vector<LucidPair> read(CsvReader& csv, WorkloadKeys& keys) {
 }  // namespace
 
 std::vector<LucidRates> read_lucid_rates(const std::string& path, WorkloadKeys& keys) {
-  CsvReader csv(path, kRateColumns, {',', true});
+  CsvReader csv(path, kRateColumns, kAnyColumns);
   const bool pairs = csv.has(csv.column("norm_a"));
   for (const std::string_view needed : pairs ? std::array{"job_a", "norm_a", "job_b", "norm_b"}
                                              : std::array{"model1", "speed1", "model2", "speed2"}) {
@@ -113,14 +114,14 @@ std::vector<LucidRates> read_lucid_rates(const std::string& path, WorkloadKeys& 
 }
 
 std::vector<LucidPair> read_lucid_pairs(const std::string& path, WorkloadKeys& keys) {
-  CsvReader csv(path, kColumns, {',', true});
-  return read(csv, keys);
+  CsvReader csv(path, kLucidPairColumns, kAnyColumns);
+  return read_lucid_pairs(csv, keys);
 }
 
 std::vector<LucidPair> read_lucid_pairs(std::istream& in, const std::string& name,
                                         WorkloadKeys& keys) {
-  CsvReader csv(in, name, kColumns, {',', true});
-  return read(csv, keys);
+  CsvReader csv(in, name, kLucidPairColumns, kAnyColumns);
+  return read_lucid_pairs(csv, keys);
 }
 
 }  // namespace corun

@@ -14,8 +14,7 @@ const std::vector<CsvColumn> kPodColumns = {
     {"deletion_time", true}, {"scheduled_time"},   {"gpu_spec"}};
 const std::vector<CsvColumn> kNodeColumns = {
     {"sn", true}, {"gpu", true}, {"model", true}, {"cpu_milli"}, {"memory_mib"}};
-const CsvOptions kOptions{',', true, {}};
-constexpr IntegerRule kMilli{"thousandths of a GPU", 0, 1000};
+constexpr IntegerRule kOpenbMilli{"thousandths of a GPU", 0, 1000};
 
 /// The bits of "V100M16|V100M32".
 std::uint32_t model_bits(CsvReader& csv, CsvReader::Column column, TraceBuilder& builder) {
@@ -56,7 +55,7 @@ Trace read_pods(CsvReader& csv, const std::string& source) {
     job.spec.work = end - start;
     job.spec.gpus = static_cast<int>(csv.integer(num_gpu, kGpusOrNoneRule).value_or(0));
     if (job.spec.gpus > 0) {
-      job.spec.gpu_milli = static_cast<int>(csv.integer(gpu_milli, kMilli).value_or(1000));
+      job.spec.gpu_milli = static_cast<int>(csv.integer(gpu_milli, kOpenbMilli).value_or(1000));
       const bool sound =
           job.spec.gpu_milli == 1000 || (job.spec.gpu_milli > 0 && job.spec.gpus == 1);
       if (!sound) csv.refuse(gpu_milli, "1 to 1000 with one GPU, 1000 with several");
@@ -105,12 +104,12 @@ NodeList read_nodes(CsvReader& csv) {
 }  // namespace
 
 Trace read_openb_pods(const std::string& path) {
-  CsvReader csv(path, kPodColumns, kOptions);
+  CsvReader csv(path, kPodColumns, kAnyColumns);
   return read_pods(csv, std::filesystem::path(path).filename().string());
 }
 
 Trace read_openb_pods(std::istream& in, const std::string& name) {
-  CsvReader csv(in, name, kPodColumns, kOptions);
+  CsvReader csv(in, name, kPodColumns, kAnyColumns);
   return read_pods(csv, name);
 }
 
@@ -119,12 +118,12 @@ bool looks_like_openb_pods(const TraceHead& head) {
 }
 
 NodeList read_openb_nodes(const std::string& path) {
-  CsvReader csv(path, kNodeColumns, kOptions);
+  CsvReader csv(path, kNodeColumns, kAnyColumns);
   return read_nodes(csv);
 }
 
 NodeList read_openb_nodes(std::istream& in, const std::string& name) {
-  CsvReader csv(in, name, kNodeColumns, kOptions);
+  CsvReader csv(in, name, kNodeColumns, kAnyColumns);
   return read_nodes(csv);
 }
 

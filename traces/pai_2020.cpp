@@ -19,7 +19,7 @@ using Column = CsvReader::Column;
 constexpr std::string_view kJobTable = "pai_job_table";
 constexpr std::string_view kTaskTable = "pai_task_table";
 constexpr std::string_view kInstanceTable = "pai_instance_table";
-constexpr NumberRule kInstances{"a number of instances", 0, 1e5};
+constexpr NumberRule kTaskInstances{"a number of instances", 0, 1e5};
 constexpr NumberRule kPercent{"a percentage", 0, 1e7};
 constexpr NumberRule kGigabytes{"a number of GB", 0, 1e9};
 constexpr std::int64_t kMostGpuMilli = 1'000'000'000;
@@ -79,7 +79,7 @@ std::optional<TableFile> open_table(const std::string& path, std::string_view ow
   }
   found.in = open_input(found.path, "a CSV file");
   found.table = {found.in.get(), shown_path(found.path),
-                 CsvReader(found.header_path, std::move(columns), {',', true, {}}).header()};
+                 CsvReader(found.header_path, std::move(columns), kAnyColumns).header()};
   return found;
 }
 
@@ -109,9 +109,9 @@ struct Job {
   Span instances;
 };
 
-class Reader {
+class Pai2020Reader {
  public:
-  explicit Reader(std::string source) : index_(names_), builder_(std::move(source)) {}
+  explicit Pai2020Reader(std::string source) : index_(names_), builder_(std::move(source)) {}
 
   Trace read(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances) {
     read_jobs(CsvReader(*jobs.in, jobs.name, job_columns(), with_header(jobs)));
@@ -171,7 +171,7 @@ class Reader {
       if (job == nullptr) continue;
       job->has_tasks = true;
       cover(csv, start, end, job->tasks, job->unfinished);
-      const double instances = csv.number(inst_num, kInstances).value_or(1);
+      const double instances = csv.number(inst_num, kTaskInstances).value_or(1);
       const double gpu_milli = csv.number(plan_gpu, kPercent).value_or(0) * 10;
       job->gpu_milli += std::llround(instances * gpu_milli);
       if (job->gpu_milli > kMostGpuMilli) csv.refuse(plan_gpu, "at most 1000000 GPUs in all");
@@ -262,7 +262,7 @@ Trace read_pai_2020(const std::string& path) {
   const TableFile jobs = *open_table(path, own, kJobTable, job_columns(), true);
   const TableFile tasks = *open_table(path, own, kTaskTable, task_columns(), true);
   const auto instances = open_table(path, own, kInstanceTable, instance_columns(), false);
-  Trace trace = Reader(fs::path(path).filename().string())
+  Trace trace = Pai2020Reader(fs::path(path).filename().string())
                     .read(jobs.table, tasks.table, instances ? &instances->table : nullptr);
   const auto beside = [&](const TableFile& file) {
     if (file.path != path) trace.files_beside.push_back(file.path);
@@ -275,7 +275,7 @@ Trace read_pai_2020(const std::string& path) {
 }
 
 Trace read_pai_2020(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances) {
-  return Reader(jobs.name).read(jobs, tasks, instances);
+  return Pai2020Reader(jobs.name).read(jobs, tasks, instances);
 }
 
 bool looks_like_pai_2020(const TraceHead& head) { return !table_of(head.path).empty(); }

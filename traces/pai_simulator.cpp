@@ -7,16 +7,15 @@
 namespace corun {
 namespace {
 
-const std::vector<CsvColumn> kColumns = {
+const std::vector<CsvColumn> kPaiColumns = {
     {"job_id", true}, {"submit_time", true}, {"duration", true}, {"num_gpu", true},
     {"num_inst"},     {"num_cpu"},           {"gpu_type"}};
-const CsvOptions kOptions{',', true, {}};
-constexpr NumberRule kGpus{"a number of GPUs", 0, 1e5};
-constexpr NumberRule kInstances{"a number of instances", 0, 1e5};
-constexpr NumberRule kCores{"a number of CPU cores", 0, 1e6};
-constexpr double kMostGpus = 1e6;
+constexpr NumberRule kPaiGpus{"a number of GPUs", 0, 1e5};
+constexpr NumberRule kPaiInstances{"a number of instances", 0, 1e5};
+constexpr NumberRule kPaiCores{"a number of CPU cores", 0, 1e6};
+constexpr double kMostPaiGpus = 1e6;
 
-Trace read(CsvReader& csv, const std::string& source) {
+Trace read_pai_simulator(CsvReader& csv, const std::string& source) {
   const auto job_id = csv.column("job_id");
   const auto submit_time = csv.column("submit_time");
   const auto duration = csv.column("duration");
@@ -32,11 +31,11 @@ Trace read(CsvReader& csv, const std::string& source) {
     constexpr Duration kShortest = std::chrono::seconds{1};
     job.spec.work = std::max(kShortest, csv.required_seconds(duration, kRunTimeRule));
     const double gpus =
-        csv.number(num_gpu, kGpus).value_or(0) * csv.number(num_inst, kInstances).value_or(1);
-    if (gpus > kMostGpus) csv.refuse(num_inst, "at most 1000000 GPUs in all");
+        csv.number(num_gpu, kPaiGpus).value_or(0) * csv.number(num_inst, kPaiInstances).value_or(1);
+    if (gpus > kMostPaiGpus) csv.refuse(num_inst, "at most 1000000 GPUs in all");
     job.spec.gpus = 0;
     if (gpus > 0) ask_for_gpus(job.spec, std::llround(gpus * 1000));
-    job.spec.request.cpu_milli = std::llround(csv.number(num_cpu, kCores).value_or(0) * 1000);
+    job.spec.request.cpu_milli = std::llround(csv.number(num_cpu, kPaiCores).value_or(0) * 1000);
     const std::string_view type = csv.text(gpu_type);
     if (job.spec.gpus > 0 && !type.empty() && type != "MISC" && type != "CPU") {
       const auto bit = builder.gpu_model(type);
@@ -51,13 +50,13 @@ Trace read(CsvReader& csv, const std::string& source) {
 }  // namespace
 
 Trace read_pai_simulator(const std::string& path) {
-  CsvReader csv(path, kColumns, kOptions);
-  return read(csv, std::filesystem::path(path).filename().string());
+  CsvReader csv(path, kPaiColumns, kAnyColumns);
+  return read_pai_simulator(csv, std::filesystem::path(path).filename().string());
 }
 
 Trace read_pai_simulator(std::istream& in, const std::string& name) {
-  CsvReader csv(in, name, kColumns, kOptions);
-  return read(csv, name);
+  CsvReader csv(in, name, kPaiColumns, kAnyColumns);
+  return read_pai_simulator(csv, name);
 }
 
 bool looks_like_pai_simulator(const TraceHead& head) {

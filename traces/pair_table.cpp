@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -16,8 +15,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/column_rules.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"
@@ -26,18 +27,14 @@
 namespace corun {
 namespace {
 
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 /// How far two values of one feature of one job may lie apart: digits lost in writing.
-constexpr double kTolerance = 1e-6;
+constexpr double kFeatureTolerance = 1e-6;
 /// Noise alone gives up to 1.5.
-constexpr double kFastest = 2;
-constexpr double kSlowest = 0.001;
+constexpr double kFastestSpeed = 2;
+constexpr double kSlowestSpeed = 0.001;
 
-constexpr NumberRule kShare{"a percentage", 0, 100};
-constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
-constexpr NumberRule kRate{"a rate per second", 0, 1e12};
-constexpr NumberRule kSpeed{"a speed relative to the one alone, from 0.001 to 2"};
-constexpr IntegerRule kFlag{"a flag", 0, 1};
+constexpr NumberRule kRatePerSecond{"a rate per second", 0, 1e12};
+constexpr NumberRule kRelativeSpeed{"a speed relative to the one alone, from 0.001 to 2"};
 
 constexpr std::array<std::string_view, 2> kSides{"_a", "_b"};
 
@@ -49,7 +46,7 @@ struct FeatureColumn {
 };
 
 /// A form of one row per pair.
-struct Form {
+struct PairTableForm {
   std::array<FeatureColumn, 3> features;
   std::string_view family;   ///< stem of the columns
   bool by_gpu = false;       ///< a column says which of the features comes first
@@ -57,7 +54,7 @@ struct Form {
   std::string_view expected;
 };
 
-constexpr Form kLucid{
+constexpr PairTableForm kLucid{
     .features = {{{"solo_gpu_util", "gpu_util_pct", FeatureScale::kLinear, kShare},
                   {"solo_gmem_util", "mem_time_pct", FeatureScale::kLinear, kShare},
                   {"solo_gmem_mib", "mem_used_mib", FeatureScale::kLog, kMib}}},
@@ -65,10 +62,10 @@ constexpr Form kLucid{
     .has_imputed = true,
     .expected = "job_x, solo_gpu_util_x, solo_gmem_util_x, solo_gmem_mib_x",
 };
-constexpr Form kGavel{
-    .features = {{{"solo_v100", "solo_v100", FeatureScale::kLog, kRate},
-                  {"solo_p100", "solo_p100", FeatureScale::kLog, kRate},
-                  {"solo_k80", "solo_k80", FeatureScale::kLog, kRate}}},
+constexpr PairTableForm kGavel{
+    .features = {{{"solo_v100", "solo_v100", FeatureScale::kLog, kRatePerSecond},
+                  {"solo_p100", "solo_p100", FeatureScale::kLog, kRatePerSecond},
+                  {"solo_k80", "solo_k80", FeatureScale::kLog, kRatePerSecond}}},
     .family = "family",
     .by_gpu = true,
     .expected = "gpu, job_x, solo_v100_x, solo_p100_x, solo_k80_x",
@@ -77,14 +74,14 @@ constexpr std::string_view kCorunExpected = "group, gpu, sharing, job, solo_s, c
 constexpr std::array<std::string_view, 2> kImputed{"PPO", "TD3"};
 
 bool agree(double a, double b) {
-  return std::fabs(a - b) <= kTolerance * std::max(std::fabs(a), std::fabs(b));
+  return std::fabs(a - b) <= kFeatureTolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
 std::string joined(std::string_view stem, std::string_view side) {
   return std::string(stem).append(side);
 }
 
-bool has_any(const std::vector<std::string>& header, const Form& form) {
+bool has_any(const std::vector<std::string>& header, const PairTableForm& form) {
   return std::ranges::any_of(form.features, [&](const FeatureColumn& feature) {
     return std::ranges::any_of(kSides, [&](std::string_view side) {
       return std::ranges::find(header, joined(feature.stem, side)) != header.end();
@@ -93,7 +90,7 @@ bool has_any(const std::vector<std::string>& header, const Form& form) {
 }
 
 /// The fields of the first line, for telling forms apart before a strict reader has its say.
-std::vector<std::string> first_line(const std::string& path) {
+std::vector<std::string> header_of(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return {};
   std::string line = first_bytes(path, "a CSV file");
@@ -109,7 +106,7 @@ std::vector<std::string> first_line(const std::string& path) {
 }
 
 /// nullptr for corun's own co-runs. One column of a form is enough: the error is then about what lacks.
-const Form* recognise(const CsvReader& csv) {
+const PairTableForm* recognise(const CsvReader& csv) {
   const std::vector<std::string>& header = csv.header();
   const bool lucid = has_any(header, kLucid);
   const bool gavel = has_any(header, kGavel);
@@ -129,9 +126,9 @@ const Form* recognise(const CsvReader& csv) {
 }
 
 /// Reads one file of one row per pair.
-class Reader {
+class PairTableReader {
  public:
-  Reader(CsvReader& csv, const Form& form, WorkloadKeys& keys)
+  PairTableReader(CsvReader& csv, const PairTableForm& form, WorkloadKeys& keys)
       : csv_(csv), form_(form), keys_(keys) {}
 
   PairTable read(std::string source) {
@@ -253,7 +250,7 @@ class Reader {
     const SpeedTable::Row row{a, b, speed(0, has_failed), speed(1, has_failed)};
     table_.scored.push_back(!std::isnan(row.speed_a) && !std::isnan(row.speed_b));
     table_.speeds.rows.push_back(row);
-    table_.solo_s.push_back({kNotKnown, kNotKnown});
+    table_.solo_s.push_back({kNaN, kNaN});
     std::vector<std::string>& fields = table_.fields.emplace_back();
     fields.reserve(all_.size());
     for (const Column column : all_) fields.emplace_back(csv_.text(column));
@@ -270,7 +267,7 @@ class Reader {
       table_.speeds.jobs.push_back(key);
       table_.names.emplace_back(name);
       table_.families.emplace_back();
-      table_.speeds.values.insert(table_.speeds.values.end(), features_.size(), kNotKnown);
+      table_.speeds.values.insert(table_.speeds.values.end(), features_.size(), kNaN);
       value_lines_.insert(value_lines_.end(), features_.size(), 0);
       family_lines_.push_back(0);
     }
@@ -317,28 +314,28 @@ class Reader {
   }
 
   double speed(std::size_t side, bool has_failed) const {
-    if (!sides_[side].speed) return kNotKnown;
+    if (!sides_[side].speed) return kNaN;
     const Column column = *sides_[side].speed;
-    const std::optional<double> found = csv_.number(column, kSpeed);
-    if (!found || (has_failed && *found == 0)) return kNotKnown;
-    if (*found > kFastest) {
-      csv_.refuse(column, std::string(kSpeed.what),
+    const std::optional<double> found = csv_.number(column, kRelativeSpeed);
+    if (!found || (has_failed && *found == 0)) return kNaN;
+    if (*found > kFastestSpeed) {
+      csv_.refuse(column, std::string(kRelativeSpeed.what),
                   "a percentage or a slowdown? write speed beside the other / speed alone");
     }
     if (*found == 0) {
-      csv_.refuse(column, std::string(kSpeed.what),
+      csv_.refuse(column, std::string(kRelativeSpeed.what),
                   form_.by_gpu ? "a pair that does not fit? write 1 in 'failed', or leave it empty"
                                : "a pair that does not fit? leave it empty");
     }
-    if (*found < kSlowest) {
+    if (*found < kSlowestSpeed) {
       csv_.refuse(
-          column, std::string(kSpeed.what),
+          column, std::string(kRelativeSpeed.what),
           *found < 0 ? "" : "a thousandfold slowdown is a job that does not run; leave it empty");
     }
     const bool is_imputed =
         form_.has_imputed &&
         std::ranges::find(kImputed, csv_.text(*sides_[side].family)) != kImputed.end();
-    return is_imputed || has_failed ? kNotKnown : *found;
+    return is_imputed || has_failed ? kNaN : *found;
   }
 
   void check_units() const {
@@ -359,7 +356,7 @@ class Reader {
   }
 
   CsvReader& csv_;
-  const Form& form_;
+  const PairTableForm& form_;
   WorkloadKeys& keys_;
   PairTable table_;
   std::vector<Column> all_;  ///< in header order
@@ -389,7 +386,7 @@ constexpr std::array<ProfileFeature, 4> kProfileFeatures{{
 
 /// Of equal values exactly that value.
 struct Mean {
-  double mean = kNotKnown;
+  double mean = kNaN;
   double count = 0;
   void add(double value) {
     count += 1;
@@ -430,11 +427,11 @@ std::array<double, 2> pair_speeds(const CorunMeasurement& pair, const std::strin
   speeds[i] = first.solo_s / first.corun_s;
   speeds[1 - i] = (last.solo_s - (last.corun_s - first.corun_s)) / first.corun_s;
   for (std::size_t k = 0; k < speeds.size(); ++k) {
-    if (speeds[k] > 0 && speeds[k] <= kFastest) continue;
+    if (speeds[k] > 0 && speeds[k] <= kFastestSpeed) continue;
     throw InputError(place, "found solo_s " + csv_number(pair.members[k].solo_s) + " and corun_s " +
                                 csv_number(pair.members[k].corun_s) + ", which is a speed of " +
                                 csv_number(speeds[k]) + " beside the other job, expected " +
-                                std::string(kSpeed.what) +
+                                std::string(kRelativeSpeed.what) +
                                 "; correct the times or remove the group");
   }
   return speeds;
@@ -494,7 +491,6 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
   return table;
 }
 
-const CsvOptions kAnyColumn{',', true};
 constexpr std::array<std::string_view, 4> kPredicted{"pred_norm_a", "pred_norm_b", "pred_sd_a",
                                                      "pred_sd_b"};
 
@@ -551,20 +547,21 @@ std::vector<std::uint32_t> joined_jobs(const PairTable& to, const PairTable& mor
 }  // namespace
 
 bool has_row_per_pair(const std::string& path) {
-  const std::vector<std::string> header = first_line(path);
+  const std::vector<std::string> header = header_of(path);
   return has_any(header, kLucid) || has_any(header, kGavel);
 }
 
 bool has_pair_header(const std::string& path) {
-  const std::vector<std::string> header = first_line(path);
+  const std::vector<std::string> header = header_of(path);
   return has_any(header, kLucid) || has_any(header, kGavel) ||
          std::ranges::find(header, "corun_s") != header.end();
 }
 
 PairTable read_pair_table(const std::string& path, WorkloadKeys& keys) {
-  CsvReader csv(path, {}, kAnyColumn);
+  CsvReader csv(path, {}, kAnyColumns);
   std::string source = std::filesystem::path(path).filename().string();
-  if (const Form* form = recognise(csv)) return Reader(csv, *form, keys).read(std::move(source));
+  if (const PairTableForm* form = recognise(csv))
+    return PairTableReader(csv, *form, keys).read(std::move(source));
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     throw InputError(csv.name(),
@@ -577,8 +574,9 @@ PairTable read_pair_table(const std::string& path, WorkloadKeys& keys) {
 PairTable read_pair_table(std::istream& in, const std::string& name, WorkloadKeys& keys) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   std::istringstream once(text);
-  CsvReader csv(once, name, {}, kAnyColumn);
-  if (const Form* form = recognise(csv)) return Reader(csv, *form, keys).read(name);
+  CsvReader csv(once, name, {}, kAnyColumns);
+  if (const PairTableForm* form = recognise(csv))
+    return PairTableReader(csv, *form, keys).read(name);
   std::istringstream again(text);
   return from_coruns(read_corun_csv(again, name, keys), name, name, keys);
 }

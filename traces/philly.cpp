@@ -66,9 +66,9 @@ class Bytes {
 };
 
 /// Takes the parser's events; nothing of the document is kept but the job at hand.
-class Handler {
+class PhillyHandler {
  public:
-  Handler(TraceBuilder& builder, Position& position, std::string name)
+  PhillyHandler(TraceBuilder& builder, Position& position, std::string name)
       : builder_(builder), position_(position), name_(std::move(name)) {}
 
   // The names and types of these members are the parser's.
@@ -304,10 +304,10 @@ class Handler {
   Attempt attempt_;
 };
 
-Trace read(std::istream& in, const std::string& name, const std::string& source) {
+Trace read_philly(std::istream& in, const std::string& name, const std::string& source) {
   TraceBuilder builder(source);
   Position position;
-  Handler handler(builder, position, name);
+  PhillyHandler handler(builder, position, name);
   nlohmann::json::sax_parse(Bytes(in, position, name), Bytes(), &handler);
   return builder.take_from_first_submit(name + ":1:1");
 }
@@ -316,10 +316,10 @@ Trace read(std::istream& in, const std::string& name, const std::string& source)
 
 Trace read_philly(const std::string& path) {
   const auto in = open_input(path, "a JSON file");
-  return read(*in, shown_path(path), std::filesystem::path(path).filename().string());
+  return read_philly(*in, shown_path(path), std::filesystem::path(path).filename().string());
 }
 
-Trace read_philly(std::istream& in, const std::string& name) { return read(in, name, name); }
+Trace read_philly(std::istream& in, const std::string& name) { return read_philly(in, name, name); }
 
 bool looks_like_philly(const TraceHead& head) {
   const std::string_view line = first_line(head.text);

@@ -15,19 +15,16 @@
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
 namespace {
 
-constexpr NumberRule kShare{"a percentage", 0, 100};
-constexpr NumberRule kReserved{"a percentage", 0, 1000};
-constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
 constexpr NumberRule kEpochs{"a number of epochs", 0, 1e9, true};
-constexpr NumberRule kBatch{"a batch size", 0, 1e9, true};
+constexpr NumberRule kProfileBatch{"a batch size", 0, 1e9, true};
 constexpr NumberRule kAttribute{"a number"};
 constexpr double kLargestAttribute = 1e100;  // squares stay finite
-constexpr IntegerRule kFlag{"a flag", 0, 1};
 
 /// Fewer values than these may all be tiny by chance.
 
@@ -72,7 +69,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSensiti
 }};
 
 /// Where a form keeps what a table of profiles holds; an empty name is a column that it has not.
-struct Form {
+struct ProfileForm {
   std::string_view expected;  ///< the least that it needs, for messages
   std::string_view job;       ///< empty: the name is made of model and batch size
   std::array<std::string_view, 4> profile;
@@ -86,7 +83,7 @@ struct Form {
   std::span<const std::string_view> passed_over;  ///< but these
 };
 
-constexpr Form kOwn{
+constexpr ProfileForm kOwn{
     .expected = "job, gpu_util_pct, mem_alloc_pct, mem_time_pct",
     .job = "job",
     .profile = {"gpu_util_pct", "mem_alloc_pct", "mem_time_pct", "mem_used_mib"},
@@ -97,7 +94,7 @@ constexpr Form kOwn{
     .batch_size = "batch_size",
     .passed_over = kJobAndCorunColumns,
 };
-constexpr Form kFuturewei{
+constexpr ProfileForm kFuturewei{
     .expected = "Model, BS, MGUP, MGMAP, MaGTSAMP",
     .job = "",
     .profile = {"MGUP", "MGMAP", "MaGTSAMP", ""},
@@ -108,7 +105,7 @@ constexpr Form kFuturewei{
     .batch_size = "BS",
     .passed_over = kFutureweiText,
 };
-constexpr Form kSamples{
+constexpr ProfileForm kSamples{
     .expected = "job, bs, mgup_pct, mgmap_pct, magtsamp_pct",
     .job = "",
     .profile = {"mgup_pct", "mgmap_pct", "magtsamp_pct", ""},
@@ -161,9 +158,9 @@ std::string canonical_model(std::string_view raw) {
 }
 
 /// Reads one file of one of the forms.
-class Reader {
+class ProfileReader {
  public:
-  explicit Reader(CsvReader& csv) : csv_(csv), form_(recognise()) {}
+  explicit ProfileReader(CsvReader& csv) : csv_(csv), form_(recognise()) {}
 
   ProfileTable read(std::string source) {
     table_.source = std::move(source);
@@ -181,7 +178,7 @@ class Reader {
   using Column = CsvReader::Column;
 
   /// A public form is known by columns that corun's own has not; all else is meant as corun's own.
-  const Form& recognise() const {
+  const ProfileForm& recognise() const {
     if (find("job").empty() && !find("Model").empty()) return kFuturewei;
     if (find("gpu_util_pct").empty() && !find("mgup_pct").empty()) return kSamples;
     return kOwn;
@@ -273,7 +270,7 @@ class Reader {
       origin.dataset = trimmed(origin.dataset);
     }
     if (epochs_) origin.epochs = csv_.number(*epochs_, kEpochs);
-    if (batch_size_) origin.batch_size = csv_.number(*batch_size_, kBatch);
+    if (batch_size_) origin.batch_size = csv_.number(*batch_size_, kProfileBatch);
     table_.jobs.push_back(name(origin));
     table_.origins.push_back(std::move(origin));
 
@@ -302,7 +299,7 @@ class Reader {
       name = csv_.required_text(*job_, "the name of a job");
     } else {
       if (origin.model.empty()) csv_.refuse(*model_, "the name of a model");
-      name = origin.model + "-" + csv_number(csv_.required_number(*batch_size_, kBatch));
+      name = origin.model + "-" + csv_number(csv_.required_number(*batch_size_, kProfileBatch));
     }
     const auto [first, is_new] = line_of_.emplace(name, csv_.line());
     if (is_new) return name;
@@ -332,7 +329,7 @@ class Reader {
   }
 
   CsvReader& csv_;
-  const Form& form_;
+  const ProfileForm& form_;
   ProfileTable table_;
   std::unordered_map<std::string, std::size_t> line_of_;
   std::optional<Column> job_;
@@ -347,11 +344,9 @@ class Reader {
   std::vector<Column> attributes_;
 };
 
-const CsvOptions kAnyColumn{',', true};
-
 /// corun's name for an attribute that is the profile's in some form; empty for all others.
 std::string_view own_name(std::string_view attribute) {
-  for (const Form* form : {&kOwn, &kFuturewei, &kSamples}) {
+  for (const ProfileForm* form : {&kOwn, &kFuturewei, &kSamples}) {
     for (std::size_t i = 0; i < form->profile.size(); ++i) {
       if (!attribute.empty() && attribute == form->profile[i]) return kProfileColumns[i].name;
     }
@@ -395,20 +390,16 @@ std::vector<Written> written_columns(const ProfileTable& table) {
   return columns;
 }
 
-std::string optional_number(const std::optional<double>& value) {
-  return value ? csv_number(*value) : std::string();
-}
-
 }  // namespace
 
 ProfileTable read_profile_csv(const std::string& path) {
-  CsvReader csv(path, {}, kAnyColumn);
-  return Reader(csv).read(std::filesystem::path(path).filename().string());
+  CsvReader csv(path, {}, kAnyColumns);
+  return ProfileReader(csv).read(std::filesystem::path(path).filename().string());
 }
 
 ProfileTable read_profile_csv(std::istream& in, const std::string& name) {
-  CsvReader csv(in, name, {}, kAnyColumn);
-  return Reader(csv).read(name);
+  CsvReader csv(in, name, {}, kAnyColumns);
+  return ProfileReader(csv).read(name);
 }
 
 void write_profile_csv(std::ostream& out, const ProfileTable& table) {
@@ -439,14 +430,14 @@ void write_profile_csv(std::ostream& out, const ProfileTable& table) {
     out << csv_text(table.jobs[i]);
     for (const Written& column : columns) {
       out << ','
-          << (column.profile != nullptr ? optional_number(profile.*(column.profile->field))
+          << (column.profile != nullptr ? csv_number(profile.*(column.profile->field))
                                         : csv_number(table.values[i * width + column.attribute]));
     }
     if (has_imputed) out << (profile.imputed ? ",1" : ",0");
     if (has_model) out << ',' << csv_text(origin.model);
     if (has_dataset) out << ',' << csv_text(origin.dataset);
-    if (has_epochs) out << ',' << optional_number(origin.epochs);
-    if (has_batch) out << ',' << optional_number(origin.batch_size);
+    if (has_epochs) out << ',' << csv_number(origin.epochs);
+    if (has_batch) out << ',' << csv_number(origin.batch_size);
     out << '\n';
   }
 }

@@ -119,7 +119,7 @@ std::int64_t whole(const Lines& lines, const Row& row, Field field, std::int64_t
   return number;
 }
 
-Trace read(std::istream& in, const std::string& name, const std::string& source) {
+Trace read_standard_workload(std::istream& in, const std::string& name, const std::string& source) {
   constexpr std::int64_t kMostProcessors = 1'000'000;
   constexpr std::int64_t kMostPartitions = 1'000'000;
   Lines lines(in, name);
@@ -157,11 +157,12 @@ std::int64_t whole_seconds(Duration time) {
 
 Trace read_standard_workload(const std::string& path) {
   const auto in = open_input(path, "a file in Standard Workload Format");
-  return read(*in, shown_path(path), std::filesystem::path(path).filename().string());
+  return read_standard_workload(*in, shown_path(path),
+                                std::filesystem::path(path).filename().string());
 }
 
 Trace read_standard_workload(std::istream& in, const std::string& name) {
-  return read(in, name, name);
+  return read_standard_workload(in, name, name);
 }
 
 bool looks_like_standard_workload(const TraceHead& head) {

@@ -22,7 +22,7 @@ namespace {
 //             {model, batch size, epochs, cluster, uncertainty, J_c [s], J_a [s], ISD printed [%]},
 //             {the same of the second job},
 //             PS printed [%], PS recomputed [%], note}
-constexpr PaperPair kPairs[] = {
+constexpr PaperPair kJrsPairs[] = {
     // Table II: pairs from different clusters.
     {"JRS-II", 1, "JRS-KB", true,
      {"MobileNet",             1024,    5, 0, kNotPrinted, 260.71, 242.43,   7.5},
@@ -417,7 +417,7 @@ constexpr PaperGroup kGroups[] = {
 
 }  // namespace
 
-std::span<const PaperPair> jrs_pairs() { return kPairs; }
+std::span<const PaperPair> jrs_pairs() { return kJrsPairs; }
 
 std::span<const PaperGroup> jrs_groups() { return kGroups; }
 

@@ -15,7 +15,7 @@ namespace {
 //             {model, batch size, epochs, cluster, uncertainty, J_c [s], J_a [s], ISD printed [%]},
 //             {the same of the second job},
 //             PS printed [%], PS recomputed [%], note}
-constexpr PaperPair kPairs[] = {
+constexpr PaperPair kPrirectPairs[] = {
     // Table III: pairs from different clusters.
     {"PRI-III", 1, "PriRecT", true,
      {"InceptionV3",             20,    5, 0, 115.14, 338.80, 316.20,  7.14},
@@ -162,6 +162,6 @@ constexpr PaperPair kPairs[] = {
 
 }  // namespace
 
-std::span<const PaperPair> prirect_pairs() { return kPairs; }
+std::span<const PaperPair> prirect_pairs() { return kPrirectPairs; }
 
 }  // namespace corun

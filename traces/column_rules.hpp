@@ -1,0 +1,15 @@
+#pragma once
+
+#include "traces/csv_reader.hpp"
+
+/// What columns of several formats may hold.
+namespace corun {
+
+inline constexpr NumberRule kShare{"a percentage", 0, 100};
+/// A framework reserves more than the GPU has.
+inline constexpr NumberRule kReserved{"a percentage", 0, 1000};
+inline constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
+inline constexpr IntegerRule kFlag{"a flag", 0, 1};
+inline constexpr IntegerRule kPriority{"a whole number", -1'000'000'000, 1'000'000'000};
+
+}  // namespace corun

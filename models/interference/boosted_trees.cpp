@@ -13,9 +13,11 @@
 #include <utility>
 
 #include "models/interference/model_state.hpp"
+#include "models/interference/refuse.hpp"
 #include "models/knowledge/boosting.hpp"
 #include "models/scoring/cpu_kernels.hpp"
 #include "models/scoring/pair_formula.hpp"
+#include "sim/base/nan.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
 
@@ -23,8 +25,7 @@ namespace corun {
 
 namespace {
 
-constexpr const char* kName = "boosted trees";
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* kBoostedTrees = "boosted trees";
 constexpr BoostingShape kShape{.rounds = 150,
                                .depth = 5,
                                .learning_rate = 0.05,
@@ -37,13 +38,9 @@ constexpr BoostingShape kShape{.rounds = 150,
 constexpr double kHidden = 0.3;
 /// Of the additive effects: counts as this many slownesses of 0.
 constexpr double kRidge = 1;
-constexpr int kSweeps = 8;
+constexpr int kEffectSweeps = 8;
 /// Features are single precision to the trees, and products of two must fit.
 constexpr double kLargestFeature = 1e15;
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument(std::string(kName) + ": " + what);
-}
 
 using trees::Effects;
 
@@ -56,7 +53,7 @@ struct Job {
 };
 
 Job job_of(std::span<const double> values, const std::vector<SpeedTable::Feature>& features) {
-  check_features(values, features, kName);
+  check_features(values, features, kBoostedTrees);
   Job job;
   for (std::size_t f = 0; f < values.size(); ++f) {
     if (features[f].scale == FeatureScale::kLog) {
@@ -103,7 +100,7 @@ std::vector<Effects> additive_effects(const std::vector<Observation>& all, std::
   }
   std::vector<Effects> effects(jobs, {0, 0});
   std::vector<double> sum(jobs);
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+  for (int sweep = 0; sweep < kEffectSweeps; ++sweep) {
     std::fill(sum.begin(), sum.end(), 0);
     for (const Observation* o : seen) sum[o->beside] += o->slowness - mean - effects[o->of].own;
     for (std::size_t j = 0; j < jobs; ++j) effects[j].partner = sum[j] / (as_partner[j] + kRidge);
@@ -183,9 +180,9 @@ Bag fit_bag(const Task& task, std::size_t number) {
 
 BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& options) {
   const std::size_t width = table.features.size();
-  if (width > kMostFeatures) refuse("too many features");
-  if (options.threads < 1) refuse("threads are below 1");
-  const std::vector<Observation> all = observations_of(table, kName);
+  if (width > kMostFeatures) refuse(kBoostedTrees, "too many features");
+  if (options.threads < 1) refuse(kBoostedTrees, "threads are below 1");
+  const std::vector<Observation> all = observations_of(table, kBoostedTrees);
   std::vector<Job> jobs;
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
     jobs.push_back(job_of({table.of(j), width}, table.features));
@@ -223,7 +220,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
     model.partner_.push_back(effects[j].partner);
     model.values_.insert(model.values_.end(), table.of(j), table.of(j) + width);
   }
-  model.index_ = JobIndex(model.workloads_, kName);
+  model.index_ = JobIndex(model.workloads_, kBoostedTrees);
   return model;
 }
 
@@ -278,7 +275,7 @@ std::vector<SpeedPrediction> BoostedTrees::predict(std::span<const PairJob> jobs
   std::vector<std::uint32_t> position(jobs.size(), kUnused);
   std::vector<PairJob> used;
   const auto use = [&](std::size_t job) {
-    if (job >= jobs.size()) refuse("a pair is of a job that is not there");
+    if (job >= jobs.size()) refuse(kBoostedTrees, "a pair is of a job that is not there");
     if (position[job] == kUnused) {
       position[job] = static_cast<std::uint32_t>(used.size());
       used.push_back(jobs[job]);
@@ -322,34 +319,35 @@ nlohmann::json BoostedTrees::save() const {
 BoostedTrees BoostedTrees::load(const nlohmann::json& state,
                                 std::vector<SpeedTable::Feature> features,
                                 std::vector<WorkloadKey> workloads) {
-  constexpr double kMostSlowness = 1e3;
-  model_state::map_of(state, 10, kName);
-  if (features.size() > kMostFeatures) refuse("too many features");
+  model_state::map_of(state, 10, kBoostedTrees);
+  if (features.size() > kMostFeatures) refuse(kBoostedTrees, "too many features");
   BoostedTrees model;
   model.features_ = std::move(features);
   model.workloads_ = std::move(workloads);
-  model.index_ = JobIndex(model.workloads_, kName);
+  model.index_ = JobIndex(model.workloads_, kBoostedTrees);
   const std::size_t width = model.features_.size();
   const std::size_t jobs = model.workloads_.size();
   model.values_ = model_state::doubles(state, "values");
-  if (model.values_.size() != jobs * width) refuse("'values' are not jobs x features");
+  if (model.values_.size() != jobs * width)
+    refuse(kBoostedTrees, "'values' are not jobs x features");
   for (std::size_t j = 0; j < jobs; ++j) {
-    check_features(std::span(model.values_).subspan(j * width, width), model.features_, kName);
+    check_features(std::span(model.values_).subspan(j * width, width), model.features_,
+                   kBoostedTrees);
   }
   for (auto [effects, key] : {std::pair{&model.own_, "own"}, {&model.partner_, "partner"}}) {
     *effects = model_state::doubles(state, key);
-    if (effects->size() != jobs) refuse("effects are not one per job");
+    if (effects->size() != jobs) refuse(kBoostedTrees, "effects are not one per job");
     for (const double x : *effects) {
-      if (std::fabs(x) > kMostSlowness) refuse("an effect is not possible");
+      if (std::fabs(x) > kMostSlowness) refuse(kBoostedTrees, "an effect is not possible");
     }
   }
   model.mean_ = model_state::finite_doubles(state, "mean", 1).front();
   model.sigma_ = model_state::finite_doubles(state, "sigma", 1).front();
   if (std::fabs(model.mean_) > kMostSlowness || model.sigma_ < 0) {
-    refuse("a mean or a scatter is not possible");
+    refuse(kBoostedTrees, "a mean or a scatter is not possible");
   }
   const auto at = state.find("depth");
-  if (at == state.end()) refuse("there is no 'depth'");
+  if (at == state.end()) refuse(kBoostedTrees, "there is no 'depth'");
   model.trees_.depth =
       static_cast<int>(model_state::whole_of(*at, "depth", 0, TreeEnsemble::kMostDepth));
   model.trees_.columns = shape_of(model.features_).columns();
@@ -359,7 +357,7 @@ BoostedTrees BoostedTrees::load(const nlohmann::json& state,
   model.trees_.check();
   model.ranked_ = RankedTrees(model.trees_.view());
   const auto spreads = state.find("spreads");
-  if (spreads == state.end()) refuse("there are no 'spreads'");
+  if (spreads == state.end()) refuse(kBoostedTrees, "there are no 'spreads'");
   model.spreads_ = Spreads::load(*spreads);
   return model;
 }

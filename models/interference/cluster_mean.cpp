@@ -9,6 +9,7 @@
 
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "models/interference/refuse.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/kmeans.hpp"
 #include "models/scoring/pair_formula.hpp"
@@ -17,11 +18,7 @@ namespace corun {
 
 namespace {
 
-constexpr const char* kName = "cluster-mean";
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument(std::string(kName) + ": " + what);
-}
+constexpr const char* kClusterMean = "cluster-mean";
 
 }  // namespace
 
@@ -29,13 +26,13 @@ const std::vector<WorkloadKey> ClusterMeanModel::kNone;
 
 std::vector<double> ClusterMeanModel::position_of(std::span<const double> features) const {
   if (features.size() != features_.size()) {
-    refuse("a job has " + std::to_string(features.size()) + " features, the model " +
-           std::to_string(features_.size()));
+    refuse(kClusterMean, "a job has " + std::to_string(features.size()) + " features, the model " +
+                             std::to_string(features_.size()));
   }
   std::vector<double> z;
   z.reserve(features.size());
   for (std::size_t f = 0; f < features.size(); ++f) {
-    const double x = scaled_feature(features[f], features_[f].scale, kName);
+    const double x = scaled_feature(features[f], features_[f].scale, kClusterMean);
     z.push_back(deviation_[f] > 0 ? (x - mean_[f]) / deviation_[f]
                                   : std::numeric_limits<double>::quiet_NaN());
   }
@@ -95,7 +92,7 @@ void ClusterMeanModel::choose_centres(const SpeedTable& table) {
   for (std::size_t f = 0; f < width; ++f) {
     std::vector<double> known;
     for (const std::uint32_t job : seen) {
-      const double x = scaled_feature(table.of(job)[f], features_[f].scale, kName);
+      const double x = scaled_feature(table.of(job)[f], features_[f].scale, kClusterMean);
       if (!std::isnan(x)) known.push_back(x);
     }
     if (known.empty()) continue;
@@ -125,7 +122,7 @@ void ClusterMeanModel::choose_centres(const SpeedTable& table) {
 }
 
 ClusterMeanModel ClusterMeanModel::fit(const SpeedTable& table, const FitOptions&) {
-  check_table(table, kName);
+  check_table(table, kClusterMean);
   ClusterMeanModel model;
   model.features_ = table.features;
   model.choose_centres(table);
@@ -150,7 +147,7 @@ ClusterMeanModel ClusterMeanModel::fit(const SpeedTable& table, const FitOptions
     add(row.a, row.b, row.speed_a);
     add(row.b, row.a, row.speed_b);
   }
-  if (samples.empty()) refuse("no measured pair");
+  if (samples.empty()) refuse(kClusterMean, "no measured pair");
   double all = 0;
   for (const auto& [pair, x] : samples) all += x;
   const double overall = std::max(0.0, all / static_cast<double>(samples.size()));
@@ -245,7 +242,7 @@ ClusterMeanModel ClusterMeanModel::load(const nlohmann::json& saved,
   const auto negative = [](double x) { return x < 0; };
   if (model.sigma_ < 0 || std::ranges::any_of(model.excess_, negative) ||
       std::ranges::any_of(model.deviation_, negative)) {
-    refuse("an excess or a deviation is negative");
+    refuse(kClusterMean, "an excess or a deviation is negative");
   }
   return model;
 }

@@ -14,8 +14,6 @@
 
 namespace corun {
 
-using factors::refuse;
-
 namespace {
 
 /// Half-width of a 90 % interval in standard deviations: between a normal's 1.645 and 1.587 of a
@@ -125,7 +123,7 @@ std::vector<SpeedPrediction> FactorModel::predict(std::span<const PairJob> jobs,
                                                   std::span<const PairQuery> pairs) const {
   std::vector<Resolved> resolved(jobs.size());
   const auto job = [&](std::size_t position) -> const Resolved& {
-    if (position >= jobs.size()) refuse("a pair is of a job that is not there");
+    if (position >= jobs.size()) factors::refuse("a pair is of a job that is not there");
     Resolved& one = resolved[position];
     if (one.factors.empty()) one = resolve(jobs[position]);
     return one;
@@ -154,7 +152,7 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
   const std::size_t d = 2 * k;
   std::vector<std::vector<double>> factors(jobs.size());
   const auto job = [&](std::size_t position) -> const std::vector<double>& {
-    if (position >= jobs.size()) refuse("a pair is of a job that is not there");
+    if (position >= jobs.size()) factors::refuse("a pair is of a job that is not there");
     std::vector<double>& one = factors[position];
     if (!one.empty()) return one;
     const Resolved all = resolve(jobs[position]);
@@ -192,7 +190,7 @@ FactorModel::FactorModel(State state) : state_(std::move(state)) {
 void FactorModel::index() {
   for (std::size_t i = 0; i < state_.keys.size(); ++i) {
     if (state_.keys[i] == kUnknownWorkload) continue;
-    if (!position_.emplace(state_.keys[i], i).second) refuse("a workload is listed twice");
+    if (!position_.emplace(state_.keys[i], i).second) factors::refuse("a workload is listed twice");
   }
 }
 

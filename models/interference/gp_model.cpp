@@ -17,8 +17,6 @@
 
 namespace corun {
 
-using gp::refuse;
-
 namespace {
 
 bool possible(double speed) { return std::isnan(speed) || (speed > 0 && std::isfinite(speed)); }
@@ -60,7 +58,7 @@ GpModel::Evidence GpModel::evidence(const SpeedTable& table, std::span<const dou
   const gp::TrainingSet data =
       gp::training_set_of(table, std::numeric_limits<std::size_t>::max(), 1);
   if (parameters.size() != parameter_count(table.features)) {
-    refuse("another number of parameters");
+    gp::refuse("another number of parameters");
   }
   return gp::evidence_of(data.rows, parameters);
 }
@@ -69,7 +67,7 @@ GpModel::Evidence GpModel::evidence(const SpeedTable& table, std::span<const dou
 void GpModel::know(std::uint32_t job) {
   const WorkloadKey key = state_.data.keys[job];
   if (key != kUnknownWorkload && !position_.emplace(key, job).second) {
-    refuse("a workload is listed twice");
+    gp::refuse("a workload is listed twice");
   }
 }
 
@@ -197,7 +195,7 @@ std::vector<SpeedPrediction> GpModel::predict(std::span<const PairJob> jobs,
   std::vector<std::size_t> position(jobs.size(), kUnused);
   std::vector<PairJob> used;
   const auto use = [&](std::size_t job) {
-    if (job >= jobs.size()) refuse("a pair is of a job that is not there");
+    if (job >= jobs.size()) gp::refuse("a pair is of a job that is not there");
     if (position[job] != kUnused) return;
     position[job] = used.size();
     used.push_back(jobs[job]);
@@ -251,7 +249,7 @@ std::unique_ptr<InterferenceModel> GpModel::clone() const {
 }
 
 void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
-  if (!possible(speed_a) || !possible(speed_b)) refuse("a speed is not above 0 and finite");
+  if (!possible(speed_a) || !possible(speed_b)) gp::refuse("a speed is not above 0 and finite");
   // Whatever can fail comes first: a refusal changes nothing.
   const bool copies = a.workload == b.workload && a.workload != kUnknownWorkload;
   std::array<gp::Place, 2> fresh;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/interference/model_state.hpp"
+#include "models/interference/refuse.hpp"
 #include "models/interference/residual_spread.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/summary.hpp"
@@ -15,13 +16,9 @@ namespace corun {
 
 namespace {
 
-constexpr const char* kName = "lookup";
+constexpr const char* kLookup = "lookup";
 constexpr double kPriorDeviation = 0.05;
 constexpr double kPriorRepeats = 4;
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument(std::string(kName) + ": " + what);
-}
 
 std::uint64_t directed(std::size_t of, std::size_t beside) {
   return static_cast<std::uint64_t>(of) << 32U | beside;
@@ -53,8 +50,8 @@ Lookup Lookup::fit(const SpeedTable& table, const FitOptions&) {
   Lookup model;
   model.features_ = table.features;
   model.workloads_ = table.jobs;
-  model.index_ = JobIndex(model.workloads_, kName);
-  for (const Observation& o : observations_of(table, kName)) model.add(o);
+  model.index_ = JobIndex(model.workloads_, kLookup);
+  for (const Observation& o : observations_of(table, kLookup)) model.add(o);
   return model;
 }
 
@@ -65,7 +62,7 @@ std::vector<SpeedPrediction> Lookup::predict(std::span<const PairJob> jobs,
   std::vector<std::size_t> place;
   for (const PairJob& job : jobs) {
     const auto at = index_.find(job.workload);
-    if (!at) check_features(job.features, features_, kName);
+    if (!at) check_features(job.features, features_, kLookup);
     place.push_back(at.value_or(workloads_.size()));
   }
   // Any pair that was never measured: the median, as far off as all are.
@@ -78,7 +75,8 @@ std::vector<SpeedPrediction> Lookup::predict(std::span<const PairJob> jobs,
   std::vector<SpeedPrediction> out;
   out.reserve(pairs.size());
   for (const auto& [i, j] : pairs) {
-    if (i >= jobs.size() || j >= jobs.size()) refuse("a pair is of a job that is not there");
+    if (i >= jobs.size() || j >= jobs.size())
+      refuse(kLookup, "a pair is of a job that is not there");
     const auto at = means_.find(directed(place[i], place[j]));
     if (at == means_.end()) {
       out.push_back(any);
@@ -108,7 +106,7 @@ double Lookup::residual_sigma() const {
 void Lookup::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
   if (a.workload == kUnknownWorkload || b.workload == kUnknownWorkload) return;
   for (const PairJob& job : {a, b}) {
-    if (!index_.find(job.workload)) check_features(job.features, features_, kName);
+    if (!index_.find(job.workload)) check_features(job.features, features_, kLookup);
   }
   if (std::isnan(speed_a) && std::isnan(speed_b)) return;
   // A table of these two says what is possible and what there is to learn.
@@ -116,7 +114,7 @@ void Lookup::learn(const PairJob& a, const PairJob& b, double speed_a, double sp
   two.jobs = {a.workload};
   if (b.workload != a.workload) two.jobs.push_back(b.workload);
   two.rows = {{0, static_cast<std::uint32_t>(two.jobs.size() - 1), speed_a, speed_b}};
-  const std::vector<Observation> seen = observations_of(two, kName);
+  const std::vector<Observation> seen = observations_of(two, kLookup);
   std::vector<std::uint32_t> place;
   for (const WorkloadKey key : two.jobs) {
     if (!index_.find(key)) {
@@ -144,22 +142,21 @@ nlohmann::json Lookup::save() const {
 
 Lookup Lookup::load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
                     std::vector<WorkloadKey> workloads) {
-  constexpr double kMostSlowness = 1e3;
-  model_state::map_of(state, 3, kName);
+  model_state::map_of(state, 3, kLookup);
   Lookup model;
   model.features_ = std::move(features);
   model.workloads_ = std::move(workloads);
-  model.index_ = JobIndex(model.workloads_, kName);
+  model.index_ = JobIndex(model.workloads_, kLookup);
   const auto of = model_state::integers(state, "of");
   const auto beside = model_state::integers(state, "beside");
   const auto slownesses = model_state::finite_doubles(state, "slownesses", of.size());
-  if (beside.size() != of.size() || of.empty()) refuse("measurements are incomplete");
+  if (beside.size() != of.size() || of.empty()) refuse(kLookup, "measurements are incomplete");
   const auto there = [&](std::int32_t j) {
     return j >= 0 && static_cast<std::size_t>(j) < model.workloads_.size();
   };
   for (std::size_t n = 0; n < of.size(); ++n) {
     if (!there(of[n]) || !there(beside[n]) || std::fabs(slownesses[n]) > kMostSlowness) {
-      refuse("a measurement is not possible");
+      refuse(kLookup, "a measurement is not possible");
     }
     model.add({static_cast<std::uint32_t>(of[n]), static_cast<std::uint32_t>(beside[n]), 0,
                slownesses[n]});

@@ -10,27 +10,22 @@
 #include <Eigen/Dense>
 
 #include "models/interference/model_state.hpp"
+#include "models/interference/refuse.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
 
 namespace {
 
-constexpr const char* kName = "low rank";
+constexpr const char* kLowRank = "low rank";
 constexpr int kSweeps = 25;
 /// Sweeps over two jobs that are learnt about.
 constexpr int kSweepsToLearn = 3;
 /// Ridges, in observations: each effect and each factor counts as this many of 0.
 constexpr double kEffectRidge = 0.3;
 constexpr double kFactorRidge = 1;
-constexpr double kLeastDeviation = 0.01;
 /// Deviation of the factors that the starts draw.
 constexpr double kStartDeviation = 0.5;
-constexpr double kMostSlowness = 1e3;
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument(std::string(kName) + ": " + what);
-}
 
 }  // namespace
 
@@ -43,7 +38,7 @@ LowRank::LowRank(std::span<const Observation> observations, std::size_t jobs, st
   for (const Observation& o : observations_) {
     square += (o.slowness - mean_) * (o.slowness - mean_) / n;
   }
-  deviation_ = std::max(kLeastDeviation, std::sqrt(square));
+  deviation_ = std::max(kLeastSlownessDeviation, std::sqrt(square));
   own_.assign((jobs + 1) * kAll, 0);
   partner_.assign((jobs + 1) * kAll, 0);
   for (std::size_t job = 0; job < jobs; ++job) {
@@ -123,7 +118,7 @@ double LowRank::slowness(std::size_t of, std::size_t beside) const {
 }
 
 LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
-  std::vector<Observation> all = observations_of(table, kName);
+  std::vector<Observation> all = observations_of(table, kLowRank);
   const std::size_t jobs = table.jobs.size();
   const Holdout holdout(table, options.seed);
   std::vector<HeldOut> held_out;
@@ -155,7 +150,7 @@ LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
   LowRank model(all, seen.size(), options.seed);
   model.features_ = table.features;
   model.workloads_ = std::move(seen);
-  model.index_ = JobIndex(model.workloads_, kName);
+  model.index_ = JobIndex(model.workloads_, kLowRank);
   model.spreads_ = Spreads(held_out);
   model.sigma_ = excess_scatter_of(held_out);
   return model;
@@ -170,13 +165,14 @@ std::vector<SpeedPrediction> LowRank::predict(std::span<const PairJob> jobs,
   std::vector<std::size_t> place;
   for (const PairJob& job : jobs) {
     const auto at = index_.find(job.workload);
-    if (!at) check_features(job.features, features_, kName);
+    if (!at) check_features(job.features, features_, kLowRank);
     place.push_back(at.value_or(workloads_.size()));
   }
   std::vector<SpeedPrediction> out;
   out.reserve(pairs.size());
   for (const auto& [i, j] : pairs) {
-    if (i >= jobs.size() || j >= jobs.size()) refuse("a pair is of a job that is not there");
+    if (i >= jobs.size() || j >= jobs.size())
+      refuse(kLowRank, "a pair is of a job that is not there");
     const auto unknown = [&](std::size_t p) { return p == workloads_.size() ? 1U : 0U; };
     out.push_back(
         spreads_.around(slowness(place[i], place[j]), unknown(place[i]) + unknown(place[j])));
@@ -187,7 +183,7 @@ std::vector<SpeedPrediction> LowRank::predict(std::span<const PairJob> jobs,
 void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
   if (a.workload == kUnknownWorkload || b.workload == kUnknownWorkload) return;
   for (const PairJob& job : {a, b}) {
-    if (!index_.find(job.workload)) check_features(job.features, features_, kName);
+    if (!index_.find(job.workload)) check_features(job.features, features_, kLowRank);
   }
   // A table of these two says what is possible and what there is to learn.
   SpeedTable two;
@@ -195,7 +191,7 @@ void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double s
   if (b.workload != a.workload) two.jobs.push_back(b.workload);
   two.rows = {{0, static_cast<std::uint32_t>(two.jobs.size() - 1), speed_a, speed_b}};
   if (std::isnan(speed_a) && std::isnan(speed_b)) return;
-  const std::vector<Observation> seen = observations_of(two, kName);
+  const std::vector<Observation> seen = observations_of(two, kLowRank);
   std::vector<std::uint32_t> place;
   for (const WorkloadKey key : two.jobs) {
     auto at = index_.find(key);
@@ -248,22 +244,22 @@ LowRank LowRank::load(const nlohmann::json& state, std::vector<SpeedTable::Featu
                       std::vector<WorkloadKey> workloads) {
   /// Far beyond what ridges allow; products of two stay finite.
   constexpr double kMostFactor = 1e6;
-  model_state::map_of(state, 7, kName);
+  model_state::map_of(state, 7, kLowRank);
   LowRank model;
   model.features_ = std::move(features);
   model.workloads_ = std::move(workloads);
-  model.index_ = JobIndex(model.workloads_, kName);
+  model.index_ = JobIndex(model.workloads_, kLowRank);
   const std::size_t jobs = model.workloads_.size();
   const auto of = model_state::integers(state, "of");
   const auto beside = model_state::integers(state, "beside");
   const auto slownesses = model_state::finite_doubles(state, "slownesses", of.size());
-  if (beside.size() != of.size() || of.empty()) refuse("observations are incomplete");
+  if (beside.size() != of.size() || of.empty()) refuse(kLowRank, "observations are incomplete");
   model.of_.resize(jobs);
   model.beside_.resize(jobs);
   for (std::size_t n = 0; n < of.size(); ++n) {
     const auto there = [&](std::int32_t j) { return j >= 0 && static_cast<std::size_t>(j) < jobs; };
     if (!there(of[n]) || !there(beside[n]) || std::fabs(slownesses[n]) > kMostSlowness) {
-      refuse("an observation is not possible");
+      refuse(kLowRank, "an observation is not possible");
     }
     model.see({static_cast<std::uint32_t>(of[n]), static_cast<std::uint32_t>(beside[n]), 0,
                slownesses[n]});
@@ -272,18 +268,18 @@ LowRank LowRank::load(const nlohmann::json& state, std::vector<SpeedTable::Featu
   model.mean_ = level[0];
   model.deviation_ = level[1];
   model.sigma_ = level[2];
-  if (std::fabs(model.mean_) > kMostSlowness || !(model.deviation_ >= kLeastDeviation) ||
+  if (std::fabs(model.mean_) > kMostSlowness || !(model.deviation_ >= kLeastSlownessDeviation) ||
       model.deviation_ > kMostSlowness || model.sigma_ < 0) {
-    refuse("a mean or a deviation is not possible");
+    refuse(kLowRank, "a mean or a deviation is not possible");
   }
   for (auto [values, key] : {std::pair{&model.own_, "own"}, {&model.partner_, "partner"}}) {
     *values = model_state::finite_doubles(state, key, (jobs + 1) * kAll);
     for (const double x : *values) {
-      if (std::fabs(x) > kMostFactor) refuse("a factor is not possible");
+      if (std::fabs(x) > kMostFactor) refuse(kLowRank, "a factor is not possible");
     }
   }
   const auto spreads = state.find("spreads");
-  if (spreads == state.end()) refuse("there are no 'spreads'");
+  if (spreads == state.end()) refuse(kLowRank, "there are no 'spreads'");
   model.spreads_ = Spreads::load(*spreads);
   return model;
 }

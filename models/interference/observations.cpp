@@ -19,8 +19,6 @@ namespace {
 /// Half-width of a 90 % interval of t: at least, and while fewer than twenty were held out.
 constexpr double kLeastReach = 0.01;
 constexpr double kPriorReach = 0.5;
-/// exp() of this is finite and of its negative above 0, so is any speed's logarithm smaller.
-constexpr double kMostSlowness = 1e3;
 
 }  // namespace
 

@@ -16,6 +16,11 @@
 /// again by their keys, and intervals from what held-out predictions were off by.
 namespace corun {
 
+/// exp() of this is finite and of its negative above 0, so is any speed's logarithm smaller.
+inline constexpr double kMostSlowness = 1e3;
+/// No table is so even that slownesses deviate by less.
+inline constexpr double kLeastSlownessDeviation = 0.01;
+
 /// One measured direction: t = -log(speed) of `of` beside `beside`.
 struct Observation {
   std::uint32_t of = 0;  ///< position in the table's jobs

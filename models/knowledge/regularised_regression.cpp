@@ -22,7 +22,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// Optimality conditions of the lasso may be missed by this share of the largest |z_j'y/n|.
-constexpr double kTolerance = 1e-9;
+constexpr double kMissedOptimality = 1e-9;
 /// Sweeps of coordinate descent before the active set takes over, and how often they alternate.
 constexpr int kSweeps = 50;
 constexpr int kRounds = 20;
@@ -153,7 +153,7 @@ void exchange(const Moments& m, double penalty, double tolerance, VectorXd& w) {
 
 /// Starts from `w`, the solution of a neighbouring penalty.
 VectorXd lasso(const Moments& m, double penalty, VectorXd w) {
-  const double tolerance = kTolerance * m.target.cwiseAbs().maxCoeff();
+  const double tolerance = kMissedOptimality * m.target.cwiseAbs().maxCoeff();
   for (int round = 0; round < kRounds; ++round) {
     descend(m, penalty, tolerance, w);
     if (miss(m.target - m.gram * w, w, penalty) <= tolerance) return w;

@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t kDegree = 2;
 constexpr std::size_t kEnds = 2 * (kDegree + 1);  ///< knots when there are none inside
-constexpr double kTolerance = 1e-3;               ///< of the smoothing
+constexpr double kSmoothingTolerance = 1e-3;      ///< of the smoothing
 constexpr int kRationalSteps = 20;                ///< of the search for p; usually under ten
 constexpr int kMaxSteps = 120;                    ///< with those that halve
 
 /// The piece [t_i, t_i+1) that answers for x, as the index of its left knot; ends included.
-std::size_t piece_of(std::span<const double> knots, double x) {
+std::size_t knot_piece(std::span<const double> knots, double x) {
   const auto first = knots.begin() + kDegree + 1;
   const auto last = knots.end() - kDegree - 1;
   return static_cast<std::size_t>(std::upper_bound(first, last, x) - knots.begin()) - 1;
@@ -45,7 +45,7 @@ std::array<double, kDegree + 1> basis(std::span<const double> knots, std::size_t
 }
 
 double evaluate(std::span<const double> knots, std::span<const double> coefficients, double x) {
-  const std::size_t piece = piece_of(knots, x);
+  const std::size_t piece = knot_piece(knots, x);
   const auto weight = basis(knots, piece, x);
   double sum = 0;
   for (std::size_t i = 0; i <= kDegree; ++i) {
@@ -60,7 +60,7 @@ Eigen::MatrixXd collocation(std::span<const double> knots, std::span<const doubl
   Eigen::MatrixXd a = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(x.size() + below),
                                             static_cast<Eigen::Index>(knots.size() - kDegree - 1));
   for (std::size_t r = 0; r < x.size(); ++r) {
-    const std::size_t piece = piece_of(knots, x[r]);
+    const std::size_t piece = knot_piece(knots, x[r]);
     const auto weight = basis(knots, piece, x[r]);
     for (std::size_t i = 0; i <= kDegree; ++i) {
       a(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(piece - kDegree + i)) = weight[i];
@@ -243,7 +243,7 @@ SmoothingSpline::SmoothingSpline(std::span<const double> x, std::span<const doub
     }
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double near = kTolerance * smoothing;
+  const double near = kSmoothingTolerance * smoothing;
   const std::size_t most = m + kDegree + 1;
   // The first stop of the authors' library, after which it goes on without one.
   std::size_t stop = std::max(m / 2, kEnds);

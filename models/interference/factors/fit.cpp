@@ -21,9 +21,6 @@ namespace corun::factors {
 
 namespace {
 
-/// No table is so even that slownesses deviate by less.
-constexpr double kLeastDeviation = 0.01;
-
 void check_options(const FactorOptions& o) {
   if (o.chains.empty()) refuse("no chains");
   for (const FactorChain& c : o.chains) {
@@ -82,7 +79,7 @@ void standardise_targets(std::vector<GibbsChain::Observation>& observations, Fac
   for (const GibbsChain::Observation& o : observations) t.push_back(o.target);
   const Moments of = slowness_moments(t);
   state.target_mean = of.mean;
-  state.target_deviation = std::max(kLeastDeviation, of.deviation);
+  state.target_deviation = std::max(kLeastSlownessDeviation, of.deviation);
   for (GibbsChain::Observation& o : observations) {
     o.target = (o.target - state.target_mean) / state.target_deviation;
   }

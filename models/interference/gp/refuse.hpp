@@ -1,15 +1,14 @@
 #pragma once
 
-#include <stdexcept>
 #include <string>
+
+#include "models/interference/refuse.hpp"
 
 namespace corun::gp {
 
 /// How the errors of a Gaussian process begin.
 inline constexpr const char* kName = "gp model";
 
-[[noreturn]] inline void refuse(const std::string& what) {
-  throw std::invalid_argument(std::string(kName) + ": " + what);
-}
+[[noreturn]] inline void refuse(const std::string& what) { corun::refuse(kName, what); }
 
 }  // namespace corun::gp

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace corun {
+
+/// std::invalid_argument "MODEL: WHAT".
+[[noreturn]] inline void refuse(const char* model, const std::string& what) {
+  throw std::invalid_argument(std::string(model) + ": " + what);
+}
+
+}  // namespace corun

@@ -7,7 +7,7 @@ namespace corun {
 
 namespace {
 
-std::span<const ParameterSpec> parameter_specs() {
+std::span<const ParameterSpec> pairing_policy_parameters() {
   static const std::vector<ParameterSpec> specs = {pairing_parameter(), order_parameter(),
                                                    epsilon_parameter(), explore_parameter(),
                                                    risk_parameter(),    window_parameter()};
@@ -15,7 +15,7 @@ std::span<const ParameterSpec> parameter_specs() {
 }
 
 template <Objective objective>
-std::unique_ptr<Policy> make(PolicyContext context) {
+std::unique_ptr<Policy> make_pairing_policy(PolicyContext context) {
   return std::make_unique<Recommender>(recommender_options(objective, context.parameters),
                                        std::move(context));
 }
@@ -26,16 +26,16 @@ PolicyEntry balance_entry() {
   return {.name = "balance",
           .description = "JRS balance: maximise mean PS minus mean ISD per cluster pair",
           .needs = PolicyNeeds::kBelief,
-          .parameters = parameter_specs(),
-          .make = make<Objective::kBalance>};
+          .parameters = pairing_policy_parameters(),
+          .make = make_pairing_policy<Objective::kBalance>};
 }
 
 PolicyEntry min_slowdown_entry() {
   return {.name = "min-slowdown",
           .description = "JRS min-slowdown: minimise the summed ISD of cluster pairs",
           .needs = PolicyNeeds::kBelief,
-          .parameters = parameter_specs(),
-          .make = make<Objective::kMinSlowdown>};
+          .parameters = pairing_policy_parameters(),
+          .make = make_pairing_policy<Objective::kMinSlowdown>};
 }
 
 }  // namespace corun

@@ -238,7 +238,7 @@ class External final : public Policy {
   std::vector<Json> arrivals_;   ///< since the last question; they are told after the other events
 };
 
-std::span<const ParameterSpec> parameter_specs() {
+std::span<const ParameterSpec> external_parameters() {
   static const std::array<ParameterSpec, 4> specs{{
       {"command",
        "the program and its arguments, e.g. [python3, policy.py]; must be given",
@@ -282,7 +282,7 @@ PolicyEntry external_entry() {
       .name = "external",
       .description = "a program of your own decides: JSON lines on its standard input and output",
       .needs = PolicyNeeds::kNothing,
-      .parameters = parameter_specs(),
+      .parameters = external_parameters(),
       .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
         return std::make_unique<External>(
             c.parameters.texts("command"), c.parameters.number("timeout_s"),

@@ -36,7 +36,7 @@ std::vector<Duration> backoff_table(Duration initial, Duration max) {
   return table;
 }
 
-std::unique_ptr<Policy> make(PolicyContext context) {
+std::unique_ptr<Policy> make_kube_default(PolicyContext context) {
   const Parameters& parameters = context.parameters;
   KubeOptions options;
   if (const auto n = parameters.integer("replicas")) options.replicas = static_cast<int>(*n);
@@ -49,7 +49,7 @@ std::unique_ptr<Policy> make(PolicyContext context) {
   return std::make_unique<KubeDefault>(options, context.seed);
 }
 
-std::span<const ParameterSpec> parameter_specs() {
+std::span<const ParameterSpec> kube_default_parameters() {
   static const std::array<ParameterSpec, 4> specs{{
       {"replicas",
        "time-slicing replicas that the device plugin advertises per GPU",
@@ -333,8 +333,8 @@ PolicyEntry kube_default_entry() {
           "one pod at a time to the best node by kube-scheduler's default scores, GPUs shared by "
           "time-slicing replicas (Kubernetes 1.30)",
       .needs = PolicyNeeds::kNothing,
-      .parameters = parameter_specs(),
-      .make = make,
+      .parameters = kube_default_parameters(),
+      .make = make_kube_default,
       .traits = {.always_colocates = true, .one_node = true}};
 }
 

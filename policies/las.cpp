@@ -151,7 +151,7 @@ class Las final : public PreemptiveQueue {
   Agenda promotions_;
 };
 
-std::span<const ParameterSpec> parameter_specs() {
+std::span<const ParameterSpec> las_parameters() {
   static const std::vector<ParameterSpec> specs = [] {
     std::vector<ParameterSpec> all{
         {"thresholds_s",
@@ -184,7 +184,7 @@ PolicyEntry las_entry() {
               "no sharing: least attained service first, in queues, preemptive (Tiresias, "
               "NSDI 2019)",
           .needs = PolicyNeeds::kNothing,
-          .parameters = parameter_specs(),
+          .parameters = las_parameters(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Las>(queue_options(c.parameters),
                                          c.parameters.numbers("thresholds_s"),

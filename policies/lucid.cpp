@@ -223,7 +223,7 @@ class Lucid final : public Policy {
   std::uint64_t next_number_ = 0;
 };
 
-std::span<const ParameterSpec> parameter_specs() {
+std::span<const ParameterSpec> lucid_parameters() {
   static const std::array<ParameterSpec, 2> specs{{
       {"length_ratio",
        "a job joins one whose estimate x GPUs its own exceeds at most so many times",
@@ -243,7 +243,7 @@ std::span<const ParameterSpec> parameter_specs() {
   return specs;
 }
 
-std::unique_ptr<Policy> make(PolicyContext context) {
+std::unique_ptr<Policy> make_lucid(PolicyContext context) {
   return std::make_unique<Lucid>(
       context.parameters.number("length_ratio"),
       static_cast<int>(context.parameters.integer("label_sum").value_or(2)));
@@ -257,8 +257,8 @@ PolicyEntry lucid_entry() {
               "indolent packing: a job first joins a running one that bears it, else it "
               "gets GPUs of its own (Lucid, ASPLOS 2023)",
           .needs = PolicyNeeds::kNothing,
-          .parameters = parameter_specs(),
-          .make = make,
+          .parameters = lucid_parameters(),
+          .make = make_lucid,
           .traits = {.always_colocates = true, .needs_estimates = true}};
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-CommandLine command_line() {
+CommandLine recommend_command_line() {
   CommandLine command;
   command.name = "recommend";
   command.usage = "corun recommend [options]";
@@ -222,7 +222,7 @@ void write_argo(const RecommendedQueue& queue, const po::variables_map& values,
 
 int recommend_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  const auto parsed = parse_command_line(command_line(), arguments, common);
+  const auto parsed = parse_command_line(recommend_command_line(), arguments, common);
   if (!parsed) return kDone;
   const po::variables_map& values = *parsed;
   const std::shared_ptr<Device> device = choose_device(common.device);

@@ -26,7 +26,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::string_view kKind = "corun knowledge base";
+constexpr std::string_view kKnowledgeKind = "corun knowledge base";
 constexpr std::size_t kMostClusters = kMostKnowledgeClusters;
 constexpr std::size_t kBytesMax = std::size_t{64} << 20U;
 
@@ -268,7 +268,7 @@ std::string numbers(const FeatureVector& row) {
   return fmt::format("[{}, {}, {}]", csv_number(row[0]), csv_number(row[1]), csv_number(row[2]));
 }
 
-std::string quoted(std::string_view text) {
+std::string yaml_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : printable(text, 400)) {
     if (c == '"' || c == '\\') out += '\\';
@@ -351,12 +351,13 @@ class FileLock {
 
 KnowledgeFile knowledge_of(const YamlNode& root, const std::string& name) {
   const YamlNode* kind = root.find("kind");
-  if (kind == nullptr || kind->text != kKind) {
+  if (kind == nullptr || kind->text != kKnowledgeKind) {
     throw InputError(kind == nullptr ? name : kind->place(),
-                     kind == nullptr ? "no knowledge base, expected 'kind: " + std::string(kKind) +
-                                           "' first; `corun kb build` writes one"
-                                     : "'kind' is " + kind->description() + ", expected '" +
-                                           std::string(kKind) + "'");
+                     kind == nullptr
+                         ? "no knowledge base, expected 'kind: " + std::string(kKnowledgeKind) +
+                               "' first; `corun kb build` writes one"
+                         : "'kind' is " + kind->description() + ", expected '" +
+                               std::string(kKnowledgeKind) + "'");
   }
   const YamlNode* version = root.find("version");
   const auto number = version != nullptr ? parse_integer(version->text) : std::nullopt;
@@ -452,8 +453,8 @@ KnowledgeFile read_knowledge_file(const std::string& path) {
 std::string knowledge_text(const KnowledgeFile& file) {
   const Clusters& c = file.kb.clustering();
   std::string out =
-      fmt::format("kind: {}\nversion: {}\nabout: {}\nfeatures: [{}]\n", kKind, kKnowledgeVersion,
-                  quoted(file.about), fmt::join(kFeatureNames, ", "));
+      fmt::format("kind: {}\nversion: {}\nabout: {}\nfeatures: [{}]\n", kKnowledgeKind,
+                  kKnowledgeVersion, yaml_quoted(file.about), fmt::join(kFeatureNames, ", "));
   const auto rows = [&](const char* key, const std::vector<FeatureVector>& centres) {
     out += std::string(key) + ":" + (centres.empty() ? " []" : "") + "\n";
     for (const FeatureVector& centre : centres) out += "  - " + numbers(centre) + "\n";
@@ -465,8 +466,8 @@ std::string knowledge_text(const KnowledgeFile& file) {
   out += std::string("sources:") + (file.sources.empty() ? " []" : "") + "\n";
   for (const KnowledgeSource& source : file.sources) {
     out += fmt::format("  - {{name: {}, sha256: {}, pairs: {}, measured_on: {}}}\n",
-                       quoted(source.name), quoted(source.sha256), source.pairs,
-                       quoted(source.measured_on));
+                       yaml_quoted(source.name), yaml_quoted(source.sha256), source.pairs,
+                       yaml_quoted(source.measured_on));
   }
   const auto statistics = [&](const char* key, bool ordered, const auto& get) {
     std::string lines;

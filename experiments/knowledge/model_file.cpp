@@ -27,9 +27,7 @@ namespace corun {
 
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr std::string_view kKind = "corun speed model, version ";
+constexpr std::string_view kModelKind = "corun speed model, version ";
 constexpr std::string_view kBytes = ", bytes ";
 constexpr std::string_view kSum = ", sha256 ";
 constexpr std::size_t kDigestDigits = 16;
@@ -45,8 +43,9 @@ bool is_digest(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// std::invalid_argument or Json::exception when it is not as the header says.
-ModelFile content_of(const Json& root, WorkloadKeys& keys, std::span<const std::string> names) {
+/// std::invalid_argument or nlohmann::json::exception when it is not as the header says.
+ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
+                     std::span<const std::string> names) {
   using namespace model_state;
   map_of(root, 5, "the model");
   ModelFile file;
@@ -57,7 +56,7 @@ ModelFile content_of(const Json& root, WorkloadKeys& keys, std::span<const std::
   }
   std::vector<SpeedTable::Feature> features;
   std::set<std::string> feature_names;
-  for (const Json& node : list_of(root.at("features"), "features")) {
+  for (const nlohmann::json& node : model_state::list_of(root.at("features"), "features")) {
     map_of(node, 2, "a feature");
     const std::string scale = text_of(node.at("scale"), "scale");
     if (scale != "log" && scale != "linear") {
@@ -73,7 +72,7 @@ ModelFile content_of(const Json& root, WorkloadKeys& keys, std::span<const std::
   for (const std::string& name : names) by_digest.emplace(workload_digest(name), &name);
   std::vector<WorkloadKey> workloads;
   std::set<std::string> met;
-  for (const Json& node : list_of(root.at("workloads"), "workloads")) {
+  for (const nlohmann::json& node : model_state::list_of(root.at("workloads"), "workloads")) {
     const std::string& digest = file.workloads.emplace_back(text_of(node, "workloads"));
     WorkloadKey key = kUnknownWorkload;
     if (!digest.empty()) {
@@ -141,13 +140,13 @@ std::vector<std::string> workload_digests(const InterferenceModel& model,
 ModelFile parse_model(std::string_view bytes, const std::string& place, WorkloadKeys& keys,
                       std::span<const std::string> names) {
   const auto refuse = [&](const std::string& what) { throw InputError(place, what); };
-  const std::string expected = fmt::format("expected '{}{}, ...' first", kKind, kModelVersion);
+  const std::string expected = fmt::format("expected '{}{}, ...' first", kModelKind, kModelVersion);
   const std::string cut = "the file was cut short, take another copy";
   std::string_view line = bytes.substr(0, std::min(bytes.find('\n'), kLongestLine));
-  if (bytes.size() < kKind.size() && kKind.starts_with(bytes)) {
+  if (bytes.size() < kModelKind.size() && kModelKind.starts_with(bytes)) {
     refuse(bytes.empty() ? "the file is empty, " + expected : cut);
   }
-  if (!take(line, kKind)) refuse("no speed model, " + expected);
+  if (!take(line, kModelKind)) refuse("no speed model, " + expected);
   const std::int64_t version = take_number(line);
   if (version > kModelVersion) {
     refuse(
@@ -178,8 +177,8 @@ ModelFile parse_model(std::string_view bytes, const std::string& place, Workload
     refuse("the file is damaged (its SHA-256 is another), take another copy");
   }
   try {
-    return content_of(Json::from_cbor(content), keys, names);
-  } catch (const Json::exception&) {
+    return content_of(nlohmann::json::from_cbor(content), keys, names);
+  } catch (const nlohmann::json::exception&) {
     throw InputError(place, "the file is no speed model inside, take another copy");
   } catch (const std::invalid_argument& e) {
     throw InputError(place, fmt::format("the file contradicts itself ({}), take another copy",
@@ -196,18 +195,18 @@ std::string model_bytes(const ModelFile& file) {
   if (file.workloads.size() != file.model->workloads().size()) {
     throw std::logic_error("a model file needs a digest for every job");
   }
-  Json features = Json::array();
+  nlohmann::json features = nlohmann::json::array();
   for (const SpeedTable::Feature& f : file.model->features()) {
     features.push_back({{"name", f.name}, {"scale", name_of(f.scale)}});
   }
-  const Json root{{"about", printable(file.about, kMostAbout)},
-                  {"model", file.name},
-                  {"features", std::move(features)},
-                  {"workloads", file.workloads},
-                  {"state", file.model->save()}};
+  const nlohmann::json root{{"about", printable(file.about, kMostAbout)},
+                            {"model", file.name},
+                            {"features", std::move(features)},
+                            {"workloads", file.workloads},
+                            {"state", file.model->save()}};
   std::string content;
-  Json::to_cbor(root, content);
-  return fmt::format("{}{}{}{}{}{}\n", kKind, kModelVersion, kBytes, content.size(), kSum,
+  nlohmann::json::to_cbor(root, content);
+  return fmt::format("{}{}{}{}{}{}\n", kModelKind, kModelVersion, kBytes, content.size(), kSum,
                      sha256_of_text(content)) +
          content;
 }

@@ -83,13 +83,13 @@ void add_series(const ProfileTable& table, const PaperSyntheticRecipe& recipe,
 }
 
 /// The points of one workload, by falling batch size.
-struct Workload {
+struct ProfiledModel {
   std::string model;
   std::vector<std::size_t> jobs;
 };
 
-std::vector<Workload> workloads_of(const ProfileTable& table) {
-  std::vector<Workload> all;
+std::vector<ProfiledModel> workloads_of(const ProfileTable& table) {
+  std::vector<ProfiledModel> all;
   for (std::size_t i = 0; i < table.jobs.size(); ++i) {
     const WorkloadOrigin& origin = table.origins[i];
     if (origin.model.empty() || !origin.batch_size) continue;
@@ -98,12 +98,12 @@ std::vector<Workload> workloads_of(const ProfileTable& table) {
                        fmt::format("the batch size of '{}' is {}, expected a number above 0",
                                    table.jobs[i], *origin.batch_size));
     }
-    auto found = std::ranges::find(all, origin.model, &Workload::model);
+    auto found = std::ranges::find(all, origin.model, &ProfiledModel::model);
     if (found == all.end()) found = all.insert(all.end(), {origin.model, {}});
     found->jobs.push_back(i);
   }
   const auto batch_size = [&](std::size_t job) { return *table.origins[job].batch_size; };
-  for (Workload& workload : all) {
+  for (ProfiledModel& workload : all) {
     std::ranges::stable_sort(workload.jobs, std::ranges::greater{}, batch_size);
     for (std::size_t i = 1; i < workload.jobs.size(); ++i) {
       if (batch_size(workload.jobs[i - 1]) != batch_size(workload.jobs[i])) continue;
@@ -124,7 +124,8 @@ struct Layout {
   std::size_t left_out = 0;
 };
 
-Layout lay_out(const ProfileTable& table, const Workload& workload, const AmplifyOptions& options) {
+Layout lay_out(const ProfileTable& table, const ProfiledModel& workload,
+               const AmplifyOptions& options) {
   Layout layout;
   const auto add = [&](double row, double batch_size, bool measured, const Profile& profile) {
     layout.samples.push_back({workload.model, batch_size, measured, profile});
@@ -250,7 +251,7 @@ AmplifiedProfiles amplify_profiles(const ProfileTable& table, const AmplifyOptio
   AmplifiedProfiles out;
   std::size_t left_out = 0;
   std::size_t single = 0;
-  for (const Workload& workload : workloads_of(table)) {
+  for (const ProfiledModel& workload : workloads_of(table)) {
     Layout layout = lay_out(table, workload, options);
     left_out += layout.left_out;
     single += workload.jobs.size() == 1 ? 1 : 0;

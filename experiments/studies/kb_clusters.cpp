@@ -122,7 +122,7 @@ void add_groups(StudySection& section, const SampleSet& samples, const Solutions
                   given.table_iv, given.table_vii, alone.table_iv, alone.table_vii));
 }
 
-void add_variants(StudySection& section, const ProfileTable& table) {
+void add_cluster_variants(StudySection& section, const ProfileTable& table) {
   section.text += fmt::format(
       "\nwhat another analyst would have done, and what it changes\n"
       "  {:<64}{:>3}{:>12}{:>12}{:>10}{:>10}{:>11}\n",
@@ -176,7 +176,7 @@ StudySection clusters_section(const ProfileTable& profiles) {
   const Solutions found = solutions_of(samples);
   add_labels(section, found);
   add_groups(section, samples, found);
-  add_variants(section, profiles);
+  add_cluster_variants(section, profiles);
   section.figure = figure_of(curves);
   return section;
 }

@@ -21,7 +21,7 @@ std::string shown(const Share& share) {
 }
 
 /// Table II under each of the assumptions that it takes to get its numbers, and without.
-void add_variants(StudySection& section, const ProfileTable& table) {
+void add_table_two_variants(StudySection& section, const ProfileTable& table) {
   struct Named {
     std::string_view name;
     TableTwoVariant variant;
@@ -172,7 +172,7 @@ std::string figure_of(const BellClaims& bells) {
 
 StudySection synthetic_section(const ProfileTable& profiles) {
   StudySection section;
-  add_variants(section, profiles);
+  add_table_two_variants(section, profiles);
   add_cells(section, profiles);
   const BellClaims bells{krogh_bell(profiles, {.clip = false, .decimals = {}}),
                          krogh_bell(profiles, {true, 2, Rounding::kCut})};

@@ -11,6 +11,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
+#include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -19,9 +20,6 @@
 namespace corun {
 
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLevel = 0.05;
 
 constexpr std::array<JudgedMetric, 21> kJudged = {{
     {Metric::kIsd, true, true},         {Metric::kPs, false, true},
@@ -423,7 +421,7 @@ void answer_differences(const Cube& cube, const Comparison& comparison,
     }
     const std::vector<double> adjusted = holm(p_here);
     for (std::size_t i = 0; i < adjusted.size(); ++i) {
-      if (!(adjusted[i] < kLevel)) continue;
+      if (!(adjusted[i] < kSignificant)) continue;
       DifferenceAnswer& answer = answers.differences[begin + i / cube.points()];
       ++(is_better(metric, mean_here[i], 0) ? answer.wins : answer.losses);
     }

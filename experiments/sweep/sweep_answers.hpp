@@ -25,6 +25,9 @@ struct JudgedMetric {
 std::span<const JudgedMetric> judged_metrics();
 const JudgedMetric& judged(Metric metric);
 
+/// A difference is significant where p, adjusted, is below this.
+inline constexpr double kSignificant = 0.05;
+
 inline constexpr std::size_t kNoPoint = std::numeric_limits<std::size_t>::max();
 
 /// Which policy is best, in the mean over all points (each counts the same).

@@ -21,8 +21,6 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr double kLevel = 0.05;
-
 double scale_of(Metric m) { return judged(m).percent ? 100 : 1; }
 
 std::string name_of(Metric m) { return std::string(metric_info(m).name); }
@@ -121,7 +119,7 @@ std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) 
       if (d.metric != m || !pair || row.back() == "never shares a GPU") continue;
       const bool ahead = d.better == q;
       row.insert(row.end(), {with_interval(minus_best(d, best.best), m),
-                             p_value(d.p_holm) + (d.p_holm < kLevel ? " *" : ""),
+                             p_value(d.p_holm) + (d.p_holm < kSignificant ? " *" : ""),
                              std::to_string(ahead ? d.losses : d.wins),
                              std::to_string(ahead ? d.wins : d.losses)});
     }
@@ -199,8 +197,8 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
            policies_table(answers, best) + "\n" + effects_table(answers, best.metric);
   }
   out += "\n" + front_table(results, answers);
-  const auto significant =
-      std::ranges::count_if(answers.differences, [](const auto& d) { return d.p_holm < kLevel; });
+  const auto significant = std::ranges::count_if(
+      answers.differences, [](const auto& d) { return d.p_holm < kSignificant; });
   if (!answers.differences.empty()) {
     out += fmt::format(
         "\n{} of {} differences between two policies are significant (*) at 5 % after Holm's "
@@ -272,7 +270,7 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
                                   {"difference", interval_json(d.difference)},
                                   {"p", json_number(d.p)},
                                   {"p_holm", json_number(d.p_holm)},
-                                  {"significant", d.p_holm < kLevel},
+                                  {"significant", d.p_holm < kSignificant},
                                   {"better_at", d.wins},
                                   {"worse_at", d.losses}});
   }

@@ -19,7 +19,7 @@ namespace corun {
 
 namespace {
 
-using Kind = YamlNode::Kind;
+using NodeKind = YamlNode::Kind;
 
 constexpr std::string_view kSection = "sweep";
 constexpr std::array<std::string_view, 4> kWays = {"grid", "list", "random", "latin-hypercube"};
@@ -54,16 +54,16 @@ std::string written(const YamlNode& node) {
   };
   std::string out;
   switch (node.kind) {
-    case Kind::kNull:
+    case NodeKind::kNull:
       return "null";
-    case Kind::kScalar:
+    case NodeKind::kScalar:
       return !node.quoted && plain(node.text) ? node.text : quoted(node.text);
-    case Kind::kSequence:
+    case NodeKind::kSequence:
       for (const YamlNode& child : node.children) {
         out += (out.empty() ? "" : ", ") + written(child);
       }
       return "[" + out + "]";
-    case Kind::kMap:
+    case NodeKind::kMap:
       for (const YamlNode& child : node.children) {
         out += fmt::format("{}{}: {}", out.empty() ? "" : ", ",
                            plain(child.key) ? child.key : quoted(child.key), written(child));
@@ -79,16 +79,17 @@ std::string written_key(const std::string& key) {
 }
 
 double number_of(const YamlNode& node, const std::string& key) {
-  const auto number = node.kind == Kind::kScalar && !node.quoted ? parse_number(node.text)
-                                                                 : std::optional<double>();
+  const auto number = node.kind == NodeKind::kScalar && !node.quoted ? parse_number(node.text)
+                                                                     : std::optional<double>();
   if (!number) refuse(node, key, "a number");
   return *number;
 }
 
 std::int64_t whole_of(const YamlNode& node, const std::string& key, std::int64_t min,
                       std::int64_t max) {
-  const auto number = node.kind == Kind::kScalar && !node.quoted ? parse_integer(node.text)
-                                                                 : std::optional<std::int64_t>();
+  const auto number = node.kind == NodeKind::kScalar && !node.quoted
+                          ? parse_integer(node.text)
+                          : std::optional<std::int64_t>();
   if (!number || *number < min || *number > max) {
     refuse(node, key, fmt::format("a whole number from {} to {}", min, max));
   }
@@ -112,7 +113,7 @@ class Dimension {
   Dimension(const YamlNode& node, const std::string& name) : node_(&node) {
     constexpr std::array<std::string_view, 4> kKinds = {"uniform", "log-uniform", "integer",
                                                         "choice"};
-    if (node.kind != Kind::kMap || node.children.size() != 1) {
+    if (node.kind != NodeKind::kMap || node.children.size() != 1) {
       refuse(node, name,
              "one of {uniform: [0, 1]}, {log-uniform: [0.01, 1]}, {integer: [1, 8]}, "
              "{choice: [a, b]}");
@@ -122,13 +123,13 @@ class Dimension {
     kind_ = static_cast<std::size_t>(std::ranges::find(kKinds, range.key) - kKinds.begin());
     const std::string key = name + "." + range.key;
     if (kind_ == kChoice) {
-      if (range.kind != Kind::kSequence || range.children.empty()) {
+      if (range.kind != NodeKind::kSequence || range.children.empty()) {
         refuse(range, key, "a list of values such as [a, b]");
       }
       choices_ = range.children;
       return;
     }
-    if (range.kind != Kind::kSequence || range.children.size() != 2) {
+    if (range.kind != NodeKind::kSequence || range.children.size() != 2) {
       refuse(range, key, "the two ends of a range, [LOW, HIGH]");
     }
     if (kind_ == kInteger) {
@@ -152,7 +153,7 @@ class Dimension {
       return choices_[static_cast<std::size_t>(std::min(draw * n, n - 1))];
     }
     YamlNode node;
-    node.kind = Kind::kScalar;
+    node.kind = NodeKind::kScalar;
     node.source = node_->source;
     node.offset = node_->offset;
     if (kind_ == kInteger) {
@@ -204,7 +205,7 @@ SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
   SweepPlan plan;
   plan.directory_ = directory;
   plan.policies_ = policies;
-  if (root.kind != Kind::kMap) config_from_tree(root, {}, policies);  // says what is wrong
+  if (root.kind != NodeKind::kMap) config_from_tree(root, {}, policies);  // says what is wrong
   std::vector<std::string> own;
   for (const std::string& text : overrides) {
     if (!text.starts_with("sweep.") && !text.starts_with("sweep=")) {
@@ -233,7 +234,7 @@ SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
   plan.root_ = std::move(root);
   plan.base_ = config_from_tree(plan.root_, {}, policies);
 
-  if (section.kind != Kind::kMap || section.children.size() != 1) {
+  if (section.kind != NodeKind::kMap || section.children.size() != 1) {
     refuse(section, "sweep", fmt::format("one of {}", fmt::join(kWays, ", ")));
   }
   check_keys(section, "sweep", kWays);
@@ -273,12 +274,12 @@ void SweepPlan::add_value(std::size_t key, YamlNode node) {
 }
 
 void SweepPlan::read_grid(const YamlNode& section) {
-  if (section.kind != Kind::kMap || section.children.empty()) {
+  if (section.kind != NodeKind::kMap || section.children.empty()) {
     refuse(section, "sweep.grid", "keys with their values such as {cluster.nodes: [2, 4, 8]}");
   }
   std::size_t points = 1;
   for (const YamlNode& child : section.children) {
-    if (child.kind != Kind::kSequence || child.children.empty()) {
+    if (child.kind != NodeKind::kSequence || child.children.empty()) {
       refuse(child, "sweep.grid." + child.key, "a list of values such as [2, 4, 8]");
     }
     const std::size_t key = add_key(child.key, child);
@@ -310,7 +311,7 @@ void SweepPlan::read_grid(const YamlNode& section) {
 
 void SweepPlan::read_list(const YamlNode& section) {
   const std::string expected = "a list of points such as [{cluster.nodes: 2}, {cluster.nodes: 4}]";
-  if (section.kind != Kind::kSequence || section.children.empty()) {
+  if (section.kind != NodeKind::kSequence || section.children.empty()) {
     refuse(section, "sweep.list", expected);
   }
   if (section.children.size() > kSweepPointsMax) {
@@ -319,7 +320,7 @@ void SweepPlan::read_list(const YamlNode& section) {
                                  section.children.size(), kSweepPointsMax));
   }
   for (const YamlNode& point : section.children) {
-    if (point.kind != Kind::kMap) refuse(point, "sweep.list", expected);
+    if (point.kind != NodeKind::kMap) refuse(point, "sweep.list", expected);
     for (const YamlNode& value : point.children) add_key(value.key, value);
   }
   chosen_.assign(section.children.size() * keys_.size(), 0);
@@ -337,7 +338,7 @@ void SweepPlan::read_space(const YamlNode& section, bool stratified) {
   const std::string name = "sweep." + section.key;
   const std::string expected =
       "points and a space such as {points: 100, space: {cluster.nodes: {integer: [2, 16]}}}";
-  if (section.kind != Kind::kMap) refuse(section, name, expected);
+  if (section.kind != NodeKind::kMap) refuse(section, name, expected);
   constexpr std::array<std::string_view, 3> kKnown = {"points", "space", "seed"};
   check_keys(section, name, kKnown);
   const YamlNode* count = section.find("points");
@@ -350,7 +351,7 @@ void SweepPlan::read_space(const YamlNode& section, bool stratified) {
       seed == nullptr
           ? 1
           : whole_of(*seed, name + ".seed", 0, std::numeric_limits<std::int64_t>::max()));
-  if (space->kind != Kind::kMap || space->children.empty()) {
+  if (space->kind != NodeKind::kMap || space->children.empty()) {
     refuse(*space, name + ".space",
            "keys with their ranges such as {cluster.nodes: {integer: [2, 16]}}");
   }

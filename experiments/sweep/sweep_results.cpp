@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -14,6 +13,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "policies/catalog.hpp"
+#include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -24,7 +24,6 @@ namespace {
 using namespace hdf5;  // NOLINT: this file is about little else
 
 constexpr const char* kKind = "corun sweep";
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct PolicyRow {
   std::string label;

@@ -24,7 +24,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-CommandLine command_line() {
+CommandLine build_command_line() {
   CommandLine command;
   command.name = "kb build";
   command.usage =
@@ -215,7 +215,7 @@ BuiltClusters take_clusters(const po::variables_map& values, const ClusteringOpt
 
 int kb_build_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  const auto parsed = parse_command_line(command_line(), arguments, common);
+  const auto parsed = parse_command_line(build_command_line(), arguments, common);
   if (!parsed) return kDone;
   choose_device(common.device);
   const po::variables_map& values = *parsed;

@@ -27,7 +27,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-CommandLine command_line() {
+CommandLine fit_command_line() {
   CommandLine command;
   command.name = "model fit";
   command.usage = "corun model fit --pairs FILE [--pairs FILE ...] --out MODEL [options]";
@@ -86,7 +86,7 @@ std::shared_ptr<const InterferenceModel> fit(const InterferenceModelEntry& entry
 
 int model_fit_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  const auto parsed = parse_command_line(command_line(), arguments, common);
+  const auto parsed = parse_command_line(fit_command_line(), arguments, common);
   if (!parsed) return kDone;
   choose_device(common.device);
   const std::vector<std::string> pairs = list_option(*parsed, "pairs");

@@ -20,7 +20,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-CommandLine command_line() {
+CommandLine predict_command_line() {
   CommandLine command;
   command.name = "model predict";
   command.usage = "corun model predict --model MODEL --pairs IN.csv --out OUT.csv";
@@ -56,7 +56,7 @@ std::string unseen_jobs(const ModelFile& file, const PairTable& table) {
 
 int model_predict_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  const auto parsed = parse_command_line(command_line(), arguments, common);
+  const auto parsed = parse_command_line(predict_command_line(), arguments, common);
   if (!parsed) return kDone;
   choose_device(common.device);
   for (const char* key : {"model", "pairs"}) {

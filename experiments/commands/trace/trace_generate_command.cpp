@@ -19,7 +19,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-CommandLine command_line() {
+CommandLine generate_command_line() {
   CommandLine command;
   command.name = "trace generate";
   command.usage = "corun trace generate OUT [options]";
@@ -116,7 +116,7 @@ Trace generate(const SyntheticOptions& options) {
 
 int trace_generate_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  const auto values = parse_command_line(command_line(), arguments, common);
+  const auto values = parse_command_line(generate_command_line(), arguments, common);
   if (!values) return kDone;
   const std::string out = required_argument(*values, "OUT", "corun trace generate");
   const WrittenFormat format = written_format(*values, out);

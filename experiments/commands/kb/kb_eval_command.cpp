@@ -30,7 +30,7 @@ namespace po = boost::program_options;
 
 constexpr std::string_view kDataSet = "alnair/alnair_dataset.csv";
 
-CommandLine eval_command_line() {
+CommandLine kb_eval_command_line() {
   CommandLine command;
   command.name = "kb eval";
   command.usage = "corun kb eval features|synthetic|clusters|interference|privacy [options]";
@@ -120,7 +120,7 @@ StudySection evaluate(const std::string& section, const po::variables_map& value
 
 int kb_eval_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  const auto parsed = parse_command_line(eval_command_line(), arguments, common);
+  const auto parsed = parse_command_line(kb_eval_command_line(), arguments, common);
   if (!parsed) return kDone;
   const std::string section = section_option(*parsed);
   const std::string figure =

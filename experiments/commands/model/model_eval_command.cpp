@@ -21,7 +21,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-CommandLine eval_command_line() {
+CommandLine model_eval_command_line() {
   CommandLine command;
   command.name = "model eval";
   command.usage =
@@ -156,7 +156,7 @@ int evaluate_left_out(const std::vector<std::string>& given, std::size_t queues,
 
 int model_eval_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  const auto values = parse_command_line(eval_command_line(), arguments, common);
+  const auto values = parse_command_line(model_eval_command_line(), arguments, common);
   if (!values) return kDone;
   if (common.output) checked_output_path(*common.output, "--output");
   const std::vector<std::string> tables = values->count("pairs") != 0

@@ -1,7 +1,7 @@
 # corun_unity(TARGET [FOLDER...]): with CORUN_UNITY, the sources of each folder are compiled as one file, those
 # of a FOLDER together with those below it. They parse the headers that they share once and instantiate
 # their templates once, which nearly halves the time of a first build. By folder, not by number, so that a
-# new file moves no other. Files with options of their own stay apart.
+# new file moves no other. A file's UNITY_GROUP, set before, is kept; files with options of their own stay apart.
 function(corun_unity target)
   if(NOT CORUN_UNITY)
     return()
@@ -16,6 +16,9 @@ function(corun_unity target)
       endif()
     endforeach()
     string(REPLACE "/" "_" group "${target}_${group}")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    get_source_file_property(given ${source} UNITY_GROUP)
+    if(NOT given)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endif()
   endforeach()
 endfunction()

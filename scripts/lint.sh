@@ -56,13 +56,10 @@ UNSEEN=()
 tidy() {
   local budget_s=$1 file status=0 units=() unknown=()
   shift
-  # The database of the latest configuration knows the newest files.
-  file=$(ls -t build/{dev,release}/compile_commands.json 2>/dev/null | sed -n 1p)
-  if [[ -z $file ]]; then
-    configure release || die "configuring preset release failed (see above)"
-    file=build/release/compile_commands.json
-  fi
-  export DATABASE=${file%/*}
+  # In this preset each source is compiled by itself, so that the database names them all.
+  configure dev >&2 || die "configuring preset dev failed (see above)"
+  cmake --build --preset dev --target corun_build_info >&2 || die "writing generated headers failed"
+  export DATABASE=build/dev
   while IFS= read -r file; do
     if grep -qF "\"$ROOT/$file\"" "$DATABASE/compile_commands.json"; then
       units+=("$file")

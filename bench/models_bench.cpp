@@ -11,7 +11,7 @@
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/gp_model.hpp"
-#include "models/scoring/cpu_kernels.hpp"
+#include "models/vector_units/cpu_kernels.hpp"
 #include "sim/rng.hpp"
 
 /// Every interference model of the catalogue: fitting, learning one co-run, predicting. A co-run of two

@@ -11,9 +11,9 @@
 
 #include "bench/scored_queue.hpp"
 #include "models/interference/catalog.hpp"
-#include "models/scoring/cpu_kernels.hpp"
-#include "models/scoring/lanes.hpp"
 #include "models/scoring/pair_scorer.hpp"
+#include "models/vector_units/cpu_kernels.hpp"
+#include "models/vector_units/lanes.hpp"
 
 /// Batch scoring on the processor: the innermost loop by instruction set against a scalar loop of the
 /// same bits, and whole queues by instruction set and threads. Each step is one pair; see the counter

@@ -2,4 +2,4 @@
 #define CORUN_LANES scalar_lanes
 #define CORUN_LANES_NAME "scalar"
 #define CORUN_LANES_WIDTH 1
-#include "models/scoring/lanes.inl"
+#include "models/vector_units/lanes.inl"

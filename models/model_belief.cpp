@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "models/interference/overlap.hpp"
+#include "models/formulas/overlap.hpp"
 #include "sim/error.hpp"
 
 namespace corun {

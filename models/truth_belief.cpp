@@ -1,6 +1,6 @@
 #include "models/truth_belief.hpp"
 
-#include "models/interference/overlap.hpp"
+#include "models/formulas/overlap.hpp"
 
 namespace corun {
 

@@ -8,7 +8,7 @@
 
 #include "experiments/base/build_info.hpp"
 #include "experiments/commands/cli.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

@@ -15,7 +15,7 @@
 #include "experiments/export/container_csv.hpp"
 #include "experiments/export/recommendation_output.hpp"
 #include "experiments/inputs/queue_file.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "policies/pairing.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

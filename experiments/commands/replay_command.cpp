@@ -18,7 +18,7 @@
 #include "experiments/replay/world_comparison.hpp"
 #include "experiments/results/results_writer.hpp"
 #include "experiments/results/run_info.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 
 /// `corun replay`: the main job.

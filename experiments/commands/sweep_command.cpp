@@ -20,7 +20,7 @@
 #include "experiments/sweep/sweep_plan.hpp"
 #include "experiments/sweep/sweep_results.hpp"
 #include "experiments/sweep/sweep_resume.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

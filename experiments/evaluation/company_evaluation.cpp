@@ -8,9 +8,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "models/formulas/company_formula.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "models/scoring/company_formula.hpp"
 
 namespace corun {
 

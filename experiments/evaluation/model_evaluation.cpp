@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "models/formulas/overlap.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "models/interference/overlap.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 #include "sim/base/correlation.hpp"

@@ -13,8 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "models/interference/overlap.hpp"
 #include "policies/matching.hpp"
 #include "sim/base/correlation.hpp"
 #include "sim/base/half_width.hpp"

@@ -10,7 +10,7 @@
 
 #include "experiments/sweep/sweep_journal.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 
 /// Many configurations, each over many seeds, on all threads (docs/sweeps.md).
 namespace corun {

@@ -12,11 +12,11 @@
 #include <thread>
 #include <utility>
 
+#include "models/formulas/pair_formula.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/refuse.hpp"
 #include "models/knowledge/boosting.hpp"
-#include "models/scoring/cpu_kernels.hpp"
-#include "models/scoring/pair_formula.hpp"
+#include "models/vector_units/cpu_kernels.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"

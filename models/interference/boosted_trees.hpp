@@ -7,10 +7,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "models/formulas/trees_batch.hpp"
 #include "models/interference/interference_model.hpp"
 #include "models/interference/observations.hpp"
 #include "models/knowledge/tree_ensemble.hpp"
-#include "models/scoring/trees_batch.hpp"
 
 /// Gradient-boosted trees (models/knowledge/boosting.hpp) of what a pair of jobs looks like. For job i
 /// beside job j they learn t_ij = -log(speed) less its mean from

@@ -7,12 +7,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "models/formulas/pair_formula.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
 #include "models/interference/refuse.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/kmeans.hpp"
-#include "models/scoring/pair_formula.hpp"
 
 namespace corun {
 

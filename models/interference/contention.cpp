@@ -8,9 +8,9 @@
 
 #include <Eigen/Dense>
 
+#include "models/formulas/pair_formula.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
-#include "models/scoring/pair_formula.hpp"
 
 namespace corun {
 

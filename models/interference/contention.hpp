@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "models/formulas/contention_formula.hpp"
 #include "models/interference/interference_model.hpp"
 #include "models/interference/residual_spread.hpp"
-#include "models/scoring/contention_formula.hpp"
 
 /// Contention: a physical model of few parameters for any number of residents.
 ///

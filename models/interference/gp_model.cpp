@@ -8,11 +8,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/formulas/pair_formula.hpp"
 #include "models/interference/gp/refuse.hpp"
 #include "models/interference/lbfgs.hpp"
 #include "models/interference/observations.hpp"
-#include "models/scoring/cpu_kernels.hpp"
-#include "models/scoring/pair_formula.hpp"
+#include "models/vector_units/cpu_kernels.hpp"
 #include "sim/base/half_width.hpp"
 
 namespace corun {

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "models/formulas/gp_batch.hpp"
 #include "models/interference/gp/covariance.hpp"
 #include "models/interference/gp/evidence.hpp"
 #include "models/interference/gp/partner_order.hpp"
@@ -16,7 +17,6 @@
 #include "models/interference/gp/precision.hpp"
 #include "models/interference/gp/state.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/scoring/gp_batch.hpp"
 #include "sim/speed_table.hpp"
 
 /// Gaussian process over directed pairs of jobs: grey box, exact, learns online.
@@ -57,7 +57,7 @@
 ///
 /// learn() appends to the inverse of the Cholesky root and to the inverse, O(rows^2): a millisecond for a
 /// co-run at 1000 rows; parameters, standardisation and factors stay as fitted. Predictions
-/// (models/scoring/gp_formula.hpp): O(rows^2) for every job that is slowed, then O(partners^2) for a
+/// (models/formulas/gp_formula.hpp): O(rows^2) for every job that is slowed, then O(partners^2) for a
 /// pair, with as many partners as jobs are in the rows. A fit takes three seconds for 1000 rows
 /// (docs/performance.md).
 ///

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "models/scoring/company_formula.hpp"
-#include "models/scoring/pair_formula.hpp"
+#include "models/formulas/company_formula.hpp"
+#include "models/formulas/pair_formula.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {

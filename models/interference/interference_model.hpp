@@ -82,7 +82,7 @@ class InterferenceModel {
 
   /// Company of any size: what each of two or more residents runs at beside all the others. Unless a
   /// model knows better, from its pairs: the excesses x = 1/speed - 1 of job i beside each other
-  /// resident add up in the norm of exponent p (scoring/company_formula.hpp),
+  /// resident add up in the norm of exponent p (formulas/company_formula.hpp),
   ///   x_i = (sum_j x_ij^p)^(1/p),
   /// which is the pair's for two. p was chosen by the two groups that were ever measured, of five and
   /// nine jobs (JRS Tables V and VI); `corun model eval` compares with sums (p = 1), p = 2 and products

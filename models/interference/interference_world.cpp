@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "models/interference/overlap.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "models/interference/overlap.hpp"
+#include "models/formulas/overlap.hpp"
 
 namespace corun {
 

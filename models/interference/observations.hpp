@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/formulas/trees_formula.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/scoring/trees_formula.hpp"
 #include "sim/speed_table.hpp"
 
 /// What the fits of several interference models share: a table's rows as directed slownesses, jobs found

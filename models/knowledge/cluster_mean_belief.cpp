@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "models/interference/overlap.hpp"
+#include "models/formulas/overlap.hpp"
 
 namespace corun {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/scoring/trees_formula.hpp"
+#include "models/formulas/trees_formula.hpp"
 
 /// Regression trees as flat arrays, and their sum for rows of features. Every tree is complete to one
 /// depth, its nodes in the order of a heap (the children of n are 2n + 1 and 2n + 2): a row walks down

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "models/scoring/lanes.hpp"
-#include "models/scoring/pair_formula.hpp"
+#include "models/formulas/pair_formula.hpp"
+#include "models/formulas/speed_tile.hpp"
 #include "models/scoring/speed_source.hpp"
-#include "models/scoring/speed_tile.hpp"
+#include "models/vector_units/lanes.hpp"
 
 /// Tiles of the matrix of costs on the processor: by a short formula in one go, else from tiles of speeds
 /// that were worked out before.

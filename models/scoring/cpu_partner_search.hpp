@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/scoring/cost_tiles.hpp"
-#include "models/scoring/top_lists.hpp"
+#include "models/vector_units/top_lists.hpp"
 
 /// The cheapest partners of jobs on the processor: tiles of costs are worked out on several threads and
 /// offered to the lists of both jobs of a pair. Results do not depend on threads (top_lists.hpp).

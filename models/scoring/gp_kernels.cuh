@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
+#include "models/formulas/gp_batch.hpp"
+#include "models/formulas/gp_formula.hpp"
 #include "models/scoring/cuda_support.hpp"
-#include "models/scoring/gp_batch.hpp"
-#include "models/scoring/gp_formula.hpp"
 
 /// The Gaussian process on the GPU: the formula's kernels and what holds its arrays there. Compiled by
 /// nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.

@@ -14,7 +14,7 @@
 #include "models/scoring/scoring_kernels.cuh"
 #include "models/scoring/short_formulas_on_gpu.cuh"
 #include "models/scoring/speeds_on_gpu.cuh"
-#include "models/scoring/top_lists.hpp"
+#include "models/vector_units/top_lists.hpp"
 
 /// What drives GpuScorer's kernels (scoring_kernels.cuh): compiled by nvcc in gpu_scorer.cu, and as ordinary
 /// C++ by the tests, whose fibers run the kernels.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/scoring/pair_formula.hpp"
+#include "models/formulas/pair_formula.hpp"
 #include "sim/belief.hpp"
 
 /// Batch scoring on a GPU, without anything of CUDA in sight. All of it may throw DeviceError: no

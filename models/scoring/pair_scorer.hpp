@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "models/device.hpp"
+#include "models/formulas/pair_formula.hpp"
 #include "models/interference/interference_model.hpp"
+#include "models/scoring/device.hpp"
 #include "models/scoring/gpu_scorer.hpp"
-#include "models/scoring/lanes.hpp"
-#include "models/scoring/pair_formula.hpp"
 #include "models/scoring/speed_source.hpp"
+#include "models/vector_units/lanes.hpp"
 #include "sim/belief.hpp"
 
 /// Scores all pairs of a list of jobs at once: on the GPU where there is one and the batch is worth it,

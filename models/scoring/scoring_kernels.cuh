@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/formulas/pair_cost_formula.hpp"
 #include "models/scoring/cuda_support.hpp"
-#include "models/scoring/pair_cost_formula.hpp"
-#include "models/scoring/top_lists.hpp"
+#include "models/vector_units/top_lists.hpp"
 
 /// GpuScorer's kernels: the cheapest partners, all pairs, sets of residents. By views of jobs, as the formulas
 /// have them. Compiled by nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "models/formulas/pair_formula.hpp"
 #include "models/scoring/cuda_support.hpp"
-#include "models/scoring/pair_formula.hpp"
 
 /// Jobs of a short formula in the memory of the GPU: what holds their arrays there, and gives the view that
 /// kernels read. on_gpu(jobs, stream) makes it of each.

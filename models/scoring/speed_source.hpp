@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "models/formulas/pair_formula.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/scoring/cpu_kernels.hpp"
-#include "models/scoring/lanes.hpp"
-#include "models/scoring/pair_formula.hpp"
+#include "models/vector_units/cpu_kernels.hpp"
+#include "models/vector_units/lanes.hpp"
 
 /// Tiles of speeds on the processor, of models whose equation is too long for an innermost loop, and of
 /// those that have none. Safe to use from many threads, each with a scratch of its own.

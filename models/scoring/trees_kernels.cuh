@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/formulas/trees_batch.hpp"
+#include "models/formulas/trees_formula.hpp"
 #include "models/scoring/cuda_support.hpp"
-#include "models/scoring/trees_batch.hpp"
-#include "models/scoring/trees_formula.hpp"
 
 /// The boosted trees on the GPU: the formula's kernel and what holds its arrays there. Compiled by nvcc,
 /// and as ordinary C++ by the tests, whose fibers run the kernel.

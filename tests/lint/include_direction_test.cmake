@@ -8,7 +8,7 @@
 #
 # sim/base/ is below the rest of sim/. Within experiments/ a file may include its own room and the rooms
 # above it in the list `rooms` below (experiments/README.md says what each holds), and live/ has such a
-# list of its own.
+# list of its own. So has models/ (models/README.md); what lies in models/ itself is above all its rooms.
 #
 # and some libraries have one home each (the table of homes below). Every broken rule is named as
 # file:line; include_direction_selftest.cmake shows that each rule can fail.
@@ -31,6 +31,7 @@ set(experiments_may_include experiments sim traces models policies)
 set(rooms base statistics charts config knowledge inputs experiment results replay sweep evaluation
     export studies live commands)
 set(live_rooms processes gpu workloads jobs run validation)
+set(model_rooms formulas vector_units knowledge interference scoring)
 
 # Libraries with a home: <name>_headers matches what is included, <name>_home the file that includes.
 set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost)
@@ -65,9 +66,13 @@ set(broken "")
 set(includes_seen 0)
 
 # order(FOLDER LIST FILE TARGET_PATH): sets `problem` where FILE, in a subfolder of FOLDER, includes
-# TARGET_PATH in a subfolder that comes later in LIST, or where either lies in none of them.
+# TARGET_PATH in a subfolder that comes later in LIST, or where either lies in none of them. With a last
+# argument OPEN_TOP, a file in FOLDER itself may include all of them.
 function(order folder list file target_path)
   if(NOT file MATCHES "^${folder}/" OR NOT target_path MATCHES "^${folder}/")
+    return()
+  endif()
+  if("OPEN_TOP" IN_LIST ARGN AND file MATCHES "^${folder}/[^/]+$")
     return()
   endif()
   set(places "")
@@ -126,6 +131,7 @@ function(check file line_number quote header)
     else()
       order(experiments rooms "${file}" "${target_path}")
       order(experiments/live live_rooms "${file}" "${target_path}")
+      order(models model_rooms "${file}" "${target_path}" OPEN_TOP)
     endif()
   elseif(folder STREQUAL "sim")
     if(NOT header IN_LIST standard_library)

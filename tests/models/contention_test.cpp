@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "models/interference/overlap.hpp"
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
 

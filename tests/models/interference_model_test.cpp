@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "models/formulas/company_formula.hpp"
+#include "models/formulas/overlap.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "models/interference/overlap.hpp"
-#include "models/scoring/company_formula.hpp"
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
 

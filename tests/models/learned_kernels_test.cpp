@@ -18,12 +18,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "models/formulas/ranked_trees.hpp"
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/gp_model.hpp"
-#include "models/scoring/cpu_kernels.hpp"
 #include "models/scoring/gp_kernels.cuh"
-#include "models/scoring/ranked_trees.hpp"
 #include "models/scoring/trees_kernels.cuh"
+#include "models/vector_units/cpu_kernels.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {

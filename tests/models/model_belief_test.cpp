@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "models/formulas/overlap.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "models/interference/overlap.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {

@@ -1,4 +1,4 @@
-#include "models/interference/overlap.hpp"
+#include "models/formulas/overlap.hpp"
 
 #include <algorithm>
 #include <cmath>

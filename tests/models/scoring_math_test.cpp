@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/scoring/math.hpp"
+#include "models/formulas/math.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {

@@ -13,9 +13,9 @@
 
 #include <gtest/gtest.h>
 
+#include "models/formulas/math.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/model_belief.hpp"
-#include "models/scoring/math.hpp"
 #include "models/scoring/pair_scorer.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"

@@ -6,7 +6,7 @@
 #include "experiments/commands/kb/kb_commands.hpp"
 #include "experiments/knowledge/cluster_assignment.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 #include "traces/profile_csv.hpp"
 

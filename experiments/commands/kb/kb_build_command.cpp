@@ -12,7 +12,7 @@
 #include "experiments/commands/option_values.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/profile_clustering.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/profile_csv.hpp"

@@ -15,7 +15,7 @@
 #include "experiments/studies/kb_interference.hpp"
 #include "experiments/studies/kb_privacy.hpp"
 #include "experiments/studies/kb_synthetic.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/profile_csv.hpp"

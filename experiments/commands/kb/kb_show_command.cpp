@@ -5,7 +5,7 @@
 #include "experiments/commands/kb/kb_options.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/knowledge_report.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 
 /// `corun kb show`: what a knowledge base knows.

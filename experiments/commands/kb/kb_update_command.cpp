@@ -5,7 +5,7 @@
 #include "experiments/commands/note.hpp"
 #include "experiments/knowledge/corun_learning.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 
 /// `corun kb update`: more co-runs, or what another box has learnt, into a knowledge base file.

@@ -16,7 +16,7 @@
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/knowledge/model_file.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

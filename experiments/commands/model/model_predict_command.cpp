@@ -10,7 +10,7 @@
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/evaluation/table_prediction.hpp"
 #include "experiments/knowledge/model_file.hpp"
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 
 /// `corun model predict`: a table of pairs, predicted by a model that was fitted before.

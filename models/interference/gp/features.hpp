@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/scoring/gp_formula.hpp"
+#include "models/formulas/gp_formula.hpp"
 #include "sim/speed_table.hpp"
 
 /// What a Gaussian process sees of a job and of a pair.

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/interference/overlap.hpp"
+#include "models/formulas/overlap.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {

@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/commands/cli.hpp"
-#include "models/interference/overlap.hpp"
+#include "models/formulas/overlap.hpp"
 #include "policies/matching.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"

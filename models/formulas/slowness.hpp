@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/scoring/math.hpp"
+#include "models/formulas/math.hpp"
 
 /// What models of t = -log(speed) say of one direction of a pair.
 namespace corun {

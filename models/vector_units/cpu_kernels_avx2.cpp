@@ -1,3 +1,3 @@
 #define CORUN_KERNELS kAvx2Kernels
 #define CORUN_KERNELS_NAME "avx2"
-#include "models/scoring/cpu_kernels.inl"
+#include "models/vector_units/cpu_kernels.inl"

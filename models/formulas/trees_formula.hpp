@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "models/scoring/slowness.hpp"
+#include "models/formulas/slowness.hpp"
 
 /// The boosted trees of pairs (boosted_trees.hpp), once for every device: what the trees see of a pair,
 /// the way down a tree, and intervals around what they sum up to.

@@ -9,12 +9,12 @@
 #include <immintrin.h>
 #endif
 
-#include "models/scoring/cpu_kernels.hpp"
+#include "models/vector_units/cpu_kernels.hpp"
 
 #define CORUN_INLINE inline __attribute__((always_inline))
 
-#include "models/scoring/cpu_gp_kernels.inl"
-#include "models/scoring/cpu_trees_kernels.inl"
+#include "models/vector_units/cpu_gp_kernels.inl"
+#include "models/vector_units/cpu_trees_kernels.inl"
 
 namespace corun {
 

@@ -2,4 +2,4 @@
 #define CORUN_LANES baseline_lanes
 #define CORUN_LANES_NAME "baseline"
 #define CORUN_LANES_WIDTH 2
-#include "models/scoring/lanes.inl"
+#include "models/vector_units/lanes.inl"

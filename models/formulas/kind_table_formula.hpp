@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/scoring/company_formula.hpp"
-#include "models/scoring/math.hpp"
-#include "models/scoring/speed_belief.hpp"
+#include "models/formulas/company_formula.hpp"
+#include "models/formulas/math.hpp"
+#include "models/formulas/speed_belief.hpp"
 
 /// Jobs of few kinds: what a job of one kind does beside one of another stands in a table. This is all
 /// there is to the cluster-mean model, whose kinds are clusters; and any model asked about many jobs of

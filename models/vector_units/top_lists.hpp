@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "models/scoring/math.hpp"
+#include "models/formulas/math.hpp"
 #include "sim/belief.hpp"
 
 /// The k cheapest partners found so far of each of n jobs, by rising (cost, distance): a total order, so

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "models/scoring/math.hpp"
-#include "models/scoring/slowness.hpp"
+#include "models/formulas/math.hpp"
+#include "models/formulas/slowness.hpp"
 
 /// The posterior of the Gaussian process over pairs (gp_model.hpp), once for every device.
 ///

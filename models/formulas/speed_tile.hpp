@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "models/scoring/math.hpp"
-#include "models/scoring/speed_belief.hpp"
+#include "models/formulas/math.hpp"
+#include "models/formulas/speed_belief.hpp"
 
 /// Speeds that were worked out before, as a formula of their own: how models whose equation is too long
 /// for an inner loop are scored, and those that have none.

@@ -1,4 +1,4 @@
-#include "models/scoring/ranked_trees.hpp"
+#include "models/formulas/ranked_trees.hpp"
 
 #include <algorithm>
 #include <limits>

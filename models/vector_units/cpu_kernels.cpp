@@ -1,4 +1,4 @@
-#include "models/scoring/cpu_kernels.hpp"
+#include "models/vector_units/cpu_kernels.hpp"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/scoring/trees_formula.hpp"
+#include "models/formulas/trees_formula.hpp"
 
 /// Trees as vector units like them. A node only asks on which side of its threshold a feature lies, so a
 /// feature's place among all thresholds of its column, its rank, says as much as the feature: a whole

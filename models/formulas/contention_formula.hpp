@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/scoring/math.hpp"
-#include "models/scoring/speed_belief.hpp"
+#include "models/formulas/math.hpp"
+#include "models/formulas/speed_belief.hpp"
 
 /// The contention model's equation (contention.hpp), once for every device.
 namespace corun {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/scoring/gp_formula.hpp"
+#include "models/formulas/gp_formula.hpp"
 
 /// A Gaussian process and the jobs it is asked about, as gp_formula.hpp wants them: what
 /// GpModel::batch() gives, for predict() and for whoever scores whole queues.

@@ -6,8 +6,8 @@
 
 #include <type_traits>
 
-#include "models/scoring/lanes.hpp"
-#include "models/scoring/pair_cost_formula.hpp"
+#include "models/vector_units/lanes.hpp"
+#include "models/formulas/pair_cost_formula.hpp"
 
 namespace corun::CORUN_LANES {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/scoring/math.hpp"
+#include "models/formulas/math.hpp"
 
 /// What company of any size costs by what each of its members does: the excesses 1/s - 1 beside each of
 /// them add up in the norm of this exponent (InterferenceModel::predict_company() says why).

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/scoring/ranked_trees.hpp"
-#include "models/scoring/trees_formula.hpp"
+#include "models/formulas/ranked_trees.hpp"
+#include "models/formulas/trees_formula.hpp"
 
 /// Boosted trees and the jobs they are asked about, as trees_formula.hpp wants them: what
 /// BoostedTrees::batch() gives, for predict() and for whoever scores whole queues.

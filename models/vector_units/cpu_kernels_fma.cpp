@@ -1,4 +1,4 @@
 #define CORUN_ONE_AT_A_TIME
 #define CORUN_KERNELS kFmaKernels
 #define CORUN_KERNELS_NAME "fma"
-#include "models/scoring/cpu_kernels.inl"
+#include "models/vector_units/cpu_kernels.inl"

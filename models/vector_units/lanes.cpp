@@ -1,4 +1,4 @@
-#include "models/scoring/lanes.hpp"
+#include "models/vector_units/lanes.hpp"
 
 #include <array>
 

@@ -1,3 +1,3 @@
 #define CORUN_KERNELS kAvx512Kernels
 #define CORUN_KERNELS_NAME "avx512"
-#include "models/scoring/cpu_kernels.inl"
+#include "models/vector_units/cpu_kernels.inl"

@@ -3,4 +3,4 @@
 #define CORUN_LANES_NAME "avx2"
 #define CORUN_LANES_WIDTH 4
 #define CORUN_DIVIDE_BY_FMA
-#include "models/scoring/lanes.inl"
+#include "models/vector_units/lanes.inl"

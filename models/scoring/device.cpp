@@ -1,4 +1,4 @@
-#include "models/device.hpp"
+#include "models/scoring/device.hpp"
 
 #include <chrono>
 #include <vector>

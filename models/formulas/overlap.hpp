@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "models/scoring/pair_cost_formula.hpp"
+#include "models/formulas/pair_cost_formula.hpp"
 #include "sim/measurement.hpp"
 
 /// From a measured group to speeds while its members share the GPU, and back (DESIGN section 3); from

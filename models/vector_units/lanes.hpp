@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <span>
 
-#include "models/scoring/contention_formula.hpp"
-#include "models/scoring/kind_table_formula.hpp"
-#include "models/scoring/pair_cost_formula.hpp"
-#include "models/scoring/speed_tile.hpp"
-#include "models/scoring/top_lists.hpp"
+#include "models/formulas/contention_formula.hpp"
+#include "models/formulas/kind_table_formula.hpp"
+#include "models/formulas/pair_cost_formula.hpp"
+#include "models/formulas/speed_tile.hpp"
+#include "models/vector_units/top_lists.hpp"
 #include "sim/pair_objective.hpp"
 
 /// The inner loops of batch scoring on the processor: the same source (lanes.inl) compiled once for each

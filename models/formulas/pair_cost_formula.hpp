@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "models/scoring/math.hpp"
-#include "models/scoring/speed_belief.hpp"
+#include "models/formulas/math.hpp"
+#include "models/formulas/speed_belief.hpp"
 #include "sim/pair_objective.hpp"
 
 /// From the speeds of two jobs to what their pair costs (DESIGN section 3), once for every device.

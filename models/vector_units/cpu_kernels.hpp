@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "models/scoring/gp_formula.hpp"
-#include "models/scoring/ranked_trees.hpp"
-#include "models/scoring/trees_formula.hpp"
+#include "models/formulas/gp_formula.hpp"
+#include "models/formulas/ranked_trees.hpp"
+#include "models/formulas/trees_formula.hpp"
 
 /// The formulas of the learned models for many jobs at a time, compiled once for each vector unit that
 /// a processor may have (cpu_kernels.inl). All give the same bits.

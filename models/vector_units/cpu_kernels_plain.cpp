@@ -1,3 +1,3 @@
 #define CORUN_KERNELS kPlainKernels
 #define CORUN_KERNELS_NAME "plain"
-#include "models/scoring/cpu_kernels.inl"
+#include "models/vector_units/cpu_kernels.inl"

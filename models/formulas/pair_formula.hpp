@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <variant>
 
-#include "models/scoring/contention_formula.hpp"
-#include "models/scoring/gp_batch.hpp"
-#include "models/scoring/kind_table_formula.hpp"
-#include "models/scoring/trees_batch.hpp"
+#include "models/formulas/contention_formula.hpp"
+#include "models/formulas/gp_batch.hpp"
+#include "models/formulas/kind_table_formula.hpp"
+#include "models/formulas/trees_batch.hpp"
 
 /// The models whose equation is compiled for every device, with all that it needs of a list of jobs.
 ///

@@ -149,7 +149,7 @@ constexpr std::size_t kPartners = 16;
 double contention_kernel_s(const Queue& queue, const InterferenceModel& model) {
   const auto formula = model.formula(queue.jobs, queue.each);
   const GpuStream stream;
-  const cuda::ContentionOnGpu held(std::get<ContentionJobs>(formula->jobs), stream);
+  const cuda::OnGpu<ContentionJobs> held(std::get<ContentionJobs>(formula->jobs), stream);
   const SoloTimes solo(queue.solo_s);
   const DeviceBuffer<double> times(std::span(solo.seconds), stream);
   const DeviceBuffer<double> inverse(std::span(solo.inverse), stream);
@@ -159,10 +159,10 @@ double contention_kernel_s(const Queue& queue, const InterferenceModel& model) {
   using Cost = CostFormula<false, Objective::kMinSlowdown>;
   using Shape = cuda::TopPartnersKernel<Cost>;
   return seconds(stream, [&] {
-    cuda::top_partners<ContentionView, Cost>
-        <<<cuda::blocks(n, Shape::kRows), Shape::kThreads, Shape::shared_bytes(kPartners),
-           stream>>>(held.view(), SoloView{times.data(), inverse.data()}, Cost{}, cuda::Ranking{n},
-                     0, n, 0, n, false, kPartners, cost.data(), position.data());
+    cuda::top_partners<ContentionView, Cost><<<cuda::blocks(n, Shape::kRows), Shape::kThreads,
+                                               Shape::shared_bytes(kPartners), stream>>>(
+        held.view(), SoloView{times.data(), inverse.data()}, Cost{}, cuda::Ranking{n},
+        GpuTile{0, n, 0, n}, cuda::PartnerLists{kPartners, false, cost.data(), position.data()});
     cuda::check_launch("scoring");
   });
 }
@@ -175,10 +175,15 @@ double gp_kernel_s(const Queue& queue, const InterferenceModel& model, std::size
   cuda::SpeedsOnGpu<GpBatch> speeds(std::get<GpBatch>(formula->jobs), stream);
   const DeviceBuffer<double> speed(rows * rows), sd(rows * rows);
   const cuda::SpeedsOnGpu<GpBatch>::Prepared prepared(speeds, rows);
+  const PairTile tile{0, rows, 0, rows};
   prepare_s = seconds(
       stream, [&] { speeds.prepare(prepared, 0, rows, stream); }, 2);
   return seconds(
-      stream, [&] { speeds.fill(prepared, 0, rows, 0, rows, speed.data(), sd.data(), stream); }, 2);
+      stream,
+      [&] {
+        speeds.fill(prepared, tile, TileSpeeds::row_major(tile, speed.data(), sd.data()), stream);
+      },
+      2);
 }
 
 /// One line of the report: the whole call on the GPU and on all cores, and whether they agree.
@@ -246,7 +251,7 @@ void Report::print_machine() {
       "  \"kind\": \"corun gpu bench\",\n  \"gpu\": \"%s\", \"compute\": \"%d.%d\",\n"
       "  \"driver\": %d, \"runtime\": %d, \"cpu_threads\": %u, \"cpu_set\": \"%s\",\n",
       properties.name, properties.major, properties.minor, driver, runtime,
-      std::thread::hardware_concurrency(), best_lanes().name);
+      std::thread::hardware_concurrency(), best_kernels().name);
   std::printf(
       "  \"ceilings\": {\"flops\": %.4g, \"bytes_per_s\": %.4g, \"to_gpu_bytes_per_s\": %.4g, "
       "\"from_gpu_bytes_per_s\": %.4g},\n",

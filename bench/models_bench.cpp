@@ -11,15 +11,15 @@
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/gp_model.hpp"
-#include "models/vector_units/cpu_kernels.hpp"
+#include "models/vector_units/kernels.hpp"
 #include "sim/rng.hpp"
 
 /// Every interference model of the catalogue: fitting, learning one co-run, predicting. A co-run of two
 /// is two observations, one for each direction.
 namespace {
 
-using corun::CpuKernels;
 using corun::InterferenceModelEntry;
+using corun::Kernels;
 using corun::PairJob;
 using corun::PairQuery;
 using corun::Rng;
@@ -129,51 +129,50 @@ void predict_new(benchmark::State& state, const InterferenceModelEntry& entry) {
 }
 
 /// What PairScorer does for each slowed job of a gp of 1,000 rows, and for each directed pair.
-void gp_prepare(benchmark::State& state, const CpuKernels& kernels) {
+void gp_prepare(benchmark::State& state, const Kernels& kernels) {
   constexpr std::size_t kSlowed = 64;
   const auto gp = corun::GpModel::fit(table_of(500));
   const Strangers strangers(kSlowed);
   corun::GpBatch batch = gp.batch(strangers.jobs);
-  const corun::gp::Model model = batch.model();
-  const corun::gp::Layout layout = batch.layout();
-  kernels.gp_describe(model, batch.jobs(), 0, kSlowed);
-  std::vector<double> states(kSlowed * layout.size());
-  std::vector<double> scratch(CpuKernels::gp_scratch(model, layout));
+  const corun::gp::Problem problem = batch.problem();
+  const corun::gp::Kernels& gp_kernels = kernels.of<corun::GpBatch>();
+  gp_kernels.describe(problem, 0, kSlowed);
+  std::vector<double> states(kSlowed * problem.layout.size());
+  std::vector<double> scratch(corun::gp::Kernels::scratch(problem));
   for (auto _ : state) {
-    kernels.gp_prepare(model, batch.jobs(), layout, nullptr, 0, kSlowed, states.data(),
-                       scratch.data());
+    gp_kernels.prepare(problem, {0, kSlowed, nullptr}, states.data(), scratch.data());
     benchmark::DoNotOptimize(states.data());
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kSlowed));
 }
-void gp_pairs(benchmark::State& state, const CpuKernels& kernels) {
+void gp_pairs(benchmark::State& state, const Kernels& kernels) {
   constexpr std::size_t kSlowed = 32;
   constexpr std::size_t kAsked = 1024;
   const auto gp = corun::GpModel::fit(table_of(500));
   const Strangers strangers(kAsked);
   corun::GpBatch batch = gp.batch(strangers.jobs);
-  const corun::gp::Model model = batch.model();
-  const corun::gp::Layout layout = batch.layout();
-  kernels.gp_describe(model, batch.jobs(), 0, kAsked);
-  std::vector<double> states(kSlowed * layout.size());
-  std::vector<double> scratch(CpuKernels::gp_scratch(model, layout));
-  kernels.gp_prepare(model, batch.jobs(), layout, nullptr, 0, kSlowed, states.data(),
-                     scratch.data());
+  const corun::gp::Problem problem = batch.problem();
+  const corun::gp::Kernels& gp_kernels = kernels.of<corun::GpBatch>();
+  gp_kernels.describe(problem, 0, kAsked);
+  std::vector<double> states(kSlowed * problem.layout.size());
+  std::vector<double> scratch(corun::gp::Kernels::scratch(problem));
+  gp_kernels.prepare(problem, {0, kSlowed, nullptr}, states.data(), scratch.data());
   std::vector<double> speed(kSlowed * kAsked), sd(kSlowed * kAsked);
   for (auto _ : state) {
-    kernels.gp_speeds(model, batch.jobs(), layout, 0, kSlowed, states.data(), 0, kAsked, kAsked, 1,
-                      scratch.data(), speed.data(), sd.data());
+    const corun::PairTile tile{0, kSlowed, 0, kAsked};
+    gp_kernels.speeds(problem, tile, states.data(), scratch.data(),
+                      corun::TileSpeeds::row_major(tile, speed.data(), sd.data()));
     benchmark::DoNotOptimize(speed.data());
   }
   const auto pairs = state.iterations() * static_cast<std::int64_t>(kSlowed * kAsked);
   state.SetItemsProcessed(pairs);
-  const double width = static_cast<double>(layout.width);
+  const double width = static_cast<double>(problem.layout.width);
   state.counters["fma"] =
       benchmark::Counter(static_cast<double>(pairs) * (width * (width + 1) / 2 + 2 * width),
                          benchmark::Counter::kIsRate);
 }
 /// Directed pairs through all trees.
-void trees_pairs(benchmark::State& state, const CpuKernels& kernels) {
+void trees_pairs(benchmark::State& state, const Kernels& kernels) {
   constexpr std::size_t kAsked = 64;
   const auto trees = corun::BoostedTrees::fit(table_of(500), {});
   const Strangers strangers(kAsked);
@@ -185,11 +184,12 @@ void trees_pairs(benchmark::State& state, const CpuKernels& kernels) {
       beside.push_back(j);
     }
   }
-  std::vector<float> scratch(CpuKernels::trees_scratch(batch.trees));
+  std::vector<float> scratch(corun::trees::Kernels::scratch(batch.trees));
   std::vector<double> sums(of.size());
   for (auto _ : state) {
-    kernels.trees_sums(batch.trees, batch.ranked, batch.jobs(), of.data(), beside.data(), of.size(),
-                       scratch.data(), sums.data());
+    kernels.of<corun::TreesBatch>().sums(batch.trees, batch.ranked, batch.jobs(),
+                                         {of.data(), beside.data(), of.size()}, scratch.data(),
+                                         sums.data());
     benchmark::DoNotOptimize(sums.data());
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(of.size()));
@@ -216,11 +216,11 @@ int main(int argc, char** argv) {
         ->Iterations(1)
         ->Unit(benchmark::kMillisecond);
   }
-  for (const CpuKernels& kernels : corun::cpu_kernels()) {
-    const auto add = [&](std::string_view what, void (*run)(benchmark::State&, const CpuKernels&)) {
+  for (const Kernels* const kernels : corun::usable_kernels()) {
+    const auto add = [&](std::string_view what, void (*run)(benchmark::State&, const Kernels&)) {
       benchmark::RegisterBenchmark(
-          fmt::format("kernels/{}/{}", what, kernels.name).c_str(),
-          [run, &kernels](benchmark::State& state) { run(state, kernels); })
+          fmt::format("kernels/{}/{}", what, kernels->name).c_str(),
+          [run, kernels](benchmark::State& state) { run(state, *kernels); })
           ->Unit(benchmark::kMillisecond);
     };
     add("gp-prepare", gp_prepare);

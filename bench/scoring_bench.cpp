@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -12,14 +13,13 @@
 #include "bench/scored_queue.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/scoring/pair_scorer.hpp"
-#include "models/vector_units/cpu_kernels.hpp"
-#include "models/vector_units/lanes.hpp"
+#include "models/vector_units/kernels.hpp"
 
 /// Batch scoring on the processor: the innermost loop by instruction set against a scalar loop of the
 /// same bits, and whole queues by instruction set and threads. Each step is one pair; see the counter
 /// pairs/s.
-namespace corun::scalar_lanes {
-extern const Lanes lanes;
+namespace corun::scalar {
+extern const Kernels kernels;
 }
 
 namespace {
@@ -34,18 +34,18 @@ const InterferenceModel& model_of(const std::string& name) {
 }
 
 /// Costs of 128 x 128 pairs by the contention model, as they lie in the caches.
-void costs(benchmark::State& state, const Lanes& lanes, CostRule rule) {
+void costs(benchmark::State& state, const Kernels& kernels, CostRule rule) {
   static const ScoredQueue queue(1024);
   const auto formula = model_of("contention").formula(queue.jobs, queue.each);
-  const auto view = std::get<ContentionJobs>(formula->jobs).view();
+  const ContentionView view = view_of(std::get<ContentionJobs>(formula->jobs));
   const SoloTimes solo(queue.solo_s);
   const SoloView times{solo.seconds.data(), solo.inverse.data()};
   constexpr std::size_t kSide = 128;
   std::vector<double> out(kSide * kSide), expected(kSide * kSide);
   const PairTile tile{0, kSide, 4 * kSide, 5 * kSide};
-  scalar_lanes::lanes.contention.costs(view, times, rule, tile, expected.data());
+  scalar::kernels.of<ContentionJobs>().costs(view, times, rule, tile, expected.data());
   for (auto _ : state) {
-    lanes.contention.costs(view, times, rule, tile, out.data());
+    kernels.of<ContentionJobs>().costs(view, times, rule, tile, out.data());
     benchmark::ClobberMemory();
   }
   if (std::memcmp(out.data(), expected.data(), out.size() * sizeof(double)) != 0) {
@@ -53,15 +53,15 @@ void costs(benchmark::State& state, const Lanes& lanes, CostRule rule) {
   }
   state.counters["pairs"] = benchmark::Counter(
       static_cast<double>(state.iterations()) * kSide * kSide, benchmark::Counter::kIsRate);
-  state.counters["lanes"] = lanes.width;
+  state.counters["lanes"] = kernels.width;
 }
 
 /// The 16 cheapest partners of every job of a queue.
-void top_partners(benchmark::State& state, const std::string& model, const Lanes& lanes,
+void top_partners(benchmark::State& state, const std::string& model, const Kernels& kernels,
                   int threads, std::size_t jobs) {
   const ScoredQueue queue(jobs);
   ScoringOptions options;
-  options.lanes = &lanes;
+  options.kernels = &kernels;
   options.threads = threads;
   const PairScorer scorer(model_of(model), queue.jobs, queue.each, queue.solo_s, options);
   for (auto _ : state) benchmark::DoNotOptimize(scorer.top_partners({}, {.k = 16}));
@@ -74,40 +74,35 @@ void top_partners(benchmark::State& state, const std::string& model, const Lanes
 }  // namespace
 
 int main(int argc, char** argv) {
-  // The learned models' formulas one number at a time, too, with the instruction for fma where there is one:
-  // without it each is a call of the library, and comparisons would be of that.
-  corun::Lanes scalar = corun::scalar_lanes::lanes;
-  for (const corun::CpuKernels& kernels : corun::cpu_kernels()) {
-    if (std::string(kernels.name) == "fma") scalar.name = kernels.name;
+  std::vector<const corun::Kernels*> sets{&corun::scalar::kernels};
+  for (const corun::Kernels* kernels : corun::usable_kernels()) sets.push_back(kernels);
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("fma")) {
+    std::fputs("scoring_bench: the scalar loop wants a processor with fma\n", stderr);
+    return 1;
   }
-  struct Set {
-    const corun::Lanes* lanes;
-    std::string name;
-  };
-  std::vector<Set> sets{{&scalar, "scalar"}};
-  for (const corun::Lanes* lanes : corun::usable_lanes()) sets.push_back({lanes, lanes->name});
+#endif
   for (const double risk : {0.0, 1.0}) {
-    for (const auto& [lanes, name] : sets) {
+    for (const corun::Kernels* kernels : sets) {
       const corun::CostRule rule{corun::Objective::kMinSlowdown, risk};
       benchmark::RegisterBenchmark(
-          ("costs/contention/risk=" + std::to_string(static_cast<int>(risk)) + "/" + name).c_str(),
-          [lanes = lanes, rule](benchmark::State& state) { costs(state, *lanes, rule); });
+          ("costs/contention/risk=" + std::to_string(static_cast<int>(risk)) + "/" + kernels->name)
+              .c_str(),
+          [kernels, rule](benchmark::State& state) { costs(state, *kernels, rule); });
     }
   }
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for (const char* model : {"contention", "cluster-mean", "gp", "boosted-trees"}) {
-    for (const auto& [lanes, name] : sets) {
+    for (const corun::Kernels* kernels : sets) {
       for (const int threads : {1, cores}) {
         const bool quick =
             std::string(model) == "contention" || std::string(model) == "cluster-mean";
         const std::size_t jobs = quick ? 10000 : 384;
         benchmark::RegisterBenchmark(
-            ("top-partners/" + std::string(model) + "/" + name +
+            ("top-partners/" + std::string(model) + "/" + kernels->name +
              "/threads=" + std::to_string(threads) + "/n=" + std::to_string(jobs))
                 .c_str(),
-            [=, lanes = lanes](benchmark::State& state) {
-              top_partners(state, model, *lanes, threads, jobs);
-            })
+            [=](benchmark::State& state) { top_partners(state, model, *kernels, threads, jobs); })
             ->UseRealTime()
             ->Unit(benchmark::kMillisecond);
         if (cores == 1) break;

@@ -91,6 +91,7 @@ struct ContentionView {
 
 /// The same, owned, as the host prepares it.
 struct ContentionJobs {
+  using View = ContentionView;
   ContentionEquation equation;
   std::vector<double> free_u, u, t, light, overflow;
 
@@ -102,8 +103,10 @@ struct ContentionJobs {
     overflow.push_back(job.overflow);
   }
   std::size_t size() const { return u.size(); }
-  ContentionView view() const {
-    return {equation, free_u.data(), u.data(), t.data(), light.data(), overflow.data()};
+  /// Of arrays that lie where `at` says (short_formula.hpp).
+  template <class At>
+  ContentionView view(const At& at) const {
+    return {equation, at(free_u), at(u), at(t), at(light), at(overflow)};
   }
 };
 

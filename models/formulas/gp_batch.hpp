@@ -6,19 +6,54 @@
 #include <vector>
 
 #include "models/formulas/gp_formula.hpp"
+#include "models/formulas/pair_tile.hpp"
 
 /// A Gaussian process and the jobs it is asked about, as gp_formula.hpp wants them: what
 /// GpModel::batch() gives, for predict() and for whoever scores whole queues.
 namespace corun {
 
+namespace gp {
+
+/// What the processor has of this formula for one instruction set (vector_units/kernels.hpp).
+struct Kernels {
+  /// Arrays that are handed in have room for whole multiples of it.
+  static constexpr std::size_t kPadding = 32;
+  /// Known partners whose lines are worked out at a time.
+  static constexpr std::size_t kLines = 64;
+  /// Doubles that prepare(), slowness() and speeds() want as `scratch`.
+  static std::size_t scratch(const Problem& problem) {
+    const Model& model = problem.model;
+    const std::size_t lines = problem.layout.known < kLines ? problem.layout.known : kLines;
+    return kPadding * (model.width() + 3 * model.owns + model.rows + 2 * model.partners +
+                       lines * model.partners + 3 * kLines) +
+           model.partners + kPadding;
+  }
+
+  /// Works out what Jobs has of the jobs from .. to - 1, rounded up to whole vectors; `from` is a
+  /// multiple of kPadding.
+  void (*describe)(const Problem&, std::size_t from, std::size_t to);
+  /// The states of slowed jobs, layout.size() numbers each.
+  void (*prepare)(const Problem&, const SlowedJobs&, double* states, double* scratch);
+  /// Slowed job `own` with its state beside some partners.
+  void (*slowness)(const Problem&, std::size_t own, const double* state, const Partners&,
+                   double* scratch, Slowness* out);
+  /// All pairs of a tile, from the states of its rows' jobs.
+  void (*speeds)(const Problem&, const PairTile&, const double* states, double* scratch,
+                 const TileSpeeds& out);
+};
+
+}  // namespace gp
+
 struct GpBatch {
-  // The model. Its pointers are set by model().
+  using Kernels = gp::Kernels;
+
+  // The model. Its pointers are set by problem().
   gp::Model formula;
   std::vector<double> own_places, partner_places, own_rates, partner_rates, weights, pressed;
   std::vector<std::uint32_t> first, own_of;
   std::span<const double> precision;  ///< the model's: it must stay, and learn nothing
 
-  // The jobs, in the order asked: lines of `stride` numbers, a multiple of CpuKernels::kPadding.
+  // The jobs, in the order asked: lines of `stride` numbers, a multiple of gp::Kernels::kPadding.
   std::size_t count = 0;
   std::size_t stride = 0;
   std::vector<double> x, u, t, m;
@@ -28,25 +63,30 @@ struct GpBatch {
   // Filled in by gp::describe_partner() and gp::describe_own().
   std::vector<double> partner, smooth, alone, identity;
 
-  gp::Model model() const {
-    gp::Model out = formula;
-    out.own_places = own_places.data();
-    out.partner_places = partner_places.data();
-    out.own_rates = own_rates.data();
-    out.partner_rates = partner_rates.data();
-    out.first = first.data();
-    out.own_of = own_of.data();
-    out.weights = weights.data();
-    out.precision = precision.data();
-    out.pressed = pressed.data();
+  /// With the arrays that are given where `at` says, as at(array): in the memory that is to be read. What describe()
+  /// works out lies here.
+  template <class At>
+  gp::Problem problem(const At& at) {
+    gp::Problem out;
+    gp::Model& model = out.model = formula;
+    model.own_places = at(own_places);
+    model.partner_places = at(partner_places);
+    model.own_rates = at(own_rates);
+    model.partner_rates = at(partner_rates);
+    model.first = at(first);
+    model.own_of = at(own_of);
+    model.weights = at(weights);
+    model.precision = at(precision);
+    model.pressed = at(pressed);
+    out.jobs = {count,   stride,   at(x),          at(u),         at(t),        at(m),
+                at(own), at(line), partner.data(), smooth.data(), alone.data(), identity.data()};
+    out.layout = {formula.width(), known.size()};
     return out;
   }
-  gp::Jobs jobs() {
-    return {count,      stride,      x.data(),       u.data(),      t.data(),     m.data(),
-            own.data(), line.data(), partner.data(), smooth.data(), alone.data(), identity.data()};
+  gp::Problem problem() {
+    return problem([](const auto& numbers) { return numbers.data(); });
   }
   std::size_t size() const { return count; }
-  gp::Layout layout() const { return {formula.width(), known.size()}; }
 };
 
 }  // namespace corun

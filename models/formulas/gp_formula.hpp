@@ -118,6 +118,24 @@ struct Jobs {
   CORUN_HOST_DEVICE_INLINE Load load(std::size_t j) const { return {u[j], t[j], m[j]}; }
 };
 
+/// A model asked about jobs. Like its parts, what points to memory of the device that reads it.
+struct Problem {
+  Model model;
+  Jobs jobs;
+  Layout layout;
+};
+/// Slowed jobs whose states are worked out: `count` from `first`. known[k]: the partner that line k of a state is of.
+struct SlowedJobs {
+  std::size_t first = 0, count = 0;
+  const std::uint32_t* known = nullptr;
+};
+
+/// Jobs beside one slowed job: `count` positions.
+struct Partners {
+  const std::uint32_t* jobs = nullptr;
+  std::size_t count = 0;
+};
+
 /// exp(-squared distance / 2). `x`: a job's features, `stride` apart.
 CORUN_HOST_DEVICE_INLINE double kernel(const double* x, std::size_t stride, const double* place,
                                        const double* rates, std::size_t features) {

@@ -53,6 +53,7 @@ struct KindTableView {
 
 /// The same, owned, as the host prepares it.
 struct KindTableJobs {
+  using View = KindTableView;
   std::size_t kinds = 1;
   std::vector<double> speed, sd, inverse;
   std::vector<std::uint32_t> kind;
@@ -66,9 +67,10 @@ struct KindTableJobs {
     inverse.push_back(1 / s);
   }
   std::size_t size() const { return kind.size(); }
-  KindTableView view() const {
-    return {kinds,       speed.data(),  sd.data(),      inverse.data(),
-            kind.data(), excess.data(), !excess.empty()};
+  /// Of arrays that lie where `at` says (short_formula.hpp).
+  template <class At>
+  KindTableView view(const At& at) const {
+    return {kinds, at(speed), at(sd), at(inverse), at(kind), at(excess), !excess.empty()};
   }
 };
 

@@ -6,30 +6,32 @@
 #include "models/formulas/contention_formula.hpp"
 #include "models/formulas/gp_batch.hpp"
 #include "models/formulas/kind_table_formula.hpp"
+#include "models/formulas/short_formula.hpp"
 #include "models/formulas/trees_batch.hpp"
 
-/// The models whose equation is compiled for every device, with all that it needs of a list of jobs.
+/// The list of formulas: models whose equation is compiled for every device, each as all that it needs of a list
+/// of jobs. models/README.md says how to add one.
 ///
 /// Two sorts. Short equations stand in the innermost loop, beside the cost of the pair and the choice of
-/// the cheapest: a View of plain pointers, Jobs that own what they point to. Long ones fill tiles of
-/// speeds first, which are then read as a View of their own (speed_tile.hpp).
-///
-/// To add one: its header, one line here, and for a short one a line in lanes.hpp and lanes.inl and
-/// on_gpu() in short_formulas_on_gpu.cuh; for a long one a class in speed_source.cpp and one in speeds_on_gpu.cuh.
+/// the cheapest (short_formula.hpp). Long ones fill tiles of speeds first, which are then read as a View of their own
+/// (speed_tile.hpp): their batch of jobs names the Kernels that the processor has for them.
 namespace corun {
 
+template <class... Jobs>
+struct FormulaList {
+  using Any = std::variant<Jobs...>;
+};
+using Formulas = FormulaList<ContentionJobs, KindTableJobs, GpBatch, TreesBatch>;
+
 struct PairFormula {
-  std::variant<ContentionJobs, KindTableJobs, GpBatch, TreesBatch> jobs;
+  Formulas::Any jobs;
 
   std::size_t size() const {
     return std::visit([](const auto& all) { return all.size(); }, jobs);
   }
-};
-
-/// Whether an equation stands in the innermost loop.
-template <class Jobs>
-concept ShortFormula = requires(const Jobs& jobs) {
-  jobs.view();
+  bool is_short() const {
+    return std::visit([]<class Jobs>(const Jobs&) { return ShortFormula<Jobs>; }, jobs);
+  }
 };
 
 }  // namespace corun

@@ -10,7 +10,7 @@
 /// feature's place among all thresholds of its column, its rank, says as much as the feature: a whole
 /// number of 16 bits, of which a register holds four times as many as doubles. All nodes of a tree are
 /// asked side by side, with no way down that loads from where the last load has led
-/// (cpu_kernels.inl). Which leaf comes out is the same as on the way down, so the sums have the same bits.
+/// (vector_units/trees_kernels.inl). Which leaf comes out is the same as on the way down, so the sums have the same bits.
 namespace corun {
 
 namespace trees {

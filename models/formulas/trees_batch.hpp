@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/formulas/pair_tile.hpp"
 #include "models/formulas/ranked_trees.hpp"
 #include "models/formulas/trees_formula.hpp"
 
@@ -12,7 +13,25 @@
 /// BoostedTrees::batch() gives, for predict() and for whoever scores whole queues.
 namespace corun {
 
+namespace trees {
+
+/// What the processor has of this formula for one instruction set (vector_units/kernels.hpp).
+struct Kernels {
+  /// Pairs that go through ranked trees side by side.
+  static constexpr std::size_t kRanked = 64;
+  /// Floats that sums() wants as `scratch`.
+  static std::size_t scratch(const Ensemble& trees) { return kRanked * (2 * trees.columns + 3); }
+
+  /// Sums of the trees for some pairs; `ranked`: the same trees, or without any.
+  void (*sums)(const Ensemble&, const Ranked& ranked, const Jobs&, const PairList&, float* scratch,
+               double* out);
+};
+
+}  // namespace trees
+
 struct TreesBatch {
+  using Kernels = trees::Kernels;
+
   trees::Ensemble trees;  ///< the model's: it must stay
   trees::Ranked ranked;   ///< likewise, the same trees
   double mean = 0;
@@ -25,21 +44,31 @@ struct TreesBatch {
   std::vector<double> own, partner;
   std::vector<std::uint8_t> unknown;
 
-  trees::Model model() const {
+  /// With the arrays where `at` says, as at(array): in the memory that is to be read.
+  template <class At>
+  trees::Model model(const At& at) const {
     trees::Model out;
     out.trees = trees;
+    out.trees.test = at(std::span(trees.test, trees.inner() * trees.trees));
+    out.trees.threshold = at(std::span(trees.threshold, trees.inner() * trees.trees));
+    out.trees.leaf = at(std::span(trees.leaf, (trees.inner() + 1) * trees.trees));
     out.mean = mean;
     for (std::size_t u = 0; u < knots.size(); ++u) {
-      out.knots[u] = knots[u].data();
+      out.knots[u] = at(knots[u]);
       out.knot_count[u] = static_cast<std::uint32_t>(knots[u].size());
     }
     return out;
   }
-  std::size_t size() const { return count; }
-  trees::Jobs jobs() const {
-    return {shape,          count,      count,          logs.data(),
-            linears.data(), own.data(), partner.data(), unknown.data()};
+  template <class At>
+  trees::Jobs jobs(const At& at) const {
+    return {shape, count, count, at(logs), at(linears), at(own), at(partner), at(unknown)};
   }
+  trees::Model model() const { return model(kHere); }
+  trees::Jobs jobs() const { return jobs(kHere); }
+  std::size_t size() const { return count; }
+
+ private:
+  static constexpr auto kHere = [](const auto& numbers) { return numbers.data(); };
 };
 
 }  // namespace corun

@@ -16,7 +16,7 @@
 #include "models/interference/model_state.hpp"
 #include "models/interference/refuse.hpp"
 #include "models/knowledge/boosting.hpp"
-#include "models/vector_units/cpu_kernels.hpp"
+#include "models/vector_units/kernels.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
@@ -289,10 +289,11 @@ std::vector<SpeedPrediction> BoostedTrees::predict(std::span<const PairJob> jobs
   }
   const TreesBatch batch = this->batch(used);
   const trees::Ensemble ensemble = trees_.view();
-  std::vector<float> scratch(CpuKernels::trees_scratch(ensemble));
+  std::vector<float> scratch(trees::Kernels::scratch(ensemble));
   std::vector<double> sums(pairs.size());
-  cpu_kernels().front().trees_sums(ensemble, batch.ranked, batch.jobs(), of.data(), beside.data(),
-                                   pairs.size(), scratch.data(), sums.data());
+  best_kernels().of<TreesBatch>().sums(ensemble, batch.ranked, batch.jobs(),
+                                       {of.data(), beside.data(), pairs.size()}, scratch.data(),
+                                       sums.data());
   std::vector<SpeedPrediction> out;
   out.reserve(pairs.size());
   for (std::size_t q = 0; q < pairs.size(); ++q) {

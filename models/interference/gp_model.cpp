@@ -12,7 +12,7 @@
 #include "models/interference/gp/refuse.hpp"
 #include "models/interference/lbfgs.hpp"
 #include "models/interference/observations.hpp"
-#include "models/vector_units/cpu_kernels.hpp"
+#include "models/vector_units/kernels.hpp"
 #include "sim/base/half_width.hpp"
 
 namespace corun {
@@ -138,7 +138,7 @@ void GpModel::describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const {
   const std::size_t width = posterior_.covariance().width();
   out.count = jobs.size();
   out.stride =
-      (jobs.size() + CpuKernels::kPadding - 1) / CpuKernels::kPadding * CpuKernels::kPadding;
+      (jobs.size() + gp::Kernels::kPadding - 1) / gp::Kernels::kPadding * gp::Kernels::kPadding;
   const auto lines = [&](std::size_t count) { return std::vector<double>(count * out.stride, 0); };
   out.x = lines(width);
   out.u = out.t = out.m = lines(1);
@@ -183,7 +183,7 @@ std::shared_ptr<PairFormula> GpModel::formula(std::span<const PairJob> kinds,
   jobs.reserve(kind_of.size());
   for (const std::uint32_t kind : kind_of) jobs.push_back(kinds[kind]);
   GpBatch batch = this->batch(jobs);
-  cpu_kernels().front().gp_describe(batch.model(), batch.jobs(), 0, batch.size());
+  best_kernels().of<GpBatch>().describe(batch.problem(), 0, batch.size());
   return std::make_shared<PairFormula>(PairFormula{std::move(batch)});
 }
 
@@ -207,30 +207,28 @@ std::vector<SpeedPrediction> GpModel::predict(std::span<const PairJob> jobs,
   for (std::size_t q = 0; q < pairs.size(); ++q) of[position[pairs[q].of]].push_back(q);
 
   GpBatch batch = this->batch(used);
-  const CpuKernels& kernels = cpu_kernels().front();
-  const gp::Model model = batch.model();
-  const gp::Jobs lines = batch.jobs();
-  const gp::Layout layout = batch.layout();
-  kernels.gp_describe(model, lines, 0, used.size());
+  const gp::Kernels& kernels = best_kernels().of<GpBatch>();
+  const gp::Problem problem = batch.problem();
+  const gp::Layout& layout = problem.layout;
+  kernels.describe(problem, 0, used.size());
   const std::size_t block =
-      std::clamp<std::size_t>(kStates / layout.size(), 1, CpuKernels::kPadding);
+      std::clamp<std::size_t>(kStates / layout.size(), 1, gp::Kernels::kPadding);
   std::vector<double> states(std::min(block, slowed) * layout.size());
-  std::vector<double> scratch(CpuKernels::gp_scratch(model, layout));
+  std::vector<double> scratch(gp::Kernels::scratch(problem));
   std::vector<std::uint32_t> partners;
   std::vector<Slowness> slowness;
   std::vector<SpeedPrediction> out(pairs.size());
   for (std::size_t from = 0; from < slowed; from += block) {
     const std::size_t to = std::min(from + block, slowed);
-    kernels.gp_prepare(model, lines, layout, batch.known.data(), from, to - from, states.data(),
-                       scratch.data());
+    kernels.prepare(problem, {from, to - from, batch.known.data()}, states.data(), scratch.data());
     for (std::size_t i = from; i < to; ++i) {
       partners.clear();
       for (const std::size_t q : of[i]) {
         partners.push_back(static_cast<std::uint32_t>(position[pairs[q].beside]));
       }
       slowness.resize(partners.size());
-      kernels.gp_slowness(model, lines, layout, i, states.data() + (i - from) * layout.size(),
-                          partners.data(), 0, partners.size(), scratch.data(), slowness.data());
+      kernels.slowness(problem, i, states.data() + (i - from) * layout.size(),
+                       {partners.data(), partners.size()}, scratch.data(), slowness.data());
       for (std::size_t n = 0; n < of[i].size(); ++n) {
         const auto [t, sd] = slowness[n];
         const double speed = math::speed_of(t);

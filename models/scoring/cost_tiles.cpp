@@ -6,7 +6,7 @@ namespace corun {
 
 void SpeedTile::fill(const SpeedSource& source, const PairTile& tile,
                      SpeedSource::Scratch& scratch) {
-  const std::size_t rows = tile.i1 - tile.i0;
+  const std::size_t rows = tile.rows();
   const std::size_t columns = tile.columns();
   for (auto* numbers : {&row_speed_, &row_sd_, &column_speed_, &column_sd_}) {
     numbers->resize(rows * columns);
@@ -33,14 +33,13 @@ SpeedTileView SpeedTile::view(const PairTile& tile) const {
 void CostTiles::operator()(const PairTile& tile, Scratch& scratch) const {
   if (source != nullptr) {
     scratch.speeds.fill(*source, tile, scratch.source);
-    lanes.speed_tile.costs(scratch.speeds.view(tile), solo, rule, tile, scratch.costs.data());
+    kernels.speed_tile.costs(scratch.speeds.view(tile), solo, rule, tile, scratch.costs.data());
     return;
   }
   std::visit(
       [&]<class Jobs>(const Jobs& jobs) {
         if constexpr (ShortFormula<Jobs>) {
-          const auto view = jobs.view();
-          lanes.of(view).costs(view, solo, rule, tile, scratch.costs.data());
+          kernels.of<Jobs>().costs(view_of(jobs), solo, rule, tile, scratch.costs.data());
         }
       },
       formula->jobs);

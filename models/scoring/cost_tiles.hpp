@@ -6,7 +6,7 @@
 #include "models/formulas/pair_formula.hpp"
 #include "models/formulas/speed_tile.hpp"
 #include "models/scoring/speed_source.hpp"
-#include "models/vector_units/lanes.hpp"
+#include "models/vector_units/kernels.hpp"
 
 /// Tiles of the matrix of costs on the processor: by a short formula in one go, else from tiles of speeds
 /// that were worked out before.
@@ -40,10 +40,10 @@ struct CostTiles {
   const SpeedSource* source;  ///< where the formula is not a short one
   SoloView solo;
   const CostRule& rule;
-  const Lanes& lanes;
+  const Kernels& kernels;
 
   std::size_t block() const { return source != nullptr ? kLongBlock : kBlock; }
-  /// Costs of the pairs i < j of a tile of at most kBlock x kBlock, as FormulaLanes::costs() has them.
+  /// Costs of the pairs i < j of a tile of at most kBlock x kBlock, as ViewKernels::costs() has them.
   void operator()(const PairTile& tile, Scratch& scratch) const;
 };
 

@@ -72,7 +72,7 @@ void CpuPartnerSearch::offer(const PairTile& tile, const CostTiles::Scratch& scr
     if (from >= tile.j1) continue;
     const double* const row =
         scratch.costs.data() + (i - tile.i0) * tile.columns() + (from - tile.j0);
-    costs_.lanes.offer(row, i, from, tile.j1 - from, prices_, view_);
+    costs_.kernels.offer(row, i, from, tile.j1 - from, prices_, view_);
   }
 }
 

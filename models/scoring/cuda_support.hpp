@@ -143,6 +143,23 @@ class DeviceBuffer {
   std::size_t size_ = 0;
 };
 
+/// Copies of arrays in the GPU's memory, of any types: each call makes one, and says where it is.
+class DeviceArrays {
+ public:
+  /// Copies are ready once `stream` has come so far; what is copied must stay until then.
+  explicit DeviceArrays(cudaStream_t stream) : stream_(stream) {}
+
+  template <class Array>
+  const typename Array::value_type* operator()(const Array& array) {
+    held_.emplace_back(std::as_bytes(std::span(array)), stream_);
+    return reinterpret_cast<const typename Array::value_type*>(held_.back().data());
+  }
+
+ private:
+  cudaStream_t stream_;
+  std::vector<DeviceBuffer<std::byte>> held_;
+};
+
 /// Elements in host memory that the GPU reads and writes at full speed while the host does other work.
 template <class T>
 class PinnedBuffer {

@@ -8,6 +8,7 @@
 #include "models/formulas/gp_batch.hpp"
 #include "models/formulas/gp_formula.hpp"
 #include "models/scoring/cuda_support.hpp"
+#include "models/scoring/gpu_tile.hpp"
 
 /// The Gaussian process on the GPU: the formula's kernels and what holds its arrays there. Compiled by
 /// nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
@@ -29,7 +30,9 @@ struct GpKernels {
 
 /// Line blockIdx.y of Jobs: partners first, then own jobs.
 template <unsigned Threads>
-__global__ void __launch_bounds__(Threads) gp_describe(gp::Model model, gp::Jobs jobs) {
+__global__ void __launch_bounds__(Threads) gp_describe(gp::Problem problem) {
+  const gp::Model& model = problem.model;
+  const gp::Jobs& jobs = problem.jobs;
   const std::size_t j = std::size_t{blockIdx.x} * Threads + threadIdx.x;
   if (j >= jobs.stride) return;
   if (blockIdx.y < model.partners) {
@@ -42,8 +45,9 @@ __global__ void __launch_bounds__(Threads) gp_describe(gp::Model model, gp::Jobs
 /// half_row() of row blockIdx.y for `count` slowed jobs; lines of count numbers.
 template <unsigned Threads>
 __global__ void __launch_bounds__(Threads)
-    gp_half_rows(gp::Model model, gp::Jobs jobs, std::uint32_t first, std::uint32_t count,
-                 double* half) {
+    gp_half_rows(gp::Problem problem, std::uint32_t first, std::uint32_t count, double* half) {
+  const gp::Model& model = problem.model;
+  const gp::Jobs& jobs = problem.jobs;
   const std::uint32_t i = blockIdx.x * Threads + threadIdx.x;
   if (i >= count) return;
   const std::size_t a = blockIdx.y;
@@ -62,16 +66,17 @@ CORUN_HOST_DEVICE_INLINE GpEntry form_entry_at(std::size_t at) {
   return {strip * gp::kStrip + in_strip % gp::kStrip, in_strip / gp::kStrip};
 }
 
-/// Number blockIdx.y + `from` of the states of `count` slowed jobs. Threads of a block share the rows of
+/// Number blockIdx.y + `from` of the states of slowed jobs, from their half_rows. Threads of a block share the rows of
 /// the precision that they read.
 template <unsigned Threads>
 __global__ void __launch_bounds__(Threads)
-    gp_prepare(gp::Model model, gp::Jobs jobs, gp::Layout layout, const std::uint32_t* known,
-               std::uint32_t first, std::uint32_t count, std::uint32_t from, const double* half,
+    gp_prepare(gp::Problem problem, gp::SlowedJobs wanted, std::uint32_t from, const double* half,
                double* states) {
+  const gp::Model& model = problem.model;
+  const gp::Layout& layout = problem.layout;
   const std::uint32_t i = blockIdx.x * Threads + threadIdx.x;
-  if (i >= count) return;
-  const gp::Slowed slowed = gp::Slowed::of(jobs, first + i, half + i, count);
+  if (i >= wanted.count) return;
+  const gp::Slowed slowed = gp::Slowed::of(problem.jobs, wanted.first + i, half + i, wanted.count);
   const std::size_t at = std::size_t{from} + blockIdx.y;
   double number = 0;
   if (at < layout.mean()) {
@@ -84,22 +89,25 @@ __global__ void __launch_bounds__(Threads)
   } else {
     const std::size_t in_lines = at - layout.line(0);
     const std::size_t length = layout.width + 2;
-    number = gp::line_entry<double>(model, known[in_lines / length], in_lines % length, slowed);
+    number =
+        gp::line_entry<double>(model, wanted.known[in_lines / length], in_lines % length, slowed);
   }
   states[i * layout.size() + at] = number;
 }
 
-/// Speeds of `owns` slowed jobs, from own_first, beside `count` partners, from `first`; both counted
-/// from there, of own and partner at own x own_stride + partner x partner_stride. Each warp has a slowed
-/// job, each thread kPartners partners, 32 apart. The forms go through shared memory by strips, from
+/// Speeds of a tile, from the states of its rows' jobs. Each warp has a slowed job, each thread kPartners partners, 32 apart. The forms go through shared memory by strips, from
 /// where a warp's threads all read the same number; v stays in the nearest cache, for blocks of other
 /// slowed jobs follow with the same partners.
 template <unsigned Partners>
 __global__ void __launch_bounds__(GpKernels::kThreads, 2)
-    gp_speeds(gp::Model model, gp::Jobs jobs, gp::Layout layout, std::uint32_t own_first,
-              std::uint32_t owns, const double* states, std::uint32_t first, std::uint32_t count,
-              std::size_t own_stride, std::size_t partner_stride, double* speed, double* sd) {
+    gp_speeds(gp::Problem problem, GpuTile tile, const double* states, TileSpeeds out) {
   using Shape = GpKernels;
+  const gp::Model& model = problem.model;
+  const gp::Jobs& jobs = problem.jobs;
+  const gp::Layout& layout = problem.layout;
+  const std::uint32_t owns = tile.rows();
+  const std::uint32_t count = tile.columns();
+  const std::uint32_t first = tile.j0;
   alignas(16) __shared__ double form[Shape::kOwns][Shape::kColumns * gp::kStrip];
   const unsigned warp = threadIdx.x / Shape::kWarp;
   const unsigned lane = threadIdx.x % Shape::kWarp;
@@ -107,7 +115,7 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
   const std::uint32_t own = blockIdx.x * Shape::kOwns + warp;
   const std::uint32_t i = own < owns ? own : owns - 1;
   const double* const state = states + i * layout.size();
-  const gp::Load own_load = jobs.load(own_first + i);
+  const gp::Load own_load = jobs.load(tile.i0 + i);
   const auto partner = [&](unsigned n) {
     return (blockIdx.y * Partners + n) * Shape::kWarp + lane;
   };
@@ -176,9 +184,9 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     const Slowness slowness = gp::slowness(model, pressures[n], mean[n], explained[n]);
     if (own >= owns || partner(n) >= count) continue;
     const double fast = math::speed_of(slowness.t);
-    const std::size_t at = own * own_stride + partner(n) * partner_stride;
-    speed[at] = fast;
-    sd[at] = fast * slowness.sd;
+    const std::size_t at = own * out.row_stride + partner(n) * out.column_stride;
+    out.speed[at] = fast;
+    out.sd[at] = fast * slowness.sd;
   }
 }
 
@@ -194,109 +202,70 @@ class GpOnGpu {
  public:
   /// Ready once `stream` has come so far; the batch must stay until then.
   GpOnGpu(GpBatch& batch, cudaStream_t stream)
-      : layout_(batch.layout()),
-        model_(batch.model()),
-        jobs_(batch.jobs()),
-        own_places_(batch.own_places, stream),
-        partner_places_(batch.partner_places, stream),
-        own_rates_(batch.own_rates, stream),
-        partner_rates_(batch.partner_rates, stream),
-        weights_(batch.weights, stream),
-        pressed_(batch.pressed, stream),
-        precision_(batch.precision, stream),
-        x_(batch.x, stream),
-        u_(batch.u, stream),
-        t_(batch.t, stream),
-        m_(batch.m, stream),
-        first_(batch.first, stream),
-        own_of_(batch.own_of, stream),
+      : arrays_(stream),
+        problem_(batch.problem([this](const auto& array) { return arrays_(array); })),
         known_(batch.known, stream),
-        own_(batch.own, stream),
-        line_(batch.line, stream),
         partner_(batch.partner.size() + GpKernels::kSlack),
         smooth_(batch.smooth.size()),
         alone_(batch.alone.size()),
         identity_(batch.identity.size()) {
-    model_.own_places = own_places_.data();
-    model_.partner_places = partner_places_.data();
-    model_.own_rates = own_rates_.data();
-    model_.partner_rates = partner_rates_.data();
-    model_.first = first_.data();
-    model_.own_of = own_of_.data();
-    model_.weights = weights_.data();
-    model_.precision = precision_.data();
-    model_.pressed = pressed_.data();
-    jobs_.x = x_.data();
-    jobs_.u = u_.data();
-    jobs_.t = t_.data();
-    jobs_.m = m_.data();
-    jobs_.own = own_.data();
-    jobs_.line = line_.data();
-    jobs_.partner = partner_.data();
-    jobs_.smooth = smooth_.data();
-    jobs_.alone = alone_.data();
-    jobs_.identity = identity_.data();
-    if (jobs_.stride == 0) return;
+    gp::Jobs& jobs = problem_.jobs;
+    jobs.partner = partner_.data();
+    jobs.smooth = smooth_.data();
+    jobs.alone = alone_.data();
+    jobs.identity = identity_.data();
+    if (jobs.stride == 0) return;
     check(cudaMemsetAsync(partner_.data() + batch.partner.size(), 0,
                           GpKernels::kSlack * sizeof(double), stream),
           "clearing memory");
     CORUN_LAUNCH(CORUN_GPU::gp_describe<GpKernels::kThreads>,
-                 dim3(gp_blocks(jobs_.stride, GpKernels::kThreads), model_.partners + model_.owns),
-                 dim3(GpKernels::kThreads), 0, stream, model_, jobs_);
+                 dim3(gp_blocks(jobs.stride, GpKernels::kThreads),
+                      problem_.model.partners + problem_.model.owns),
+                 dim3(GpKernels::kThreads), 0, stream, problem_);
     check_launch("starting to describe jobs");
   }
-  std::size_t size() const { return jobs_.count; }
+  std::size_t size() const { return problem_.jobs.count; }
   /// Doubles that the state of a slowed job takes, and that are needed for each while it is prepared.
-  std::size_t state_size() const { return layout_.size(); }
-  std::size_t scratch_size() const { return model_.rows; }
+  std::size_t state_size() const { return problem_.layout.size(); }
+  std::size_t scratch_size() const { return problem_.model.rows; }
 
   /// The states of jobs first .. first + count - 1; `scratch`: count x scratch_size(), free once the
   /// stream has come so far.
   void prepare(std::size_t first, std::size_t count, double* scratch, double* states,
                cudaStream_t stream) const {
     if (count == 0) return;
-    const auto from = static_cast<std::uint32_t>(first);
-    const auto some = static_cast<std::uint32_t>(count);
     const unsigned across = gp_blocks(count, GpKernels::kThreads);
-    CORUN_LAUNCH(CORUN_GPU::gp_half_rows<GpKernels::kThreads>, dim3(across, model_.rows),
-                 dim3(GpKernels::kThreads), 0, stream, model_, jobs_, from, some, scratch);
+    CORUN_LAUNCH(CORUN_GPU::gp_half_rows<GpKernels::kThreads>, dim3(across, problem_.model.rows),
+                 dim3(GpKernels::kThreads), 0, stream, problem_, static_cast<std::uint32_t>(first),
+                 static_cast<std::uint32_t>(count), scratch);
     check_launch("starting to prepare jobs");
+    const gp::SlowedJobs wanted{first, count, known_.data()};
     constexpr std::size_t kMostBlocks = 65535;  // of a grid's second direction
-    for (std::size_t at = 0; at < layout_.size(); at += kMostBlocks) {
-      const std::size_t numbers = std::min(kMostBlocks, layout_.size() - at);
+    for (std::size_t at = 0; at < state_size(); at += kMostBlocks) {
+      const std::size_t numbers = std::min(kMostBlocks, state_size() - at);
       CORUN_LAUNCH(CORUN_GPU::gp_prepare<GpKernels::kThreads>,
                    dim3(across, static_cast<unsigned>(numbers)), dim3(GpKernels::kThreads), 0,
-                   stream, model_, jobs_, layout_, known_.data(), from, some,
-                   static_cast<std::uint32_t>(at), scratch, states);
+                   stream, problem_, wanted, static_cast<std::uint32_t>(at), scratch, states);
       check_launch("starting to prepare jobs");
     }
   }
 
-  /// Speeds of `owns` slowed jobs from own_first, whose states these are, beside `count` partners from
-  /// `first`: at own x own_stride + partner x partner_stride, both counted from there.
-  void speeds(std::size_t own_first, std::size_t owns, const double* states, std::size_t first,
-              std::size_t count, std::size_t own_stride, std::size_t partner_stride, double* speed,
-              double* sd, cudaStream_t stream) const {
-    if (owns == 0 || count == 0) return;
+  /// Speeds of a tile, of whose rows' jobs these are the states.
+  void speeds(const PairTile& tile, const double* states, const TileSpeeds& out,
+              cudaStream_t stream) const {
+    if (tile.rows() == 0 || tile.columns() == 0) return;
     constexpr unsigned kPartners = GpKernels::kPartners;
     CORUN_LAUNCH(CORUN_GPU::gp_speeds<kPartners>,
-                 dim3(gp_blocks(owns, GpKernels::kOwns),
-                      gp_blocks(count, std::size_t{GpKernels::kWarp} * kPartners)),
-                 dim3(GpKernels::kThreads), 0, stream, model_, jobs_, layout_,
-                 static_cast<std::uint32_t>(own_first), static_cast<std::uint32_t>(owns), states,
-                 static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), own_stride,
-                 partner_stride, speed, sd);
+                 dim3(gp_blocks(tile.rows(), GpKernels::kOwns),
+                      gp_blocks(tile.columns(), std::size_t{GpKernels::kWarp} * kPartners)),
+                 dim3(GpKernels::kThreads), 0, stream, problem_, GpuTile::of(tile), states, out);
     check_launch("starting to predict pairs");
   }
 
  private:
-  gp::Layout layout_;
-  gp::Model model_;
-  gp::Jobs jobs_;
-  DeviceBuffer<double> own_places_, partner_places_, own_rates_, partner_rates_, weights_, pressed_,
-      precision_, x_, u_, t_, m_;
-  DeviceBuffer<std::uint32_t> first_, own_of_, known_;
-  DeviceBuffer<std::int32_t> own_, line_;
+  DeviceArrays arrays_;
+  gp::Problem problem_;
+  DeviceBuffer<std::uint32_t> known_;
   DeviceBuffer<double> partner_, smooth_, alone_, identity_;
 };
 

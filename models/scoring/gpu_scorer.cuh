@@ -114,10 +114,7 @@ class Scorer final : public GpuScorer {
     std::visit([&](auto& jobs) { matrix(jobs, options, speed, sd); }, formula.jobs);
   }
 
-  bool knows_company(const PairFormula& formula) const override {
-    return std::holds_alternative<ContentionJobs>(formula.jobs) ||
-           std::holds_alternative<KindTableJobs>(formula.jobs);
-  }
+  bool knows_company(const PairFormula& formula) const override { return formula.is_short(); }
 
   void company_speeds(PairFormula& formula, std::span<const std::uint32_t> members,
                       std::span<const std::size_t> first, std::span<double> out) const override {
@@ -132,9 +129,9 @@ class Scorer final : public GpuScorer {
     const auto run = [&]<class Jobs>(Jobs& jobs) {
       if constexpr (ShortFormula<Jobs>) {
         const Stream stream;
-        const auto held = on_gpu(jobs, stream);
-        const auto view = held.view();
-        using View = std::remove_const_t<decltype(view)>;
+        const OnGpu<Jobs> held(jobs, stream);
+        const auto& view = held.view();
+        using View = typename Jobs::View;
         const DeviceBuffer<std::uint32_t> all(members, stream);
         const DeviceBuffer<std::uint32_t> from(std::span<const std::uint32_t>(begins), stream);
         const DeviceBuffer<std::uint32_t> to(std::span<const std::uint32_t>(ends), stream);
@@ -202,14 +199,13 @@ class Scorer final : public GpuScorer {
       const DeviceBuffer<double> ba_speed(rows * rows), ba_sd(rows * rows);
       typename SpeedsOnGpu<Jobs>::Prepared of_a(speeds, rows);
       typename SpeedsOnGpu<Jobs>::Prepared of_b(speeds, rows);
-      const auto choose = [&](const SpeedBlocksView& view, std::size_t i0, std::size_t i1,
-                              std::size_t j0, std::size_t j1, bool resume) {
-        CORUN_LAUNCH(
-            (CORUN_GPU::top_partners<SpeedBlocksView, Cost>), dim3(blocks(i1 - i0, Shape::kRows)),
-            dim3(Shape::kThreads), Shape::shared_bytes(k), stream, view, times, cost, ranking,
-            static_cast<std::uint32_t>(i0), static_cast<std::uint32_t>(i1),
-            static_cast<std::uint32_t>(j0), static_cast<std::uint32_t>(j1), resume,
-            static_cast<unsigned>(k), list_cost.data() + i0 * k, list_position.data() + i0 * k);
+      const auto choose = [&](const SpeedBlocksView& view, const PairTile& tile, bool resume) {
+        const PartnerLists lists{static_cast<unsigned>(k), resume, list_cost.data() + tile.i0 * k,
+                                 list_position.data() + tile.i0 * k};
+        CORUN_LAUNCH((CORUN_GPU::top_partners<SpeedBlocksView, Cost>),
+                     dim3(blocks(tile.rows(), Shape::kRows)), dim3(Shape::kThreads),
+                     Shape::shared_bytes(k), stream, view, times, cost, ranking, GpuTile::of(tile),
+                     lists);
         check_launch("starting to choose partners");
       };
       for (std::size_t a0 = 0; a0 < n; a0 += rows) {
@@ -225,16 +221,18 @@ class Scorer final : public GpuScorer {
                                      ab_sd.data(),
                                      ba_speed.data(),
                                      ba_sd.data()};
-          speeds.fill(of_a, a0, a1, b0, b1, ab_speed.data(), ab_sd.data(), stream);
+          const PairTile ab{a0, a1, b0, b1};
+          speeds.fill(of_a, ab, TileSpeeds::row_major(ab, ab_speed.data(), ab_sd.data()), stream);
           // A block's lists begin with itself, as the first row, or with the first row's block.
           if (b0 == a0) {
-            choose(view, a0, a1, a0, a1, a0 > 0);
+            choose(view, ab, a0 > 0);
             continue;
           }
           speeds.prepare(of_b, b0, b1, stream);
-          speeds.fill(of_b, b0, b1, a0, a1, ba_speed.data(), ba_sd.data(), stream);
-          choose(view, a0, a1, b0, b1, true);
-          choose(view, b0, b1, a0, a1, a0 > 0);
+          const PairTile ba{b0, b1, a0, a1};
+          speeds.fill(of_b, ba, TileSpeeds::row_major(ba, ba_speed.data(), ba_sd.data()), stream);
+          choose(view, ab, true);
+          choose(view, ba, a0 > 0);
         }
       }
       list_cost.copy_to(host_cost.span(), stream);
@@ -264,7 +262,9 @@ class Scorer final : public GpuScorer {
         const std::size_t i1 = std::min(n, i0 + rows);
         const std::size_t count = (i1 - i0) * n;
         speeds.prepare(prepared, i0, i1, stream);
-        speeds.fill(prepared, i0, i1, 0, n, of_speed.data(), of_sd.data(), stream);
+        const PairTile tile{i0, i1, 0, n};
+        speeds.fill(prepared, tile, TileSpeeds::row_major(tile, of_speed.data(), of_sd.data()),
+                    stream);
         of_speed.copy_to(host_speed.span().first(count), stream);
         of_sd.copy_to(host_sd.span().first(count), stream);
         stream.wait();
@@ -282,14 +282,14 @@ class Scorer final : public GpuScorer {
     const std::size_t n = jobs.size();
     std::vector<Partner> out(n * k);
     const Stream upload;
-    const auto held = on_gpu(jobs, upload);
+    const OnGpu<Jobs> held(jobs, upload);
     const DeviceBuffer<double> seconds(std::span(solo.seconds), upload);
     const DeviceBuffer<double> inverse(std::span(solo.inverse), upload);
     const DeviceBuffer<double> held_prices(prices, upload);
     const Ranking ranking{static_cast<std::uint32_t>(n), held_prices.data()};
     upload.wait();
-    const auto view = held.view();
-    using View = std::remove_const_t<decltype(view)>;
+    const auto& view = held.view();
+    using View = typename Jobs::View;
     const SoloView times{seconds.data(), inverse.data()};
     const std::size_t most = rows_that_fit(k * (sizeof(double) + sizeof(std::uint32_t)),
                                            options.streams, options.rows, n);
@@ -297,12 +297,12 @@ class Scorer final : public GpuScorer {
       in_tiles<double, std::uint32_t>(
           n, rows, options.streams, k,
           [&](auto& lane) {
+            const PairTile tile{lane.i0, lane.i1, 0, n};
+            const PartnerLists lists{static_cast<unsigned>(k), false, lane.a.data(), lane.b.data()};
             CORUN_LAUNCH((CORUN_GPU::top_partners<View, Cost>),
-                         dim3(blocks(lane.i1 - lane.i0, Shape::kRows)), dim3(Shape::kThreads),
+                         dim3(blocks(tile.rows(), Shape::kRows)), dim3(Shape::kThreads),
                          Shape::shared_bytes(k), lane.stream, view, times, cost, ranking,
-                         static_cast<std::uint32_t>(lane.i0), static_cast<std::uint32_t>(lane.i1),
-                         std::uint32_t{0}, static_cast<std::uint32_t>(n), false,
-                         static_cast<unsigned>(k), lane.a.data(), lane.b.data());
+                         GpuTile::of(tile), lists);
             check_launch("starting to score pairs");
           },
           [&](const auto& lane) {
@@ -321,10 +321,10 @@ class Scorer final : public GpuScorer {
                      std::span<double> sd) {
     const std::size_t n = jobs.size();
     const Stream upload;
-    const auto held = on_gpu(jobs, upload);
+    const OnGpu<Jobs> held(jobs, upload);
     upload.wait();
-    const auto view = held.view();
-    using View = std::remove_const_t<decltype(view)>;
+    const auto& view = held.view();
+    using View = typename Jobs::View;
     // A grid has at most 65,535 blocks in its second direction.
     const std::size_t most = std::min<std::size_t>(
         rows_that_fit(2 * n * sizeof(double), options.streams, options.rows, n), 1U << 18);

@@ -44,8 +44,7 @@ PairScorer::PairScorer(const InterferenceModel& model, std::span<const PairJob> 
     if (kind >= kinds_.size()) throw std::invalid_argument("a job is of a kind that is not there");
   }
   formula_ = model_.formula(kinds_, kind_of_);
-  const bool is_short = formula_ && (std::holds_alternative<ContentionJobs>(formula_->jobs) ||
-                                     std::holds_alternative<KindTableJobs>(formula_->jobs));
+  const bool is_short = formula_ && formula_->is_short();
   if (!is_short && kinds_.size() < kind_of_.size() && kinds_.size() <= kMostKinds) tabulate_kinds();
 }
 
@@ -68,8 +67,8 @@ KindTableJobs PairScorer::table_of(std::span<const PairJob> kinds,
   return table;
 }
 
-const Lanes& PairScorer::lanes() const {
-  return options_.lanes != nullptr ? *options_.lanes : best_lanes();
+const Kernels& PairScorer::kernels() const {
+  return options_.kernels != nullptr ? *options_.kernels : best_kernels();
 }
 
 /// nullptr: the formula is a short one.
@@ -80,14 +79,14 @@ std::unique_ptr<SpeedSource> PairScorer::source() const {
         if constexpr (ShortFormula<Jobs>) {
           return nullptr;
         } else {
-          return speed_source(jobs, lanes());
+          return speed_source(jobs, kernels());
         }
       },
       formula_->jobs);
 }
 
 void PairScorer::ran_on_cpu() const {
-  ran_on_ = std::string("cpu, ") + lanes().name + ", " + std::to_string(options_.threads) +
+  ran_on_ = std::string("cpu, ") + kernels().name + ", " + std::to_string(options_.threads) +
             (options_.threads == 1 ? " thread" : " threads");
 }
 
@@ -95,7 +94,7 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
   const std::unique_ptr<SpeedSource> source = this->source();
   prepare(source.get(), options_.threads);
   const CostTiles costs{
-      formula_.get(), source.get(), {solo_.seconds.data(), solo_.inverse.data()}, rule, lanes()};
+      formula_.get(), source.get(), {solo_.seconds.data(), solo_.inverse.data()}, rule, kernels()};
   CpuPartnerSearch partners(costs, size(), search.k, search.prices, options_.threads);
   std::vector<Partner> out = search.rows ? partners.of(*search.rows) : partners.of_all();
   ran_on_cpu();
@@ -105,7 +104,7 @@ std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& 
 double PairScorer::tile_seconds(const CostRule& rule, std::size_t jobs) const {
   const std::unique_ptr<SpeedSource> source = this->source();
   const CostTiles costs{
-      formula_.get(), source.get(), {solo_.seconds.data(), solo_.inverse.data()}, rule, lanes()};
+      formula_.get(), source.get(), {solo_.seconds.data(), solo_.inverse.data()}, rule, kernels()};
   CostTiles::Scratch scratch;
   const auto started = std::chrono::steady_clock::now();
   if (source && source->parts() > 0) source->prepare(0, scratch.source);
@@ -158,8 +157,7 @@ PairScorer::Matrix PairScorer::all_on_cpu() const {
     std::visit(
         [&]<class Jobs>(const Jobs& jobs) {
           if constexpr (ShortFormula<Jobs>) {
-            const auto view = jobs.view();
-            lanes().of(view).speeds(view, tile, speed, sd);
+            kernels().of<Jobs>().speeds(view_of(jobs), tile, speed, sd);
           }
         },
         formula_->jobs);
@@ -192,10 +190,7 @@ PairScorer::Matrix PairScorer::all_pairs() const {
 /// Where sets are many and members are of few kinds, what all their pairs do stands in a table.
 std::shared_ptr<PairFormula> PairScorer::company_formula(
     std::span<const std::uint32_t> members) const {
-  if (formula_ && (std::holds_alternative<ContentionJobs>(formula_->jobs) ||
-                   std::holds_alternative<KindTableJobs>(formula_->jobs))) {
-    return formula_;
-  }
+  if (formula_ && formula_->is_short()) return formula_;
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   constexpr std::size_t kPairsPerMember = 1024;  // a set of its own costs about as much
   std::vector<std::uint32_t> place(kinds_.size(), kNone);
@@ -223,7 +218,7 @@ std::vector<double> PairScorer::company_speeds(std::span<const std::uint32_t> me
     const std::size_t count = first[set + 1] - from;
     const auto* const table = formula ? std::get_if<KindTableJobs>(&formula->jobs) : nullptr;
     if (table != nullptr) {
-      const KindTableView view = table->view();
+      const KindTableView view = view_of(*table);
       for (std::size_t own = 0; own < count; ++own) {
         out[from + own] = view.in_company(members.data() + from, count, own);
       }

@@ -13,7 +13,7 @@
 #include "models/scoring/device.hpp"
 #include "models/scoring/gpu_scorer.hpp"
 #include "models/scoring/speed_source.hpp"
-#include "models/vector_units/lanes.hpp"
+#include "models/vector_units/kernels.hpp"
 #include "sim/belief.hpp"
 
 /// Scores all pairs of a list of jobs at once: on the GPU where there is one and the batch is worth it,
@@ -25,7 +25,7 @@ namespace corun {
 struct ScoringOptions {
   int threads = 1;
   std::shared_ptr<Device> device = nullptr;  ///< null: the processor
-  const Lanes* lanes = nullptr;              ///< null: the widest
+  const Kernels* kernels = nullptr;          ///< null: those of the widest set
   GpuOptions gpu = {};
 };
 
@@ -75,7 +75,7 @@ class PairScorer {
   const GpuScorer* gpu_for_batch(const CostRule& rule) const;
   /// What one tile of costs takes on the processor. [s]
   double tile_seconds(const CostRule& rule, std::size_t jobs) const;
-  const Lanes& lanes() const;
+  const Kernels& kernels() const;
   std::unique_ptr<SpeedSource> source() const;
   void ran_on_cpu() const;
 

@@ -5,6 +5,7 @@
 
 #include "models/formulas/pair_cost_formula.hpp"
 #include "models/scoring/cuda_support.hpp"
+#include "models/scoring/gpu_tile.hpp"
 #include "models/vector_units/top_lists.hpp"
 
 /// GpuScorer's kernels: the cheapest partners, all pairs, sets of residents. By views of jobs, as the formulas
@@ -25,8 +26,15 @@ struct Ranking {
   const double* prices = nullptr;  ///< of the jobs; nullptr: 0
 };
 
-/// The k cheapest partners of rows [i0, i1) among [j0, j1), without a matrix; with `resume` the lists
-/// that are there already are gone on with. Lists of row i begin at (i - i0) * k. How: a block has kRows jobs, whose lists stay
+/// Lists of the cheapest partners of the rows of a tile, that of row i from (i - i0) * k, by rising (cost, distance).
+struct PartnerLists {
+  unsigned k = 0;       ///< partners of each
+  bool resume = false;  ///< the lists that are there already are gone on with
+  double* cost = nullptr;
+  std::uint32_t* position = nullptr;  ///< distance_behind() the job of the row
+};
+
+/// The k cheapest partners of the rows of a tile among its columns, without a matrix. How: a block has kRows jobs, whose lists stay
 /// in shared memory while its threads walk over all n partners. A partner is loaded once for kRows
 /// evaluations. Costs above the worst of a full list are dropped at once; others wait as candidates
 /// until the end of the round, when list and candidates are ranked: each thread counts, for its entries,
@@ -48,9 +56,10 @@ struct TopPartnersKernel {
 
 template <class View, class Cost>
 __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
-    top_partners(View view, SoloView solo, Cost cost, Ranking ranking, std::uint32_t i0,
-                 std::uint32_t i1, std::uint32_t j0, std::uint32_t j1, bool resume, unsigned k,
-                 double* out_cost, std::uint32_t* out_position) {
+    top_partners(View view, SoloView solo, Cost cost, Ranking ranking, GpuTile tile,
+                 PartnerLists lists) {
+  const auto [i0, i1, j0, j1] = tile;
+  const unsigned k = lists.k;
   using Shape = TopPartnersKernel<Cost>;
   constexpr unsigned kThreads = Shape::kThreads;
   constexpr unsigned kRows = Shape::kRows;
@@ -70,11 +79,11 @@ __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
     positions[e] = ~std::uint32_t{0};
   }
   __syncthreads();
-  for (unsigned r = 0; resume && r < kRows && first + r < i1; ++r) {
+  for (unsigned r = 0; lists.resume && r < kRows && first + r < i1; ++r) {
     for (unsigned e = thread; e < k; e += kThreads) {
       const std::size_t at = std::size_t{first + r - i0} * k + e;
-      costs[r * entries + e] = out_cost[at];
-      positions[r * entries + e] = out_position[at];
+      costs[r * entries + e] = lists.cost[at];
+      positions[r * entries + e] = lists.position[at];
     }
   }
   __syncthreads();
@@ -159,8 +168,8 @@ __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
   for (unsigned r = 0; r < kRows && first + r < i1; ++r) {
     for (unsigned e = thread; e < k; e += kThreads) {
       const std::size_t at = std::size_t{first + r - i0} * k + e;
-      out_cost[at] = costs[r * entries + e];
-      out_position[at] = positions[r * entries + e];
+      lists.cost[at] = costs[r * entries + e];
+      lists.position[at] = positions[r * entries + e];
     }
   }
 }

@@ -1,74 +1,60 @@
 #include "models/scoring/speed_source.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace corun {
 
 namespace {
 
-const CpuKernels& kernels_of(const Lanes& lanes) {
-  for (const CpuKernels& kernels : cpu_kernels()) {
-    if (std::string_view(kernels.name) == lanes.name) return kernels;
-  }
-  return cpu_kernels().back();
-}
-
 /// States of all jobs are worked out once where they fit into memory, else anew for every tile.
 class GpSource final : public SpeedSource {
  public:
-  GpSource(GpBatch& batch, const Lanes& lanes)
-      : kernels_(kernels_of(lanes)),
-        model_(batch.model()),
-        jobs_(batch.jobs()),
-        layout_(batch.layout()),
-        known_(batch.known) {
+  GpSource(GpBatch& batch, const Kernels& kernels)
+      : kernels_(kernels.of<GpBatch>()), problem_(batch.problem()), known_(batch.known) {
     constexpr std::size_t kMostNumbers = std::size_t{1} << 27;  // a gibibyte
-    if (jobs_.count * layout_.size() <= kMostNumbers) states_.resize(jobs_.count * layout_.size());
+    const std::size_t numbers = problem_.jobs.count * problem_.layout.size();
+    if (numbers <= kMostNumbers) states_.resize(numbers);
   }
 
   std::size_t parts() const override {
-    return states_.empty() ? 0 : (jobs_.count + kPart - 1) / kPart;
+    return states_.empty() ? 0 : (problem_.jobs.count + kPart - 1) / kPart;
   }
   void prepare(std::size_t part, Scratch& scratch) override {
     const std::size_t from = part * kPart;
-    prepare(from, std::min(jobs_.count, from + kPart), states_.data() + from * layout_.size(),
-            scratch);
+    prepare(from, std::min(problem_.jobs.count, from + kPart),
+            states_.data() + from * problem_.layout.size(), scratch);
   }
 
   void speeds(const PairTile& tile, Scratch& scratch, double* speed, double* sd) const override {
-    const double* states = states_.data() + tile.i0 * layout_.size();
+    const double* states = states_.data() + tile.i0 * problem_.layout.size();
     if (states_.empty()) {
-      scratch.states.resize((tile.i1 - tile.i0) * layout_.size());
+      scratch.states.resize(tile.rows() * problem_.layout.size());
       prepare(tile.i0, tile.i1, scratch.states.data(), scratch);
       states = scratch.states.data();
     }
-    scratch.numbers.resize(CpuKernels::gp_scratch(model_, layout_));
-    kernels_.gp_speeds(model_, jobs_, layout_, tile.i0, tile.i1 - tile.i0, states, tile.j0,
-                       tile.columns(), tile.columns(), 1, scratch.numbers.data(), speed, sd);
+    scratch.numbers.resize(gp::Kernels::scratch(problem_));
+    kernels_.speeds(problem_, tile, states, scratch.numbers.data(),
+                    TileSpeeds::row_major(tile, speed, sd));
   }
 
  private:
-  static constexpr std::size_t kPart = CpuKernels::kPadding;
+  static constexpr std::size_t kPart = gp::Kernels::kPadding;
 
   void prepare(std::size_t from, std::size_t to, double* states, Scratch& scratch) const {
-    scratch.numbers.resize(CpuKernels::gp_scratch(model_, layout_));
-    kernels_.gp_prepare(model_, jobs_, layout_, known_.data(), from, to - from, states,
-                        scratch.numbers.data());
+    scratch.numbers.resize(gp::Kernels::scratch(problem_));
+    kernels_.prepare(problem_, {from, to - from, known_.data()}, states, scratch.numbers.data());
   }
 
-  const CpuKernels& kernels_;
-  gp::Model model_;
-  gp::Jobs jobs_;
-  gp::Layout layout_;
+  const gp::Kernels& kernels_;
+  gp::Problem problem_;
   std::span<const std::uint32_t> known_;
   std::vector<double> states_;
 };
 
 class TreesSource final : public SpeedSource {
  public:
-  TreesSource(const TreesBatch& batch, const Lanes& lanes)
-      : kernels_(kernels_of(lanes)),
+  TreesSource(const TreesBatch& batch, const Kernels& kernels)
+      : kernels_(kernels.of<TreesBatch>()),
         model_(batch.model()),
         ranked_(batch.ranked),
         jobs_(batch.jobs()) {}
@@ -84,9 +70,9 @@ class TreesSource final : public SpeedSource {
     }
     const std::size_t count = scratch.of.size();
     scratch.numbers.resize(count);
-    scratch.floats.resize(CpuKernels::trees_scratch(model_.trees));
-    kernels_.trees_sums(model_.trees, ranked_, jobs_, scratch.of.data(), scratch.beside.data(),
-                        count, scratch.floats.data(), scratch.numbers.data());
+    scratch.floats.resize(trees::Kernels::scratch(model_.trees));
+    kernels_.sums(model_.trees, ranked_, jobs_, {scratch.of.data(), scratch.beside.data(), count},
+                  scratch.floats.data(), scratch.numbers.data());
     for (std::size_t q = 0; q < count; ++q) {
       const std::size_t unknown =
           std::size_t{jobs_.unknown[scratch.of[q]]} + jobs_.unknown[scratch.beside[q]];
@@ -97,7 +83,7 @@ class TreesSource final : public SpeedSource {
   }
 
  private:
-  const CpuKernels& kernels_;
+  const trees::Kernels& kernels_;
   trees::Model model_;
   trees::Ranked ranked_;
   trees::Jobs jobs_;
@@ -131,11 +117,11 @@ class PredictSource final : public SpeedSource {
 
 }  // namespace
 
-std::unique_ptr<SpeedSource> speed_source(GpBatch& batch, const Lanes& lanes) {
-  return std::make_unique<GpSource>(batch, lanes);
+std::unique_ptr<SpeedSource> speed_source(GpBatch& batch, const Kernels& kernels) {
+  return std::make_unique<GpSource>(batch, kernels);
 }
-std::unique_ptr<SpeedSource> speed_source(const TreesBatch& batch, const Lanes& lanes) {
-  return std::make_unique<TreesSource>(batch, lanes);
+std::unique_ptr<SpeedSource> speed_source(const TreesBatch& batch, const Kernels& kernels) {
+  return std::make_unique<TreesSource>(batch, kernels);
 }
 std::unique_ptr<SpeedSource> speed_source(const InterferenceModel& model,
                                           std::span<const PairJob> kinds,

@@ -8,8 +8,7 @@
 
 #include "models/formulas/pair_formula.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/vector_units/cpu_kernels.hpp"
-#include "models/vector_units/lanes.hpp"
+#include "models/vector_units/kernels.hpp"
 
 /// Tiles of speeds on the processor, of models whose equation is too long for an innermost loop, and of
 /// those that have none. Safe to use from many threads, each with a scratch of its own.
@@ -26,7 +25,7 @@ class SpeedSource {
   };
 
   /// Of the jobs, prepare(0) covers so many.
-  static constexpr std::size_t kLeastPart = CpuKernels::kPadding;
+  static constexpr std::size_t kLeastPart = gp::Kernels::kPadding;
 
   virtual ~SpeedSource() = default;
   /// Speed and deviation of every i beside every j of the tile into [(i - i0) * columns + j - j0].
@@ -36,9 +35,9 @@ class SpeedSource {
   virtual void prepare(std::size_t /*part*/, Scratch& /*scratch*/) {}
 };
 
-/// For the long equations of PairFormula; `lanes`: the instruction set.
-std::unique_ptr<SpeedSource> speed_source(GpBatch& batch, const Lanes& lanes);
-std::unique_ptr<SpeedSource> speed_source(const TreesBatch& batch, const Lanes& lanes);
+/// For the long equations of PairFormula; `kernels`: of the instruction set.
+std::unique_ptr<SpeedSource> speed_source(GpBatch& batch, const Kernels& kernels);
+std::unique_ptr<SpeedSource> speed_source(const TreesBatch& batch, const Kernels& kernels);
 /// By predict().
 std::unique_ptr<SpeedSource> speed_source(const InterferenceModel& model,
                                           std::span<const PairJob> kinds,

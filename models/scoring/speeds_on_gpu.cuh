@@ -10,9 +10,7 @@
 ///   Prepared(speeds, rows)                  room for what is worked out once for each of so many
 ///                                           slowed jobs; may be empty
 ///   prepare(prepared, i0, i1, stream)       does that for jobs [i0, i1)
-///   fill(prepared, i0, i1, j0, j1, speed, sd, stream)
-///                                           speeds and deviations of those beside jobs [j0, j1) into
-///                                           device arrays, row-major
+///   fill(prepared, tile, out, stream)       speeds of a tile of those rows, into device arrays
 namespace corun::CORUN_GPU {
 
 template <class Jobs>
@@ -32,9 +30,9 @@ class SpeedsOnGpu<GpBatch> {
                cudaStream_t stream) const {
     gp_.prepare(i0, i1 - i0, prepared.scratch.data(), prepared.states.data(), stream);
   }
-  void fill(const Prepared& prepared, std::size_t i0, std::size_t i1, std::size_t j0,
-            std::size_t j1, double* speed, double* sd, cudaStream_t stream) const {
-    gp_.speeds(i0, i1 - i0, prepared.states.data(), j0, j1 - j0, j1 - j0, 1, speed, sd, stream);
+  void fill(const Prepared& prepared, const PairTile& tile, const TileSpeeds& out,
+            cudaStream_t stream) const {
+    gp_.speeds(tile, prepared.states.data(), out, stream);
   }
 
  private:
@@ -50,9 +48,9 @@ class SpeedsOnGpu<TreesBatch> {
     Prepared(const SpeedsOnGpu&, std::size_t) {}
   };
   void prepare(const Prepared&, std::size_t, std::size_t, cudaStream_t) const {}
-  void fill(const Prepared&, std::size_t i0, std::size_t i1, std::size_t j0, std::size_t j1,
-            double* speed, double* sd, cudaStream_t stream) const {
-    trees_.speeds(i0, i1 - i0, j0, j1 - j0, j1 - j0, 1, speed, sd, stream);
+  void fill(const Prepared&, const PairTile& tile, const TileSpeeds& out,
+            cudaStream_t stream) const {
+    trees_.speeds(tile, out, stream);
   }
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "models/formulas/trees_batch.hpp"
 #include "models/formulas/trees_formula.hpp"
 #include "models/scoring/cuda_support.hpp"
+#include "models/scoring/gpu_tile.hpp"
 
 /// The boosted trees on the GPU: the formula's kernel and what holds its arrays there. Compiled by nvcc,
 /// and as ordinary C++ by the tests, whose fibers run the kernel.
@@ -43,22 +43,21 @@ struct TreesKernel {
   }
 };
 
-/// Speeds of jobs own_first + blockIdx.y beside `count` partners from `first`, a thread for each pair: of
-/// own and partner, both counted from there, at own x own_stride + partner x partner_stride. Trees come
-/// through shared memory, `together` at a time.
+/// Speeds of row i0 + blockIdx.y of a tile, a thread for each pair. Trees come through shared memory, `together`
+/// at a time.
 template <unsigned MostThreads>
 __global__ void __launch_bounds__(MostThreads)
-    trees_speeds(trees::Model model, trees::Jobs jobs, unsigned together, std::uint32_t own_first,
-                 std::uint32_t first, std::uint32_t count, std::size_t own_stride,
-                 std::size_t partner_stride, double* speed, double* sd) {
+    trees_speeds(trees::Model model, trees::Jobs jobs, unsigned together, GpuTile tile,
+                 TileSpeeds out) {
   CORUN_DYNAMIC_SHARED(unsigned char, shared);
   auto* const nodes = reinterpret_cast<std::int32_t*>(shared);
   auto* const row = reinterpret_cast<float*>(shared + TreesKernel::kTreeBytes) + threadIdx.x;
   const unsigned threads = blockDim.x;
-  const std::uint32_t own = own_first + blockIdx.y;
+  const std::uint32_t own = tile.i0 + blockIdx.y;
   const std::uint32_t partner = blockIdx.x * threads + threadIdx.x;
   // Beyond the last: a copy of it, written nowhere.
-  const std::uint32_t j = first + (partner < count ? partner : count - 1);
+  const std::uint32_t count = tile.columns();
+  const std::uint32_t j = tile.j0 + (partner < count ? partner : count - 1);
   trees::pair_row(jobs.shape, jobs.features(own), jobs.features(j), jobs.effects(own),
                   jobs.effects(j), [&](std::size_t column, float x) { row[column * threads] = x; });
 
@@ -99,9 +98,9 @@ __global__ void __launch_bounds__(MostThreads)
   const std::size_t unknown = std::size_t{jobs.unknown[own]} + jobs.unknown[j];
   const Slowness slowness = model.slowness(sum, unknown);
   const double fast = math::speed_of(slowness.t);
-  const std::size_t at = blockIdx.y * own_stride + partner * partner_stride;
-  speed[at] = fast;
-  sd[at] = fast * slowness.sd;
+  const std::size_t at = blockIdx.y * out.row_stride + partner * out.column_stride;
+  out.speed[at] = fast;
+  out.sd[at] = fast * slowness.sd;
 }
 
 // ---- what the kernel reads, in the memory of the GPU ---------------------------------------------
@@ -115,62 +114,35 @@ class TreesOnGpu {
   /// Of a model that fits. Ready once `stream` has come so far; the batch and its model must stay until
   /// then.
   TreesOnGpu(const TreesBatch& batch, cudaStream_t stream)
-      : model_(batch.model()),
-        jobs_(batch.jobs()),
-        test_(std::span(batch.trees.test, batch.trees.inner() * batch.trees.trees), stream),
-        threshold_(std::span(batch.trees.threshold, batch.trees.inner() * batch.trees.trees),
-                   stream),
-        leaf_(std::span(batch.trees.leaf, (batch.trees.inner() + 1) * batch.trees.trees), stream),
-        knots_{DeviceBuffer<trees::Knot>(batch.knots[0], stream),
-               DeviceBuffer<trees::Knot>(batch.knots[1], stream),
-               DeviceBuffer<trees::Knot>(batch.knots[2], stream)},
-        logs_(batch.logs, stream),
-        linears_(batch.linears, stream),
-        own_(batch.own, stream),
-        partner_(batch.partner, stream),
-        unknown_(batch.unknown, stream) {
-    model_.trees.test = test_.data();
-    model_.trees.threshold = threshold_.data();
-    model_.trees.leaf = leaf_.data();
-    for (std::size_t u = 0; u < knots_.size(); ++u) model_.knots[u] = knots_[u].data();
-    jobs_.logs = logs_.data();
-    jobs_.linears = linears_.data();
-    jobs_.own = own_.data();
-    jobs_.partner = partner_.data();
-    jobs_.unknown = unknown_.data();
-  }
+      : arrays_(stream),
+        model_(batch.model([this](const auto& array) { return arrays_(array); })),
+        jobs_(batch.jobs([this](const auto& array) { return arrays_(array); })) {}
   std::size_t size() const { return jobs_.count; }
 
-  /// Speeds of `owns` slowed jobs from own_first beside `count` partners from `first`: at own x own_stride
-  /// + partner x partner_stride, both counted from there.
-  void speeds(std::size_t own_first, std::size_t owns, std::size_t first, std::size_t count,
-              std::size_t own_stride, std::size_t partner_stride, double* speed, double* sd,
-              cudaStream_t stream) const {
-    if (owns == 0 || count == 0) return;
+  void speeds(const PairTile& tile, const TileSpeeds& out, cudaStream_t stream) const {
+    if (tile.rows() == 0 || tile.columns() == 0) return;
     constexpr std::size_t kMostBlocks = 65535;  // of a grid's second direction
     const unsigned threads = TreesKernel::threads(model_.trees);
-    const auto across = static_cast<unsigned>((count + threads - 1) / threads);
-    for (std::size_t from = 0; from < owns; from += kMostBlocks) {
-      const std::size_t some = std::min(kMostBlocks, owns - from);
+    const auto across = static_cast<unsigned>((tile.columns() + threads - 1) / threads);
+    for (std::size_t from = 0; from < tile.rows(); from += kMostBlocks) {
+      PairTile part = tile;
+      part.i0 = tile.i0 + from;
+      part.i1 = std::min(tile.i1, part.i0 + kMostBlocks);
+      TileSpeeds part_out = out;
+      part_out.speed += from * out.row_stride;
+      part_out.sd += from * out.row_stride;
       CORUN_LAUNCH(CORUN_GPU::trees_speeds<TreesKernel::kMostThreads>,
-                   dim3(across, static_cast<unsigned>(some)), dim3(threads),
+                   dim3(across, static_cast<unsigned>(part.rows())), dim3(threads),
                    TreesKernel::shared_bytes(model_.trees, threads), stream, model_, jobs_,
-                   TreesKernel::together(model_.trees),
-                   static_cast<std::uint32_t>(own_first + from), static_cast<std::uint32_t>(first),
-                   static_cast<std::uint32_t>(count), own_stride, partner_stride,
-                   speed + from * own_stride, sd + from * own_stride);
+                   TreesKernel::together(model_.trees), GpuTile::of(part), part_out);
       check_launch("starting to predict pairs");
     }
   }
 
  private:
+  DeviceArrays arrays_;
   trees::Model model_;
   trees::Jobs jobs_;
-  DeviceBuffer<std::int32_t> test_;
-  DeviceBuffer<float> threshold_, leaf_;
-  std::array<DeviceBuffer<trees::Knot>, 3> knots_;
-  DeviceBuffer<double> logs_, linears_, own_, partner_;
-  DeviceBuffer<std::uint8_t> unknown_;
 };
 
 }  // namespace corun::CORUN_GPU

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 seen=0
-for unit in lanes_avx2 lanes_avx512 cpu_kernels_fma cpu_kernels_avx2 cpu_kernels_avx512; do
+for unit in kernels_avx2 kernels_avx512; do
   symbols=$(nm -C "$1" 2>/dev/null | awk -v unit="$unit.cpp.o:" '
     /:$/ { here = ($1 == unit) } here && ($2 ~ /^[WVu]$/)')
   members=$(nm "$1" 2>/dev/null | grep -c "^$unit.cpp.o:" || true)

@@ -23,7 +23,7 @@
 #include "models/interference/gp_model.hpp"
 #include "models/scoring/gp_kernels.cuh"
 #include "models/scoring/trees_kernels.cuh"
-#include "models/vector_units/cpu_kernels.hpp"
+#include "models/vector_units/kernels.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -113,24 +113,29 @@ Speeds predicted(const InterferenceModel& model, const Asked& asked, Range own, 
   return out;
 }
 
+PairTile tile_of(Range own, Range partner) {
+  return {own.first, own.first + own.count, partner.first, partner.first + partner.count};
+}
+/// As rows, or as columns where `turned`.
+TileSpeeds to(Speeds& out, Range own, Range partner, bool turned) {
+  return {turned ? 1 : partner.count, turned ? own.count : 1, out.speed.data(), out.sd.data()};
+}
+
 /// As a vector unit has them; the result is written as columns where `turned`.
-Speeds by_lanes(const CpuKernels& kernels, GpBatch& batch, Range own, Range partner, bool turned) {
-  const gp::Model model = batch.model();
-  const gp::Jobs jobs = batch.jobs();
-  const gp::Layout layout = batch.layout();
-  kernels.gp_describe(model, jobs, 0, batch.count);
-  std::vector<double> states(own.count * layout.size(), -1);
-  std::vector<double> scratch(CpuKernels::gp_scratch(model, layout));
-  kernels.gp_prepare(model, jobs, layout, batch.known.data(), own.first, own.count, states.data(),
-                     scratch.data());
+Speeds by_lanes(const Kernels& all, GpBatch& batch, Range own, Range partner, bool turned) {
+  const gp::Kernels& kernels = all.of<GpBatch>();
+  const gp::Problem problem = batch.problem();
+  kernels.describe(problem, 0, batch.count);
+  std::vector<double> states(own.count * problem.layout.size(), -1);
+  std::vector<double> scratch(gp::Kernels::scratch(problem));
+  kernels.prepare(problem, {own.first, own.count, batch.known.data()}, states.data(),
+                  scratch.data());
   Speeds out(own.count * partner.count);
-  kernels.gp_speeds(model, jobs, layout, own.first, own.count, states.data(), partner.first,
-                    partner.count, turned ? 1 : partner.count, turned ? own.count : 1,
-                    scratch.data(), out.speed.data(), out.sd.data());
+  kernels.speeds(problem, tile_of(own, partner), states.data(), scratch.data(),
+                 to(out, own, partner, turned));
   return out;
 }
-Speeds by_lanes(const CpuKernels& kernels, const TreesBatch& batch, Range own, Range partner,
-                bool) {
+Speeds by_lanes(const Kernels& kernels, const TreesBatch& batch, Range own, Range partner, bool) {
   std::vector<std::uint32_t> of, beside;
   for (std::size_t i = 0; i < own.count; ++i) {
     for (std::size_t j = 0; j < partner.count; ++j) {
@@ -139,10 +144,10 @@ Speeds by_lanes(const CpuKernels& kernels, const TreesBatch& batch, Range own, R
     }
   }
   const trees::Jobs jobs = batch.jobs();
-  std::vector<float> scratch(CpuKernels::trees_scratch(batch.trees));
+  std::vector<float> scratch(trees::Kernels::scratch(batch.trees));
   std::vector<double> sums(of.size());
-  kernels.trees_sums(batch.trees, batch.ranked, jobs, of.data(), beside.data(), of.size(),
-                     scratch.data(), sums.data());
+  kernels.of<TreesBatch>().sums(batch.trees, batch.ranked, jobs,
+                                {of.data(), beside.data(), of.size()}, scratch.data(), sums.data());
   Speeds out;
   for (std::size_t q = 0; q < of.size(); ++q) {
     const std::size_t unknown = std::size_t{jobs.unknown[of[q]]} + jobs.unknown[beside[q]];
@@ -153,6 +158,14 @@ Speeds by_lanes(const CpuKernels& kernels, const TreesBatch& batch, Range own, R
   return out;
 }
 
+/// Where the rows from `from` on go.
+TileSpeeds part(Speeds& out, Range own, Range partner, bool turned, std::size_t from) {
+  TileSpeeds all = to(out, own, partner, turned);
+  all.speed += from * all.row_stride;
+  all.sd += from * all.row_stride;
+  return all;
+}
+
 /// As the GPU has them, states of `tile` slowed jobs at a time.
 Speeds by_fibers(GpBatch& batch, Range own, Range partner, bool turned, std::size_t tile) {
   const emulated::Stream stream;
@@ -160,13 +173,11 @@ Speeds by_fibers(GpBatch& batch, Range own, Range partner, bool turned, std::siz
   emulated::DeviceBuffer<double> states(tile * model.state_size());
   emulated::DeviceBuffer<double> scratch(tile * model.scratch_size());
   Speeds out(own.count * partner.count);
-  const std::size_t own_stride = turned ? 1 : partner.count;
   for (std::size_t from = 0; from < own.count; from += tile) {
-    const std::size_t some = std::min(tile, own.count - from);
-    model.prepare(own.first + from, some, scratch.data(), states.data(), stream);
-    model.speeds(own.first + from, some, states.data(), partner.first, partner.count, own_stride,
-                 turned ? own.count : 1, out.speed.data() + from * own_stride,
-                 out.sd.data() + from * own_stride, stream);
+    const Range some{own.first + from, std::min(tile, own.count - from)};
+    model.prepare(some.first, some.count, scratch.data(), states.data(), stream);
+    model.speeds(tile_of(some, partner), states.data(), part(out, own, partner, turned, from),
+                 stream);
   }
   stream.wait();
   EXPECT_EQ(fiber_cuda::device.broken, "");
@@ -176,11 +187,9 @@ Speeds by_fibers(const TreesBatch& batch, Range own, Range partner, bool turned,
   const emulated::Stream stream;
   const emulated::TreesOnGpu model(batch, stream);
   Speeds out(own.count * partner.count);
-  const std::size_t own_stride = turned ? 1 : partner.count;
   for (std::size_t from = 0; from < own.count; from += tile) {
-    model.speeds(own.first + from, std::min(tile, own.count - from), partner.first, partner.count,
-                 own_stride, turned ? own.count : 1, out.speed.data() + from * own_stride,
-                 out.sd.data() + from * own_stride, stream);
+    const Range some{own.first + from, std::min(tile, own.count - from)};
+    model.speeds(tile_of(some, partner), part(out, own, partner, turned, from), stream);
   }
   stream.wait();
   EXPECT_EQ(fiber_cuda::device.broken, "");
@@ -213,9 +222,9 @@ TYPED_TEST(LearnedKernels, AnySizeAndAnyUnitHaveTheBitsOfPredict) {
     const Range partner{0, n};
     auto batch = model.batch(asked.jobs);
     const Speeds expected = predicted(model, asked, own, partner);
-    for (const CpuKernels& kernels : cpu_kernels()) {
-      const std::string what = std::string(kernels.name) + ", " + std::to_string(n);
-      expect_same(by_lanes(kernels, batch, own, partner, false), expected, what);
+    for (const Kernels* const kernels : usable_kernels()) {
+      const std::string what = std::string(kernels->name) + ", " + std::to_string(n);
+      expect_same(by_lanes(*kernels, batch, own, partner, false), expected, what);
     }
     expect_same(by_fibers(batch, own, partner, false, 1000), expected, "gpu " + std::to_string(n));
   }
@@ -235,7 +244,7 @@ TYPED_TEST(LearnedKernels, TilesAnywhereHaveTheSameBits) {
     expect_same(by_fibers(batch, own, partner, false, size), expected, "gpu");
     expect_same(by_fibers(batch, own, partner, true, size), turned(expected, own.count),
                 "gpu, by columns");
-    expect_same(by_lanes(cpu_kernels().front(), batch, own, partner, false), expected, "cpu");
+    expect_same(by_lanes(best_kernels(), batch, own, partner, false), expected, "cpu");
   }
 }
 
@@ -246,14 +255,14 @@ TEST(GpKernels, ManyKnownPartnersAndWideForms) {
   Asked asked(table, 90);
   for (std::size_t j = 0; j < 90; ++j) asked.jobs[j].workload = table.jobs[j];
   GpBatch batch = model.batch(asked.jobs);
-  ASSERT_GT(batch.known.size(), CpuKernels::kLines);
+  ASSERT_GT(batch.known.size(), gp::Kernels::kLines);
   const Range own{40, 9};
   const Range all{0, 90};
   const Speeds expected = predicted(model, asked, own, all);
-  for (const CpuKernels& kernels : cpu_kernels()) {
-    expect_same(by_lanes(kernels, batch, own, all, false), expected, kernels.name);
-    expect_same(by_lanes(kernels, batch, own, all, true), turned(expected, own.count),
-                kernels.name);
+  for (const Kernels* const kernels : usable_kernels()) {
+    expect_same(by_lanes(*kernels, batch, own, all, false), expected, kernels->name);
+    expect_same(by_lanes(*kernels, batch, own, all, true), turned(expected, own.count),
+                kernels->name);
   }
   expect_same(by_fibers(batch, own, all, false, 5), expected, "gpu");
   // One pair at a time knows of its own two jobs only.
@@ -317,9 +326,9 @@ TEST(TreesKernels, DeepTreesAndWideRowsAreReadFromWhereTheyAre) {
   deep.trees = trees.view();
   deep.ranked = {};
   ASSERT_EQ(emulated::TreesKernel::together(deep.trees), 0U);
-  for (const CpuKernels& kernels : cpu_kernels()) {
-    expect_same(by_fibers(deep, all, all, false, 40), by_lanes(kernels, deep, all, all, false),
-                kernels.name);
+  for (const Kernels* const kernels : usable_kernels()) {
+    expect_same(by_fibers(deep, all, all, false, 40), by_lanes(*kernels, deep, all, all, false),
+                kernels->name);
   }
 }
 
@@ -361,9 +370,9 @@ TEST(TreesKernels, RanksLeadWhereThresholdsDo) {
     batch.trees = trees.view();
     batch.ranked = ranked.view();
     const Speeds expected = by_fibers(batch, all, all, false, 41);
-    for (const CpuKernels& kernels : cpu_kernels()) {
-      expect_same(by_lanes(kernels, batch, all, all, false), expected,
-                  kernels.name + std::string(", depth ") + std::to_string(depth));
+    for (const Kernels* const kernels : usable_kernels()) {
+      expect_same(by_lanes(*kernels, batch, all, all, false), expected,
+                  kernels->name + std::string(", depth ") + std::to_string(depth));
     }
   }
 }

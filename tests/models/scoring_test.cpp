@@ -195,8 +195,8 @@ struct Way {
 };
 std::vector<Way> ways(std::size_t jobs) {
   std::vector<Way> all;
-  for (const Lanes* lanes : usable_lanes()) {
-    all.push_back({lanes->name, {.threads = 1, .lanes = lanes}});
+  for (const Kernels* kernels : usable_kernels()) {
+    all.push_back({kernels->name, {.threads = 1, .kernels = kernels}});
   }
   all.push_back({"3 threads", {.threads = 3}});
   // Fibers take a while: many jobs once, in tiles.

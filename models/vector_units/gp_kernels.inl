@@ -1,6 +1,6 @@
-// The Gaussian process (gp_formula.hpp) on a vector unit. Part of cpu_kernels.inl, whose rules hold here.
+// The Gaussian process (gp_formula.hpp) on a vector unit. Part of kernels.inl, whose rules hold here.
 
-namespace corun {
+namespace corun::CORUN_SET {
 
 namespace {
 
@@ -49,17 +49,20 @@ constexpr std::size_t kRows = 4, kPacks = 2;
 #endif
 constexpr std::size_t kTile = kPacks * Pack::kSize;  ///< partners at a time
 
-void gp_describe(const gp::Model& model, const gp::Jobs& jobs, std::size_t from, std::size_t to) {
-  const std::size_t end = (to + CpuKernels::kPadding - 1) / CpuKernels::kPadding;
-  for (std::size_t tile = from / CpuKernels::kPadding; tile < end; ++tile) {
-    const std::size_t first = tile * CpuKernels::kPadding;
+void gp_describe(const gp::Problem& problem, std::size_t from, std::size_t to) {
+  constexpr std::size_t kPadding = gp::Kernels::kPadding;
+  const gp::Model& model = problem.model;
+  const gp::Jobs& jobs = problem.jobs;
+  const std::size_t end = (to + kPadding - 1) / kPadding;
+  for (std::size_t tile = from / kPadding; tile < end; ++tile) {
+    const std::size_t first = tile * kPadding;
     for (std::size_t p = 0; p < model.partners; ++p) {
-      for (std::size_t l = 0; l < CpuKernels::kPadding; ++l) {
+      for (std::size_t l = 0; l < kPadding; ++l) {
         gp::describe_partner(model, jobs, first + l, p);
       }
     }
     for (std::size_t o = 0; o < model.owns; ++o) {
-      for (std::size_t l = 0; l < CpuKernels::kPadding; ++l) {
+      for (std::size_t l = 0; l < kPadding; ++l) {
         gp::describe_own(model, jobs, first + l, o);
       }
     }
@@ -171,10 +174,14 @@ void sweep(const gp::Model& model, const Sweep& sum, std::size_t lines, const Do
   }
 }
 
-void gp_prepare(const gp::Model& model, const gp::Jobs& jobs, const gp::Layout& layout,
-                const std::uint32_t* known, std::size_t first, std::size_t count, double* states,
+void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double* states,
                 double* scratch) {
-  constexpr std::size_t kLines = CpuKernels::kLines;
+  constexpr std::size_t kLines = gp::Kernels::kLines;
+  const gp::Model& model = problem.model;
+  const gp::Jobs& jobs = problem.jobs;
+  const gp::Layout& layout = problem.layout;
+  const std::uint32_t* const known = wanted.known;
+  const std::size_t count = wanted.count;
   const std::size_t size = layout.size();
   for (std::size_t i = 0; i < count * size; ++i) states[i] = 0;
   double* next = scratch;
@@ -204,7 +211,7 @@ void gp_prepare(const gp::Model& model, const gp::Jobs& jobs, const gp::Layout& 
     const std::size_t some = count - i < Pack::kSize ? count - i : Pack::kSize;
     double* const state = states + i * size;
     for (std::size_t o = 0; o < model.owns; ++o) {
-      const std::size_t at = o * jobs.stride + first + i;
+      const std::size_t at = o * jobs.stride + wanted.first + i;
       sum.smooth[o].load(jobs.smooth + at);
       sum.alone[o].load(jobs.alone + at);
       sum.identity[o].load(jobs.identity + at);
@@ -270,14 +277,16 @@ struct Tile {
   std::size_t count;
 };
 
-CORUN_INLINE void fill(const gp::Model& model, const gp::Jobs& jobs, std::size_t width,
-                       const std::uint32_t* partners, std::size_t first, std::size_t count,
+/// With the jobs who_is(0) .. who_is(count - 1); the first stands in for those beyond the last.
+template <class WhoIs>
+CORUN_INLINE void fill(const gp::Problem& problem, const WhoIs& who_is, std::size_t count,
                        Tile& tile) {
+  const gp::Model& model = problem.model;
+  const gp::Jobs& jobs = problem.jobs;
   std::size_t who[kTile];
   tile.count = count;
   for (std::size_t l = 0; l < kTile; ++l) {
-    const std::size_t at = l < count ? l : 0;
-    who[l] = partners != nullptr ? partners[at] : first + at;
+    who[l] = who_is(l < count ? l : 0);
     tile.u[l] = jobs.u[who[l]];
     tile.t[l] = jobs.t[who[l]];
     tile.m[l] = jobs.m[who[l]];
@@ -288,14 +297,16 @@ CORUN_INLINE void fill(const gp::Model& model, const gp::Jobs& jobs, std::size_t
     for (std::size_t l = 0; l < kTile; ++l) tile.v[b * kTile + l] = from[who[l]];
   }
   for (std::size_t l = 0; l < kTile; ++l) tile.v[model.partners * kTile + l] = 1;
-  for (std::size_t b = model.partners + 1; b < width; ++b) {
+  for (std::size_t b = model.partners + 1; b < problem.layout.width; ++b) {
     for (std::size_t l = 0; l < kTile; ++l) tile.v[b * kTile + l] = 0;
   }
 }
 
 /// One slowed job beside a tile of partners.
-CORUN_INLINE void beside(const gp::Model& model, const gp::Layout& layout, const gp::Load& own,
-                         const double* state, Tile& tile, double (&t)[kTile], double (&sd)[kTile]) {
+CORUN_INLINE void beside(const gp::Problem& problem, const gp::Load& own, const double* state,
+                         Tile& tile, double (&t)[kTile], double (&sd)[kTile]) {
+  const gp::Model& model = problem.model;
+  const gp::Layout& layout = problem.layout;
   double* const constant = tile.v + model.partners * kTile;
   for (std::size_t l = 0; l < kTile; ++l) {
     double pressures[gp::kPressureCount];
@@ -343,49 +354,58 @@ CORUN_INLINE void beside(const gp::Model& model, const gp::Layout& layout, const
   }
 }
 
-void gp_slowness(const gp::Model& model, const gp::Jobs& jobs, const gp::Layout& layout,
-                 std::size_t own, const double* state, const std::uint32_t* partners,
-                 std::size_t first, std::size_t count, double* scratch, Slowness* out) {
+void gp_slowness(const gp::Problem& problem, std::size_t own, const double* state,
+                 const gp::Partners& partners, double* scratch, Slowness* out) {
   Tile tile;
   tile.v = scratch;
   double t[kTile];
   double sd[kTile];
+  const std::size_t count = partners.count;
   for (std::size_t from = 0; from < count; from += kTile) {
     const std::size_t some = count - from < kTile ? count - from : kTile;
-    fill(model, jobs, layout.width, partners == nullptr ? nullptr : partners + from, first + from,
-         some, tile);
-    beside(model, layout, jobs.load(own), state, tile, t, sd);
+    const std::uint32_t* const here = partners.jobs + from;
+    fill(
+        problem, [here](std::size_t n) __attribute__((always_inline)) { return here[n]; }, some,
+        tile);
+    beside(problem, problem.jobs.load(own), state, tile, t, sd);
     for (std::size_t l = 0; l < some; ++l) out[from + l] = {t[l], sd[l]};
   }
 }
 
-void gp_speeds(const gp::Model& model, const gp::Jobs& jobs, const gp::Layout& layout,
-               std::size_t own_first, std::size_t owns, const double* states, std::size_t first,
-               std::size_t count, std::size_t own_stride, std::size_t partner_stride,
-               double* scratch, double* speed, double* sd) {
+void gp_speeds(const gp::Problem& problem, const PairTile& pairs, const double* states,
+               double* scratch, const TileSpeeds& out) {
   Tile tile;
   tile.v = scratch;
   double t[kTile];
   double spread[kTile];
   double fast[kTile];
-  for (std::size_t from = 0; from < count; from += kTile) {
-    const std::size_t some = count - from < kTile ? count - from : kTile;
-    fill(model, jobs, layout.width, nullptr, first + from, some, tile);
-    for (std::size_t i = 0; i < owns; ++i) {
-      beside(model, layout, jobs.load(own_first + i), states + i * layout.size(), tile, t, spread);
+  const std::size_t size = problem.layout.size();
+  for (std::size_t from = 0; from < pairs.columns(); from += kTile) {
+    const std::size_t left = pairs.columns() - from;
+    const std::size_t some = left < kTile ? left : kTile;
+    const std::size_t first = pairs.j0 + from;
+    fill(
+        problem, [first](std::size_t n) __attribute__((always_inline)) { return first + n; }, some,
+        tile);
+    for (std::size_t i = 0; i < pairs.rows(); ++i) {
+      beside(problem, problem.jobs.load(pairs.i0 + i), states + i * size, tile, t, spread);
       for (std::size_t l = 0; l < kTile; ++l) {
         fast[l] = math::speed_of(t[l]);
         spread[l] = fast[l] * spread[l];
       }
       for (std::size_t l = 0; l < some; ++l) {
-        const std::size_t at = i * own_stride + (from + l) * partner_stride;
-        speed[at] = fast[l];
-        sd[at] = spread[l];
+        const std::size_t at = i * out.row_stride + (from + l) * out.column_stride;
+        out.speed[at] = fast[l];
+        out.sd[at] = spread[l];
       }
     }
   }
 }
 
+constexpr gp::Kernels of_formula(const GpBatch*) {
+  return {gp_describe, gp_prepare, gp_slowness, gp_speeds};
+}
+
 }  // namespace
 
-}  // namespace corun
+}  // namespace corun::CORUN_SET

@@ -1,15 +1,8 @@
-// The loops behind lanes.hpp. A file that includes this defines
-//   CORUN_LANES            a name for the instruction set, a C++ identifier
-//   CORUN_DIVIDE_BY_FMA    where math::inverse is to go by fma
-// before any other include, and is compiled for that set. Nothing here may call a function that is not
-// always inlined: its copy for this set could be the one that the linker keeps for all.
+// Costs and speeds of tiles of pairs, and the lists of the cheapest. Part of kernels.inl, whose rules hold here.
 
 #include <type_traits>
 
-#include "models/vector_units/lanes.hpp"
-#include "models/formulas/pair_cost_formula.hpp"
-
-namespace corun::CORUN_LANES {
+namespace corun::CORUN_SET {
 
 namespace {
 
@@ -188,16 +181,16 @@ constexpr Bits kBits;
 /// TopListsView::offer(), without a branch for where the new one goes.
 CORUN_HOST_DEVICE_INLINE void offer_one(const TopListsView& lists, std::size_t job, double offered,
                                         std::uint32_t position) {
-#if CORUN_LANES_WIDTH == 1
+#if CORUN_WIDTH == 1
   lists.offer(job, offered, position);
 #else
   // Lists are short: wider ones gain nothing.
-  constexpr std::size_t kLanes = CORUN_LANES_WIDTH < 4 ? CORUN_LANES_WIDTH : 4;
+  constexpr std::size_t kLanes = CORUN_WIDTH < 4 ? CORUN_WIDTH : 4;
   using Doubles = double __attribute__((vector_size(kLanes * 8), aligned(8), may_alias));
   if (offered > lists.thresholds[job]) return;
   // The last of `before`, then `here` but for its last.
   const auto one_on = [](Doubles before, Doubles here) __attribute__((always_inline)) {
-#if CORUN_LANES_WIDTH == 2
+#if CORUN_WIDTH == 2
     return __builtin_shufflevector(before, here, 1, 2);
 #else
     return __builtin_shufflevector(before, here, 3, 4, 5, 6);
@@ -266,14 +259,15 @@ void offer(const double* cost, std::size_t row, std::size_t first, std::size_t c
   if (c < count) offer_some(cost + c, row, first + c, count - c, prices, lists);
 }
 
+template <class View>
+constexpr ViewKernels<View> of_view() {
+  return {costs<View>, speeds<View>};
+}
+template <ShortFormula Jobs>
+constexpr ViewKernels<typename Jobs::View> of_formula(const Jobs*) {
+  return of_view<typename Jobs::View>();
+}
+
 }  // namespace
 
-extern const Lanes lanes;
-const Lanes lanes{CORUN_LANES_NAME,
-                  CORUN_LANES_WIDTH,
-                  {costs<ContentionView>, speeds<ContentionView>},
-                  {costs<KindTableView>, speeds<KindTableView>},
-                  {costs<SpeedTileView>, speeds<SpeedTileView>},
-                  offer};
-
-}  // namespace corun::CORUN_LANES
+}  // namespace corun::CORUN_SET

@@ -1,6 +1,6 @@
-// Boosted trees (trees_formula.hpp) on a vector unit. Part of cpu_kernels.inl, whose rules hold here.
+// Boosted trees (trees_formula.hpp) on a vector unit. Part of kernels.inl, whose rules hold here.
 
-namespace corun {
+namespace corun::CORUN_SET {
 
 namespace {
 
@@ -8,16 +8,16 @@ namespace {
 /// known once below and once above all thresholds. A node's test names the one that goes its way.
 constexpr std::size_t kWalkers = 16;
 
-void walked_sums(const trees::Ensemble& ensemble, const trees::Jobs& jobs, const std::uint32_t* of,
-                 const std::uint32_t* beside, std::size_t count, float* scratch, double* out) {
+void walked_sums(const trees::Ensemble& ensemble, const trees::Jobs& jobs, const PairList& pairs,
+                 float* scratch, double* out) {
   constexpr float kInfinity = __builtin_huge_valf();
   const std::size_t inner = ensemble.inner();
   float* const values = scratch;
-  for (std::size_t from = 0; from < count; from += kWalkers) {
-    const std::size_t some = count - from < kWalkers ? count - from : kWalkers;
+  for (std::size_t from = 0; from < pairs.count; from += kWalkers) {
+    const std::size_t some = pairs.count - from < kWalkers ? pairs.count - from : kWalkers;
     for (std::size_t r = 0; r < kWalkers; ++r) {
-      const std::size_t i = of[from + (r < some ? r : 0)];
-      const std::size_t j = beside[from + (r < some ? r : 0)];
+      const std::size_t i = pairs.of[from + (r < some ? r : 0)];
+      const std::size_t j = pairs.beside[from + (r < some ? r : 0)];
       trees::pair_row(
           jobs.shape, jobs.features(i), jobs.features(j), jobs.effects(i), jobs.effects(j),
           [ values, r ](std::size_t column, float x) __attribute__((always_inline)) {
@@ -59,7 +59,7 @@ using Ranks = std::int16_t __attribute__((vector_size(16), may_alias));
 constexpr std::size_t kInRegister = sizeof(Ranks) / sizeof(std::int16_t);
 /// Registers at a time, which share what is loaded of a node.
 constexpr std::size_t kAbreast = kInRegister < 32 ? 2 : 1;
-constexpr std::size_t kRanked = CpuKernels::kRanked;
+constexpr std::size_t kRanked = trees::Kernels::kRanked;
 
 /// The ranks of kRanked pairs in each line; `values`: kRanked for every feature.
 void rank(const trees::Ranked& trees, const float* values, std::int16_t* ranks) {
@@ -155,19 +155,19 @@ CORUN_INLINE void add_leaves(const float* leaf, Ranks less_lefts, double* sums) 
 #endif
 }
 
-void ranked_sums(const trees::Ranked& trees, const trees::Jobs& jobs, const std::uint32_t* of,
-                 const std::uint32_t* beside, std::size_t count, float* scratch, double* out) {
+void ranked_sums(const trees::Ranked& trees, const trees::Jobs& jobs, const PairList& pairs,
+                 float* scratch, double* out) {
   using trees::Ranked;
   float* next = scratch;
   while (reinterpret_cast<std::uintptr_t>(next) % sizeof(Ranks) != 0) ++next;
   auto* const ranks = reinterpret_cast<std::int16_t*>(next);
   float* const values = next + kRanked * trees.columns;
   alignas(64) double sums[kRanked];
-  for (std::size_t from = 0; from < count; from += kRanked) {
-    const std::size_t some = count - from < kRanked ? count - from : kRanked;
+  for (std::size_t from = 0; from < pairs.count; from += kRanked) {
+    const std::size_t some = pairs.count - from < kRanked ? pairs.count - from : kRanked;
     for (std::size_t r = 0; r < kRanked; ++r) {
-      const std::size_t i = of[from + (r < some ? r : 0)];
-      const std::size_t j = beside[from + (r < some ? r : 0)];
+      const std::size_t i = pairs.of[from + (r < some ? r : 0)];
+      const std::size_t j = pairs.beside[from + (r < some ? r : 0)];
       trees::pair_row(
           jobs.shape, jobs.features(i), jobs.features(j), jobs.effects(i), jobs.effects(j),
           [ values, r ](std::size_t column, float x)
@@ -194,14 +194,15 @@ void ranked_sums(const trees::Ranked& trees, const trees::Jobs& jobs, const std:
 #endif
 
 void trees_sums(const trees::Ensemble& ensemble, [[maybe_unused]] const trees::Ranked& ranked,
-                const trees::Jobs& jobs, const std::uint32_t* of, const std::uint32_t* beside,
-                std::size_t count, float* scratch, double* out) {
+                const trees::Jobs& jobs, const PairList& pairs, float* scratch, double* out) {
 #if !defined(CORUN_ONE_AT_A_TIME)
-  if (ranked.trees > 0) return ranked_sums(ranked, jobs, of, beside, count, scratch, out);
+  if (ranked.trees > 0) return ranked_sums(ranked, jobs, pairs, scratch, out);
 #endif
-  walked_sums(ensemble, jobs, of, beside, count, scratch, out);
+  walked_sums(ensemble, jobs, pairs, scratch, out);
 }
+
+constexpr trees::Kernels of_formula(const TreesBatch*) { return {trees_sums}; }
 
 }  // namespace
 
-}  // namespace corun
+}  // namespace corun::CORUN_SET

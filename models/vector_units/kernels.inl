@@ -1,0 +1,51 @@
+// The table behind kernels.hpp. A file that includes this is compiled for one instruction set and defines, before
+// any other include,
+//   CORUN_SET             its name, a C++ identifier
+//   CORUN_ONE_AT_A_TIME   where numbers are taken one by one: what others are compared with
+// Nothing here has a name that other files see, and no function is called that is not always inlined, of the
+// standard library none: its copy for this set could be the one that the linker keeps for all.
+
+#if defined(CORUN_ONE_AT_A_TIME)
+#define CORUN_WIDTH 1
+#elif defined(__AVX512F__)
+#define CORUN_WIDTH 8
+#elif defined(__AVX2__)
+#define CORUN_WIDTH 4
+#else
+#define CORUN_WIDTH 2
+#endif
+#if defined(__AVX2__)
+#define CORUN_DIVIDE_BY_FMA
+#include <immintrin.h>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/vector_units/kernels.hpp"
+
+#define CORUN_INLINE inline __attribute__((always_inline))
+#define CORUN_NAME_OF(set) #set
+#define CORUN_NAME(set) CORUN_NAME_OF(set)
+
+#include "models/vector_units/cost_kernels.inl"
+// One of each long formula: the table's line Batch::Kernels, for of_formula().
+#include "models/vector_units/gp_kernels.inl"
+#include "models/vector_units/trees_kernels.inl"
+
+namespace corun::CORUN_SET {
+
+namespace {
+
+template <class... Jobs>
+constexpr FormulaKernels<FormulaList<Jobs...>> of_formulas(FormulaList<Jobs...>) {
+  return {of_formula(static_cast<const Jobs*>(nullptr))...};
+}
+
+}  // namespace
+
+extern const Kernels kernels;
+const Kernels kernels{CORUN_NAME(CORUN_SET), CORUN_WIDTH, of_formulas(Formulas()),
+                      of_view<SpeedTileView>(), offer};
+
+}  // namespace corun::CORUN_SET

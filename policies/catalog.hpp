@@ -11,7 +11,7 @@
 #include "sim/policy.hpp"
 
 /// The visible table of policies: name, one line, parameters, traits, factory. To add a policy, write
-/// policies/<name>.cpp with one `PolicyEntry <name>_entry()`, and add it to catalog.cpp and CMakeLists.txt.
+/// policies/<name>.cpp with one `PolicyEntry <name>_entry()`, and add that to catalog.cpp.
 namespace corun {
 
 /// What a policy decides from, beside the view.

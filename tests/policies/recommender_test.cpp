@@ -1,4 +1,6 @@
 
+#include "policies/recommender.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -14,7 +16,6 @@
 #include <gtest/gtest.h>
 
 #include "policies/least_known_pairs.hpp"
-#include "policies/recommender.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// Risk aversion and Thompson sampling of the policies that hold a belief.

@@ -21,7 +21,7 @@ RunRecord play(const Workload& work, const std::vector<RecordedRun>& runs, int g
   SimulatedBackend backend(box, work, world, {});
   RecordedPolicy policy(live::recorded_starts(runs, work), work.jobs.size(),
                         static_cast<std::size_t>(gpus));
-  ControlLoop(backend, {policy, "the record"}, faces(work), {}).run();
+  ControlLoop(backend, {policy, "the record", RecordedPolicy::kTraits}, faces(work), {}).run();
   return backend.take_record();
 }
 

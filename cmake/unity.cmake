@@ -1,7 +1,8 @@
-# corun_unity(TARGET [FOLDER...]): with CORUN_UNITY, the sources of each folder are compiled as one file, those
-# of a FOLDER together with those below it. They parse the headers that they share once and instantiate
-# their templates once, which nearly halves the time of a first build. By folder, not by number, so that a
-# new file moves no other. A file's UNITY_GROUP, set before, is kept; files with options of their own stay apart.
+# corun_unity(TARGET ["FOLDER..."...]): with CORUN_UNITY, the sources of each folder are compiled as one file, those
+# of the FOLDERs of one argument together, with all below them ("." is the target's own folder alone). They parse
+# the headers that they share once and instantiate their templates once, which nearly halves the time of a first
+# build. By folder, not by number, so that a new file moves no other. A file's UNITY_GROUP, set before, is kept;
+# files with options of their own stay apart.
 function(corun_unity target)
   if(NOT CORUN_UNITY)
     return()
@@ -10,12 +11,19 @@ function(corun_unity target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     get_filename_component(group ${source} DIRECTORY)
-    foreach(folder IN LISTS ARGN)
-      if(group MATCHES "^${folder}/")
-        set(group ${folder})
-      endif()
+    if(NOT group)
+      set(group .)
+    endif()
+    foreach(folders IN LISTS ARGN)
+      string(REPLACE " " ";" members "${folders}")
+      foreach(folder IN LISTS members)
+        string(FIND "${group}/" "${folder}/" at)
+        if(at EQUAL 0)
+          set(group "${folders}")
+        endif()
+      endforeach()
     endforeach()
-    string(REPLACE "/" "_" group "${target}_${group}")
+    string(MAKE_C_IDENTIFIER "${target}_${group}" group)
     get_source_file_property(given ${source} UNITY_GROUP)
     if(NOT given)
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})

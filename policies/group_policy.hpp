@@ -11,7 +11,8 @@
 #include "sim/policy.hpp"
 
 /// What all policies that plan groups have in common (DESIGN 4.7): when a GPU is empty, plan over the
-/// whole waiting queue with the belief of now and commit the next group; a lone waiting job starts
+/// whole waiting queue with the belief of now and commit the next group, in a queue of several gang sizes
+/// of the oldest job's size, one group at a time; a lone waiting job starts
 /// alone at once; with `control.start: join` a waiting job may also join a running one.
 namespace corun {
 

@@ -17,12 +17,6 @@
 
 namespace corun {
 
-namespace {
-
-constexpr const char* kPlace = "--output";
-
-}  // namespace
-
 struct ResultsWriter::Impl {
   /// What a part needs of a replication that its owner will move or change.
   struct Pending {
@@ -32,10 +26,10 @@ struct ResultsWriter::Impl {
   };
 
   Impl(const std::string& path, ResultsHeader the_header, std::chrono::milliseconds the_interval)
-      : target(checked_output_path(path, kPlace)),
+      : target(checked_output_path(path, kOutputFlag)),
         header(std::move(the_header)),
         interval(the_interval),
-        directory(target, kPlace),
+        directory(target, kOutputFlag),
         writer([this](const std::stop_token& stop) { write_parts(stop); }) {}
 
   /// The thread: waits for a replication, gives others the interval to join it, writes them.
@@ -139,10 +133,11 @@ void ResultsWriter::finish(const ReplayResult& result) {
       // The first error is the one to tell.
     }
     const std::size_t safe = impl_->committed;
-    throw InputError(kPlace, error.what() + (safe == 0 ? std::string()
-                                                       : "; " + std::to_string(safe) +
-                                                             " finished replications are in '" +
-                                                             impl_->directory.path() + "'"));
+    throw InputError(kOutputFlag,
+                     error.what() + (safe == 0 ? std::string()
+                                               : "; " + std::to_string(safe) +
+                                                     " finished replications are in '" +
+                                                     impl_->directory.path() + "'"));
   }
   impl_->finished = true;
   impl_->directory.remove();

@@ -19,6 +19,9 @@
 /// writer: partial_directory.hpp.
 namespace corun {
 
+/// Where errors about a results file point: at the flag that names it.
+inline constexpr const char* kOutputFlag = "--output";
+
 class ResultsWriter {
  public:
   /// Checks the path and makes the directory. Throws InputError: see checked_output_path and

@@ -10,6 +10,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/build_info.hpp"
 #include "experiments/base/json.hpp"
+#include "experiments/results/results_writer.hpp"
 #include "experiments/sweep/sweep_results.hpp"
 #include "sim/error.hpp"
 
@@ -18,8 +19,6 @@ namespace corun {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr const char* kPlace = "--output";
 
 void remove_file(const std::string& path) {
   std::error_code error;
@@ -36,10 +35,11 @@ bool is_complete(const SweepPlan& plan, const std::string& output, bool journal_
     return true;
   }
   if (!there.config.empty() && !journal_begun) {
-    throw InputError(kPlace, fmt::format("'{}' holds the results of another sweep, or of another "
-                                         "corun; take another --output, or leave --resume out to "
-                                         "replace them",
-                                         output));
+    throw InputError(kOutputFlag,
+                     fmt::format("'{}' holds the results of another sweep, or of another "
+                                 "corun; take another --output, or leave --resume out to "
+                                 "replace them",
+                                 output));
   }
   return false;
 }
@@ -65,9 +65,10 @@ SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, bool resu
   if (!begun) return start;
   start.done = std::make_unique<SweepJournalIndex>(files.journal);
   if (!resume) {
-    throw InputError(kPlace, fmt::format("'{}' holds {} finished replications of a sweep that "
-                                         "was stopped; continue it with --resume, or remove it",
-                                         files.journal, start.kept()));
+    throw InputError(kOutputFlag,
+                     fmt::format("'{}' holds {} finished replications of a sweep that "
+                                 "was stopped; continue it with --resume, or remove it",
+                                 files.journal, start.kept()));
   }
   check_resumable(*start.done, plan);
   return start;
@@ -76,8 +77,8 @@ SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, bool resu
 SweepOutcome run_journalled(const SweepPlan& plan, const std::string& journal,
                             const SweepJournalIndex* done, SweepOptions options) {
   SweepJournalWriter writer =
-      done != nullptr ? SweepJournalWriter::resume(*done, kPlace)
-                      : SweepJournalWriter::create(journal, sweep_identity(plan), kPlace);
+      done != nullptr ? SweepJournalWriter::resume(*done, kOutputFlag)
+                      : SweepJournalWriter::create(journal, sweep_identity(plan), kOutputFlag);
   bool any = done != nullptr && !done->units().empty();
   const auto told = std::move(options.on_finished);
   options.on_finished = [&](std::size_t finished, std::size_t total) {

@@ -213,11 +213,23 @@ std::vector<Way> ways(std::size_t jobs) {
   return all;
 }
 
+/// One of each sort of formula; low-rank has none, and is asked by predict().
+constexpr std::array kModels{"contention", "cluster-mean", "gp", "boosted-trees", "low-rank"};
+
+TEST_F(Scoring, FormulasStandBehindTheModelsThatHaveOne) {
+  for (const char* name : kModels) {
+    const Batch batch = batch_of(3, 3);
+    EXPECT_EQ(model_of(name)->formula(batch.kinds, batch.kind_of) != nullptr,
+              std::string(name) != "low-rank")
+        << name;
+  }
+}
+
 class ScoringParity : public Scoring, public testing::WithParamInterface<std::size_t> {};
 
 TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
   const std::size_t n = GetParam();
-  for (const char* name : {"contention", "cluster-mean", "gp", "boosted-trees", "low-rank"}) {
+  for (const char* name : kModels) {
     if (n > 2000 && std::string(name) != "contention") continue;
     const auto model = model_of(name);
     // Where there are many jobs, or much to be worked out for each pair, fewer questions.
@@ -277,7 +289,7 @@ TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
 INSTANTIATE_TEST_SUITE_P(Sizes, ScoringParity, testing::Values(0, 1, 2, 31, 32, 33, 1000, 10007));
 
 TEST_F(Scoring, AllPairsAreTheBitsOfPredict) {
-  for (const char* name : {"contention", "cluster-mean", "gp", "boosted-trees", "low-rank"}) {
+  for (const char* name : kModels) {
     const auto model = model_of(name);
     for (const std::size_t n : {0, 1, 33, 150}) {
       const Batch batch = batch_of(n, n < 40 ? n : 37);
@@ -345,7 +357,7 @@ TEST_F(Scoring, CostsThatAreNoNumbersComeLastAndEveryListIsFull) {
 }
 
 TEST_F(Scoring, SpeedsOfSetsAreThoseOfTheModel) {
-  for (const char* name : {"contention", "cluster-mean", "gp", "boosted-trees", "low-rank"}) {
+  for (const char* name : kModels) {
     const auto model = model_of(name);
     const Batch batch = batch_of(20, 20);
     const std::vector<std::uint32_t> members{3, 4, 7, 7, 1, 19, 0, 2, 5};

@@ -171,14 +171,16 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
   EXPECT_GT(seen[LogKind::kOom], 100);
   EXPECT_GT(seen[LogKind::kFail], 50);
   if (is_exception(entry.name, Property::kSharesGpus)) {
-    EXPECT_EQ(joined, 0);
+    EXPECT_EQ(joined, 0) << entry.name << " shares GPUs: it is no exception from kSharesGpus";
   } else {
-    EXPECT_GT(joined, 200);
+    EXPECT_GT(joined, 200) << entry.name
+                           << " does not share GPUs. Where it is not meant to: kExceptions";
   }
   const auto happens = [&](LogKind kind) { return seen[kind] > 1000; };
   const auto never = [&](LogKind kind) { return seen[kind] == 0; };
   const bool preempts = is_exception(entry.name, Property::kLetsJobsRun);
-  EXPECT_TRUE(preempts ? happens(LogKind::kPreempt) : never(LogKind::kPreempt));
+  EXPECT_TRUE(preempts ? happens(LogKind::kPreempt) : never(LogKind::kPreempt))
+      << entry.name << ": kLetsJobsRun, see kExceptions";
   EXPECT_TRUE(profiled ? happens(LogKind::kProfile) : never(LogKind::kProfile));
   EXPECT_TRUE(probed ? happens(LogKind::kProbed) : never(LogKind::kProbed));
 }
@@ -253,18 +255,23 @@ OrderCount count_orders(std::string_view name, StartMode mode) {
   return count;
 }
 
+constexpr const char* kOrderHint =
+    ": another order of the queue, another decision. Let ties go by JobId; where the oldest is "
+    "meant "
+    "to go first: kExceptions";
+
 class OrderOfTheQueue : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(OrderOfTheQueue, DoesNotMatterToGroups) {
   const OrderCount count = count_orders(GetParam(), StartMode::kGroup);
-  EXPECT_EQ(count.others, 0) << "seed " << count.seed;
+  EXPECT_EQ(count.others, 0) << "seed " << count.seed << kOrderHint;
   EXPECT_GT(count.decisions, 30);
 }
 
 TEST_P(OrderOfTheQueue, DoesNotMatterToJoins) {
   if (is_exception(GetParam(), Property::kOrderOfJoins)) return;
   const OrderCount count = count_orders(GetParam(), StartMode::kJoin);
-  EXPECT_EQ(count.others, 0) << "seed " << count.seed;
+  EXPECT_EQ(count.others, 0) << "seed " << count.seed << kOrderHint;
   EXPECT_GT(count.decisions, 30);
 }
 

@@ -27,11 +27,13 @@ CommandLine model_eval_command_line() {
   command.usage =
       "corun model eval [--pairs papers|lucid|FILE] [--split pairs|job|family|all] [options]";
   command.summary =
-      "Leaves one job out at a time, fits every interference model on the measured pairs that\n"
-      "remain and predicts the rest: errors of ISD, and the regret of pairing queues by those\n"
-      "predictions. On the papers' tables this is a check: exit code 1 unless contention beats "
-      "the\n"
-      "mean and both cluster means in MAE and the policy `opposites` in regret.";
+      "Leaves one job out at a time, fits contention and the cluster means on the measured pairs\n"
+      "that remain and predicts the rest: errors of ISD, and the regret of pairing queues by "
+      "those\n"
+      "predictions; with --split, any model of `corun list models`. On the papers' tables this is "
+      "a\n"
+      "check: exit code 1 unless contention beats the mean and both cluster means in MAE and the\n"
+      "policy `opposites` in regret.";
   command.examples =
       "  corun model eval                           the papers' tables, compiled in\n"
       "  corun model eval --queues 50 --format csv  one row per figure\n"

@@ -25,8 +25,11 @@ bool PodNode::has_room(const PodKind& pod) const {
 
 void PodPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   if (nodes_.empty()) look_at(view);
-  if (std::exchange(pods_have_come_, false) && learn(kinds_, submitted_)) {
-    for (std::uint32_t& version : versions_) ++version;
+  if (std::exchange(pods_have_come_, false)) {
+    for (Waiting& w : waiting_) w.scores.resize(nodes_.size());  // of kinds that are new
+    if (learn(kinds_, submitted_)) {
+      for (std::uint32_t& version : versions_) ++version;
+    }
   }
   for (const std::uint32_t node : freed_) {
     for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind) {
@@ -130,9 +133,7 @@ void PodPolicy::open(std::uint32_t kind) {
 }
 
 double PodPolicy::score(std::uint32_t kind, std::size_t node) {
-  std::vector<Cached>& scores = waiting_[kind].scores;
-  if (scores.empty()) scores.resize(nodes_.size());
-  Cached& cached = scores[node];
+  Cached& cached = waiting_[kind].scores[node];
   if (cached.version != versions_[node]) {
     const PodKind& pod = kinds_[kind].pod;
     cached.version = versions_[node];

@@ -2,7 +2,7 @@
 # of the FOLDERs of one argument together, with all below them ("." is the target's own folder alone). They parse
 # the headers that they share once and instantiate their templates once, which nearly halves the time of a first
 # build. By folder, not by number, so that a new file moves no other. A file's UNITY_GROUP, set before, is kept;
-# files with options of their own stay apart.
+# files with options of their own are compiled by themselves.
 function(corun_unity target)
   if(NOT CORUN_UNITY)
     return()

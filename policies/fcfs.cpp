@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 

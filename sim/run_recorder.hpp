@@ -11,7 +11,8 @@ namespace corun {
 
 class RunRecorder {
  public:
-  /// With a sink, which must outlive this, jobs and episodes go there, and not into the record.
+  /// `jobs`: of the workload; 0 where the caller fills in RunRecord::jobs itself. With a sink, which must
+  /// outlive this, jobs and episodes go there, and not into the record.
   RunRecorder(std::size_t jobs, int gpu_count, RunSink* sink = nullptr);
 
   UsageRecord& usage() { return record_.usage; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
-#include <stdexcept>
 
 #include <poll.h>
 

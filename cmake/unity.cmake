@@ -1,8 +1,9 @@
-# corun_unity(TARGET ["FOLDER..."...]): with CORUN_UNITY, the sources of each folder are compiled as one file, those
-# of the FOLDERs of one argument together, with all below them ("." is the target's own folder alone). They parse
-# the headers that they share once and instantiate their templates once, which nearly halves the time of a first
-# build. By folder, not by number, so that a new file moves no other. A file's UNITY_GROUP, set before, is kept;
-# files with options of their own are compiled by themselves.
+# corun_unity(TARGET ["FOLDER..."...]): with CORUN_UNITY, the sources of each folder are compiled as one file; those
+# of the FOLDERs of one argument together, with all below them. "." is the target's own folder alone; a folder in
+# two arguments goes with the last. The files parse the headers that they share once and instantiate their templates
+# once, which nearly halves the time of a first build of the program, and takes two thirds off that of the tests. By
+# folder, not by number, so that a new file moves no other. A file's UNITY_GROUP, set before, is kept; files with
+# options of their own are compiled by themselves.
 function(corun_unity target)
   if(NOT CORUN_UNITY)
     return()
@@ -10,14 +11,15 @@ function(corun_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
-    get_filename_component(group ${source} DIRECTORY)
-    if(NOT group)
-      set(group .)
+    get_filename_component(folder ${source} DIRECTORY)
+    if(NOT folder)
+      set(folder .)
     endif()
+    set(group ${folder})
     foreach(folders IN LISTS ARGN)
       string(REPLACE " " ";" members "${folders}")
-      foreach(folder IN LISTS members)
-        string(FIND "${group}/" "${folder}/" at)
+      foreach(member IN LISTS members)
+        string(FIND "${folder}/" "${member}/" at)
         if(at EQUAL 0)
           set(group "${folders}")
         endif()

@@ -68,7 +68,7 @@ CORUN_HOST_DEVICE_INLINE double from_bits(std::uint64_t bits) {
 /// (CORUN_DIVIDE_BY_FMA, the GPU) need no divider, of which wide ones have too few: a is so near that one
 /// step of Newton's rounds it right (Markstein, "Computation of elementary functions on the IBM RISC
 /// System/6000 processor", 1990). The exception there, a number whose 52 digits are all ones, is no
-/// other's reciprocal. tests/models/scoring_math_test.cpp compares with `/`.
+/// other's reciprocal. tests/models/scoring/scoring_math_test.cpp compares with `/`.
 CORUN_HOST_DEVICE_INLINE double inverse(double b, [[maybe_unused]] double a) {
 #if defined(CORUN_DIVIDE_BY_FMA) || defined(__CUDA_ARCH__)
   return fma(a, fma(-b, a, 1.0), a);

@@ -24,14 +24,14 @@ using Eigen::VectorXd;
 /// Optimality conditions of the lasso may be missed by this share of the largest |z_j'y/n|.
 constexpr double kMissedOptimality = 1e-9;
 /// Sweeps of coordinate descent before the active set takes over, and how often they alternate.
-constexpr int kSweeps = 50;
+constexpr int kDescentSweeps = 50;
 constexpr int kRounds = 20;
 /// Eigenvalues of a correlation matrix below this are zero: its attributes depend on each other.
 constexpr double kDependent = 1e-11;
 
 /// What both fits need of the data, per row: correlations of the attributes with each other and
 /// covariances with the target. n x p numbers become p x p, and n never appears again.
-struct Moments {
+struct NormalEquations {
   MatrixXd gram;    ///< Z'Z / n; the diagonal is 1, or 0 for a constant column
   VectorXd target;  ///< Z'y / n
 };
@@ -55,9 +55,9 @@ double miss(const VectorXd& slope, const VectorXd& w, double penalty) {
 
 /// Sweeps over the coefficients, each set to its optimum given the others; ends early once optimal.
 /// Good at finding which coefficients are zero, slow at their values where attributes nearly agree.
-void descend(const Moments& m, double penalty, double tolerance, VectorXd& w) {
+void descend(const NormalEquations& m, double penalty, double tolerance, VectorXd& w) {
   VectorXd slope = m.target - m.gram * w;
-  for (int sweep = 0; sweep < kSweeps && miss(slope, w, penalty) > tolerance; ++sweep) {
+  for (int sweep = 0; sweep < kDescentSweeps && miss(slope, w, penalty) > tolerance; ++sweep) {
     for (Index j = 0; j < w.size(); ++j) {
       const double scale = m.gram(j, j);
       if (scale <= 0) continue;
@@ -96,7 +96,7 @@ struct ActiveSet {
 /// where the first coefficient reaches zero and drops that one from the set. Where attributes of the
 /// set depend on each other there is a direction that changes no prediction; the move then follows it
 /// downhill to the next zero. Returns whether the lowest point was reached.
-bool step(const Moments& m, double penalty, ActiveSet& active, VectorXd& w) {
+bool step(const NormalEquations& m, double penalty, ActiveSet& active, VectorXd& w) {
   const std::vector<Index>& a = active.columns;
   if (a.empty()) return true;
   const MatrixXd gram = m.gram(a, a);
@@ -131,7 +131,7 @@ bool step(const Moments& m, double penalty, ActiveSet& active, VectorXd& w) {
 
 /// Exchanges coefficients between zero and not zero, one at a time, until all conditions hold. Every
 /// step lowers the objective, so no set returns.
-void exchange(const Moments& m, double penalty, double tolerance, VectorXd& w) {
+void exchange(const NormalEquations& m, double penalty, double tolerance, VectorXd& w) {
   ActiveSet active(w);
   for (Index round = 0; round < 20 * w.size(); ++round) {
     if (!step(m, penalty, active, w)) continue;
@@ -152,7 +152,7 @@ void exchange(const Moments& m, double penalty, double tolerance, VectorXd& w) {
 }
 
 /// Starts from `w`, the solution of a neighbouring penalty.
-VectorXd lasso(const Moments& m, double penalty, VectorXd w) {
+VectorXd lasso(const NormalEquations& m, double penalty, VectorXd w) {
   const double tolerance = kMissedOptimality * m.target.cwiseAbs().maxCoeff();
   for (int round = 0; round < kRounds; ++round) {
     descend(m, penalty, tolerance, w);
@@ -197,7 +197,7 @@ std::vector<LinearModel> fit_path(Penalty kind, const MatrixView& predictors,
                                      static_cast<Index>(predictors.columns));
   const Eigen::Map<const VectorXd> y(target.data(), static_cast<Index>(target.size()));
   const VectorXd centred = y.array() - model.intercept;
-  const Moments moments{z.transpose() * z / n, z.transpose() * centred / n};
+  const NormalEquations equations{z.transpose() * z / n, z.transpose() * centred / n};
 
   // From the largest penalty, whose solution is near zero, each start is near the next solution.
   std::vector<std::size_t> order(penalties.size());
@@ -207,11 +207,11 @@ std::vector<LinearModel> fit_path(Penalty kind, const MatrixView& predictors,
   VectorXd w = VectorXd::Zero(z.cols());
   for (const std::size_t i : order) {
     if (kind == Penalty::kRidge) {
-      MatrixXd left = moments.gram;
+      MatrixXd left = equations.gram;
       left.diagonal().array() += penalties[i] / n;
-      w = left.ldlt().solve(moments.target);
+      w = left.ldlt().solve(equations.target);
     } else {
-      w = lasso(moments, penalties[i], std::move(w));
+      w = lasso(equations, penalties[i], std::move(w));
     }
     path[i].coefficients.assign(w.begin(), w.end());
   }

@@ -16,7 +16,7 @@
 /// What the fuzzers do for an hour, for some seconds and always the same: each reader over its
 /// corpus and over broken forms of it. Anything but a trace that is sound or an InputError of one
 /// line is a failure.
-namespace corun {
+namespace corun::smoke_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -195,4 +195,4 @@ TEST(FuzzSmoke, WholeFileFormsAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::smoke_test

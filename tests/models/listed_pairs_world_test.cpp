@@ -4,7 +4,7 @@
 
 #include "tests/support/builders.hpp"
 
-namespace corun {
+namespace corun::listed_pairs_world_test {
 namespace {
 
 using test::J;
@@ -53,4 +53,4 @@ TEST_F(ListedPairsWorldTest, OfMoreThanTwoTheLeastSpeedCounts) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::listed_pairs_world_test

@@ -10,7 +10,7 @@
 #include "models/interference/measured_speeds.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::model_belief_test {
 namespace {
 
 /// Fast enough for a test; what is asked of it does not hang on the last sample.
@@ -235,4 +235,4 @@ TEST(ModelBelief, LearnsFromFinishedCoRuns) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::model_belief_test

@@ -17,7 +17,7 @@
 #include "tests/support/scenarios.hpp"
 
 /// What every entry of the catalogue owes to the rest of the program.
-namespace corun::test {
+namespace corun::test::contract_test {
 namespace {
 
 TEST(PolicyCatalog, NamesAndDescriptionsAreThereAndUnique) {
@@ -270,4 +270,4 @@ TEST(PolicyContract, GangsGetTheirGpus) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::contract_test

@@ -19,7 +19,7 @@
 #include "tests/support/scenarios.hpp"
 
 /// external: a policy that is a program of its own, how it is spoken to and what becomes of its mistakes.
-namespace corun::test {
+namespace corun::test::external_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -240,4 +240,4 @@ TEST(External, AnInterruptEndsTheRunAtOnce) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::external_test

@@ -13,7 +13,7 @@
 #include "tests/support/scenarios.hpp"
 
 /// Policies over long queues: incremental-matching, and what min-slowdown does beyond 256 jobs.
-namespace corun::test {
+namespace corun::test::incremental_matching_test {
 namespace {
 
 std::vector<double> random_costs(std::size_t n, std::uint64_t seed) {
@@ -190,4 +190,4 @@ TEST(LongWindow, UpToTheFullMatchingsLimitThePlanIsTheSame) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::incremental_matching_test

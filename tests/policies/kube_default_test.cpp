@@ -22,7 +22,7 @@
 #include "sim/rng.hpp"
 #include "sim/simulated_backend.hpp"
 
-namespace corun {
+namespace corun::kube_default_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -798,4 +798,4 @@ TEST(KubeDefault, CatalogueEntryMakesThePolicyFromItsParameters) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::kube_default_test

@@ -7,7 +7,7 @@
 #include "tests/support/scenarios.hpp"
 
 /// lucid: who joins whom, worked out by hand.
-namespace corun::test {
+namespace corun::test::lucid_test {
 namespace {
 
 struct Start {
@@ -222,4 +222,4 @@ TEST(Lucid, DecidesAsThePlainRulesDo) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::lucid_test

@@ -10,7 +10,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/brute_force_matching.hpp"
 
-namespace corun {
+namespace corun::pairing_test {
 namespace {
 
 using Counts = std::vector<std::size_t>;
@@ -148,4 +148,4 @@ TEST(Matching, FindsTheOptimumOfEverySmallInstance) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::pairing_test

@@ -9,7 +9,7 @@
 #include "tests/support/scenarios.hpp"
 
 /// fgd, best-fit, dot-product and gpu-packing: pods on parts of GPUs.
-namespace corun::test {
+namespace corun::test::pod_policies_test {
 namespace {
 
 RunResult simulate(std::string_view policy, const ClusterSpec& spec, const Workload& w) {
@@ -289,4 +289,4 @@ TEST(Fgd, DecidesAsThePapersFormulasDo) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::pod_policies_test

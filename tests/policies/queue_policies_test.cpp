@@ -11,7 +11,7 @@
 
 /// fifo, sjf, srtf and las: who gets GPUs when, worked out by hand, and against the records that Lucid's
 /// simulator left of the same traces.
-namespace corun::test {
+namespace corun::test::queue_policies_test {
 namespace {
 
 Parameters with(std::string_view policy, std::map<std::string, ParameterValue> values) {
@@ -219,4 +219,4 @@ TEST(Las, WhoHasWaitedLongComesBackToTheFirstQueue) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::queue_policies_test

@@ -19,7 +19,7 @@
 #include "tests/support/scenarios.hpp"
 
 /// Risk aversion and Thompson sampling of the policies that hold a belief.
-namespace corun::test {
+namespace corun::test::recommender_test {
 namespace {
 
 /// A pair costs what `costs` says of it, keyed by ascending job.
@@ -271,4 +271,4 @@ TEST(Exploration, DefaultsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::recommender_test

@@ -14,7 +14,7 @@
 #include "tests/support/brute_force_matching.hpp"
 #include "tests/support/matrix_belief.hpp"
 
-namespace corun::test {
+namespace corun::test::sparse_matching_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -238,4 +238,4 @@ TEST(TopPartners, ACostThatNobodyKnowsIsTheWorst) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::sparse_matching_test

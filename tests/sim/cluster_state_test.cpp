@@ -9,7 +9,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/builders.hpp"
 
-namespace corun {
+namespace corun::cluster_state_test {
 namespace {
 
 using test::G;
@@ -128,4 +128,4 @@ TEST(NodesByFree, FollowsWhoComesAndGoes) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::cluster_state_test

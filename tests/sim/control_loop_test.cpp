@@ -16,7 +16,7 @@
 #include "tests/support/builders.hpp"
 #include "tests/support/passing_backend.hpp"
 
-namespace corun::test {
+namespace corun::test::control_loop_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -452,4 +452,4 @@ TEST(ControlLoop, RetriesEndAndTheJobIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::control_loop_test

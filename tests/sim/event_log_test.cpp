@@ -10,7 +10,7 @@
 #include "sim/error.hpp"
 #include "tests/support/builders.hpp"
 
-namespace corun {
+namespace corun::event_log_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -132,4 +132,4 @@ TEST(EventLog, AnUnknownNameIsRefused) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::event_log_test

@@ -12,7 +12,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::event_queue_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -136,4 +136,4 @@ TEST(EventQueue, RandomOperationsAgreeWithASortedReference) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::event_queue_test

@@ -20,7 +20,7 @@
 /// Each invariant is shown to fail on a deliberately broken engine. A broken engine stands between
 /// the control loop and the simulated backend, simulates another cluster or another world than the
 /// one it is judged by, or alters what it leaves behind.
-namespace corun::test {
+namespace corun::test::invariants_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -574,4 +574,4 @@ TEST_F(BrokenProbe, LosesTheProgressThatItShouldKeep) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::invariants_test

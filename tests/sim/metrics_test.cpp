@@ -14,7 +14,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/builders.hpp"
 
-namespace corun {
+namespace corun::metrics_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -229,4 +229,4 @@ TEST(Entropy, UndefinedSamples) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::metrics_test

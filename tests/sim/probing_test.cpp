@@ -11,7 +11,7 @@
 
 /// Probes that can be worked out by hand, compared to the nanosecond. A runs at 1/2 and B at 3/4 while
 /// they share a GPU, unless said otherwise.
-namespace corun::test {
+namespace corun::test::probing_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -245,4 +245,4 @@ TEST(Probing, RuleProbe) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::probing_test

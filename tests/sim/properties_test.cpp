@@ -18,7 +18,7 @@
 
 /// What must hold of every run, over thousands of random small traces and every policy of the
 /// catalogue. That each check can fail is shown in invariants_test.cpp.
-namespace corun::test {
+namespace corun::test::properties_test {
 namespace {
 
 // Policies see no name, no model and no data set: what they are shown owns no text.
@@ -316,4 +316,4 @@ TEST(Blindness, WorkAndWorldDoNotReachADecision) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::properties_test

@@ -13,7 +13,7 @@
 
 /// The engine against a naive fixed-step simulator, first on traces whose every event lies on the
 /// grid of the steps, where the two must agree exactly, then on any traces, within a few steps.
-namespace corun::test {
+namespace corun::test::reference_simulator_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -99,4 +99,4 @@ TEST(Reference, AgreesWithinAFewStepsOnAnyTrace) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::reference_simulator_test

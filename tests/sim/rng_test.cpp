@@ -13,7 +13,7 @@
 #include <boost/math/distributions/gamma.hpp>
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::rng_test {
 namespace {
 
 using Block = std::array<std::uint32_t, 4>;
@@ -207,4 +207,4 @@ TEST(Rng, HashOfEntityDependsOnValuesOrderAndLength) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::rng_test

@@ -16,7 +16,7 @@
 #include "tests/support/builders.hpp"
 
 /// Rounds in closed form, and against a loop that plays them one by one.
-namespace corun::test {
+namespace corun::test::round_backend_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -367,4 +367,4 @@ TEST(RoundBackend, GangsRunAtTheSpeedOfTheirSlowestGpu) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::round_backend_test

@@ -5,7 +5,7 @@
 #include "sim/metrics.hpp"
 
 /// J_c and J_a as the record of a run has them.
-namespace corun::test {
+namespace corun::test::run_times_test {
 namespace {
 
 TEST(RunTimes, AreThoseOfTheRunsWhoseWorkCounts) {
@@ -26,4 +26,4 @@ TEST(RunTimes, TheMetricIsTheirMean) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::run_times_test

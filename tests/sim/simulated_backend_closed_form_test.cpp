@@ -17,7 +17,7 @@
 
 /// Cases that can be worked out by hand, compared to the nanosecond. Each test states system and
 /// expectation first; "does 40" means 40 s of work at speed 1.
-namespace corun::test {
+namespace corun::test::simulated_backend_closed_form_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -813,4 +813,4 @@ TEST(ClosedForm, ASinkGivesTheSameMetrics) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::simulated_backend_closed_form_test

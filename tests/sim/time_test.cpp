@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::time_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -93,4 +93,4 @@ TEST(GpuTime, IsExactBeyondTheRangeOfADuration) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::time_test

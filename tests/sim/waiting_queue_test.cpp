@@ -9,7 +9,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/builders.hpp"
 
-namespace corun {
+namespace corun::waiting_queue_test {
 namespace {
 
 using test::ids;
@@ -72,4 +72,4 @@ TEST(WaitingQueue, RandomOperationsAgreeWithANaiveQueue) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::waiting_queue_test

@@ -12,7 +12,7 @@
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::corun_csv_test {
 namespace {
 
 const std::string kHeader =
@@ -192,4 +192,4 @@ TEST(CorunCsv, SurvivesPrefixesAndMutations) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::corun_csv_test

@@ -18,7 +18,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::csv_reader_test {
 namespace {
 
 const std::vector<CsvColumn> kColumns = {{"job", true}, {"solo_s", true}, {"gpus"}, {"note"}};
@@ -372,4 +372,4 @@ TEST(CsvReader, SurvivesPrefixesAndMutations) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::csv_reader_test

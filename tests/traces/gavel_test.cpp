@@ -15,7 +15,7 @@
 #include "traces/gavel_trace.hpp"
 
 /// Gavel's traces and the rates that make their steps time.
-namespace corun {
+namespace corun::gavel_test {
 namespace {
 
 const std::string kRates = R"json({
@@ -245,4 +245,4 @@ TEST(GavelTrace, PublishedFiles) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::gavel_test

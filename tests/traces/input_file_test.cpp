@@ -14,7 +14,7 @@
 #include "traces/job_csv.hpp"
 #include "traces/pair_table.hpp"
 
-namespace corun {
+namespace corun::input_file_test {
 namespace {
 
 using test::gzip;
@@ -141,4 +141,4 @@ TEST(InputFile, FirstBytesAreThoseOfTheText) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::input_file_test

@@ -13,7 +13,7 @@
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::job_csv_test {
 namespace {
 
 Trace read(const std::string& text, WorkloadKeys& keys) {
@@ -298,4 +298,4 @@ TEST(JobCsv, SurvivesPrefixesAndMutations) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::job_csv_test

@@ -9,7 +9,7 @@
 #include "tests/support/program.hpp"
 #include "traces/lucid_pairs.hpp"
 
-namespace corun {
+namespace corun::lucid_jobs_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -114,4 +114,4 @@ TEST(LucidRates, BothFormsGiveTheSameRows) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::lucid_jobs_test

@@ -20,7 +20,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/public_data.hpp"
 
-namespace corun {
+namespace corun::pair_table_test {
 namespace {
 
 using Predictions = std::vector<std::array<double, 4>>;
@@ -590,4 +590,4 @@ TEST(PairTable, FormsAreToldApartByTheFirstLine) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::pair_table_test

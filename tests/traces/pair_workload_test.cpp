@@ -14,7 +14,7 @@
 #include "sim/error.hpp"
 #include "tests/support/public_data.hpp"
 
-namespace corun {
+namespace corun::pair_workload_test {
 namespace {
 
 const std::string kHead =
@@ -173,4 +173,4 @@ TEST(PairWorkload, AllJobsOfLucidThatWereMeasured) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::pair_workload_test

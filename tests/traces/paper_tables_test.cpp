@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::paper_tables_test {
 namespace {
 
 using JobKey = std::pair<std::string_view, int>;  // model, batch size
@@ -338,4 +338,4 @@ TEST(JrsKnowledgeBase, HasTheKnownMeans) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::paper_tables_test

@@ -15,7 +15,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::paper_workloads_test {
 namespace {
 
 const CorunMeasurement* find(const std::vector<CorunMeasurement>& all, const std::string& source) {
@@ -336,4 +336,4 @@ TEST(PaperWorkloads, FewPairsOfTheQueueWereEverMeasured) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::paper_workloads_test

@@ -21,7 +21,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/public_data.hpp"
 
-namespace corun {
+namespace corun::profile_csv_test {
 namespace {
 
 // What a job is must not reach those who cluster, believe or schedule: Profile, all that they get,
@@ -368,4 +368,4 @@ TEST(ProfileCsv, FutureweiDataSet) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::profile_csv_test

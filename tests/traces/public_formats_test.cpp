@@ -18,7 +18,7 @@
 
 /// The public formats of job traces, on small samples of our own (tests/fuzz/corpus) and on the
 /// public files where they are.
-namespace corun {
+namespace corun::public_formats_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -367,4 +367,4 @@ TEST(TraceBuilder, ParsesTimes) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::public_formats_test

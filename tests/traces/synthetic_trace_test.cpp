@@ -7,7 +7,7 @@
 #include "sim/error.hpp"
 #include "traces/trace_statistics.hpp"
 
-namespace corun {
+namespace corun::synthetic_trace_test {
 namespace {
 
 Trace small_trace() {
@@ -152,4 +152,4 @@ TEST(TraceStatistics, ClosedForm) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::synthetic_trace_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/program.hpp"
 
-namespace corun {
+namespace corun::file_lock_test {
 namespace {
 
 TEST(FileLock, OneOpenAtATimeUntilItIsClosed) {
@@ -40,4 +40,4 @@ TEST(FileLock, ABadDescriptorHasNone) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::file_lock_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::text_table_test {
 namespace {
 
 using enum TextTable::Align;
@@ -88,4 +88,4 @@ TEST(Aligned, WhatIsNotThereIsADash) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::text_table_test

@@ -16,7 +16,7 @@
 #include "experiments/charts/svg_scale.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::svg_chart_test {
 namespace {
 
 using Tree = boost::property_tree::ptree;
@@ -378,4 +378,4 @@ TEST(SvgChart, RandomChartsStayInside) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::svg_chart_test

@@ -7,7 +7,7 @@
 #include "tests/support/program.hpp"
 
 // Every input is hostile: one line that begins with the place, exit code 2, nothing written.
-namespace corun {
+namespace corun::bad_input_test {
 namespace {
 
 struct Case {
@@ -191,4 +191,4 @@ TEST(PodsInTheDefaultComparison, APolicyThatCannotPlaceThemIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::bad_input_test

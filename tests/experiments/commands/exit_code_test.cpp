@@ -8,7 +8,7 @@
 #include "tests/support/program.hpp"
 
 /// Exit codes of the program that no other test comes by (DESIGN section 6).
-namespace corun {
+namespace corun::exit_code_test {
 namespace {
 
 // A queue of ten million jobs in half a gigabyte of address space.
@@ -30,4 +30,4 @@ TEST(ExitCode, HostMemoryExhaustedIsALimitOfThisMachine) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::exit_code_test

@@ -24,7 +24,7 @@
 #include "traces/measured/paper_tables.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::kb_command_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -579,4 +579,4 @@ TEST(KbCommand, BadInputIsOneClearLine) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::kb_command_test

@@ -12,7 +12,7 @@
 #include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::model_command_test {
 namespace {
 
 const std::string kSource = CORUN_SOURCE_DIR;
@@ -193,4 +193,4 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::model_command_test

@@ -9,7 +9,7 @@
 #include "tests/support/public_data.hpp"
 #include "traces/job_csv.hpp"
 
-namespace corun {
+namespace corun::trace_command_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -255,4 +255,4 @@ TEST(ImputedProfiles, AreDrawnWhereTheConfigurationAsksForThem) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::trace_command_test

@@ -6,7 +6,7 @@
 
 #include "tests/experiments/config/config_test_support.hpp"
 
-namespace corun {
+namespace corun::config_checks_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -48,4 +48,4 @@ INSTANTIATE_TEST_SUITE_P(
     named);
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::config_checks_test

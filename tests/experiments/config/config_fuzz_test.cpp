@@ -8,7 +8,7 @@
 #include "sim/error.hpp"
 #include "tests/experiments/config/config_test_support.hpp"
 
-namespace corun {
+namespace corun::config_fuzz_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -75,4 +75,4 @@ TEST(Fuzz, ShortTextsOfYamlCharacters) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::config_fuzz_test

@@ -11,7 +11,7 @@
 #include "sim/base/text.hpp"
 #include "tests/experiments/config/config_test_support.hpp"
 
-namespace corun {
+namespace corun::config_overrides_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -134,4 +134,4 @@ TEST(Overrides, MistakesOfTheFileKeepTheirPlace) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::config_overrides_test

@@ -14,7 +14,7 @@
 #include "experiments/config/yaml_tree.hpp"
 #include "tests/experiments/config/config_test_support.hpp"
 
-namespace corun {
+namespace corun::config_reader_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -265,4 +265,4 @@ TEST_F(ConfigFile, TooLargeOrWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::config_reader_test

@@ -14,7 +14,7 @@
 #include "tests/experiments/config/config_test_support.hpp"
 
 /// Every key that takes a word takes each of its words, gives it back, and no other.
-namespace corun {
+namespace corun::config_words_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -91,4 +91,4 @@ TEST(ConfigWords, OthersAreRefusedWithTheFullList) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::config_words_test

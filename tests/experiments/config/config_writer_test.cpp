@@ -8,7 +8,7 @@
 
 #include "tests/experiments/config/config_test_support.hpp"
 
-namespace corun {
+namespace corun::config_writer_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -77,4 +77,4 @@ TEST(ConfigYaml, TextSurvivesTheRoundTrip) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::config_writer_test

@@ -11,7 +11,7 @@
 #include "experiments/config/config_enums.hpp"
 #include "experiments/config/model_choice.hpp"
 
-namespace corun {
+namespace corun::enum_names_test {
 namespace {
 
 template <typename E>
@@ -52,4 +52,4 @@ TEST(EnumTables, HoldTheLastValueOfTheEnginesEnums) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::enum_names_test

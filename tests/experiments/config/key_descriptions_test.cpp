@@ -12,7 +12,7 @@
 #include "experiments/config/config_writer.hpp"
 #include "tests/experiments/config/config_test_support.hpp"
 
-namespace corun {
+namespace corun::key_descriptions_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -95,4 +95,4 @@ TEST(KeyDescriptions, AreOneLineEachAndAllDifferent) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::key_descriptions_test

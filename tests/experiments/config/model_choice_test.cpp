@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::model_choice_test {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -85,4 +85,4 @@ TEST(BeliefModel, TakesItsOwnWordsAndModels) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::model_choice_test

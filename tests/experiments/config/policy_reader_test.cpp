@@ -6,7 +6,7 @@
 
 #include "tests/experiments/config/config_test_support.hpp"
 
-namespace corun {
+namespace corun::policy_reader_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -83,4 +83,4 @@ INSTANTIATE_TEST_SUITE_P(
     named);
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::policy_reader_test

@@ -8,7 +8,7 @@
 
 #include "tests/experiments/config/config_test_support.hpp"
 
-namespace corun {
+namespace corun::yaml_tree_test {
 namespace {
 
 using namespace config_test;  // NOLINT: its own tests
@@ -99,4 +99,4 @@ INSTANTIATE_TEST_SUITE_P(
     named);
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::yaml_tree_test

@@ -8,7 +8,7 @@
 #include "models/formulas/overlap.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::company_evaluation_test {
 namespace {
 
 TEST(GroupTimes, OfTwoAreThoseOfAPair) {
@@ -67,4 +67,4 @@ TEST(Groups, ThePairsOfTheFactorModelSayWhatTheBinsCost) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::company_evaluation_test

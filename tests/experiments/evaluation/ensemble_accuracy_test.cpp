@@ -14,7 +14,7 @@
 #include "tests/support/public_data.hpp"
 #include "traces/pair_table.hpp"
 
-namespace corun {
+namespace corun::ensemble_accuracy_test {
 namespace {
 
 /// As `corun model eval --model ensemble --format json` prints them: mae and covered.
@@ -68,4 +68,4 @@ TEST(EnsembleAccuracy, FamiliesNeverSeenOfGavelOnP100) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::ensemble_accuracy_test

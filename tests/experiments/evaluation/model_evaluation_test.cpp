@@ -26,7 +26,7 @@
 #include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::model_evaluation_test {
 namespace {
 
 PairGraph random_graph(std::uint64_t seed, std::size_t jobs, double density) {
@@ -358,4 +358,4 @@ TEST(ModelCommand, RefusesInOneLine) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::model_evaluation_test

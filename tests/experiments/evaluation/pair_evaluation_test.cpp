@@ -12,7 +12,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/public_data.hpp"
 
-namespace corun {
+namespace corun::pair_evaluation_test {
 namespace {
 
 /// Jobs with one feature; a job slows down by its own times its partner's, with a little noise.
@@ -184,4 +184,4 @@ TEST(PairEvaluation, Lucid) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::pair_evaluation_test

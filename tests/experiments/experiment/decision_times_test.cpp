@@ -8,7 +8,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::decision_times_test {
 namespace {
 
 TEST(DecisionTimes, QuantilesLieWithinABinOfTheTrueOnes) {
@@ -55,4 +55,4 @@ TEST(PlanLosses, AreSharesOfTheCost) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::decision_times_test

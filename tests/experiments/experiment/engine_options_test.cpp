@@ -8,7 +8,7 @@
 #include "experiments/config/config_yaml.hpp"
 #include "policies/catalog.hpp"
 
-namespace corun {
+namespace corun::engine_options_test {
 namespace {
 
 using std::chrono::seconds;
@@ -82,4 +82,4 @@ TEST(EngineOptions, InRoundsTheLengthIsTheBackends) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::engine_options_test

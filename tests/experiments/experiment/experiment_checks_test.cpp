@@ -11,7 +11,7 @@
 #include "policies/catalog.hpp"
 #include "tests/support/builders.hpp"
 
-namespace corun {
+namespace corun::experiment_checks_test {
 namespace {
 
 testing::AssertionResult contains(const std::string& text, const std::string& part) {
@@ -111,4 +111,4 @@ TEST(ExperimentChecks, PodsThatNoNodeHolds) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::experiment_checks_test

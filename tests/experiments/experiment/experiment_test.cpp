@@ -11,7 +11,7 @@
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"
 
-namespace corun {
+namespace corun::experiment_test {
 namespace {
 
 Config with(const std::vector<std::string>& overrides) {
@@ -73,4 +73,4 @@ TEST(Experiment, APolicyAloneIsThePolicyAmongOthers) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::experiment_test

@@ -18,7 +18,7 @@
 #include "tests/support/public_data.hpp"
 
 /// Workload, world and belief from tables of measured pairs, through the whole program.
-namespace corun {
+namespace corun::pair_experiment_test {
 namespace {
 
 /// Six jobs, all pairs and copies. Light ones (low) hardly slow anybody; two heavy ones do.
@@ -299,4 +299,4 @@ TEST(PairExperiment, TheProgramTellsWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::pair_experiment_test

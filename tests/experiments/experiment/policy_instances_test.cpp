@@ -8,7 +8,7 @@
 #include "experiments/config/config_yaml.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::policy_instances_test {
 namespace {
 
 testing::AssertionResult contains(const std::string& text, const std::string& part) {
@@ -76,4 +76,4 @@ TEST(PolicyInstances, ParametersNameJobsAndClustersThatAreThere) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::policy_instances_test

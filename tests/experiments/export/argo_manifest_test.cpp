@@ -15,7 +15,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::argo_manifest_test {
 namespace {
 
 /// Fields of an object by name, each with the type of its value.
@@ -525,4 +525,4 @@ TEST(ArgoManifest, AnyPlanOfAnyNamesIsAValidWorkflow) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::argo_manifest_test

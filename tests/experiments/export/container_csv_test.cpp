@@ -9,7 +9,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::container_csv_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -62,4 +62,4 @@ TEST(ContainerCsv, RefusesWithThePlace) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::container_csv_test

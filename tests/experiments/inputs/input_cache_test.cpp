@@ -17,7 +17,7 @@
 #include "tests/support/program.hpp"
 
 /// Files that many experiments read are read once, and nothing comes out otherwise than without.
-namespace corun {
+namespace corun::input_cache_test {
 namespace {
 
 const std::string kHeader = "job,submit_s,solo_s\n";
@@ -159,4 +159,4 @@ TEST(InputCache, ExperimentsShareTheVeryTraceAndOtherKeysMakeAnother) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::input_cache_test

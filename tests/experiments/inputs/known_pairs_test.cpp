@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::known_pairs_test {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -86,4 +86,4 @@ TEST(KnownPairs, RowsWithoutASpeedAreNoneToKnow) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::known_pairs_test

@@ -8,7 +8,7 @@
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"
 
-namespace corun {
+namespace corun::virtual_clusters_test {
 namespace {
 
 class VirtualClusters : public testing::Test {
@@ -91,4 +91,4 @@ TEST_F(VirtualClusters, EveryJobNeedsNodes) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::virtual_clusters_test

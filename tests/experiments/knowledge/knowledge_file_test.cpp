@@ -15,7 +15,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/program.hpp"
 
-namespace corun {
+namespace corun::knowledge_file_test {
 namespace {
 
 bool same(const KnowledgeBase& x, const KnowledgeBase& y) {
@@ -231,4 +231,4 @@ TEST(KnowledgeFile, AChangeThatThrowsLeavesTheFile) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::knowledge_file_test

@@ -11,7 +11,7 @@
 #include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::synthetic_profiles_test {
 namespace {
 
 void add(ProfileTable& table, std::string model, std::optional<double> batch_size, double util,
@@ -248,4 +248,4 @@ TEST_F(PaperData, TheGeneralGeneratorTakesTheWholeDataSet) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::synthetic_profiles_test

@@ -18,7 +18,7 @@
 
 // The papers' tables as goldens: what the recommender must give back from the knowledge base alone,
 // and what the simulation must give back from each measured row alone.
-namespace corun {
+namespace corun::goldens_test {
 namespace {
 
 using Groups = std::set<std::set<std::string>>;
@@ -198,4 +198,4 @@ TEST(Goldens, BothMeasuredBinsReplayedAloneGiveBackTheirTimes) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::goldens_test

@@ -16,7 +16,7 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/program.hpp"
 
-namespace corun {
+namespace corun::replay_test {
 namespace {
 
 Config small(const std::vector<std::string>& overrides = {}) {
@@ -328,4 +328,4 @@ TEST(Replay, KnowledgeIsWrittenOfEveryPolicyThatLearnsByClusters) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::replay_test

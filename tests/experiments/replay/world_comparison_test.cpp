@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 /// Rankings of policies in two worlds, ties and missing figures included.
-namespace corun {
+namespace corun::world_comparison_test {
 namespace {
 
 using List = std::vector<double>;
@@ -71,4 +71,4 @@ TEST(WorldComparison, PoliciesWithoutAFigureAreLast) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::world_comparison_test

@@ -35,7 +35,7 @@
 #include "sim/error.hpp"
 #include "tests/support/eventually.hpp"
 
-namespace corun {
+namespace corun::results_writer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -670,4 +670,4 @@ TEST_F(ResultsTest, APartialDirectoryThatIsALinkToNothingIsRefused) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::results_writer_test

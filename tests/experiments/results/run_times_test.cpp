@@ -16,7 +16,7 @@
 #include "experiments/results/result_rows.hpp"
 
 /// J_c, J_a and ISD as /runs of a results file has them.
-namespace corun::test {
+namespace corun::test::run_times_test {
 namespace {
 
 /// The file of this run, as the only policy's in the only replication.
@@ -55,4 +55,4 @@ TEST(RunTimes, ColumnsOfTheResultsFile) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::run_times_test

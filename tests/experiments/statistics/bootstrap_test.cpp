@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::bootstrap_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -91,4 +91,4 @@ TEST(Bootstrap, NoReplicationDefinedByBothGivesNoDifference) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::bootstrap_test

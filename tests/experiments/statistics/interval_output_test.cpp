@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun::test {
+namespace corun::test::interval_output_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -20,4 +20,4 @@ TEST(IntervalOutput, UndefinedIsADashAndNull) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::interval_output_test

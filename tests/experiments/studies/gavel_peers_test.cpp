@@ -16,7 +16,7 @@
 
 /// Gavel's own simulator (stanford-futuredata/gavel, commit c4fa400), case by case: its average JCT, its
 /// makespan, and every job's JCT, to 1 ms.
-namespace corun {
+namespace corun::gavel_peers_test {
 namespace {
 
 struct Case {
@@ -229,4 +229,4 @@ TEST(GavelPeers, WhatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::gavel_peers_test

@@ -19,7 +19,7 @@
 /// Lucid's simulator (Hu et al., ASPLOS 2023) on its own traces: when every job starts and ends, to the
 /// second. Without sharing against the results that it printed; with sharing against its rules, gone
 /// through second by second here.
-namespace corun {
+namespace corun::lucid_peers_test {
 namespace {
 
 struct Span {
@@ -300,4 +300,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, LucidWithSharing,
                          });
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::lucid_peers_test

@@ -13,7 +13,7 @@
 
 #include "tests/support/public_data.hpp"
 
-namespace corun {
+namespace corun::regeneration_study_test {
 namespace {
 
 double number(std::string_view printed) {
@@ -164,4 +164,4 @@ TEST_F(RegenerationStudy, LeastRmseIsAlwaysThePolynomialUnlessTwoValuesAreExchan
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::regeneration_study_test

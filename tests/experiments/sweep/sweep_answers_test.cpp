@@ -12,7 +12,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::sweep_answers_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -274,4 +274,4 @@ TEST(ParetoFront, KeepsEqualsAndDropsTheBeaten) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::sweep_answers_test

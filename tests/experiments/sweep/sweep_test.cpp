@@ -21,7 +21,7 @@
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"
 
-namespace corun {
+namespace corun::sweep_test {
 namespace {
 
 SweepPlan plan_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
@@ -558,4 +558,4 @@ TEST(SweepSlurm, ScriptsQuoteWhatTheyAreGiven) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::sweep_test

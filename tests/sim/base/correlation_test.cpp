@@ -12,7 +12,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::correlation_test {
 namespace {
 
 using List = std::vector<double>;
@@ -113,4 +113,4 @@ TEST(Correlation, RefusesAndLeavesUndefined) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::correlation_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::parallel_for_test {
 namespace {
 
 TEST(ParallelFor, CallsEachIndexOnceAtAnyNumberOfThreads) {
@@ -55,4 +55,4 @@ TEST(ParallelFor, RethrowsTheFailureOfTheLowestIndex) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::parallel_for_test

@@ -8,7 +8,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::summary_test {
 namespace {
 
 TEST(Summary, ClosedForms) {
@@ -58,4 +58,4 @@ TEST(Summary, SelectionIsSorting) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::summary_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::text_test {
 namespace {
 
 TEST(Nearest, FindsTypingMistakes) {
@@ -57,4 +57,4 @@ TEST(Text, NumbersAreReadWholeOrNotAtAll) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::text_test

@@ -15,7 +15,7 @@
 
 #include "tests/experiments/live/run/live_program.hpp"
 
-namespace corun::test {
+namespace corun::test::gpu_box_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -187,4 +187,4 @@ TEST_F(GpuBox, StepsAreThoseOfThisGpu) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::gpu_box_test

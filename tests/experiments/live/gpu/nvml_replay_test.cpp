@@ -11,7 +11,7 @@
 #include "tests/experiments/live/run/live_program.hpp"
 #include "traces/profile_csv.hpp"
 
-namespace corun::test {
+namespace corun::test::nvml_replay_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -266,4 +266,4 @@ TEST_F(Replay, ARecordingThatCannotBeWrittenIsRefusedBefore) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::nvml_replay_test

@@ -15,7 +15,7 @@
 #include "sim/error.hpp"
 #include "tests/experiments/live/run/live_program.hpp"
 
-namespace corun::test {
+namespace corun::test::nvml_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -153,4 +153,4 @@ TEST_F(Drivers, AGpuWithOneUntoldProcessTellsNoMemoryByProcess) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::nvml_test

@@ -14,7 +14,7 @@
 
 #include "tests/experiments/live/run/live_box.hpp"
 
-namespace corun::test {
+namespace corun::test::process_tree_test {
 namespace {
 
 std::vector<pid_t> pids_of(const std::vector<live::ProcessInfo>& processes) {
@@ -76,4 +76,4 @@ TEST(ProcessTree, AGlanceSeesAllOfATree) {
 TEST(ProcessTree, TheMachineHasThreads) { EXPECT_GE(live::ThreadCount().now(), 1); }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::process_tree_test

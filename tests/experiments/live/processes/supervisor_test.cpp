@@ -16,7 +16,7 @@
 #include "tests/experiments/live/run/live_box.hpp"
 #include "tests/support/program.hpp"
 
-namespace corun::live {
+namespace corun::live::supervisor_test {
 namespace {
 
 using test::eventually;
@@ -255,4 +255,4 @@ TEST(LiveSession, RemovesWhatAKilledSessionLeftAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace corun::live
+}  // namespace corun::live::supervisor_test

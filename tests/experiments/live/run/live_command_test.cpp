@@ -15,7 +15,7 @@
 #include "traces/corun_csv.hpp"
 #include "traces/profile_csv.hpp"
 
-namespace corun::test {
+namespace corun::test::live_command_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -500,4 +500,4 @@ TEST(LiveEnd, OutOfMemoryIsKnownByWordsOrByAFullGpu) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::live_command_test

@@ -8,7 +8,7 @@
 #include "tests/experiments/live/run/live_program.hpp"
 
 /// Whatever becomes of corun, nothing is left behind: no process, no MPS daemon, no directory.
-namespace corun::test {
+namespace corun::test::live_kill_test {
 namespace {
 
 class LiveKill : public LiveProgram {
@@ -120,4 +120,4 @@ TEST_F(LiveKill, ADirectoryThatAKilledJanitorLeftIsRemovedByTheNext) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::live_kill_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/builders.hpp"
 
-namespace corun::test {
+namespace corun::test::recorded_policy_test {
 namespace {
 
 using live::RecordedPolicy;
@@ -112,4 +112,4 @@ TEST(RecordedPolicy, GpusGoTheirOwnWays) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::recorded_policy_test

@@ -17,7 +17,7 @@
 
 #include "tests/experiments/live/run/live_program.hpp"
 
-namespace corun::test {
+namespace corun::test::live_validate_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -440,4 +440,4 @@ TEST(ListExperiments, SaysWhichAreForLiveRun) {
 }
 
 }  // namespace
-}  // namespace corun::test
+}  // namespace corun::test::live_validate_test

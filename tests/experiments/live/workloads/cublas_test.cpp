@@ -12,7 +12,7 @@
 #include "experiments/live/workloads/device.hpp"
 #include "sim/error.hpp"
 
-namespace corun::live {
+namespace corun::live::cublas_test {
 namespace {
 
 /// That of fake_cublas.cpp.
@@ -70,4 +70,4 @@ TEST_F(CublasTest, NoMemoryIsToldFromOtherFailures) {
 }
 
 }  // namespace
-}  // namespace corun::live
+}  // namespace corun::live::cublas_test

@@ -15,7 +15,7 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/program.hpp"
 
-namespace corun::live {
+namespace corun::live::workload_command_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -337,4 +337,4 @@ TEST(WorkloadCommand, SigtermEndsItAtOnceAndKeepsTheLines) {
 }
 
 }  // namespace
-}  // namespace corun::live
+}  // namespace corun::live::workload_command_test

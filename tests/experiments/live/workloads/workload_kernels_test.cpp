@@ -11,7 +11,7 @@
 #include "experiments/live/workloads/workload_kernels.cuh"
 // clang-format on
 
-namespace corun::live::emulated {
+namespace corun::live::emulated::workload_kernels_test {
 namespace {
 
 class WorkloadKernels : public ::testing::Test {
@@ -240,4 +240,4 @@ TEST_F(WorkloadKernels, EveryCallMayFail) {
 }
 
 }  // namespace
-}  // namespace corun::live::emulated
+}  // namespace corun::live::emulated::workload_kernels_test

@@ -13,7 +13,7 @@
 #include "models/interference/gp_model.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::ensemble_test {
 namespace {
 
 constexpr double kReach = 1.6448536269514722;  // of a normal's 90 %
@@ -85,4 +85,4 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::ensemble_test

@@ -18,7 +18,7 @@
 
 /// What every model of the catalogue promises, and what the interface does for those that do not know
 /// better.
-namespace corun {
+namespace corun::interference_model_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -314,4 +314,4 @@ TEST(Company, ExcessesAddUpInTheNorm) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::interference_model_test

@@ -13,7 +13,7 @@
 
 #include "models/interference/residual_spread.hpp"
 
-namespace corun {
+namespace corun::lookup_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -143,4 +143,4 @@ TEST(Lookup, HostileQuestions) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::lookup_test

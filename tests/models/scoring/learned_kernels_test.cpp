@@ -26,7 +26,7 @@
 #include "models/vector_units/kernels.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::learned_kernels_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -393,4 +393,4 @@ TEST(TreesKernels, MoreThresholdsThanRanksAreWalked) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::learned_kernels_test

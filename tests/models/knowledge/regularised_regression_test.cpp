@@ -10,7 +10,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::regularised_regression_test {
 namespace {
 
 struct Data {
@@ -215,4 +215,4 @@ TEST(Standardiser, MeanZeroDeviationOne) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::regularised_regression_test

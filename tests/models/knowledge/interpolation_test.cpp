@@ -18,7 +18,7 @@
 
 #include "models/knowledge/smoothing_spline.hpp"
 
-namespace corun {
+namespace corun::interpolation_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -310,4 +310,4 @@ TEST(SmoothingSpline, MoreRoomMeansFewerKnotsAndZeroIsRefused) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::interpolation_test

@@ -17,7 +17,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::factor_model_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -729,4 +729,4 @@ TEST(FactorModel, RefusesAStateThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::factor_model_test

@@ -15,7 +15,7 @@
 #include "models/knowledge/knowledge_base.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::knowledge_test {
 namespace {
 
 KnowledgeBase jrs_knowledge_base() {
@@ -302,4 +302,4 @@ TEST(Clusters, MissingFeaturesAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::knowledge_test

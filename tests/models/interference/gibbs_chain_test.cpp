@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::gibbs_chain_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -168,4 +168,4 @@ TEST(GibbsChain, LeavesTheJointDistributionAsItIs) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::gibbs_chain_test

@@ -23,7 +23,7 @@
 #include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::kmeans_test {
 namespace {
 
 using Labels = std::vector<int>;
@@ -442,4 +442,4 @@ TEST_F(AuthorsSamples, HowManyClusters) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::kmeans_test

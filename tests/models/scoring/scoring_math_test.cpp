@@ -10,7 +10,7 @@
 #include "models/formulas/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::scoring_math_test {
 namespace {
 
 /// Numbers with digits that are random, all but ones or all but zeros: where rounding is decided late.
@@ -48,4 +48,4 @@ TEST(ScoringMath, InversesByFmaAreThoseOfTheDivider) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::scoring_math_test

@@ -17,7 +17,7 @@
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::contention_test {
 namespace {
 
 using Coefficients = std::array<double, ContentionModel::kTerms>;
@@ -339,4 +339,4 @@ TEST(Contention, TakesMemoryInMibWhereThereIsNoShare) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::contention_test

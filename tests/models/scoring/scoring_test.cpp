@@ -21,7 +21,7 @@
 #include "sim/time.hpp"
 #include "tests/support/emulated_gpu.hpp"
 
-namespace corun {
+namespace corun::scoring_test {
 namespace {
 
 // ---- arithmetic ---------------------------------------------------------------------------------
@@ -522,4 +522,4 @@ TEST_F(Scoring, KernelsWithABrokenBarrierAreCaught) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::scoring_test

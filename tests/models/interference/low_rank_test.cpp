@@ -14,7 +14,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::low_rank_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -231,4 +231,4 @@ TEST(LowRank, HostileTablesAndFiles) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::low_rank_test

@@ -13,7 +13,7 @@
 #include "models/knowledge/forest_search.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::forest_test {
 namespace {
 
 struct Data {
@@ -199,4 +199,4 @@ TEST(Forest, ConstantTargetIsPredictedAndSplitsNothing) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::forest_test

@@ -8,7 +8,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::statistic_test {
 namespace {
 
 /// Mean, variance and quantiles in two passes over all observations.
@@ -154,4 +154,4 @@ TEST(Statistic, StateComesBackBitForBit) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::statistic_test

@@ -14,9 +14,9 @@
 #include <gtest/gtest.h>
 
 #include "sim/rng.hpp"
-#include "tests/models/alnair_data.hpp"
+#include "tests/models/knowledge/alnair_data.hpp"
 
-namespace corun {
+namespace corun::feature_ranking_test {
 namespace {
 
 constexpr std::size_t kRows = 40;
@@ -260,4 +260,4 @@ TEST(FeatureRankingOfThePapersData, AllocatedMemoryIsNotWeaklyCorrelated) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::feature_ranking_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun {
+namespace corun::synthetic_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -126,4 +126,4 @@ TEST(Synthetic, OverflowIsMarkedAndBadPointsAreRefused) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::synthetic_test

@@ -22,7 +22,7 @@
 #include "models/interference/model_state.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::gp_model_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -778,4 +778,4 @@ TEST(GpModel, ResidualScatterFollowsTheNoise) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::gp_model_test

@@ -12,7 +12,7 @@
 #include "sim/error.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::overlap_test {
 namespace {
 
 CorunMeasurement group(const std::vector<std::pair<double, double>>& solo_and_corun) {
@@ -150,4 +150,4 @@ TEST(PairCost, WithoutInterference) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::overlap_test

@@ -18,7 +18,7 @@
 #include "models/knowledge/boosting.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::boosted_trees_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -373,4 +373,4 @@ TEST(BoostedTrees, HostileFiles) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::boosted_trees_test

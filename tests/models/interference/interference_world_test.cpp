@@ -20,7 +20,7 @@
 #include "tests/support/featureless_model.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::interference_world_test {
 namespace {
 
 /// A model of one number: everybody has this excess per other resident.
@@ -260,4 +260,4 @@ TEST(InterferenceWorld, RefusesFeaturesOfAnotherModel) {
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::interference_world_test

@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "sim/rng.hpp"
-#include "tests/models/alnair_data.hpp"
+#include "tests/models/knowledge/alnair_data.hpp"
 
-namespace corun {
+namespace corun::reidentification_test {
 namespace {
 
 using Labels = std::vector<int>;
@@ -161,4 +161,4 @@ TEST(ReidentificationOfThePapersData, ThePrivateFeaturesGiveAwayTheModelInPart) 
 }
 
 }  // namespace
-}  // namespace corun
+}  // namespace corun::reidentification_test

@@ -78,15 +78,14 @@ const std::string& good_bytes() {
 
 /// What comes of bytes: a model, or the line that refuses them, which begins with the file's name.
 struct Reading {
-  WorkloadKeys keys;
   std::optional<ModelFile> file;
   std::string refusal;
 };
 
-Reading reading(std::string_view bytes) {
+Reading reading(std::string_view bytes, WorkloadKeys& keys) {
   Reading r;
   try {
-    r.file = parse_model(bytes, "my.model", r.keys, all_names());
+    r.file = parse_model(bytes, "my.model", keys, all_names());
   } catch (const InputError& e) {
     const std::string what = e.what();
     EXPECT_TRUE(what.starts_with("my.model: ")) << what;
@@ -98,7 +97,10 @@ Reading reading(std::string_view bytes) {
 }
 
 /// Empty when the bytes are not refused.
-std::string refusal(std::string_view bytes) { return reading(bytes).refusal; }
+std::string refusal(std::string_view bytes) {
+  WorkloadKeys keys;
+  return reading(bytes, keys).refusal;
+}
 
 /// The good file with its content changed and a checksum that is right again.
 std::string changed(const std::function<void(Json&)>& change) {
@@ -363,7 +365,8 @@ TEST(ModelFile, NoContentDoesHarm) {
       const std::string file = fmt::format("corun speed model, version 3, bytes {}, sha256 {}\n",
                                            bytes.size(), sha256_of_text(bytes)) +
                                bytes;
-      Reading read = reading(file);
+      WorkloadKeys again;
+      const Reading read = reading(file, again);
       if (!read.file) {
         EXPECT_FALSE(read.refusal.empty()) << i;
         continue;
@@ -371,7 +374,7 @@ TEST(ModelFile, NoContentDoesHarm) {
       const InterferenceModel& damaged = *read.file->model;
       const std::vector<double> features(damaged.features().size(), 30);
       const SpeedPrediction p =
-          damaged.predict({read.keys.of(all_names()[0]), features}, {kUnknownWorkload, features});
+          damaged.predict({again.of(all_names()[0]), features}, {kUnknownWorkload, features});
       EXPECT_TRUE(std::isfinite(p.speed) && std::isfinite(p.sd)) << i;
     }
   }

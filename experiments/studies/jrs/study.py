@@ -30,8 +30,8 @@ QUEUE_WORLDS = ["measured", "contention", "cluster-mean"]
 # Means over the printed rows of each table [%], bins included as one group.
 PRINTED = {
     "table-iv": ("IV", "min-slowdown", 15.23, 25.02, 24, 12),
-    "table-v": ("V", "max-packing by utilisation", 13.49, 36.60, 23, 10),
-    "table-vi": ("VI", "max-packing by memory", 26.80, 39.67, 23, 8),
+    "table-v": ("V", "max-packing", 13.49, 36.60, 23, 10),
+    "table-vi": ("VI", "max-packing-memory", 26.80, 39.67, 23, 8),
     "table-vii": ("VII", "balance", 20.83, 30.05, 24, 12),
 }
 # What the paper's gains imply for its baseline: Table IV + 3.79 and Table V - 7.74.
@@ -111,10 +111,6 @@ class Result:
     def measured(self, label):
         return 100 * self.by_label[label]["coverage"]["measured"]
 
-    def covered(self, label):
-        c = self.by_label[label]["coverage"]
-        return c["measured"] + c["modelled"] + c["extrapolated"] > 0
-
 
 # ---------------------------------------------------------------------------------------- tables
 
@@ -128,9 +124,17 @@ def signed(x, digits=1):
     return text if text.startswith("-") or not text.strip("0.") else "+" + text
 
 
-def interval(v, digits=1, sign=False):
-    show = signed if sign else num
-    return f"{show(v[0], digits)} [{num(v[1], digits)}, {num(v[2], digits)}]"
+def significant(v):
+    return v[1] > 0 or v[2] < 0
+
+
+def marked(text, gain):
+    """Bold where the 95 % interval of the difference leaves out 0."""
+    return f"**{text}**" if significant(gain) else text
+
+
+def shown(gain, digits=1):
+    return marked(signed(gain[0], digits), gain)
 
 
 def markdown(header, rows):
@@ -140,27 +144,27 @@ def markdown(header, rows):
     return "\n".join(lines)
 
 
-# Claim: what, what the paper says, policy, rival (labels of main.yaml), metric.
+# Claim: what (against random unless it says so), what the paper says, policy, rival (labels of main.yaml), metric.
 CLAIMS = [
-    ("min-slowdown lowers ISD, against random", "3.79", "min-slowdown", "random", "isd"),
-    ("min-slowdown lowers ISD, against fcfs", "2.29", "min-slowdown", "fcfs", "isd"),
-    ("min-slowdown with epsilon lowers ISD, against random", "5.08", "min-slowdown-epsilon", "random", "isd"),
-    ("epsilon lowers the ISD of min-slowdown", "1.29", "min-slowdown-epsilon", "min-slowdown", "isd"),
-    ("max-packing by utilisation raises PS, against random", "7.74", "max-packing", "random", "ps"),
-    ("max-packing by utilisation raises PS, against fcfs", "7.70", "max-packing", "fcfs", "ps"),
-    ("max-packing by memory raises PS, against random", "10.82", "max-packing-memory", "random", "ps"),
-    ("balance lowers ISD, against random", "Fig. 5 a", "balance", "random", "isd"),
-    ("balance raises PS, against random", "Fig. 5 a", "balance", "random", "ps"),
-    ("epsilon lowers the ISD of balance", "Fig. 5 a", "balance-epsilon", "balance", "isd"),
-    ("epsilon raises the PS of balance", "Fig. 5 a", "balance-epsilon", "balance", "ps"),
-    ("min-slowdown with epsilon lowers ISD, against kube-scheduler itself", "5.08", "min-slowdown-epsilon", "kube-default", "isd"),
-    ("max-packing by memory raises PS, against kube-scheduler itself", "10.82", "max-packing-memory", "kube-default", "ps"),
-    ("min-slowdown makes ISD more certain than random (entropy, nats)", "Fig. 5 c", "min-slowdown", "random", "entropy_isd"),
-    ("max-packing makes PS more certain than random (entropy, nats)", "Fig. 5 b", "max-packing", "random", "entropy_ps"),
-    ("balance makes ISD more certain than random (entropy, nats)", "Fig. 5 a", "balance", "random", "entropy_isd"),
-    ("balance makes PS more certain than random (entropy, nats)", "Fig. 5 a", "balance", "random", "entropy_ps"),
-    ("max-packing by utilisation saves GPU time, against random", "-", "max-packing", "random", "ps_total"),
-    ("max-packing by memory saves GPU time, against random", "-", "max-packing-memory", "random", "ps_total"),
+    ("min-slowdown: ISD", "3.79", "min-slowdown", "random", "isd"),
+    ("min-slowdown: ISD vs. fcfs", "2.29", "min-slowdown", "fcfs", "isd"),
+    ("min-slowdown-epsilon: ISD", "5.08", "min-slowdown-epsilon", "random", "isd"),
+    ("min-slowdown-epsilon: ISD vs. min-slowdown", "1.29", "min-slowdown-epsilon", "min-slowdown", "isd"),
+    ("max-packing: PS", "7.74", "max-packing", "random", "ps"),
+    ("max-packing: PS vs. fcfs", "7.70", "max-packing", "fcfs", "ps"),
+    ("max-packing-memory: PS", "10.82", "max-packing-memory", "random", "ps"),
+    ("balance: ISD", "Fig.5a", "balance", "random", "isd"),
+    ("balance: PS", "Fig.5a", "balance", "random", "ps"),
+    ("balance-epsilon: ISD vs. balance", "Fig.5a", "balance-epsilon", "balance", "isd"),
+    ("balance-epsilon: PS vs. balance", "Fig.5a", "balance-epsilon", "balance", "ps"),
+    ("min-slowdown-epsilon: ISD vs. kube-default", "5.08", "min-slowdown-epsilon", "kube-default", "isd"),
+    ("max-packing-memory: PS vs. kube-default", "10.82", "max-packing-memory", "kube-default", "ps"),
+    ("min-slowdown: certainty of ISD", "Fig.5c", "min-slowdown", "random", "entropy_isd"),
+    ("max-packing: certainty of PS", "Fig.5b", "max-packing", "random", "entropy_ps"),
+    ("balance: certainty of ISD", "Fig.5a", "balance", "random", "entropy_isd"),
+    ("balance: certainty of PS", "Fig.5a", "balance", "random", "entropy_ps"),
+    ("max-packing: GPU time saved", "-", "max-packing", "random", "ps_total"),
+    ("max-packing-memory: GPU time saved", "-", "max-packing-memory", "random", "ps_total"),
 ]
 
 
@@ -171,17 +175,11 @@ def settings(corun):
 
 
 def verdict(gains):
-    """By rule, not by taste. Better or worse: the whole interval lies on that side of 0. Holds: better in
-    every setting. Does not hold: better in none, or worse in more settings than better."""
+    """Better or worse: the whole interval lies on that side of 0. Holds: better in every setting. Does not
+    hold: better in none, or worse in more settings than better."""
     better = sum(g[1] > 0 for g in gains)
     worse = sum(g[2] < 0 for g in gains)
-    word = ("**holds**" if better == len(gains) else
-            "**does not hold**" if better == 0 or worse > better else "holds in part")
-    return f"{word}: better in {better}, worse in {worse} of {len(gains)}"
-
-
-def shown(gain, metric):
-    return interval(gain, 2 if metric.startswith("entropy") else 1, True)
+    return "holds" if better == len(gains) else "fails" if better == 0 or worse > better else "partly"
 
 
 def claims_table(corun):
@@ -189,22 +187,10 @@ def claims_table(corun):
     rows = []
     for number, (what, paper, policy, rival, metric) in enumerate(CLAIMS, 1):
         gains = [r.gain(policy, rival, metric) for r in results]
-        rows.append([f"{number}. {what}", paper, shown(gains[0], metric), shown(gains[3], metric),
-                     verdict(gains), "`main`, `random-queues`"])
-    gains = [corun.replay("learning-long", [f"world.model={w}", f"belief.initial={i}"])
-             .gain("min-slowdown", "random", "isd") for w in ("measured", "cluster-mean") for i in ("jrs", "none")]
-    rows.append([f"{len(CLAIMS) + 1}. what is learnt makes min-slowdown better than random (ISD, 500 jobs)", "-",
-                 "-", interval(gains[0], 1, True), verdict(gains), "`learning-long`"])
-    return markdown(["claim", "paper", "corun, the paper's queue", "corun, random queues", "verdict",
-                     "experiment"], rows)
-
-
-def evidence_table(corun):
-    results = settings(corun)
-    rows = [[str(number)] + [shown(r.gain(policy, rival, metric), metric) for r in results]
-            for number, (_, _, policy, rival, metric) in enumerate(CLAIMS, 1)]
-    return markdown(["claim", "queue, measured", "queue, contention", "queue, cluster-mean",
-                     "random queues, measured", "random queues, contention", "random queues, cluster-mean"], rows)
+        digits = 2 if metric.startswith("entropy") else 1
+        rows.append([f"{number}. {what}", paper] + [shown(g, digits) for g in gains] + [verdict(gains)])
+    return markdown(["claim", "paper", "queue, measured", "contention", "cluster-mean", "random queues, measured",
+                     "contention", "cluster-mean", "verdict"], rows)
 
 
 def schedules_table(corun):
@@ -220,45 +206,32 @@ def schedules_table(corun):
         mean, lo, hi = random.points("random", "ps")
         gain_ps = (got_ps - mean, got_ps - hi, got_ps - lo)
         rows.append([f"{table}, {policy}", num(isd, 2), num(isd * jobs / 24, 2), num(got_isd, 2),
-                     interval(gain_isd, 1, True), num(ps, 2), num(ps * groups / (groups + alone), 2),
-                     num(got_ps, 2), interval(gain_ps, 1, True), num(r.points(name, "ps_total")[0], 1),
-                     num(r.measured(name), 0)])
-    return markdown(["table", "ISD printed, %", "with the lone job", "replayed", "gain v. random", "PS printed, %",
-                     "with the lone job", "replayed", "gain v. random", "GPU time saved, %", "measured, % of time"], rows)
+                     shown(gain_isd), num(ps, 2), num(ps * groups / (groups + alone), 2),
+                     num(got_ps, 2), shown(gain_ps), num(r.points(name, "ps_total")[0], 1)])
+    return markdown(["table", "ISD printed, %", "with lone job", "replayed", "gain", "PS printed, %",
+                     "with lone job", "replayed", "gain", "GPU time saved, %"], rows)
 
 
 def policies_table(corun):
-    r = corun.replay("main", worlds=WORLDS)["measured"]
+    """Bold: significantly different from random."""
+    results = (corun.replay("main", worlds=WORLDS)["measured"],
+               corun.replay("random-queues", worlds=QUEUE_WORLDS)["measured"])
     rows = []
-    for p in r.labels:
-        paper = PAPER_POLICY.get(p)
-        rows.append([p + (" (bound)" if p in ("oracle", "exclusive") else ""),
-                     interval(r.points(p, "isd")), interval(r.points(p, "ps")), num(r.points(p, "ps_total")[0])]
-                    + [("-" if p == other else interval(r.gain(p, other, m), 1, True))
-                       for m in ("isd", "ps") for other in ("random", "fcfs")]
-                    + [num(r.measured(p), 0) if r.covered(p) else "-",
-                       f"{paper[0]:.1f} / {paper[1]:.1f} ({paper[2]})" if paper else ""])
-    return markdown(["policy", "ISD, %", "PS, %", "GPU time saved, %", "ISD gain v. random",
-                     "ISD gain v. fcfs", "PS gain v. random", "PS gain v. fcfs", "measured, % of time",
-                     "paper: ISD / PS"], rows)
-
-
-def random_queues_table(corun):
-    drawn = corun.replay("random-queues", worlds=QUEUE_WORLDS)
-    r = drawn["measured"]
-    rows = []
-    for p in r.labels:
-        rows.append([p + (" (bound)" if p in ("oracle", "exclusive") else ""),
-                     interval(r.points(p, "isd")), interval(r.points(p, "ps")), num(r.points(p, "ps_total")[0])]
-                    + [("-" if p == "random" else interval(drawn[w].gain(p, "random", m), 1, True))
-                       for m in ("isd", "ps") for w in ("measured", "cluster-mean")]
-                    + [num(r.measured(p), 0) if r.covered(p) else "-"])
-    return markdown(["policy", "ISD, %", "PS, %", "GPU time saved, %", "ISD gain v. random",
-                     "the same, cluster-mean", "PS gain v. random", "the same, cluster-mean",
-                     "measured, % of time"], rows)
+    for p in results[0].labels:
+        if p == "exclusive":
+            continue  # all zero
+        row = [p]
+        for r in results:
+            for metric in ("isd", "ps", "ps_total"):
+                value = num(r.points(p, metric)[0])
+                row.append(value if p == "random" else marked(value, r.gain(p, "random", metric)))
+        rows.append(row + [num(results[0].measured(p), 0)])
+    return markdown(["policy", "queue: ISD, %", "PS, %", "GPU time saved, %", "random queues: ISD, %", "PS, %",
+                     "GPU time saved, %", "queue: measured, %"], rows)
 
 
 EPSILONS = [f"{i / 10:.1f}" for i in range(11)]
+EPSILONS_SHOWN = ["0.0", "0.2", "0.3", "0.5", "1.0"]  # in the table; the figure has all
 
 
 def epsilon_runs(corun):
@@ -271,45 +244,21 @@ def epsilon_runs(corun):
 
 def epsilon_table(corun):
     runs = epsilon_runs(corun)
-    rows = []
-    for e in EPSILONS:
-        row = [e]
-        for key, policy in (("measured", "min-slowdown"), ("contention", "min-slowdown"),
-                            ("prirect", "balance")):
-            r = runs[key]
-            row += [interval(r.points(f"{policy}-{e}", "isd")), interval(r.points(f"{policy}-{e}", "ps"))]
-        row.append(num(runs["measured"].measured(f"min-slowdown-{e}"), 0))
-        rows.append(row)
-    rows.append(["random"] + [x for key in ("measured", "contention", "prirect")
-                              for x in (interval(runs[key].points("random", "isd")),
-                                        interval(runs[key].points("random", "ps")))]
-                + [num(runs["measured"].measured("random"), 0)])
+    columns = (("measured", "min-slowdown"), ("contention", "min-slowdown"), ("prirect", "balance"))
+
+    def row(title, labels, measured):
+        return ([title] + [num(runs[key].points(label, metric)[0])
+                           for (key, _), label in zip(columns, labels) for metric in ("isd", "ps")] + [measured])
+
+    rows = [row(e, [f"{policy}-{e}" for _, policy in columns], num(runs["measured"].measured(f"min-slowdown-{e}"), 0))
+            for e in EPSILONS_SHOWN]
+    rows.append(row("random", ["random"] * 3, num(runs["measured"].measured("random"), 0)))
     return markdown(["epsilon", "min-slowdown: ISD, %", "PS, %", "contention world: ISD, %", "PS, %",
-                     "balance, PriRecT knowledge: ISD, %", "PS, %", "measured, % of time"], rows)
+                     "balance, PriRecT knowledge: ISD, %", "PS, %", "measured, %"], rows)
 
 
 ENTROPY_POLICIES = ["random", "fcfs", "kube-default", "balance", "balance-epsilon", "min-slowdown",
                     "min-slowdown-epsilon", "max-packing", "max-packing-memory", "opposites"]
-
-
-def entropy_table(corun):
-    worlds = corun.replay("main", worlds=WORLDS)
-    drawn = corun.replay("random-queues", worlds=QUEUE_WORLDS)["measured"]
-    r = worlds["measured"]
-
-    def difference(result, p, metric):
-        if p == "random":
-            return "-"
-        d = result.by_label[p]["versus"]["random"][metric]
-        return interval((d["mean"], d["lo"], d["hi"]), 2, True)
-
-    rows = [[p, interval(r.value(p, "entropy_isd"), 2), difference(r, p, "entropy_isd"),
-             difference(worlds["contention"], p, "entropy_isd"), difference(drawn, p, "entropy_isd"),
-             interval(r.value(p, "entropy_ps"), 2), difference(r, p, "entropy_ps"),
-             difference(worlds["contention"], p, "entropy_ps"), difference(drawn, p, "entropy_ps")]
-            for p in ENTROPY_POLICIES]
-    return markdown(["policy", "ISD, nats", "v. random", "contention world", "random queues", "PS, nats",
-                     "v. random", "contention world", "random queues"], rows)
 
 
 def joining_table(corun):
@@ -319,33 +268,32 @@ def joining_table(corun):
         for p in r.labels:
             if p == "kube-default" and start == "group":
                 continue  # it always joins
-            rows.append([f"{p}, `start: {start}`", interval(r.points(p, "isd")), interval(r.points(p, "ps")),
+            rows.append([f"{p}, {start}", num(r.points(p, "isd")[0]), num(r.points(p, "ps")[0]),
                          num(r.points(p, "ps_total")[0]), num(r.value(p, "makespan_s")[0], 0)])
-    return markdown(["policy", "ISD, %", "PS, %", "GPU time saved, %", "makespan, s"], rows)
+    return markdown(["policy, `start`", "ISD, %", "PS, %", "GPU time saved, %", "makespan, s"], rows)
 
 
 def packing_table(corun):
     worlds = corun.replay("packing", worlds=QUEUE_WORLDS)
     r = worlds["measured"]
-    rows = [[p, interval(r.points(p, "isd")), interval(r.points(p, "ps"))]
-            + ["-" if p == "random" else interval(worlds[w].gain(p, "random", "ps"), 1, True) for w in QUEUE_WORLDS]
-            + [num(r.points(p, "ps_total")[0]), num(r.value(p, "makespan_s")[0], 0), num(r.measured(p), 0)]
-            for p in r.labels]
-    return markdown(["policy", "ISD, %", "PS, %", "PS gain v. random", "the same, contention",
-                     "the same, cluster-mean", "GPU time saved, %", "makespan, s", "measured, % of time"], rows)
+    rows = [[p, num(r.points(p, "isd")[0]), num(r.points(p, "ps")[0])]
+            + [shown(worlds[w].gain(p, "random", "ps")) for w in QUEUE_WORLDS]
+            + [num(r.points(p, "ps_total")[0]), num(r.value(p, "makespan_s")[0], 0)]
+            for p in r.labels if p != "random"]
+    return markdown(["policy", "ISD, %", "PS, %", "PS gain, measured", "contention", "cluster-mean",
+                     "GPU time saved, %", "makespan, s"], rows)
 
 
 def knowledge_table(corun):
     rows = []
-    for source, where in (("jrs-queue", "the paper's queue"), ("jrs-resampled", "random queues")):
+    for source, where in (("jrs-queue", "queue"), ("jrs-resampled", "random queues")):
         for initial in ("jrs", "prirect", "none"):
             r = corun.replay("knowledge", [f"belief.initial={initial}", f"workload.source={source}"])
-            rows.append([f"{where}, from {initial}"]
-                        + [interval(r.gain(p, "random", "isd"), 1, True) for p in ("min-slowdown", "balance")]
-                        + [interval(r.gain(p, "random", "ps"), 1, True) for p in ("balance", "max-packing")]
-                        + [num(r.measured("min-slowdown"), 0)])
-    return markdown(["queue and first knowledge", "ISD gain of min-slowdown", "ISD gain of balance",
-                     "PS gain of balance", "PS gain of max-packing", "measured, % of time (min-slowdown)"], rows)
+            rows.append([f"{where}, {initial}"]
+                        + [shown(r.gain(p, "random", "isd")) for p in ("min-slowdown", "balance")]
+                        + [shown(r.gain(p, "random", "ps")) for p in ("balance", "max-packing")])
+    return markdown(["queue, `belief.initial`", "ISD gain: min-slowdown", "balance", "PS gain: balance", "max-packing"],
+                    rows)
 
 
 def learning_table(corun):
@@ -353,35 +301,33 @@ def learning_table(corun):
     for world in ("measured", "cluster-mean"):
         for initial in ("jrs", "none"):
             r = corun.replay("learning-long", [f"world.model={world}", f"belief.initial={initial}"])
-            rows.append([f"{world}, from {initial}"]
-                        + [interval(r.gain(p, "random", m), 1, True)
+            rows.append([f"{world}, {initial}"]
+                        + [shown(r.gain(p, "random", m))
                            for m in ("isd", "ps") for p in ("min-slowdown", "balance", "max-packing")])
-    return markdown(["world and first knowledge"]
-                    + [f"{m} gain of {p}" for m in ("ISD", "PS")
-                       for p in ("min-slowdown", "balance", "max-packing")], rows)
+    return markdown(["world, `belief.initial`", "ISD gain: min-slowdown", "balance", "max-packing",
+                     "PS gain: min-slowdown", "balance", "max-packing"], rows)
 
 
 def name_of(metric, pair):
     return f"{pair[0]} with {pair[1]}" if metric == "isd" else f"{pair[0]} and {pair[1]}"
 
 
+RANKING_SHOWN = [("isd", (2, 2)), ("ps", (0, 2)), ("ps", (2, 2))]  # in the table; the figure has all
+
+
 def ranking_table(corun):
+    """Rank: mean (count)."""
     histories = [("learning", "min-slowdown"), ("learning-long", "min-slowdown"),
                  ("learning-long", "max-packing")]
-    known = {h: corun.known_knowledge[h[0]][h[1]] for h in histories}
-    rows = []
     start = initial_ranks(corun)
-    for metric in ("isd", "ps"):
-        for pair in sorted(start[metric], key=lambda p: start[metric][p][0]):
-            rank, mean, count = start[metric][pair]
-            row = [f"{metric.upper()}, {name_of(metric, pair)}", str(rank), num(100 * mean), str(count)]
-            for h in histories:
-                _, rank, mean, count = known[h][metric][pair][-1]
-                row += [str(rank), num(100 * mean), str(count)]
-            rows.append(row)
-    return markdown(["cluster pair", "rank at first", "mean, %", "n", "after the queue, min-slowdown: rank",
-                     "mean, %", "n", "after 500 jobs, min-slowdown: rank", "mean, %", "n",
-                     "after 500 jobs, max-packing: rank", "mean, %", "n"], rows)
+    rows = []
+    for metric, pair in RANKING_SHOWN:
+        records = [start[metric][pair]]
+        records += [corun.known_knowledge[name][policy][metric][pair][-1][1:] for name, policy in histories]
+        rows.append([f"{metric.upper()}, {name_of(metric, pair)}"]
+                    + [f"{rank}: {num(100 * mean)} ({count})" for rank, mean, count in records])
+    return markdown(["cluster pair", "at first", "after the queue, min-slowdown", "after 500 jobs, min-slowdown",
+                     "after 500 jobs, max-packing"], rows)
 
 
 def initial_ranks(corun):
@@ -398,14 +344,12 @@ def worlds_table(corun):
         for w in worlds:
             r = results[w]
             usable = [p for p in r.labels if p not in ("exclusive", "oracle")]
-            isd = sorted(usable, key=lambda p: r.value(p, "isd")[0])
-            ps = sorted(usable, key=lambda p: -r.value(p, "ps")[0])
-            reach = r.gain("oracle", "random", "isd")[0]
             rows.append([f"{where}, {w}", num(r.points("random", "isd")[0]), num(r.points("random", "ps")[0]),
-                         interval(r.gain("min-slowdown", "random", "isd"), 1, True), num(reach),
-                         " < ".join(isd[:3]), " > ".join(ps[:3]), num(tau(results[worlds[0]], r, usable), 2)])
-    return markdown(["setting", "random: ISD, %", "random: PS, %", "ISD gain of min-slowdown",
-                     "gain of the oracle", "least ISD", "most PS", "tau with the first"], rows)
+                         shown(r.gain("min-slowdown", "random", "isd")), shown(r.gain("oracle", "random", "isd")),
+                         min(usable, key=lambda p: r.value(p, "isd")[0]),
+                         num(tau(results[worlds[0]], r, usable), 2)])
+    return markdown(["setting", "random: ISD, %", "PS, %", "ISD gain: min-slowdown", "oracle", "least ISD",
+                     "tau"], rows)
 
 
 def tau(x, y, labels):
@@ -422,8 +366,7 @@ def tau(x, y, labels):
 
 
 TABLES = {
-    "claims": claims_table, "evidence": evidence_table, "schedules": schedules_table, "policies": policies_table,
-    "random-queues": random_queues_table, "epsilon": epsilon_table, "entropy": entropy_table,
+    "claims": claims_table, "schedules": schedules_table, "policies": policies_table, "epsilon": epsilon_table,
     "joining": joining_table, "packing": packing_table, "knowledge": knowledge_table,
     "ranking": ranking_table, "learning": learning_table, "worlds": worlds_table,
 }

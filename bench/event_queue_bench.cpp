@@ -19,7 +19,7 @@
 ///          never changes (Jones, "An empirical comparison of priority-queue and event-set
 ///          implementations", CACM 1986).
 ///   rekey: as hold, and each time one other pending event gets a new time, as completions do when
-///          their company changes. std::priority_queue cannot do that: it keeps the old entry and
+///          their co-runners changes. std::priority_queue cannot do that: it keeps the old entry and
 ///          drops it when it surfaces; std::set erases and inserts.
 ///
 /// Every queue orders by (time, kind, sequence) and carries the same 32-byte Event.

@@ -118,12 +118,12 @@ PairScorer scorer(const Queue& queue, const InterferenceModel& model,
 }
 
 /// Double-precision operations as the source writes them, an fma as two, a quotient as one (the hardware
-/// takes about eighteen). The cost of a pair, objective min-slowdown, risk 0: two times in company 2, who is
+/// takes about eighteen). The cost of a pair, objective min-slowdown, risk 0: two times together 2, who is
 /// first 1, what the other loses 2, two slowdowns 2, their sum 1.
 constexpr double kCostFlops = 8;
 /// One direction by contention: pressures 7, sum of the excess 8, speed 2, its inverse 4.
 constexpr double kContentionFlops = 21;
-/// Bytes a block of the fused search reads of one partner, for kRows jobs: five numbers, two solo times.
+/// Bytes a block of the fused search reads of one co-runner, for kRows jobs: five numbers, two solo times.
 constexpr double kContentionBytes = 7 * sizeof(double) / 4.0;
 
 /// One direction by gp: the quadratic form's lower triangle and two chains of its width, all fma.
@@ -143,7 +143,7 @@ double wall(const std::function<void()>& work, int runs) {
   return best;
 }
 
-constexpr std::size_t kPartners = 16;
+constexpr std::size_t kCoRunners = 16;
 
 /// The fused search without transfers: the kernel alone. [s]
 double contention_kernel_s(const Queue& queue, const InterferenceModel& model) {
@@ -154,15 +154,15 @@ double contention_kernel_s(const Queue& queue, const InterferenceModel& model) {
   const DeviceBuffer<double> times(std::span(solo.seconds), stream);
   const DeviceBuffer<double> inverse(std::span(solo.inverse), stream);
   const auto n = static_cast<std::uint32_t>(queue.jobs.size());
-  const DeviceBuffer<double> cost(n * kPartners);
-  const DeviceBuffer<std::uint32_t> position(n * kPartners);
+  const DeviceBuffer<double> cost(n * kCoRunners);
+  const DeviceBuffer<std::uint32_t> position(n * kCoRunners);
   using Cost = CostFormula<false, Objective::kMinSlowdown>;
-  using Shape = cuda::TopPartnersKernel<Cost>;
+  using Shape = cuda::TopCoRunnersKernel<Cost>;
   return seconds(stream, [&] {
-    cuda::top_partners<ContentionView, Cost><<<cuda::blocks(n, Shape::kRows), Shape::kThreads,
-                                               Shape::shared_bytes(kPartners), stream>>>(
+    cuda::top_co_runners<ContentionView, Cost><<<cuda::blocks(n, Shape::kRows), Shape::kThreads,
+                                                 Shape::shared_bytes(kCoRunners), stream>>>(
         held.view(), SoloView{times.data(), inverse.data()}, Cost{}, cuda::Ranking{n},
-        GpuTile{0, n, 0, n}, cuda::PartnerLists{kPartners, false, cost.data(), position.data()});
+        GpuTile{0, n, 0, n}, cuda::CoRunnerLists{kCoRunners, false, cost.data(), position.data()});
     cuda::check_launch("scoring");
   });
 }
@@ -196,10 +196,10 @@ Whole whole(const InterferenceModel& model, const Queue& queue,
   Whole out;
   const PairScorer on_gpu = scorer(queue, model, device);
   const PairScorer on_cpu = scorer(queue, model, nullptr);
-  std::vector<Partner> by_gpu, by_cpu;
-  by_gpu = on_gpu.top_partners({}, {.k = kPartners});  // what is set up once
-  out.gpu_s = wall([&] { by_gpu = on_gpu.top_partners({}, {.k = kPartners}); }, runs);
-  out.cpu_s = wall([&] { by_cpu = on_cpu.top_partners({}, {.k = kPartners}); }, 1);
+  std::vector<CoRunner> by_gpu, by_cpu;
+  by_gpu = on_gpu.top_co_runners({}, {.k = kCoRunners});  // what is set up once
+  out.gpu_s = wall([&] { by_gpu = on_gpu.top_co_runners({}, {.k = kCoRunners}); }, runs);
+  out.cpu_s = wall([&] { by_cpu = on_cpu.top_co_runners({}, {.k = kCoRunners}); }, 1);
   out.same = by_gpu == by_cpu;
   return out;
 }
@@ -268,13 +268,13 @@ void Report::print_contention() {
     const double flops = pairs * (2 * kContentionFlops + kCostFlops);
     const double bytes = pairs * kContentionBytes;  // from the caches, mostly
     const double moved_s =
-        n * 7 * sizeof(double) / ceilings.to_gpu + n * kPartners * 12.0 / ceilings.from_gpu;
+        n * 7 * sizeof(double) / ceilings.to_gpu + n * kCoRunners * 12.0 / ceilings.from_gpu;
     std::printf(
         "%s\n    {\"n\": %zu, \"k\": %zu, \"kernel_s\": %.4g, \"flops\": %.4g, "
         "\"bytes\": %.4g, \"share_of_flops\": %.3f, \"share_of_bytes\": %.3f, "
         "\"transfers_s\": %.3g, \"whole_s\": %.4g, \"all_cores_s\": %.4g, "
         "\"ratio\": %.1f, \"same_bits\": %s}",
-        n == 4096 ? "" : ",", n, kPartners, kernel_s, flops, bytes,
+        n == 4096 ? "" : ",", n, kCoRunners, kernel_s, flops, bytes,
         flops / kernel_s / ceilings.flops, bytes / kernel_s / ceilings.bytes, moved_s, all.gpu_s,
         all.cpu_s, all.cpu_s / all.gpu_s, word(all.same));
     std::fflush(stdout);

@@ -119,7 +119,7 @@ double full_matching(const Belief& belief, const std::vector<JobId>& jobs) {
   const std::size_t n = jobs.size();
   std::vector<double> cost(n * n, 0);
   // All pairs at once, as a belief answers fastest.
-  const std::vector<Partner> all = belief.top_partners({.jobs = jobs, .k = n - 1}, {});
+  const std::vector<CoRunner> all = belief.top_co_runners({.jobs = jobs, .k = n - 1}, {});
   for (std::size_t x = 0; x < all.size(); ++x) {
     cost[x / (n - 1) * n + all[x].position] = all[x].cost;
   }
@@ -194,8 +194,8 @@ PassTimes passes_of(const char* policy_name, Parameters parameters, const std::s
   const ClusterSpec part = cluster_of(static_cast<int>(kStarts));
   const ClusterState empty(whole);
   const ClusterState few(part);
-  std::vector<JobView> faces(total);
-  for (std::size_t j = 0; j < total; ++j) faces[j].id = static_cast<JobId>(j);
+  std::vector<JobView> job_views(total);
+  for (std::size_t j = 0; j < total; ++j) job_views[j].id = static_cast<JobId>(j);
   const auto policy = find_policy(policy_name)
                           ->make({std::move(parameters), belief_of(belief_name, total), 1, false});
   std::vector<JobId> waiting = first_jobs(n);
@@ -204,9 +204,9 @@ PassTimes passes_of(const char* policy_name, Parameters parameters, const std::s
   PassTimes out;
   for (std::size_t pass = 0; pass <= passes; ++pass) {
     std::vector<Decision> decisions;
-    for (; told < next; ++told) policy->arrived(faces[told], Time{1});
-    const ClusterView view(Time{1}, StartMode::kGroup, waiting, faces, pass == 0 ? empty : few, 0,
-                           1, pass + 1);
+    for (; told < next; ++told) policy->arrived(job_views[told], Time{1});
+    const ClusterView view(Time{1}, StartMode::kGroup, waiting, job_views, pass == 0 ? empty : few,
+                           0, 1, pass + 1);
     const auto start = Clock::now();
     policy->decide(view, decisions);
     const double took = seconds_since(start);

@@ -44,14 +44,14 @@ SpeedTable table_of(std::int64_t co_runs) {
     table.jobs.push_back(static_cast<corun::WorkloadKey>(j));
     for (const double x : draw_features(rng)) table.values.push_back(x);
   }
-  const auto slowness = [&](std::size_t i, std::size_t j) {
+  const auto log_slowdown = [&](std::size_t i, std::size_t j) {
     return 4e-5 * table.of(i)[0] * table.of(j)[0] + 0.03 * rng.normal();
   };
   for (std::int64_t r = 0; r < co_runs; ++r) {
     const std::uint32_t a = rng.below(kJobs);
     const std::uint32_t b = (a + 1 + rng.below(kJobs - 1)) % kJobs;
-    const double speed_a = std::exp(-slowness(a, b));
-    table.rows.push_back({a, b, speed_a, std::exp(-slowness(b, a))});
+    const double speed_a = std::exp(-log_slowdown(a, b));
+    table.rows.push_back({a, b, speed_a, std::exp(-log_slowdown(b, a))});
   }
   return table;
 }

@@ -56,15 +56,15 @@ void costs(benchmark::State& state, const Kernels& kernels, CostRule rule) {
   state.counters["lanes"] = kernels.width;
 }
 
-/// The 16 cheapest partners of every job of a queue.
-void top_partners(benchmark::State& state, const std::string& model, const Kernels& kernels,
-                  int threads, std::size_t jobs) {
+/// The 16 cheapest co-runners of every job of a queue.
+void top_co_runners(benchmark::State& state, const std::string& model, const Kernels& kernels,
+                    int threads, std::size_t jobs) {
   const ScoredQueue queue(jobs);
   ScoringOptions options;
   options.kernels = &kernels;
   options.threads = threads;
   const PairScorer scorer(model_of(model), queue.jobs, queue.each, queue.solo_s, options);
-  for (auto _ : state) benchmark::DoNotOptimize(scorer.top_partners({}, {.k = 16}));
+  for (auto _ : state) benchmark::DoNotOptimize(scorer.top_co_runners({}, {.k = 16}));
   state.counters["pairs"] =
       benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(jobs) *
                              static_cast<double>(jobs - 1) / 2,
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
             ("top-partners/" + std::string(model) + "/" + kernels->name +
              "/threads=" + std::to_string(threads) + "/n=" + std::to_string(jobs))
                 .c_str(),
-            [=](benchmark::State& state) { top_partners(state, model, *kernels, threads, jobs); })
+            [=](benchmark::State& state) { top_co_runners(state, model, *kernels, threads, jobs); })
             ->UseRealTime()
             ->Unit(benchmark::kMillisecond);
         if (cores == 1) break;

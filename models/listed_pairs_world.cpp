@@ -14,17 +14,17 @@ const std::array<double, 2>* ListedPairs::find(WorkloadKey a, WorkloadKey b, boo
   return nullptr;
 }
 
-Provenance ListedPairsWorld::speeds(const Company& company, std::optional<std::uint64_t>,
+Provenance ListedPairsWorld::speeds(const CoRunners& co_runners, std::optional<std::uint64_t>,
                                     std::span<double> out) const {
-  const auto residents = company.residents;
+  const auto residents = co_runners.residents;
   std::fill(out.begin(), out.end(), 1.0);
-  // Without a list nobody asks what company costs: there is nothing to know.
+  // Without a list nobody asks what co-runners cost: there is nothing to know.
   if (residents.size() < 2 || pairs_->size() == 0) return Provenance::kAlone;
   bool all_listed = true;
   for (std::size_t i = 0; i + 1 < residents.size(); ++i) {
     for (std::size_t k = i + 1; k < residents.size(); ++k) {
       // The later of the two is looked up first; where nobody says which, the higher number is.
-      const bool first_is_newcomer = residents[i] == company.newcomer;
+      const bool first_is_newcomer = residents[i] == co_runners.newcomer;
       const std::size_t newcomer = first_is_newcomer ? i : k;
       const std::size_t other = first_is_newcomer ? k : i;
       bool turned = false;

@@ -37,7 +37,7 @@ class ListedPairsWorld final : public World {
 
   /// Of two: the row (newcomer, other), else (other, newcomer), else full speed. Of more: a job runs at
   /// the least of its speeds beside each of the others.
-  Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
+  Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
 
  private:

@@ -120,9 +120,9 @@ PairBelief ModelBelief::pair(JobId a, JobId b) const {
   return believed_cost(solo_time(solo.a), solo_time(solo.b), at_most_1(s.a), at_most_1(s.b));
 }
 
-std::vector<Partner> ModelBelief::top_partners(const PartnerSearch& search,
-                                               const CostRule& rule) const {
-  if (!model_) return Belief::top_partners(search, rule);
+std::vector<CoRunner> ModelBelief::top_co_runners(const CoRunnerSearch& search,
+                                                  const CostRule& rule) const {
+  if (!model_) return Belief::top_co_runners(search, rule);
   const std::span<const JobId> jobs = search.jobs;
   // Only the kinds that are among them.
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -143,7 +143,7 @@ std::vector<Partner> ModelBelief::top_partners(const PartnerSearch& search,
     solo_s.push_back(estimate ? to_seconds(*estimate) : std::numeric_limits<double>::quiet_NaN());
   }
   return PairScorer(*model_, kinds, kind_of, solo_s, prior_->scoring)
-      .top_partners(rule, {search.k, search.rows, search.prices});
+      .top_co_runners(rule, {search.k, search.rows, search.prices});
 }
 
 PairBelief ModelBelief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const {

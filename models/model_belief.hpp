@@ -37,7 +37,7 @@ class ModelBelief final : public Belief {
     std::shared_ptr<const InterferenceModel> model;
     const InterferenceModelEntry* entry = nullptr;  ///< of refits
     FitOptions options;                             ///< of refits; the seed is part of the results
-    ScoringOptions scoring = {};                    ///< of top_partners()
+    ScoringOptions scoring = {};                    ///< of top_co_runners()
   };
   /// Fits the prior's model, where there is anything to fit. std::invalid_argument as the entry's fit().
   static std::shared_ptr<const Prior> make_prior(SpeedTable table,
@@ -53,8 +53,8 @@ class ModelBelief final : public Belief {
   PairBelief pair(JobId a, JobId b) const override;
   /// At the speeds that InterferenceModel::sample() draws.
   PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const override;
-  std::vector<Partner> top_partners(const PartnerSearch& search,
-                                    const CostRule& rule) const override;
+  std::vector<CoRunner> top_co_runners(const CoRunnerSearch& search,
+                                       const CostRule& rule) const override;
   void learn(const EpisodeOutcome& outcome) override;
   void learn_probe(const ProbeOutcome& outcome) override;
   /// A model that waits for the next fit has nothing of a probe when the job is offered.

@@ -36,7 +36,7 @@ PricedMatching match_components(const std::vector<MatchEdge>& edges, std::size_t
     const auto part = min_cost_matching(parts[c], members[c].size());
     if (!part) throw std::logic_error("no perfect matching among the candidates");
     for (std::size_t i = 0; i < members[c].size(); ++i) {
-      out.partner[members[c][i]] = members[c][part->partner[i]];
+      out.co_runner[members[c][i]] = members[c][part->co_runner[i]];
       out.price[members[c][i]] = part->price[i];
     }
   }
@@ -48,7 +48,7 @@ void CandidateGraph::add(std::uint32_t a, std::uint32_t b, double cost) {
   sorted_ = false;
 }
 
-void CandidateGraph::add(std::span<const std::uint32_t> rows, std::span<const Partner> found,
+void CandidateGraph::add(std::span<const std::uint32_t> rows, std::span<const CoRunner> found,
                          std::span<const double> prices) {
   if (rows.empty()) return;
   const std::size_t each = found.size() / rows.size();
@@ -78,7 +78,7 @@ void CandidateGraph::add_blocks(const Belief& belief, std::span<const JobId> job
     ids.clear();
     for (const std::uint32_t m : of_block) ids.push_back(jobs[m]);
     const std::size_t each = of_block.size() - 1;
-    const std::vector<Partner> all = belief.top_partners({.jobs = ids, .k = each}, rule);
+    const std::vector<CoRunner> all = belief.top_co_runners({.jobs = ids, .k = each}, rule);
     for (std::size_t x = 0; x < all.size(); ++x) {
       add(of_block[x / each], of_block[all[x].position], all[x].cost);
     }
@@ -107,7 +107,7 @@ PricedMatching CandidateGraph::match(std::size_t* components) {
 double CandidateGraph::cost_of(const PricedMatching& matching) {
   double cost = 0;
   for (const MatchEdge& e : edges()) {
-    if (matching.partner[e.a] == e.b) cost += e.cost;
+    if (matching.co_runner[e.a] == e.b) cost += e.cost;
   }
   return cost;
 }
@@ -118,7 +118,7 @@ void CandidateGraph::thin(const PricedMatching& matching, std::size_t each) {
   std::vector<bool> kept(all.size(), false);
   for (std::uint32_t e = 0; e < all.size(); ++e) {
     const MatchEdge& edge = all[e];
-    kept[e] = matching.partner[edge.a] == edge.b;
+    kept[e] = matching.co_runner[edge.a] == edge.b;
     const double slack = edge.cost - matching.price[edge.a] - matching.price[edge.b];
     at[edge.a].emplace_back(slack, e);
     at[edge.b].emplace_back(slack, e);

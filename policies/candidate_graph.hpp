@@ -22,8 +22,8 @@ class CandidateGraph {
   explicit CandidateGraph(std::size_t jobs) : jobs_(jobs) {}
 
   void add(std::uint32_t a, std::uint32_t b, double cost);
-  /// What top_partners() found for these rows at these prices, as many for each.
-  void add(std::span<const std::uint32_t> rows, std::span<const Partner> found,
+  /// What top_co_runners() found for these rows at these prices, as many for each.
+  void add(std::span<const std::uint32_t> rows, std::span<const CoRunner> found,
            std::span<const double> prices);
   /// All pairs within blocks of `block` (even) of these positions, drawn by a hash of the jobs'
   /// numbers: the members then have a perfect matching, but for one where their number is odd.

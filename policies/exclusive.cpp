@@ -19,7 +19,7 @@ class Exclusive final : public GroupPolicy {
     return groups;
   }
 
-  std::optional<JobId> partner(const ClusterView&, JobId, std::span<const JobId>) override {
+  std::optional<JobId> co_runner(const ClusterView&, JobId, std::span<const JobId>) override {
     return std::nullopt;
   }
 };

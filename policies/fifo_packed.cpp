@@ -12,7 +12,7 @@
 ///   1. the first jobs get GPUs alone, as long as there are enough;
 ///   2. each further job joins the job of step 1, not yet joined, with which the sum of both speeds is
 ///      highest; it must exceed `threshold`, and of equals the first wins;
-///   3. the first job that finds no partner ends the packing: nobody overtakes it.
+///   3. the first job that finds no co-runner ends the packing: nobody overtakes it.
 /// Groups that were running before and are wanted again stay where they are; others are preempted, so
 /// take `control: {mode: rounds, ...}`, where that is free, or mind what a preemption costs.
 ///
@@ -138,15 +138,15 @@ PolicyEntry fifo_packed_entry() {
        .max = 2,
        .choices = {}},
   };
-  return {.name = "fifo-packed",
-          .description = "Gavel's FIFO with packing: who finds no GPU joins the best partner",
-          .needs = PolicyNeeds::kBelief,
-          .parameters = parameters,
-          .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            return std::make_unique<FifoPacked>(std::move(c.belief),
-                                                c.parameters.number("threshold"));
-          },
-          .traits = {.moves_running_jobs = true}};
+  return {
+      .name = "fifo-packed",
+      .description = "Gavel's FIFO with packing: a job that finds no GPU joins its best co-runner",
+      .needs = PolicyNeeds::kBelief,
+      .parameters = parameters,
+      .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
+        return std::make_unique<FifoPacked>(std::move(c.belief), c.parameters.number("threshold"));
+      },
+      .traits = {.moves_running_jobs = true}};
 }
 
 }  // namespace corun

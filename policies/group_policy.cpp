@@ -74,7 +74,7 @@ void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>&
     const GpuState& gpu = view.gpus()[g];
     if (gpu.residents.size() != 1 || gpu.profiling) continue;
     const JobId resident = gpu.residents.front();
-    if (view.job(resident).gpus != 1) continue;  // gangs take no company while running
+    if (view.job(resident).gpus != 1) continue;  // gangs take no co-runners while running
     std::vector<JobId> singles;
     std::span<const JobId> waiting = view.waiting();
     if (view.largest_gang() > 1) {
@@ -85,7 +85,7 @@ void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>&
     }
     if (waiting.empty()) return;
     waiting = waiting.first(std::min(waiting.size(), window()));
-    if (const auto job = partner(view, resident, waiting)) {
+    if (const auto job = co_runner(view, resident, waiting)) {
       out.push_back(StartGroup{{*job}, {GpuId{static_cast<std::uint32_t>(g)}}});
       std::erase_if(frozen_, [&](Group& group) {
         std::erase(group.jobs, *job);

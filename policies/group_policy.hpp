@@ -42,8 +42,8 @@ class GroupPolicy : public Policy {
   virtual std::size_t window() const { return kWindow; }
 
   /// The job of `waiting` (not empty, all single-GPU jobs) that joins `resident`, if any.
-  virtual std::optional<JobId> partner(const ClusterView& view, JobId resident,
-                                       std::span<const JobId> waiting) {
+  virtual std::optional<JobId> co_runner(const ClusterView& view, JobId resident,
+                                         std::span<const JobId> waiting) {
     (void)view;
     (void)resident;
     return waiting.front();

@@ -13,19 +13,19 @@
 /// incremental-matching: a minimum-cost matching of a long queue that is kept from pass to pass and
 /// repaired where something has changed, in place of a new one each time (min-slowdown, balance).
 ///
-/// A waiting job keeps its partner, its price (sparse_matching.hpp) and its `candidates`, the cheapest
-/// partners at the prices of the time when they were looked for. In a pass with empty GPUs
-///   1. who has left the queue is forgotten; whose partner has left is without one;
-///   2. partners are looked for anew, among the whole queue, for new jobs first, then for those whose
+/// A waiting job keeps its co-runner, its price (sparse_matching.hpp) and its `candidates`, the cheapest
+/// co-runners at the prices of the time when they were looked for. In a pass with empty GPUs
+///   1. who has left the queue is forgotten; whose co-runner has left is without one;
+///   2. co-runners are looked for anew, among the whole queue, for new jobs first, then for those whose
 ///      scores are older than what the belief has learnt since, then for those not yet searched for
 ///      kSearches times with this belief (prices settle in between): as many jobs as make
 ///      `rescore_budget` pairs, yet never fewer than the empty GPUs can take;
-///   3. these jobs, their candidates, all without a partner and the partners of all of them are matched
+///   3. these jobs, their candidates, all without a co-runner and the co-runners of all of them are matched
 ///      anew over the candidates known (their present pairs among these): at the scores kept, the whole
 ///      matching never gets worse by it;
 ///   4. the cheapest pairs of the queue start.
 /// Work per pass is bounded by the budget, not by the clock: the same seed gives the same results. A job
-/// that is not yet searched for waits without a partner, and starts only when nobody else is left.
+/// that is not yet searched for waits without a co-runner, and starts only when nobody else is left.
 namespace corun {
 
 namespace {
@@ -76,13 +76,13 @@ class IncrementalMatching final : public GroupPolicy {
     return groups;
   }
 
-  std::optional<JobId> partner(const ClusterView&, JobId resident,
-                               std::span<const JobId> waiting) override {
+  std::optional<JobId> co_runner(const ClusterView&, JobId resident,
+                                 std::span<const JobId> waiting) override {
     std::vector<JobId> jobs{resident};
     jobs.insert(jobs.end(), waiting.begin(), waiting.end());
     const std::uint32_t first = 0;
-    const std::vector<Partner> best =
-        belief_->top_partners({.jobs = jobs, .k = 1, .rows = std::span(&first, 1)}, options_.rule);
+    const std::vector<CoRunner> best = belief_->top_co_runners(
+        {.jobs = jobs, .k = 1, .rows = std::span(&first, 1)}, options_.rule);
     return jobs[best.front().position];
   }
 
@@ -154,11 +154,11 @@ class IncrementalMatching final : public GroupPolicy {
     return rows;
   }
 
-  /// Looks for partners of these.
+  /// Looks for co-runners of these.
   void search(std::span<const std::uint32_t> rows, Queue& queue) const {
     std::vector<double> prices;
     for (const Kept& kept : queue.kept) prices.push_back(kept.price);
-    const std::vector<Partner> found = belief_->top_partners(
+    const std::vector<CoRunner> found = belief_->top_co_runners(
         {.jobs = queue.jobs, .k = options_.candidates, .rows = rows, .prices = prices},
         options_.rule);
     const std::size_t each = found.size() / rows.size();
@@ -235,10 +235,10 @@ class IncrementalMatching final : public GroupPolicy {
     for (std::uint32_t m = 0; m < members.size(); ++m) {
       Kept& kept = queue.kept[members[m]];
       kept.price = matching.price[m];
-      if (matching.partner[m] >= members.size()) kept.mate = kNoJob;
+      if (matching.co_runner[m] >= members.size()) kept.mate = kNoJob;
     }
     for (const MatchEdge& e : graph.edges()) {
-      if (matching.partner[e.a] != e.b) continue;
+      if (matching.co_runner[e.a] != e.b) continue;
       Kept& a = queue.kept[members[e.a]];
       Kept& b = queue.kept[members[e.b]];
       a.mate = jobs[e.b];
@@ -260,7 +260,7 @@ PolicyEntry incremental_matching_entry() {
       objective_parameter(),
       risk_parameter(),
       {.name = "candidates",
-       .description = "partners that are looked for and kept per waiting job",
+       .description = "candidate co-runners that are kept per waiting job",
        .kind = ParameterKind::kInteger,
        .fallback = std::int64_t{8},
        .min = 1,

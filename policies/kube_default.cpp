@@ -225,7 +225,7 @@ void KubeDefault::look_at_nodes(const ClusterView& view) {
     node.scored = {};
     for (const GpuId g : node.gpus) {
       const GpuState& gpu = gpus[index(g)];
-      // A profiled job takes no company: its GPU is as good as full.
+      // A profiled job takes no co-runners: its GPU is as good as full.
       const int used = gpu.profiling ? options_.replicas : static_cast<int>(gpu.residents.size());
       residents_[index(g)] = used;
       node.free_gpus += used < options_.replicas;

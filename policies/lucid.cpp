@@ -14,7 +14,7 @@
 /// Scheduler for Deep Learning Training Jobs", ASPLOS 2023), by the rules of its simulator:
 ///
 ///   The queue is ordered by estimated run time x GPUs, ties by submit time, and nobody blocks anybody.
-///   A job whose gang fits a node first looks for company: of the running jobs in the order of their
+///   A job whose gang fits a node first looks for co-runners: of the running jobs in the order of their
 ///   start, the first that
 ///     - is alone on its GPUs and has as many of them,
 ///     - together with the job uses less memory than its GPUs have (strictly less),
@@ -23,7 +23,7 @@
 ///     - has an estimate x GPUs of which the job's own is at most `length_ratio` times: the whole
 ///       estimate, not what is left of it.
 ///   The job shares all of its GPUs, even where free ones exist. Else it gets GPUs of its own by the
-///   consolidated placement (placement.hpp), or waits. Whose company has gone is alone again.
+///   consolidated placement (placement.hpp), or waits. Whose co-runners have gone is alone again.
 ///
 /// Departures from the paper: estimates come from `estimates.duration` and labels from the trace; there
 /// is no profiling stage, no estimator and no load-dependent switch of the packing mode. A memory demand
@@ -81,20 +81,20 @@ class Lucid final : public Policy {
     if (at == running_.end()) return;
     const Host& host = at->second;
     Part& part = parts_.at(static_cast<int>(host.gpus.size()));
-    if (host.partner == kNoJob) {
+    if (host.co_runner == kNoJob) {
       part.alone.erase(host.number);
       part.newly_alone.erase(host.number);
     } else {
-      Host& partner = running_.at(host.partner);
-      partner.partner = kNoJob;
-      part.alone.emplace(partner.number, host.partner);
-      part.newly_alone.emplace(partner.number, host.partner);
+      Host& co_runner = running_.at(host.co_runner);
+      co_runner.co_runner = kNoJob;
+      part.alone.emplace(co_runner.number, host.co_runner);
+      part.newly_alone.emplace(co_runner.number, host.co_runner);
     }
     running_.erase(at);
   }
 
  private:
-  /// What counts of a job that seeks company, in the order of the queue.
+  /// What counts of a job that seeks co-runners, in the order of the queue.
   struct Seeker {
     double length = 0;  ///< estimate x GPUs [ns]
     Time submit{0};
@@ -113,7 +113,7 @@ class Lucid final : public Policy {
     double memory_mib = 0;
     double room_mib = 0;  ///< of the smallest of its GPUs
     int label = 0;
-    JobId partner = kNoJob;
+    JobId co_runner = kNoJob;
     std::vector<GpuId> gpus;
   };
   using Hosts = std::map<std::uint64_t, JobId>;  ///< by number of the start
@@ -122,7 +122,7 @@ class Lucid final : public Policy {
     int gang = 1;
     std::set<Seeker> fresh;  ///< waiting, not held against anybody yet
     std::set<Seeker>
-        refused;  ///< waiting, found no company among those alone but not `newly_alone`
+        refused;  ///< waiting, found no co-runners among those alone but not `newly_alone`
     Hosts alone;
     Hosts newly_alone;
     std::size_t full_at =
@@ -191,7 +191,7 @@ class Lucid final : public Policy {
     Host& host = running_.at(host_job);
     part.alone.erase(host.number);
     part.newly_alone.erase(host.number);
-    host.partner = seeker.job;
+    host.co_runner = seeker.job;
     const std::vector<GpuId> gpus = host.gpus;
     commit(view, part, seeker, gpus, host_job, out);
   }
@@ -204,11 +204,11 @@ class Lucid final : public Policy {
   }
 
   void commit(const ClusterView& view, Part& part, const Seeker& seeker,
-              const std::vector<GpuId>& gpus, JobId partner, std::vector<Decision>& out) {
+              const std::vector<GpuId>& gpus, JobId co_runner, std::vector<Decision>& out) {
     double room = std::numeric_limits<double>::infinity();
     for (const GpuId g : gpus) room = std::min(room, view.gpu_type(g).memory_mib);
     running_[seeker.job] = {next_number_++, seeker.length, seeker.memory_mib, room, seeker.label,
-                            partner,        gpus};
+                            co_runner,      gpus};
     out.push_back(StartGroup{{seeker.job}, gpus});
     if (part.fresh.erase(seeker) == 0) part.refused.erase(seeker);
   }

@@ -35,8 +35,8 @@ double bounded_cost(double cost) {
 
 std::vector<std::int32_t> min_cost_matching(const std::vector<double>& cost, std::size_t n) {
   assert(cost.size() == n * n);
-  std::vector<std::int32_t> partner(n, -1);
-  if (n < 2) return partner;
+  std::vector<std::int32_t> co_runner(n, -1);
+  if (n < 2) return co_runner;
   Graph graph;
   const std::size_t size = n + n % 2;  // a dummy makes n even
   graph.reserveNode(static_cast<int>(size));
@@ -55,9 +55,9 @@ std::vector<std::int32_t> min_cost_matching(const std::vector<double>& cost, std
   (void)found;
   for (std::size_t i = 0; i < n; ++i) {
     const int mate = Graph::id(matching.mate(node(graph, i)));
-    if (static_cast<std::size_t>(mate) < n) partner[i] = mate;
+    if (static_cast<std::size_t>(mate) < n) co_runner[i] = mate;
   }
-  return partner;
+  return co_runner;
 }
 
 std::optional<PricedMatching> min_cost_matching(const std::vector<MatchEdge>& edges,
@@ -75,7 +75,7 @@ std::optional<PricedMatching> min_cost_matching(const std::vector<MatchEdge>& ed
   Search matching(graph, weight);
   if (!matching.run()) return std::nullopt;
   for (std::size_t i = 0; i < n; ++i) {
-    out.partner.push_back(static_cast<std::uint32_t>(Graph::id(matching.mate(node(graph, i)))));
+    out.co_runner.push_back(static_cast<std::uint32_t>(Graph::id(matching.mate(node(graph, i)))));
     out.price.push_back(-static_cast<double>(matching.nodeValue(node(graph, i))));
   }
   // LEMON's duals: price[a] + price[b] <= cost + what the blossoms with both of them hold. Half of it

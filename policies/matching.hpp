@@ -16,7 +16,7 @@ double bounded_cost(double cost);
 /// `cost` is symmetric, n x n, row-major; the diagonal is not read. Costs are compared to 1e-9 of their
 /// unit, so that the result does not depend on rounding, and as bounded_cost() has them.
 /// With odd n one element stays alone at cost 0.
-/// Returns the partner of each element, or -1 for the one that stays alone.
+/// Returns the co-runner of each element, or -1 for the one that stays alone.
 /// O(n^3); many equal costs are the slow case (docs/performance.md has times).
 std::vector<std::int32_t> min_cost_matching(const std::vector<double>& cost, std::size_t n);
 
@@ -31,7 +31,7 @@ struct MatchEdge {
 /// price[a] + price[b] <= cost (to 1e-9), and over all elements the prices add up to what the matching
 /// costs, less what blossoms hold back (half a unit of each odd set that the search had to shrink).
 struct PricedMatching {
-  std::vector<std::uint32_t> partner;
+  std::vector<std::uint32_t> co_runner;
   std::vector<double> price;
 };
 

@@ -40,8 +40,8 @@ class Opposites final : public GroupPolicy {
   }
 
   /// The job whose utilisation is farthest from the resident's; ties to the lowest index.
-  std::optional<JobId> partner(const ClusterView& view, JobId resident,
-                               std::span<const JobId> waiting) override {
+  std::optional<JobId> co_runner(const ClusterView& view, JobId resident,
+                                 std::span<const JobId> waiting) override {
     const double own = utilisation(view, resident);
     return *std::max_element(waiting.begin(), waiting.end(), [&](JobId a, JobId b) {
       const double da = std::fabs(utilisation(view, a) - own);

@@ -101,14 +101,14 @@ std::vector<ClusterSlots> match_any(std::span<const std::size_t> counts, const C
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) costs[i * n + j] = cost(cluster_of[i], cluster_of[j]);
   }
-  const std::vector<std::int32_t> partner = min_cost_matching(costs, n);
+  const std::vector<std::int32_t> co_runner = min_cost_matching(costs, n);
   std::vector<ClusterSlots> slots;
   for (std::size_t i = 0; i < n; ++i) {
-    if (partner[i] < 0) {
+    if (co_runner[i] < 0) {
       alone = static_cast<int>(cluster_of[i]);
       continue;
     }
-    const auto mate = static_cast<std::size_t>(partner[i]);
+    const auto mate = static_cast<std::size_t>(co_runner[i]);
     if (mate < i) continue;
     const ClusterPair pair =
         std::minmax(static_cast<int>(cluster_of[i]), static_cast<int>(cluster_of[mate]));

@@ -34,8 +34,8 @@ class Random final : public GroupPolicy {
     return groups;
   }
 
-  std::optional<JobId> partner(const ClusterView&, JobId resident,
-                               std::span<const JobId> waiting) override {
+  std::optional<JobId> co_runner(const ClusterView&, JobId resident,
+                                 std::span<const JobId> waiting) override {
     std::vector<JobId> jobs(waiting.begin(), waiting.end());
     std::sort(jobs.begin(), jobs.end());
     Rng rng(seed_, Stream::kRandomPolicy, (std::uint64_t{1} << 32) + index(resident));

@@ -174,11 +174,11 @@ void Recommender::pair_by_job(std::span<const JobId> waiting, std::optional<std:
   std::vector<bool> used(n, false);
   std::vector<Edge> chosen;
   if (options_.pairing == Pairing::kMatching) {
-    const auto partner = min_cost_matching(cost, n);
+    const auto co_runner = min_cost_matching(cost, n);
     for (std::size_t i = 0; i < n; ++i) {
-      const auto mate = static_cast<std::size_t>(partner[i]);
-      if (partner[i] >= 0 && mate > i) chosen.push_back({cost[i * n + mate], i, mate});
-      used[i] = partner[i] >= 0;
+      const auto mate = static_cast<std::size_t>(co_runner[i]);
+      if (co_runner[i] >= 0 && mate > i) chosen.push_back({cost[i * n + mate], i, mate});
+      used[i] = co_runner[i] >= 0;
     }
   } else {
     std::stable_sort(edges.begin(), edges.end(),
@@ -209,11 +209,11 @@ void Recommender::pair_sparsely(std::span<const JobId> waiting, std::vector<Grou
   std::vector<std::pair<double, Group>> pairs;
   std::vector<Group> alone;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (matching.partner[i] < 0) {
+    if (matching.co_runner[i] < 0) {
       alone.push_back({.jobs = {jobs[i]}});
       continue;
     }
-    const auto mate = static_cast<std::size_t>(matching.partner[i]);
+    const auto mate = static_cast<std::size_t>(matching.co_runner[i]);
     if (mate < i) continue;
     const PairBelief expected = belief_->pair(jobs[i], jobs[mate]);
     pairs.emplace_back(objective_cost({options_.objective, options_.risk}, expected),
@@ -224,8 +224,8 @@ void Recommender::pair_sparsely(std::span<const JobId> waiting, std::vector<Grou
   std::ranges::move(alone, std::back_inserter(groups));
 }
 
-std::optional<JobId> Recommender::partner(const ClusterView& view, JobId resident,
-                                          std::span<const JobId> waiting) {
+std::optional<JobId> Recommender::co_runner(const ClusterView& view, JobId resident,
+                                            std::span<const JobId> waiting) {
   bound_.reset();
   const ClusterBelief* clusters = belief_->as_clusters();
   const std::optional<std::uint64_t> draw = draw_of(view);

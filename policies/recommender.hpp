@@ -9,7 +9,7 @@
 
 #include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
-#include "policies/least_known_pairs.hpp"
+#include "policies/least_observed_pairs.hpp"
 #include "policies/pairing.hpp"
 
 /// The Job Recommendation Service (JRS section II-B), made exact by DESIGN 4.9 and 4.10: a queue of
@@ -66,8 +66,8 @@ class Recommender final : public GroupPolicy {
 
   std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
                           std::uint64_t first, std::size_t wanted) override;
-  std::optional<JobId> partner(const ClusterView& view, JobId resident,
-                               std::span<const JobId> waiting) override;
+  std::optional<JobId> co_runner(const ClusterView& view, JobId resident,
+                                 std::span<const JobId> waiting) override;
   void corun_ended(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
   void probe_ended(const ProbeOutcome& outcome) override { belief_->learn_probe(outcome); }
   std::size_t window() const override { return options_.window.value_or(kWindow); }

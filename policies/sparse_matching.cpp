@@ -27,17 +27,17 @@ double sum_of(std::span<const double> prices) {
   return sum - kRounding * static_cast<double>(prices.size());
 }
 
-/// min(p, s) of the header, of the prices p and of a search at prices q: `place` is that of the partner,
+/// min(p, s) of the header, of the prices p and of a search at prices q: `place` is that of the co-runner,
 /// of `each` per job, beyond whom t speaks; `all`: there is nobody beyond.
 std::vector<double> floored(std::span<const double> p, std::span<const double> q,
-                            std::span<const Partner> found, std::size_t each, std::size_t place,
+                            std::span<const CoRunner> found, std::size_t each, std::size_t place,
                             bool all) {
   std::vector<double> out(p.begin(), p.end());
   if (all) return out;
   // Costs count as bounded only after they were ranked: a bound on the cost itself is one, too.
   const double dearest = *std::max_element(q.begin(), q.end());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const Partner& last = found[i * each + place];
+    const CoRunner& last = found[i * each + place];
     const double t = last.cost + q[last.position] <= -kLargestCost
                          ? -kLargestCost - dearest
                          : std::min(last.cost, kLargestCost - dearest);
@@ -52,7 +52,7 @@ SparseMatching sparse_matching(const Belief& belief, std::span<const JobId> jobs
                                const CostRule& rule, const SparseMatchingOptions& options) {
   const std::size_t n = jobs.size();
   SparseMatching out;
-  out.partner.assign(n, -1);
+  out.co_runner.assign(n, -1);
   out.price.assign(n, 0);
   if (n < 2) return out;
   const std::size_t each = std::min(options.candidates, n - 1);
@@ -77,8 +77,8 @@ SparseMatching sparse_matching(const Belief& belief, std::span<const JobId> jobs
   while (!done && out.rounds < options.rounds) {
     ++out.rounds;
     const std::vector<double> q = out.price;
-    const std::vector<Partner> found =
-        belief.top_partners({.jobs = jobs, .k = each, .prices = q}, rule);
+    const std::vector<CoRunner> found =
+        belief.top_co_runners({.jobs = jobs, .k = each, .prices = q}, rule);
     if (good_enough(floored(q, q, found, each, 0, false))) break;
     graph.thin(matching, options.candidates);
     graph.add(all_of(n), found, q);
@@ -86,7 +86,8 @@ SparseMatching sparse_matching(const Belief& belief, std::span<const JobId> jobs
     done = good_enough(floored(out.price, q, found, each, each - 1, each == n - 1));
   }
   for (std::size_t i = 0; i < n; ++i) {
-    if (matching.partner[i] < n) out.partner[i] = static_cast<std::int32_t>(matching.partner[i]);
+    if (matching.co_runner[i] < n)
+      out.co_runner[i] = static_cast<std::int32_t>(matching.co_runner[i]);
   }
   return out;
 }

@@ -10,7 +10,7 @@
 /// Minimum-cost matching of thousands of jobs: over a graph of candidates in place of all pairs, by
 /// column generation, with a proven bound on what that loses.
 ///
-/// Every job gets a price. The cheapest partners of a job at these prices (cost less the partner's
+/// Every job gets a price. The cheapest co-runners of a job at these prices (cost less the co-runner's
 /// price) are candidates; the cheapest matching over the candidates gives new prices (the dual
 /// variables of its linear programme), and so on. Without prices all jobs would choose the same few
 /// that get on with everybody. The first candidates are all pairs within blocks of `block` jobs, drawn by
@@ -21,29 +21,29 @@
 /// matching costs less than the sum of p, since each of its pairs covers its two prices. (With odd n
 /// the job that stays alone covers nothing: the sum less the largest p.) Such prices come from two facts.
 ///   1. On the edges of the graph the prices p of the matching keep the condition.
-///   2. A search at prices q that gave job i its k cheapest partners, the last of them at t[i] = c - q,
+///   2. A search at prices q that gave job i its k cheapest co-runners, the last of them at t[i] = c - q,
 ///      says of every j that is not among them: c(i, j) >= t[i] + q[j]. Where neither is among the
 ///      other's, c(i, j) >= s[i] + s[j], the mean of both, with s[i] = (t[i] + q[i]) / 2.
 /// So min(p, s) keeps it on all pairs: those of the graph by 1, all others by 2. The same with p = q,
-/// and t of the first partner, needs no graph at all: then 2 holds of every pair. The best bound of all
+/// and t of the first co-runner, needs no graph at all: then 2 holds of every pair. The best bound of all
 /// rounds counts; costs are as bounded_cost() has them, and 1e-9 per job is taken off for rounding.
 namespace corun {
 
 struct SparseMatchingOptions {
-  std::size_t candidates = 8;  ///< partners looked for per job and round, at least 1
+  std::size_t candidates = 8;  ///< co-runners looked for per job and round, at least 1
   std::size_t block = 32;      ///< jobs of a block of the first round, at least 2 and even
   int rounds = 8;              ///< searches at most
   double tolerance = 0.005;    ///< ends once the proven loss is at most this share of the cost
 };
 
 struct SparseMatching {
-  std::vector<std::int32_t> partner;  ///< by position; -1 for the one that stays alone (odd n)
-  std::vector<double> price;          ///< of the last round, by position
-  double cost = 0;                    ///< total, of costs as bounded_cost() has them
-  double least = 0;                   ///< no matching of these jobs costs less
-  int rounds = 0;                     ///< searches made
-  std::size_t edges = 0;              ///< of the last graph
-  std::size_t components = 0;         ///< of it, matched apart
+  std::vector<std::int32_t> co_runner;  ///< by position; -1 for the one that stays alone (odd n)
+  std::vector<double> price;            ///< of the last round, by position
+  double cost = 0;                      ///< total, of costs as bounded_cost() has them
+  double least = 0;                     ///< no matching of these jobs costs less
+  int rounds = 0;                       ///< searches made
+  std::size_t edges = 0;                ///< of the last graph
+  std::size_t components = 0;           ///< of it, matched apart
 
   double loss() const { return cost - least; }
 };

@@ -40,7 +40,8 @@ PairBelief Belief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const {
                       static_cast<std::uint32_t>(index(b)));
 }
 
-std::vector<Partner> Belief::top_partners(const PartnerSearch& search, const CostRule& rule) const {
+std::vector<CoRunner> Belief::top_co_runners(const CoRunnerSearch& search,
+                                             const CostRule& rule) const {
   const std::span<const JobId> jobs = search.jobs;
   const std::size_t n = jobs.size();
   const std::size_t each = n == 0 ? 0 : std::min(search.k, n - 1);
@@ -52,7 +53,7 @@ std::vector<Partner> Belief::top_partners(const PartnerSearch& search, const Cos
   const auto cheaper = [](const Ranked& a, const Ranked& b) {
     return a.cost != b.cost ? a.cost < b.cost : a.distance < b.distance;
   };
-  std::vector<Partner> out;
+  std::vector<CoRunner> out;
   std::vector<Ranked> of_one;
   const std::size_t rows = search.rows ? search.rows->size() : n;
   out.reserve(rows * each);

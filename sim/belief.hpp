@@ -57,17 +57,17 @@ PairBelief sampled_cost(const PairBelief& expected, std::uint64_t draw, std::uin
 
 /// A job to be put together with, by its position among those asked about, and what that costs less
 /// that job's price.
-struct Partner {
+struct CoRunner {
   std::uint32_t position = 0;
   double cost = 0;  ///< NaN, which nobody knows, counts as infinity
-  friend bool operator==(const Partner&, const Partner&) = default;
+  friend bool operator==(const CoRunner&, const CoRunner&) = default;
 };
 
-/// Who is looked for, for whom, and what a partner is worth.
-struct PartnerSearch {
+/// Who is looked for, for whom, and what a co-runner is worth.
+struct CoRunnerSearch {
   std::span<const JobId> jobs;  ///< among these, each named once
-  std::size_t k = 1;            ///< so many partners for each
-  /// Positions in `jobs` of those for whom partners are looked for; nothing: for all, in their order.
+  std::size_t k = 1;            ///< so many co-runners for each
+  /// Positions in `jobs` of those for whom co-runners are looked for; nothing: for all, in their order.
   std::optional<std::span<const std::uint32_t>> rows = {};
   /// By position in `jobs`: what is taken off the cost of whoever takes that job; empty: 0.
   std::span<const double> prices = {};
@@ -93,25 +93,25 @@ class Belief {
   virtual ~Belief() = default;
   virtual PairBelief pair(JobId a, JobId b) const = 0;
   /// Expected speeds of two jobs beside each other. Unless a belief knows them: 1 / (1 + ISD), which
-  /// holds where the partner stays to the end.
+  /// holds where the co-runner stays to the end.
   virtual PairSpeeds pair_speeds(JobId a, JobId b) const;
   /// pair() as one draw from what the belief holds possible has it (Thompson sampling): the same
   /// `draw` gives the same costs. Unless a belief knows better: sampled_cost() of the two jobs.
   virtual PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const;
-  /// For each row its cheapest partners among the other jobs, min(k, jobs - 1) of them, one row's after
+  /// For each row its cheapest co-runners among the other jobs, min(k, jobs - 1) of them, one row's after
   /// the other's: by rising cost, ties by position after the row's own, around the end (so that jobs that
   /// are alike do not all choose the same few). A belief that can answer for a whole queue at once
   /// overrides it. Here: pair(), and objective_cost() of what it says of the job of the lower
   /// position beside the other one.
-  virtual std::vector<Partner> top_partners(const PartnerSearch& search,
-                                            const CostRule& rule) const;
+  virtual std::vector<CoRunner> top_co_runners(const CoRunnerSearch& search,
+                                               const CostRule& rule) const;
   /// Learns from a co-run of exactly two; what else a belief can use is its own affair.
   virtual void learn(const EpisodeOutcome& outcome) = 0;
   /// Learns from a probe: two jobs that ran together for a while without both finishing.
   virtual void learn_probe(const ProbeOutcome&) {}
   /// Whether learn_probe() does anything: else nobody is probed for it.
   virtual bool learns_from_probes() const { return false; }
-  /// The cluster face of this belief, or nullptr when it knows jobs one by one.
+  /// The view by profile clusters of this belief, or nullptr when it knows jobs one by one.
   virtual const ClusterBelief* as_clusters() const { return nullptr; }
   /// Whether it goes by profiles, so that a policy that holds it must have them taken.
   virtual bool needs_profile() const { return as_clusters() != nullptr; }

@@ -124,7 +124,7 @@ class FreeGpus {
 struct GpuState {
   NodeId node{};
   std::vector<JobId> residents;  ///< ascending
-  bool profiling = false;        ///< the only resident is being profiled: no company allowed
+  bool profiling = false;        ///< the only resident is being profiled: no co-runners allowed
 };
 
 class ClusterState {

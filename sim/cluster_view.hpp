@@ -33,27 +33,27 @@ struct JobView {
 };
 
 /// What may be seen of a job as it was asked for; without an estimate.
-inline JobView face_of(JobId id, const JobSpec& job) {
-  JobView face;
-  face.id = id;
-  face.submit = job.submit;
-  face.gpus = job.gpus;
-  face.priority = job.priority;
-  face.gpu_milli = job.gpu_milli;
-  face.gpu_models = job.gpu_models;
-  face.profile = job.profile;
-  face.request = job.request;
-  return face;
+inline JobView job_view_of(JobId id, const JobSpec& job) {
+  JobView job_view;
+  job_view.id = id;
+  job_view.submit = job.submit;
+  job_view.gpus = job.gpus;
+  job_view.priority = job.priority;
+  job_view.gpu_milli = job.gpu_milli;
+  job_view.gpu_models = job.gpu_models;
+  job_view.profile = job.profile;
+  job_view.request = job.request;
+  return job_view;
 }
 
 /// `control.start`: may a job be placed beside a running one?
 enum class StartMode : std::uint8_t { kGroup, kJoin };
 
-/// The faces of the jobs in the system, found by number. Whoever keeps them outlives this.
+/// The views of the jobs in the system, found by number. Whoever keeps them outlives this.
 class JobFaces {
  public:
   JobFaces(const JobSlots<JobView>& slots) : slots_(&slots) {}  // NOLINT: it is one
-  /// Of a list in which job i stands at position i; faces of other numbers are not there.
+  /// Of a list in which job i stands at position i; views of other numbers are not there.
   JobFaces(const std::vector<JobView>& list) : list_(list) {}  // NOLINT: it is one
 
   const JobView& operator[](JobId id) const {

@@ -55,7 +55,7 @@ ControlLoop::ControlLoop(ClusterBackend& backend, LabelledPolicy policy, JobSour
 
 JobSource::JobSource(std::vector<JobView> list) : jobs(list.size()) {
   for (const JobView& job : list) largest_gang = std::max(largest_gang, job.gpus);
-  face = [list = std::move(list)](JobId j) {
+  job_view = [list = std::move(list)](JobId j) {
     JobView job = list[index(j)];
     job.id = j;
     return job;
@@ -93,7 +93,7 @@ void ControlLoop::take(const Report& report) {
   switch (report.kind) {
     case ReportKind::kArrived: {
       ++arrived_;
-      jobs_.add(job, source_.face(job));
+      jobs_.add(job, source_.job_view(job));
       note(LogKind::kArrive, job);
       if (profiles_) {
         to_profile_.push_back(job);
@@ -118,12 +118,12 @@ void ControlLoop::take(const Report& report) {
       set_back(job);
       break;
     case ReportKind::kOutOfMemory: {
-      JobView& face = jobs_[job];
-      if (face.resubmissions == options_.oom_retries) {
+      JobView& job_view = jobs_[job];
+      if (job_view.resubmissions == options_.oom_retries) {
         departed(job, LogKind::kFail);
         jobs_.erase(job);
       } else {
-        ++face.resubmissions;
+        ++job_view.resubmissions;
         departed(job, LogKind::kOom);
         enqueue(job);
       }
@@ -191,7 +191,7 @@ void ControlLoop::start_profiling() {
 void ControlLoop::start_probes() {
   while (!unprobed_.empty() && !backend_.state().empty_gpus().empty()) {
     const auto pair = prober_->choose(unprobed_, waiting_.jobs());
-    if (!pair) {  // nobody waits for a partner
+    if (!pair) {  // nobody waits for a co-runner
       for (const JobId job : unprobed_) {
         probes_[index(job)] = options_.probes;
         enqueue(job);
@@ -335,9 +335,9 @@ void ControlLoop::apply(const Preempt& decision) {
 /// For a job that is off its GPUs and keeps its progress.
 void ControlLoop::set_back(JobId job) {
   departed(job, LogKind::kPreempt);
-  JobView& face = jobs_[job];
-  ++face.preemptions;
-  face.served = backend_.record(job).ran;
+  JobView& job_view = jobs_[job];
+  ++job_view.preemptions;
+  job_view.served = backend_.record(job).ran;
   enqueue(job);
 }
 

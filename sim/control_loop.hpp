@@ -30,7 +30,7 @@
 ///   waiting         the job has arrived, waits, and is named once
 ///   gang size       the group has exactly as many GPUs as each of its jobs asked for
 ///   known GPU       the GPU exists and is named once
-///   exclusive GPU   a GPU that profiles a job takes no company
+///   exclusive GPU   a GPU that profiles a job takes no co-runners
 ///   group start     with control.start: group, a GPU takes newcomers only when it is empty
 ///   over-commit     no GPU holds more jobs than cluster.max_jobs_per_gpu
 ///   preemption      the job runs, and did so before this instant; it is not profiled or probed
@@ -50,7 +50,7 @@ struct ControlOptions {
   Duration reallocate{0};
   int oom_retries = 3;
   /// > 0: a job is offered to a policy that needs probes once it has been in so many of them, or when
-  /// no partner is left to probe it with. Needs StartMode::kGroup and jobs of one GPU each.
+  /// no co-runner is left to probe it with. Needs StartMode::kGroup and jobs of one GPU each.
   int probes = 0;
   Duration probe_length = std::chrono::seconds{120};
 };
@@ -59,10 +59,10 @@ struct ControlOptions {
 struct JobSource {
   std::size_t jobs = 0;
   int largest_gang = 1;
-  std::function<JobView(JobId)> face;
+  std::function<JobView(JobId)> job_view;
 
   JobSource(std::size_t count, int largest, std::function<JobView(JobId)> of)
-      : jobs(count), largest_gang(largest), face(std::move(of)) {}
+      : jobs(count), largest_gang(largest), job_view(std::move(of)) {}
   JobSource(std::vector<JobView> list);  // NOLINT: job i stands at position i
 };
 

@@ -8,7 +8,7 @@
 /// Pending events in a total order: (time, kind, sequence). Equal times are settled by kind, equal
 /// kinds by the order in which they were scheduled (DESIGN 4.1).
 ///
-/// A 4-ary heap over slots, so that a completion can be moved or cancelled when company changes:
+/// A 4-ary heap over slots, so that a completion can be moved or cancelled when the co-runners change:
 ///   schedule, pop, move, cancel: O(log n); top: O(1). No allocation once grown.
 namespace corun {
 

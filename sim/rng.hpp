@@ -31,7 +31,7 @@ enum class Stream : std::uint32_t {
   kFactors = 15,        ///< Gibbs sampling of the factor model; entity = chain
   kFactorDraws = 16,    ///< what jobs the factor model never saw may deviate by; entity = sample
   kModelDraws = 17,     ///< Thompson draws of interference models; entity = pair
-  kProbe = 18,          ///< what probes measure, and which partners they take; entity = job
+  kProbe = 18,          ///< what probes measure, and which co-runners they take; entity = job
   kThompson = 19,       ///< draws of policies that explore by Thompson sampling; entity = pass
   kBoosting = 20,       ///< boosted trees: seeds, what is hidden; entity = (ensemble, row)
   kLowRank = 21,        ///< where alternating least squares starts; entity = job

@@ -109,7 +109,7 @@ void RoundBackend::end_groups(std::vector<Report>& out) {
     for (const JobId job : group.jobs) {
       const Progress& p = progress_[index(job)];
       const double steps = static_cast<double>(std::min(p.per_round, p.left));
-      longest_s = std::max(longest_s, p.doomed ? to_seconds(spec_.oom.ramp) : steps / p.rate);
+      longest_s = std::max(longest_s, p.will_oom ? to_seconds(spec_.oom.ramp) : steps / p.rate);
     }
     settle(group, round);
     ended.push_back({later(start, std::max(from_seconds(longest_s), kShortestRun)), place});
@@ -147,8 +147,8 @@ void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuI
     Progress& p = progress_[index(job)];
     p.group = gpus.front();
     p.at_start = p.left;
-    p.doomed = exceeds_memory(job, gpus, state_, workload_, world_,
-                              [this](JobId j) { return progress_[index(j)].doomed; });
+    p.will_oom = exceeds_memory(job, gpus, state_, workload_, world_,
+                                [this](JobId j) { return progress_[index(j)].will_oom; });
     JobRecord& record = jobs_[index(job)];
     if (!record.first_start) record.first_start = now_;
     record.begin_run(now_, gpus.front(), number);
@@ -183,7 +183,7 @@ RunRecord RoundBackend::take_record() {
   return recorder_.take();
 }
 
-/// Rates and the end of a group whose company is new.
+/// Rates and the end of a group whose co-runners are new.
 void RoundBackend::plan(Group& group) {
   speeds_.assign(group.jobs.size(), 1.0);
   if (group.jobs.size() > 1) {
@@ -194,7 +194,7 @@ void RoundBackend::plan(Group& group) {
   group.length_s = 0;
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
     Progress& p = progress_[index(group.jobs[i])];
-    if (p.doomed) {
+    if (p.will_oom) {
       p.per_round = 0;
       group.ends = group.since + 1;
       continue;
@@ -230,7 +230,7 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
   Progress& p = progress_[index(job)];
   JobRecord& record = jobs_[index(job)];
   Report report{ReportKind::kFinished, job};
-  if (p.doomed) {
+  if (p.will_oom) {
     report.kind = ReportKind::kOutOfMemory;
     record.run_out_of_memory(end);
   } else if (p.left > 0) {
@@ -245,7 +245,7 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
   group.util_known &= profile.gpu_util_pct.has_value();
   group.memory_known &= profile.mem_used_mib.has_value();
   group.util_s += profile.gpu_util_pct.value_or(0) / 100 * to_seconds(record.run_solo);
-  if (!p.doomed) {
+  if (!p.will_oom) {
     group.mem_s += profile.mem_used_mib.value_or(0) /
                    state_.gpu_type(group.gpus.front()).memory_mib * stayed_s;
   }

@@ -18,7 +18,7 @@
 ///   steps     = min(floor(rate * round), steps left), and at least 1
 ///   own end   = start of the round + steps / rate
 ///   round end = the latest own end of all jobs; there the next round starts
-///   rate      = steps / work * min over its GPUs of speed(g) * s(j | company on g)
+///   rate      = steps / work * min over its GPUs of speed(g) * s(j | co-runners on g)
 ///
 /// Jobs whose trace counts no steps are counted in nanoseconds of work.
 ///
@@ -71,10 +71,10 @@ class RoundBackend final : public ClusterBackend {
     std::int64_t at_start = 0;   ///< steps left when its run started
     double kept_ns = 0;          ///< work that its preempted runs have done [ns at speed 1]
     std::int64_t per_round = 0;  ///< steps
-    double rate = 0;             ///< [steps/s] in its company
+    double rate = 0;             ///< [steps/s] beside its co-runners
     double alone = 0;            ///< [steps/s] alone on a GPU of speed 1
     GpuId group{};               ///< where its group is kept
-    bool doomed = false;         ///< started above the memory limit
+    bool will_oom = false;       ///< started above the memory limit
   };
   /// Kept at the first of its GPUs.
   struct Group {

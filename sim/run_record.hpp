@@ -62,7 +62,7 @@ struct UsageRecord {
   double util_known_s = 0;  ///< busy time during which every resident's utilisation was known
   double mem_s = 0;         ///< share of memory in use, where every resident's demand is known
   double mem_known_s = 0;
-  std::array<double, 4> corun_s{};  ///< time with company, by Provenance
+  std::array<double, 4> corun_s{};  ///< time with co-runners, by Provenance
 };
 
 struct RunRecord {

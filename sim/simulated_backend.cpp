@@ -103,7 +103,7 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
     Running& running = jobs_[residents[i]].running;
     probe.jobs[i] = residents[i];
     probe.speeds[i] = device.speeds[i];
-    probe.measured &= !running.doomed;
+    probe.measured &= !running.will_oom;
     running.probe_end =
         queue_.schedule(end, EventKind::kProbeEnd, static_cast<std::uint32_t>(index(residents[i])));
   }
@@ -129,9 +129,9 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     running.remaining_ns = work_ns + running.overhead_ns;
     running.since = last_tick();
     running.order = next_order_++;
-    running.doomed = exceeds_memory(job, gpus, state_, workload_, world_,
-                                    [this](JobId j) { return jobs_[j].running.doomed; });
-    if (running.doomed) {
+    running.will_oom = exceeds_memory(job, gpus, state_, workload_, world_,
+                                      [this](JobId j) { return jobs_[j].running.will_oom; });
+    if (running.will_oom) {
       running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
                                       static_cast<std::uint32_t>(index(job)));
     }
@@ -146,7 +146,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     for (const GpuId g : gpus) occupy(job, active, g);
   }
   for (const GpuId g : gpus) devices_[index(g)].formed = state_.gpu(g).residents;
-  company_changed(gpus);
+  co_runner_changed(gpus);
 }
 
 void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
@@ -181,7 +181,7 @@ bool SimulatedBackend::preempt(JobId job) {
   queue_.cancel(running.event);
   running.event = EventQueue::kNone;
   Duration kept{0};
-  if (!running.doomed) {
+  if (!running.will_oom) {
     const double left = running.remaining_ns -
                         running.speed * static_cast<double>((last_tick() - running.since).count());
     const auto work_ns = static_cast<double>(jobs_[job].work_left.count());
@@ -263,7 +263,7 @@ Report SimulatedBackend::end_probe(JobId job) {
 }
 
 /// For a job that finishes or runs out of memory: if it did so in a probe, that was a start like any
-/// other, and the probe ends for its partner too.
+/// other, and the probe ends for its co-runner too.
 void SimulatedBackend::leave_probe(JobId job) {
   Running& running = jobs_[job].running;
   if (running.probe_end == EventQueue::kNone) return;
@@ -323,7 +323,7 @@ void SimulatedBackend::vacate(JobId job) {
     finish_probe(g);
     finish_episode(g);
   }
-  company_changed(left_);
+  co_runner_changed(left_);
 }
 
 void SimulatedBackend::finish_episode(GpuId gpu) {
@@ -341,7 +341,7 @@ void SimulatedBackend::finish_episode(GpuId gpu) {
   recorder_.add(std::move(episode));
 }
 
-void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {
+void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
   for (const GpuId g : gpus) {
     Device& device = devices_[index(g)];
     const auto& residents = state_.gpu(g).residents;
@@ -363,7 +363,7 @@ void SimulatedBackend::company_changed(std::span<const GpuId> gpus) {
     last = &residents;
     for (const JobId job : residents) {
       Active& active = jobs_[job];
-      if (active.running.doomed) continue;
+      if (active.running.will_oom) continue;
       double speed = std::numeric_limits<double>::infinity();
       for (const GpuId own : active.running.gpus) speed = std::min(speed, speed_on(job, own));
       if (speed != active.running.speed) set_speed(job, active, speed);
@@ -439,7 +439,7 @@ void SimulatedBackend::account(GpuId gpu) {
     memory_known &= profile.mem_used_mib.has_value();
     const Running& running = jobs_[j].running;
     util += profile.gpu_util_pct.value_or(0) / 100 * running.speed / type.speed;
-    if (!running.doomed) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
+    if (!running.will_oom) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
   }
   UsageRecord& usage = recorder_.usage();
   usage.busy += elapsed;

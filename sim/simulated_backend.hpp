@@ -16,7 +16,7 @@
 /// The cluster in virtual time.
 ///
 /// Progress-based execution (DESIGN 4.2): job j runs at v(j) = min over its GPUs g of
-/// speed(g) * s(j | company on g). When company on a GPU changes, the residents' remaining work is
+/// speed(g) * s(j | co-runners on g). When the jobs on a GPU change, the residents' remaining work is
 /// brought up to now (remaining -= v * elapsed) and their completions are re-planned to the nearest
 /// nanosecond. A job whose speed did not change keeps its planned completion, so that nothing drifts.
 ///
@@ -79,7 +79,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     std::uint64_t order = 0;  ///< of starts, from 1
     EventQueue::Handle event = EventQueue::kNone;
     std::vector<GpuId> gpus;
-    bool doomed = false;    ///< started above the memory limit
+    bool will_oom = false;  ///< started above the memory limit
     bool has_work = false;  ///< when it started
     bool profiling = false;
     EventQueue::Handle probe_end = EventQueue::kNone;  ///< while in a probe
@@ -122,7 +122,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void occupy(JobId job, Active& active, GpuId gpu);
   void finish_episode(GpuId gpu);
   void vacate(JobId job);
-  void company_changed(std::span<const GpuId> gpus);
+  void co_runner_changed(std::span<const GpuId> gpus);
   void set_speed(JobId job, Active& active, double speed);
   Time completion(const Running& running) const;
   Time last_tick() const;

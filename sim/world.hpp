@@ -13,14 +13,14 @@ namespace corun {
 
 /// Where a speed came from.
 enum class Provenance : std::uint8_t {
-  kAlone,         ///< no company, nothing to know
+  kAlone,         ///< no co-runners, nothing to know
   kMeasured,      ///< a measured row of exactly these jobs
   kModelled,      ///< an interference model, within what it was fitted on
   kExtrapolated,  ///< a GPU type or a sharing mode the world was not measured on
 };
 
-/// Who is on a GPU now, and in which company they came to be there.
-struct Company {
+/// Who is on a GPU now, and with which co-runners they came to be there.
+struct CoRunners {
   std::span<const JobId> residents;  ///< ascending, not empty
   /// The residents just after the latest start on this GPU, ascending; contains `residents`. A
   /// measured group stays that group while its members leave one by one.
@@ -36,7 +36,7 @@ class World {
   /// Normalised speed of each resident: out[i] in (0, 1] belongs to residents[i]; alone it is 1.
   /// `noise_seed` empty asks for expected speeds; else the draw is keyed by (seed, set of jobs), so
   /// that whoever forms the same set in the same replication sees the same draw.
-  virtual Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
+  virtual Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise_seed,
                             std::span<double> out) const = 0;
 
   /// Whether two jobs may be on one GPU at all. Where not, the later one of the two runs out of memory

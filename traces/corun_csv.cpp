@@ -23,7 +23,7 @@ const std::vector<CsvColumn> kCorunColumns = {
     {"corun_s", true}, {"isd"},           {"source"}};
 
 constexpr NumberRule kCorunLength{"a number of seconds", 0, 9e7, true};
-/// No company makes a job that much longer; it is a mistake of units.
+/// No set of co-runners makes a job that much longer; it is a mistake of units.
 constexpr double kSlowest = 1000;
 constexpr NumberRule kIsd{"a slowdown as a fraction", -1};
 

@@ -31,7 +31,7 @@ class Archive {
     refill();
   }
 
-  std::string_view left() const { return {buffer_.data() + at_, filled_ - at_}; }
+  std::string_view unread() const { return {buffer_.data() + at_, filled_ - at_}; }
   void consume(std::size_t bytes) { at_ += bytes; }
   /// False at the end.
   bool refill() {
@@ -71,7 +71,7 @@ class PlainBuffer final : public std::streambuf {
   int_type underflow() override {
     if (started_ && !archive_.refill()) return traits_type::eof();
     started_ = true;
-    const std::string_view bytes = archive_.left();
+    const std::string_view bytes = archive_.unread();
     if (bytes.empty()) return traits_type::eof();
     char* begin = const_cast<char*>(bytes.data());  // NOLINT: nobody writes to it
     setg(begin, begin, begin + bytes.size());
@@ -97,13 +97,13 @@ class GzipBuffer final : public std::streambuf {
   int_type underflow() override {
     for (;;) {
       // Text may be waiting inside the decoder after all bytes were taken, so it is asked first.
-      if (archive_.left().empty() && !decoder_has_more_ && !archive_.refill()) {
+      if (archive_.unread().empty() && !decoder_has_more_ && !archive_.refill()) {
         if (!between_members_) archive_.fail_cut_short("gzip");
         return traits_type::eof();
       }
       if (between_members_) inflateReset(&stream_);
       between_members_ = false;
-      const std::string_view in = archive_.left();
+      const std::string_view in = archive_.unread();
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));  // NOLINT: zlib
       stream_.avail_in = static_cast<uInt>(in.size());
       stream_.next_out = reinterpret_cast<Bytef*>(text_.data());
@@ -140,11 +140,11 @@ class ZstdBuffer final : public std::streambuf {
  protected:
   int_type underflow() override {
     for (;;) {
-      if (archive_.left().empty() && !decoder_has_more_ && !archive_.refill()) {  // as above
+      if (archive_.unread().empty() && !decoder_has_more_ && !archive_.refill()) {  // as above
         if (!between_frames_) archive_.fail_cut_short("zstd");
         return traits_type::eof();
       }
-      const std::string_view left = archive_.left();
+      const std::string_view left = archive_.unread();
       ZSTD_inBuffer in{left.data(), left.size(), 0};
       ZSTD_outBuffer out{text_.data(), text_.size(), 0};
       const std::size_t code = ZSTD_decompressStream(stream_.get(), &out, &in);
@@ -187,9 +187,9 @@ std::unique_ptr<std::istream> wrap(std::unique_ptr<std::istream> file, std::istr
                                    const std::string& name) {
   Archive archive(in, name);
   std::unique_ptr<std::streambuf> buffer;
-  if (archive.left().starts_with(kGzip)) {
+  if (archive.unread().starts_with(kGzip)) {
     buffer = std::make_unique<GzipBuffer>(std::move(archive));
-  } else if (archive.left().starts_with(kZstd)) {
+  } else if (archive.unread().starts_with(kZstd)) {
     buffer = std::make_unique<ZstdBuffer>(std::move(archive));
   } else {
     buffer = std::make_unique<PlainBuffer>(std::move(archive));

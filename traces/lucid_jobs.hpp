@@ -26,7 +26,7 @@ namespace corun {
 
 /// InputError for anything the table above rules out, and for a file without jobs. With `labels` (the
 /// path of a CSV with `job`, a workload, and `label`, 0 to 2: Lucid's measure of how hard a job is on
-/// its company) profiles carry them; a workload that it lacks has none.
+/// its co-runners) profiles carry them; a workload that it lacks has none.
 Trace read_lucid_jobs(const std::string& path, const std::optional<std::string>& labels,
                       WorkloadKeys& keys);
 /// The same from a stream, called `name` in messages, without labels.

@@ -34,7 +34,7 @@ struct LucidPair {
   /// Both speeds were taken while both jobs were there, and nothing says how long a job is. So the
   /// times are made up, such that both jobs end together after kLucidCorunSeconds: overlap_excess()
   /// gives the measured speeds back, and J_c / J_a is what a job of any length would see if its
-  /// company stayed to the end. Clusters are not part of the file: -1.
+  /// co-runners stayed to the end. Clusters are not part of the file: -1.
   CorunMeasurement measurement;
   std::array<double, 2> speeds{};  ///< above 1 where noise outweighs the interference
   bool imputed_speed = false;      ///< PPO or TD3 take part, whose own speeds nobody measured: they

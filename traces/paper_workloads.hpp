@@ -82,7 +82,7 @@ struct PaperSchedule {
   std::string_view fill_by;  ///< max-packing: what its bin was filled by, "utilisation" or "memory"
   std::vector<PaperScheduleGroup> groups;  ///< in the printed order; a bin is the first group
   std::vector<std::string> alone;  ///< jobs in no row: V and VI have bins of odd size and print
-                                   ///< nothing of the one job that is left without a partner
+                                   ///< nothing of the one job that is left without a co-runner
 };
 
 /// Means over the printed figures of one schedule [%].

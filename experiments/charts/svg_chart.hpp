@@ -11,7 +11,7 @@
 /// end in an ellipsis.
 namespace corun {
 
-inline constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 // Box plots: ISD or PS by pair of clusters (PriRecT figures 5 and 6).
 
@@ -20,12 +20,12 @@ inline constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 struct BoxSummary {
   std::string label;
   std::size_t count = 0;
-  double min = kNotSaid;
-  double q1 = kNotSaid;
-  double median = kNotSaid;
-  double q3 = kNotSaid;
-  double max = kNotSaid;
-  double mean = kNotSaid;
+  double min = kUndefined;
+  double q1 = kUndefined;
+  double median = kUndefined;
+  double q3 = kUndefined;
+  double max = kUndefined;
+  double mean = kUndefined;
   std::vector<double> points = {};  ///< drawn beside each other over the box
 };
 
@@ -49,9 +49,9 @@ std::string svg_box_chart(const BoxChart& chart);
 
 struct RankedBar {
   std::string label;
-  double value = kNotSaid;
-  double error = kNotSaid;  ///< half the length of the error bar
-  bool accent = true;       ///< the stronger colour: what was chosen
+  double value = kUndefined;
+  double error = kUndefined;  ///< half the length of the error bar
+  bool accent = true;         ///< the stronger colour: what was chosen
 };
 
 /// Bars from 0 in the order given, each with its number.
@@ -68,10 +68,10 @@ std::string svg_bar_chart(const BarChart& chart);
 // Lines with markers: elbow, silhouette, quality against volume, learning curves.
 
 struct LinePoint {
-  double x = kNotSaid;
-  double y = kNotSaid;
-  double lo = kNotSaid;  ///< both ends of an error bar
-  double hi = kNotSaid;
+  double x = kUndefined;
+  double y = kUndefined;
+  double lo = kUndefined;  ///< both ends of an error bar
+  double hi = kUndefined;
 };
 
 /// A point that cannot be drawn breaks the line.

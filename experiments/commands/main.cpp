@@ -27,7 +27,7 @@ constexpr std::array<Command, 8> kCommands{{
      corun::replay_command},
     {"sweep", "many configurations on all cores or a cluster, and what they answer",
      corun::sweep_command},
-    {"recommend", "who should sit with whom: a queue of profiles in, groups out",
+    {"recommend", "which jobs should share a GPU: a queue of profiles in, groups out",
      corun::recommend_command},
     {"kb", "knowledge base: from profiles and measured co-runs to what policies believe",
      corun::kb_command},

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/evaluation/company_evaluation.hpp"
+#include "experiments/evaluation/co_runner_evaluation.hpp"
 #include "experiments/evaluation/model_evaluation.hpp"
 
 /// What `corun model eval` shows of models that predict jobs they have never met. `seed` is the one of

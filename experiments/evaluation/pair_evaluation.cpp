@@ -224,10 +224,10 @@ Queues pair_queues(const PairTable& table, const std::vector<double>& truth,
       }
     }
     const auto total = [&](const std::vector<double>& by) {
-      const std::vector<std::int32_t> partner = min_cost_matching(by, kQueue);
+      const std::vector<std::int32_t> co_runner = min_cost_matching(by, kQueue);
       double all = 0;
       for (std::size_t i = 0; i < kQueue; ++i) {
-        all += cost[i * kQueue + static_cast<std::size_t>(partner[i])] / kQueue;
+        all += cost[i * kQueue + static_cast<std::size_t>(co_runner[i])] / kQueue;
       }
       return all;
     };

@@ -10,7 +10,7 @@
 
 #include "experiments/experiment/workload_source.hpp"
 #include "experiments/inputs/job_features.hpp"
-#include "experiments/inputs/known_pairs.hpp"
+#include "experiments/inputs/observed_pairs.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/knowledge_file.hpp"
 #include "models/interference/catalog.hpp"
@@ -138,7 +138,7 @@ void BeliefBuilder::fit(SpeedTable table) {
     } else {  // fitted in each replication, on what is known there; that it can be is seen now
       constexpr double kFew = 8;
       const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
-      ModelBelief::make_prior(known_pairs(table, share, config_->seed), entry, options);
+      ModelBelief::make_prior(observed_pairs(table, share, config_->seed), entry, options);
       prior_ = std::make_shared<ModelBelief::Prior>(
           ModelBelief::Prior{std::move(table), nullptr, &entry, options, scoring_});
     }
@@ -157,7 +157,7 @@ void BeliefBuilder::fit(SpeedTable table) {
 BeliefBuilder::Prior BeliefBuilder::prior(std::size_t replication) const {
   if (!prior_ || config_->belief.known == 1) return prior_;
   SpeedTable known =
-      known_pairs(prior_->table, config_->belief.known, seed_of(*config_, replication));
+      observed_pairs(prior_->table, config_->belief.known, seed_of(*config_, replication));
   try {
     return ModelBelief::make_prior(std::move(known), *prior_->entry, prior_->options, scoring_);
   } catch (const std::invalid_argument& e) {

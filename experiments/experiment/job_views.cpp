@@ -9,7 +9,7 @@ namespace corun {
 JobView job_view(const EstimatesConfig& estimates, std::uint64_t seed, const Trace& trace,
                  JobId id) {
   const JobSpec& job = trace.workload.jobs[index(id)];
-  JobView view = face_of(id, job);
+  JobView view = job_view_of(id, job);
   if (estimates.duration == DurationEstimates::kExact) view.estimate = job.work;
   if (estimates.duration == DurationEstimates::kLognormal) {
     Rng rng(seed, Stream::kEstimates, index(id));

@@ -25,7 +25,7 @@
 ///     - {name: mine.corun.csv, sha256: 0f3c..., pairs: 46, measured_on: V100-16GB time-slicing}
 ///   isd:                           # a job of `cluster` beside one of `partner`; fractions
 ///     - {cluster: 0, partner: 1, count: 12, mean: 0.052, variance: 0.0011, ...}
-///   ps:                            # of the two together; cluster <= partner
+///   ps:                            # of the two together; cluster <= co-runner
 ///     - {cluster: 0, partner: 1, count: 12, mean: 0.338, variance: 0.0090, ...}
 ///   complete: true                 # last line: a file cut short has none
 ///

@@ -51,7 +51,7 @@ void add_table(std::string& out, const char* title, const char* joint, const cha
                                  ? percent(p.interval.lo) + " to " + percent(p.interval.hi)
                                  : "-";
     out += fmt::format("  {:<4}  {:<12}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}  {:>16}\n", p.rank,
-                       fmt::format("{} {} {}", p.cluster, joint, p.partner), s.count(),
+                       fmt::format("{} {} {}", p.cluster, joint, p.co_runner), s.count(),
                        percent(s.mean()), s.count() > 1 ? percent(std::sqrt(s.variance())) : "-",
                        listed ? percent(s.min()) : "-", percent(s.quantile(kQuartiles[0])),
                        percent(s.quantile(kQuartiles[1])), percent(s.quantile(kQuartiles[2])),
@@ -65,7 +65,7 @@ Json to_json(const std::vector<ClusterPairKnowledge>& pairs) {
   for (const ClusterPairKnowledge& p : pairs) {
     const Statistic& s = *p.statistic;
     Json entry{{"cluster", p.cluster},
-               {"partner", p.partner},
+               {"partner", p.co_runner},
                {"rank", p.rank},
                {"count", s.count()},
                {"mean", s.mean()},
@@ -161,7 +161,7 @@ std::string knowledge_csv(const KnowledgeBase& kb) {
     for (const ClusterPairKnowledge& p : pairs) {
       const Statistic& s = *p.statistic;
       out += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", metric, p.cluster, p.partner, s.count(),
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", metric, p.cluster, p.co_runner, s.count(),
           csv_number(s.mean()), csv_number(s.variance()),
           s.has_quantiles() ? csv_number(s.min()) : "", csv_number(s.quantile(kQuartiles[0])),
           csv_number(s.quantile(kQuartiles[1])), csv_number(s.quantile(kQuartiles[2])),
@@ -180,7 +180,7 @@ std::string knowledge_figure(const KnowledgeBase& kb, const std::string& title) 
     for (const ClusterPairKnowledge& p : pairs) {
       const Statistic& s = *p.statistic;
       BoxSummary box;
-      box.label = fmt::format("{}{}{}", p.cluster, joint, p.partner);
+      box.label = fmt::format("{}{}{}", p.cluster, joint, p.co_runner);
       box.count = static_cast<std::size_t>(s.count());
       box.mean = 100 * s.mean();
       if (s.has_quantiles()) {
@@ -198,7 +198,7 @@ std::string knowledge_figure(const KnowledgeBase& kb, const std::string& title) 
   BoxChart chart;
   chart.title = title;
   chart.note = fmt::format("{} pairs of jobs; best rank first", kb.pairs_observed());
-  chart.panels.push_back({"Individual slowdown", "ISD [%]", "cluster of the job | of its partner",
+  chart.panels.push_back({"Individual slowdown", "ISD [%]", "cluster of the job | of its co-runner",
                           boxes(ranked_isd(kb), "|")});
   chart.panels.push_back(
       {"Packing saving", "PS [%]", "clusters of the two", boxes(ranked_ps(kb), "-")});

@@ -15,7 +15,7 @@ namespace corun {
 /// What is known of one pair of clusters.
 struct ClusterPairKnowledge {
   int cluster = 0;
-  int partner = 0;
+  int co_runner = 0;
   const Statistic* statistic = nullptr;  ///< into the knowledge base, never null
   PredictionInterval interval;           ///< of the next such co-run, 90 %
   int rank = 0;                          ///< from 1; least ISD and greatest PS first

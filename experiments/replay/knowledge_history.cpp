@@ -15,7 +15,7 @@ namespace {
 void write_rows(std::ostream& out, const std::string& start, const char* metric,
                 const std::vector<ClusterPairKnowledge>& pairs) {
   for (const ClusterPairKnowledge& p : pairs) {
-    out << start << ',' << metric << ',' << p.cluster << ',' << p.partner << ','
+    out << start << ',' << metric << ',' << p.cluster << ',' << p.co_runner << ','
         << p.statistic->count() << ',' << csv_number(p.statistic->mean()) << ',' << p.rank << '\n';
   }
 }

@@ -76,7 +76,7 @@ double shared(const Coverage& c) { return c.measured + c.modelled + c.extrapolat
 void print_winner(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
                   Metric metric, bool smaller, const char* what) {
   const auto& policies = experiment.policies();
-  // Who never shares has slowdown 0 and saves nothing: a bound, not an answer.
+  // A policy that never shares has slowdown 0 and saves nothing: a bound, not an answer.
   const auto usable = [&](std::size_t p) {
     return !policies[p].granted_truth && shared(result.coverage_by_policy[p]) > 0 &&
            !std::isnan(of(result.comparison.policies[p], metric).mean);
@@ -100,7 +100,7 @@ void print_winner(std::ostream& out, const Experiment& experiment, const ReplayR
     if (d.lo <= 0 && d.hi >= 0) ties += (ties.empty() ? "" : ", ") + policies[p].label;
   }
   fmt::print(out, "{}: {}{}\n", what, policies[best].label,
-             ties.empty() ? "" : "; not told apart from it (95 %): " + ties);
+             ties.empty() ? "" : "; not significantly different (95 %): " + ties);
 }
 
 /// What is shown, and what its columns and footnotes depend on.
@@ -117,7 +117,7 @@ struct Shown {
     }
   }
 
-  /// One replication says nothing about chance: no intervals.
+  /// 1 replication: no intervals.
   bool single() const { return result.replications.size() == 1; }
   const MetricIntervals& metrics(std::size_t policy) const {
     return result.comparison.policies[policy];
@@ -148,14 +148,14 @@ void print_setting(std::ostream& out, const Shown& shown) {
                config.probing.keeps_progress ? ", progress kept" : "");
   }
   const std::size_t n = shown.result.replications.size();
-  fmt::print(out, "{} replication{}, seed {}{}{}\n\n", n, n == 1 ? "" : "s", config.seed,
-             n == 1 ? "; one says nothing about chance: no intervals" : "; [95 % intervals]",
-             shown.random ? "; v. random: paired difference" : "");
+  fmt::print(out, "{} replication{}, seed {}; {}{}\n\n", n, n == 1 ? "" : "s", config.seed,
+             n == 1 ? "1 replication: no intervals" : "[95 % intervals]",
+             shown.random ? "; vs. random: paired difference" : "");
 }
 
 std::vector<std::string> head_of(const Shown& shown) {
   std::vector<std::string> head{"policy", "ISD %", "PS %"};
-  if (shown.random) head.insert(head.end(), {"ISD v. random", "PS v. random"});
+  if (shown.random) head.insert(head.end(), {"ISD vs. random", "PS vs. random"});
   head.insert(head.end(), {"JCT s", "makespan s", "GPU util %", "measured %"});
   if (shown.paper_queue) head.emplace_back("paper: ISD / PS");
   return head;
@@ -221,7 +221,7 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
                c.measured * 100, c.modelled * 100, c.extrapolated * 100);
   }
   if (std::ranges::any_of(shown.experiment.policies(), &PolicyInstance::granted_truth)) {
-    fmt::print(out, "* was granted the truth about co-run costs: a bound, not a policy\n");
+    fmt::print(out, "* knows the true co-run costs: an upper bound, not a policy\n");
   }
   if (shown.paper_queue) {
     fmt::print(out,

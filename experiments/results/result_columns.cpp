@@ -132,9 +132,9 @@ TableLayout usage_layout(const TextWidths& widths) {
        real("util_known_s", "GPU s", "busy time during which every utilisation was known"),
        real("mem_s", "GPU s", "share of memory in use, where every demand is known, integrated"),
        real("mem_known_s", "GPU s", "busy time during which every memory demand was known"),
-       real("measured_s", "GPU s", "time in company whose cost was measured"),
-       real("modelled_s", "GPU s", "time in company whose cost came from a model"),
-       real("extrapolated_s", "GPU s", "time in company whose cost was extrapolated"),
+       real("measured_s", "GPU s", "time with co-runners whose cost was measured"),
+       real("modelled_s", "GPU s", "time with co-runners whose cost came from a model"),
+       real("extrapolated_s", "GPU s", "time with co-runners whose cost was extrapolated"),
        {"unknown_memory_jobs", Kind::kInt64, "1",
         "jobs whose memory demand is not known, so that they never ran out of memory"},
        {"passes", Kind::kInt64, "1", "scheduling passes"}}};
@@ -177,14 +177,14 @@ TableLayout versus_layout(const TextWidths& widths) {
 }
 
 TableLayout coverage_layout(const TextWidths& widths) {
-  return {
-      "coverage",
-      "one row per policy: share of the time in company by where its cost came from; all 0 when "
-      "nothing ran together",
-      {policy_column(), label_column(widths),
-       real("measured", "1", "a measured row of exactly these jobs"),
-       real("modelled", "1", "an interference model, within what it was fitted on"),
-       real("extrapolated", "1", "a GPU type or sharing mode it was not measured on")}};
+  return {"coverage",
+          "one row per policy: share of the time with co-runners by where its cost came from; all "
+          "0 when "
+          "nothing ran together",
+          {policy_column(), label_column(widths),
+           real("measured", "1", "a measured row of exactly these jobs"),
+           real("modelled", "1", "an interference model, within what it was fitted on"),
+           real("extrapolated", "1", "a GPU type or sharing mode it was not measured on")}};
 }
 
 }  // namespace corun

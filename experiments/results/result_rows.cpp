@@ -188,7 +188,9 @@ class ResultTables {
     Table table = open(usage_layout(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
       const UsageRecord& u = run.record.usage;
-      const auto company = [&](Provenance how) { return u.corun_s[static_cast<std::size_t>(how)]; };
+      const auto co_runners = [&](Provenance how) {
+        return u.corun_s[static_cast<std::size_t>(how)];
+      };
       start_row(table, r, p)
           .integer(run.record.gpu_count)
           .real(to_seconds(u.busy))
@@ -196,9 +198,9 @@ class ResultTables {
           .real(u.util_known_s)
           .real(u.mem_s)
           .real(u.mem_known_s)
-          .real(company(Provenance::kMeasured))
-          .real(company(Provenance::kModelled))
-          .real(company(Provenance::kExtrapolated))
+          .real(co_runners(Provenance::kMeasured))
+          .real(co_runners(Provenance::kModelled))
+          .real(co_runners(Provenance::kExtrapolated))
           .integer(static_cast<std::int64_t>(run.record.unknown_memory_jobs))
           .integer(static_cast<std::int64_t>(run.record.passes));
     });

@@ -63,7 +63,7 @@ FeatureRanking ranking_of(const ProfileTable& table, const std::string& target,
   try {
     return rank_features(view, table.attributes, column, excluded, options);
   } catch (const std::invalid_argument& e) {
-    throw InputError(table.source, fmt::format("ranking what tells of {}: {}", target, e.what()));
+    throw InputError(table.source, fmt::format("feature importance for {}: {}", target, e.what()));
   }
 }
 
@@ -200,13 +200,13 @@ StudySection features_section(const ProfileTable& profiles, unsigned threads, bo
     section.json["rankings"][key] = to_json(ranking);
     section.text += table_of(ranking, title, shown);
   };
-  add(r.all, "utilisation", "what tells of " + names.utilisation + ", all that the paper kept",
-      kShown);
+  add(r.all, "utilisation",
+      "feature importance for " + names.utilisation + ", all that the paper kept", kShown);
   add(r.honest, "utilisation_without_its_parts",
-      "what tells of " + names.utilisation +
+      "feature importance for " + names.utilisation +
           " when its own parts are left out (maximum = minimum + range)",
       r.honest.features.size());
-  add(r.of_memory, "memory", "what tells of " + names.memory, kShown);
+  add(r.of_memory, "memory", "feature importance for " + names.memory, kShown);
   add_claims(section, r, names.access);
   section.figure = figure_of(r.honest, names);
   return section;

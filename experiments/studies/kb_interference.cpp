@@ -62,14 +62,14 @@ void add_leave_one_out(StudySection& section, const std::vector<NamedRows>& all)
 }
 
 std::string said(const ClusterPairKnowledge& p, const char* joint) {
-  return fmt::format("{} {} {} ({:.1f} %, {} observed)", p.cluster, joint, p.partner,
+  return fmt::format("{} {} {} ({:.1f} %, {} observed)", p.cluster, joint, p.co_runner,
                      100 * p.statistic->mean(), p.statistic->count());
 }
 
 const ClusterPairKnowledge& of_clusters(const std::vector<ClusterPairKnowledge>& pairs, int a,
                                         int b) {
   return *std::find_if(pairs.begin(), pairs.end(),
-                       [&](const auto& p) { return p.cluster == a && p.partner == b; });
+                       [&](const auto& p) { return p.cluster == a && p.co_runner == b; });
 }
 
 /// Whether clusters 1 and 2 go together best, as PriRecT says of its figures 5 and 6.
@@ -84,15 +84,15 @@ void add_ranks(StudySection& section, const NamedRows& n) {
   const ClusterPairKnowledge& two = of_clusters(isd, 2, 1);
   section.claim(
       fmt::format("jobs of cluster 1 beside cluster 2 show the least ISD ({} tables)", n.name),
-      isd.front().cluster == 1 && isd.front().partner == 2,
+      isd.front().cluster == 1 && isd.front().co_runner == 2,
       fmt::format("least mean: {}; {} is rank {}, {} rank {} of {}; least median: {} beside {}, "
                   "{:.1f} % (2 beside 1: {:.1f} %)",
                   said(isd.front(), "beside"), said(one, "beside"), one.rank, said(two, "beside"),
-                  two.rank, isd.size(), median->cluster, median->partner,
+                  two.rank, isd.size(), median->cluster, median->co_runner,
                   100 * median->statistic->quantile(0.5), 100 * two.statistic->quantile(0.5)));
   const ClusterPairKnowledge& together = of_clusters(ps, 1, 2);
   section.claim(fmt::format("jobs of clusters 1 and 2 together save the most ({} tables)", n.name),
-                ps.front().cluster == 1 && ps.front().partner == 2,
+                ps.front().cluster == 1 && ps.front().co_runner == 2,
                 fmt::format("most: {}; {} is rank {} of {}", said(ps.front(), "with"),
                             said(together, "with"), together.rank, ps.size()));
 }

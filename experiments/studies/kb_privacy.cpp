@@ -146,7 +146,7 @@ StudySection privacy_section(const ProfileTable& profiles) {
                  "from the others, by the nearest neighbours\n  "
                  "{:<10}{:>8}{:>15}{:>12}{:>10}{:>11}{:>11}{:>13}\n",
                  samples.profiles.size(), "guess", "classes", "features", "neighbours", "right",
-                 "majority", "by chance", "p v. chance");
+                 "majority", "by chance", "p vs. chance");
   section.json["guesses"] = Json::array();
   const Classes families = classes_of(samples, family_of);
   const std::vector<Guess> of_families = guess_all(samples, families);

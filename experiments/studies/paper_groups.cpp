@@ -42,7 +42,7 @@ NamedGroups recommend_queue(const KnowledgeBase& kb, const std::vector<Profile>&
                             QueueOverrides overrides, std::string_view policy,
                             std::string_view pairing) {
   std::vector<ClusterAssignment> assignments;
-  std::vector<JobView> faces;
+  std::vector<JobView> job_views;
   std::vector<JobId> waiting;
   for (std::size_t j = 0; j < profiles.size(); ++j) {
     const QueueJob& job = jrs_queue()[j];
@@ -52,12 +52,12 @@ NamedGroups recommend_queue(const KnowledgeBase& kb, const std::vector<Profile>&
       if (!has_features(profiles[j]) || job.id == kMisprinted) a.uncertainty = job.uncertainty;
     }
     assignments.push_back(a);
-    JobView face;
-    face.id = static_cast<JobId>(j);
-    face.gpus = 1;
-    face.profile = profiles[j];
-    faces.push_back(face);
-    waiting.push_back(face.id);
+    JobView job_view;
+    job_view.id = static_cast<JobId>(j);
+    job_view.gpus = 1;
+    job_view.profile = profiles[j];
+    job_views.push_back(job_view);
+    waiting.push_back(job_view.id);
   }
   const PolicyEntry& entry = *find_policy(policy);
   PolicyContext context{Parameters(entry.parameters),
@@ -68,7 +68,7 @@ NamedGroups recommend_queue(const KnowledgeBase& kb, const std::vector<Profile>&
   cluster.nodes.assign(1, NodeSpec{});
   cluster.nodes.front().gpus = 1;
   const ClusterState idle(cluster);
-  const ClusterView view(Time{0}, StartMode::kGroup, waiting, faces, idle, 0, 1);
+  const ClusterView view(Time{0}, StartMode::kGroup, waiting, job_views, idle, 0, 1);
   NamedGroups groups;
   for (const Group& group :
        dynamic_cast<Recommender&>(*made).plan(view, waiting, 0, waiting.size())) {

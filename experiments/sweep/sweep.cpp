@@ -39,12 +39,12 @@ std::string policies_json(const Experiment& experiment) {
 SweepRun run_of(const PolicyRun& run) {
   SweepRun out{};
   std::ranges::copy(run.metrics, out.begin());
-  const auto company = [&](Provenance how) {
+  const auto co_runners = [&](Provenance how) {
     return run.record.usage.corun_s[static_cast<std::size_t>(how)];
   };
-  out[kMetricCount] = company(Provenance::kMeasured);
-  out[kMetricCount + 1] = company(Provenance::kModelled);
-  out[kMetricCount + 2] = company(Provenance::kExtrapolated);
+  out[kMetricCount] = co_runners(Provenance::kMeasured);
+  out[kMetricCount + 1] = co_runners(Provenance::kModelled);
+  out[kMetricCount + 2] = co_runners(Provenance::kExtrapolated);
   return out;
 }
 

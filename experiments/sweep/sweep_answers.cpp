@@ -505,7 +505,7 @@ SweepAnswers answer_sweep(const SweepResults& results, const std::vector<Metric>
     const auto has = static_cast<std::size_t>(
         std::ranges::count_if(column.values, [](const auto& values) { return !values.empty(); }));
     if (column.granted_truth) {
-      answers.left_out.push_back(column.label + " (was granted the truth: a bound)");
+      answers.left_out.push_back(column.label + " (knows the true costs: an upper bound)");
     } else if (has < present) {
       answers.left_out.push_back(
           fmt::format("{} (at {} of {} points only)", column.label, has, present));

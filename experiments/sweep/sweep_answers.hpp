@@ -10,7 +10,7 @@
 #include "experiments/sweep/sweep_results.hpp"
 
 /// What one asks of a sweep (docs/sweeps.md): which policy is best, what matters, which compromises
-/// are left, which differences are more than luck. Everything is paired by replication: number r
+/// are left, which differences are significant. Everything is paired by replication: number r
 /// means the same arrivals, true costs and noise for all policies of a point, and is drawn together
 /// for all points.
 namespace corun {
@@ -68,7 +68,7 @@ struct FrontAnswer {
   double stays = 0;  ///< share of bootstrap resamples in which it is on the front, too
 };
 
-/// Two policies, one metric: is the difference more than luck?
+/// Two policies, one metric: is the difference significant?
 struct DifferenceAnswer {
   Metric metric;
   std::size_t better;  ///< by the mean over all points
@@ -84,7 +84,7 @@ struct DifferenceAnswer {
 
 struct SweepAnswers {
   std::vector<std::string> policies;  ///< those that every point has, bounds left out
-  std::vector<std::string> left_out;  ///< "oracle (was granted the truth)", ...
+  std::vector<std::string> left_out;  ///< "oracle (knows the true costs)", ...
   std::size_t points = 0;             ///< that the file holds
   std::size_t replications = 0;       ///< that every point has
   std::vector<Metric> metrics;

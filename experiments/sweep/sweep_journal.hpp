@@ -25,7 +25,7 @@
 /// replication, then for each policy the metrics and kSweepUsage reals.
 namespace corun {
 
-/// Beside the metrics, what coverage is computed from: time in company that was measured, modelled,
+/// Beside the metrics, what coverage is computed from: time with co-runners that was measured, modelled,
 /// extrapolated [GPU s].
 inline constexpr std::size_t kSweepUsage = 3;
 inline constexpr std::size_t kSweepReals = kMetricCount + kSweepUsage;

@@ -129,7 +129,8 @@ std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) 
 }
 
 std::string effects_table(const SweepAnswers& answers, Metric metric) {
-  Rows rows{{"what moves it", "share", "least at", "", "most at", "", "difference [95 %]"}};
+  Rows rows{
+      {"effect of each setting", "share", "least at", "", "most at", "", "difference [95 %]"}};
   const double s = scale_of(metric);
   for (const EffectAnswer& effect : answers.effects) {
     if (!effect.policy.empty() || effect.metric != metric) continue;
@@ -190,8 +191,8 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
                                 results.complete ? "" : "; not all points are there");
   for (const std::string& left : answers.left_out) out += "left out: " + left + "\n";
   out +=
-      "best at: points with the best mean; worse, better at: points where it differs from the best "
-      "by more than luck\n";
+      "best at: points with the best mean; worse, better at: points where it differs "
+      "significantly from the best\n";
   for (const BestAnswer& best : answers.best) {
     out += fmt::format("\n{}, {}\n", title_of(best.metric), better_side(best.metric)) +
            policies_table(answers, best) + "\n" + effects_table(answers, best.metric);
@@ -286,7 +287,7 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
     out += fmt::format("{},{},{},{},{},{},{},{},{}\n", question, metric, csv_text(a), csv_text(b),
                        cell(value.mean), cell(value.lo), cell(value.hi), cell(share), points);
   };
-  const double none = kNotSaid;
+  const double none = kUndefined;
   for (const BestAnswer& best : answers.best) {
     for (const std::size_t q : best.candidates) {
       row(q == best.best ? "best" : "policy", name_of(best.metric), answers.policies[q], "",

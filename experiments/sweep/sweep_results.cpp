@@ -174,7 +174,7 @@ class Layout {
     }
     for (const auto* what : {"measured", "modelled", "extrapolated"}) {
       columns.push_back({std::string(what) + "_s", Kind::kReal, "GPU s",
-                         std::string("time in company whose cost was ") + what});
+                         std::string("time with co-runners whose cost was ") + what});
     }
   }
 

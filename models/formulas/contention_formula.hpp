@@ -66,13 +66,13 @@ struct ContentionView {
   CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const {
     return {free_u[i], u[i], t[i], light[i], overflow[i]};
   }
-  /// Job `own` beside job `partner`.
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(const Job& own, const Job& partner) const {
-    return equation.speed(own, partner.free_u, partner.u, partner.t);
+  /// Job `own` beside job `co-runner`.
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(const Job& own, const Job& co_runner) const {
+    return equation.speed(own, co_runner.free_u, co_runner.u, co_runner.t);
   }
   /// Speed of resident `own` of `count` beside all the others, in their order.
-  CORUN_HOST_DEVICE_INLINE double in_company(const std::uint32_t* residents, std::size_t count,
-                                             std::size_t own) const {
+  CORUN_HOST_DEVICE_INLINE double with_co_runners(const std::uint32_t* residents, std::size_t count,
+                                                  std::size_t own) const {
     double others_free_u = 0;
     double others_u = 0;
     double others_t = 0;

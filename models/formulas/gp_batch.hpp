@@ -18,15 +18,15 @@ namespace gp {
 struct Kernels {
   /// Arrays that are handed in have room for whole multiples of it.
   static constexpr std::size_t kPadding = 32;
-  /// Known partners whose lines are worked out at a time.
+  /// Known co-runners whose lines are worked out at a time.
   static constexpr std::size_t kLines = 64;
-  /// Doubles that prepare(), slowness() and speeds() want as `scratch`.
+  /// Doubles that prepare(), log_slowdown() and speeds() want as `scratch`.
   static std::size_t scratch(const Problem& problem) {
     const Model& model = problem.model;
     const std::size_t lines = problem.layout.known < kLines ? problem.layout.known : kLines;
-    return kPadding * (model.width() + 3 * model.owns + model.rows + 2 * model.partners +
-                       lines * model.partners + 3 * kLines) +
-           model.partners + kPadding;
+    return kPadding * (model.width() + 3 * model.owns + model.rows + 2 * model.co_runners +
+                       lines * model.co_runners + 3 * kLines) +
+           model.co_runners + kPadding;
   }
 
   /// Works out what Jobs has of the jobs from .. to - 1, rounded up to whole vectors; `from` is a
@@ -34,9 +34,9 @@ struct Kernels {
   void (*describe)(const Problem&, std::size_t from, std::size_t to);
   /// The states of slowed jobs, layout.size() numbers each.
   void (*prepare)(const Problem&, const SlowedJobs&, double* states, double* scratch);
-  /// Slowed job `own` with its state beside some partners.
-  void (*slowness)(const Problem&, std::size_t own, const double* state, const Partners&,
-                   double* scratch, Slowness* out);
+  /// Slowed job `own` with its state beside some co-runners.
+  void (*log_slowdown)(const Problem&, std::size_t own, const double* state, const CoRunners&,
+                       double* scratch, LogSlowdown* out);
   /// All pairs of a tile, from the states of its rows' jobs.
   void (*speeds)(const Problem&, const PairTile&, const double* states, double* scratch,
                  const TileSpeeds& out);
@@ -49,7 +49,8 @@ struct GpBatch {
 
   // The model. Its pointers are set by problem().
   gp::Model formula;
-  std::vector<double> own_places, partner_places, own_rates, partner_rates, weights, pressed;
+  std::vector<double> own_places, co_runner_places, own_rates, co_runner_rates, weights,
+      pressure_weights;
   std::vector<std::uint32_t> first, own_of;
   std::span<const double> precision;  ///< the model's: it must stay, and learn nothing
 
@@ -58,10 +59,10 @@ struct GpBatch {
   std::size_t stride = 0;
   std::vector<double> x, u, t, m;
   std::vector<std::int32_t> own, line;
-  /// The partners of the data that are among the jobs: a line in every state for each.
+  /// The co-runners of the data that are among the jobs: a line in every state for each.
   std::vector<std::uint32_t> known;
-  // Filled in by gp::describe_partner() and gp::describe_own().
-  std::vector<double> partner, smooth, alone, identity;
+  // Filled in by gp::describe_co_runner() and gp::describe_own().
+  std::vector<double> co_runner, smooth, alone, identity;
 
   /// With the arrays that are given where `at` says, as at(array): in the memory that is to be read. What describe()
   /// works out lies here.
@@ -70,16 +71,17 @@ struct GpBatch {
     gp::Problem out;
     gp::Model& model = out.model = formula;
     model.own_places = at(own_places);
-    model.partner_places = at(partner_places);
+    model.co_runner_places = at(co_runner_places);
     model.own_rates = at(own_rates);
-    model.partner_rates = at(partner_rates);
+    model.co_runner_rates = at(co_runner_rates);
     model.first = at(first);
     model.own_of = at(own_of);
     model.weights = at(weights);
     model.precision = at(precision);
-    model.pressed = at(pressed);
-    out.jobs = {count,   stride,   at(x),          at(u),         at(t),        at(m),
-                at(own), at(line), partner.data(), smooth.data(), alone.data(), identity.data()};
+    model.pressure_weights = at(pressure_weights);
+    out.jobs = {
+        count,    stride,           at(x),         at(u),        at(t),          at(m), at(own),
+        at(line), co_runner.data(), smooth.data(), alone.data(), identity.data()};
     out.layout = {formula.width(), known.size()};
     return out;
   }

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/formulas/log_slowdown.hpp"
 #include "models/formulas/math.hpp"
-#include "models/formulas/slowness.hpp"
 
 /// The posterior of the Gaussian process over pairs (gp_model.hpp), once for every device.
 ///
@@ -15,12 +15,12 @@
 /// so that mean = k' weights and explained = k' P k, P = inv(K), are for one slowed job i a linear and
 /// a quadratic form of
 ///
-///   v = (B_jp of all jobs p that were a partner in a row, 1, phi_ij, zeros up to a multiple of 8)
+///   v = (B_jp of all jobs p that were a co-runner in a row, 1, phi_ij, zeros up to a multiple of 8)
 ///
-/// and of one more entry, 1, for a partner that the data knows. Both forms are worked out once for
-/// every slowed job, O(rows^2), whoever is beside it; a pair then takes O(partners^2).
+/// and of one more entry, 1, for a co-runner that the data knows. Both forms are worked out once for
+/// every slowed job, O(rows^2), whoever is beside it; a pair then takes O(co-runners^2).
 ///
-/// Rows are in the order of their partners' columns. Each sum is a chain of math::fma by ascending
+/// Rows are in the order of their co-runners' columns. Each sum is a chain of math::fma by ascending
 /// index from 0, so that vector units, threads and GPUs, which share work out by jobs and by entries of
 /// a form, give the same bits.
 
@@ -28,7 +28,7 @@ namespace corun::gp {
 
 inline constexpr std::size_t kPressureCount = 5;
 /// Rows of a form side by side in memory.
-inline constexpr std::size_t kStrip = 8;
+inline constexpr std::size_t kPanel = 8;
 /// Of a job that is not one of those in the data, in the role asked about.
 inline constexpr std::int32_t kNew = -1;
 
@@ -40,8 +40,8 @@ struct Load {
 /// A model, as arrays that lie in the memory of the device that reads them.
 struct Model {
   // Variances and ratios, gp_model.hpp.
-  double own = 0, own_identity = 0, partner = 0, partner_identity = 0;
-  double product = 0, product_own = 0, product_partner = 0, constant = 0, pressures = 0;
+  double own = 0, own_identity = 0, co_runner = 0, co_runner_identity = 0;
+  double product = 0, product_own = 0, product_co_runner = 0, constant = 0, pressures = 0;
   double prior = 0;  ///< variance of t but for the pressures' part
   double noise = 0;
   double pressure_mean[kPressureCount] = {};
@@ -50,47 +50,47 @@ struct Model {
   double target_mean = 0, target_deviation = 1;
   double share[3] = {}, factor[3] = {};  ///< of the deviation, by the share of variance left
 
-  std::uint32_t rows = 0, owns = 0, partners = 0, features = 0;
-  const double* own_places = nullptr;      ///< owns x features: jobs slowed in a row
-  const double* partner_places = nullptr;  ///< partners x features: jobs beside them
-  const double* own_rates = nullptr;       ///< inverse lengths
-  const double* partner_rates = nullptr;
-  // By row, those of partner 0 first.
-  const std::uint32_t* first = nullptr;   ///< partners + 1: where the rows of each begin
+  std::uint32_t rows = 0, owns = 0, co_runners = 0, features = 0;
+  const double* own_places = nullptr;        ///< owns x features: jobs slowed in a row
+  const double* co_runner_places = nullptr;  ///< co-runners x features: jobs beside them
+  const double* own_rates = nullptr;         ///< inverse lengths
+  const double* co_runner_rates = nullptr;
+  // By row, those of co-runner 0 first.
+  const std::uint32_t* first = nullptr;   ///< co-runners + 1: where the rows of each begin
   const std::uint32_t* own_of = nullptr;  ///< rows: position among owns
   const double* weights = nullptr;        ///< rows: P y
   /// P by rows of its lower triangle, what is off the diagonal twice: k'Pk is the sum over a and b <= a
   /// of k_a k_b times this.
   const double* precision = nullptr;
-  const double* pressed = nullptr;               ///< kPressureCount x rows: 2 w2 P phi
+  const double* pressure_weights = nullptr;      ///< kPressureCount x rows: 2 w2 P phi
   double pressure_weights[kPressureCount] = {};  ///< w2 phi' weights
   double pressure_form[kPressureCount][kPressureCount] =
       {};  ///< lower triangle of w2^2 phi' P phi, doubled
 
   /// Length of v.
   CORUN_HOST_DEVICE_INLINE std::size_t width() const {
-    return (partners + 1 + kPressureCount + kStrip - 1) / kStrip * kStrip;
+    return (co_runners + 1 + kPressureCount + kPanel - 1) / kPanel * kPanel;
   }
   CORUN_HOST_DEVICE_INLINE static std::size_t row_start(std::size_t a) { return a * (a + 1) / 2; }
 };
 
 // ---- what is prepared for a slowed job ----------------------------------------------------------
 
-/// Where things are in the state of one slowed job: the quadratic form, by strips of kStrip rows, each
-/// strip by columns (b of the strip of c: up to that strip's last row, what is above the diagonal is 0,
-/// what is off the diagonal doubled); the linear form; then for every known partner that was asked for
+/// Where things are in the state of one slowed job: the quadratic form, by panels of kPanel rows, each
+/// panel by columns (b of the panel of c: up to that panel's last row, what is above the diagonal is 0,
+/// what is off the diagonal doubled); the linear form; then for every known co-runner that was asked for
 /// its own line: the covariance of its identity with v, of itself, and its part of the mean.
 struct Layout {
   std::size_t width = 0;
   std::size_t known = 0;
 
-  CORUN_HOST_DEVICE_INLINE static std::size_t strip(std::size_t s) {
-    return s * (s + 1) / 2 * kStrip * kStrip;
+  CORUN_HOST_DEVICE_INLINE static std::size_t panel(std::size_t s) {
+    return s * (s + 1) / 2 * kPanel * kPanel;
   }
   CORUN_HOST_DEVICE_INLINE static std::size_t entry(std::size_t c, std::size_t b) {
-    return strip(c / kStrip) + b * kStrip + c % kStrip;
+    return panel(c / kPanel) + b * kPanel + c % kPanel;
   }
-  CORUN_HOST_DEVICE_INLINE std::size_t mean() const { return strip(width / kStrip); }
+  CORUN_HOST_DEVICE_INLINE std::size_t mean() const { return panel(width / kPanel); }
   CORUN_HOST_DEVICE_INLINE std::size_t line(std::size_t k) const {
     return mean() + width + k * (width + 2);
   }
@@ -108,12 +108,12 @@ struct Jobs {
   const double* t = nullptr;
   const double* m = nullptr;
   const std::int32_t* own = nullptr;   ///< position among Model::owns; kNew
-  const std::int32_t* line = nullptr;  ///< of a known partner, Layout::line; kNew
+  const std::int32_t* line = nullptr;  ///< of a known co-runner, Layout::line; kNew
   // Worked out by describe().
-  double* partner = nullptr;   ///< Model::partners lines: B with each
-  double* smooth = nullptr;    ///< Model::owns lines
-  double* alone = nullptr;     ///< likewise
-  double* identity = nullptr;  ///< likewise
+  double* co_runner = nullptr;  ///< Model::co_runners lines: B with each
+  double* smooth = nullptr;     ///< Model::owns lines
+  double* alone = nullptr;      ///< likewise
+  double* identity = nullptr;   ///< likewise
 
   CORUN_HOST_DEVICE_INLINE Load load(std::size_t j) const { return {u[j], t[j], m[j]}; }
 };
@@ -124,14 +124,14 @@ struct Problem {
   Jobs jobs;
   Layout layout;
 };
-/// Slowed jobs whose states are worked out: `count` from `first`. known[k]: the partner that line k of a state is of.
+/// Slowed jobs whose states are worked out: `count` from `first`. known[k]: the co-runner that line k of a state is of.
 struct SlowedJobs {
   std::size_t first = 0, count = 0;
   const std::uint32_t* known = nullptr;
 };
 
 /// Jobs beside one slowed job: `count` positions.
-struct Partners {
+struct CoRunners {
   const std::uint32_t* jobs = nullptr;
   std::size_t count = 0;
 };
@@ -147,7 +147,7 @@ CORUN_HOST_DEVICE_INLINE double kernel(const double* x, std::size_t stride, cons
   return math::exp(-sum / 2);
 }
 
-/// How a slowed job's covariance with rows of one own job depends on the partner.
+/// How a slowed job's covariance with rows of one own job depends on the co-runner.
 struct OwnTerms {
   double smooth, alone, identity;
 };
@@ -155,23 +155,23 @@ struct OwnTerms {
 CORUN_HOST_DEVICE_INLINE OwnTerms own_terms(const Model& model, double kernel, bool same) {
   const double product = model.product * (same ? kernel + model.product_own : kernel);
   const double alone = math::fma(model.own, kernel, model.constant);
-  return {model.partner + product, same ? alone + model.own_identity : alone,
-          math::fma(model.product_partner, product, model.partner_identity)};
+  return {model.co_runner + product, same ? alone + model.own_identity : alone,
+          math::fma(model.product_co_runner, product, model.co_runner_identity)};
 }
 
-/// The five pressures of own on partner.
-CORUN_HOST_DEVICE_INLINE void raw_pressures_of(const Load& own, const Load& partner,
+/// The five pressures of own on co-runner.
+CORUN_HOST_DEVICE_INLINE void raw_pressures_of(const Load& own, const Load& co_runner,
                                                double (&out)[kPressureCount]) {
-  out[0] = (1 - own.m) * own.u * (1 - partner.m) * partner.u;
-  out[1] = own.t * partner.u;
-  out[2] = math::max(0.0, 1 - own.u / 0.1) * partner.u;
-  out[3] = math::max(0.0, own.t + partner.t - 0.5);
-  out[4] = math::max(0.0, own.u + partner.u - 1);
+  out[0] = (1 - own.m) * own.u * (1 - co_runner.m) * co_runner.u;
+  out[1] = own.t * co_runner.u;
+  out[2] = math::max(0.0, 1 - own.u / 0.1) * co_runner.u;
+  out[3] = math::max(0.0, own.t + co_runner.t - 0.5);
+  out[4] = math::max(0.0, own.u + co_runner.u - 1);
 }
 /// Standardised.
-CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& own, const Load& partner,
-                                           double (&out)[kPressureCount]) {
-  raw_pressures_of(own, partner, out);
+CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& own,
+                                           const Load& co_runner, double (&out)[kPressureCount]) {
+  raw_pressures_of(own, co_runner, out);
   CORUN_UNROLL
   for (std::size_t p = 0; p < kPressureCount; ++p) {
     const double x = (out[p] - model.pressure_mean[p]) / model.pressure_deviation[p];
@@ -180,12 +180,12 @@ CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& own, 
   }
 }
 
-/// What Jobs has of one job as a partner, p of Model::partners.
-CORUN_HOST_DEVICE_INLINE void describe_partner(const Model& model, const Jobs& jobs, std::size_t j,
-                                               std::size_t p) {
-  jobs.partner[p * jobs.stride + j] =
-      kernel(jobs.x + j, jobs.stride, model.partner_places + p * model.features,
-             model.partner_rates, model.features);
+/// What Jobs has of one job as a co-runner, p of Model::co_runners.
+CORUN_HOST_DEVICE_INLINE void describe_co_runner(const Model& model, const Jobs& jobs,
+                                                 std::size_t j, std::size_t p) {
+  jobs.co_runner[p * jobs.stride + j] =
+      kernel(jobs.x + j, jobs.stride, model.co_runner_places + p * model.features,
+             model.co_runner_rates, model.features);
 }
 /// Likewise as the slowed one, with the rows of o of Model::owns.
 CORUN_HOST_DEVICE_INLINE void describe_own(const Model& model, const Jobs& jobs, std::size_t j,
@@ -239,7 +239,7 @@ CORUN_HOST_DEVICE_INLINE Number part_of_row(const Model& model, std::size_t a, s
   return sum;
 }
 
-/// Sum over the rows a of partner b of left_a times the part of a's row that is of partner c <= b.
+/// Sum over the rows a of co-runner b of left_a times the part of a's row that is of co-runner c <= b.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number block(const Model& model, std::size_t b, std::size_t c,
                                       const double* left, const double* right, std::size_t stride) {
@@ -254,7 +254,7 @@ CORUN_HOST_DEVICE_INLINE Number block(const Model& model, std::size_t b, std::si
   return sum;
 }
 
-/// Of row a with what does not depend on the partner: as stored, so up to a.
+/// Of row a with what does not depend on the co-runner: as stored, so up to a.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number half_row(const Model& model, std::size_t a, const double* alone,
                                          std::size_t stride) {
@@ -274,7 +274,7 @@ CORUN_HOST_DEVICE_INLINE Number against_rows(const Model& model, std::size_t fro
   return sum;
 }
 
-/// Partner b's rows with `left` against all rows with what does not depend on the partner: with those up
+/// Co-runner b's rows with `left` against all rows with what does not depend on the co-runner: with those up
 /// to each, and with those from each on.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number against_earlier(const Model& model, std::size_t b,
@@ -313,18 +313,18 @@ template <class Number>
 CORUN_HOST_DEVICE_INLINE Number form_entry(const Model& model, std::size_t c, std::size_t b,
                                            const Slowed& jobs) {
   using math::fma;
-  const std::size_t constant = model.partners;
+  const std::size_t constant = model.co_runners;
   if (c > constant + kPressureCount) return Number(0.0);
   if (c < constant) return block<Number>(model, c, b, jobs.smooth, jobs.smooth, jobs.stride);
   if (c > constant) {
     const std::size_t p = c - constant - 1;
     if (b > constant) return Number(model.pressure_form[p][b - constant - 1]);
-    const double* const pressed = model.pressed + p * model.rows;
+    const double* const pressure_weights = model.pressure_weights + p * model.rows;
     if (b == constant) {
-      return against_rows<Number>(model, 0, model.rows, jobs.alone, jobs.stride, pressed);
+      return against_rows<Number>(model, 0, model.rows, jobs.alone, jobs.stride, pressure_weights);
     }
     return against_rows<Number>(model, model.first[b], model.first[b + 1], jobs.smooth, jobs.stride,
-                                pressed);
+                                pressure_weights);
   }
   if (b < constant) return against_constant<Number>(model, b, jobs.smooth, jobs);
   Number sum(0.0);
@@ -338,7 +338,7 @@ CORUN_HOST_DEVICE_INLINE Number form_entry(const Model& model, std::size_t c, st
 /// Entry b of the linear form.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number mean_entry(const Model& model, std::size_t b, const Slowed& jobs) {
-  const std::size_t constant = model.partners;
+  const std::size_t constant = model.co_runners;
   if (b > constant + kPressureCount) return Number(0.0);
   if (b > constant) return Number(model.pressure_weights[b - constant - 1]);
   if (b == constant) {
@@ -348,12 +348,12 @@ CORUN_HOST_DEVICE_INLINE Number mean_entry(const Model& model, std::size_t b, co
                               model.weights);
 }
 
-/// Entry b of the line of known partner k: its identity against v_b for b < width, against itself, its
+/// Entry b of the line of known co-runner k: its identity against v_b for b < width, against itself, its
 /// part of the mean.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number line_entry(const Model& model, std::size_t k, std::size_t b,
                                            const Slowed& jobs) {
-  const std::size_t constant = model.partners;
+  const std::size_t constant = model.co_runners;
   const std::size_t from = model.first[k];
   const std::size_t to = model.first[k + 1];
   const double* const identity = jobs.identity;
@@ -365,8 +365,8 @@ CORUN_HOST_DEVICE_INLINE Number line_entry(const Model& model, std::size_t k, st
   if (b < constant) return block<Number>(model, b, k, jobs.smooth, identity, jobs.stride);
   if (b == constant) return against_constant<Number>(model, k, identity, jobs);
   if (b <= constant + kPressureCount) {
-    const double* const pressed = model.pressed + (b - constant - 1) * model.rows;
-    return against_rows<Number>(model, from, to, identity, jobs.stride, pressed);
+    const double* const pressure_weights = model.pressure_weights + (b - constant - 1) * model.rows;
+    return against_rows<Number>(model, from, to, identity, jobs.stride, pressure_weights);
   }
   if (b < model.width()) return Number(0.0);
   if (b == model.width()) return block<Number>(model, k, k, identity, identity, jobs.stride);
@@ -375,7 +375,7 @@ CORUN_HOST_DEVICE_INLINE Number line_entry(const Model& model, std::size_t k, st
 
 // ---- pairs --------------------------------------------------------------------------------------
 
-/// Rows of a strip, or some neighbours of it, against the columns from .. to - 1: sum += form x v. For
+/// Rows of a panel, or some neighbours of it, against the columns from .. to - 1: sum += form x v. For
 /// `Count` numbers side by side, each a double or as many as a vector unit holds: `v(b, n)` is v_b of the
 /// n-th. `form`: column `from` of the first of the rows.
 template <std::size_t Rows, std::size_t Count, class Number, class V>
@@ -389,7 +389,7 @@ CORUN_HOST_DEVICE_INLINE void add_columns(const double* form, std::size_t from, 
     for (std::size_t n = 0; n < Count; ++n) x[n] = v(b, n);
     CORUN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      const Number f(form[(b - from) * kStrip + r]);
+      const Number f(form[(b - from) * kPanel + r]);
       CORUN_UNROLL
       for (std::size_t n = 0; n < Count; ++n) sum[r][n] = fma(f, x[n], sum[r][n]);
     }
@@ -410,7 +410,7 @@ CORUN_HOST_DEVICE_INLINE void end_rows(const double* form, const double* linear,
     for (std::size_t n = 0; n < Count; ++n) x[n] = v(first + b, n);
     CORUN_UNROLL
     for (std::size_t r = b; r < Rows; ++r) {
-      const Number f(form[b * kStrip + r]);
+      const Number f(form[b * kPanel + r]);
       CORUN_UNROLL
       for (std::size_t n = 0; n < Count; ++n) sum[r][n] = fma(f, x[n], sum[r][n]);
     }
@@ -423,7 +423,7 @@ CORUN_HOST_DEVICE_INLINE void end_rows(const double* form, const double* linear,
   }
 }
 
-/// Both, for rows first .. first + Rows - 1, Rows a divisor of kStrip; rows by ascending `first` from 0.
+/// Both, for rows first .. first + Rows - 1, Rows a divisor of kPanel; rows by ascending `first` from 0.
 template <std::size_t Rows, std::size_t Count, class Number, class V>
 CORUN_HOST_DEVICE_INLINE void add_rows(const double* state, const Layout& layout, std::size_t first,
                                        const V& v, Number (&mean)[Count],
@@ -436,10 +436,10 @@ CORUN_HOST_DEVICE_INLINE void add_rows(const double* state, const Layout& layout
     for (std::size_t n = 0; n < Count; ++n) sum[r][n] = Number(0.0);
   }
   add_columns(form, 0, first, v, sum);
-  end_rows(form + first * kStrip, state + layout.mean() + first, first, v, sum, mean, explained);
+  end_rows(form + first * kPanel, state + layout.mean() + first, first, v, sum, mean, explained);
 }
 
-/// What a partner that is known adds, by its line; `v(b)`.
+/// What a co-runner that is known adds, by its line; `v(b)`.
 template <class V>
 CORUN_HOST_DEVICE_INLINE void add_line(const double* line, std::size_t width, const V& v,
                                        double& mean, double& explained) {
@@ -450,9 +450,9 @@ CORUN_HOST_DEVICE_INLINE void add_line(const double* line, std::size_t width, co
 }
 
 /// From what the forms give.
-CORUN_HOST_DEVICE_INLINE Slowness slowness(const Model& model,
-                                           const double (&pressures)[kPressureCount], double mean,
-                                           double explained) {
+CORUN_HOST_DEVICE_INLINE LogSlowdown log_slowdown(const Model& model,
+                                                  const double (&pressures)[kPressureCount],
+                                                  double mean, double explained) {
   double square = 0;
   CORUN_UNROLL
   for (std::size_t p = 0; p < kPressureCount; ++p) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/formulas/company_formula.hpp"
+#include "models/formulas/co_runner_norm.hpp"
 #include "models/formulas/math.hpp"
 #include "models/formulas/speed_belief.hpp"
 
@@ -26,13 +26,13 @@ struct KindTableView {
   static constexpr bool kNeverFaster = false;
   using Job = std::size_t;
   CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const { return kind[i]; }
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job partner) const {
-    const std::size_t at = own * kinds + partner;
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job co_runner) const {
+    const std::size_t at = own * kinds + co_runner;
     return {speed[at], sd[at], inverse[at]};
   }
   /// Speed of resident `own` of `count` beside all the others, taken in their order.
-  CORUN_HOST_DEVICE_INLINE double in_company(const std::uint32_t* residents, std::size_t count,
-                                             std::size_t own) const {
+  CORUN_HOST_DEVICE_INLINE double with_co_runners(const std::uint32_t* residents, std::size_t count,
+                                                  std::size_t own) const {
     if (count < 2) return 1;
     const std::size_t row = kind[residents[own]] * kinds;
     if (adds_up) {
@@ -43,11 +43,11 @@ struct KindTableView {
       return 1 / (1 + sum);
     }
     if (count == 2) return math::min(1.0, speed[row + kind[residents[1 - own]]]);
-    CompanyNorm company;
+    CoRunnerNorm co_runners;
     for (std::size_t r = 0; r < count; ++r) {
-      if (r != own) company.add(speed[row + kind[residents[r]]]);
+      if (r != own) co_runners.add(speed[row + kind[residents[r]]]);
     }
-    return math::min(1.0, company.speed());
+    return math::min(1.0, co_runners.speed());
   }
 };
 
@@ -57,7 +57,7 @@ struct KindTableJobs {
   std::size_t kinds = 1;
   std::vector<double> speed, sd, inverse;
   std::vector<std::uint32_t> kind;
-  /// Kinds x kinds, 1/s - 1: where the model adds them up in larger company (cluster-mean); else empty.
+  /// Kinds x kinds, 1/s - 1: where the model adds them up in larger co-runners (cluster-mean); else empty.
   std::vector<double> excess;
 
   /// Adds an element to the table, row by row.

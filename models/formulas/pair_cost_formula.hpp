@@ -43,7 +43,7 @@ struct EndedPair {
 CORUN_HOST_DEVICE_INLINE EndedPair ended_pair(const SoloTime& solo_a, const SoloTime& solo_b,
                                               const SoloTime& solo, const SpeedBelief& a,
                                               const SpeedBelief& b) {
-  const double alone_a = solo_a.value * a.inverse;  // if the company stayed to the end
+  const double alone_a = solo_a.value * a.inverse;  // if the co-runners stayed to the end
   const double alone_b = solo_b.value * b.inverse;
   EndedPair pair;
   pair.a_ends_first = alone_a <= alone_b;
@@ -73,7 +73,7 @@ CORUN_HOST_DEVICE_INLINE PairCost pair_cost(double solo_a_s, double solo_b_s, do
                    {speed_a, 0, 1 / speed_a}, {speed_b, 0, 1 / speed_b});
 }
 
-/// Nobody is believed to run faster in company than alone: what a model says beyond is noise.
+/// Nobody is believed to run faster with co-runners than alone: what a model says beyond is noise.
 CORUN_HOST_DEVICE_INLINE SpeedBelief at_most_1(const SpeedBelief& belief) {
   return {math::min(1.0, belief.speed), belief.sd, math::max(1.0, belief.inverse)};
 }
@@ -81,8 +81,8 @@ CORUN_HOST_DEVICE_INLINE SpeedBelief at_most_1(const SpeedBelief& belief) {
 /// What `view` says of one job beside another, for costs.
 template <class View>
 CORUN_HOST_DEVICE_INLINE SpeedBelief slowed(const View& view, const typename View::Job& own,
-                                            const typename View::Job& partner) {
-  const SpeedBelief belief = view.beside(own, partner);
+                                            const typename View::Job& co_runner) {
+  const SpeedBelief belief = view.beside(own, co_runner);
   return View::kNeverFaster ? belief : at_most_1(belief);
 }
 

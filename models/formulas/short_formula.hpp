@@ -15,10 +15,10 @@
 /// A View has
 ///   Job               what beside() needs of one job
 ///   job(i)            that of job i
-///   beside(own, partner)
-///                     speed of `own` beside `partner` and its deviation, as predict() gives them, and 1 / speed
+///   beside(own, co-runner)
+///                     speed of `own` beside `co-runner` and its deviation, as predict() gives them, and 1 / speed
 ///                     rounded (SpeedBelief); where the reciprocal may be had otherwise, math.hpp says
-///   in_company(residents, count, own)
+///   with_co_runners(residents, count, own)
 ///                     speed of resident number `own` of `count`, as InterferenceModel::speeds() gives it
 ///   kNeverFaster      true only if no speed of beside() is above 1: it is then not clamped
 namespace corun {
@@ -30,7 +30,7 @@ concept ShortFormula = requires(const typename Jobs::View& view,
   { Jobs::View::kNeverFaster } -> std::convertible_to<bool>;
   { view.job(i) } -> std::same_as<typename Jobs::View::Job>;
   { view.beside(job, job) } -> std::same_as<SpeedBelief>;
-  { view.in_company(residents, i, i) } -> std::same_as<double>;
+  { view.with_co_runners(residents, i, i) } -> std::same_as<double>;
 };
 
 /// Of the arrays as they are, in the memory of the host.

@@ -41,7 +41,7 @@ struct TreesBatch {
   trees::Shape shape;
   std::size_t count = 0;
   std::vector<double> logs, linears;
-  std::vector<double> own, partner;
+  std::vector<double> own, co_runner;
   std::vector<std::uint8_t> unknown;
 
   /// With the arrays where `at` says, as at(array): in the memory that is to be read.
@@ -61,7 +61,7 @@ struct TreesBatch {
   }
   template <class At>
   trees::Jobs jobs(const At& at) const {
-    return {shape, count, count, at(logs), at(linears), at(own), at(partner), at(unknown)};
+    return {shape, count, count, at(logs), at(linears), at(own), at(co_runner), at(unknown)};
   }
   trees::Model model() const { return model(kHere); }
   trees::Jobs jobs() const { return jobs(kHere); }

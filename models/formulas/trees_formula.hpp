@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "models/formulas/slowness.hpp"
+#include "models/formulas/log_slowdown.hpp"
 
 /// The boosted trees of pairs (boosted_trees.hpp), once for every device: what the trees see of a pair,
 /// the way down a tree, and intervals around what they sum up to.
@@ -21,22 +21,22 @@ struct Ensemble {
   CORUN_HOST_DEVICE_INLINE std::size_t inner() const { return (std::size_t{1} << depth) - 1; }
 };
 
-/// What is known of single co-runs around predictions of one slowness, observations.hpp.
+/// What is known of single co-runs around predictions of one log slowdown, observations.hpp.
 struct Knot {
-  double at = 0;     ///< predicted slowness
+  double at = 0;     ///< predicted log slowdown
   double below = 0;  ///< 5 % quantile of what is measured less what is predicted, below 0
   double above = 0;  ///< 95 % quantile, above 0
   double sd = 0;
 };
 
 /// Straight lines between knots of rising `at`, one at least; beyond them as they are.
-CORUN_HOST_DEVICE_INLINE Knot knot_at(const Knot* knots, std::size_t count, double slowness) {
-  Knot here = slowness < knots[0].at ? knots[0] : knots[count - 1];
+CORUN_HOST_DEVICE_INLINE Knot knot_at(const Knot* knots, std::size_t count, double log_slowdown) {
+  Knot here = log_slowdown < knots[0].at ? knots[0] : knots[count - 1];
   for (std::size_t k = 0; k + 1 < count; ++k) {
     const Knot& left = knots[k];
     const Knot& right = knots[k + 1];
-    const double part = (slowness - left.at) / (right.at - left.at);
-    const bool inside = slowness >= left.at && slowness < right.at;
+    const double part = (log_slowdown - left.at) / (right.at - left.at);
+    const bool inside = log_slowdown >= left.at && log_slowdown < right.at;
     here.below = inside ? left.below + part * (right.below - left.below) : here.below;
     here.above = inside ? left.above + part * (right.above - left.above) : here.above;
     here.sd = inside ? left.sd + part * (right.sd - left.sd) : here.sd;
@@ -50,10 +50,10 @@ struct Features {
   const double* linears = nullptr;
   std::size_t stride = 0;
 };
-/// What was seen of a job in company, beyond its features. NaN: nothing.
+/// What was seen of a job with co-runners, beyond its features. NaN: nothing.
 struct Effects {
   double own = __builtin_nan("");
-  double partner = __builtin_nan("");
+  double co_runner = __builtin_nan("");
 };
 
 /// How many features of each kind; more of one kind than kMostCrossed are not combined with each other:
@@ -78,11 +78,11 @@ CORUN_HOST_DEVICE_INLINE void pair_row(const Shape& shape, const Features& of,
   std::size_t column = 0;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     const double* const own = kind == 0 ? of.logs : of.linears;
-    const double* const partner = kind == 0 ? beside.logs : beside.linears;
+    const double* const co_runner = kind == 0 ? beside.logs : beside.linears;
     const std::size_t count = kind == 0 ? shape.logs : shape.linears;
     for (std::size_t f = 0; f < count; ++f) {
       const double x = own[f * of.stride];
-      const double y = partner[f * beside.stride];
+      const double y = co_runner[f * beside.stride];
       put(column++, static_cast<float>(x));
       put(column++, static_cast<float>(y));
       put(column++, static_cast<float>(x - y));
@@ -97,10 +97,10 @@ CORUN_HOST_DEVICE_INLINE void pair_row(const Shape& shape, const Features& of,
       }
     }
   }
-  put(column++, static_cast<float>(of_effects.own + beside_effects.partner));
+  put(column++, static_cast<float>(of_effects.own + beside_effects.co_runner));
   put(column++, static_cast<float>(of_effects.own));
-  put(column++, static_cast<float>(beside_effects.partner));
-  put(column++, static_cast<float>(of_effects.partner));
+  put(column++, static_cast<float>(beside_effects.co_runner));
+  put(column++, static_cast<float>(of_effects.co_runner));
   put(column++, static_cast<float>(beside_effects.own));
 }
 
@@ -113,13 +113,13 @@ struct Jobs {
   const double* logs = nullptr;     ///< Shape::logs lines
   const double* linears = nullptr;  ///< Shape::linears lines
   const double* own = nullptr;      ///< effects
-  const double* partner = nullptr;
-  const std::uint8_t* unknown = nullptr;  ///< 1: never seen in company
+  const double* co_runner = nullptr;
+  const std::uint8_t* unknown = nullptr;  ///< 1: never seen with co-runners
 
   CORUN_HOST_DEVICE_INLINE Features features(std::size_t j) const {
     return {logs + j, linears + j, stride};
   }
-  CORUN_HOST_DEVICE_INLINE Effects effects(std::size_t j) const { return {own[j], partner[j]}; }
+  CORUN_HOST_DEVICE_INLINE Effects effects(std::size_t j) const { return {own[j], co_runner[j]}; }
 };
 
 /// Where a feature sends a row at a node: 1 is right. An unknown one is above all thresholds where the
@@ -139,7 +139,7 @@ struct Model {
   std::uint32_t knot_count[3] = {};
 
   /// `sum`: of the leaves, in double precision and the order of the trees.
-  CORUN_HOST_DEVICE_INLINE Slowness slowness(double sum, std::size_t unknown) const {
+  CORUN_HOST_DEVICE_INLINE LogSlowdown log_slowdown(double sum, std::size_t unknown) const {
     const double t = mean + sum;
     return {t, knot_at(knots[unknown], knot_count[unknown], t).sd};
   }

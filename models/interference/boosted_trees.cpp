@@ -36,7 +36,7 @@ constexpr BoostingShape kShape{.rounds = 150,
                                .seed = 0};
 /// How often the effects of a job are hidden from the trees.
 constexpr double kHidden = 0.3;
-/// Of the additive effects: counts as this many slownesses of 0.
+/// Of the additive effects: counts as this many log slowdowns of 0.
 constexpr double kRidge = 1;
 constexpr int kEffectSweeps = 8;
 /// Features are single precision to the trees, and products of two must fit.
@@ -91,26 +91,28 @@ std::vector<Effects> additive_effects(const std::vector<Observation>& all, std::
                                       const std::function<bool(const Observation&)>& counts) {
   std::vector<const Observation*> seen;
   std::vector<double> as_own(jobs, 0);
-  std::vector<double> as_partner(jobs, 0);
+  std::vector<double> as_co_runner(jobs, 0);
   for (const Observation& o : all) {
     if (!counts(o)) continue;
     seen.push_back(&o);
     as_own[o.of] += 1;
-    as_partner[o.beside] += 1;
+    as_co_runner[o.beside] += 1;
   }
   std::vector<Effects> effects(jobs, {0, 0});
   std::vector<double> sum(jobs);
   for (int sweep = 0; sweep < kEffectSweeps; ++sweep) {
     std::fill(sum.begin(), sum.end(), 0);
-    for (const Observation* o : seen) sum[o->beside] += o->slowness - mean - effects[o->of].own;
-    for (std::size_t j = 0; j < jobs; ++j) effects[j].partner = sum[j] / (as_partner[j] + kRidge);
+    for (const Observation* o : seen) sum[o->beside] += o->log_slowdown - mean - effects[o->of].own;
+    for (std::size_t j = 0; j < jobs; ++j)
+      effects[j].co_runner = sum[j] / (as_co_runner[j] + kRidge);
     std::fill(sum.begin(), sum.end(), 0);
-    for (const Observation* o : seen) sum[o->of] += o->slowness - mean - effects[o->beside].partner;
+    for (const Observation* o : seen)
+      sum[o->of] += o->log_slowdown - mean - effects[o->beside].co_runner;
     for (std::size_t j = 0; j < jobs; ++j) effects[j].own = sum[j] / (as_own[j] + kRidge);
   }
   for (std::size_t j = 0; j < jobs; ++j) {
     if (as_own[j] == 0) effects[j].own = kNaN;
-    if (as_partner[j] == 0) effects[j].partner = kNaN;
+    if (as_co_runner[j] == 0) effects[j].co_runner = kNaN;
   }
   return effects;
 }
@@ -153,7 +155,7 @@ Bag fit_bag(const Task& task, std::size_t number) {
     if (held(o)) {
       add_row(test, of, beside, without_held[o.of], without_held[o.beside]);
       const auto unknown = [&](std::size_t j) { return task.holdout.unknown(number, j) ? 1U : 0U; };
-      bag.held_out.push_back({unknown(o.of) + unknown(o.beside), 0, o.slowness});
+      bag.held_out.push_back({unknown(o.of) + unknown(o.beside), 0, o.log_slowdown});
     } else {
       const std::vector<Effects>& effects = without_fold[task.holdout.fold_of_row(o.row)];
       Rng rng(task.seed, Stream::kBoosting, (static_cast<std::uint64_t>(number) << 32U) + 1 + n);
@@ -161,7 +163,7 @@ Bag fit_bag(const Task& task, std::size_t number) {
       const bool hide_beside = rng.uniform() < kHidden;
       add_row(train, of, beside, hide_of ? Effects{} : effects[o.of],
               hide_beside ? Effects{} : effects[o.beside]);
-      target.push_back(static_cast<float>(o.slowness - task.mean));
+      target.push_back(static_cast<float>(o.log_slowdown - task.mean));
     }
   }
   if (target.empty()) return {};
@@ -189,7 +191,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
   }
   BoostedTrees model;
   model.features_ = table.features;
-  for (const Observation& o : all) model.mean_ += o.slowness / static_cast<double>(all.size());
+  for (const Observation& o : all) model.mean_ += o.log_slowdown / static_cast<double>(all.size());
 
   const Holdout holdout(table, options.seed);
   const Task task{all, jobs, holdout, model.mean_, options.seed};
@@ -214,10 +216,10 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
   const std::vector<Effects> effects = additive_effects(all, table.jobs.size(), model.mean_,
                                                         [](const Observation&) { return true; });
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
-    if (std::isnan(effects[j].own) && std::isnan(effects[j].partner)) continue;
+    if (std::isnan(effects[j].own) && std::isnan(effects[j].co_runner)) continue;
     model.workloads_.push_back(table.jobs[j]);
     model.own_.push_back(effects[j].own);
-    model.partner_.push_back(effects[j].partner);
+    model.co_runner_.push_back(effects[j].co_runner);
     model.values_.insert(model.values_.end(), table.of(j), table.of(j) + width);
   }
   model.index_ = JobIndex(model.workloads_, kBoostedTrees);
@@ -243,7 +245,7 @@ TreesBatch BoostedTrees::batch(std::span<const PairJob> jobs) const {
   out.logs.resize(out.shape.logs * out.count);
   out.linears.resize(out.shape.linears * out.count);
   out.own.assign(out.count, kNaN);
-  out.partner.assign(out.count, kNaN);
+  out.co_runner.assign(out.count, kNaN);
   out.unknown.assign(out.count, 1);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const auto at = index_.find(jobs[j].workload);
@@ -255,7 +257,7 @@ TreesBatch BoostedTrees::batch(std::span<const PairJob> jobs) const {
     }
     if (!at) continue;
     out.own[j] = own_[*at];
-    out.partner[j] = partner_[*at];
+    out.co_runner[j] = co_runner_[*at];
     out.unknown[j] = 0;
   }
   return out;
@@ -307,7 +309,7 @@ nlohmann::json BoostedTrees::save() const {
   using model_state::packed;
   return {{"values", packed(values_)},
           {"own", packed(own_)},
-          {"partner", packed(partner_)},
+          {"partner", packed(co_runner_)},
           {"mean", packed(std::vector{mean_})},
           {"depth", trees_.depth},
           {"tests", packed(trees_.test)},
@@ -335,7 +337,7 @@ BoostedTrees BoostedTrees::load(const nlohmann::json& state,
     check_features(std::span(model.values_).subspan(j * width, width), model.features_,
                    kBoostedTrees);
   }
-  for (auto [effects, key] : {std::pair{&model.own_, "own"}, {&model.partner_, "partner"}}) {
+  for (auto [effects, key] : {std::pair{&model.own_, "own"}, {&model.co_runner_, "partner"}}) {
     *effects = model_state::doubles(state, key);
     if (effects->size() != jobs) refuse(kBoostedTrees, "effects are not one per job");
     for (const double x : *effects) {

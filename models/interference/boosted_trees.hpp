@@ -17,7 +17,7 @@
 ///   - each feature x of both, on its scale: x_i, x_j, x_i - x_j, x_i + x_j (of a log scale: ratio and
 ///     product); so also for ratios of two features of one job that are on log scales;
 ///   - the products u_i w_j of two features on linear scales: both jobs want it at once;
-///   - what was seen of each job in other company: its effect as the slowed, a, and as the partner, b,
+///   - what was seen of each job beside other co-runners: its effect as the slowed, a, and as the co-runner, b,
 ///     of t_ij = mean + a_i + b_j, least squares with ridge 1: a_i + b_j, a_i, b_j, b_i, a_j. NaN of jobs
 ///     never seen.
 /// Effects that a row is learnt with come from the other folds of rows, never from the row itself; and
@@ -63,9 +63,9 @@ class BoostedTrees final : public InterferenceModel {
   std::vector<SpeedTable::Feature> features_;
   std::vector<WorkloadKey> workloads_;  ///< jobs seen
   JobIndex index_;
-  std::vector<double> values_;         ///< of the jobs seen, jobs x features
-  std::vector<double> own_, partner_;  ///< effects a and b of the jobs seen; NaN: none
-  double mean_ = 0;                    ///< of t; the trees say what comes on top
+  std::vector<double> values_;           ///< of the jobs seen, jobs x features
+  std::vector<double> own_, co_runner_;  ///< effects a and b of the jobs seen; NaN: none
+  double mean_ = 0;                      ///< of t; the trees say what comes on top
   TreeEnsemble trees_;
   RankedTrees ranked_;  ///< of trees_
   Spreads spreads_;

@@ -196,7 +196,7 @@ std::shared_ptr<PairFormula> ClusterMeanModel::formula(
   return std::make_shared<PairFormula>(PairFormula{std::move(jobs)});
 }
 
-std::vector<SpeedPrediction> ClusterMeanModel::predict_company(
+std::vector<SpeedPrediction> ClusterMeanModel::predict_co_runners(
     std::span<const PairJob> residents) const {
   return spread_.around(*this, residents);
 }

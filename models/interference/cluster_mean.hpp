@@ -28,7 +28,8 @@ class ClusterMeanModel final : public InterferenceModel {
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
-  std::vector<SpeedPrediction> predict_company(std::span<const PairJob> residents) const override;
+  std::vector<SpeedPrediction> predict_co_runners(
+      std::span<const PairJob> residents) const override;
   void speeds(std::span<const PairJob> residents, std::span<double> out) const override;
   std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
                                        std::span<const std::uint32_t> kind_of) const override;

@@ -187,7 +187,7 @@ std::vector<SpeedPrediction> ContentionModel::predict(std::span<const PairJob> j
   return out;
 }
 
-std::vector<SpeedPrediction> ContentionModel::predict_company(
+std::vector<SpeedPrediction> ContentionModel::predict_co_runners(
     std::span<const PairJob> residents) const {
   return spread_.around(*this, residents);
 }

@@ -115,19 +115,19 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       const double weight = mix.weight[m];
       if (weight == 0) continue;
       const SpeedPrediction& p = said[m][next[m]++];
-      const double slowness = -std::log(p.speed);
+      const double log_slowdown = -std::log(p.speed);
       const double deviation =
           std::max(kLeastDeviation, (std::log(p.hi) - std::log(p.lo)) / (2 * kHalfWidth90));
       const double counts = weight / (deviation * deviation);
-      t += counts * slowness;
+      t += counts * log_slowdown;
       sureness += counts;
       variance += mix.spread[m] * deviation * deviation;
-      sum += slowness;
-      squares += slowness * slowness;
+      sum += log_slowdown;
+      squares += log_slowdown * log_slowdown;
       asked += 1;
     }
     t /= sureness;
-    variance += mix.apart * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
+    variance += mix.disagreement * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
     const double sd = std::sqrt(variance);
     const double speed = std::min(speed_of(t), kFastest);
     out.push_back({speed, std::min(speed * sd, 1.0),

@@ -14,14 +14,14 @@
 /// sure a member is of the pair, the more it counts.
 ///
 ///   t = sum_m p_m t_m / sum_m p_m        p_m = w_m / sd_m^2
-///   sd^2 = sum_m s_m sd_m^2 + apart var_m(t_m)
+///   sd^2 = sum_m s_m sd_m^2 + disagreement var_m(t_m)
 ///
 /// sd_m is a member's 90 % interval over twice 1.645; the interval is the normal's around t. Weights w by
-/// what is known of the pair: both jobs measured before, in any company: factors 4/5, gp 1/5; else factors
+/// what is known of the pair: both jobs measured before, beside any co-runner: factors 4/5, gp 1/5; else factors
 /// .83, gp .12, trees .05. An average errs less than its members do on average, so that the s add up to
 /// less than 1. For a job never measured gp's spread counts more than gp itself: of the three it grows most
 /// with the distance from the jobs that were. Members learn from the same rows and err together, so that by
-/// how much they disagree (var: without weights, of those with a say) tells of more than itself: `apart`,
+/// how much they disagree (var: without weights, of those with a say) tells of more than itself: `disagreement`,
 /// most for jobs never measured. All these are the same for every table and never fitted.
 ///
 /// A co-run is learnt by the members that learn (gp); the others wait for the next fit.
@@ -35,7 +35,7 @@ class EnsembleModel final : public InterferenceModel {
   struct Mix {
     std::array<double, kMembers> weight;  ///< w; who has none is not asked
     std::array<double, kMembers> spread;  ///< s
-    double apart;
+    double disagreement;
   };
   static constexpr Mix kBothSeen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5};
   static constexpr Mix kElse{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5};

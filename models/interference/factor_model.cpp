@@ -35,7 +35,7 @@ struct FactorModel::Resolved {
   std::vector<double> factors;
   /// Of a job never seen, by sample: the standard deviation of its factors around these, in that of a job
   /// whose kernel features say all.
-  std::vector<double> reach;
+  std::vector<double> deviation_scale;
 };
 
 FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
@@ -45,7 +45,7 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
     out.seen = true;
     for (const Sample& sample : state_.samples) {
       const auto k = static_cast<std::size_t>(sample.rank) + 1;
-      for (const auto* half : {&sample.own, &sample.partner}) {
+      for (const auto* half : {&sample.own, &sample.co_runner}) {
         const float* const row = half->data() + at->second * k;
         out.factors.insert(out.factors.end(), row, row + k);
       }
@@ -59,7 +59,7 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
   double left = kernel_features > 0 ? factors::kKernelOfItself : 0;
   for (std::size_t q = phi.size() - kernel_features; q < phi.size(); ++q) left -= phi[q] * phi[q];
   for (const Sample& sample : state_.samples) {
-    out.reach.push_back(std::sqrt(1 + std::max(0.0, left) / sample.strength));
+    out.deviation_scale.push_back(std::sqrt(1 + std::max(0.0, left) / sample.strength));
     const std::size_t d = 2 * (static_cast<std::size_t>(sample.rank) + 1);
     out.factors.resize(out.factors.size() + d, 0);
     double* const expected = out.factors.data() + out.factors.size() - d;
@@ -71,9 +71,9 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
   return out;
 }
 
-/// `copies`: of one job.
+/// `same_job`: both are the same workload.
 SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
-                                     bool copies) const {
+                                     bool same_job) const {
   static constexpr std::array<double, 2 * (kMostRank + 1)> kNone{};
   double mean = 0;   // of the expected r over the samples
   double drawn = 0;  // of r with a never seen job's own deviation drawn
@@ -84,20 +84,20 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
     const Sample& sample = state_.samples[s];
     const auto k = static_cast<std::size_t>(sample.rank) + 1;
     const double* const own = of.factors.data() + at;
-    const double* const partner = beside.factors.data() + at + k;
-    const double own_reach = of.seen ? 0 : of.reach[s];
-    const double partner_reach = beside.seen ? 0 : beside.reach[s];
+    const double* const co_runner = beside.factors.data() + at + k;
+    const double job_scale = of.seen ? 0 : of.deviation_scale[s];
+    const double co_runner_scale = beside.seen ? 0 : beside.deviation_scale[s];
     const double* const own_off = of.seen ? kNone.data() : deviations_[0].data() + at;
-    const double* const partner_off =
-        beside.seen ? kNone.data() : deviations_[copies ? 0 : 1].data() + at + k;
+    const double* const co_runner_off =
+        beside.seen ? kNone.data() : deviations_[same_job ? 0 : 1].data() + at + k;
     at += 2 * k;
-    double expected = own[0] + partner[0];
-    double r = expected + own_reach * own_off[0] + partner_reach * partner_off[0];
+    double expected = own[0] + co_runner[0];
+    double r = expected + job_scale * own_off[0] + co_runner_scale * co_runner_off[0];
     for (std::size_t c = 1; c < k; ++c) {
-      expected += own[c] * partner[c];
-      r += (own[c] + own_reach * own_off[c]) * (partner[c] + partner_reach * partner_off[c]);
+      expected += own[c] * co_runner[c];
+      r += (own[c] + job_scale * own_off[c]) * (co_runner[c] + co_runner_scale * co_runner_off[c]);
     }
-    if (copies && !of.seen) expected += own_reach * partner_reach * affinity_[s];
+    if (same_job && !of.seen) expected += job_scale * co_runner_scale * affinity_[s];
     if (s < state_.predicting) mean += expected;
     drawn += r;
     square += r * r;
@@ -133,9 +133,9 @@ std::vector<SpeedPrediction> FactorModel::predict(std::span<const PairJob> jobs,
   for (const auto& [i, j] : pairs) {
     const Resolved& of = job(i);
     const Resolved& beside = job(j);
-    const bool copies =
+    const bool same_job =
         i == j || (jobs[i].workload == jobs[j].workload && jobs[i].workload != kUnknownWorkload);
-    out.push_back(combine(of, beside, copies));
+    out.push_back(combine(of, beside, same_job));
   }
   return out;
 }
@@ -164,7 +164,7 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
     for (double& x : z) x = own.normal();
     for (std::size_t c = 0; c < d; ++c) {
       for (std::size_t e = 0; e <= c; ++e) {
-        one[c] += all.reach[chosen] * sample.scatter[c * d + e] * z[e];
+        one[c] += all.deviation_scale[chosen] * sample.scatter[c * d + e] * z[e];
       }
     }
     return one;
@@ -173,9 +173,9 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
   out.reserve(pairs.size());
   for (const auto& [i, j] : pairs) {
     const std::vector<double>& own = job(i);
-    const std::vector<double>& partner = job(j);
-    double r = own[0] + partner[k];
-    for (std::size_t c = 1; c < k; ++c) r += own[c] * partner[k + c];
+    const std::vector<double>& co_runner = job(j);
+    double r = own[0] + co_runner[k];
+    for (std::size_t c = 1; c < k; ++c) r += own[c] * co_runner[k + c];
     out.push_back(speed_of(state_.target_mean + state_.target_deviation * r));
   }
   return out;

@@ -12,7 +12,7 @@
 #include "models/interference/interference_model.hpp"
 
 /// Low-rank completion of the table of co-run speeds, with the jobs' features as prior knowledge: the
-/// model that predicts a pair from what either job did in other company, and a job never seen from
+/// model that predicts a pair from what either job did beside other co-runners, and a job never seen from
 /// what it looks like alone. One posterior, no switch between the two.
 ///
 /// For job i beside job j, t_ij = -log(speed), standardised over the table to r_ij:
@@ -37,7 +37,7 @@
 /// median speed. It is too sure of jobs never seen, so the spread is that of both kinds' samples
 /// around the prediction, noise included; the second lets jobs differ more. Where rows are few, a
 /// single chain settles in one of several explanations (on the papers' 114 pairs it errs by half a
-/// point of ISD more than eight), so the first has `copies`.
+/// point of ISD more than eight), so there are several chains of the first kind (`chains_per_kind`).
 ///
 /// How well it predicts: `corun model eval`, docs/models.md. Repeatable to the byte for any number of
 /// threads: each chain has its own stream of draws. Cost: rows x rank^2 x sweeps x chains; about a
@@ -87,7 +87,7 @@ class FactorModel final : public InterferenceModel {
   explicit FactorModel(State state);
   struct Resolved;
   Resolved resolve(const PairJob& job) const;
-  SpeedPrediction combine(const Resolved& of, const Resolved& beside, bool copies) const;
+  SpeedPrediction combine(const Resolved& of, const Resolved& beside, bool same_job) const;
   void index();
   void draw_deviations();
 

@@ -66,10 +66,10 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
       k_(chain.rank + 1),
       d_(2 * k_) {
   by_own_.resize(static_cast<std::size_t>(jobs_));
-  by_partner_.resize(static_cast<std::size_t>(jobs_));
+  by_co_runner_.resize(static_cast<std::size_t>(jobs_));
   for (std::size_t o = 0; o < observations.size(); ++o) {
     by_own_[static_cast<std::size_t>(observations[o].of)].push_back(o);
-    by_partner_[static_cast<std::size_t>(observations[o].beside)].push_back(o);
+    by_co_runner_[static_cast<std::size_t>(observations[o].beside)].push_back(o);
   }
   const auto factors = [&] {
     Matrix m = normal_matrix(rng_, jobs_, k_) * 0.5;
@@ -77,7 +77,7 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
     return m;
   };
   parameters.own = factors();
-  parameters.partner = factors();
+  parameters.co_runner = factors();
   parameters.beta = Matrix::Zero(basis_.cols(), d_);
   parameters.precision = Matrix::Identity(d_, d_) * 4;
 }
@@ -101,19 +101,19 @@ void GibbsChain::sweep() {
   draw_prior();
 }
 
-/// Rows of `own` given `partner`, or the other way round: each is a Bayesian linear regression on
+/// Rows of `own` given `co-runner`, or the other way round: each is a Bayesian linear regression on
 /// the factors of the jobs it met, with the prior that the other half of its factors leaves.
 void GibbsChain::draw_factors(const Matrix& prior, bool own) {
   const Eigen::Index from = own ? 0 : k_;
   const Eigen::Index other = own ? k_ : 0;
-  Matrix& drawn = own ? parameters.own : parameters.partner;
-  const Matrix& given = own ? parameters.partner : parameters.own;
+  Matrix& drawn = own ? parameters.own : parameters.co_runner;
+  const Matrix& given = own ? parameters.co_runner : parameters.own;
   const Matrix p = parameters.precision.block(from, from, k_, k_);
   const Matrix cross = parameters.precision.block(from, other, k_, k_);
   const Matrix shift = rooted(p).solve(cross);
   const Matrix mean =
       prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
-  const auto& met = own ? by_own_ : by_partner_;
+  const auto& met = own ? by_own_ : by_co_runner_;
   // `given` stays as it is throughout: also a job beside itself meets its own other half as drawn.
   Matrix h(k_, k_);
   Vector g(k_);
@@ -137,8 +137,8 @@ void GibbsChain::draw_factors(const Matrix& prior, bool own) {
 }
 
 double GibbsChain::fitted(const Observation& o) const {
-  return parameters.own(o.of, 0) + parameters.partner(o.beside, 0) +
-         parameters.own.row(o.of).tail(k_ - 1).dot(parameters.partner.row(o.beside).tail(k_ - 1));
+  return parameters.own(o.of, 0) + parameters.co_runner(o.beside, 0) +
+         parameters.own.row(o.of).tail(k_ - 1).dot(parameters.co_runner.row(o.beside).tail(k_ - 1));
 }
 
 void GibbsChain::draw_noise() {
@@ -157,7 +157,7 @@ void GibbsChain::draw_noise() {
 
 void GibbsChain::draw_prior() {
   Matrix w(jobs_, d_);
-  w << parameters.own, parameters.partner;
+  w << parameters.own, parameters.co_runner;
   const Eigen::Index q = basis_.cols();
   Vector ridge = Vector::Constant(q, parameters.strength);
   ridge(0) = 0.1;  // the intercept is nearly free
@@ -184,7 +184,7 @@ FactorModel::Sample GibbsChain::sample() const {
   const Matrix covariance = rooted(parameters.precision).solve(Matrix::Identity(d_, d_));
   return {static_cast<int>(k_ - 1),
           row_major(parameters.own),
-          row_major(parameters.partner),
+          row_major(parameters.co_runner),
           row_major(parameters.beta),
           row_major(rooted(covariance).matrixL()),
           static_cast<float>(1 / std::sqrt(parameters.tau)),

@@ -28,7 +28,7 @@ class GibbsChain {
   /// What is drawn.
   struct Parameters {
     Eigen::MatrixXd own;        ///< (a_i, u_i), jobs x (rank + 1)
-    Eigen::MatrixXd partner;    ///< (b_i, v_i)
+    Eigen::MatrixXd co_runner;  ///< (b_i, v_i)
     Eigen::MatrixXd beta;       ///< basis x d
     Eigen::MatrixXd precision;  ///< Lambda
     double tau = 10;
@@ -62,7 +62,7 @@ class GibbsChain {
   double spread_;
   Rng rng_;
   Eigen::Index jobs_, k_, d_;
-  std::vector<std::vector<std::size_t>> by_own_, by_partner_;
+  std::vector<std::vector<std::size_t>> by_own_, by_co_runner_;
 };
 
 /// Wishart(freedom, scale) by Bartlett's decomposition; `scale` positive definite.

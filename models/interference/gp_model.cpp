@@ -77,11 +77,11 @@ void GpModel::describe_equation(gp::Model& formula) const {
   const gp::Covariance& s = posterior_.covariance();
   formula.own = s[kOwn];
   formula.own_identity = s[kOwnIdentity];
-  formula.partner = s[kPartner];
-  formula.partner_identity = s[kPartnerIdentity];
+  formula.co_runner = s[kCoRunner];
+  formula.co_runner_identity = s[kCoRunnerIdentity];
   formula.product = s[kProduct];
   formula.product_own = s[kProductOwn];
-  formula.product_partner = s[kProductPartner];
+  formula.product_co_runner = s[kProductCoRunner];
   formula.constant = s[kConstant];
   formula.pressures = s[kPressures];
   formula.prior = s.prior({});
@@ -102,15 +102,15 @@ void GpModel::describe_rows(GpBatch& out) const {
   gp::Model& formula = out.formula;
   formula.rows = static_cast<std::uint32_t>(order.size());
   formula.owns = static_cast<std::uint32_t>(order_.owns().size());
-  formula.partners = static_cast<std::uint32_t>(order_.partners().size());
+  formula.co_runners = static_cast<std::uint32_t>(order_.co_runners().size());
   formula.features = static_cast<std::uint32_t>(s.width());
   const auto append = [](std::vector<double>& to, const std::vector<double>& what) {
     to.insert(to.end(), what.begin(), what.end());
   };
   for (const std::uint32_t j : order_.owns()) append(out.own_places, data.places[j].x);
-  for (const std::uint32_t j : order_.partners()) append(out.partner_places, data.places[j].x);
+  for (const std::uint32_t j : order_.co_runners()) append(out.co_runner_places, data.places[j].x);
   out.own_rates.assign(s.own_rates().begin(), s.own_rates().end());
-  out.partner_rates.assign(s.partner_rates().begin(), s.partner_rates().end());
+  out.co_runner_rates.assign(s.co_runner_rates().begin(), s.co_runner_rates().end());
   out.first = order_.first();
   const std::vector<double>& weights = posterior_.weights();
   for (const std::uint32_t a : order) {
@@ -121,7 +121,8 @@ void GpModel::describe_rows(GpBatch& out) const {
   out.precision = precision_.packed();
   const double w2 = s[kPressures];
   for (std::size_t p = 0; p < gp::kPressureCount; ++p) {
-    for (const std::uint32_t a : order) out.pressed.push_back(2 * w2 * posterior_.pressed()[p][a]);
+    for (const std::uint32_t a : order)
+      out.pressure_weights.push_back(2 * w2 * posterior_.pressure_weights()[p][a]);
     const auto sum = [&](const std::vector<double>& of_row) {
       double total = 0;
       for (std::size_t a = 0; a < order.size(); ++a) total += data.phi[a][p] * of_row[a];
@@ -129,7 +130,8 @@ void GpModel::describe_rows(GpBatch& out) const {
     };
     formula.pressure_weights[p] = w2 * sum(weights);
     for (std::size_t q = 0; q <= p; ++q) {
-      formula.pressure_form[p][q] = (p == q ? 1 : 2) * w2 * w2 * sum(posterior_.pressed()[q]);
+      formula.pressure_form[p][q] =
+          (p == q ? 1 : 2) * w2 * w2 * sum(posterior_.pressure_weights()[q]);
     }
   }
 }
@@ -144,9 +146,9 @@ void GpModel::describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const {
   out.u = out.t = out.m = lines(1);
   out.own.assign(out.stride, gp::kNew);
   out.line = out.own;
-  out.partner = lines(order_.partners().size());
+  out.co_runner = lines(order_.co_runners().size());
   out.smooth = out.alone = out.identity = lines(order_.owns().size());
-  std::vector<std::int32_t> line_of(order_.partners().size(), gp::kNew);
+  std::vector<std::int32_t> line_of(order_.co_runners().size(), gp::kNew);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const auto at = position_.find(jobs[j].workload);
     const bool held = at != position_.end();
@@ -158,7 +160,7 @@ void GpModel::describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const {
     out.m[j] = place.load.m;
     if (!held) continue;
     out.own[j] = order_.own_column(at->second);
-    const std::int32_t column = order_.partner_column(at->second);
+    const std::int32_t column = order_.co_runner_column(at->second);
     if (column == gp::kNew) continue;
     std::int32_t& line = line_of[static_cast<std::size_t>(column)];
     if (line == gp::kNew) {
@@ -215,22 +217,23 @@ std::vector<SpeedPrediction> GpModel::predict(std::span<const PairJob> jobs,
       std::clamp<std::size_t>(kStates / layout.size(), 1, gp::Kernels::kPadding);
   std::vector<double> states(std::min(block, slowed) * layout.size());
   std::vector<double> scratch(gp::Kernels::scratch(problem));
-  std::vector<std::uint32_t> partners;
-  std::vector<Slowness> slowness;
+  std::vector<std::uint32_t> co_runners;
+  std::vector<LogSlowdown> log_slowdown;
   std::vector<SpeedPrediction> out(pairs.size());
   for (std::size_t from = 0; from < slowed; from += block) {
     const std::size_t to = std::min(from + block, slowed);
     kernels.prepare(problem, {from, to - from, batch.known.data()}, states.data(), scratch.data());
     for (std::size_t i = from; i < to; ++i) {
-      partners.clear();
+      co_runners.clear();
       for (const std::size_t q : of[i]) {
-        partners.push_back(static_cast<std::uint32_t>(position[pairs[q].beside]));
+        co_runners.push_back(static_cast<std::uint32_t>(position[pairs[q].beside]));
       }
-      slowness.resize(partners.size());
-      kernels.slowness(problem, i, states.data() + (i - from) * layout.size(),
-                       {partners.data(), partners.size()}, scratch.data(), slowness.data());
+      log_slowdown.resize(co_runners.size());
+      kernels.log_slowdown(problem, i, states.data() + (i - from) * layout.size(),
+                           {co_runners.data(), co_runners.size()}, scratch.data(),
+                           log_slowdown.data());
       for (std::size_t n = 0; n < of[i].size(); ++n) {
-        const auto [t, sd] = slowness[n];
+        const auto [t, sd] = log_slowdown[n];
         const double speed = math::speed_of(t);
         out[of[i][n]] = {speed, speed * sd, math::speed_of(t + kHalfWidth90 * sd),
                          math::speed_of(t - kHalfWidth90 * sd)};
@@ -249,7 +252,7 @@ std::unique_ptr<InterferenceModel> GpModel::clone() const {
 void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
   if (!possible(speed_a) || !possible(speed_b)) gp::refuse("a speed is not above 0 and finite");
   // Whatever can fail comes first: a refusal changes nothing.
-  const bool copies = a.workload == b.workload && a.workload != kUnknownWorkload;
+  const bool same_job = a.workload == b.workload && a.workload != kUnknownWorkload;
   std::array<gp::Place, 2> fresh;
   const std::array<const PairJob*, 2> jobs{&a, &b};
   for (std::size_t side = 0; side < 2; ++side) {
@@ -270,7 +273,7 @@ void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double s
     state_.data.rows.places.push_back(std::move(fresh[side]));
     know(at[side]);
   }
-  if (copies && !std::isnan(speed_a) && !std::isnan(speed_b)) {
+  if (same_job && !std::isnan(speed_a) && !std::isnan(speed_b)) {
     learn(at[0], at[1], speed_a / 2 + speed_b / 2);
   } else {
     learn(at[0], at[1], speed_a);
@@ -279,9 +282,9 @@ void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double s
 }
 
 /// One direction of a pair of jobs that are known; NaN: not measured.
-void GpModel::learn(std::uint32_t own, std::uint32_t partner, double speed) {
+void GpModel::learn(std::uint32_t own, std::uint32_t co_runner, double speed) {
   if (std::isnan(speed)) return;
-  state_.data.add(own, partner, state_.data.target_of(speed));
+  state_.data.add(own, co_runner, state_.data.target_of(speed));
   posterior_.take_in(state_.data.rows);
   const std::size_t at = order_.add(state_.data.rows);
   const double* const root = posterior_.root().row(rows() - 1);

@@ -10,9 +10,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/formulas/gp_batch.hpp"
+#include "models/interference/gp/co_runner_order.hpp"
 #include "models/interference/gp/covariance.hpp"
 #include "models/interference/gp/evidence.hpp"
-#include "models/interference/gp/partner_order.hpp"
 #include "models/interference/gp/posterior.hpp"
 #include "models/interference/gp/precision.hpp"
 #include "models/interference/gp/state.hpp"
@@ -23,7 +23,7 @@
 ///
 /// For job i beside job j, t_ij = -log(speed), standardised over the fitted rows, is
 ///
-///   t_ij = constant + own effect of i + partner effect of j + product effect of (i, j)
+///   t_ij = constant + own effect of i + co-runner effect of j + product effect of (i, j)
 ///        + pressures(i, j) . w + noise                         all Gaussian, of covariance
 ///
 ///   K[(i,j),(k,l)] = c + (a1 A_ik + a2 [i = k]) + (b1 B_jl + b2 [j = l])
@@ -57,8 +57,8 @@
 ///
 /// learn() appends to the inverse of the Cholesky root and to the inverse, O(rows^2): a millisecond for a
 /// co-run at 1000 rows; parameters, standardisation and factors stay as fitted. Predictions
-/// (models/formulas/gp_formula.hpp): O(rows^2) for every job that is slowed, then O(partners^2) for a
-/// pair, with as many partners as jobs are in the rows. A fit takes three seconds for 1000 rows
+/// (models/formulas/gp_formula.hpp): O(rows^2) for every job that is slowed, then O(co-runners^2) for a
+/// pair, with as many co-runners as jobs are in the rows. A fit takes three seconds for 1000 rows
 /// (docs/performance.md).
 ///
 /// Where it fails: families of jobs whose like was never measured. Intervals there missed 11 to 22 %
@@ -120,7 +120,7 @@ class GpModel final : public InterferenceModel {
  private:
   explicit GpModel(gp::State state);
   void know(std::uint32_t job);
-  void learn(std::uint32_t own, std::uint32_t partner, double speed);
+  void learn(std::uint32_t own, std::uint32_t co_runner, double speed);
   void describe_equation(gp::Model& formula) const;
   void describe_rows(GpBatch& out) const;
   void describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const;
@@ -129,7 +129,7 @@ class GpModel final : public InterferenceModel {
   // What follows from it.
   std::map<WorkloadKey, std::uint32_t> position_;
   gp::Posterior posterior_;
-  gp::PartnerOrder order_;  ///< of predictions
+  gp::CoRunnerOrder order_;  ///< of predictions
   gp::Precision precision_;
 };
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "models/formulas/company_formula.hpp"
+#include "models/formulas/co_runner_norm.hpp"
 #include "models/formulas/pair_formula.hpp"
 #include "sim/rng.hpp"
 
@@ -21,7 +21,7 @@ std::shared_ptr<PairFormula> InterferenceModel::formula(std::span<const PairJob>
   return nullptr;
 }
 
-std::vector<SpeedPrediction> InterferenceModel::predict_company(
+std::vector<SpeedPrediction> InterferenceModel::predict_co_runners(
     std::span<const PairJob> residents) const {
   const std::size_t n = residents.size();
   if (n < 2) return std::vector<SpeedPrediction>(n);
@@ -35,7 +35,7 @@ std::vector<SpeedPrediction> InterferenceModel::predict_company(
   if (n == 2) return pairs;
   std::vector<SpeedPrediction> out(n);
   for (std::size_t i = 0; i < n; ++i) {
-    CompanyNorm speed, lo, hi;
+    CoRunnerNorm speed, lo, hi;
     double variance = 0;  // of the excess, by the largest pair's relative error
     for (std::size_t q = i * (n - 1); q < (i + 1) * (n - 1); ++q) {
       speed.add(pairs[q].speed);
@@ -49,7 +49,7 @@ std::vector<SpeedPrediction> InterferenceModel::predict_company(
 }
 
 void InterferenceModel::speeds(std::span<const PairJob> residents, std::span<double> out) const {
-  const std::vector<SpeedPrediction> predicted = predict_company(residents);
+  const std::vector<SpeedPrediction> predicted = predict_co_runners(residents);
   for (std::size_t i = 0; i < predicted.size(); ++i) out[i] = std::min(1.0, predicted[i].speed);
 }
 

@@ -36,7 +36,7 @@ struct PairQuery {
   std::size_t beside = 0;
 };
 
-/// Normalised speed of one job beside its company.
+/// Normalised speed of one job beside its co-runners.
 struct SpeedPrediction {
   double speed = 1;  ///< median, above 0; may exceed 1 by noise
   double sd = 0;     ///< standard deviation of a single co-run's speed, noise included
@@ -80,16 +80,16 @@ class InterferenceModel {
   virtual std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
                                                std::span<const std::uint32_t> kind_of) const;
 
-  /// Company of any size: what each of two or more residents runs at beside all the others. Unless a
+  /// Co-runners of any size: what each of two or more residents runs at beside all the others. Unless a
   /// model knows better, from its pairs: the excesses x = 1/speed - 1 of job i beside each other
-  /// resident add up in the norm of exponent p (formulas/company_formula.hpp),
+  /// resident add up in the norm of exponent p (formulas/co_runner_norm.hpp),
   ///   x_i = (sum_j x_ij^p)^(1/p),
   /// which is the pair's for two. p was chosen by the two groups that were ever measured, of five and
   /// nine jobs (JRS Tables V and VI); `corun model eval` compares with sums (p = 1), p = 2 and products
   /// of slowdowns. Intervals: each end likewise.
-  virtual std::vector<SpeedPrediction> predict_company(std::span<const PairJob> residents) const;
+  virtual std::vector<SpeedPrediction> predict_co_runners(std::span<const PairJob> residents) const;
 
-  /// As predict_company, for worlds: the expected speed only, in (0, 1]; 1 for a job alone.
+  /// As predict_co_runners, for worlds: the expected speed only, in (0, 1]; 1 for a job alone.
   virtual void speeds(std::span<const PairJob> residents, std::span<double> out) const;
 
   /// Log-standard deviation of the mean-one factor by which the excess 1/s - 1 of single co-runs

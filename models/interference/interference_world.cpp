@@ -103,10 +103,10 @@ InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measur
   }
 }
 
-Provenance InterferenceWorld::speeds(const Company& company,
+Provenance InterferenceWorld::speeds(const CoRunners& co_runners,
                                      std::optional<std::uint64_t> noise_seed,
                                      std::span<double> out) const {
-  const SpeedDistribution from = distribution(company);
+  const SpeedDistribution from = distribution(co_runners);
   draw_speeds(from, noise_seed, out);
   return from.provenance;
 }
@@ -138,14 +138,15 @@ void InterferenceWorld::draw_speeds(const SpeedDistribution& from,
   }
 }
 
-InterferenceWorld::SpeedDistribution InterferenceWorld::distribution(const Company& company) const {
-  const auto residents = company.residents;
+InterferenceWorld::SpeedDistribution InterferenceWorld::distribution(
+    const CoRunners& co_runners) const {
+  const auto residents = co_runners.residents;
   SpeedDistribution out;
   out.speeds.assign(residents.size(), 1.0);
   if (residents.size() < 2) return out;
   out.provenance = extrapolated_ ? Provenance::kExtrapolated : Provenance::kMeasured;
-  if (company.formed.size() > residents.size() &&
-      measured_distribution(company.formed, residents, out)) {
+  if (co_runners.formed.size() > residents.size() &&
+      measured_distribution(co_runners.formed, residents, out)) {
     return out;
   }
   if (measured_distribution(residents, residents, out)) return out;

@@ -84,7 +84,7 @@ class InterferenceWorld final : public World {
                     std::vector<WorkloadKey> workloads, std::vector<double> features,
                     bool extrapolated);
 
-  Provenance speeds(const Company& company, std::optional<std::uint64_t> noise_seed,
+  Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
 
   bool fits_together(JobId a, JobId b) const override {
@@ -95,7 +95,7 @@ class InterferenceWorld final : public World {
   void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const override;
 
  private:
-  /// What the speeds of one company are drawn from, whatever the seed.
+  /// What the speeds of one set of co-runners are drawn from, whatever the seed.
   struct SpeedDistribution {
     Provenance provenance = Provenance::kAlone;
     std::uint64_t entity = 0;     ///< keys the draw, with the seed
@@ -103,7 +103,7 @@ class InterferenceWorld final : public World {
     std::size_t rows = 1;         ///< measured rows, of equal chance
     std::vector<double> speeds;   ///< rows x residents, row-major
   };
-  SpeedDistribution distribution(const Company& company) const;
+  SpeedDistribution distribution(const CoRunners& co_runners) const;
   /// Of the measured rows of `group`, for those of it that are `residents`; false where there are none.
   bool measured_distribution(std::span<const JobId> group, std::span<const JobId> residents,
                              SpeedDistribution& out) const;

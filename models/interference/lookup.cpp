@@ -27,17 +27,17 @@ std::uint64_t directed(std::size_t of, std::size_t beside) {
 }  // namespace
 
 void Lookup::add(const Observation& o) {
-  observations_.push_back({o.of, o.beside, 0, o.slowness});
+  observations_.push_back({o.of, o.beside, 0, o.log_slowdown});
   // Welford's update of mean and squares.
   Mean& mean = means_[directed(o.of, o.beside)];
-  const double off = o.slowness - mean.slowness;
+  const double off = o.log_slowdown - mean.log_slowdown;
   mean.count += 1;
-  mean.slowness += off / mean.count;
+  mean.log_slowdown += off / mean.count;
   if (mean.count > 1) {
-    squares_ += off * (o.slowness - mean.slowness);
+    squares_ += off * (o.log_slowdown - mean.log_slowdown);
     freedom_ += 1;
   }
-  const double speed = speed_of(o.slowness);
+  const double speed = speed_of(o.log_slowdown);
   speeds_.insert(std::upper_bound(speeds_.begin(), speeds_.end(), speed), speed);
 }
 
@@ -68,7 +68,7 @@ std::vector<SpeedPrediction> Lookup::predict(std::span<const PairJob> jobs,
   // Any pair that was never measured: the median, as far off as all are.
   const double median = -std::log(quantile(speeds_, 0.5));
   std::vector<double> residuals;
-  for (const Observation& o : observations_) residuals.push_back(o.slowness - median);
+  for (const Observation& o : observations_) residuals.push_back(o.log_slowdown - median);
   const SpeedPrediction any = ResidualSpread::of(residuals).around(speed_of(median));
   const double s = deviation();
 
@@ -84,9 +84,9 @@ std::vector<SpeedPrediction> Lookup::predict(std::span<const PairJob> jobs,
     }
     const Mean& measured = at->second;
     const double sd = s * std::sqrt(1 + 1 / measured.count);
-    const double speed = speed_of(measured.slowness);
-    out.push_back({speed, speed * sd, speed_of(measured.slowness + kHalfWidth90Rounded * sd),
-                   speed_of(measured.slowness - kHalfWidth90Rounded * sd)});
+    const double speed = speed_of(measured.log_slowdown);
+    out.push_back({speed, speed * sd, speed_of(measured.log_slowdown + kHalfWidth90Rounded * sd),
+                   speed_of(measured.log_slowdown - kHalfWidth90Rounded * sd)});
   }
   return out;
 }
@@ -96,7 +96,7 @@ double Lookup::residual_sigma() const {
   double error = 0;
   double scale = 0;
   for (const Observation& o : observations_) {
-    const double speed = std::min(1.0, speed_of(means_.at(directed(o.of, o.beside)).slowness));
+    const double speed = std::min(1.0, speed_of(means_.at(directed(o.of, o.beside)).log_slowdown));
     error += deviation() * deviation();
     scale += (1 - speed) * (1 - speed);
   }
@@ -123,21 +123,21 @@ void Lookup::learn(const PairJob& a, const PairJob& b, double speed_a, double sp
     }
     place.push_back(static_cast<std::uint32_t>(*index_.find(key)));
   }
-  for (const Observation& o : seen) add({place[o.of], place[o.beside], 0, o.slowness});
+  for (const Observation& o : seen) add({place[o.of], place[o.beside], 0, o.log_slowdown});
 }
 
 nlohmann::json Lookup::save() const {
   std::vector<std::int32_t> of;
   std::vector<std::int32_t> beside;
-  std::vector<double> slownesses;
+  std::vector<double> log_slowdowns;
   for (const Observation& o : observations_) {
     of.push_back(static_cast<std::int32_t>(o.of));
     beside.push_back(static_cast<std::int32_t>(o.beside));
-    slownesses.push_back(o.slowness);
+    log_slowdowns.push_back(o.log_slowdown);
   }
   return {{"of", model_state::packed(of)},
           {"beside", model_state::packed(beside)},
-          {"slownesses", model_state::packed(slownesses)}};
+          {"slownesses", model_state::packed(log_slowdowns)}};
 }
 
 Lookup Lookup::load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
@@ -149,17 +149,17 @@ Lookup Lookup::load(const nlohmann::json& state, std::vector<SpeedTable::Feature
   model.index_ = JobIndex(model.workloads_, kLookup);
   const auto of = model_state::integers(state, "of");
   const auto beside = model_state::integers(state, "beside");
-  const auto slownesses = model_state::finite_doubles(state, "slownesses", of.size());
+  const auto log_slowdowns = model_state::finite_doubles(state, "slownesses", of.size());
   if (beside.size() != of.size() || of.empty()) refuse(kLookup, "measurements are incomplete");
   const auto there = [&](std::int32_t j) {
     return j >= 0 && static_cast<std::size_t>(j) < model.workloads_.size();
   };
   for (std::size_t n = 0; n < of.size(); ++n) {
-    if (!there(of[n]) || !there(beside[n]) || std::fabs(slownesses[n]) > kMostSlowness) {
+    if (!there(of[n]) || !there(beside[n]) || std::fabs(log_slowdowns[n]) > kMostSlowness) {
       refuse(kLookup, "a measurement is not possible");
     }
     model.add({static_cast<std::uint32_t>(of[n]), static_cast<std::uint32_t>(beside[n]), 0,
-               slownesses[n]});
+               log_slowdowns[n]});
   }
   return model;
 }

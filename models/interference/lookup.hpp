@@ -45,7 +45,7 @@ class Lookup final : public InterferenceModel {
 
  private:
   struct Mean {
-    double slowness = 0;  ///< of -log(speed)
+    double log_slowdown = 0;  ///< of -log(speed)
     double count = 0;
   };
 

@@ -33,18 +33,18 @@ LowRank::LowRank(std::span<const Observation> observations, std::size_t jobs, st
     : of_(jobs), beside_(jobs) {
   for (const Observation& o : observations) see(o);
   const auto n = static_cast<double>(observations_.size());
-  for (const Observation& o : observations_) mean_ += o.slowness / n;
+  for (const Observation& o : observations_) mean_ += o.log_slowdown / n;
   double square = 0;
   for (const Observation& o : observations_) {
-    square += (o.slowness - mean_) * (o.slowness - mean_) / n;
+    square += (o.log_slowdown - mean_) * (o.log_slowdown - mean_) / n;
   }
   deviation_ = std::max(kLeastSlownessDeviation, std::sqrt(square));
   own_.assign((jobs + 1) * kAll, 0);
-  partner_.assign((jobs + 1) * kAll, 0);
+  co_runner_.assign((jobs + 1) * kAll, 0);
   for (std::size_t job = 0; job < jobs; ++job) {
     Rng rng(seed, Stream::kLowRank, job);
     for (std::size_t c = 0; c < kAll; ++c) {
-      if (c % kOne != 0) partner_[job * kAll + c] = kStartDeviation * rng.normal();
+      if (c % kOne != 0) co_runner_[job * kAll + c] = kStartDeviation * rng.normal();
     }
   }
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
@@ -72,24 +72,24 @@ void LowRank::solve(std::size_t job, std::size_t start, bool own) {
   normal.diagonal().setConstant(kFactorRidge);
   normal(0, 0) = kEffectRidge;
   Vector right = Vector::Zero();
-  const std::vector<double>& given = own ? partner_ : own_;
+  const std::vector<double>& given = own ? co_runner_ : own_;
   for (const std::uint32_t at : (own ? of_ : beside_)[job]) {
     const Observation& o = observations_[at];
     const std::size_t other = own ? o.beside : o.of;
     Vector x = Eigen::Map<const Vector>(given.data() + other * kAll + start * kOne);
-    const double target = (o.slowness - mean_) / deviation_ - x(0);
+    const double target = (o.log_slowdown - mean_) / deviation_ - x(0);
     x(0) = 1;
     normal.noalias() += x * x.transpose();
     right += target * x;
   }
-  std::vector<double>& solved = own ? own_ : partner_;
+  std::vector<double>& solved = own ? own_ : co_runner_;
   Eigen::Map<Vector>(solved.data() + job * kAll + start * kOne) = normal.llt().solve(right);
 }
 
 /// The mean over the jobs with observations, which also stands in for those without.
 void LowRank::average() {
   const std::size_t jobs = of_.size();
-  for (auto [values, seen] : {std::pair{&own_, &of_}, {&partner_, &beside_}}) {
+  for (auto [values, seen] : {std::pair{&own_, &of_}, {&co_runner_, &beside_}}) {
     std::array<double, kAll> sum{};
     double count = 0;
     for (std::size_t job = 0; job < jobs; ++job) {
@@ -105,14 +105,14 @@ void LowRank::average() {
   }
 }
 
-double LowRank::slowness(std::size_t of, std::size_t beside) const {
+double LowRank::log_slowdown(std::size_t of, std::size_t beside) const {
   const double* const own = own_.data() + of * kAll;
-  const double* const partner = partner_.data() + beside * kAll;
+  const double* const co_runner = co_runner_.data() + beside * kAll;
   double sum = 0;
   for (std::size_t start = 0; start < kStarts; ++start) {
     const std::size_t c = start * kOne;
-    sum += own[c] + partner[c];
-    for (std::size_t k = 1; k < kOne; ++k) sum += own[c + k] * partner[c + k];
+    sum += own[c] + co_runner[c];
+    for (std::size_t k = 1; k < kOne; ++k) sum += own[c + k] * co_runner[c + k];
   }
   return mean_ + deviation_ * sum / static_cast<double>(kStarts);
 }
@@ -132,8 +132,8 @@ LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
       const auto unknown = [&](std::size_t j) {
         return without.of_[j].empty() && without.beside_[j].empty() ? 1U : 0U;
       };
-      held_out.push_back(
-          {unknown(o.of) + unknown(o.beside), without.slowness(o.of, o.beside), o.slowness});
+      held_out.push_back({unknown(o.of) + unknown(o.beside), without.log_slowdown(o.of, o.beside),
+                          o.log_slowdown});
     }
   }
   // Jobs without a measurement are none that it was fitted with.
@@ -146,7 +146,7 @@ LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
     place[j] = static_cast<std::uint32_t>(seen.size());
     seen.push_back(table.jobs[j]);
   }
-  for (Observation& o : all) o = {place[o.of], place[o.beside], 0, o.slowness};
+  for (Observation& o : all) o = {place[o.of], place[o.beside], 0, o.log_slowdown};
   LowRank model(all, seen.size(), options.seed);
   model.features_ = table.features;
   model.workloads_ = std::move(seen);
@@ -175,7 +175,7 @@ std::vector<SpeedPrediction> LowRank::predict(std::span<const PairJob> jobs,
       refuse(kLowRank, "a pair is of a job that is not there");
     const auto unknown = [&](std::size_t p) { return p == workloads_.size() ? 1U : 0U; };
     out.push_back(
-        spreads_.around(slowness(place[i], place[j]), unknown(place[i]) + unknown(place[j])));
+        spreads_.around(log_slowdown(place[i], place[j]), unknown(place[i]) + unknown(place[j])));
   }
   return out;
 }
@@ -201,7 +201,8 @@ void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double s
       workloads_.push_back(key);
       of_.emplace_back();
       beside_.emplace_back();
-      for (std::vector<double>* values : {&own_, &partner_}) {  // starts as the mean, which is last
+      for (std::vector<double>* values :
+           {&own_, &co_runner_}) {  // starts as the mean, which is last
         const std::vector<double> mean(values->end() - static_cast<std::ptrdiff_t>(kAll),
                                        values->end());
         values->insert(values->end(), mean.begin(), mean.end());
@@ -209,7 +210,7 @@ void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double s
     }
     place.push_back(static_cast<std::uint32_t>(*at));
   }
-  for (const Observation& o : seen) see({place[o.of], place[o.beside], 0, o.slowness});
+  for (const Observation& o : seen) see({place[o.of], place[o.beside], 0, o.log_slowdown});
   for (int sweep = 0; sweep < kSweepsToLearn; ++sweep) {
     for (const bool own : {true, false}) {
       for (const std::uint32_t job : place) {
@@ -225,18 +226,18 @@ nlohmann::json LowRank::save() const {
   using model_state::packed;
   std::vector<std::int32_t> of;
   std::vector<std::int32_t> beside;
-  std::vector<double> slownesses;
+  std::vector<double> log_slowdowns;
   for (const Observation& o : observations_) {
     of.push_back(static_cast<std::int32_t>(o.of));
     beside.push_back(static_cast<std::int32_t>(o.beside));
-    slownesses.push_back(o.slowness);
+    log_slowdowns.push_back(o.log_slowdown);
   }
   return {{"of", packed(of)},
           {"beside", packed(beside)},
-          {"slownesses", packed(slownesses)},
+          {"slownesses", packed(log_slowdowns)},
           {"level", packed(std::vector{mean_, deviation_, sigma_})},
           {"own", packed(own_)},
-          {"partner", packed(partner_)},
+          {"partner", packed(co_runner_)},
           {"spreads", spreads_.save()}};
 }
 
@@ -252,17 +253,17 @@ LowRank LowRank::load(const nlohmann::json& state, std::vector<SpeedTable::Featu
   const std::size_t jobs = model.workloads_.size();
   const auto of = model_state::integers(state, "of");
   const auto beside = model_state::integers(state, "beside");
-  const auto slownesses = model_state::finite_doubles(state, "slownesses", of.size());
+  const auto log_slowdowns = model_state::finite_doubles(state, "slownesses", of.size());
   if (beside.size() != of.size() || of.empty()) refuse(kLowRank, "observations are incomplete");
   model.of_.resize(jobs);
   model.beside_.resize(jobs);
   for (std::size_t n = 0; n < of.size(); ++n) {
     const auto there = [&](std::int32_t j) { return j >= 0 && static_cast<std::size_t>(j) < jobs; };
-    if (!there(of[n]) || !there(beside[n]) || std::fabs(slownesses[n]) > kMostSlowness) {
+    if (!there(of[n]) || !there(beside[n]) || std::fabs(log_slowdowns[n]) > kMostSlowness) {
       refuse(kLowRank, "an observation is not possible");
     }
     model.see({static_cast<std::uint32_t>(of[n]), static_cast<std::uint32_t>(beside[n]), 0,
-               slownesses[n]});
+               log_slowdowns[n]});
   }
   const auto level = model_state::finite_doubles(state, "level", 3);
   model.mean_ = level[0];
@@ -272,7 +273,7 @@ LowRank LowRank::load(const nlohmann::json& state, std::vector<SpeedTable::Featu
       model.deviation_ > kMostSlowness || model.sigma_ < 0) {
     refuse(kLowRank, "a mean or a deviation is not possible");
   }
-  for (auto [values, key] : {std::pair{&model.own_, "own"}, {&model.partner_, "partner"}}) {
+  for (auto [values, key] : {std::pair{&model.own_, "own"}, {&model.co_runner_, "partner"}}) {
     *values = model_state::finite_doubles(state, key, (jobs + 1) * kAll);
     for (const double x : *values) {
       if (std::fabs(x) > kMostFactor) refuse(kLowRank, "a factor is not possible");

@@ -60,7 +60,7 @@ class LowRank final : public InterferenceModel {
   void solve(std::size_t job, std::size_t start, bool own);
   void see(const Observation& o);
   void average();
-  double slowness(std::size_t of, std::size_t beside) const;
+  double log_slowdown(std::size_t of, std::size_t beside) const;
 
   std::vector<SpeedTable::Feature> features_;
   std::vector<WorkloadKey> workloads_;
@@ -69,7 +69,7 @@ class LowRank final : public InterferenceModel {
   double mean_ = 0;                        ///< of -log(speed)
   double deviation_ = 1;
   std::vector<double> own_;  ///< jobs x starts x (a, u); one more: what stands for jobs never seen
-  std::vector<double> partner_;                     ///< jobs x starts x (b, v); likewise
+  std::vector<double> co_runner_;                   ///< jobs x starts x (b, v); likewise
   std::vector<std::vector<std::uint32_t>> of_;      ///< observations of each job
   std::vector<std::vector<std::uint32_t>> beside_;  ///< beside each job
   Spreads spreads_;

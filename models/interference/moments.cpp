@@ -27,15 +27,15 @@ Moments moments_of(const std::vector<double>& values, double least_scale) {
   return out;
 }
 
-Moments slowness_moments(const std::vector<double>& slownesses) {
+Moments log_slowdown_moments(const std::vector<double>& log_slowdowns) {
   constexpr double kPriorDeviation = 0.3;
   constexpr double kPriorCount = 2;
-  const auto count = static_cast<double>(slownesses.size());
+  const auto count = static_cast<double>(log_slowdowns.size());
   double sum = 0;
-  for (const double t : slownesses) sum += t;
+  for (const double t : log_slowdowns) sum += t;
   const double mean = sum / count;
   double squares = kPriorCount * kPriorDeviation * kPriorDeviation;
-  for (const double t : slownesses) squares += (t - mean) * (t - mean);
+  for (const double t : log_slowdowns) squares += (t - mean) * (t - mean);
   return {mean, std::sqrt(squares / (count + kPriorCount))};
 }
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-/// Mean and deviation by which the fits of interference models standardise features and slownesses.
+/// Mean and deviation by which the fits of interference models standardise features and log slowdowns.
 namespace corun {
 
 struct Moments {
@@ -15,8 +15,8 @@ struct Moments {
 /// more.
 Moments moments_of(const std::vector<double>& values, double least_scale);
 
-/// Of slownesses, t = -log(speed); one at least. Where they are few, the deviation is mostly a prior's: 0.3,
-/// worth two slownesses. Two that agree do not promise a third.
-Moments slowness_moments(const std::vector<double>& slownesses);
+/// Of log slowdowns, t = -log(speed); one at least. Where they are few, the deviation is mostly a prior's: 0.3,
+/// worth two log slowdowns. Two that agree do not promise a third.
+Moments log_slowdown_moments(const std::vector<double>& log_slowdowns);
 
 }  // namespace corun

@@ -159,9 +159,9 @@ std::optional<std::size_t> JobIndex::find(WorkloadKey key) const {
   return at->second;
 }
 
-double speed_of(double slowness) {
+double speed_of(double log_slowdown) {
   constexpr double kLargestExponent = 300;
-  return std::exp(-std::clamp(slowness, -kLargestExponent, kLargestExponent));
+  return std::exp(-std::clamp(log_slowdown, -kLargestExponent, kLargestExponent));
 }
 
 Spreads::Spreads(std::span<const HeldOut> held_out) {
@@ -208,12 +208,12 @@ Spreads::Spreads(std::span<const HeldOut> held_out) {
   }
 }
 
-SpeedPrediction Spreads::around(double slowness, std::size_t unknown) const {
+SpeedPrediction Spreads::around(double log_slowdown, std::size_t unknown) const {
   const std::vector<Knot>& knots = knots_[unknown];
-  const Knot here = trees::knot_at(knots.data(), knots.size(), slowness);
-  const double speed = math::speed_of(slowness);
-  return {speed, speed * here.sd, math::speed_of(slowness + here.above),
-          math::speed_of(slowness + here.below)};
+  const Knot here = trees::knot_at(knots.data(), knots.size(), log_slowdown);
+  const double speed = math::speed_of(log_slowdown);
+  return {speed, speed * here.sd, math::speed_of(log_slowdown + here.above),
+          math::speed_of(log_slowdown + here.below)};
 }
 
 nlohmann::json Spreads::save() const {

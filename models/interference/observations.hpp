@@ -12,21 +12,21 @@
 #include "models/interference/interference_model.hpp"
 #include "sim/speed_table.hpp"
 
-/// What the fits of several interference models share: a table's rows as directed slownesses, jobs found
+/// What the fits of several interference models share: a table's rows as directed log slowdowns, jobs found
 /// again by their keys, and intervals from what held-out predictions were off by.
 namespace corun {
 
 /// exp() of this is finite and of its negative above 0, so is any speed's logarithm smaller.
 inline constexpr double kMostSlowness = 1e3;
-/// No table is so even that slownesses deviate by less.
+/// No table is so even that log slowdowns deviate by less.
 inline constexpr double kLeastSlownessDeviation = 0.01;
 
 /// One measured direction: t = -log(speed) of `of` beside `beside`.
 struct Observation {
   std::uint32_t of = 0;  ///< position in the table's jobs
   std::uint32_t beside = 0;
-  std::uint32_t row = 0;  ///< of the table
-  double slowness = 0;    ///< t
+  std::uint32_t row = 0;    ///< of the table
+  double log_slowdown = 0;  ///< t
 };
 
 /// std::invalid_argument, beginning with `what`: values that are not jobs x features, rows of jobs that
@@ -86,27 +86,27 @@ class JobIndex {
   std::unordered_map<WorkloadKey, std::size_t> position_;
 };
 
-/// exp(-slowness), finite and above 0 whatever it is.
-double speed_of(double slowness);
+/// exp(-log slowdown), finite and above 0 whatever it is.
+double speed_of(double log_slowdown);
 
 /// What a prediction of something held out was, and what was measured.
 struct HeldOut {
   std::size_t unknown = 0;  ///< of the two jobs, how many the fit had not seen
-  double predicted = 0;     ///< slowness
+  double predicted = 0;     ///< log slowdown
   double measured = 0;
 };
 
-/// How far single slownesses lie from predictions, by the number of jobs of the pair that were never
-/// seen and by the slowness predicted: split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani and
+/// How far single log slowdowns lie from predictions, by the number of jobs of the pair that were never
+/// seen and by the log slowdown predicted: split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani and
 /// Wasserman 2018) within up to four groups of like predictions, linear between their means.
 class Spreads {
  public:
   Spreads() = default;
   explicit Spreads(std::span<const HeldOut> held_out);
 
-  SpeedPrediction around(double slowness, std::size_t unknown) const;
+  SpeedPrediction around(double log_slowdown, std::size_t unknown) const;
 
-  /// Of the pairs with so many unseen jobs, by rising slowness; one at least.
+  /// Of the pairs with so many unseen jobs, by rising log slowdown; one at least.
   std::span<const trees::Knot> knots(std::size_t unknown) const { return knots_[unknown]; }
 
   nlohmann::json save() const;
@@ -118,7 +118,7 @@ class Spreads {
 };
 
 /// Log-standard deviation of the excesses around predictions, as excess_scatter() of a table; by
-/// slownesses; of pairs of jobs that were seen.
+/// log slowdowns; of pairs of jobs that were seen.
 double excess_scatter_of(std::span<const HeldOut> held_out);
 
 }  // namespace corun

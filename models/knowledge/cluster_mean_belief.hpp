@@ -23,7 +23,7 @@ class ClusterMeanBelief final : public Belief, public ClusterBelief {
     return sampled_cluster_pair(cluster(a), cluster(b), draw);
   }
   void learn(const EpisodeOutcome& outcome) override;
-  /// As a co-run of two equally long jobs, but either with the ISD 1/s - 1 that it would have in company
+  /// As a co-run of two equally long jobs, but either with the ISD 1/s - 1 that it would have with co-runners
   /// to its end.
   void learn_probe(const ProbeOutcome& outcome) override;
   bool learns_from_probes() const override { return true; }

@@ -16,9 +16,9 @@ PredictionInterval normal_interval(const Statistic& statistic, double co_runs, d
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (!(co_runs > kFewestForInterval - 0.5)) return {kNone, kNone};
   const boost::math::students_t t(co_runs - 1);
-  const double reach = boost::math::quantile(t, 0.5 + level / 2) *
-                       std::sqrt(statistic.variance() * (1 + 1 / co_runs));
-  return {statistic.mean() - reach, statistic.mean() + reach};
+  const double half_width = boost::math::quantile(t, 0.5 + level / 2) *
+                            std::sqrt(statistic.variance() * (1 + 1 / co_runs));
+  return {statistic.mean() - half_width, statistic.mean() + half_width};
 }
 
 }  // namespace
@@ -65,9 +65,9 @@ double KnowledgeBase::overall_sd(const std::vector<Statistic>& statistics) {
   std::int64_t count = 0;
   for (const Statistic& s : statistics) {
     if (s.count() == 0) continue;
-    const double apart = s.mean() - mean;
+    const double deviation = s.mean() - mean;
     squares += static_cast<double>(s.count() - 1) * s.variance() +
-               static_cast<double>(s.count()) * apart * apart;
+               static_cast<double>(s.count()) * deviation * deviation;
     count += s.count();
   }
   return count < 2 ? 0 : std::sqrt(squares / static_cast<double>(count - 1));

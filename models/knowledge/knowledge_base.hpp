@@ -105,7 +105,7 @@ struct PredictionInterval {
 
 /// Where the next observation will lie with probability `level`: mean -+ t * s * sqrt(1 + 1/n) with
 /// n - 1 degrees of freedom, n the effective number of co-runs (two jobs of one co-run are one), as if
-/// it were normal, cut off where nothing is to be expected: nobody runs faster in company than alone,
+/// it were normal, cut off where nothing is to be expected: nobody runs faster with co-runners than alone,
 /// so that ISD is 0 or more and the PS of two 0.5 at most, or what was observed beyond that. NaN on
 /// both sides for fewer than kFewestForInterval co-runs.
 /// Measured coverage: docs/knowledge.md.

@@ -50,7 +50,7 @@ double Device::batch_overhead_s() const {
       // The first one pays for what is set up once.
       for (int turn = 0; turn < 2; ++turn) {
         const auto started = std::chrono::steady_clock::now();
-        gpu_->top_partners(formula, solo, {}, 1, {}, {});
+        gpu_->top_co_runners(formula, solo, {}, 1, {}, {});
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
         overhead_s_ = took.count();
       }

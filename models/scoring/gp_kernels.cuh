@@ -16,29 +16,29 @@ namespace corun::CORUN_GPU {
 
 struct GpKernels {
   static constexpr unsigned kThreads = 128;
-  /// Of gp_speeds: slowed jobs of a block, each with a warp of its own, and partners of a thread. 48
+  /// Of gp_speeds: slowed jobs of a block, each with a warp of its own, and co-runners of a thread. 48
   /// sums in registers (more spill on some architectures) for 14 numbers loaded, which take a multiprocessor
   /// 28 cycles a warp: the double-precision units of a V100 or A100 need 48 for the sums, an H100's 24.
   static constexpr unsigned kWarp = 32;
   static constexpr unsigned kOwns = kThreads / kWarp;
-  static constexpr unsigned kPartners = 6;
-  /// How far beyond the last of some partners a block reads lines of Jobs::partner.
-  static constexpr unsigned kSlack = kWarp * kPartners;
-  /// Columns of a strip of the form that are in shared memory at a time.
+  static constexpr unsigned kCoRunners = 6;
+  /// How far beyond the last of some co-runners a block reads lines of Jobs::co_runner.
+  static constexpr unsigned kSlack = kWarp * kCoRunners;
+  /// Columns of a panel of the form that are in shared memory at a time.
   static constexpr unsigned kColumns = 32;
 };
 
-/// Line blockIdx.y of Jobs: partners first, then own jobs.
+/// Line blockIdx.y of Jobs: co-runners first, then own jobs.
 template <unsigned Threads>
 __global__ void __launch_bounds__(Threads) gp_describe(gp::Problem problem) {
   const gp::Model& model = problem.model;
   const gp::Jobs& jobs = problem.jobs;
   const std::size_t j = std::size_t{blockIdx.x} * Threads + threadIdx.x;
   if (j >= jobs.stride) return;
-  if (blockIdx.y < model.partners) {
-    gp::describe_partner(model, jobs, j, blockIdx.y);
+  if (blockIdx.y < model.co_runners) {
+    gp::describe_co_runner(model, jobs, j, blockIdx.y);
   } else {
-    gp::describe_own(model, jobs, j, blockIdx.y - model.partners);
+    gp::describe_own(model, jobs, j, blockIdx.y - model.co_runners);
   }
 }
 
@@ -60,10 +60,10 @@ struct GpEntry {
 };
 /// Of number `at` < layout.mean(), of the form.
 CORUN_HOST_DEVICE_INLINE GpEntry form_entry_at(std::size_t at) {
-  std::size_t strip = 0;
-  while (gp::Layout::strip(strip + 1) <= at) ++strip;
-  const std::size_t in_strip = at - gp::Layout::strip(strip);
-  return {strip * gp::kStrip + in_strip % gp::kStrip, in_strip / gp::kStrip};
+  std::size_t panel = 0;
+  while (gp::Layout::panel(panel + 1) <= at) ++panel;
+  const std::size_t in_panel = at - gp::Layout::panel(panel);
+  return {panel * gp::kPanel + in_panel % gp::kPanel, in_panel / gp::kPanel};
 }
 
 /// Number blockIdx.y + `from` of the states of slowed jobs, from their half_rows. Threads of a block share the rows of
@@ -95,10 +95,10 @@ __global__ void __launch_bounds__(Threads)
   states[i * layout.size() + at] = number;
 }
 
-/// Speeds of a tile, from the states of its rows' jobs. Each warp has a slowed job, each thread kPartners partners, 32 apart. The forms go through shared memory by strips, from
+/// Speeds of a tile, from the states of its rows' jobs. Each warp has a slowed job, each thread kCoRunners co-runners, 32 apart. The forms go through shared memory by panels, from
 /// where a warp's threads all read the same number; v stays in the nearest cache, for blocks of other
-/// slowed jobs follow with the same partners.
-template <unsigned Partners>
+/// slowed jobs follow with the same co-runners.
+template <unsigned CoRunners>
 __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     gp_speeds(gp::Problem problem, GpuTile tile, const double* states, TileSpeeds out) {
   using Shape = GpKernels;
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
   const std::uint32_t owns = tile.rows();
   const std::uint32_t count = tile.columns();
   const std::uint32_t first = tile.j0;
-  alignas(16) __shared__ double form[Shape::kOwns][Shape::kColumns * gp::kStrip];
+  alignas(16) __shared__ double form[Shape::kOwns][Shape::kColumns * gp::kPanel];
   const unsigned warp = threadIdx.x / Shape::kWarp;
   const unsigned lane = threadIdx.x % Shape::kWarp;
   // What lies beyond the last repeats it, and is written nowhere.
@@ -116,22 +116,22 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
   const std::uint32_t i = own < owns ? own : owns - 1;
   const double* const state = states + i * layout.size();
   const gp::Load own_load = jobs.load(tile.i0 + i);
-  const auto partner = [&](unsigned n) {
-    return (blockIdx.y * Partners + n) * Shape::kWarp + lane;
+  const auto co_runner = [&](unsigned n) {
+    return (blockIdx.y * CoRunners + n) * Shape::kWarp + lane;
   };
   const auto job = [&](unsigned n) {
-    const std::uint32_t p = partner(n);
+    const std::uint32_t p = co_runner(n);
     return first + (p < count ? p : count - 1);
   };
   // Indexed by what is not known at compile time: in the memory of the thread, not in registers.
-  double pressures[Partners][gp::kPressureCount];
+  double pressures[CoRunners][gp::kPressureCount];
   CORUN_ROLLED
-  for (unsigned n = 0; n < Partners; ++n) {
+  for (unsigned n = 0; n < CoRunners; ++n) {
     gp::pressures_of(model, own_load, jobs.load(job(n)), pressures[n]);
   }
-  const std::size_t constant = model.partners;
+  const std::size_t constant = model.co_runners;
   // Behind the last job there is something to read, if not to use: kSlack numbers.
-  const double* const nearest = jobs.partner + first + partner(0);
+  const double* const nearest = jobs.co_runner + first + co_runner(0);
   const auto near = [&](std::size_t b, unsigned n) {
     return nearest[b * jobs.stride + n * Shape::kWarp];
   };
@@ -141,52 +141,52 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     return b <= constant + gp::kPressureCount ? pressures[n][b - constant - 1] : 0.0;
   };
 
-  double mean[Partners];
-  double explained[Partners];
+  double mean[CoRunners];
+  double explained[CoRunners];
   CORUN_UNROLL
-  for (unsigned n = 0; n < Partners; ++n) mean[n] = explained[n] = 0;
-  for (std::size_t row = 0; row < layout.width; row += gp::kStrip) {
-    const double* const strip = state + gp::Layout::strip(row / gp::kStrip);
-    double sum[gp::kStrip][Partners];
+  for (unsigned n = 0; n < CoRunners; ++n) mean[n] = explained[n] = 0;
+  for (std::size_t row = 0; row < layout.width; row += gp::kPanel) {
+    const double* const panel = state + gp::Layout::panel(row / gp::kPanel);
+    double sum[gp::kPanel][CoRunners];
     CORUN_UNROLL
-    for (unsigned r = 0; r < gp::kStrip; ++r) {
+    for (unsigned r = 0; r < gp::kPanel; ++r) {
       CORUN_UNROLL
-      for (unsigned n = 0; n < Partners; ++n) sum[r][n] = 0;
+      for (unsigned n = 0; n < CoRunners; ++n) sum[r][n] = 0;
     }
-    for (std::size_t from = 0; from < row + gp::kStrip; from += Shape::kColumns) {
-      const std::size_t left = row + gp::kStrip - from;
+    for (std::size_t from = 0; from < row + gp::kPanel; from += Shape::kColumns) {
+      const std::size_t left = row + gp::kPanel - from;
       const std::size_t columns = left < Shape::kColumns ? left : Shape::kColumns;
       __syncthreads();  // nobody reads the last part any more
-      for (std::size_t e = lane; e < columns * gp::kStrip; e += Shape::kWarp) {
-        form[warp][e] = strip[from * gp::kStrip + e];
+      for (std::size_t e = lane; e < columns * gp::kPanel; e += Shape::kWarp) {
+        form[warp][e] = panel[from * gp::kPanel + e];
       }
       __syncthreads();
-      // Below the diagonal: columns of partners' kernels, then the others.
+      // Below the diagonal: columns of co-runners' kernels, then the others.
       const double* const here = form[warp];
       const std::size_t below = row < from + columns ? row : from + columns;
       const std::size_t plain = from > constant ? from : (below < constant ? below : constant);
       gp::add_columns(here, from, plain, near, sum);
-      gp::add_columns(here + (plain - from) * gp::kStrip, plain, below, v, sum);
+      gp::add_columns(here + (plain - from) * gp::kPanel, plain, below, v, sum);
       if (from + columns > row) {
-        gp::end_rows(here + (row - from) * gp::kStrip, state + layout.mean() + row, row, v, sum,
+        gp::end_rows(here + (row - from) * gp::kPanel, state + layout.mean() + row, row, v, sum,
                      mean, explained);
       }
     }
   }
   CORUN_ROLLED
-  for (unsigned n = 0; n < Partners; ++n) {
+  for (unsigned n = 0; n < CoRunners; ++n) {
     const std::int32_t line = jobs.line[job(n)];
     if (line != gp::kNew) {
       gp::add_line(
           state + layout.line(static_cast<std::size_t>(line)), layout.width,
           [&](std::size_t b) { return v(b, n); }, mean[n], explained[n]);
     }
-    const Slowness slowness = gp::slowness(model, pressures[n], mean[n], explained[n]);
-    if (own >= owns || partner(n) >= count) continue;
-    const double fast = math::speed_of(slowness.t);
-    const std::size_t at = own * out.row_stride + partner(n) * out.column_stride;
+    const LogSlowdown log_slowdown = gp::log_slowdown(model, pressures[n], mean[n], explained[n]);
+    if (own >= owns || co_runner(n) >= count) continue;
+    const double fast = math::speed_of(log_slowdown.t);
+    const std::size_t at = own * out.row_stride + co_runner(n) * out.column_stride;
     out.speed[at] = fast;
-    out.sd[at] = fast * slowness.sd;
+    out.sd[at] = fast * log_slowdown.sd;
   }
 }
 
@@ -205,22 +205,22 @@ class GpOnGpu {
       : arrays_(stream),
         problem_(batch.problem([this](const auto& array) { return arrays_(array); })),
         known_(batch.known, stream),
-        partner_(batch.partner.size() + GpKernels::kSlack),
+        co_runner_(batch.co_runner.size() + GpKernels::kSlack),
         smooth_(batch.smooth.size()),
         alone_(batch.alone.size()),
         identity_(batch.identity.size()) {
     gp::Jobs& jobs = problem_.jobs;
-    jobs.partner = partner_.data();
+    jobs.co_runner = co_runner_.data();
     jobs.smooth = smooth_.data();
     jobs.alone = alone_.data();
     jobs.identity = identity_.data();
     if (jobs.stride == 0) return;
-    check(cudaMemsetAsync(partner_.data() + batch.partner.size(), 0,
+    check(cudaMemsetAsync(co_runner_.data() + batch.co_runner.size(), 0,
                           GpKernels::kSlack * sizeof(double), stream),
           "clearing memory");
     CORUN_LAUNCH(CORUN_GPU::gp_describe<GpKernels::kThreads>,
                  dim3(gp_blocks(jobs.stride, GpKernels::kThreads),
-                      problem_.model.partners + problem_.model.owns),
+                      problem_.model.co_runners + problem_.model.owns),
                  dim3(GpKernels::kThreads), 0, stream, problem_);
     check_launch("starting to describe jobs");
   }
@@ -254,10 +254,10 @@ class GpOnGpu {
   void speeds(const PairTile& tile, const double* states, const TileSpeeds& out,
               cudaStream_t stream) const {
     if (tile.rows() == 0 || tile.columns() == 0) return;
-    constexpr unsigned kPartners = GpKernels::kPartners;
-    CORUN_LAUNCH(CORUN_GPU::gp_speeds<kPartners>,
+    constexpr unsigned kCoRunners = GpKernels::kCoRunners;
+    CORUN_LAUNCH(CORUN_GPU::gp_speeds<kCoRunners>,
                  dim3(gp_blocks(tile.rows(), GpKernels::kOwns),
-                      gp_blocks(tile.columns(), std::size_t{GpKernels::kWarp} * kPartners)),
+                      gp_blocks(tile.columns(), std::size_t{GpKernels::kWarp} * kCoRunners)),
                  dim3(GpKernels::kThreads), 0, stream, problem_, GpuTile::of(tile), states, out);
     check_launch("starting to predict pairs");
   }
@@ -266,7 +266,7 @@ class GpOnGpu {
   DeviceArrays arrays_;
   gp::Problem problem_;
   DeviceBuffer<std::uint32_t> known_;
-  DeviceBuffer<double> partner_, smooth_, alone_, identity_;
+  DeviceBuffer<double> co_runner_, smooth_, alone_, identity_;
 };
 
 }  // namespace corun::CORUN_GPU

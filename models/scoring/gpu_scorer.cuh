@@ -97,12 +97,12 @@ class Scorer final : public GpuScorer {
     return properties.name;
   }
 
-  std::size_t most_partners() const override { return 256; }
+  std::size_t most_co_runners() const override { return 256; }
 
-  std::vector<Partner> top_partners(PairFormula& formula, const SoloTimes& solo,
-                                    const CostRule& rule, std::size_t k,
-                                    std::span<const double> prices,
-                                    const GpuOptions& options) const override {
+  std::vector<CoRunner> top_co_runners(PairFormula& formula, const SoloTimes& solo,
+                                       const CostRule& rule, std::size_t k,
+                                       std::span<const double> prices,
+                                       const GpuOptions& options) const override {
     return std::visit(
         [&](auto& jobs) { return by_objective(jobs, solo, rule, k, prices, options); },
         formula.jobs);
@@ -114,10 +114,10 @@ class Scorer final : public GpuScorer {
     std::visit([&](auto& jobs) { matrix(jobs, options, speed, sd); }, formula.jobs);
   }
 
-  bool knows_company(const PairFormula& formula) const override { return formula.is_short(); }
+  bool knows_co_runners(const PairFormula& formula) const override { return formula.is_short(); }
 
-  void company_speeds(PairFormula& formula, std::span<const std::uint32_t> members,
-                      std::span<const std::size_t> first, std::span<double> out) const override {
+  void co_runner_speeds(PairFormula& formula, std::span<const std::uint32_t> members,
+                        std::span<const std::size_t> first, std::span<double> out) const override {
     std::vector<std::uint32_t> begins(members.size());
     std::vector<std::uint32_t> ends(members.size());
     for (std::size_t s = 0; s + 1 < first.size(); ++s) {
@@ -136,9 +136,9 @@ class Scorer final : public GpuScorer {
         const DeviceBuffer<std::uint32_t> from(std::span<const std::uint32_t>(begins), stream);
         const DeviceBuffer<std::uint32_t> to(std::span<const std::uint32_t>(ends), stream);
         const DeviceBuffer<double> speeds(members.size());
-        CORUN_LAUNCH(CORUN_GPU::company_speeds<View>,
-                     dim3(blocks(members.size(), CompanyKernel::kThreads)),
-                     dim3(CompanyKernel::kThreads), 0, stream, view, all.data(), from.data(),
+        CORUN_LAUNCH(CORUN_GPU::co_runner_speeds<View>,
+                     dim3(blocks(members.size(), CoRunnerKernel::kThreads)),
+                     dim3(CoRunnerKernel::kThreads), 0, stream, view, all.data(), from.data(),
                      to.data(), static_cast<std::uint32_t>(members.size()), speeds.data());
         check_launch("starting to predict sets");
         speeds.copy_to(out, stream);
@@ -150,9 +150,9 @@ class Scorer final : public GpuScorer {
 
  private:
   template <class Jobs>
-  static std::vector<Partner> by_objective(Jobs& jobs, const SoloTimes& solo, const CostRule& rule,
-                                           std::size_t k, std::span<const double> prices,
-                                           const GpuOptions& options) {
+  static std::vector<CoRunner> by_objective(Jobs& jobs, const SoloTimes& solo, const CostRule& rule,
+                                            std::size_t k, std::span<const double> prices,
+                                            const GpuOptions& options) {
     const auto with = [&](auto objective) {
       if (rule.risk > 0) {
         return top(jobs, solo, CostFormula<true, objective.value>{rule.risk}, k, prices, options);
@@ -172,13 +172,13 @@ class Scorer final : public GpuScorer {
   /// Long equations: blocks of jobs, every two of them once; the speeds of both directions, then the
   /// lists of the one's jobs among the other's and the other way round.
   template <class Jobs, class Cost>
-  requires(!ShortFormula<Jobs>) static std::vector<Partner> top(Jobs& jobs, const SoloTimes& solo,
-                                                                const Cost& cost, std::size_t k,
-                                                                std::span<const double> prices,
-                                                                const GpuOptions& options) {
-    using Shape = TopPartnersKernel<Cost>;
+  requires(!ShortFormula<Jobs>) static std::vector<CoRunner> top(Jobs& jobs, const SoloTimes& solo,
+                                                                 const Cost& cost, std::size_t k,
+                                                                 std::span<const double> prices,
+                                                                 const GpuOptions& options) {
+    using Shape = TopCoRunnersKernel<Cost>;
     const std::size_t n = jobs.size();
-    std::vector<Partner> out(n * k);
+    std::vector<CoRunner> out(n * k);
     const Stream stream;
     SpeedsOnGpu<Jobs> speeds(jobs, stream);
     const DeviceBuffer<double> seconds(std::span(solo.seconds), stream);
@@ -200,13 +200,13 @@ class Scorer final : public GpuScorer {
       typename SpeedsOnGpu<Jobs>::Prepared of_a(speeds, rows);
       typename SpeedsOnGpu<Jobs>::Prepared of_b(speeds, rows);
       const auto choose = [&](const SpeedBlocksView& view, const PairTile& tile, bool resume) {
-        const PartnerLists lists{static_cast<unsigned>(k), resume, list_cost.data() + tile.i0 * k,
-                                 list_position.data() + tile.i0 * k};
-        CORUN_LAUNCH((CORUN_GPU::top_partners<SpeedBlocksView, Cost>),
+        const CoRunnerLists lists{static_cast<unsigned>(k), resume, list_cost.data() + tile.i0 * k,
+                                  list_position.data() + tile.i0 * k};
+        CORUN_LAUNCH((CORUN_GPU::top_co_runners<SpeedBlocksView, Cost>),
                      dim3(blocks(tile.rows(), Shape::kRows)), dim3(Shape::kThreads),
                      Shape::shared_bytes(k), stream, view, times, cost, ranking, GpuTile::of(tile),
                      lists);
-        check_launch("starting to choose partners");
+        check_launch("starting to choose co-runners");
       };
       for (std::size_t a0 = 0; a0 < n; a0 += rows) {
         const std::size_t a1 = std::min(n, a0 + rows);
@@ -275,12 +275,12 @@ class Scorer final : public GpuScorer {
   }
 
   template <ShortFormula Jobs, class Cost>
-  static std::vector<Partner> top(Jobs& jobs, const SoloTimes& solo, const Cost& cost,
-                                  std::size_t k, std::span<const double> prices,
-                                  const GpuOptions& options) {
-    using Shape = TopPartnersKernel<Cost>;
+  static std::vector<CoRunner> top(Jobs& jobs, const SoloTimes& solo, const Cost& cost,
+                                   std::size_t k, std::span<const double> prices,
+                                   const GpuOptions& options) {
+    using Shape = TopCoRunnersKernel<Cost>;
     const std::size_t n = jobs.size();
-    std::vector<Partner> out(n * k);
+    std::vector<CoRunner> out(n * k);
     const Stream upload;
     const OnGpu<Jobs> held(jobs, upload);
     const DeviceBuffer<double> seconds(std::span(solo.seconds), upload);
@@ -298,8 +298,9 @@ class Scorer final : public GpuScorer {
           n, rows, options.streams, k,
           [&](auto& lane) {
             const PairTile tile{lane.i0, lane.i1, 0, n};
-            const PartnerLists lists{static_cast<unsigned>(k), false, lane.a.data(), lane.b.data()};
-            CORUN_LAUNCH((CORUN_GPU::top_partners<View, Cost>),
+            const CoRunnerLists lists{static_cast<unsigned>(k), false, lane.a.data(),
+                                      lane.b.data()};
+            CORUN_LAUNCH((CORUN_GPU::top_co_runners<View, Cost>),
                          dim3(blocks(tile.rows(), Shape::kRows)), dim3(Shape::kThreads),
                          Shape::shared_bytes(k), lane.stream, view, times, cost, ranking,
                          GpuTile::of(tile), lists);

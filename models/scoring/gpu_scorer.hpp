@@ -37,19 +37,20 @@ class GpuScorer {
   /// The device's name, after a kernel has run there. DeviceError with the reason why none can.
   virtual std::string probe() const = 0;
   /// Lists longer than this are left to the processor.
-  virtual std::size_t most_partners() const = 0;
+  virtual std::size_t most_co_runners() const = 0;
   /// `formula` stays as it is, though parts of it are not const.
-  /// For each job its cheapest partners, as Belief::top_partners(); k <= most_partners(), k < jobs.
+  /// For each job its cheapest co-runners, as Belief::top_co_runners(); k <= most_co_runners(), k < jobs.
   /// `prices`: one for each job, or none.
-  virtual std::vector<Partner> top_partners(PairFormula& formula, const SoloTimes& solo,
-                                            const CostRule& rule, std::size_t k,
-                                            std::span<const double> prices,
-                                            const GpuOptions& options) const = 0;
-  /// Whether it knows what company of any size costs by this formula.
-  virtual bool knows_company(const PairFormula& formula) const = 0;
-  /// Of sets of residents, as PairScorer::company_speeds().
-  virtual void company_speeds(PairFormula& formula, std::span<const std::uint32_t> members,
-                              std::span<const std::size_t> first, std::span<double> out) const = 0;
+  virtual std::vector<CoRunner> top_co_runners(PairFormula& formula, const SoloTimes& solo,
+                                               const CostRule& rule, std::size_t k,
+                                               std::span<const double> prices,
+                                               const GpuOptions& options) const = 0;
+  /// Whether it knows what any number of co-runners costs by this formula.
+  virtual bool knows_co_runners(const PairFormula& formula) const = 0;
+  /// Of sets of residents, as PairScorer::co_runner_speeds().
+  virtual void co_runner_speeds(PairFormula& formula, std::span<const std::uint32_t> members,
+                                std::span<const std::size_t> first,
+                                std::span<double> out) const = 0;
   /// Speed and deviation of every job beside every other, jobs x jobs, row-major.
   virtual void all_pairs(PairFormula& formula, const GpuOptions& options, std::span<double> speed,
                          std::span<double> sd) const = 0;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "models/scoring/cost_tiles.hpp"
-#include "models/scoring/cpu_partner_search.hpp"
+#include "models/scoring/cpu_co_runner_search.hpp"
 #include "sim/base/parallel_for.hpp"
 
 namespace corun {
@@ -90,13 +90,13 @@ void PairScorer::ran_on_cpu() const {
             (options_.threads == 1 ? " thread" : " threads");
 }
 
-std::vector<Partner> PairScorer::top_on_cpu(const CostRule& rule, const Search& search) const {
+std::vector<CoRunner> PairScorer::top_on_cpu(const CostRule& rule, const Search& search) const {
   const std::unique_ptr<SpeedSource> source = this->source();
   prepare(source.get(), options_.threads);
   const CostTiles costs{
       formula_.get(), source.get(), {solo_.seconds.data(), solo_.inverse.data()}, rule, kernels()};
-  CpuPartnerSearch partners(costs, size(), search.k, search.prices, options_.threads);
-  std::vector<Partner> out = search.rows ? partners.of(*search.rows) : partners.of_all();
+  CpuCoRunnerSearch co_runners(costs, size(), search.k, search.prices, options_.threads);
+  std::vector<CoRunner> out = search.rows ? co_runners.of(*search.rows) : co_runners.of_all();
   ran_on_cpu();
   return out;
 }
@@ -124,7 +124,7 @@ const GpuScorer* PairScorer::gpu_for_batch(const CostRule& rule) const {
   return alone > options_.device->batch_overhead_s() ? gpu : nullptr;
 }
 
-std::vector<Partner> PairScorer::top_partners(const CostRule& rule, const Search& search) const {
+std::vector<CoRunner> PairScorer::top_co_runners(const CostRule& rule, const Search& search) const {
   const std::size_t n = size();
   if (!search.prices.empty() && search.prices.size() != n) {
     throw std::invalid_argument("as many prices as jobs are wanted, or none");
@@ -133,10 +133,10 @@ std::vector<Partner> PairScorer::top_partners(const CostRule& rule, const Search
   wanted.k = n == 0 ? 0 : std::min(search.k, n - 1);
   if (wanted.k == 0) return {};
   if (const GpuScorer* const gpu = search.rows ? nullptr : gpu_for_batch(rule);
-      gpu != nullptr && wanted.k <= gpu->most_partners()) {
+      gpu != nullptr && wanted.k <= gpu->most_co_runners()) {
     try {
-      std::vector<Partner> out =
-          gpu->top_partners(*formula_, solo_, rule, wanted.k, wanted.prices, options_.gpu);
+      std::vector<CoRunner> out =
+          gpu->top_co_runners(*formula_, solo_, rule, wanted.k, wanted.prices, options_.gpu);
       ran_on_ = "cuda, " + options_.device->gpu_name();
       return out;
     } catch (const DeviceError& error) {
@@ -188,7 +188,7 @@ PairScorer::Matrix PairScorer::all_pairs() const {
 }
 
 /// Where sets are many and members are of few kinds, what all their pairs do stands in a table.
-std::shared_ptr<PairFormula> PairScorer::company_formula(
+std::shared_ptr<PairFormula> PairScorer::co_runner_norm(
     std::span<const std::uint32_t> members) const {
   if (formula_ && formula_->is_short()) return formula_;
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -208,11 +208,11 @@ std::shared_ptr<PairFormula> PairScorer::company_formula(
   return std::make_shared<PairFormula>(PairFormula{table_of(kinds, kind_of)});
 }
 
-std::vector<double> PairScorer::company_speeds(std::span<const std::uint32_t> members,
-                                               std::span<const std::size_t> first) const {
+std::vector<double> PairScorer::co_runner_speeds(std::span<const std::uint32_t> members,
+                                                 std::span<const std::size_t> first) const {
   std::vector<double> out(members.size());
   if (first.size() < 2 || members.empty()) return out;
-  const std::shared_ptr<PairFormula> formula = company_formula(members);
+  const std::shared_ptr<PairFormula> formula = co_runner_norm(members);
   const auto work_out = [&](std::size_t set, std::vector<PairJob>& residents) {
     const std::size_t from = first[set];
     const std::size_t count = first[set + 1] - from;
@@ -220,7 +220,7 @@ std::vector<double> PairScorer::company_speeds(std::span<const std::uint32_t> me
     if (table != nullptr) {
       const KindTableView view = view_of(*table);
       for (std::size_t own = 0; own < count; ++own) {
-        out[from + own] = view.in_company(members.data() + from, count, own);
+        out[from + own] = view.with_co_runners(members.data() + from, count, own);
       }
       return;
     }
@@ -232,7 +232,7 @@ std::vector<double> PairScorer::company_speeds(std::span<const std::uint32_t> me
   };
   const std::size_t sets = first.size() - 1;
   const GpuScorer* gpu = options_.device ? options_.device->gpu() : nullptr;
-  if (gpu != nullptr && (!formula || !gpu->knows_company(*formula))) gpu = nullptr;
+  if (gpu != nullptr && (!formula || !gpu->knows_co_runners(*formula))) gpu = nullptr;
   if (gpu != nullptr && options_.device->wish() == DeviceWish::kAuto) {
     // As gpu_for_batch(): by the clock, from the first sets.
     const std::size_t part = std::min<std::size_t>(sets, 32);
@@ -246,7 +246,7 @@ std::vector<double> PairScorer::company_speeds(std::span<const std::uint32_t> me
   }
   if (gpu != nullptr) {
     try {
-      gpu->company_speeds(*formula, members, first, out);
+      gpu->co_runner_speeds(*formula, members, first, out);
       ran_on_ = "cuda, " + options_.device->gpu_name();
       return out;
     } catch (const DeviceError& error) {

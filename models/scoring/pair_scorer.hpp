@@ -38,16 +38,16 @@ class PairScorer {
              ScoringOptions options = {});
   std::size_t size() const { return kind_of_.size(); }
 
-  /// Who is looked for, as PartnerSearch has it.
+  /// Who is looked for, as CoRunnerSearch has it.
   struct Search {
     std::size_t k = 1;
     std::optional<std::span<const std::uint32_t>> rows = {};
     std::span<const double> prices = {};
   };
-  /// For each row its min(k, jobs - 1) cheapest partners, as Belief::top_partners(): k = 1 is the best
+  /// For each row its min(k, jobs - 1) cheapest co-runners, as Belief::top_co_runners(): k = 1 is the best
   /// one. Costs that are NaN count as infinity. Memory: what is returned and a few tiles, never a
   /// matrix. Some rows of many are left to the processor.
-  std::vector<Partner> top_partners(const CostRule& rule, const Search& search) const;
+  std::vector<CoRunner> top_co_runners(const CostRule& rule, const Search& search) const;
 
   /// Speed and deviation of every job beside every other, or beside a copy of itself: jobs x jobs,
   /// row-major.
@@ -59,19 +59,19 @@ class PairScorer {
   /// Sets of residents of any size: members of set s are [first[s], first[s + 1]) of `members`, which
   /// are positions of jobs. Out: what each runs at beside the others of its set, in that order, as
   /// InterferenceModel::speeds() says; 1 alone.
-  std::vector<double> company_speeds(std::span<const std::uint32_t> members,
-                                     std::span<const std::size_t> first) const;
+  std::vector<double> co_runner_speeds(std::span<const std::uint32_t> members,
+                                       std::span<const std::size_t> first) const;
 
   /// Where the last batch was worked out: "cpu, avx512, 2 threads" or "cuda, NAME".
   const std::string& ran_on() const { return ran_on_; }
 
  private:
-  std::vector<Partner> top_on_cpu(const CostRule& rule, const Search& search) const;
+  std::vector<CoRunner> top_on_cpu(const CostRule& rule, const Search& search) const;
   Matrix all_on_cpu() const;
   void tabulate_kinds();
   KindTableJobs table_of(std::span<const PairJob> kinds,
                          std::span<const std::uint32_t> kind_of) const;
-  std::shared_ptr<PairFormula> company_formula(std::span<const std::uint32_t> members) const;
+  std::shared_ptr<PairFormula> co_runner_norm(std::span<const std::uint32_t> members) const;
   const GpuScorer* gpu_for_batch(const CostRule& rule) const;
   /// What one tile of costs takes on the processor. [s]
   double tile_seconds(const CostRule& rule, std::size_t jobs) const;

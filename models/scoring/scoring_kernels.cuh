@@ -8,7 +8,7 @@
 #include "models/scoring/gpu_tile.hpp"
 #include "models/vector_units/top_lists.hpp"
 
-/// GpuScorer's kernels: the cheapest partners, all pairs, sets of residents. By views of jobs, as the formulas
+/// GpuScorer's kernels: the cheapest co-runners, all pairs, sets of residents. By views of jobs, as the formulas
 /// have them. Compiled by nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
 namespace corun::CORUN_GPU {
 
@@ -20,32 +20,32 @@ CORUN_HOST_DEVICE_INLINE SpeedBelief pick(bool first, const SpeedBelief& a, cons
   return {first ? a.speed : b.speed, first ? a.sd : b.sd, first ? a.inverse : b.inverse};
 }
 
-/// What partners are ranked by beside their cost (Belief::top_partners()).
+/// What co-runners are ranked by beside their cost (Belief::top_co_runners()).
 struct Ranking {
   std::uint32_t jobs = 0;
   const double* prices = nullptr;  ///< of the jobs; nullptr: 0
 };
 
-/// Lists of the cheapest partners of the rows of a tile, that of row i from (i - i0) * k, by rising (cost, distance).
-struct PartnerLists {
-  unsigned k = 0;       ///< partners of each
+/// Lists of the cheapest co-runners of the rows of a tile, that of row i from (i - i0) * k, by rising (cost, distance).
+struct CoRunnerLists {
+  unsigned k = 0;       ///< co-runners of each
   bool resume = false;  ///< the lists that are there already are gone on with
   double* cost = nullptr;
   std::uint32_t* position = nullptr;  ///< distance_behind() the job of the row
 };
 
-/// The k cheapest partners of the rows of a tile among its columns, without a matrix. How: a block has kRows jobs, whose lists stay
-/// in shared memory while its threads walk over all n partners. A partner is loaded once for kRows
+/// The k cheapest co-runners of the rows of a tile among its columns, without a matrix. How: a block has kRows jobs, whose lists stay
+/// in shared memory while its threads walk over all n co-runners. A co-runner is loaded once for kRows
 /// evaluations. Costs above the worst of a full list are dropped at once; others wait as candidates
 /// until the end of the round, when list and candidates are ranked: each thread counts, for its entries,
-/// how many others come before. After the first rounds few candidates pass: k n' / n of n' partners, n
+/// how many others come before. After the first rounds few candidates pass: k n' / n of n' co-runners, n
 /// seen before. The order in which candidates arrive is open, what is kept is not: (cost, distance) is a
 /// total order, and distances stand for positions.
 template <class Cost>
-struct TopPartnersKernel {
+struct TopCoRunnersKernel {
   static constexpr unsigned kThreads = 128;
   static constexpr unsigned kRows = 4;
-  static constexpr unsigned kStep = 2;  ///< partners that a thread looks at between barriers
+  static constexpr unsigned kStep = 2;  ///< co-runners that a thread looks at between barriers
   static constexpr unsigned kCandidates = kThreads * kStep;
 
   /// Of a row's list, its candidates and its next list.
@@ -55,12 +55,12 @@ struct TopPartnersKernel {
 };
 
 template <class View, class Cost>
-__global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
-    top_partners(View view, SoloView solo, Cost cost, Ranking ranking, GpuTile tile,
-                 PartnerLists lists) {
+__global__ void __launch_bounds__(TopCoRunnersKernel<Cost>::kThreads)
+    top_co_runners(View view, SoloView solo, Cost cost, Ranking ranking, GpuTile tile,
+                   CoRunnerLists lists) {
   const auto [i0, i1, j0, j1] = tile;
   const unsigned k = lists.k;
-  using Shape = TopPartnersKernel<Cost>;
+  using Shape = TopCoRunnersKernel<Cost>;
   constexpr unsigned kThreads = Shape::kThreads;
   constexpr unsigned kRows = Shape::kRows;
   constexpr double kInfinity = __builtin_huge_val();
@@ -106,19 +106,19 @@ __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
     for (unsigned s = 0; s < Shape::kStep; ++s) {
       const std::uint32_t j = base + s * kThreads + thread;
       if (j >= j1) break;
-      const typename View::Job partner = view.job(j);
-      const SoloTime partner_solo = solo.of(j);
+      const typename View::Job co_runner = view.job(j);
+      const SoloTime co_runner_solo = solo.of(j);
       const double price = ranking.prices != nullptr ? ranking.prices[j] : 0;
       CORUN_UNROLL
       for (unsigned r = 0; r < kRows; ++r) {
         const std::uint32_t i = first + r;
-        const SpeedBelief of_own = slowed(view, own[r], partner);
-        const SpeedBelief of_partner = slowed(view, partner, own[r]);
+        const SpeedBelief of_own = slowed(view, own[r], co_runner);
+        const SpeedBelief of_co_runner = slowed(view, co_runner, own[r]);
         // A pair's cost is asked for in one order only, the lower position first.
         const bool lower = i < j;
         const double c =
-            cost(pick(lower, own_solo[r], partner_solo), pick(lower, partner_solo, own_solo[r]),
-                 pick(lower, of_own, of_partner), pick(lower, of_partner, of_own)) -
+            cost(pick(lower, own_solo[r], co_runner_solo), pick(lower, co_runner_solo, own_solo[r]),
+                 pick(lower, of_own, of_co_runner), pick(lower, of_co_runner, of_own)) -
             price;
         if (i < i1 && i != j && !(c > limit[r])) {
           const unsigned at = r * entries + k + atomicAdd(&waiting[turn][r], 1U);
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(TopPartnersKernel<Cost>::kThreads)
   }
 }
 
-/// Speed and deviation of rows [i0, i1) beside all n jobs; blocks of kThreads partners by kRows rows.
+/// Speed and deviation of rows [i0, i1) beside all n jobs; blocks of kThreads co-runners by kRows rows.
 struct AllPairsKernel {
   static constexpr unsigned kThreads = 128;
   static constexpr unsigned kRows = 8;
@@ -185,27 +185,27 @@ __global__ void __launch_bounds__(AllPairsKernel::kThreads)
               double* sd) {
   const std::uint32_t j = blockIdx.x * AllPairsKernel::kThreads + threadIdx.x;
   if (j >= n) return;
-  const typename View::Job partner = view.job(j);
+  const typename View::Job co_runner = view.job(j);
   for (unsigned r = 0; r < AllPairsKernel::kRows; ++r) {
     const std::uint32_t i = i0 + blockIdx.y * AllPairsKernel::kRows + r;
     if (i >= i1) return;
-    const SpeedBelief belief = view.beside(view.job(i), partner);
+    const SpeedBelief belief = view.beside(view.job(i), co_runner);
     speed[std::size_t{i - i0} * n + j] = belief.speed;
     sd[std::size_t{i - i0} * n + j] = belief.sd;
   }
 }
 
 /// What each member of sets of residents runs at; a thread for each. begins[m], ends[m]: of its set.
-struct CompanyKernel {
+struct CoRunnerKernel {
   static constexpr unsigned kThreads = 128;
 };
 template <class View>
-__global__ void __launch_bounds__(CompanyKernel::kThreads)
-    company_speeds(View view, const std::uint32_t* members, const std::uint32_t* begins,
-                   const std::uint32_t* ends, std::uint32_t count, double* out) {
-  const std::uint32_t m = blockIdx.x * CompanyKernel::kThreads + threadIdx.x;
+__global__ void __launch_bounds__(CoRunnerKernel::kThreads)
+    co_runner_speeds(View view, const std::uint32_t* members, const std::uint32_t* begins,
+                     const std::uint32_t* ends, std::uint32_t count, double* out) {
+  const std::uint32_t m = blockIdx.x * CoRunnerKernel::kThreads + threadIdx.x;
   if (m >= count) return;
-  out[m] = view.in_company(members + begins[m], ends[m] - begins[m], m - begins[m]);
+  out[m] = view.with_co_runners(members + begins[m], ends[m] - begins[m], m - begins[m]);
 }
 
 /// Does something that can be seen: whether kernels of this build run at all.
@@ -215,7 +215,7 @@ __global__ void mark(int* at) {
 }
 
 /// The directed speeds between two blocks of jobs, or within one, each row-major: what long equations
-/// leave for the choice of partners.
+/// leave for the choice of co-runners.
 struct SpeedBlocksView {
   std::uint32_t a0 = 0, a1 = 0;      ///< jobs of the one
   std::uint32_t b0 = 0, b1 = 0;      ///< of the other; the same: there is one matrix only
@@ -227,10 +227,10 @@ struct SpeedBlocksView {
   static constexpr bool kNeverFaster = false;
   using Job = std::uint32_t;
   CORUN_HOST_DEVICE_INLINE Job job(std::uint32_t i) const { return i; }
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job partner) const {
-    const bool ab = own >= a0 && own < a1 && partner >= b0 && partner < b1;
-    const std::size_t at = ab ? std::size_t{own - a0} * (b1 - b0) + (partner - b0)
-                              : std::size_t{own - b0} * (a1 - a0) + (partner - a0);
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job co_runner) const {
+    const bool ab = own >= a0 && own < a1 && co_runner >= b0 && co_runner < b1;
+    const std::size_t at = ab ? std::size_t{own - a0} * (b1 - b0) + (co_runner - b0)
+                              : std::size_t{own - b0} * (a1 - a0) + (co_runner - a0);
     const double speed = ab ? ab_speed[at] : ba_speed[at];
     const double sd = ab ? ab_sd[at] : ba_sd[at];
     return {speed, sd, 1 / speed};

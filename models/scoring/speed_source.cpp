@@ -76,9 +76,9 @@ class TreesSource final : public SpeedSource {
     for (std::size_t q = 0; q < count; ++q) {
       const std::size_t unknown =
           std::size_t{jobs_.unknown[scratch.of[q]]} + jobs_.unknown[scratch.beside[q]];
-      const Slowness slowness = model_.slowness(scratch.numbers[q], unknown);
-      speed[q] = math::speed_of(slowness.t);
-      sd[q] = speed[q] * slowness.sd;
+      const LogSlowdown log_slowdown = model_.log_slowdown(scratch.numbers[q], unknown);
+      speed[q] = math::speed_of(log_slowdown.t);
+      sd[q] = speed[q] * log_slowdown.sd;
     }
   }
 

@@ -54,10 +54,10 @@ __global__ void __launch_bounds__(MostThreads)
   auto* const row = reinterpret_cast<float*>(shared + TreesKernel::kTreeBytes) + threadIdx.x;
   const unsigned threads = blockDim.x;
   const std::uint32_t own = tile.i0 + blockIdx.y;
-  const std::uint32_t partner = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t co_runner = blockIdx.x * threads + threadIdx.x;
   // Beyond the last: a copy of it, written nowhere.
   const std::uint32_t count = tile.columns();
-  const std::uint32_t j = tile.j0 + (partner < count ? partner : count - 1);
+  const std::uint32_t j = tile.j0 + (co_runner < count ? co_runner : count - 1);
   trees::pair_row(jobs.shape, jobs.features(own), jobs.features(j), jobs.effects(own),
                   jobs.effects(j), [&](std::size_t column, float x) { row[column * threads] = x; });
 
@@ -94,13 +94,13 @@ __global__ void __launch_bounds__(MostThreads)
       sum += static_cast<double>(leaf[t * (inner + 1) + node - inner]);
     }
   }
-  if (partner >= count) return;
+  if (co_runner >= count) return;
   const std::size_t unknown = std::size_t{jobs.unknown[own]} + jobs.unknown[j];
-  const Slowness slowness = model.slowness(sum, unknown);
-  const double fast = math::speed_of(slowness.t);
-  const std::size_t at = blockIdx.y * out.row_stride + partner * out.column_stride;
+  const LogSlowdown log_slowdown = model.log_slowdown(sum, unknown);
+  const double fast = math::speed_of(log_slowdown.t);
+  const std::size_t at = blockIdx.y * out.row_stride + co_runner * out.column_stride;
   out.speed[at] = fast;
-  out.sd[at] = fast * slowness.sd;
+  out.sd[at] = fast * log_slowdown.sd;
 }
 
 // ---- what the kernel reads, in the memory of the GPU ---------------------------------------------

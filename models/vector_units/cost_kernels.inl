@@ -19,9 +19,9 @@ void costs_of(const View& given, const SoloView& solos, double risk, const PairT
     double* const row = out + (i - tile.i0) * (tile.j1 - tile.j0);
 #pragma GCC ivdep
     for (std::size_t j = from; j < tile.j1; ++j) {
-      const typename View::Job partner = view.job(j);
+      const typename View::Job co_runner = view.job(j);
       row[j - tile.j0] =
-          cost(own_solo, solo.of(j), slowed(view, own, partner), slowed(view, partner, own));
+          cost(own_solo, solo.of(j), slowed(view, own, co_runner), slowed(view, co_runner, own));
     }
   }
 }
@@ -33,14 +33,14 @@ void costs_of_column(const View& given, const SoloView& solos, double risk, cons
   const View view = given;
   const SoloView solo = solos;
   const CostFormula<kRisky, kObjective, kKnown> cost{risk};
-  const typename View::Job partner = view.job(tile.j0);
-  const SoloTime partner_solo = solo.of(tile.j0);
+  const typename View::Job co_runner = view.job(tile.j0);
+  const SoloTime co_runner_solo = solo.of(tile.j0);
   const std::size_t to = tile.i1 < tile.j0 ? tile.i1 : tile.j0;
 #pragma GCC ivdep
   for (std::size_t i = tile.i0; i < to; ++i) {
     const typename View::Job own = view.job(i);
-    out[i - tile.i0] =
-        cost(solo.of(i), partner_solo, slowed(view, own, partner), slowed(view, partner, own));
+    out[i - tile.i0] = cost(solo.of(i), co_runner_solo, slowed(view, own, co_runner),
+                            slowed(view, co_runner, own));
   }
 }
 
@@ -54,7 +54,7 @@ struct KindColumns {
       return {speed[c], sd[c], inverse[c]};
     }
   };
-  Side own, partner;
+  Side own, co_runner;
 
   template <bool kSpreads>
   CORUN_HOST_DEVICE_INLINE void fill(const KindTableView& view, std::size_t kind, std::size_t from,
@@ -64,10 +64,10 @@ struct KindColumns {
       const SpeedBelief there = slowed(view, view.job(j), kind);
       own.speed[j - from] = here.speed;
       own.inverse[j - from] = here.inverse;
-      partner.speed[j - from] = there.speed;
-      partner.inverse[j - from] = there.inverse;
+      co_runner.speed[j - from] = there.speed;
+      co_runner.inverse[j - from] = there.inverse;
       if (kSpreads) own.sd[j - from] = here.sd;
-      if (kSpreads) partner.sd[j - from] = there.sd;
+      if (kSpreads) co_runner.sd[j - from] = there.sd;
     }
   }
 };
@@ -98,7 +98,7 @@ void costs_of_kinds(const KindTableView& given, const SoloView& solos, double ri
 #pragma GCC ivdep
           for (std::size_t j = from; j < j1; ++j) {
             row[j - j0] =
-                cost(own_solo, solo.of(j), columns.own.at(j - j0), columns.partner.at(j - j0));
+                cost(own_solo, solo.of(j), columns.own.at(j - j0), columns.co_runner.at(j - j0));
           }
         }
       }

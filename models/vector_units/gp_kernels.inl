@@ -41,13 +41,13 @@ struct Pack {
 };
 CORUN_INLINE void load_number(const double* from, Pack& to) { to.load(from); }
 
-/// Chains of fma that hide each other's latency: rows of the form times packs of partners.
+/// Chains of fma that hide each other's latency: rows of the form times packs of co-runners.
 #if defined(__AVX512F__)
 constexpr std::size_t kRows = 4, kPacks = 4;
 #else
 constexpr std::size_t kRows = 4, kPacks = 2;
 #endif
-constexpr std::size_t kTile = kPacks * Pack::kSize;  ///< partners at a time
+constexpr std::size_t kTile = kPacks * Pack::kSize;  ///< co-runners at a time
 
 void gp_describe(const gp::Problem& problem, std::size_t from, std::size_t to) {
   constexpr std::size_t kPadding = gp::Kernels::kPadding;
@@ -56,9 +56,9 @@ void gp_describe(const gp::Problem& problem, std::size_t from, std::size_t to) {
   const std::size_t end = (to + kPadding - 1) / kPadding;
   for (std::size_t tile = from / kPadding; tile < end; ++tile) {
     const std::size_t first = tile * kPadding;
-    for (std::size_t p = 0; p < model.partners; ++p) {
+    for (std::size_t p = 0; p < model.co_runners; ++p) {
       for (std::size_t l = 0; l < kPadding; ++l) {
-        gp::describe_partner(model, jobs, first + l, p);
+        gp::describe_co_runner(model, jobs, first + l, p);
       }
     }
     for (std::size_t o = 0; o < model.owns; ++o) {
@@ -83,15 +83,15 @@ CORUN_INLINE void scatter(Pack pack, double* states, std::size_t size, std::size
 struct Sweep {
   Pack *smooth, *alone, *identity;  ///< owns each
   Pack* half;                       ///< rows: half_row()
-  Pack* later;                      ///< partners: against_later()
-  Pack* row;                        ///< partners: entries of one row of the form
-  // Of up to kLines known partners.
-  const std::int32_t* line_of;        ///< partners: which line; kNew
-  Pack* line;                         ///< kLines x partners
+  Pack* later;                      ///< co-runners: against_later()
+  Pack* row;                        ///< co-runners: entries of one row of the form
+  // Of up to kLines known co-runners.
+  const std::int32_t* line_of;        ///< co-runners: which line; kNew
+  Pack* line;                         ///< kLines x co-runners
   Pack *line_later, *other, *square;  ///< kLines each
 };
 
-/// Rows a .. a + Rows - 1, all of partner c.
+/// Rows a .. a + Rows - 1, all of co-runner c.
 template <bool kWithLines, std::size_t Rows>
 CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t c,
                              const Sweep& sum) {
@@ -139,13 +139,13 @@ CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t 
       sum.row[b] = fma(sum.smooth[own[r]], inner[r], sum.row[b]);
       sum.later[b] = fma(sum.alone[own[r]], inner[r], sum.later[b]);
       if (line_c != gp::kNew) {
-        Pack& entry = sum.line[static_cast<std::size_t>(line_c) * model.partners + b];
+        Pack& entry = sum.line[static_cast<std::size_t>(line_c) * model.co_runners + b];
         entry = fma(sum.identity[own[r]], inner[r], entry);
       }
       if (line_b == gp::kNew) continue;
       const auto k = static_cast<std::size_t>(line_b);
       sum.line_later[k] = fma(sum.alone[own[r]], known[r], sum.line_later[k]);
-      Pack& entry = b == c ? sum.other[k] : sum.line[k * model.partners + c];
+      Pack& entry = b == c ? sum.other[k] : sum.line[k * model.co_runners + c];
       entry = fma(sum.smooth[own[r]], known[r], entry);
       if (b == c) sum.square[k] = fma(sum.identity[own[r]], known[r], sum.square[k]);
     }
@@ -154,16 +154,17 @@ CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t 
   for (std::size_t r = 0; r < Rows; ++r) sum.half[a + r] = half[r];
 }
 
-/// All rows, partner by partner; each row of the form is handed to `done(c)`.
+/// All rows, co-runner by co-runner; each row of the form is handed to `done(c)`.
 template <bool kWithLines, class Done>
 void sweep(const gp::Model& model, const Sweep& sum, std::size_t lines, const Done& done) {
   constexpr std::size_t kGroup = kWithLines ? 2 : 4;
-  for (std::size_t b = 0; b < model.partners; ++b) sum.later[b] = Pack(0.0);
+  for (std::size_t b = 0; b < model.co_runners; ++b) sum.later[b] = Pack(0.0);
   for (std::size_t k = 0; k < lines; ++k) {
     sum.line_later[k] = sum.other[k] = sum.square[k] = Pack(0.0);
-    for (std::size_t b = 0; b < model.partners; ++b) sum.line[k * model.partners + b] = Pack(0.0);
+    for (std::size_t b = 0; b < model.co_runners; ++b)
+      sum.line[k * model.co_runners + b] = Pack(0.0);
   }
-  for (std::size_t c = 0; c < model.partners; ++c) {
+  for (std::size_t c = 0; c < model.co_runners; ++c) {
     for (std::size_t b = 0; b <= c; ++b) sum.row[b] = Pack(0.0);
     std::size_t a = model.first[c];
     for (; a + kGroup <= model.first[c + 1]; a += kGroup) {
@@ -196,17 +197,17 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
   sum.alone = take(model.owns);
   sum.identity = take(model.owns);
   sum.half = take(model.rows);
-  sum.later = take(model.partners);
-  sum.row = take(model.partners);
+  sum.later = take(model.co_runners);
+  sum.row = take(model.co_runners);
   const std::size_t lines = layout.known < kLines ? layout.known : kLines;
-  sum.line = take(lines * model.partners);
+  sum.line = take(lines * model.co_runners);
   sum.line_later = take(kLines);
   sum.other = take(kLines);
   sum.square = take(kLines);
   auto* const line_of = reinterpret_cast<std::int32_t*>(next);
   sum.line_of = line_of;
 
-  const std::size_t constant = model.partners;
+  const std::size_t constant = model.co_runners;
   for (std::size_t i = 0; i < count; i += Pack::kSize) {
     const std::size_t some = count - i < Pack::kSize ? count - i : Pack::kSize;
     double* const state = states + i * size;
@@ -228,7 +229,7 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
     if (layout.known == 0) sweep<false>(model, sum, 0, of_form);
     for (std::size_t from = 0; from < layout.known; from += kLines) {
       const std::size_t to = from + kLines < layout.known ? from + kLines : layout.known;
-      for (std::size_t b = 0; b < model.partners; ++b) line_of[b] = gp::kNew;
+      for (std::size_t b = 0; b < model.co_runners; ++b) line_of[b] = gp::kNew;
       for (std::size_t k = from; k < to; ++k)
         line_of[known[k]] = static_cast<std::int32_t>(k - from);
       if (from == 0) {
@@ -239,7 +240,7 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
       for (std::size_t k = from; k < to; ++k) {
         double* const line = state + layout.line(k);
         const std::size_t n = k - from;
-        Pack* const entries = sum.line + n * model.partners;
+        Pack* const entries = sum.line + n * model.co_runners;
         entries[known[k]] = entries[known[k]] + sum.other[n];
         for (std::size_t b = 0; b < constant; ++b) scatter(entries[b], line + b, size, some);
         scatter(
@@ -269,7 +270,7 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
   }
 }
 
-/// v of up to kTile partners, and what of it changes with the slowed job.
+/// v of up to kTile co-runners, and what of it changes with the slowed job.
 struct Tile {
   double* v;  ///< width x kTile
   double u[kTile], t[kTile], m[kTile];
@@ -292,22 +293,22 @@ CORUN_INLINE void fill(const gp::Problem& problem, const WhoIs& who_is, std::siz
     tile.m[l] = jobs.m[who[l]];
     tile.line[l] = jobs.line[who[l]];
   }
-  for (std::size_t b = 0; b < model.partners; ++b) {
-    const double* const from = jobs.partner + b * jobs.stride;
+  for (std::size_t b = 0; b < model.co_runners; ++b) {
+    const double* const from = jobs.co_runner + b * jobs.stride;
     for (std::size_t l = 0; l < kTile; ++l) tile.v[b * kTile + l] = from[who[l]];
   }
-  for (std::size_t l = 0; l < kTile; ++l) tile.v[model.partners * kTile + l] = 1;
-  for (std::size_t b = model.partners + 1; b < problem.layout.width; ++b) {
+  for (std::size_t l = 0; l < kTile; ++l) tile.v[model.co_runners * kTile + l] = 1;
+  for (std::size_t b = model.co_runners + 1; b < problem.layout.width; ++b) {
     for (std::size_t l = 0; l < kTile; ++l) tile.v[b * kTile + l] = 0;
   }
 }
 
-/// One slowed job beside a tile of partners.
+/// One slowed job beside a tile of co-runners.
 CORUN_INLINE void beside(const gp::Problem& problem, const gp::Load& own, const double* state,
                          Tile& tile, double (&t)[kTile], double (&sd)[kTile]) {
   const gp::Model& model = problem.model;
   const gp::Layout& layout = problem.layout;
-  double* const constant = tile.v + model.partners * kTile;
+  double* const constant = tile.v + model.co_runners * kTile;
   for (std::size_t l = 0; l < kTile; ++l) {
     double pressures[gp::kPressureCount];
     gp::pressures_of(model, own, {tile.u[l], tile.t[l], tile.m[l]}, pressures);
@@ -348,22 +349,22 @@ CORUN_INLINE void beside(const gp::Problem& problem, const gp::Load& own, const 
     CORUN_UNROLL
     for (std::size_t p = 0; p < gp::kPressureCount; ++p)
       pressures[p] = constant[(p + 1) * kTile + l];
-    const Slowness slowness = gp::slowness(model, pressures, mean[l], explained[l]);
-    t[l] = slowness.t;
-    sd[l] = slowness.sd;
+    const LogSlowdown log_slowdown = gp::log_slowdown(model, pressures, mean[l], explained[l]);
+    t[l] = log_slowdown.t;
+    sd[l] = log_slowdown.sd;
   }
 }
 
-void gp_slowness(const gp::Problem& problem, std::size_t own, const double* state,
-                 const gp::Partners& partners, double* scratch, Slowness* out) {
+void gp_log_slowdown(const gp::Problem& problem, std::size_t own, const double* state,
+                     const gp::CoRunners& co_runners, double* scratch, LogSlowdown* out) {
   Tile tile;
   tile.v = scratch;
   double t[kTile];
   double sd[kTile];
-  const std::size_t count = partners.count;
+  const std::size_t count = co_runners.count;
   for (std::size_t from = 0; from < count; from += kTile) {
     const std::size_t some = count - from < kTile ? count - from : kTile;
-    const std::uint32_t* const here = partners.jobs + from;
+    const std::uint32_t* const here = co_runners.jobs + from;
     fill(
         problem, [here](std::size_t n) __attribute__((always_inline)) { return here[n]; }, some,
         tile);
@@ -403,7 +404,7 @@ void gp_speeds(const gp::Problem& problem, const PairTile& pairs, const double* 
 }
 
 constexpr gp::Kernels of_formula(const GpBatch*) {
-  return {gp_describe, gp_prepare, gp_slowness, gp_speeds};
+  return {gp_describe, gp_prepare, gp_log_slowdown, gp_speeds};
 }
 
 }  // namespace

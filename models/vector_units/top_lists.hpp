@@ -10,9 +10,9 @@
 #include "models/formulas/math.hpp"
 #include "sim/belief.hpp"
 
-/// The k cheapest partners found so far of each of n jobs, by rising (cost, distance): a total order, so
-/// that nothing depends on the order in which candidates come. Distance: how far the partner stands
-/// behind the job, around the end (Belief::top_partners()).
+/// The k cheapest co-runners found so far of each of n jobs, by rising (cost, distance): a total order, so
+/// that nothing depends on the order in which candidates come. Distance: how far the co-runner stands
+/// behind the job, around the end (Belief::top_co_runners()).
 namespace corun {
 
 CORUN_HOST_DEVICE_INLINE std::uint32_t distance_behind(std::uint32_t own, std::uint32_t position,
@@ -79,7 +79,7 @@ class TopLists {
   }
   TopListsView view() const { return {jobs_, k_, stride_, lists_.get(), thresholds_.get()}; }
   /// Adds the list of one job to `out`.
-  void take(std::size_t job, std::vector<Partner>& out) const {
+  void take(std::size_t job, std::vector<CoRunner>& out) const {
     const auto own = static_cast<std::uint32_t>(job);
     const double* const cost = view().costs(job);
     const double* const distance = view().distances(job);

@@ -17,7 +17,7 @@ namespace {
 const InterferenceModelEntry kQuick{
     "quick", "factors, few sweeps", [](const SpeedTable& table, const FitOptions&) {
       FactorOptions o;
-      o.copies = 1;
+      o.chains_per_kind = 1;
       o.chains = {{4, 0.05}};
       o.sweeps = 120;
       o.burn_in = 40;
@@ -118,7 +118,7 @@ TEST(ModelBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
   const PairBelief timed = belief.pair(JobId{2}, JobId{3});
   EXPECT_LT(timed.isd_b, 0.05) << "a short partner hardly delays a long job";
   EXPECT_GT(timed.isd_a, timed.isd_b);
-  // The short job is in company all the time, ISD = 1/s - 1: to first order sd(s) / s^2.
+  // The short job is with co-runners all the time, ISD = 1/s - 1: to first order sd(s) / s^2.
   EXPECT_EQ(ab.sd_a, ba.sd_b);
   EXPECT_EQ(ab.sd_ps, ba.sd_ps);
   const std::vector<double> x{20, 30, 10};

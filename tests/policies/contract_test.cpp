@@ -169,7 +169,7 @@ TEST(PolicyContract, InputIsLeftUnmodifiedAndDecisionsAreTheSameTwice) {
       state.add(G(0), J(8), false);
       std::vector<JobId> waiting;
       for (std::uint32_t i = 0; i < 8; ++i) waiting.push_back(J(i));
-      const std::vector<JobView> jobs = faces(s.workload);
+      const std::vector<JobView> jobs = job_views(s.workload);
       const Snapshot before = snapshot(waiting, state, jobs);
       std::vector<std::vector<Decision>> answers;
       for (int twice = 0; twice < 2; ++twice) {
@@ -215,7 +215,7 @@ TEST(PolicyContract, DecisionsAreValid) {
   }
 }
 
-/// A lone waiting job starts alone at once: nobody waits for a partner.
+/// A lone waiting job starts alone at once: nobody waits for a co-runner.
 TEST(PolicyContract, ALoneJobStartsAtOnce) {
   const ShareWorld world(0.5);
   for (const PolicyEntry& entry : built_in_policies()) {

@@ -32,7 +32,7 @@ class Queue {
         const char* policy = "incremental-matching")
       : spec_(cluster(1, gpus)), state_(spec_), jobs_(jobs) {
     std::vector<JobSpec> specs(jobs, JobSpec(job(seconds(10))));
-    faces_ = faces(workload(std::move(specs)));
+    job_views_ = job_views(workload(std::move(specs)));
     auto belief = std::make_unique<MatrixBelief>(std::move(cost), jobs);
     belief_ = belief.get();
     policy_ = find_policy(policy)->make({std::move(parameters), std::move(belief), 1, false});
@@ -41,7 +41,8 @@ class Queue {
   std::vector<std::vector<JobId>> decide(std::span<const JobId> waiting) {
     std::vector<Decision> out;
     policy_->decide(
-        ClusterView(seconds(1), StartMode::kGroup, waiting, faces_, state_, 0, 1, ++pass_), out);
+        ClusterView(seconds(1), StartMode::kGroup, waiting, job_views_, state_, 0, 1, ++pass_),
+        out);
     std::vector<std::vector<JobId>> groups;
     for (const Decision& d : out) groups.push_back(std::get<StartGroup>(d).jobs);
     return groups;
@@ -53,7 +54,7 @@ class Queue {
   ClusterSpec spec_;
   ClusterState state_;
   std::size_t jobs_;
-  std::vector<JobView> faces_;
+  std::vector<JobView> job_views_;
   const MatrixBelief* belief_ = nullptr;
   std::unique_ptr<Policy> policy_;
   std::size_t pass_ = 0;
@@ -110,7 +111,8 @@ TEST(IncrementalMatching, ScoresAreReusedAndTheBudgetIsKept) {
   const std::size_t n = 300;
   Queue queue(n, 1, random_costs(n, 4), incremental(20 * 299));
   std::size_t before = queue.asked();
-  const std::size_t slack = 20 * 9 * 16 + 100;  // blocks of those without a partner, present pairs
+  const std::size_t slack =
+      20 * 9 * 16 + 100;  // blocks of those without a co-runner, present pairs
   for (int pass = 0; pass < 45; ++pass) {
     queue.decide(first_jobs(n));
     EXPECT_LE(queue.asked() - before, 20 * 299 + slack);
@@ -126,7 +128,7 @@ TEST(IncrementalMatching, ScoresAreReusedAndTheBudgetIsKept) {
   EXPECT_GT(queue.asked() - before, 20U * 299 - 1);  // the belief has learnt
 }
 
-// Whoever leaves takes his partner's partner; newcomers are matched at once.
+// Whoever leaves takes his co-runner's co-runner; newcomers are matched at once.
 TEST(IncrementalMatching, FollowsTheQueue) {
   const std::size_t n = 60;
   Queue queue(n, 100, random_costs(n, 5), incremental(0));

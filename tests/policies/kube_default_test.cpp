@@ -32,9 +32,9 @@ using std::chrono::seconds;
 /// Everybody on a GPU gets an equal part of it.
 class EqualShares final : public World {
  public:
-  Provenance speeds(const Company& company, std::optional<std::uint64_t>,
+  Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t>,
                     std::span<double> out) const override {
-    std::fill(out.begin(), out.end(), 1.0 / static_cast<double>(company.residents.size()));
+    std::fill(out.begin(), out.end(), 1.0 / static_cast<double>(co_runners.residents.size()));
     return Provenance::kModelled;
   }
 };
@@ -70,18 +70,18 @@ class Scene {
  public:
   explicit Scene(ClusterSpec spec) : spec_(std::move(spec)), state_(spec_) {}
 
-  JobId job(JobView face) {
-    face.id = JobId{static_cast<std::uint32_t>(faces_.size())};
-    faces_.push_back(face);
-    return face.id;
+  JobId job(JobView job_view) {
+    job_view.id = JobId{static_cast<std::uint32_t>(job_views_.size())};
+    job_views_.push_back(job_view);
+    return job_view.id;
   }
-  JobId resident(JobView face, const std::vector<int>& gpus, bool profiling = false) {
-    const JobId id = job(face);
+  JobId resident(JobView job_view, const std::vector<int>& gpus, bool profiling = false) {
+    const JobId id = job(job_view);
     for (const int g : gpus) state_.add(GpuId{static_cast<std::uint32_t>(g)}, id, profiling);
     return id;
   }
-  JobId waits(JobView face) {
-    const JobId id = job(face);
+  JobId waits(JobView job_view) {
+    const JobId id = job(job_view);
     waiting_.push_back(id);
     return id;
   }
@@ -90,9 +90,9 @@ class Scene {
   std::vector<StartGroup> pass(KubeDefault& policy) {
     std::vector<Decision> decisions;
     for (; told_ < waiting_.size(); ++told_) {
-      policy.arrived(faces_[index(waiting_[told_])], Time{0});
+      policy.arrived(job_views_[index(waiting_[told_])], Time{0});
     }
-    policy.decide(ClusterView(Time{0}, StartMode::kJoin, waiting_, faces_, state_, 0, 3),
+    policy.decide(ClusterView(Time{0}, StartMode::kJoin, waiting_, job_views_, state_, 0, 3),
                   decisions);
     std::vector<StartGroup> started;
     for (const Decision& decision : decisions) {
@@ -114,18 +114,18 @@ class Scene {
  private:
   ClusterSpec spec_;
   ClusterState state_;
-  std::vector<JobView> faces_;
+  std::vector<JobView> job_views_;
   std::vector<JobId> waiting_;
   std::size_t told_ = 0;  ///< how many of them the policy knows of
 };
 
 JobView pod(int gpus = 1, std::int64_t cpu_milli = 0, std::int64_t memory_mib = 0,
             int priority = 0) {
-  JobView face;
-  face.gpus = gpus;
-  face.priority = priority;
-  face.request = {cpu_milli, memory_mib};
-  return face;
+  JobView job_view;
+  job_view.gpus = gpus;
+  job_view.priority = priority;
+  job_view.request = {cpu_milli, memory_mib};
+  return job_view;
 }
 
 /// (job, GPUs) in the order of starting.
@@ -169,12 +169,12 @@ Outcome simulate(const ClusterSpec& spec, Workload workload, Policy& policy,
   }
   const EqualShares world;
   SimulatedBackend backend(spec, workload, world, {});
-  std::vector<JobView> faces;
+  std::vector<JobView> job_views;
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
-    faces.push_back(face_of(JobId{static_cast<std::uint32_t>(j)}, workload.jobs[j]));
+    job_views.push_back(job_view_of(JobId{static_cast<std::uint32_t>(j)}, workload.jobs[j]));
   }
   ControlLoop loop(backend, {policy, "kube-default", find_policy("kube-default")->traits},
-                   std::move(faces), control);
+                   std::move(job_views), control);
   Outcome run;
   run.passes = loop.run(&run.log);
   run.record = backend.take_record();
@@ -442,7 +442,7 @@ TEST(KubeDefaultFilter, GpuReplicas) {
   }
 }
 
-TEST(KubeDefaultFilter, AProfilingGpuTakesNoCompany) {
+TEST(KubeDefaultFilter, AProfilingGpuTakesNoCoRunners) {
   Scene scene(cluster({node(2)}));
   scene.resident(pod(), {0}, true);
   for (int j = 0; j < 3; ++j) scene.waits(pod());

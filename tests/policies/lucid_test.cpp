@@ -84,7 +84,7 @@ TEST(Lucid, ASurvivorIsAloneAgain) {
 }
 
 TEST(Lucid, TheQueueGoesByLengthTimesGpusAndNobodyBlocks) {
-  // All wait for job 0, which is heavy and takes no company, on one node of 2.
+  // All wait for job 0, which is heavy and takes no co-runners, on one node of 2.
   const auto s = starts(
       cluster(1, 2),
       {job(seconds(20)).gpus(2).label(2), job(seconds(30)).at(seconds(1)).label(2),
@@ -121,7 +121,7 @@ class PlainLucid final : public Policy {
       return std::pair(length(a), view.job(a).submit) < std::pair(length(b), view.job(b).submit);
     });
     for (const JobId j : queue) {
-      const JobView& face = view.job(j);
+      const JobView& job_view = view.job(j);
       for (const JobId host : order_) {
         std::vector<GpuId> gpus;
         bool alone = true;
@@ -133,18 +133,19 @@ class PlainLucid final : public Policy {
         }
         const JobView& other = view.job(host);
         const double memory =
-            face.profile.mem_used_mib.value_or(0) + other.profile.mem_used_mib.value_or(0);
+            job_view.profile.mem_used_mib.value_or(0) + other.profile.mem_used_mib.value_or(0);
         const int label =
-            face.profile.packing_label.value_or(0) + other.profile.packing_label.value_or(0);
-        if (!alone || view.max_jobs_per_gpu(2) < 2 || face.gpus > 2 || other.gpus != face.gpus ||
-            memory >= 1000 || label > 2 || length(j) > 2 * length(host)) {
+            job_view.profile.packing_label.value_or(0) + other.profile.packing_label.value_or(0);
+        if (!alone || view.max_jobs_per_gpu(2) < 2 || job_view.gpus > 2 ||
+            other.gpus != job_view.gpus || memory >= 1000 || label > 2 ||
+            length(j) > 2 * length(host)) {
           continue;
         }
         order_.push_back(j);
         out.emplace_back(StartGroup{{j}, gpus});
         return;
       }
-      std::vector<GpuId> gpus = place(view, face.gpus);
+      std::vector<GpuId> gpus = place(view, job_view.gpus);
       if (gpus.empty()) continue;
       order_.push_back(j);
       out.emplace_back(StartGroup{{j}, gpus});

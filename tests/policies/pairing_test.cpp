@@ -59,11 +59,11 @@ double matched(const Counts& counts, std::span<const double> cost) {
     for (std::size_t j = 0; j < n; ++j)
       all[i * n + j] = cost[cluster[i] * counts.size() + cluster[j]];
   }
-  const auto partner = min_cost_matching(all, n);
+  const auto co_runner = min_cost_matching(all, n);
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (partner[i] > static_cast<std::int32_t>(i)) {
-      sum += all[i * n + static_cast<std::size_t>(partner[i])];
+    if (co_runner[i] > static_cast<std::int32_t>(i)) {
+      sum += all[i * n + static_cast<std::size_t>(co_runner[i])];
     }
   }
   return sum;
@@ -131,16 +131,16 @@ TEST(Matching, FindsTheOptimumOfEverySmallInstance) {
             ties ? static_cast<double>(rng.below(4)) - 1 : rng.uniform() * 3 - 1;
       }
     }
-    const auto partner = min_cost_matching(cost, n);
+    const auto co_runner = min_cost_matching(cost, n);
     double sum = 0;
     int alone = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      if (partner[i] < 0) {
+      if (co_runner[i] < 0) {
         ++alone;
         continue;
       }
-      ASSERT_EQ(partner[static_cast<std::size_t>(partner[i])], static_cast<std::int32_t>(i));
-      sum += cost[i * n + static_cast<std::size_t>(partner[i])] / 2;
+      ASSERT_EQ(co_runner[static_cast<std::size_t>(co_runner[i])], static_cast<std::int32_t>(i));
+      sum += cost[i * n + static_cast<std::size_t>(co_runner[i])] / 2;
     }
     EXPECT_EQ(alone, static_cast<int>(n % 2));
     EXPECT_NEAR(sum, test::brute_force_matching(cost, n), 1e-7);

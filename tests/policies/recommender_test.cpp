@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include "policies/least_known_pairs.hpp"
+#include "policies/least_observed_pairs.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// Risk aversion and Thompson sampling of the policies that hold a belief.
@@ -48,7 +48,7 @@ std::vector<JobId> first_group(const RecommenderOptions& options, std::unique_pt
   Recommender policy(options, {Parameters(std::span(none, 0)), std::move(belief), seed, false});
   const Workload w =
       workload({job(seconds(10)), job(seconds(10)), job(seconds(10)), job(seconds(10))});
-  const std::vector<JobView> jobs = faces(w);
+  const std::vector<JobView> jobs = job_views(w);
   const std::vector<JobId> waiting = {J(0), J(1), J(2), J(3)};
   const ClusterSpec spec = cluster(1, 1);
   const ClusterState state(spec);
@@ -135,7 +135,7 @@ TEST(LeastKnownPairs, TheLeastKnownPairFirstAndNoneTwice) {
   EXPECT_EQ(planner.choose(all, {}), Pair());
 }
 
-TEST(LeastKnownPairs, WaitingPartnersOnlyWhereNoUnprobedOneIsLeft) {
+TEST(LeastKnownPairs, WaitingCoRunnersOnlyWhereNoUnprobedOneIsLeft) {
   const TableBelief belief(cheap_but_risky());
   LeastKnownPairs planner(belief, 256);
   const std::vector<JobId> two = {J(2), J(0)};

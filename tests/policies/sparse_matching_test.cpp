@@ -22,7 +22,7 @@ const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 enum class Costs { kRandom, kTies, kNegative, kProducts, kKinds, kHostile, kEnd };
 
-/// Symmetric. Products and kinds: everybody's cheapest partners are the same few.
+/// Symmetric. Products and kinds: everybody's cheapest co-runners are the same few.
 std::vector<double> costs_of(Costs kind, std::size_t n, Rng& rng) {
   std::vector<double> load;
   for (std::size_t i = 0; i < n; ++i) {
@@ -52,18 +52,18 @@ std::vector<double> bounded(std::vector<double> cost) {
 
 /// Everybody once, one alone where the number is odd; the total is what it says.
 void expect_matching(const SparseMatching& m, const std::vector<double>& cost, std::size_t n) {
-  ASSERT_EQ(m.partner.size(), n);
+  ASSERT_EQ(m.co_runner.size(), n);
   double total = 0;
   std::size_t alone = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (m.partner[i] < 0) {
+    if (m.co_runner[i] < 0) {
       ++alone;
       continue;
     }
-    const auto mate = static_cast<std::size_t>(m.partner[i]);
+    const auto mate = static_cast<std::size_t>(m.co_runner[i]);
     ASSERT_LT(mate, n);
     ASSERT_NE(mate, i);
-    ASSERT_EQ(m.partner[mate], static_cast<std::int32_t>(i));
+    ASSERT_EQ(m.co_runner[mate], static_cast<std::int32_t>(i));
     if (mate > i) total += bounded_cost(cost[i * n + mate]);
   }
   EXPECT_EQ(alone, n % 2);
@@ -160,7 +160,7 @@ TEST(SparseMatching, TheOrderOfTheQueueDoesNotMatter) {
   std::ranges::reverse(jobs);
   const SparseMatching back = sparse_matching(belief, jobs, {});
   for (std::size_t i = 0; i < n; ++i) {
-    EXPECT_EQ(static_cast<std::int32_t>(n) - 1 - back.partner[n - 1 - i], ahead.partner[i]);
+    EXPECT_EQ(static_cast<std::int32_t>(n) - 1 - back.co_runner[n - 1 - i], ahead.co_runner[i]);
   }
 }
 
@@ -172,7 +172,7 @@ TEST(MatchComponents, AreMatchedApartAndEachAtItsBest) {
   std::size_t components = 0;
   const PricedMatching m = match_components(edges, 6, &components);
   EXPECT_EQ(components, 2U);
-  EXPECT_EQ(m.partner, (std::vector<std::uint32_t>{1, 0, 3, 2, 5, 4}));
+  EXPECT_EQ(m.co_runner, (std::vector<std::uint32_t>{1, 0, 3, 2, 5, 4}));
   for (const MatchEdge& e : edges) EXPECT_LE(m.price[e.a] + m.price[e.b], e.cost + 1e-8);
 }
 
@@ -191,7 +191,7 @@ TEST(MatchComponents, PricesNeverExceedAnEdge) {
     double cost = 0;
     for (const MatchEdge& e : edges) {
       EXPECT_LE(m.price[e.a] + m.price[e.b], e.cost + 1e-8);
-      if (m.partner[e.a] == e.b) cost += e.cost;
+      if (m.co_runner[e.a] == e.b) cost += e.cost;
     }
     EXPECT_LE(std::accumulate(m.price.begin(), m.price.end(), 0.0), cost + 1e-7);
   }
@@ -206,34 +206,35 @@ TEST(MatchComponents, SaysWhereThereIsNoPerfectMatching) {
 
 // ---- what a belief is asked for ------------------------------------------------------------------
 
-std::vector<std::uint32_t> positions(const std::vector<Partner>& partners) {
+std::vector<std::uint32_t> positions(const std::vector<CoRunner>& co_runners) {
   std::vector<std::uint32_t> out;
-  for (const Partner& p : partners) out.push_back(p.position);
+  for (const CoRunner& p : co_runners) out.push_back(p.position);
   return out;
 }
 
-TEST(TopPartners, CheapestFirstAndTiesByWhoComesNext) {
+TEST(TopCoRunners, CheapestFirstAndTiesByWhoComesNext) {
   const MatrixBelief alike(std::vector<double>(25, 1.0), 5);
-  EXPECT_EQ(positions(alike.top_partners({.jobs = first_jobs(5), .k = 2}, {})),
+  EXPECT_EQ(positions(alike.top_co_runners({.jobs = first_jobs(5), .k = 2}, {})),
             (std::vector<std::uint32_t>{1, 2, 2, 3, 3, 4, 4, 0, 0, 1}));
   const MatrixBelief three({0, 2, 1, 2, 0, 3, 1, 3, 0}, 3);
-  EXPECT_EQ(three.top_partners({.jobs = first_jobs(3), .k = 9}, {}),
-            (std::vector<Partner>{{2, 1}, {1, 2}, {0, 2}, {2, 3}, {0, 1}, {1, 3}}));
+  EXPECT_EQ(three.top_co_runners({.jobs = first_jobs(3), .k = 9}, {}),
+            (std::vector<CoRunner>{{2, 1}, {1, 2}, {0, 2}, {2, 3}, {0, 1}, {1, 3}}));
 }
 
-TEST(TopPartners, PricesAreTakenOffAndRowsAreChosen) {
+TEST(TopCoRunners, PricesAreTakenOffAndRowsAreChosen) {
   const MatrixBelief three({0, 2, 1, 2, 0, 3, 1, 3, 0}, 3);
   const std::vector<double> prices = {0, 1.5, 0};
   const std::vector<std::uint32_t> rows = {2, 0};
-  EXPECT_EQ(three.top_partners({.jobs = first_jobs(3), .k = 1, .rows = rows, .prices = prices}, {}),
-            (std::vector<Partner>{{0, 1}, {1, 0.5}}));
-  EXPECT_TRUE(three.top_partners({.jobs = first_jobs(1), .k = 3}, {}).empty());
-  EXPECT_TRUE(three.top_partners({.jobs = {}, .k = 3}, {}).empty());
+  EXPECT_EQ(
+      three.top_co_runners({.jobs = first_jobs(3), .k = 1, .rows = rows, .prices = prices}, {}),
+      (std::vector<CoRunner>{{0, 1}, {1, 0.5}}));
+  EXPECT_TRUE(three.top_co_runners({.jobs = first_jobs(1), .k = 3}, {}).empty());
+  EXPECT_TRUE(three.top_co_runners({.jobs = {}, .k = 3}, {}).empty());
 }
 
-TEST(TopPartners, ACostThatNobodyKnowsIsTheWorst) {
+TEST(TopCoRunners, ACostThatNobodyKnowsIsTheWorst) {
   const MatrixBelief belief({0, kNan, 7, kNan, 0, kNan, 7, kNan, 0}, 3);
-  EXPECT_EQ(positions(belief.top_partners({.jobs = first_jobs(3), .k = 2}, {})),
+  EXPECT_EQ(positions(belief.top_co_runners({.jobs = first_jobs(3), .k = 2}, {})),
             (std::vector<std::uint32_t>{2, 1, 2, 0, 0, 1}));
 }
 

@@ -348,12 +348,12 @@ TEST(ControlLoop, RefusesTrialRunsOnAClusterWithoutThem) {
   ControlOptions options;
   options.profiling = ProfilingMode::kMinute;
   options.probes = 1;
-  EXPECT_NO_THROW(ControlLoop(rounds, {policy, "p"}, faces(w), options)) << "it needs neither";
+  EXPECT_NO_THROW(ControlLoop(rounds, {policy, "p"}, job_views(w), options)) << "it needs neither";
   policy.wants_profile = true;
-  EXPECT_THROW(ControlLoop(rounds, {policy, "p"}, faces(w), options), std::invalid_argument);
+  EXPECT_THROW(ControlLoop(rounds, {policy, "p"}, job_views(w), options), std::invalid_argument);
   policy.wants_profile = false;
   policy.probe_pairs = {{J(0), J(1)}};
-  EXPECT_THROW(ControlLoop(rounds, {policy, "p"}, faces(w), options), std::invalid_argument);
+  EXPECT_THROW(ControlLoop(rounds, {policy, "p"}, job_views(w), options), std::invalid_argument);
 }
 
 TEST(ControlLoop, WakeUpsComeWhenAskedFor) {

@@ -102,14 +102,14 @@ class SplitsGroups final : public Passing {
   }
 };
 
-/// Forgets who has left: survivors keep the speed of the full company; it also takes 10 % off.
+/// Forgets who has left: survivors keep the speed of all co-runners; it also takes 10 % off.
 class StaleWorld final : public World {
  public:
   explicit StaleWorld(const World& world) : world_(world) {}
-  Provenance speeds(const Company& company, std::optional<std::uint64_t> noise,
+  Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise,
                     std::span<double> out) const override {
-    const Provenance p = world_.speeds(company, noise, out);
-    if (company.formed.size() > company.residents.size()) {
+    const Provenance p = world_.speeds(co_runners, noise, out);
+    if (co_runners.formed.size() > co_runners.residents.size()) {
       for (double& s : out) s *= 0.9;
     }
     return p;
@@ -384,7 +384,7 @@ TEST_F(BrokenEngine, OvercommitsAGpu) {
   finds(check_capacity, ends_, "GPU 0 holds 3 jobs");
 }
 
-TEST_F(BrokenEngine, ProfilesInCompany) {
+TEST_F(BrokenEngine, ProfilesInCoRunners) {
   RunResult r = ends_;
   for (LogEntry& e : r.log) {
     if (e.job != J(1)) continue;
@@ -531,7 +531,7 @@ TEST_F(BrokenProbe, OneLeavesBeforeTheOther) {
   probe_finds(r, "is not probed with one other, from start to end");
 }
 
-TEST_F(BrokenProbe, RunsWithoutAPartner) {
+TEST_F(BrokenProbe, RunsWithoutACoRunner) {
   RunResult r = ends_;
   std::erase_if(r.log, [](const LogEntry& e) {
     return e.job == J(1) && (e.kind == LogKind::kProbe || e.kind == LogKind::kProbed);

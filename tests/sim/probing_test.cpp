@@ -154,8 +154,8 @@ TEST(Probing, OutOfMemoryEndsTheProbe) {
   EXPECT_EQ(s.record.jobs[0].finish, 105s);
 }
 
-// Nobody waits for a partner: the third job starts at once on the other GPU.
-TEST(Probing, NobodyWaitsForAPartner) {
+// Nobody waits for a co-runner: the third job starts at once on the other GPU.
+TEST(Probing, NobodyWaitsForACoRunner) {
   ScriptedPolicy policy = probed_steps({{J(0), J(1)}, {J(0), J(2)}},
                                        {{{J(2)}, {G(1)}}, {{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 70s}});
   const RunResult r = run(cluster(1, 2), workload({job(10s), job(10s), job(10s)}), ShareWorld(9),
@@ -166,7 +166,7 @@ TEST(Probing, NobodyWaitsForAPartner) {
 }
 
 // C comes when A and B are back; it is probed with A, who waits again and ends up behind B.
-TEST(Probing, APartnerMayBeTakenFromTheQueue) {
+TEST(Probing, ACoRunnerMayBeTakenFromTheQueue) {
   std::vector<std::vector<JobId>> queues;
   ScriptedPolicy policy([&](const ClusterView& view, std::vector<Decision>& out) {
     queues.push_back(ids(view.waiting()));

@@ -193,7 +193,7 @@ std::vector<Decision> decide(const PolicyEntry& entry, const Scenario& s, const 
                              const ClusterState& state, std::span<const JobId> waiting,
                              StartMode mode) {
   const auto policy = make_policy(entry, s.workload, world, s.seed, parameters_for(entry, s));
-  const std::vector<JobView> jobs = faces(s.workload);
+  const std::vector<JobView> jobs = job_views(s.workload);
   std::vector<Decision> out;
   for (const JobId j : waiting) policy->arrived(jobs[index(j)], seconds(5));
   policy->decide(ClusterView(seconds(5), mode, waiting, jobs, state, 0, 1), out);

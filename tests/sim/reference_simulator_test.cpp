@@ -53,7 +53,7 @@ TEST(Reference, AgreesExactlyOnTheGrid) {
   EXPECT_GT(ooms, 500);
 }
 
-// Any speeds, any times, both ways of starting, any company. An end comes up to a step late, and
+// Any speeds, any times, both ways of starting, any co-runners. An end comes up to a step late, and
 // what it starts with it. Where two things happen within a few steps of each other the naive
 // simulator may take them in the other order: such traces are passed over, and they must be few.
 TEST(Reference, AgreesWithinAFewStepsOnAnyTrace) {

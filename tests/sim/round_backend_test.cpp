@@ -45,7 +45,7 @@ RunResult run_rounds(const ClusterSpec& spec, const Workload& w, const World& wo
   ControlOptions control;
   control.oom_retries = spec.oom.retries;
   control.reallocate = reallocate;
-  ControlLoop loop(backend, {policy, "scripted"}, faces(w), control);
+  ControlLoop loop(backend, {policy, "scripted"}, job_views(w), control);
   RunResult result;
   result.passes = loop.run(&result.log);
   result.record = backend.take_record();
@@ -205,7 +205,7 @@ TEST(RoundBackend, AboveTheMemoryLimitAJobFailsAtTheEndOfItsRound) {
 /// Two jobs that do not fit together, whatever is known of their memory.
 class Misfits final : public World {
  public:
-  Provenance speeds(const Company&, std::optional<std::uint64_t>,
+  Provenance speeds(const CoRunners&, std::optional<std::uint64_t>,
                     std::span<double> out) const override {
     std::fill(out.begin(), out.end(), 1.0);
     return Provenance::kMeasured;

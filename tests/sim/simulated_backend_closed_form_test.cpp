@@ -168,7 +168,7 @@ TEST(ClosedForm, ComingAsTheLastLeavesIsANewEpisode) {
   EXPECT_EQ(r.record.episodes.size(), 2U);
 }
 
-// A job whose speed does not change keeps its planned end, however often the company changes: 1 s
+// A job whose speed does not change keeps its planned end, however often the co-runners change: 1 s
 // of work at speed 0.3 ends at 3333333333 ns; re-planned at each of 300 joins it could have
 // drifted.
 TEST(ClosedForm, NothingDriftsWhileTheSpeedStays) {
@@ -189,7 +189,7 @@ TEST(ClosedForm, NothingDriftsWhileTheSpeedStays) {
 }
 
 // ... and its place among those that end at the same instant: A was planned before B. C, whose
-// company costs nothing, joins A at 5.
+// co-runners cost nothing, joins A at 5.
 TEST(ClosedForm, WhoKeepsItsSpeedKeepsItsPlace) {
   const Workload w = workload({job(20s), job(20s), job(100s).at(5s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(0)}}});
@@ -232,7 +232,7 @@ TEST(ClosedForm, AGangRunsAtItsSlowestGpu) {
 
 // x = 1. The gang A (100 s) holds GPUs 0 and 1; B (40 s) sits on GPU 1. A runs at min(1, 1/2) =
 // 1/2. B ends at 80; A has done 40, ends at 140.
-TEST(ClosedForm, AGangWithCompanyOnOneOfItsGpus) {
+TEST(ClosedForm, AGangWithCoRunnerOnOneOfItsGpus) {
   const Workload w = workload({job(100s).gpus(2), job(40s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});
   const RunResult r = run(cluster(1, 2), w, ShareWorld(1), policy, join());
@@ -244,7 +244,7 @@ TEST(ClosedForm, AGangWithCompanyOnOneOfItsGpus) {
 // x = 1. Gang A (100 s) on GPUs 0, 1, 2; B (30 s) on GPU 1; C, D (20 s each) on GPU 2. A runs at
 // min(1, 1/2, 1/3) = 1/3; B at 1/2, for the gang's slowness elsewhere leaves the world's s alone.
 //   60: B has done 30 and ends; C, D have done 20 and end; A has done 20, left 80 at speed 1: 140.
-TEST(ClosedForm, AGangWithDifferentCompanyEverywhere) {
+TEST(ClosedForm, AGangWithDifferentCoRunnerEverywhere) {
   const Workload w = workload({job(100s).gpus(3), job(30s), job(20s), job(20s)});
   ScriptedPolicy policy =
       steps({{{J(0)}, {G(0), G(1), G(2)}}, {{J(1)}, {G(1)}}, {{J(2), J(3)}, {G(2)}}});
@@ -285,7 +285,7 @@ ClusterSpec small_memory(int retries = 3) {
 }
 
 // x = 1. A (100 s, 600 MiB) starts at 0. B (50 s, 600 MiB) joins at 10: 1200 > 1000, it fails at
-// 40. Meanwhile A had company: it has done 10 + 15 = 25 at 40, the rest alone: ends at 115. B's
+// 40. Meanwhile A had co-runners: it has done 10 + 15 = 25 at 40, the rest alone: ends at 115. B's
 // work is lost: restarted at 115 it ends at 165. B holds no memory while it fails.
 TEST(ClosedForm, ANewcomerAboveTheLimitFailsAndComesBack) {
   const Workload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
@@ -380,7 +380,7 @@ TEST(ClosedForm, AGangFailsAsAWhole) {
   EXPECT_EQ(r.record.usage.busy, (30s + 20s) + (75s + 20s));
 }
 
-// A resident may end while the newcomer ramps up; the newcomer is doomed all the same.
+// A resident may end while the newcomer ramps up; the newcomer runs out of memory all the same.
 TEST(ClosedForm, ADoomedNewcomerStaysDoomed) {
   const Workload w = workload({job(10s).memory(600), job(50s).at(5s).memory(600)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}}});
@@ -729,7 +729,7 @@ TEST(ClosedForm, AStartBetweenTicksWorksFromTheNext) {
 
 // J0 does half a second a tick, J1 0.8: J1 has nothing left after 4 ticks and ends at 5. J0 had its tick
 // of that instant before, at half speed: 2.5 done, 7.5 to do from 5 on, ends at 5 + 8 + 1.
-TEST(ClosedForm, TheEarlierStartedHasHadItsTickWhenItsPartnerEnds) {
+TEST(ClosedForm, TheEarlierStartedHasHadItsTickWhenItsCoRunnerEnds) {
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), workload({job(10s), job(3s)}), TableWorld({0.5, 0.8}),
                           policy, {.simulation = progress_of(1s)});
@@ -755,7 +755,7 @@ TEST(ClosedForm, ANewcomerChangesTheNextTick) {
 }
 
 // Both have nothing left after two ticks: both end at 3, whoever comes first.
-TEST(ClosedForm, PartnersThatAreDueEndTogether) {
+TEST(ClosedForm, CoRunnersThatAreDueEndTogether) {
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), workload({job(1s), job(1s)}), TableWorld({0.5, 0.5}),
                           policy, {.simulation = progress_of(1s)});

@@ -121,9 +121,9 @@ inline ClusterSpec cluster(int nodes, int gpus, double speed = 1, double memory_
 class ShareWorld final : public World {
  public:
   explicit ShareWorld(double x) : x_(x) {}
-  Provenance speeds(const Company& company, std::optional<std::uint64_t>,
+  Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t>,
                     std::span<double> out) const override {
-    const auto others = static_cast<double>(company.residents.size() - 1);
+    const auto others = static_cast<double>(co_runners.residents.size() - 1);
     std::fill(out.begin(), out.end(), 1 / (1 + x_ * others));
     return Provenance::kModelled;
   }
@@ -132,13 +132,13 @@ class ShareWorld final : public World {
   double x_;
 };
 
-/// Job i has speed `table[i]` whenever it has company, however many they are.
+/// Job i has speed `table[i]` whenever it has co-runners, however many they are.
 class TableWorld final : public World {
  public:
   explicit TableWorld(std::vector<double> table) : table_(std::move(table)) {}
-  Provenance speeds(const Company& company, std::optional<std::uint64_t>,
+  Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t>,
                     std::span<double> out) const override {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = table_[index(company.residents[i])];
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = table_[index(co_runners.residents[i])];
     return Provenance::kMeasured;
   }
 
@@ -147,16 +147,16 @@ class TableWorld final : public World {
 };
 
 /// No regularity at all: each speed in [0.2, 1] is drawn for this job, these residents, this formed
-/// group and this noise. Whoever asks with another company gets another answer.
+/// group and this noise. Whoever asks with other co-runners gets another answer.
 class ErraticWorld final : public World {
  public:
   explicit ErraticWorld(std::uint64_t seed) : seed_(seed) {}
-  Provenance speeds(const Company& company, std::optional<std::uint64_t> noise,
+  Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise,
                     std::span<double> out) const override {
     std::vector<std::uint32_t> key{static_cast<std::uint32_t>(noise.value_or(0))};
-    for (const JobId j : company.residents) key.push_back(static_cast<std::uint32_t>(index(j)));
+    for (const JobId j : co_runners.residents) key.push_back(static_cast<std::uint32_t>(index(j)));
     key.push_back(0xffffffffU);
-    for (const JobId j : company.formed) key.push_back(static_cast<std::uint32_t>(index(j)));
+    for (const JobId j : co_runners.formed) key.push_back(static_cast<std::uint32_t>(index(j)));
     Rng rng(seed_, Stream::kTest, hash_entity(key));
     for (double& s : out) s = 0.2 + 0.8 * rng.uniform();
     return static_cast<Provenance>(1 + rng.below(3));
@@ -268,16 +268,16 @@ struct RunResult {
 };
 
 /// What a policy sees of a job, its run time as estimate included.
-inline JobView face(JobId id, const JobSpec& j) {
-  JobView face = face_of(id, j);
-  face.estimate = j.work;
-  return face;
+inline JobView job_view(JobId id, const JobSpec& j) {
+  JobView job_view = job_view_of(id, j);
+  job_view.estimate = j.work;
+  return job_view;
 }
 
-inline std::vector<JobView> faces(const Workload& w) {
-  std::vector<JobView> faces;
-  for (std::uint32_t i = 0; i < w.jobs.size(); ++i) faces.push_back(face(J(i), w.jobs[i]));
-  return faces;
+inline std::vector<JobView> job_views(const Workload& w) {
+  std::vector<JobView> job_views;
+  for (std::uint32_t i = 0; i < w.jobs.size(); ++i) job_views.push_back(job_view(J(i), w.jobs[i]));
+  return job_views;
 }
 
 /// One simulation. The options' retries and kind of profiling segment are made to agree with the
@@ -288,8 +288,8 @@ inline RunResult run(const ClusterSpec& spec, const Workload& w, const World& wo
   options.simulation.profile_epoch = options.control.profiling == ProfilingMode::kEpoch;
   SimulatedBackend backend(spec, w, world, options.simulation);
   const auto wrapped = options.wrap ? options.wrap(backend) : nullptr;
-  ControlLoop loop(wrapped ? *wrapped : backend, {policy, options.name, options.traits}, faces(w),
-                   options.control);
+  ControlLoop loop(wrapped ? *wrapped : backend, {policy, options.name, options.traits},
+                   job_views(w), options.control);
   RunResult result;
   result.passes = loop.run(&result.log);
   result.record = backend.take_record();

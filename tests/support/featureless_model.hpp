@@ -8,7 +8,7 @@
 
 #include "models/interference/interference_model.hpp"
 
-/// For tests of worlds: a model that says what company costs (speeds()) and nothing else.
+/// For tests of worlds: a model that says what co-runners cost (speeds()) and nothing else.
 namespace corun::test {
 
 class FeaturelessModel : public InterferenceModel {

@@ -32,8 +32,8 @@ struct Stay {
   LogKind how = LogKind::kFinish;
   bool profiling = false;
   bool probe = false;
-  bool doomed = false;  ///< started above known memory
-  Duration kept{0};     ///< of a preempted run: work that need not be done again
+  bool will_oom = false;  ///< started above known memory
+  Duration kept{0};       ///< of a preempted run: work that need not be done again
 
   /// A probe that sent the job back to the queue.
   bool cut_short() const { return how == LogKind::kProbed; }
@@ -129,10 +129,10 @@ Story read(const Facts& f) {
     for (const GpuId g : s.gpus) {
       double used = *demand;
       for (const Stay* o : present(story, g, s.first)) {
-        if (o == &s || o->doomed) continue;
+        if (o == &s || o->will_oom) continue;
         used += f.workload.jobs[index(o->job)].profile.mem_used_mib.value_or(0);
       }
-      if (used > type_of(f, g).memory_mib) s.doomed = true;
+      if (used > type_of(f, g).memory_mib) s.will_oom = true;
     }
   }
   find_what_was_kept(f, story);
@@ -194,7 +194,7 @@ std::vector<std::vector<Stretch>> stretches(const Facts& f, const Story& story) 
 /// Speed of a stay during stretch number `at`: that of its slowest GPU.
 double speed_of(const Facts& f, const std::vector<std::vector<Stretch>>& all, const Stay& stay,
                 std::size_t at) {
-  if (stay.doomed) return 0;
+  if (stay.will_oom) return 0;
   double slowest = std::numeric_limits<double>::infinity();
   for (const GpuId g : stay.gpus) {
     const Stretch& s = all[index(g)][at];
@@ -221,7 +221,7 @@ Duration segment(const Facts& f, const Stay& s) {
 }
 
 /// The other one of a probe; nullptr where there is none or more than one.
-const Stay* partner_of(const Story& story, const Stay& probe) {
+const Stay* co_runner_of(const Story& story, const Stay& probe) {
   const Stay* found = nullptr;
   for (const Stay& s : story.stays) {
     if (!s.probe || s.gpus != probe.gpus || s.job == probe.job) continue;
@@ -247,8 +247,8 @@ Duration work_asked(const Facts& f, const Story& story, JobId j) {
     if (s.job != j) continue;
     if (f.keeps_progress && s.profiling) work -= segment(f, s);
     work -= s.kept;
-    const Stay* other = s.probe ? partner_of(story, s) : nullptr;
-    if (!f.probes_keep_progress || !s.cut_short() || other == nullptr || s.doomed) continue;
+    const Stay* other = s.probe ? co_runner_of(story, s) : nullptr;
+    if (!f.probes_keep_progress || !s.cut_short() || other == nullptr || s.will_oom) continue;
     const double done = speed_in_probe(f, s, *other) * type_of(f, s.gpus.front()).speed *
                         static_cast<double>((s.end - s.start).count());
     work = Duration{std::llround(std::max(static_cast<double>(work.count()) - done, 0.0))};
@@ -272,7 +272,7 @@ void find_what_was_kept(const Facts& f, Story& story) {
   if (std::none_of(story.stays.begin(), story.stays.end(), preempted)) return;
   const auto all = stretches(f, story);
   for (Stay& s : story.stays) {  // in order of start: what came before is known
-    if (s.how != LogKind::kPreempt || s.doomed || s.gpus.empty()) continue;
+    if (s.how != LogKind::kPreempt || s.will_oom || s.gpus.empty()) continue;
     double done = -overhead(f, story, s);
     const auto& own = all[index(s.gpus.front())];
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -478,14 +478,14 @@ Violations check_memory(const Facts& f) {
   const Story story = read(f);
   for (const Stay& s : story.stays) {
     const bool ran_out = s.how == LogKind::kOom || s.how == LogKind::kFail;
-    if (ran_out && !s.doomed) v.push_back(name(s.job) + " runs out of memory without cause");
+    if (ran_out && !s.will_oom) v.push_back(name(s.job) + " runs out of memory without cause");
     const bool cut = s.cut_short() || s.how == LogKind::kPreempt;
-    if (s.doomed && cut && s.end - s.start < f.cluster.oom.ramp) continue;
-    if (s.doomed && !ran_out) {
+    if (s.will_oom && cut && s.end - s.start < f.cluster.oom.ramp) continue;
+    if (s.will_oom && !ran_out) {
       v.push_back(name(s.job) + " starts above the memory limit at " + text(s.start) +
                   " and never runs out of memory");
     }
-    if (s.doomed && ran_out && s.end - s.start != f.cluster.oom.ramp) {
+    if (s.will_oom && ran_out && s.end - s.start != f.cluster.oom.ramp) {
       v.push_back(name(s.job) + " runs out of memory after " + text(s.end - s.start) +
                   ", the ramp-up is " + text(f.cluster.oom.ramp));
     }
@@ -593,7 +593,7 @@ Violations check_probes(const Facts& f) {
       }
     }
     if (!s.probe) continue;
-    const Stay* other = partner_of(story, s);
+    const Stay* other = co_runner_of(story, s);
     if (other == nullptr || other->start != s.start || other->end != s.end) {
       v.push_back(name(s.job) + " is not probed with one other, from start to end, at " +
                   text(s.start));
@@ -615,7 +615,7 @@ Violations check_probes(const Facts& f) {
       continue;
     }
     const bool both_finished = s.how == LogKind::kFinish && other->how == LogKind::kFinish;
-    if (r->measured != (s.end > s.start && !s.doomed && !other->doomed && !both_finished)) {
+    if (r->measured != (s.end > s.start && !s.will_oom && !other->will_oom && !both_finished)) {
       v.push_back("the probe of " + name(s.job) + " at " + text(s.start) +
                   " is wrong about what it measured");
     }
@@ -725,7 +725,7 @@ Violations check_usage(const Facts& f) {
         util_known &= p.gpu_util_pct.has_value();
         memory_known &= p.mem_used_mib.has_value();
         util += p.gpu_util_pct.value_or(0) / 100 * speed_of(f, all, *r, i) / type.speed;
-        if (!r->doomed) memory += p.mem_used_mib.value_or(0) / type.memory_mib;
+        if (!r->will_oom) memory += p.mem_used_mib.value_or(0) / type.memory_mib;
       }
       if (util_known) {
         u.util_s += std::min(1.0, util) * length;

@@ -46,7 +46,7 @@ Violations check_jobs(const Facts& facts);
 /// A newcomer above known memory runs out of it after the ramp-up, and nobody else does.
 Violations check_memory(const Facts& facts);
 /// Speeds integrated over the log: a finished job has done the work it was asked for, what preemptions
-/// cost it included, to 1 ns per change of company, and was not kept longer.
+/// cost it included, to 1 ns per change of co-runners, and was not kept longer.
 Violations check_work(const Facts& facts);
 /// A gang starts on as many GPUs as it asked for; a group starts as one.
 Violations check_gangs(const Facts& facts);
@@ -59,7 +59,7 @@ Violations check_probes(const Facts& facts);
 Violations check_episodes(const Facts& facts);
 /// ISD and PS follow from the log and the work asked, and the metrics are their means.
 Violations check_outcomes(const Facts& facts);
-/// Busy time, utilisation, memory and time with company, integrated over the log.
+/// Busy time, utilisation, memory and time with co-runners, integrated over the log.
 Violations check_usage(const Facts& facts);
 
 /// All of the above, each violation preceded by the name of its check.

@@ -18,7 +18,7 @@ struct Job {
   double left_ns = 0;
   Time started{0};
   Time finished{0};
-  bool doomed = false;
+  bool will_oom = false;
   bool over = false;
   int started_as = 0;  ///< running number of the start
 };
@@ -37,7 +37,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
   const std::size_t n = workload.jobs.size();
   std::vector<Job> jobs(n);
   std::vector<Gpu> gpus(static_cast<std::size_t>(spec.gpu_count()));
-  std::vector<JobView> faces(n);
+  std::vector<JobView> job_views(n);
   std::vector<JobId> waiting;
   ClusterState state(spec);
   ReferenceResult result;
@@ -72,7 +72,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
   const auto memory_on = [&](GpuId g) {
     double used = 0;
     for (const JobId j : state.gpu(g).residents) {
-      if (!jobs[index(j)].doomed) {
+      if (!jobs[index(j)].will_oom) {
         used += workload.jobs[index(j)].profile.mem_used_mib.value_or(0);
       }
     }
@@ -89,7 +89,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
     for (std::uint32_t i = 0; i < n; ++i) {
       Job& job = jobs[i];
       if (job.gpus.empty()) continue;
-      if (job.doomed) {
+      if (job.will_oom) {
         if (now - job.started >= spec.oom.ramp) failed.push_back(JobId{i});
         continue;
       }
@@ -145,9 +145,9 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
         jobs[index(j)].over = true;
         ++over;
       } else {
-        ++faces[index(j)].resubmissions;
+        ++job_views[index(j)].resubmissions;
         waiting.push_back(j);
-        policy.arrived(faces[index(j)], now);
+        policy.arrived(job_views[index(j)], now);
       }
     }
     for (; arrived < n; ++arrived) {
@@ -155,9 +155,9 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
       const JobSpec& asked = workload.jobs[index(j)];
       if (asked.submit > now) break;
       happened = true;
-      faces[index(j)] = face_of(j, asked);
+      job_views[index(j)] = job_view_of(j, asked);
       waiting.push_back(j);
-      policy.arrived(faces[index(j)], now);
+      policy.arrived(job_views[index(j)], now);
     }
     if (happened) {
       result.smallest_gap = std::min(result.smallest_gap, now - last_happened);
@@ -167,7 +167,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
     for (bool started = happened; started && !waiting.empty();) {
       started = false;
       std::vector<Decision> decisions;
-      policy.decide(ClusterView(now, start, waiting, faces, state, departures, largest_gang),
+      policy.decide(ClusterView(now, start, waiting, job_views, state, departures, largest_gang),
                     decisions);
       for (const Decision& d : decisions) {
         const auto* group = std::get_if<StartGroup>(&d);
@@ -180,11 +180,11 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
           job.left_ns = static_cast<double>(workload.jobs[index(j)].work.count());
           job.started = now;
           job.started_as = starts++;
-          job.doomed = false;
+          job.will_oom = false;
           solo[index(j)] = solo_of(j);
           const auto demand = workload.jobs[index(j)].profile.mem_used_mib;
           for (const GpuId g : group->gpus) {
-            job.doomed |= demand && memory_on(g) + *demand > state.gpu_type(g).memory_mib;
+            job.will_oom |= demand && memory_on(g) + *demand > state.gpu_type(g).memory_mib;
           }
           for (const GpuId g : group->gpus) {
             if (!gpus[index(g)].episode) gpus[index(g)].episode = now;

@@ -94,7 +94,7 @@ inline RunRecord on_two_gpu_types(bool rounds) {
   const ShareWorld world(0);
   if (!rounds) return run(spec, jobs, world, policy, of_timetable()).record;
   RoundBackend backend(spec, jobs, world, {30s, {}});
-  ControlLoop(backend, {policy, "timetable", Timetable::kTraits}, faces(jobs), {}).run();
+  ControlLoop(backend, {policy, "timetable", Timetable::kTraits}, job_views(jobs), {}).run();
   return backend.take_record();
 }
 

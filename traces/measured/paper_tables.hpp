@@ -12,7 +12,7 @@
 ///   and two rows of an earlier draft of its Table IV.
 ///
 /// Co-runs and solo runs were measured on V100 GPUs, profiles on T4 or P100. With J_a a job's
-/// completion time alone and J_c its completion time in company (both from start to end):
+/// completion time alone and J_c its completion time with co-runners (both from start to end):
 ///
 ///     ISD(j) = (J_c(j) - J_a(j)) / J_a(j)            PS = (sum J_a - max J_c) / sum J_a
 ///

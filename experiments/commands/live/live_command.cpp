@@ -20,7 +20,7 @@ struct Word {
 };
 
 constexpr std::array<Word, 7> kWords{{
-    {"probe", "what is here: GPUs, driver, MPS, who uses them, and what would be refused",
+    {"probe", "the GPUs, driver and MPS of this machine, their users, and what would be refused",
      live::probe_command},
     {"profile", "run one command alone and watch it: 66 attributes and the three-feature profile",
      live::profile_command},

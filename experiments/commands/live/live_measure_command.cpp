@@ -30,27 +30,27 @@ CommandLine measure_command_line(const std::string& word) {
 }
 
 /// Every workload alone, and the pairs that --pairs names.
-std::vector<Company> companies_of(const LiveConfig& config, const po::variables_map& values,
-                                  bool pairs) {
-  std::vector<Company> companies;
-  for (std::size_t w = 0; w < config.workloads.size(); ++w) companies.push_back({w});
-  if (!pairs) return companies;
+std::vector<CoRunners> sets_of(const LiveConfig& config, const po::variables_map& values,
+                               bool pairs) {
+  std::vector<CoRunners> sets;
+  for (std::size_t w = 0; w < config.workloads.size(); ++w) sets.push_back({w});
+  if (!pairs) return sets;
   const std::string wanted = values["pairs"].as<std::string>();
   const auto chosen =
       wanted == "all" ? all_pairs(config.workloads.size()) : parse_pairs(wanted, config, "--pairs");
-  companies.insert(companies.end(), chosen.begin(), chosen.end());
-  return companies;
+  sets.insert(sets.end(), chosen.begin(), chosen.end());
+  return sets;
 }
 
-void tell(const MeasuredCompany& company, std::size_t total, const LiveConfig& config) {
-  std::string how = company.refused;
-  for (const RunOutcome& o : company.outcomes) {
+void tell(const MeasuredCoRunners& co_runners, std::size_t total, const LiveConfig& config) {
+  std::string how = co_runners.refused;
+  for (const RunOutcome& o : co_runners.outcomes) {
     how += (how.empty() ? "" : ", ") + (o.end == RunEnd::kFinished
                                             ? fmt::format("{:.2f} s", to_seconds(o.length()))
                                             : std::string(name_of(o.end)) + " (" + o.why + ")");
   }
-  fmt::print(stderr, "{} of {}: {}: {}\n", company.number, total,
-             company_name(company.members, config), how);
+  fmt::print(stderr, "{} of {}: {}: {}\n", co_runners.number, total,
+             co_runner_names(co_runners.members, config), how);
 }
 
 int measure_and_report(const CommandLine& command, const std::vector<std::string>& arguments,
@@ -69,14 +69,14 @@ int measure_and_report(const CommandLine& command, const std::vector<std::string
   const Nvml nvml = open_nvml(values, {}, config.output);
   const GpuRules rules{pairs, config.shares_by_mps(), values.count("allow-others") != 0};
   const std::size_t gpu = choose_gpus(nvml, config.gpus, rules, config.gpus_place).front();
-  const std::vector<Company> companies = companies_of(config, values, pairs);
+  const std::vector<CoRunners> sets = sets_of(config, values, pairs);
   make_results_directory(config, common);
   if (!common.quiet) {
-    options.on_measured = [&](const MeasuredCompany& c, std::size_t total) {
+    options.on_measured = [&](const MeasuredCoRunners& c, std::size_t total) {
       tell(c, total, config);
     };
   }
-  const auto order = balanced_order(companies, repeats, config.config.seed);
+  const auto order = balanced_order(sets, repeats, config.config.seed);
   const MeasuredSession result = measure(nvml, gpu, config, order, stop, options);
 
   // What was measured before an interrupt is kept.
@@ -89,7 +89,7 @@ int measure_and_report(const CommandLine& command, const std::vector<std::string
     std::cout << measurement_table(result, config, files);
   }
   if (result.interrupted) return kInterrupted;
-  return std::ranges::all_of(result.companies, &MeasuredCompany::well) ? kDone : kCheckFailed;
+  return std::ranges::all_of(result.sets, &MeasuredCoRunners::well) ? kDone : kCheckFailed;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ CommandLine workload_command_line() {
       "factor on the GPU's work in each step, 0.01 to 100")(
       "memory-mib", po::value<std::string>(), "GPU memory to hold (default: see --list)")(
       "gemm", po::value<std::string>()->default_value("auto"),
-      "who multiplies matrices: cublas, own, or auto: cublas where it can be loaded")(
+      "library for matrix products: cublas, own, or auto (cublas where it can be loaded)")(
       "report-every", po::value<std::string>(),
       "steps between two lines (default: a tenth of all)")(
       "seed", po::value<std::string>()->default_value("1"), "of the values that are computed with");

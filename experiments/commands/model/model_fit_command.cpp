@@ -35,7 +35,7 @@ CommandLine fit_command_line() {
       "Learns what pairs of jobs cost each other from tables of measured pairs (Lucid's, Gavel's, "
       "or\n"
       "*.corun.csv; docs/formats.md) and keeps it in a file for `corun model predict`. One model\n"
-      "serves jobs that were measured in other company and jobs that were never measured.";
+      "serves jobs that were measured with other co-runners and jobs that were never measured.";
   command.examples =
       "  corun model fit --pairs examples/mine.corun.csv --out mine.model\n"
       "  corun model fit --pairs lucid/lucid_pairs.csv --out lucid.model    needs --data\n";

@@ -33,26 +33,26 @@ class Measuring {
   }
 
   /// Its outcomes, or why it was not let run; nothing where it was cut short.
-  std::optional<MeasuredCompany> measure(const Company& members, int number) {
-    MeasuredCompany company{members, number, "", {}};
+  std::optional<MeasuredCoRunners> measure(const CoRunners& members, int number) {
+    MeasuredCoRunners co_runners{members, number, "", {}};
     double asked = 0;
     for (const std::size_t w : members) asked += demand_mib_[w].value_or(0);
     const double free = nvml_.gpus()[gpu_].memory_mib - nvml_.read(gpu_).memory_used_mib -
                         config_.memory_reserve_mib;
     if (members.size() > 1 && asked > free) {
-      company.refused = "they need " + csv_number(std::round(asked)) + " MiB together, and " +
-                        csv_number(std::round(free)) + " are free";
-      return company;
+      co_runners.refused = "they need " + csv_number(std::round(asked)) + " MiB together, and " +
+                           csv_number(std::round(free)) + " are free";
+      return co_runners;
     }
-    company.outcomes = run(members, std::to_string(number));
+    co_runners.outcomes = run(members, std::to_string(number));
     if (stop_) return std::nullopt;
     if (members.size() == 1) {
-      take_greater(demand_mib_[members[0]], company.outcomes[0].profile.mem_used_mib);
+      take_greater(demand_mib_[members[0]], co_runners.outcomes[0].profile.mem_used_mib);
     }
-    return company;
+    return co_runners;
   }
 
-  std::vector<RunOutcome> run(const Company& members, const std::string& label) {
+  std::vector<RunOutcome> run(const CoRunners& members, const std::string& label) {
     if (!sharing_.works()) throw DeviceError("the MPS daemon has ended by itself");
     wait_until_idle(nvml_, gpu_, stop_);
     std::vector<std::unique_ptr<JobRun>> runs;
@@ -78,13 +78,13 @@ class Measuring {
 
 }  // namespace
 
-bool MeasuredCompany::finished() const {
+bool MeasuredCoRunners::finished() const {
   return !outcomes.empty() &&
          std::all_of(outcomes.begin(), outcomes.end(),
                      [](const RunOutcome& o) { return o.end == RunEnd::kFinished; });
 }
 
-bool MeasuredCompany::well() const {
+bool MeasuredCoRunners::well() const {
   const bool full = std::any_of(outcomes.begin(), outcomes.end(),
                                 [](const RunOutcome& o) { return o.end == RunEnd::kOutOfMemory; });
   return finished() || !refused.empty() || (full && members.size() > 1);
@@ -97,8 +97,8 @@ std::vector<SoloRow> MeasuredSession::solo(const LiveConfig& config) const {
     row.job = config.workloads[w].name;
     double sum = 0;
     double squares = 0;
-    for (const MeasuredCompany& c : companies) {
-      if (c.members != Company{w} || !c.finished()) continue;
+    for (const MeasuredCoRunners& c : sets) {
+      if (c.members != CoRunners{w} || !c.finished()) continue;
       const RunOutcome& o = c.outcomes[0];
       ++row.runs;
       sum += to_seconds(o.length());
@@ -122,7 +122,7 @@ std::vector<SoloRow> MeasuredSession::solo(const LiveConfig& config) const {
 std::vector<MeasuredTogether> MeasuredSession::together(const LiveConfig& config) const {
   const std::vector<SoloRow> alone = solo(config);
   std::vector<MeasuredTogether> results;
-  for (const MeasuredCompany& c : companies) {
+  for (const MeasuredCoRunners& c : sets) {
     if (c.members.size() < 2 || !c.finished()) continue;
     double solo_sum = 0;
     double longest = 0;
@@ -150,7 +150,7 @@ std::vector<MeasuredTogether> MeasuredSession::together(const LiveConfig& config
 }
 
 MeasuredSession measure(const Nvml& nvml, std::size_t gpu, const LiveConfig& config,
-                        std::span<const Company> order, const std::atomic<bool>& stop,
+                        std::span<const CoRunners> order, const std::atomic<bool>& stop,
                         const MeasureOptions& options) {
   Measuring measuring(nvml, gpu, config, stop);
   MeasuredSession result;
@@ -159,12 +159,12 @@ MeasuredSession measure(const Nvml& nvml, std::size_t gpu, const LiveConfig& con
   for (int w = 0; w < options.warm_up && !order.empty() && !stop; ++w) {
     measuring.run(order.front(), "warm-up");
   }
-  for (const Company& members : order) {
+  for (const CoRunners& members : order) {
     if (stop) break;
-    auto company = measuring.measure(members, static_cast<int>(result.companies.size()) + 1);
-    if (!company) break;  // what was cut short is no measurement
-    result.companies.push_back(std::move(*company));
-    if (options.on_measured) options.on_measured(result.companies.back(), order.size());
+    auto co_runners = measuring.measure(members, static_cast<int>(result.sets.size()) + 1);
+    if (!co_runners) break;  // what was cut short is no measurement
+    result.sets.push_back(std::move(*co_runners));
+    if (options.on_measured) options.on_measured(result.sets.back(), order.size());
   }
   result.interrupted = stop;
   return result;

@@ -20,8 +20,8 @@ std::string runs_csv(const MeasuredSession& session, const LiveConfig& config) {
          "temperature_max_c,sm_clock_min_mhz,sm_clock_max_mhz,mem_used_mib,left_behind,steady_"
          "steps_per_s\n";
   std::optional<Time> origin;
-  for (const MeasuredCompany& c : session.companies) {
-    const std::string name = company_name(c.members, config);
+  for (const MeasuredCoRunners& c : session.sets) {
+    const std::string name = co_runner_names(c.members, config);
     if (!c.refused.empty()) {
       out << c.number << ',' << name << ",,refused," << csv_text(c.refused) << ",,,,,,,,,,,\n";
     }
@@ -48,7 +48,7 @@ std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig&
   const std::vector<SoloRow> alone = session.solo(config);
   WorkloadKeys keys;
   CorunFile file;
-  for (const MeasuredCompany& c : session.companies) {
+  for (const MeasuredCoRunners& c : session.sets) {
     if (c.members.size() < 2 || !c.finished()) continue;
     CorunMeasurement measurement;
     measurement.gpu_type = session.gpu_name;
@@ -125,7 +125,7 @@ std::string measurement_table(const MeasuredSession& session, const LiveConfig& 
     std::string isd;
     for (const double x : r.isd) isd += (isd.empty() ? "" : " / ") + shown(100 * x, 1);
     rows.push_back(
-        {company_name(r.members, config), std::to_string(r.runs), isd, shown(100 * r.ps, 1)});
+        {co_runner_names(r.members, config), std::to_string(r.runs), isd, shown(100 * r.ps, 1)});
   }
   if (rows.size() > 1) text += "\n" + aligned(rows);
   return text + fmt::format("\nwritten to {}: {}\n", config.output, fmt::join(files, ", "));

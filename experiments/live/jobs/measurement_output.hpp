@@ -12,7 +12,7 @@ namespace corun::live {
 /// runs.csv: one row per process that ran: what happened when, at what temperature and clock.
 std::string runs_csv(const MeasuredSession& session, const LiveConfig& config);
 
-/// measured.corun.csv: the companies of two or more whose members all finished and have a solo time; empty
+/// measured.corun.csv: the sets of two or more whose members all finished and have a solo time; empty
 /// where there is none.
 std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config);
 

@@ -11,7 +11,7 @@
 /// The decisions of a run on a real GPU box, made again in a simulation: what then differs from the
 /// measurement is the world's doing, not that of other decisions.
 ///
-/// Who was on which GPU, in which order and in whose company is as on record; times are not. On each GPU
+/// Who was on which GPU, in which order and with which co-runners is as on record; times are not. On each GPU
 /// the starts follow one another as they did. One of them comes once its jobs are submitted, the start
 /// before it on that GPU has taken place, and those have left that the record saw leave before it; and
 /// then as much later as on record. That delay is what corun took to start a command and, mostly, for what
@@ -44,7 +44,7 @@ std::vector<RecordedStart> recorded_starts(std::span<const RecordedRun> runs,
 /// For a workload whose jobs are all in `starts`, once each.
 class RecordedPolicy final : public Policy {
  public:
-  /// A deferred job may have had company when it started.
+  /// A deferred job may have had co-runners when it started.
   static constexpr PolicyTraits kTraits{.always_colocates = true};
 
   RecordedPolicy(std::vector<RecordedStart> starts, std::size_t jobs, std::size_t gpus);

@@ -55,7 +55,7 @@ std::vector<JobRecord> replay(const Experiment& experiment, const Trace& queue,
   RecordedPolicy policy(recorded_starts(numbered, workload), workload.jobs.size(),
                         static_cast<std::size_t>(experiment.cluster().gpu_count()));
   JobSource jobs(workload.jobs.size(), 1,
-                 [&](JobId job) { return face_of(job, workload.jobs[index(job)]); });
+                 [&](JobId job) { return job_view_of(job, workload.jobs[index(job)]); });
   ControlLoop(backend, {policy, "the record", RecordedPolicy::kTraits}, std::move(jobs), {}).run();
   return backend.take_record().jobs;
 }
@@ -178,9 +178,9 @@ std::optional<ValidatedJob> validated_job(const JobsRow& row,
   for (const JobsRow* other : all_runs) {
     if (other->run.job == run.job || !overlap(run, other->run)) continue;
     if (!other->finished) return std::nullopt;
-    job.company.push_back(other->run.job);
+    job.co_runners.push_back(other->run.job);
   }
-  std::ranges::sort(job.company);
+  std::ranges::sort(job.co_runners);
   job.measured = {individual_slowdown(run.exit - run.start, spec.work),
                   to_seconds(run.exit - spec.submit)};
   if (row.predicted_isd && row.predicted_jct_s) {

@@ -12,7 +12,7 @@
 /// What was measured beside what the simulator says of it, twice:
 ///   predicted   before the run, the policy free to decide. Where it decides otherwise in the run than it
 ///               did in the simulation, because the clock or its knowledge went another way, jobs have
-///               other company, and that is part of this error.
+///               other co-runners, and that is part of this error.
 ///   replayed    after it, with the decisions on record (recorded_policy.hpp), in the same world with the
 ///               same draws (where all jobs finished: draws go by a job's number among those replayed):
 ///               what is left is the error of the world.
@@ -31,7 +31,7 @@ struct JobFigures {
 struct ValidatedJob {
   JobId job{};
   GpuId gpu{};
-  std::vector<JobId> company;  ///< who ran on its GPU while it did
+  std::vector<JobId> co_runners;  ///< who ran on its GPU while it did
   JobFigures measured;
   std::optional<JobFigures> predicted;  ///< none: the prediction did not finish it
   JobFigures replayed;

@@ -43,7 +43,7 @@ Json json_of(const PolicyValidation& p, const Trace& queue) {
     };
     jobs.push_back({{"job", queue.names[index(j.job)]},
                     {"gpu", index(j.gpu)},
-                    {"company", names_of(j.company, queue)},
+                    {"company", names_of(j.co_runners, queue)},
                     {"isd", figure(&JobFigures::isd)},
                     {"jct_s", figure(&JobFigures::jct_s)}});
   }
@@ -74,7 +74,7 @@ std::string table_of(const PolicyValidation& p, const Trace& queue) {
       return j.predicted ? std::optional((*j.predicted).*f) : std::nullopt;
     };
     rows.push_back({queue.names[index(j.job)],
-                    fmt::format("{}", fmt::join(names_of(j.company, queue), " + ")),
+                    fmt::format("{}", fmt::join(names_of(j.co_runners, queue), " + ")),
                     scaled(j.measured.isd, 100), scaled(predicted(&JobFigures::isd), 100),
                     scaled(j.replayed.isd, 100), scaled(j.measured.jct_s, 1, 2),
                     scaled(predicted(&JobFigures::jct_s), 1, 2), scaled(j.replayed.jct_s, 1, 2)});
@@ -137,17 +137,17 @@ std::string validation_csv(const RunValidation& run) {
   const Trace& queue = *run.queue;
   std::string text = "policy,jobs,company,metric,measured,predicted,replayed\n";
   for (const PolicyValidation& p : run.policies) {
-    const auto row = [&](const std::vector<JobId>& jobs, const std::vector<JobId>& company,
+    const auto row = [&](const std::vector<JobId>& jobs, const std::vector<JobId>& co_runners,
                          const char* metric, double measured, std::optional<double> predicted,
                          double replayed) {
       text += fmt::format("{},{},{},{},{},{},{}\n", csv_text(p.label),
                           fmt::join(names_of(jobs, queue), "+"),
-                          fmt::join(names_of(company, queue), "+"), metric, csv_number(measured),
+                          fmt::join(names_of(co_runners, queue), "+"), metric, csv_number(measured),
                           csv_number(predicted), csv_number(replayed));
     };
     for (const ValidatedJob& j : p.jobs) {
       const auto both = [&](const char* metric, double JobFigures::*f) {
-        row({j.job}, j.company, metric, j.measured.*f,
+        row({j.job}, j.co_runners, metric, j.measured.*f,
             j.predicted ? std::optional((*j.predicted).*f) : std::nullopt, j.replayed.*f);
       };
       both("isd", &JobFigures::isd);

@@ -32,9 +32,9 @@ double kernel_of(std::span<const double> x, std::span<const double> y) {
 }
 
 /// x of a job seen.
-std::span<const double> landmark(const FactorState& state, std::size_t job) {
+std::span<const double> inducing_point(const FactorState& state, std::size_t job) {
   const std::size_t width = state.mean.size();
-  return std::span(state.landmarks).subspan(job * width, width);
+  return std::span(state.inducing_points).subspan(job * width, width);
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ std::vector<double> basis_of(const FactorState& state, std::span<const double> x
   phi.insert(phi.end(), x.begin(), x.end());
   phi.resize(1 + width + count, 0);
   for (std::size_t j = 0; j < state.keys.size() && count > 0; ++j) {
-    const double k = kernel_of(x, landmark(state, j));
+    const double k = kernel_of(x, inducing_point(state, j));
     for (std::size_t e = 0; e < count; ++e) {
       phi[1 + width + e] += k * state.kernel_root[j * count + e];
     }
@@ -88,8 +88,8 @@ void learn_kernel(FactorState& state) {
   Matrix kernel(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
     for (Eigen::Index j = 0; j < n; ++j) {
-      kernel(i, j) = any ? kernel_of(landmark(state, static_cast<std::size_t>(i)),
-                                     landmark(state, static_cast<std::size_t>(j)))
+      kernel(i, j) = any ? kernel_of(inducing_point(state, static_cast<std::size_t>(i)),
+                                     inducing_point(state, static_cast<std::size_t>(j)))
                          : 0;
     }
   }

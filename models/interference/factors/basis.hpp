@@ -36,7 +36,7 @@ std::vector<double> basis_of(const FactorState& state, std::span<const double> x
 
 /// From `raw`, the features of the jobs seen as expand_features() has them: mean and deviation of x.
 void learn_standardisation(const std::vector<std::vector<double>>& raw, FactorState& state);
-/// From the landmarks: kernel_root.
+/// From the inducing points: kernel_root.
 void learn_kernel(FactorState& state);
 
 }  // namespace corun::factors

@@ -37,23 +37,23 @@ void check_options(const FactorOptions& o) {
     refuse("chains that predict do not stand first");
   }
   if (!(o.freedom > 2) || !std::isfinite(o.freedom)) refuse("freedom is not above 2 and finite");
-  if (o.copies < 0) refuse("copies are below 0");
+  if (o.chains_per_kind < 0) refuse("chains_per_kind is below 0");
   if (o.threads < 1) refuse("threads are below 1");
 }
 
 /// So that all chains that predict do about as much work, few rows or many.
-int copies_for(std::size_t rows) {
+int chains_for(std::size_t rows) {
   constexpr std::size_t kRowsOfAll = 2000;
   return static_cast<int>(std::clamp<std::size_t>(kRowsOfAll / rows, 1, 8));
 }
 
 struct Seen {
   std::vector<std::size_t>
-      jobs;  ///< positions in the table: those with a speed of their own or of a partner
+      jobs;  ///< positions in the table: those with a speed of their own or of a co-runner
   std::vector<GibbsChain::Observation> observations;  ///< of these
 };
 
-/// Targets are slownesses, t.
+/// Targets are log slowdowns, t.
 Seen seen_in(const SpeedTable& table) {
   constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> place(table.jobs.size(), kNowhere);
@@ -67,7 +67,7 @@ Seen seen_in(const SpeedTable& table) {
   };
   for (const Observation& o : observations_of(table, kName)) {
     const Eigen::Index i = see(o.of);
-    out.observations.push_back({i, see(o.beside), o.slowness, 1});
+    out.observations.push_back({i, see(o.beside), o.log_slowdown, 1});
   }
   return out;
 }
@@ -77,7 +77,7 @@ void standardise_targets(std::vector<GibbsChain::Observation>& observations, Fac
   std::vector<double> t;
   t.reserve(observations.size());
   for (const GibbsChain::Observation& o : observations) t.push_back(o.target);
-  const Moments of = slowness_moments(t);
+  const Moments of = log_slowdown_moments(t);
   state.target_mean = of.mean;
   state.target_deviation = std::max(kLeastSlownessDeviation, of.deviation);
   for (GibbsChain::Observation& o : observations) {
@@ -98,7 +98,7 @@ void describe_jobs(const SpeedTable& table, const std::vector<std::size_t>& jobs
   for (const std::size_t job : jobs) {
     state.keys.push_back(table.jobs[job]);
     const auto z = standardised(state, features(job));
-    state.landmarks.insert(state.landmarks.end(), z.begin(), z.end());
+    state.inducing_points.insert(state.inducing_points.end(), z.begin(), z.end());
   }
   learn_kernel(state);
 }
@@ -110,7 +110,8 @@ Eigen::MatrixXd basis_matrix(const FactorState& state) {
                         static_cast<Eigen::Index>(1 + width + kernel_features(state)));
   for (Eigen::Index i = 0; i < basis.rows(); ++i) {
     const auto row = basis_of(
-        state, std::span(state.landmarks).subspan(static_cast<std::size_t>(i) * width, width));
+        state,
+        std::span(state.inducing_points).subspan(static_cast<std::size_t>(i) * width, width));
     for (Eigen::Index c = 0; c < basis.cols(); ++c) {
       basis(i, c) = row[static_cast<std::size_t>(c)];
     }
@@ -121,15 +122,16 @@ Eigen::MatrixXd basis_matrix(const FactorState& state) {
 void draw_samples(const std::vector<GibbsChain::Observation>& observations,
                   const FactorOptions& options, FactorState& state) {
   const Eigen::MatrixXd basis = basis_matrix(state);
-  // Copies of a chain keep together as many samples as one alone would.
-  const int copies = options.copies > 0 ? options.copies : copies_for(observations.size());
+  // The chains of a kind keep together as many samples as one alone would.
+  const int per_kind =
+      options.chains_per_kind > 0 ? options.chains_per_kind : chains_for(observations.size());
   std::vector<FactorChain> chains;
   for (const FactorChain& chain : options.chains) {
-    chains.insert(chains.end(), chain.predicts ? static_cast<std::size_t>(copies) : 1, chain);
+    chains.insert(chains.end(), chain.predicts ? static_cast<std::size_t>(per_kind) : 1, chain);
   }
   std::vector<std::vector<FactorSample>> samples(chains.size());
   parallel_for(chains.size(), options.threads, [&](std::size_t c) {
-    const int every = options.keep_every * (chains[c].predicts ? copies : 1);
+    const int every = options.keep_every * (chains[c].predicts ? per_kind : 1);
     samples[c] = GibbsChain(basis, observations, chains[c], options, c).run(every);
   });
   for (std::size_t c = 0; c < chains.size(); ++c) {

@@ -15,10 +15,11 @@ struct FactorChain {
 
 struct FactorOptions {
   std::vector<FactorChain> chains{{8, 0.005, true}, {8, 0.1, false}};
-  int copies = 0;  ///< of each chain that predicts; 0: by the rows, 8 up to 250, 1 from 1001
+  int chains_per_kind =
+      0;  ///< of each kind that predicts; 0: by the rows, 8 up to 250, 1 from 1001
   int sweeps = 500;
   int burn_in = 170;   ///< sweeps before the first sample
-  int keep_every = 5;  ///< sweeps from one sample to the next, times the copies
+  int keep_every = 5;  ///< sweeps from one sample to the next, times chains_per_kind
   double freedom = 6;  ///< of the noise; above 2
   std::uint64_t seed = 1;
   int threads = 1;  ///< chains at a time; changes speed only

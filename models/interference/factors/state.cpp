@@ -36,10 +36,10 @@ void check_samples(const FactorState& state) {
   for (const FactorSample& s : state.samples) {
     require(s.rank >= 1 && s.rank <= kMostRank, "a rank is not possible");
     const auto k = static_cast<std::size_t>(s.rank) + 1;
-    require(s.own.size() == n * k && s.partner.size() == n * k && s.beta.size() == q * 2 * k &&
+    require(s.own.size() == n * k && s.co_runner.size() == n * k && s.beta.size() == q * 2 * k &&
                 s.scatter.size() == 4 * k * k,
             "sizes of a sample do not fit");
-    require(moderate(s.own) && moderate(s.partner) && moderate(s.beta) && moderate(s.scatter) &&
+    require(moderate(s.own) && moderate(s.co_runner) && moderate(s.beta) && moderate(s.scatter) &&
                 s.noise > 0 && s.noise <= 1e12F && s.strength >= 1e-12F && s.strength <= 1e12F,
             "a sample has a number that is not possible");
   }
@@ -52,14 +52,14 @@ void check(const FactorState& state) {
   require(state.features.size() <= kMostFeatures, "too many features");
   const std::size_t width = expanded_width(state.features);
   require(n > 0 && state.mean.size() == width && state.deviation.size() == width &&
-              state.landmarks.size() == n * width && state.kernel_root.size() % n == 0,
+              state.inducing_points.size() == n * width && state.kernel_root.size() % n == 0,
           "sizes of features and jobs do not fit each other");
   require(kernel_features(state) <= kMostKernelFeatures, "too many kernel features");
   require(bounded(state.mean, kLargestFeature) && bounded(state.deviation, kLargestFeature) &&
               std::all_of(state.deviation.begin(), state.deviation.end(),
                           [](double v) { return v >= 0; }),
           "a mean or deviation of a feature is not possible");
-  require(bounded(state.kernel_root, kLargestFeature) && bounded(state.landmarks, kFarthest),
+  require(bounded(state.kernel_root, kLargestFeature) && bounded(state.inducing_points, kFarthest),
           "a feature of a job is not possible");
   require(std::fabs(state.target_mean) <= 1e3 && state.target_deviation > 0 &&
               state.target_deviation <= 1e3,
@@ -81,13 +81,13 @@ nlohmann::json save(const FactorState& state) {
                        {"noise", s.noise},
                        {"strength", s.strength},
                        {"own", packed(s.own)},
-                       {"partner", packed(s.partner)},
+                       {"partner", packed(s.co_runner)},
                        {"beta", packed(s.beta)},
                        {"scatter", packed(s.scatter)}});
   }
   return {{"mean", packed(state.mean)},
           {"deviation", packed(state.deviation)},
-          {"landmarks", packed(state.landmarks)},
+          {"landmarks", packed(state.inducing_points)},
           {"kernel_root", packed(state.kernel_root)},
           {"target", packed(std::vector<double>{state.target_mean, state.target_deviation})},
           {"freedom", state.freedom},
@@ -105,7 +105,7 @@ FactorState load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> f
   state.keys = std::move(workloads);
   state.mean = doubles(saved, "mean");
   state.deviation = doubles(saved, "deviation");
-  state.landmarks = doubles(saved, "landmarks");
+  state.inducing_points = doubles(saved, "landmarks");
   state.kernel_root = doubles(saved, "kernel_root");
   const std::vector<double> target = finite_doubles(saved, "target", 2);
   state.target_mean = target[0];

@@ -15,12 +15,12 @@ namespace corun {
 /// One draw from the posterior. Vectors are jobs x (rank + 1), row-major, (a, u) and (b, v).
 struct FactorSample {
   int rank = 0;
-  std::vector<float> own;      ///< (a_i, u_i) of the jobs seen
-  std::vector<float> partner;  ///< (b_i, v_i)
-  std::vector<float> beta;     ///< basis x d, row-major
-  std::vector<float> scatter;  ///< d x d, lower triangular root of inv(Lambda), row-major
-  float noise = 0;             ///< 1 / sqrt(tau)
-  float strength = 0;          ///< of the prior of beta
+  std::vector<float> own;        ///< (a_i, u_i) of the jobs seen
+  std::vector<float> co_runner;  ///< (b_i, v_i)
+  std::vector<float> beta;       ///< basis x d, row-major
+  std::vector<float> scatter;    ///< d x d, lower triangular root of inv(Lambda), row-major
+  float noise = 0;               ///< 1 / sqrt(tau)
+  float strength = 0;            ///< of the prior of beta
   friend bool operator==(const FactorSample&, const FactorSample&) = default;
 };
 
@@ -29,7 +29,7 @@ struct FactorState {
   std::vector<SpeedTable::Feature> features;
   std::vector<WorkloadKey> keys;  ///< of the jobs seen; all different but for kUnknownWorkload
   std::vector<double> mean, deviation;  ///< of x; deviation 0: the same for all, says nothing
-  std::vector<double> landmarks;        ///< x of the jobs seen, standardised, row-major
+  std::vector<double> inducing_points;  ///< x of the jobs seen, standardised, row-major
   std::vector<double> kernel_root;      ///< jobs seen x kernel features
   double target_mean = 0, target_deviation = 1;
   double freedom = 6;

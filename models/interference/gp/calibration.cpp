@@ -136,12 +136,12 @@ class Calibrator {
   std::vector<std::size_t> neighbours(std::size_t job, std::size_t count) const {
     const std::vector<Place>& places = rows_.places;
     const std::vector<double> own = posterior_.covariance().own(places[job], places);
-    const std::vector<double> partner = posterior_.covariance().partner(places[job], places);
+    const std::vector<double> co_runner = posterior_.covariance().co_runner(places[job], places);
     std::vector<std::size_t> order(places.size());
     std::iota(order.begin(), order.end(), 0);
     std::swap(order.front(), order[job]);
     std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t i, std::size_t j) {
-      return own[i] * partner[i] > own[j] * partner[j];
+      return own[i] * co_runner[i] > own[j] * co_runner[j];
     });
     order.resize(std::min(count, order.size()));
     return order;
@@ -154,7 +154,7 @@ class Calibrator {
     std::vector<std::size_t> out;
     for (std::size_t a = 0; a < rows_.observations.size(); ++a) {
       const Rows::Observation& o = rows_.observations[a];
-      if (gone[o.own] || gone[o.partner]) out.push_back(a);
+      if (gone[o.own] || gone[o.co_runner]) out.push_back(a);
     }
     return out;
   }
@@ -193,7 +193,7 @@ class Calibrator {
     for (std::size_t s = 0; s < size; ++s) {
       const std::size_t row = left_out.rows[s];
       const Rows::Observation& o = rows_.observations[row];
-      if (o.own != job && o.partner != job) continue;
+      if (o.own != job && o.co_runner != job) continue;
       Eigen::VectorXd unit = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(size));
       unit[static_cast<Eigen::Index>(s)] = 1;
       const double variance = solver.matrixL().solve(unit).squaredNorm();

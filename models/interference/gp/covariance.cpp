@@ -32,29 +32,29 @@ std::vector<double> Covariance::own(const Place& place, const std::vector<Place>
   return out;
 }
 
-std::vector<double> Covariance::partner(const Place& place,
-                                        const std::vector<Place>& places) const {
+std::vector<double> Covariance::co_runner(const Place& place,
+                                          const std::vector<Place>& places) const {
   std::vector<double> out;
   out.reserve(places.size());
-  for (const Place& other : places) out.push_back(partner(place, other));
+  for (const Place& other : places) out.push_back(co_runner(place, other));
   return out;
 }
 
 double Covariance::of(const Pair& pair) const {
   const std::vector<double>& s = scales_;
   double own = pair.own;
-  double partner = pair.partner;
+  double co_runner = pair.co_runner;
   double sum =
-      s[kConstant] + s[kOwn] * own + s[kPartner] * partner + s[kPressures] * pair.pressures;
+      s[kConstant] + s[kOwn] * own + s[kCoRunner] * co_runner + s[kPressures] * pair.pressures;
   if (pair.same_own) {
     sum += s[kOwnIdentity];
     own += s[kProductOwn];
   }
-  if (pair.same_partner) {
-    sum += s[kPartnerIdentity];
-    partner += s[kProductPartner];
+  if (pair.same_co_runner) {
+    sum += s[kCoRunnerIdentity];
+    co_runner += s[kProductCoRunner];
   }
-  return sum + s[kProduct] * own * partner;
+  return sum + s[kProduct] * own * co_runner;
 }
 
 }  // namespace corun::gp

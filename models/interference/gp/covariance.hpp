@@ -25,11 +25,11 @@ namespace corun::gp {
 enum Parameter : std::uint8_t {
   kOwn,
   kOwnIdentity,
-  kPartner,
-  kPartnerIdentity,
+  kCoRunner,
+  kCoRunnerIdentity,
   kProduct,
   kProductOwn,
-  kProductPartner,
+  kProductCoRunner,
   kConstant,
   kPressures,
   kNoise,
@@ -60,23 +60,23 @@ class Covariance {
   std::span<const double> own_rates() const {
     return std::span(scales_).subspan(kLengths, width());
   }
-  std::span<const double> partner_rates() const {
+  std::span<const double> co_runner_rates() const {
     return std::span(scales_).subspan(kLengths + width());
   }
 
   /// A and B between two jobs.
   double own(const Place& x, const Place& y) const { return kernel(x, y, own_rates()); }
-  double partner(const Place& x, const Place& y) const { return kernel(x, y, partner_rates()); }
+  double co_runner(const Place& x, const Place& y) const { return kernel(x, y, co_runner_rates()); }
   /// Between a job and each of `places`.
   std::vector<double> own(const Place& place, const std::vector<Place>& places) const;
-  std::vector<double> partner(const Place& place, const std::vector<Place>& places) const;
+  std::vector<double> co_runner(const Place& place, const std::vector<Place>& places) const;
 
   /// What two observations have of each other.
   struct Pair {
     double own;  ///< A between the jobs slowed
     bool same_own;
-    double partner;  ///< B between those beside
-    bool same_partner;
+    double co_runner;  ///< B between those beside
+    bool same_co_runner;
     double pressures;  ///< phi . phi
   };
   /// Without the noise.

@@ -21,11 +21,11 @@ Prior prior_of(std::size_t parameter) {
   static const std::array<Prior, kLengths> kVariances{{
       {std::log(0.2), 1.5},   // own effect
       {std::log(0.1), 1.5},   // own identity
-      {std::log(0.2), 1.5},   // partner effect
-      {std::log(0.1), 1.5},   // partner identity
+      {std::log(0.2), 1.5},   // co-runner effect
+      {std::log(0.1), 1.5},   // co-runner identity
       {std::log(0.2), 1.5},   // product
       {std::log(0.3), 1.5},   // product, share of own identity
-      {std::log(0.3), 1.5},   // product, share of partner identity
+      {std::log(0.3), 1.5},   // product, share of co-runner identity
       {std::log(0.5), 1.5},   // constant
       {std::log(0.1), 1.5},   // pressures
       {std::log(0.05), 1.5},  // noise
@@ -48,8 +48,8 @@ class JobPairs {
 
 /// A and B between the jobs, or the evidence's derivatives with respect to them.
 struct JobKernels {
-  JobPairs own, partner;
-  explicit JobKernels(std::size_t jobs) : own(jobs), partner(jobs) {}
+  JobPairs own, co_runner;
+  explicit JobKernels(std::size_t jobs) : own(jobs), co_runner(jobs) {}
 };
 
 JobKernels kernels_between(const std::vector<Place>& places, const Covariance& covariance) {
@@ -57,7 +57,7 @@ JobKernels kernels_between(const std::vector<Place>& places, const Covariance& c
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       out.own.at(i, j) = out.own.at(j, i) = covariance.own(places[i], places[j]);
-      out.partner.at(i, j) = out.partner.at(j, i) = covariance.partner(places[i], places[j]);
+      out.co_runner.at(i, j) = out.co_runner.at(j, i) = covariance.co_runner(places[i], places[j]);
     }
   }
   return out;
@@ -80,8 +80,8 @@ Solution solve(const Rows& rows, const Covariance& covariance, const JobKernels&
     for (std::size_t b = 0; b <= a; ++b) {
       const Rows::Observation& y = rows.observations[b];
       line[b] = covariance.of({kernels.own.at(x.own, y.own), x.own == y.own,
-                               kernels.partner.at(x.partner, y.partner), x.partner == y.partner,
-                               dot(rows.phi[a], rows.phi[b])});
+                               kernels.co_runner.at(x.co_runner, y.co_runner),
+                               x.co_runner == y.co_runner, dot(rows.phi[a], rows.phi[b])});
     }
     out.root.append(line.data(), line[a] + covariance[kNoise] + kLeastNoise);
     const double* const row = out.root.row(a);
@@ -124,29 +124,29 @@ class RowDerivatives {
     const Covariance& s = covariance_;
     std::vector<double>& g = gradient_;
     const double k_own = kernels_.own.at(x.own, y.own);
-    const double k_partner = kernels_.partner.at(x.partner, y.partner);
+    const double k_co_runner = kernels_.co_runner.at(x.co_runner, y.co_runner);
     const double same_own = x.own == y.own ? 1 : 0;
-    const double same_partner = x.partner == y.partner ? 1 : 0;
+    const double same_co_runner = x.co_runner == y.co_runner ? 1 : 0;
     const double left = k_own + s[kProductOwn] * same_own;
-    const double right = k_partner + s[kProductPartner] * same_partner;
+    const double right = k_co_runner + s[kProductCoRunner] * same_co_runner;
     g[kOwn] += w * k_own;
     g[kOwnIdentity] += w * same_own;
-    g[kPartner] += w * k_partner;
-    g[kPartnerIdentity] += w * same_partner;
+    g[kCoRunner] += w * k_co_runner;
+    g[kCoRunnerIdentity] += w * same_co_runner;
     g[kProduct] += w * left * right;
     g[kProductOwn] += w * same_own * right;
-    g[kProductPartner] += w * same_partner * left;
+    g[kProductCoRunner] += w * same_co_runner * left;
     g[kConstant] += w;
     g[kPressures] += w * dot(rows_.phi[a], rows_.phi[b]);
     if (a == b) g[kNoise] += w;
     of_kernels_.own.at(x.own, y.own) += w * (s[kOwn] + s[kProduct] * right);
-    of_kernels_.partner.at(x.partner, y.partner) += w * (s[kPartner] + s[kProduct] * left);
+    of_kernels_.co_runner.at(x.co_runner, y.co_runner) += w * (s[kCoRunner] + s[kProduct] * left);
   }
 
   /// After all rows: from derivatives with respect to variances and ratios to those of their logarithms.
   void end_variances() {
     gradient_[kProductOwn] *= covariance_[kProduct];
-    gradient_[kProductPartner] *= covariance_[kProduct];
+    gradient_[kProductCoRunner] *= covariance_[kProduct];
     for (std::size_t p = 0; p < kLengths; ++p) {
       gradient_[p] *= covariance_[static_cast<Parameter>(p)];
     }
@@ -157,16 +157,16 @@ class RowDerivatives {
     const std::size_t n = rows_.places.size();
     const std::size_t width = covariance_.width();
     const std::span<const double> own_rates = covariance_.own_rates();
-    const std::span<const double> partner_rates = covariance_.partner_rates();
+    const std::span<const double> co_runner_rates = covariance_.co_runner_rates();
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
         const double by_own = of_kernels_.own.at(i, j) * kernels_.own.at(i, j);
-        const double by_partner = of_kernels_.partner.at(i, j) * kernels_.partner.at(i, j);
+        const double by_co_runner = of_kernels_.co_runner.at(i, j) * kernels_.co_runner.at(i, j);
         for (std::size_t f = 0; f < width; ++f) {
           const double d = rows_.places[i].x[f] - rows_.places[j].x[f];
           gradient_[kLengths + f] += by_own * d * d * own_rates[f] * own_rates[f];
           gradient_[kLengths + width + f] +=
-              by_partner * d * d * partner_rates[f] * partner_rates[f];
+              by_co_runner * d * d * co_runner_rates[f] * co_runner_rates[f];
         }
       }
     }

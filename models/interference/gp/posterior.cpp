@@ -8,12 +8,13 @@ void Posterior::take_in(const Rows& rows) {
   const std::size_t a = root_.size();
   const Rows::Observation& x = rows.observations[a];
   const std::vector<double> own = covariance_.own(rows.places[x.own], rows.places);
-  const std::vector<double> partner = covariance_.partner(rows.places[x.partner], rows.places);
+  const std::vector<double> co_runner =
+      covariance_.co_runner(rows.places[x.co_runner], rows.places);
   std::vector<double> line(a + 1);
   for (std::size_t b = 0; b <= a; ++b) {
     const Rows::Observation& y = rows.observations[b];
-    line[b] = covariance_.of({own[y.own], x.own == y.own, partner[y.partner],
-                              x.partner == y.partner, dot(rows.phi[a], rows.phi[b])});
+    line[b] = covariance_.of({own[y.own], x.own == y.own, co_runner[y.co_runner],
+                              x.co_runner == y.co_runner, dot(rows.phi[a], rows.phi[b])});
   }
   root_.append(line.data(), line[a] + covariance_[kNoise] + kLeastNoise);
   const double* const row = root_.row(a);
@@ -26,8 +27,8 @@ void Posterior::take_in(const Rows& rows) {
   weights_.push_back(0);
   view(weights_.data(), a + 1) += sum * view(row, a + 1);
   for (std::size_t p = 0; p < kPressureCount; ++p) {
-    pressed_[p].push_back(0);
-    view(pressed_[p].data(), a + 1) += phi[p] * view(row, a + 1);
+    pressure_weights_[p].push_back(0);
+    view(pressure_weights_[p].data(), a + 1) += phi[p] * view(row, a + 1);
   }
 }
 

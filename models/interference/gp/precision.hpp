@@ -9,7 +9,7 @@
 
 /// The inverse of a covariance matrix, P = inv(K) = inv(L)' inv(L), as predictions read it
 /// (gp::Model::precision): the lower triangle, row by row, what is off the diagonal doubled. Rows are in
-/// the order of predictions (partner_order.hpp), which is not that of the root. One more row costs
+/// the order of predictions (co_runner_order.hpp), which is not that of the root. One more row costs
 /// O(size^2).
 namespace corun::gp {
 

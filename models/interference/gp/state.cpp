@@ -87,17 +87,17 @@ void load_places(const nlohmann::json& saved, std::size_t width, const std::vect
 void load_observations(const nlohmann::json& saved, TrainingSet& data) {
   const std::size_t n = data.rows.places.size();
   const auto own = model_state::integers(saved, "own");
-  const auto partner = model_state::integers(saved, "partner");
-  require(!own.empty() && own.size() <= kMostHeld && partner.size() == own.size(),
+  const auto co_runner = model_state::integers(saved, "partner");
+  require(!own.empty() && own.size() <= kMostHeld && co_runner.size() == own.size(),
           "sizes of the rows do not fit each other");
   const auto there = [&](std::int32_t j) { return j >= 0 && static_cast<std::size_t>(j) < n; };
   require(std::all_of(own.begin(), own.end(), there) &&
-              std::all_of(partner.begin(), partner.end(), there),
+              std::all_of(co_runner.begin(), co_runner.end(), there),
           "a row is of a job that is not there");
   const auto targets = finite_doubles(saved, "targets", own.size());
   require(within(targets, -1e6, 1e6), "a row's target is not possible");
   for (std::size_t a = 0; a < own.size(); ++a) {
-    data.add(static_cast<std::uint32_t>(own[a]), static_cast<std::uint32_t>(partner[a]),
+    data.add(static_cast<std::uint32_t>(own[a]), static_cast<std::uint32_t>(co_runner[a]),
              targets[a]);
   }
 }
@@ -112,10 +112,10 @@ nlohmann::json State::save() const {
     x.insert(x.end(), place.x.begin(), place.x.end());
     load.insert(load.end(), {place.load.u, place.load.t, place.load.m});
   }
-  std::vector<std::int32_t> own, partner;
+  std::vector<std::int32_t> own, co_runner;
   for (const Rows::Observation& o : data.rows.observations) {
     own.push_back(static_cast<std::int32_t>(o.own));
-    partner.push_back(static_cast<std::int32_t>(o.partner));
+    co_runner.push_back(static_cast<std::int32_t>(o.co_runner));
     targets.push_back(o.target);
   }
   std::vector<double> pressures(f.pressure_mean.begin(), f.pressure_mean.end());
@@ -136,7 +136,7 @@ nlohmann::json State::save() const {
           {"x", packed(x)},
           {"load", packed(load)},
           {"own", packed(own)},
-          {"partner", packed(partner)},
+          {"partner", packed(co_runner)},
           {"targets", packed(targets)}};
 }
 

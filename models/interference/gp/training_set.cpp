@@ -39,7 +39,7 @@ Rows Rows::some(std::size_t most, std::uint64_t seed) const {
   };
   for (const std::size_t a : order) {
     const std::uint32_t own = see(observations[a].own);
-    out.observations.push_back({own, see(observations[a].partner), observations[a].target});
+    out.observations.push_back({own, see(observations[a].co_runner), observations[a].target});
     out.phi.push_back(phi[a]);
   }
   return out;
@@ -49,9 +49,9 @@ double TrainingSet::target_of(double speed) const {
   return (-std::log(speed) - target.mean) / target.deviation;
 }
 
-void TrainingSet::add(std::uint32_t own, std::uint32_t partner, double of_target) {
-  rows.observations.push_back({own, partner, of_target});
-  rows.phi.push_back(features.pressures(rows.places[own].load, rows.places[partner].load));
+void TrainingSet::add(std::uint32_t own, std::uint32_t co_runner, double of_target) {
+  rows.observations.push_back({own, co_runner, of_target});
+  rows.phi.push_back(features.pressures(rows.places[own].load, rows.places[co_runner].load));
 }
 
 TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint64_t seed) {
@@ -68,7 +68,7 @@ TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint
     speeds.resize(most);
   }
 
-  // The jobs seen: those with a speed of their own or of a partner.
+  // The jobs seen: those with a speed of their own or of a co-runner.
   std::vector<std::uint32_t> number(table.jobs.size(), 0);  // from 1
   std::vector<Place> raw;
   const auto see = [&](std::uint32_t job) {
@@ -84,7 +84,7 @@ TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint
   for (const Observation& speed : speeds) {
     const std::uint32_t own = see(speed.of);
     jobs.emplace_back(own, see(speed.beside));
-    t.push_back(speed.slowness);
+    t.push_back(speed.log_slowdown);
   }
 
   out.features.learn_places(raw);
@@ -92,11 +92,11 @@ TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint
     out.rows.places.push_back(out.features.standardised(std::move(place)));
   }
   std::vector<Pressures> pressures;
-  for (const auto& [own, partner] : jobs) {
-    pressures.push_back(raw_pressures(out.rows.places[own].load, out.rows.places[partner].load));
+  for (const auto& [own, co_runner] : jobs) {
+    pressures.push_back(raw_pressures(out.rows.places[own].load, out.rows.places[co_runner].load));
   }
   out.features.learn_pressures(pressures);
-  out.target = slowness_moments(t);
+  out.target = log_slowdown_moments(t);
   for (std::size_t a = 0; a < t.size(); ++a) {
     out.add(jobs[a].first, jobs[a].second, (t[a] - out.target.mean) / out.target.deviation);
   }

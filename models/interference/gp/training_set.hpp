@@ -11,7 +11,7 @@
 
 /// What a Gaussian process is fitted on: the measured directions of a table as standardised targets.
 ///
-///   t = -log(speed)       target = (t - mean) / deviation       (slowness_moments())
+///   t = -log(speed)       target = (t - mean) / deviation       (log_slowdown_moments())
 namespace corun::gp {
 
 inline constexpr std::size_t kMostFeatures = 32;
@@ -19,7 +19,7 @@ inline constexpr std::size_t kMostFeatures = 32;
 struct Rows {
   struct Observation {
     std::uint32_t own = 0;  ///< positions of the jobs
-    std::uint32_t partner = 0;
+    std::uint32_t co_runner = 0;
     double target = 0;
   };
   std::vector<Place> places;  ///< of the jobs
@@ -38,7 +38,7 @@ struct TrainingSet {
 
   double target_of(double speed) const;
   /// One more observation; its jobs are there.
-  void add(std::uint32_t own, std::uint32_t partner, double target);
+  void add(std::uint32_t own, std::uint32_t co_runner, double target);
 };
 
 /// Of `most` measured directions of the table, drawn by the seed, and the jobs in them.

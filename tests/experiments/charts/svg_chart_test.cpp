@@ -137,21 +137,21 @@ TEST(SvgChart, BoxesHaveTheirPartsAndTheirCounts) {
 TEST(SvgChart, PartsOfABoxThatAreNotSaidAreNotDrawn) {
   BoxChart chart = boxes();
   chart.panels.pop_back();
-  chart.panels[0].boxes = {{"a", 2, 1, kNotSaid, kNotSaid, kNotSaid, 3, kNotSaid}};
+  chart.panels[0].boxes = {{"a", 2, 1, kUndefined, kUndefined, kUndefined, 3, kUndefined}};
   const Tree svg = checked(svg_box_chart(chart));
   EXPECT_EQ(count(svg, "rect"), 1U);
   EXPECT_EQ(count(svg, "polygon"), 0U);
 }
 
 TEST(SvgChart, BarsCarryTheirNumbersAndErrorBars) {
-  const BarChart chart{"t", "rank", "", 2, {{"a", 1.234, 0.5}, {"b", -2}, {"c", kNotSaid}}};
+  const BarChart chart{"t", "rank", "", 2, {{"a", 1.234, 0.5}, {"b", -2}, {"c", kUndefined}}};
   const Tree svg = checked(svg_bar_chart(chart));
   EXPECT_EQ(count(svg, "rect"), 1U + 2U);
   EXPECT_TRUE(has_text(svg, "1.23"));
   EXPECT_TRUE(has_text(svg, "-2.00"));
   EXPECT_TRUE(has_text(svg, "c"));
   BarChart without = chart;
-  without.bars[0].error = kNotSaid;
+  without.bars[0].error = kUndefined;
   EXPECT_NE(count(checked(svg_bar_chart(without)), "line"), count(svg, "line"));
 }
 
@@ -170,7 +170,7 @@ TEST(SvgChart, LinesBreakWhereAPointIsMissing) {
   LineChart chart{"t", "", {{"p", "x", "y", false, false, {{"s", {}}}}}};
   auto& points = chart.panels[0].series[0].points;
   for (int i = 0; i < 6; ++i)
-    points.push_back({static_cast<double>(i), i == 3 ? kNotSaid : 1.0 * i});
+    points.push_back({static_cast<double>(i), i == 3 ? kUndefined : 1.0 * i});
   const Tree svg = checked(svg_line_chart(chart));
   EXPECT_EQ(count(svg, "polyline"), 2U + 1U);  // both runs, and the key of the legend
   EXPECT_EQ(count(svg, "circle"), 5U + 1U);
@@ -299,7 +299,7 @@ TEST(SvgChart, ScalesHoldAnyNumbers) {
                                    1e15 + 1,
                                    0.1,
                                    std::numeric_limits<double>::infinity(),
-                                   kNotSaid,
+                                   kUndefined,
                                    1e308};
   for (const double a : odd) {
     for (const double b : odd) {
@@ -340,7 +340,7 @@ TEST(SvgChart, RandomChartsStayInside) {
     };
     const double scale = std::pow(10.0, static_cast<double>(below(40)) - 20.0);
     const auto value = [&] {
-      if (below(12) == 0) return kNotSaid;
+      if (below(12) == 0) return kUndefined;
       if (below(40) == 0) return std::numeric_limits<double>::infinity();
       return (rng.uniform() - (run % 2 == 0 ? 0.0 : 0.5)) * scale;
     };

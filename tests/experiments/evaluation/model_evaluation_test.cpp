@@ -122,12 +122,12 @@ TEST(SurveyMatchings, AgainstTheMatchingLibrary) {
     for (const PairGraph::Edge& e : graph.edges) {
       cost[e.a * jobs + e.b] = cost[e.b * jobs + e.a] = e.cost;
     }
-    const auto partner = min_cost_matching(cost, jobs);
+    const auto co_runner = min_cost_matching(cost, jobs);
     double least = 0;
     std::size_t pairs = 0;
     for (std::size_t i = 0; i < jobs; ++i) {
-      if (partner[i] <= static_cast<std::int32_t>(i)) continue;
-      const double c = cost[i * jobs + static_cast<std::size_t>(partner[i])];
+      if (co_runner[i] <= static_cast<std::int32_t>(i)) continue;
+      const double c = cost[i * jobs + static_cast<std::size_t>(co_runner[i])];
       if (c == kPenalty) continue;
       least += c;
       ++pairs;

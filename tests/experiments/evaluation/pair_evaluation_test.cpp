@@ -15,7 +15,7 @@
 namespace corun::pair_evaluation_test {
 namespace {
 
-/// Jobs with one feature; a job slows down by its own times its partner's, with a little noise.
+/// Jobs with one feature; a job slows down by its own times its co-runner's, with a little noise.
 PairTable planted(std::size_t jobs, double noise) {
   Rng rng(1, Stream::kTest);
   PairTable table;
@@ -44,7 +44,7 @@ PairTable planted(std::size_t jobs, double noise) {
 const InterferenceModelEntry kQuick{
     "factors", "", [](const SpeedTable& table, const FitOptions&) {
       FactorOptions o;
-      o.copies = 1;
+      o.chains_per_kind = 1;
       o.chains = {{3, 0.05}};
       o.sweeps = 120;
       o.burn_in = 40;

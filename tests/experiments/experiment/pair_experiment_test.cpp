@@ -93,7 +93,7 @@ TEST(PairExperiment, TwoJobsRunAtTheMeasuredSpeeds) {
     EXPECT_EQ(of(Provenance::kModelled), 0);
     ++measured;
     const std::array<double, 2> speed{beside->second, speeds.at(names[1]).at(names[0])};
-    std::array<double, 2> alone{};  // until when if the company stayed
+    std::array<double, 2> alone{};  // until when if the co-runners stayed
     std::array<double, 2> solo{};
     for (std::size_t k = 0; k < 2; ++k) {
       solo[k] = to_seconds(trace.workload.jobs[k].work);

@@ -59,7 +59,7 @@ SpeedTable table_of(WorkloadKeys& keys) {
 ModelFile small_model(const SpeedTable& table, const WorkloadKeys& keys) {
   FactorOptions options;
   options.chains = {{2, 0.03}, {1, 0.1}};
-  options.copies = 1;
+  options.chains_per_kind = 1;
   options.sweeps = 20;
   options.burn_in = 10;
   const auto model = std::make_shared<const FactorModel>(FactorModel::fit(table, options));

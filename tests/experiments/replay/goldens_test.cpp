@@ -101,15 +101,15 @@ RunRecord replay_alone(const Trace& trace, const CorunMeasurement& row) {
       out.push_back(StartGroup{{view.waiting().begin(), view.waiting().end()}, {GpuId{0}}});
     }
   } policy;
-  std::vector<JobView> faces;
+  std::vector<JobView> job_views;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    JobView face;
-    face.id = JobId{static_cast<std::uint32_t>(j)};
-    face.profile = jobs[j].profile;
-    faces.push_back(face);
+    JobView job_view;
+    job_view.id = JobId{static_cast<std::uint32_t>(j)};
+    job_view.profile = jobs[j].profile;
+    job_views.push_back(job_view);
   }
   SimulatedBackend backend(cluster, trace.workload, world, {});  // no noise
-  ControlLoop(backend, {policy, "together"}, faces, {}).run();
+  ControlLoop(backend, {policy, "together"}, job_views, {}).run();
   return backend.take_record();
 }
 

@@ -122,7 +122,7 @@ std::vector<Span> naive_sharing(const Trace& trace, const std::vector<LucidRates
     int label = 0;
     WorkloadKey workload = kUnknownWorkload;
     Work remaining = 0, rate = 0;
-    std::optional<std::size_t> partner;
+    std::optional<std::size_t> co_runner;
     std::vector<int> on;  ///< node of each of its GPUs
     std::int64_t start = -1, end = -1;
   };
@@ -198,10 +198,10 @@ std::vector<Span> naive_sharing(const Trace& trace, const std::vector<LucidRates
       }
       job.end = now;
       ++over;
-      if (job.partner) {
-        Job& partner = jobs[*job.partner];
-        partner.rate = second;
-        partner.partner.reset();
+      if (job.co_runner) {
+        Job& co_runner = jobs[*job.co_runner];
+        co_runner.rate = second;
+        co_runner.co_runner.reset();
       } else {
         for (const int n : job.on) ++free[n];
       }
@@ -218,15 +218,15 @@ std::vector<Span> naive_sharing(const Trace& trace, const std::vector<LucidRates
       bool started = false;
       for (const std::size_t r : job.gpus <= kPerNode ? running : std::vector<std::size_t>()) {
         Job& host = jobs[r];
-        if (host.partner || host.gpus != job.gpus || host.memory + job.memory >= kMemoryMib ||
+        if (host.co_runner || host.gpus != job.gpus || host.memory + job.memory >= kMemoryMib ||
             host.label + job.label > 2 || length(j) > 2 * length(r)) {
           continue;
         }
         const auto [own, its] = rates_of(job.workload, host.workload);
         job.rate = rate_of(own);
         host.rate = rate_of(its);
-        job.partner = r;
-        host.partner = j;
+        job.co_runner = r;
+        host.co_runner = j;
         job.on = host.on;
         started = true;
         break;

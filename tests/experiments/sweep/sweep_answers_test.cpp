@@ -192,7 +192,7 @@ TEST(SweepAnswers, ShownAsTextJsonCsvAndPicture) {
   EXPECT_NE(table.find("\n2 of 2 differences between two policies are significant (*) at 5 %"),
             std::string::npos)
       << table;
-  // Each metric has its policies, the best first, and then what moves it.
+  // Each metric has its policies, the best first, and then the effect of each setting.
   const std::size_t isd = table.find("\nisd %, less is better\n  policy  mean [95 %]");
   const std::size_t ps = table.find("\nps %, more is better\n  policy  mean [95 %]");
   ASSERT_NE(isd, std::string::npos) << table;
@@ -200,7 +200,7 @@ TEST(SweepAnswers, ShownAsTextJsonCsvAndPicture) {
   const std::string first = table.substr(isd, ps - isd);
   EXPECT_LT(first.find("\n  a  "), first.find("\n  b  ")) << first;
   EXPECT_NE(first.find("  10.0 [9.9"), std::string::npos) << first;  // b - a
-  EXPECT_NE(first.find("what moves it"), std::string::npos);
+  EXPECT_NE(first.find("effect of each setting"), std::string::npos);
   const std::string second = table.substr(ps);
   EXPECT_LT(second.find("\n  b  "), second.find("\n  a  ")) << second;
   EXPECT_NE(second.find("  -5.01 [-5.0"), std::string::npos) << second;

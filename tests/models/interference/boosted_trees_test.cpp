@@ -121,7 +121,7 @@ struct World {
 
   PairJob known(std::size_t j) const { return {table.jobs[j], {table.of(j), 2}}; }
   PairJob by_features(std::size_t j) const { return {kUnknownWorkload, {table.of(j), 2}}; }
-  double slowness(std::size_t i, std::size_t j) const { return t[i * jobs + j]; }
+  double log_slowdown(std::size_t i, std::size_t j) const { return t[i * jobs + j]; }
 };
 
 World world(std::size_t jobs, double share, std::uint64_t seed, double noise = 0.03) {
@@ -146,7 +146,7 @@ World world(std::size_t jobs, double share, std::uint64_t seed, double noise = 0
     for (std::uint32_t b = a; b < jobs; ++b) {
       if (rng.uniform() >= share) continue;
       const auto speed = [&](std::size_t i, std::size_t j) {
-        return std::exp(-w.slowness(i, j) + noise * rng.normal());
+        return std::exp(-w.log_slowdown(i, j) + noise * rng.normal());
       };
       const double of_a = speed(a, b);
       w.table.rows.push_back({a, b, of_a, a == b ? of_a : speed(b, a)});
@@ -199,8 +199,8 @@ TEST(BoostedTrees, LearnsPairsAndCarriesToUnseenJobs) {
   for (std::size_t i = 0; i < kJobs; ++i) {
     for (std::size_t j = 0; j < kJobs; ++j) {
       const double off =
-          std::fabs(std::log(model.predict(w.known(i), w.known(j)).speed) + w.slowness(i, j));
-      spread += std::fabs(w.slowness(i, j) - level);
+          std::fabs(std::log(model.predict(w.known(i), w.known(j)).speed) + w.log_slowdown(i, j));
+      spread += std::fabs(w.log_slowdown(i, j) - level);
       const bool both = i < kSeen && j < kSeen;
       (both ? seen_error : unseen_error) += off;
       (both ? seen : unseen) += 1;
@@ -229,7 +229,7 @@ TEST(BoostedTrees, IntervalsHoldWhatTheyPromise) {
     for (std::size_t i = 0; i < kJobs; ++i) {
       for (std::size_t j = 0; j < kJobs; ++j) {
         const SpeedPrediction p = model.predict(w.known(i), w.known(j));
-        const double speed = std::exp(-w.slowness(i, j) + 0.03 * rng.normal());
+        const double speed = std::exp(-w.log_slowdown(i, j) + 0.03 * rng.normal());
         const double within = p.lo <= speed && speed <= p.hi ? 1 : 0;
         const bool both = i < kSeen && j < kSeen;
         (both ? seen : unseen) += 1;

@@ -141,7 +141,7 @@ TEST(Contention, AloneIsExactlyOne) {
   EXPECT_EQ(speeds(model, {Profile{}})[0], 1.0);
 }
 
-TEST(Contention, SpeedsAreInZeroToOneAndFallWithCompany) {
+TEST(Contention, SpeedsAreInZeroToOneAndFallWithCoRunners) {
   WorkloadKeys keys;
   const auto model = fit(paper_measurements(keys));
   std::vector<Profile> residents;

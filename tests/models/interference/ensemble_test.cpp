@@ -73,10 +73,11 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
       bottom += c.mix.weight[m] / (sd * sd);
       variance += c.mix.spread[m] * sd * sd;
     }
-    double mean = 0, apart = 0;
+    double mean = 0, disagreement = 0;
     for (const double x : t) mean += x / static_cast<double>(t.size());
-    for (const double x : t) apart += (x - mean) * (x - mean) / static_cast<double>(t.size());
-    const double sd = std::sqrt(variance + c.mix.apart * apart);
+    for (const double x : t)
+      disagreement += (x - mean) * (x - mean) / static_cast<double>(t.size());
+    const double sd = std::sqrt(variance + c.mix.disagreement * disagreement);
     const SpeedPrediction found = ensemble.predict(job(c.of), job(c.beside));
     EXPECT_NEAR(-std::log(found.speed), top / bottom, 1e-9) << c.of << " beside " << c.beside;
     EXPECT_NEAR(std::log(found.hi / found.lo), 2 * kReach * sd, 1e-9)

@@ -26,7 +26,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Enough for what is asked here, in a fraction of the time.
 FactorOptions quick() {
   FactorOptions options;
-  options.copies = 1;
+  options.chains_per_kind = 1;
   options.sweeps = 240;
   options.burn_in = 80;
   options.keep_every = 2;
@@ -41,7 +41,7 @@ struct Planted {
   std::vector<double> t;  ///< without noise, jobs x jobs
   double noise = 0;
 
-  double slowness(std::size_t of, std::size_t beside) const { return t[of * jobs + beside]; }
+  double log_slowdown(std::size_t of, std::size_t beside) const { return t[of * jobs + beside]; }
   PairJob known(std::size_t job) const {
     return {table.jobs[job], {table.of(job), table.features.size()}};
   }
@@ -93,8 +93,8 @@ Planted planted(const Plan& plan, std::uint64_t seed) {
   for (std::uint32_t i = 0; i + plan.hidden < plan.jobs; ++i) {
     for (std::uint32_t j = i; j + plan.hidden < plan.jobs; ++j) {
       if (rng.uniform() >= plan.share) continue;
-      const double a = std::exp(-out.slowness(i, j) - plan.noise * rng.normal());
-      const double b = std::exp(-out.slowness(j, i) - plan.noise * rng.normal());
+      const double a = std::exp(-out.log_slowdown(i, j) - plan.noise * rng.normal());
+      const double b = std::exp(-out.log_slowdown(j, i) - plan.noise * rng.normal());
       out.table.rows.push_back({i, j, a, b});
     }
   }
@@ -171,7 +171,7 @@ TEST(FactorModel, RecoversALowRankTableBetterThanRowAndColumnMeans) {
     const auto pairs = unmeasured(p);
     const auto predicted = model.predict(all_known(p), pairs);
     for (std::size_t q = 0; q < pairs.size(); ++q) {
-      const double truth = p.slowness(pairs[q].of, pairs[q].beside);
+      const double truth = p.log_slowdown(pairs[q].of, pairs[q].beside);
       of_model.push_back(-std::log(predicted[q].speed) - truth);
       of_means.push_back(a[pairs[q].of] + b[pairs[q].beside] - truth);
     }
@@ -205,8 +205,8 @@ Unseen unseen(double explained) {
       for (std::size_t j = 0; j + plan.hidden < p.jobs; ++j) {
         const SpeedPrediction s = model.predict(p.by_features(i), p.known(j));
         expect_sound(s);
-        errors.push_back(-std::log(s.speed) - p.slowness(i, j));
-        of_mean.push_back(mean - p.slowness(i, j));
+        errors.push_back(-std::log(s.speed) - p.log_slowdown(i, j));
+        of_mean.push_back(mean - p.log_slowdown(i, j));
         out.width += width(s);
         out.known_width += width(model.predict(p.known(j), p.known((j + 1) % 20)));
         count += 1;
@@ -227,7 +227,7 @@ TEST(FactorModel, AJobNeverSeenIsPredictedFromFeaturesThatMatter) {
 
 TEST(FactorModel, AJobNeverSeenFallsBackToTheMeanWhereFeaturesSayNothing) {
   const Unseen u = unseen(0);
-  // What its partner is like remains known, so it may be better than the mean, hardly worse.
+  // What its co-runner is like remains known, so it may be better than the mean, hardly worse.
   EXPECT_LT(u.error, 1.15 * u.of_mean) << u.error << " " << u.of_mean;
   EXPECT_GT(u.width, 1.5 * u.known_width);
   EXPECT_GT(u.width, 2 * u.error);
@@ -244,7 +244,7 @@ TEST(FactorModel, IntervalsHoldWhatTheyPromise) {
     const FactorModel model = FactorModel::fit(p.table, quick());
     Rng rng(seed, Stream::kTest, 99);
     const auto measured = [&](std::size_t i, std::size_t j) {
-      return std::exp(-p.slowness(i, j) - plan.noise * rng.normal());
+      return std::exp(-p.log_slowdown(i, j) - plan.noise * rng.normal());
     };
     const auto jobs = all_known(p);
     for (const auto& [i, j] : unmeasured(p, plan.hidden)) {
@@ -296,7 +296,8 @@ TEST(FactorModel, WhatIsMeasuredOfAJobNarrowsItsInterval) {
   for (const std::uint32_t rows : {0U, 2U, 6U, 14U}) {
     SpeedTable table = p.table;
     for (std::uint32_t j = 0; j < rows; ++j) {
-      table.rows.push_back({job, j, std::exp(-p.slowness(job, j)), std::exp(-p.slowness(j, job))});
+      table.rows.push_back(
+          {job, j, std::exp(-p.log_slowdown(job, j)), std::exp(-p.log_slowdown(j, job))});
     }
     const FactorModel model = FactorModel::fit(table, quick());
     EXPECT_EQ(model.knows(table.jobs[job]), rows > 0);
@@ -327,7 +328,7 @@ TEST(FactorModel, SameBytesForAnyNumberOfThreadsAndAgain) {
 
 /// Means of log(speed) over all unmeasured pairs by two fits; how far apart, against the mean half
 /// width of the intervals.
-double apart(const Planted& p, const FactorModel& a, const FactorModel& b) {
+double disagreement(const Planted& p, const FactorModel& a, const FactorModel& b) {
   const auto pairs = unmeasured(p);
   const auto of_a = a.predict(all_known(p), pairs);
   const auto of_b = b.predict(all_known(p), pairs);
@@ -342,15 +343,15 @@ double apart(const Planted& p, const FactorModel& a, const FactorModel& b) {
 
 TEST(FactorModel, CopiesOfAChainAgreeMoreFromSeedToSeed) {
   const Planted p = planted({}, 6);
-  const auto by_chance = [&](int copies) {
+  const auto by_chance = [&](int chains) {
     std::vector<double> all;
     for (const std::uint64_t seed : {1, 3, 5, 7}) {
       FactorOptions options = quick();
-      options.copies = copies;
+      options.chains_per_kind = chains;
       options.seed = seed;
       const FactorModel one = FactorModel::fit(p.table, options);
       options.seed = seed + 1;
-      all.push_back(apart(p, one, FactorModel::fit(p.table, options)));
+      all.push_back(disagreement(p, one, FactorModel::fit(p.table, options)));
     }
     return root_mean_square(all);
   };
@@ -362,18 +363,18 @@ TEST(FactorModel, TheFewerRowsTheMoreCopiesWhichShareTheSamples) {
   options.sweeps = 14;
   options.burn_in = 6;
   options.keep_every = 1;
-  const auto state = [&](std::size_t pairs, int copies) {
+  const auto state = [&](std::size_t pairs, int chains) {
     Plan plan;
     plan.jobs = 60;
     SpeedTable table = planted(plan, 2).table;
     EXPECT_GE(table.rows.size(), pairs);
     table.rows.resize(pairs);
-    options.copies = copies;
+    options.chains_per_kind = chains;
     return FactorModel::fit(table, options).state();
   };
-  for (const auto& [pairs, copies] :
+  for (const auto& [pairs, chains] :
        std::vector<std::pair<std::size_t, int>>{{20, 8}, {125, 8}, {250, 4}, {500, 2}, {560, 1}}) {
-    EXPECT_EQ(state(pairs, 0), state(pairs, copies)) << pairs;
+    EXPECT_EQ(state(pairs, 0), state(pairs, chains)) << pairs;
     EXPECT_EQ(state(pairs, 0).predicting, 8U) << pairs;
   }
   EXPECT_FALSE(state(20, 0) == state(20, 1));
@@ -386,7 +387,7 @@ TEST(FactorModel, OrderOfRowsAndJobsDoesNotMatter) {
   const FactorModel model = FactorModel::fit(p.table, options);
   FactorOptions other = options;
   other.seed = 2;
-  const double monte_carlo = apart(p, model, FactorModel::fit(p.table, other));
+  const double monte_carlo = disagreement(p, model, FactorModel::fit(p.table, other));
 
   SpeedTable rows = p.table;
   Rng rng(1, Stream::kTest, 7);
@@ -403,8 +404,8 @@ TEST(FactorModel, OrderOfRowsAndJobsDoesNotMatter) {
   for (SpeedTable::Row& r : jobs.rows) r = {n - 1 - r.a, n - 1 - r.b, r.speed_a, r.speed_b};
 
   EXPECT_LT(monte_carlo, 0.2);
-  EXPECT_LT(apart(p, model, FactorModel::fit(rows, options)), 2 * monte_carlo);
-  EXPECT_LT(apart(p, model, FactorModel::fit(jobs, options)), 2 * monte_carlo);
+  EXPECT_LT(disagreement(p, model, FactorModel::fit(rows, options)), 2 * monte_carlo);
+  EXPECT_LT(disagreement(p, model, FactorModel::fit(jobs, options)), 2 * monte_carlo);
 }
 
 TEST(FactorModel, ManyAtATimeAndOneByOneAreTheSameBits) {
@@ -427,7 +428,7 @@ TEST(FactorModel, ManyAtATimeAndOneByOneAreTheSameBits) {
   EXPECT_THROW(model.predict(jobs, std::vector<PairQuery>{{0, p.jobs}}), std::invalid_argument);
 }
 
-/// Jobs that are at their best or worst in their own company: copies of a job never seen, too.
+/// Jobs that are at their best or worst beside themselves: copies of a job never seen, too.
 TEST(FactorModel, AJobBesideACopyOfItselfIsNotAJobBesideAnotherLikeIt) {
   const std::size_t n = 40;
   SpeedTable table;
@@ -647,7 +648,8 @@ TEST(FactorModel, RefusesBadOptionsAndQuestions) {
   EXPECT_EQ(message([](O o) { o.burn_in = -1; }),
             "factor model: sweeps are not more than the burn-in");
   EXPECT_EQ(message([](O o) { o.keep_every = 0; }), "factor model: keep_every is below 1");
-  EXPECT_EQ(message([](O o) { o.copies = -1; }), "factor model: copies are below 0");
+  EXPECT_EQ(message([](O o) { o.chains_per_kind = -1; }),
+            "factor model: chains_per_kind is below 0");
   EXPECT_EQ(message([](O o) { o.threads = 0; }), "factor model: threads are below 1");
 
   const FactorModel model = FactorModel::fit(table, quick());
@@ -694,9 +696,9 @@ TEST(FactorModel, RefusesAStateThatDoesNotFit) {
       [](S s) { s.deviation.clear(); },
       [](S s) { s.deviation[0] = -1; },
       [](S s) { s.deviation[0] = kInfinity; },
-      [](S s) { s.landmarks.pop_back(); },
-      [](S s) { s.landmarks[0] = kNaN; },
-      [](S s) { s.landmarks[0] = 11; },
+      [](S s) { s.inducing_points.pop_back(); },
+      [](S s) { s.inducing_points[0] = kNaN; },
+      [](S s) { s.inducing_points[0] = 11; },
       [](S s) { s.kernel_root.pop_back(); },
       [](S s) { s.kernel_root[0] = kNaN; },
       [](S s) { s.kernel_root.assign(2 * 65, 0); },
@@ -712,8 +714,8 @@ TEST(FactorModel, RefusesAStateThatDoesNotFit) {
       [](S s) { s.samples[0].rank = std::numeric_limits<int>::max(); },
       [](S s) { s.samples[0].own.pop_back(); },
       [](S s) { s.samples[0].own[0] = static_cast<float>(kNaN); },
-      [](S s) { s.samples[0].partner.push_back(0); },
-      [](S s) { s.samples[0].partner[0] = static_cast<float>(kInfinity); },
+      [](S s) { s.samples[0].co_runner.push_back(0); },
+      [](S s) { s.samples[0].co_runner[0] = static_cast<float>(kInfinity); },
       [](S s) { s.samples[1].beta.clear(); },
       [](S s) { s.samples[1].beta[0] = static_cast<float>(kNaN); },
       [](S s) { s.samples[1].scatter.pop_back(); },

@@ -81,7 +81,7 @@ class JointDistribution {
     p.beta = deviation.asDiagonal() * normal_matrix(rng, 3, d) * root.transpose();
     const MatrixXd w = basis_ * p.beta + normal_matrix(rng, 4, d) * root.transpose();
     p.own = w.leftCols(d / 2);
-    p.partner = w.rightCols(d / 2);
+    p.co_runner = w.rightCols(d / 2);
     for (GibbsChain::Observation& o : chain_.observations) {
       o.weight = rng.gamma(options_.freedom / 2) / (options_.freedom / 2);
     }
@@ -102,19 +102,19 @@ class JointDistribution {
                             std::log(l.determinant()),
                             l(0, 2) / std::sqrt(l(0, 0) * l(2, 2)),
                             l(1, 3) / std::sqrt(l(1, 1) * l(3, 3)),
-                            p.own(0, 0) * p.partner(0, 0),
-                            p.own(0, 1) * p.partner(0, 1),
-                            p.own(2, 1) * p.partner(3, 1),
+                            p.own(0, 0) * p.co_runner(0, 0),
+                            p.own(0, 1) * p.co_runner(0, 1),
+                            p.own(2, 1) * p.co_runner(3, 1),
                             std::log(chain_.observations[2].weight),
                             std::log(std::fabs(chain_.observations[0].target)),
                             std::log(std::fabs(chain_.observations[2].target))};
     for (Eigen::Index i = 0; i < 4; ++i) out.push_back(std::log(l(i, i)));
-    for (const MatrixXd* m : {&p.beta, &p.own, &p.partner}) {
+    for (const MatrixXd* m : {&p.beta, &p.own, &p.co_runner}) {
       for (Eigen::Index i = 0; i < m->size(); ++i) out.push_back((*m)(i));
     }
     // How far the factors lie from what is expected of them, in the metric of Lambda.
     MatrixXd w(4, 4);
-    w << p.own, p.partner;
+    w << p.own, p.co_runner;
     const MatrixXd rest = w - basis_ * p.beta;
     out.push_back(std::log((rest * l).cwiseProduct(rest).sum()));
     return out;

@@ -48,13 +48,13 @@ SpeedTable planted(const Plan& plan) {
       table.features.push_back({name, FeatureScale::kLinear});
     }
   }
-  std::vector<double> size, heavy, own, partner;
+  std::vector<double> size, heavy, own, co_runner;
   for (std::size_t j = 0; j < plan.jobs; ++j) {
     table.jobs.push_back(static_cast<WorkloadKey>(100 + j));
     size.push_back(rng.normal());
     heavy.push_back(rng.uniform());
     own.push_back(plan.own_effects * rng.normal());
-    partner.push_back(plan.own_effects * rng.normal());
+    co_runner.push_back(plan.own_effects * rng.normal());
     table.values.push_back(std::exp(2 + size.back()));
     table.values.push_back(std::exp(size.back() + heavy.back()));
     if (plan.physical) {
@@ -63,15 +63,15 @@ SpeedTable planted(const Plan& plan) {
       table.values.push_back(60 * rng.uniform());
     }
   }
-  const auto slowness = [&](std::size_t i, std::size_t j) {
+  const auto log_slowdown = [&](std::size_t i, std::size_t j) {
     return 0.1 + 0.5 * heavy[i] * heavy[j] + 0.05 * std::sin(size[i]) * size[j] + own[i] +
-           partner[j] + plan.noise * rng.normal();
+           co_runner[j] + plan.noise * rng.normal();
   };
   for (std::size_t r = 0; r < plan.rows; ++r) {
     const std::uint32_t a = rng.below(static_cast<std::uint32_t>(plan.jobs));
     const std::uint32_t b = rng.below(static_cast<std::uint32_t>(plan.jobs));
-    const double speed_a = std::exp(-slowness(a, b));
-    const double speed_b = a == b ? speed_a : std::exp(-slowness(b, a));
+    const double speed_a = std::exp(-log_slowdown(a, b));
+    const double speed_b = a == b ? speed_a : std::exp(-log_slowdown(b, a));
     table.rows.push_back({a, b, speed_a, speed_b});
   }
   return table;
@@ -139,7 +139,7 @@ class Naive {
     for (std::size_t p = 0; p < 5; ++p) {
       std::vector<double> column;
       for (const Row& row : rows_) {
-        column.push_back(raw_pressures(jobs_[row.own], jobs_[row.partner])[p]);
+        column.push_back(raw_pressures(jobs_[row.own], jobs_[row.co_runner])[p]);
       }
       pressure_moments_.push_back(moments(column));
     }
@@ -163,8 +163,8 @@ class Naive {
     jobs_.push_back(job(features, static_cast<int>(jobs_.size())));
     return jobs_.size() - 1;
   }
-  void add(std::size_t own, std::size_t partner, double speed) {
-    rows_.push_back({own, partner, -std::log(speed)});
+  void add(std::size_t own, std::size_t co_runner, double speed) {
+    rows_.push_back({own, co_runner, -std::log(speed)});
   }
   const Job& known(std::size_t j) const { return jobs_[j]; }
   double deviation() const { return deviation_; }
@@ -172,18 +172,18 @@ class Naive {
   struct Posterior {
     double t, latent, prior, noise;  ///< t as it is, variances standardised
   };
-  Posterior predict(const Job& own, const Job& partner, const std::vector<double>& p) const {
+  Posterior predict(const Job& own, const Job& co_runner, const std::vector<double>& p) const {
     const Eigen::MatrixXd k = covariance(p);
     Eigen::VectorXd y(k.rows()), c(k.rows());
     for (Eigen::Index a = 0; a < k.rows(); ++a) {
       const Row& row = rows_[static_cast<std::size_t>(a)];
       y[a] = (row.t - mean_) / deviation_;
-      c[a] = between(own, partner, jobs_[row.own], jobs_[row.partner], p);
+      c[a] = between(own, co_runner, jobs_[row.own], jobs_[row.co_runner], p);
     }
     const Eigen::LDLT<Eigen::MatrixXd> solver(k);
     // An identity is of the job with itself, seen before or not.
     Job of = own;
-    Job beside = partner;
+    Job beside = co_runner;
     of.id = beside.id = 0;
     const double prior = between(of, beside, of, beside, p);
     return {mean_ + deviation_ * c.dot(solver.solve(y)), prior - c.dot(solver.solve(c)), prior,
@@ -205,7 +205,7 @@ class Naive {
 
  private:
   struct Row {
-    std::size_t own, partner;
+    std::size_t own, co_runner;
     double t;
   };
   struct Direction {
@@ -276,13 +276,13 @@ class Naive {
     const auto e = [&](std::size_t at) { return std::exp(p[at]); };
     const std::size_t width = i.x.size();
     double own = 0;
-    double partner = 0;
+    double co_runner = 0;
     for (std::size_t f = 0; f < width; ++f) {
       own += std::pow((i.x[f] - k.x[f]) / e(GpModel::kLengths + f), 2);
-      partner += std::pow((j.x[f] - l.x[f]) / e(GpModel::kLengths + width + f), 2);
+      co_runner += std::pow((j.x[f] - l.x[f]) / e(GpModel::kLengths + width + f), 2);
     }
     const double a = std::exp(-own / 2);
-    const double b = std::exp(-partner / 2);
+    const double b = std::exp(-co_runner / 2);
     const double ik = i.id >= 0 && i.id == k.id ? 1 : 0;
     const double jl = j.id >= 0 && j.id == l.id ? 1 : 0;
     double pressures = 0;
@@ -291,9 +291,9 @@ class Naive {
                    standard(raw_pressures(k, l)[q], pressure_moments_[q]);
     }
     return e(GpModel::kConstant) + e(GpModel::kOwn) * a + e(GpModel::kOwnIdentity) * ik +
-           e(GpModel::kPartner) * b + e(GpModel::kPartnerIdentity) * jl +
+           e(GpModel::kCoRunner) * b + e(GpModel::kCoRunnerIdentity) * jl +
            e(GpModel::kProduct) * (a + e(GpModel::kProductOwn) * ik) *
-               (b + e(GpModel::kProductPartner) * jl) +
+               (b + e(GpModel::kProductCoRunner) * jl) +
            e(GpModel::kPressures) * pressures;
   }
   Eigen::MatrixXd covariance(const std::vector<double>& p) const {
@@ -303,7 +303,7 @@ class Naive {
       for (Eigen::Index b = 0; b < size; ++b) {
         const Row& x = rows_[static_cast<std::size_t>(a)];
         const Row& y = rows_[static_cast<std::size_t>(b)];
-        k(a, b) = between(jobs_[x.own], jobs_[x.partner], jobs_[y.own], jobs_[y.partner], p);
+        k(a, b) = between(jobs_[x.own], jobs_[x.co_runner], jobs_[y.own], jobs_[y.co_runner], p);
       }
       k(a, a) += std::exp(p[GpModel::kNoise]) + 1e-4;
     }

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "models/formulas/company_formula.hpp"
+#include "models/formulas/co_runner_norm.hpp"
 #include "models/formulas/overlap.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
@@ -153,7 +153,7 @@ TEST_P(EveryModel, AWorldMadeOfItHasSpeedsInZeroToOne) {
     if (n == 1) {
       EXPECT_EQ(speeds[0], 1);
     }
-    const auto predicted = model->predict_company(std::span(jobs).first(n));
+    const auto predicted = model->predict_co_runners(std::span(jobs).first(n));
     ASSERT_EQ(predicted.size(), n);
     for (std::size_t i = 0; i < n; ++i) {
       expect_sound(predicted[i]);
@@ -163,8 +163,8 @@ TEST_P(EveryModel, AWorldMadeOfItHasSpeedsInZeroToOne) {
   // The order of the residents does not matter.
   const std::vector<PairJob> one{jobs[0], jobs[1], jobs[2]};
   const std::vector<PairJob> other{jobs[2], jobs[0], jobs[1]};
-  const auto a = model->predict_company(one);
-  const auto b = model->predict_company(other);
+  const auto a = model->predict_co_runners(one);
+  const auto b = model->predict_co_runners(other);
   EXPECT_NEAR(a[0].speed, b[1].speed, 1e-12);
   EXPECT_NEAR(a[2].speed, b[0].speed, 1e-12);
 }
@@ -173,9 +173,9 @@ TEST_P(EveryModel, TwoAreAPair) {
   const SpeedTable table = table_of(6, 30);
   const auto model = fit(table);
   const auto jobs = jobs_of(table);
-  const auto company = model->predict_company(std::span(jobs).first(2));
-  EXPECT_NEAR(company[0].speed, model->predict(jobs[0], jobs[1]).speed, 1e-12);
-  EXPECT_NEAR(company[1].speed, model->predict(jobs[1], jobs[0]).speed, 1e-12);
+  const auto co_runners = model->predict_co_runners(std::span(jobs).first(2));
+  EXPECT_NEAR(co_runners[0].speed, model->predict(jobs[0], jobs[1]).speed, 1e-12);
+  EXPECT_NEAR(co_runners[1].speed, model->predict(jobs[1], jobs[0]).speed, 1e-12);
 }
 
 TEST_P(EveryModel, DrawsAreRepeatableAndScatterAroundWhatIsPredicted) {
@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EveryModel,
                            return name;
                          });
 
-// ---- company ----------------------------------------------------------------------------------
+// ---- co-runners ----------------------------------------------------------------------------------
 
 /// A model of one number: everybody has this excess beside anybody.
 class Flat final : public InterferenceModel {
@@ -300,16 +300,16 @@ class Flat final : public InterferenceModel {
   std::vector<WorkloadKey> workloads_;
 };
 
-TEST(Company, ExcessesAddUpInTheNorm) {
+TEST(CoRunners, ExcessesAddUpInTheNorm) {
   const Flat model(0.2);
   for (const std::size_t n : {2, 3, 5, 9}) {
     const std::vector<PairJob> jobs(n);
     std::vector<double> speeds(n);
     model.speeds(jobs, speeds);
     // (n - 1) equal excesses x: x (n - 1)^(1/p).
-    const double excess = 0.2 * std::pow(static_cast<double>(n - 1), 1 / kCompanyExponent);
+    const double excess = 0.2 * std::pow(static_cast<double>(n - 1), 1 / kCoRunnerExponent);
     for (const double s : speeds) EXPECT_NEAR(1 / s - 1, excess, 1e-12) << n;
-    EXPECT_NEAR(model.predict_company(jobs)[0].hi, 1, 1e-12);
+    EXPECT_NEAR(model.predict_co_runners(jobs)[0].hi, 1, 1e-12);
   }
 }
 

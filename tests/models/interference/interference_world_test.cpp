@@ -165,7 +165,7 @@ TEST(InterferenceWorld, RepeatedPairDrawsOneOfItsRows) {
 TEST(InterferenceWorld, NoiseBelongsToTheSetOfJobs) {
   const auto w = world({}, {1, 2, 3, 4});
   const auto once = ask(w, {0, 1}, {0, 1}, 7).speeds;
-  // Whatever was asked in between, and in whatever company they came to be there.
+  // Whatever was asked in between, and with whatever co-runners they came to be there.
   ask(w, {2, 3}, {2, 3}, 7);
   EXPECT_EQ(ask(w, {0, 1}, {0, 1}, 7).speeds, once);
   EXPECT_EQ(ask(w, {0, 1}, {0, 1, 2}, 7).speeds, once);

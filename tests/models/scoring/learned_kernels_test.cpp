@@ -98,11 +98,11 @@ void expect_same(const Speeds& a, const Speeds& b, const std::string& what) {
   }
 }
 
-Speeds predicted(const InterferenceModel& model, const Asked& asked, Range own, Range partner) {
+Speeds predicted(const InterferenceModel& model, const Asked& asked, Range own, Range co_runner) {
   std::vector<PairQuery> pairs;
   for (std::size_t i = 0; i < own.count; ++i) {
-    for (std::size_t j = 0; j < partner.count; ++j) {
-      pairs.push_back({own.first + i, partner.first + j});
+    for (std::size_t j = 0; j < co_runner.count; ++j) {
+      pairs.push_back({own.first + i, co_runner.first + j});
     }
   }
   Speeds out;
@@ -113,16 +113,16 @@ Speeds predicted(const InterferenceModel& model, const Asked& asked, Range own, 
   return out;
 }
 
-PairTile tile_of(Range own, Range partner) {
-  return {own.first, own.first + own.count, partner.first, partner.first + partner.count};
+PairTile tile_of(Range own, Range co_runner) {
+  return {own.first, own.first + own.count, co_runner.first, co_runner.first + co_runner.count};
 }
 /// As rows, or as columns where `turned`.
-TileSpeeds to(Speeds& out, Range own, Range partner, bool turned) {
-  return {turned ? 1 : partner.count, turned ? own.count : 1, out.speed.data(), out.sd.data()};
+TileSpeeds to(Speeds& out, Range own, Range co_runner, bool turned) {
+  return {turned ? 1 : co_runner.count, turned ? own.count : 1, out.speed.data(), out.sd.data()};
 }
 
 /// As a vector unit has them; the result is written as columns where `turned`.
-Speeds by_lanes(const Kernels& all, GpBatch& batch, Range own, Range partner, bool turned) {
+Speeds by_lanes(const Kernels& all, GpBatch& batch, Range own, Range co_runner, bool turned) {
   const gp::Kernels& kernels = all.of<GpBatch>();
   const gp::Problem problem = batch.problem();
   kernels.describe(problem, 0, batch.count);
@@ -130,17 +130,17 @@ Speeds by_lanes(const Kernels& all, GpBatch& batch, Range own, Range partner, bo
   std::vector<double> scratch(gp::Kernels::scratch(problem));
   kernels.prepare(problem, {own.first, own.count, batch.known.data()}, states.data(),
                   scratch.data());
-  Speeds out(own.count * partner.count);
-  kernels.speeds(problem, tile_of(own, partner), states.data(), scratch.data(),
-                 to(out, own, partner, turned));
+  Speeds out(own.count * co_runner.count);
+  kernels.speeds(problem, tile_of(own, co_runner), states.data(), scratch.data(),
+                 to(out, own, co_runner, turned));
   return out;
 }
-Speeds by_lanes(const Kernels& kernels, const TreesBatch& batch, Range own, Range partner, bool) {
+Speeds by_lanes(const Kernels& kernels, const TreesBatch& batch, Range own, Range co_runner, bool) {
   std::vector<std::uint32_t> of, beside;
   for (std::size_t i = 0; i < own.count; ++i) {
-    for (std::size_t j = 0; j < partner.count; ++j) {
+    for (std::size_t j = 0; j < co_runner.count; ++j) {
       of.push_back(static_cast<std::uint32_t>(own.first + i));
-      beside.push_back(static_cast<std::uint32_t>(partner.first + j));
+      beside.push_back(static_cast<std::uint32_t>(co_runner.first + j));
     }
   }
   const trees::Jobs jobs = batch.jobs();
@@ -151,45 +151,46 @@ Speeds by_lanes(const Kernels& kernels, const TreesBatch& batch, Range own, Rang
   Speeds out;
   for (std::size_t q = 0; q < of.size(); ++q) {
     const std::size_t unknown = std::size_t{jobs.unknown[of[q]]} + jobs.unknown[beside[q]];
-    const Slowness slowness = batch.model().slowness(sums[q], unknown);
-    out.speed.push_back(math::speed_of(slowness.t));
-    out.sd.push_back(out.speed.back() * slowness.sd);
+    const LogSlowdown log_slowdown = batch.model().log_slowdown(sums[q], unknown);
+    out.speed.push_back(math::speed_of(log_slowdown.t));
+    out.sd.push_back(out.speed.back() * log_slowdown.sd);
   }
   return out;
 }
 
 /// Where the rows from `from` on go.
-TileSpeeds part(Speeds& out, Range own, Range partner, bool turned, std::size_t from) {
-  TileSpeeds all = to(out, own, partner, turned);
+TileSpeeds part(Speeds& out, Range own, Range co_runner, bool turned, std::size_t from) {
+  TileSpeeds all = to(out, own, co_runner, turned);
   all.speed += from * all.row_stride;
   all.sd += from * all.row_stride;
   return all;
 }
 
 /// As the GPU has them, states of `tile` slowed jobs at a time.
-Speeds by_fibers(GpBatch& batch, Range own, Range partner, bool turned, std::size_t tile) {
+Speeds by_fibers(GpBatch& batch, Range own, Range co_runner, bool turned, std::size_t tile) {
   const emulated::Stream stream;
   const emulated::GpOnGpu model(batch, stream);
   emulated::DeviceBuffer<double> states(tile * model.state_size());
   emulated::DeviceBuffer<double> scratch(tile * model.scratch_size());
-  Speeds out(own.count * partner.count);
+  Speeds out(own.count * co_runner.count);
   for (std::size_t from = 0; from < own.count; from += tile) {
     const Range some{own.first + from, std::min(tile, own.count - from)};
     model.prepare(some.first, some.count, scratch.data(), states.data(), stream);
-    model.speeds(tile_of(some, partner), states.data(), part(out, own, partner, turned, from),
+    model.speeds(tile_of(some, co_runner), states.data(), part(out, own, co_runner, turned, from),
                  stream);
   }
   stream.wait();
   EXPECT_EQ(fiber_cuda::device.broken, "");
   return out;
 }
-Speeds by_fibers(const TreesBatch& batch, Range own, Range partner, bool turned, std::size_t tile) {
+Speeds by_fibers(const TreesBatch& batch, Range own, Range co_runner, bool turned,
+                 std::size_t tile) {
   const emulated::Stream stream;
   const emulated::TreesOnGpu model(batch, stream);
-  Speeds out(own.count * partner.count);
+  Speeds out(own.count * co_runner.count);
   for (std::size_t from = 0; from < own.count; from += tile) {
     const Range some{own.first + from, std::min(tile, own.count - from)};
-    model.speeds(tile_of(some, partner), part(out, own, partner, turned, from), stream);
+    model.speeds(tile_of(some, co_runner), part(out, own, co_runner, turned, from), stream);
   }
   stream.wait();
   EXPECT_EQ(fiber_cuda::device.broken, "");
@@ -219,14 +220,15 @@ TYPED_TEST(LearnedKernels, AnySizeAndAnyUnitHaveTheBitsOfPredict) {
   for (const std::size_t n : {0, 1, 31, 32, 33, 1000, 10007}) {
     const Asked asked(table, n);
     const Range own{n / 2, std::min<std::size_t>(n - n / 2, n > 100 ? 5 : n)};
-    const Range partner{0, n};
+    const Range co_runner{0, n};
     auto batch = model.batch(asked.jobs);
-    const Speeds expected = predicted(model, asked, own, partner);
+    const Speeds expected = predicted(model, asked, own, co_runner);
     for (const Kernels* const kernels : usable_kernels()) {
       const std::string what = std::string(kernels->name) + ", " + std::to_string(n);
-      expect_same(by_lanes(*kernels, batch, own, partner, false), expected, what);
+      expect_same(by_lanes(*kernels, batch, own, co_runner, false), expected, what);
     }
-    expect_same(by_fibers(batch, own, partner, false, 1000), expected, "gpu " + std::to_string(n));
+    expect_same(by_fibers(batch, own, co_runner, false, 1000), expected,
+                "gpu " + std::to_string(n));
   }
 }
 
@@ -235,21 +237,21 @@ TYPED_TEST(LearnedKernels, TilesAnywhereHaveTheSameBits) {
   const TypeParam model = TypeParam::fit(table, {});
   const Asked asked(table, 300);
   auto batch = model.batch(asked.jobs);
-  for (const auto& [own, partner, tile] : {std::tuple{Range{0, 7}, Range{290, 10}, 1},
-                                           {Range{131, 6}, Range{1, 257}, 4},
-                                           {Range{299, 1}, Range{0, 256}, 2},
-                                           {Range{10, 5}, Range{33, 1}, 3}}) {
-    const Speeds expected = predicted(model, asked, own, partner);
+  for (const auto& [own, co_runner, tile] : {std::tuple{Range{0, 7}, Range{290, 10}, 1},
+                                             {Range{131, 6}, Range{1, 257}, 4},
+                                             {Range{299, 1}, Range{0, 256}, 2},
+                                             {Range{10, 5}, Range{33, 1}, 3}}) {
+    const Speeds expected = predicted(model, asked, own, co_runner);
     const auto size = static_cast<std::size_t>(tile);
-    expect_same(by_fibers(batch, own, partner, false, size), expected, "gpu");
-    expect_same(by_fibers(batch, own, partner, true, size), turned(expected, own.count),
+    expect_same(by_fibers(batch, own, co_runner, false, size), expected, "gpu");
+    expect_same(by_fibers(batch, own, co_runner, true, size), turned(expected, own.count),
                 "gpu, by columns");
-    expect_same(by_lanes(best_kernels(), batch, own, partner, false), expected, "cpu");
+    expect_same(by_lanes(best_kernels(), batch, own, co_runner, false), expected, "cpu");
   }
 }
 
-TEST(GpKernels, ManyKnownPartnersAndWideForms) {
-  // More known partners than are prepared at a time, and strips of more columns than fit at once.
+TEST(GpKernels, ManyKnownCoRunnersAndWideForms) {
+  // More known co-runners than are prepared at a time, and panels of more columns than fit at once.
   const SpeedTable table = table_of(90, 150);
   GpModel model = GpModel::fit(table, {});
   Asked asked(table, 90);
@@ -278,7 +280,7 @@ TEST(GpKernels, RowsLearntAnywhereAreAsThoseReadFromAFile) {
   GpModel model = GpModel::fit(table, {});
   Asked asked(table, 60);
   for (std::size_t n = 0; n < 12; ++n) {
-    // Partners that have rows, from the first to the last, and new ones.
+    // Co-runners that have rows, from the first to the last, and new ones.
     PairJob fresh = asked.jobs[20 + n];
     fresh.workload = static_cast<WorkloadKey>(5000 + n % 5);
     PairJob held = asked.jobs[n];

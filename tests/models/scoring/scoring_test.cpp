@@ -130,24 +130,24 @@ std::string text(const CostRule& rule) {
 }
 
 /// What has to come out: predict() and the formula for the cost, pair by pair, all sorted.
-std::vector<Partner> expected_partners(const InterferenceModel& model, const Batch& batch,
-                                       const CostRule& rule, std::size_t k,
-                                       std::span<const std::uint32_t> rows,
-                                       std::span<const double> prices) {
+std::vector<CoRunner> expected_co_runners(const InterferenceModel& model, const Batch& batch,
+                                          const CostRule& rule, std::size_t k,
+                                          std::span<const std::uint32_t> rows,
+                                          std::span<const double> prices) {
   const std::size_t n = batch.kind_of.size();
   std::vector<PairQuery> queries;
   for (std::size_t a = 0; a < batch.kinds.size(); ++a) {
     for (std::size_t b = 0; b < batch.kinds.size(); ++b) queries.push_back({a, b});
   }
   const std::vector<SpeedPrediction> speeds = model.predict(batch.kinds, queries);
-  const auto belief = [&](std::size_t own, std::size_t partner) {
+  const auto belief = [&](std::size_t own, std::size_t co_runner) {
     const SpeedPrediction& p =
-        speeds[batch.kind_of[own] * batch.kinds.size() + batch.kind_of[partner]];
+        speeds[batch.kind_of[own] * batch.kinds.size() + batch.kind_of[co_runner]];
     return at_most_1({p.speed, p.sd, 1 / p.speed});
   };
-  std::vector<Partner> out;
+  std::vector<CoRunner> out;
   for (const std::size_t i : rows) {
-    std::vector<Partner> all;
+    std::vector<CoRunner> all;
     for (std::size_t j = 0; j < n; ++j) {
       if (j == i) continue;
       const auto [a, b] = std::minmax(i, j);
@@ -159,8 +159,8 @@ std::vector<Partner> expected_partners(const InterferenceModel& model, const Bat
       all.push_back({static_cast<std::uint32_t>(j),
                      objective_cost(rule, pair) - (prices.empty() ? 0 : prices[j])});
     }
-    const auto behind = [&](const Partner& x) { return (x.position + n - i) % n; };
-    std::sort(all.begin(), all.end(), [&](const Partner& x, const Partner& y) {
+    const auto behind = [&](const CoRunner& x) { return (x.position + n - i) % n; };
+    std::sort(all.begin(), all.end(), [&](const CoRunner& x, const CoRunner& y) {
       return x.cost != y.cost ? x.cost < y.cost : behind(x) < behind(y);
     });
     out.insert(out.end(), all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k));
@@ -250,9 +250,9 @@ TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
           while (prices.size() < n) prices.push_back(0.2 * rng.uniform() - 0.1);
         }
         const auto expected = each == 0
-                                  ? std::vector<Partner>{}
-                                  : expected_partners(*model, batch, rule, each, rows, prices);
-        const auto expect_same = [&](const Partner& f, const Partner& x, std::uint32_t row,
+                                  ? std::vector<CoRunner>{}
+                                  : expected_co_runners(*model, batch, rule, each, rows, prices);
+        const auto expect_same = [&](const CoRunner& f, const CoRunner& x, std::uint32_t row,
                                      const std::string& way) {
           ASSERT_TRUE(f.position == x.position &&
                       std::bit_cast<std::uint64_t>(f.cost) == std::bit_cast<std::uint64_t>(x.cost))
@@ -262,7 +262,7 @@ TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
         };
         for (const Way& way : ways(n)) {
           const PairScorer all = scorer(*model, batch, way.options);
-          const std::vector<Partner> found = all.top_partners(rule, {.k = k, .prices = prices});
+          const std::vector<CoRunner> found = all.top_co_runners(rule, {.k = k, .prices = prices});
           ASSERT_EQ(found.size(), n * each) << way.name;
           for (std::size_t r = 0; r < rows.size(); ++r) {
             for (std::size_t e = 0; e < each; ++e) {
@@ -274,8 +274,8 @@ TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
           for (std::size_t r = rows.size(); r-- > 0;) {
             if (r % 3 == 1) some.push_back(rows[r]);
           }
-          const std::vector<Partner> of_some =
-              all.top_partners(rule, {.k = k, .rows = some, .prices = prices});
+          const std::vector<CoRunner> of_some =
+              all.top_co_runners(rule, {.k = k, .rows = some, .prices = prices});
           ASSERT_EQ(of_some.size(), some.size() * each) << way.name;
           for (std::size_t r = 0; r < of_some.size(); ++r) {
             expect_same(of_some[r], found[some[r / each] * each + r % each], some[r / each],
@@ -328,8 +328,8 @@ TEST_F(Scoring, BeliefsAnswerForAQueueAsPairByPair) {
     std::vector<JobId> queue;
     for (std::uint32_t j = 0; j < 60; j += j % 4 == 1 ? 2 : 1) queue.push_back(JobId{j});
     for (const CostRule& rule : kRules) {
-      EXPECT_EQ(belief.top_partners({.jobs = queue, .k = 7}, rule),
-                belief.Belief::top_partners({.jobs = queue, .k = 7}, rule))
+      EXPECT_EQ(belief.top_co_runners({.jobs = queue, .k = 7}, rule),
+                belief.Belief::top_co_runners({.jobs = queue, .k = 7}, rule))
           << name << ", " << text(rule);
     }
     EXPECT_GT(fiber_cuda::device.launches, 0);
@@ -343,7 +343,7 @@ TEST_F(Scoring, CostsThatAreNoNumbersComeLastAndEveryListIsFull) {
   prices[5] = std::nan("");
   for (const Way& way : ways(40)) {
     const auto found = scorer(*model, batch, way.options)
-                           .top_partners({}, {.k = 39, .rows = {}, .prices = prices});
+                           .top_co_runners({}, {.k = 39, .rows = {}, .prices = prices});
     for (std::size_t i = 0; i < 40; ++i) {
       std::vector<bool> seen(40);
       for (std::size_t e = 0; e < 39; ++e) seen[found[i * 39 + e].position] = true;
@@ -363,7 +363,7 @@ TEST_F(Scoring, SpeedsOfSetsAreThoseOfTheModel) {
     const std::vector<std::uint32_t> members{3, 4, 7, 7, 1, 19, 0, 2, 5};
     const std::vector<std::size_t> first{0, 2, 2, 5, 6, 9};
     for (const Way& way : ways(20)) {
-      const auto found = scorer(*model, batch, way.options).company_speeds(members, first);
+      const auto found = scorer(*model, batch, way.options).co_runner_speeds(members, first);
       ASSERT_EQ(found.size(), members.size());
       for (std::size_t s = 0; s + 1 < first.size(); ++s) {
         std::vector<PairJob> residents;
@@ -419,14 +419,14 @@ TEST_F(Scoring, WithoutAUsableGpuCudaIsRefusedWithTheReasonAndAutoGoesOn) {
 }
 
 /// What a batch gives on `device` where something fails; empty: DeviceError.
-std::vector<Partner> attempt(const InterferenceModel& model, const Batch& batch,
-                             const std::shared_ptr<Device>& device) {
+std::vector<CoRunner> attempt(const InterferenceModel& model, const Batch& batch,
+                              const std::shared_ptr<Device>& device) {
   ScoringOptions options;
   options.device = device;
   options.gpu = {.rows = 40, .streams = 2};
   try {
     return PairScorer(model, batch.kinds, batch.kind_of, batch.solo_s, options)
-        .top_partners({Objective::kBalance, 0.5}, {.k = 3});
+        .top_co_runners({Objective::kBalance, 0.5}, {.k = 3});
   } catch (const DeviceError&) {
     return {};
   }
@@ -492,7 +492,8 @@ TEST_F(Scoring, AutoGoesOnWithoutADeviceThatWasLost) {
   fiber_cuda::device.lost_after = 12;
   device->failed(DeviceError("the GPU failed while computing: it fell off the bus"));
   const PairScorer on_auto = scorer(*model, batch, options);
-  EXPECT_EQ(on_auto.top_partners({}, {.k = 4}), scorer(*model, batch).top_partners({}, {.k = 4}));
+  EXPECT_EQ(on_auto.top_co_runners({}, {.k = 4}),
+            scorer(*model, batch).top_co_runners({}, {.k = 4}));
   EXPECT_EQ(fiber_cuda::device.launches, 0);
   EXPECT_EQ(on_auto.ran_on().substr(0, 3), "cpu");
   EXPECT_NE(device->record().find("fell off the bus"), std::string::npos);
@@ -508,7 +509,7 @@ TEST_F(Scoring, AutoLeavesSmallBatchesToTheProcessor) {
   EXPECT_GT(overhead, 0);
   const int before = fiber_cuda::device.launches;
   const PairScorer few = scorer(*model, batch, options);
-  few.top_partners({}, {.k = 3});
+  few.top_co_runners({}, {.k = 3});
   // Eight jobs take less than a microsecond; fibers alone cost more.
   EXPECT_EQ(fiber_cuda::device.launches, before);
   EXPECT_EQ(few.ran_on().substr(0, 3), "cpu");

@@ -5,8 +5,8 @@
 //
 //   crash         exits with 3 when half of it is done
 //   hang          never ends, and ignores SIGTERM
-//   clingy        never ends, and ignores SIGTERM, once it has had company; the first of a box ends when
-//                 its time is over, the others wait for company
+//   clingy        never ends, and ignores SIGTERM, once it has had co-runners; the first of a box ends when
+//                 its time is over, the others wait for co-runners
 //   oom           finds no memory, says so as CUDA does, exits with 1
 //   silent-oom    fills the GPU and exits with 1 without a word
 //   daemon        leaves a process behind in a session of its own, by double fork, that ignores SIGTERM

@@ -465,7 +465,7 @@ TEST(LiveRecord, TheSamePolicyDecidesTheSameAgain) {
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}, {{J(2)}, {G(0)}, seconds{6}}});
   live::RecordedBackend backend(r.box, r.work, r.log, r.runs);
   EventLog log;
-  ControlLoop(backend, {policy, "scripted"}, faces(r.work), {}).run(&log);
+  ControlLoop(backend, {policy, "scripted"}, job_views(r.work), {}).run(&log);
   EXPECT_EQ(log, r.log);
   // What it was shown is what was measured: J_c from start to exit, not from the decision on.
   ASSERT_EQ(policy.seen.size(), 2U);
@@ -481,7 +481,7 @@ TEST(LiveRecord, AnotherDecisionIsFound) {
   const Record r;
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(2)}, {G(0)}}});
   live::RecordedBackend backend(r.box, r.work, r.log, r.runs);
-  ControlLoop loop(backend, {policy, "scripted"}, faces(r.work), join().control);
+  ControlLoop loop(backend, {policy, "scripted"}, job_views(r.work), join().control);
   // It starts both, one by one, in the same instant: as far as the log goes that is the same. But the third
   // job then joins at 5 s, where the record has it wait.
   EXPECT_THROW(loop.run(), live::DecisionDiffers);

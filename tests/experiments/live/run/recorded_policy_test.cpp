@@ -13,7 +13,7 @@ namespace {
 using live::RecordedPolicy;
 using live::RecordedRun;
 
-/// Plays `runs` back on as many GPUs, where company slows everybody down by `slowdown`.
+/// Plays `runs` back on as many GPUs, where co-runners slow everybody down by `slowdown`.
 RunRecord play(const Workload& work, const std::vector<RecordedRun>& runs, int gpus,
                double slowdown) {
   const ClusterSpec box = cluster(1, gpus);
@@ -21,7 +21,7 @@ RunRecord play(const Workload& work, const std::vector<RecordedRun>& runs, int g
   SimulatedBackend backend(box, work, world, {});
   RecordedPolicy policy(live::recorded_starts(runs, work), work.jobs.size(),
                         static_cast<std::size_t>(gpus));
-  ControlLoop(backend, {policy, "the record", RecordedPolicy::kTraits}, faces(work), {}).run();
+  ControlLoop(backend, {policy, "the record", RecordedPolicy::kTraits}, job_views(work), {}).run();
   return backend.take_record();
 }
 
@@ -44,7 +44,7 @@ TEST(RecordedPolicy, AGroupStartsTogetherAndTheNextAfterIt) {
   EXPECT_EQ(starts[1].delay, seconds{1});
 }
 
-TEST(RecordedPolicy, TimesAreTheWorldsAndCompanyIsTheRecords) {
+TEST(RecordedPolicy, TimesAreTheWorldsAndCoRunnerIsTheRecords) {
   const Workload work = workload({job(seconds{2}), job(seconds{2}), job(seconds{1})});
   const RunRecord record =
       play(work,

@@ -181,8 +181,8 @@ TEST_F(LiveValidate, ReplayKeepsTheGroupsOnRecord) {
   write_pair("x", 0.1, 0.2, "y", 0.1, 0.2);
   ASSERT_EQ(run({"run", file}).code, 0);
   const Json fcfs = validated(folder.path("out"))["policies"][0];
-  for (const auto& [job, partner] : std::map<std::string, std::string>{{"x", "y"}, {"y", "x"}}) {
-    EXPECT_EQ(of_job(fcfs, job)["company"], Json{partner});
+  for (const auto& [job, co_runner] : std::map<std::string, std::string>{{"x", "y"}, {"y", "x"}}) {
+    EXPECT_EQ(of_job(fcfs, job)["company"], Json{co_runner});
     EXPECT_NEAR(of_job(fcfs, job)["isd"]["predicted"], 0.0, kRounding) << "alone, it said";
     EXPECT_NEAR(of_job(fcfs, job)["isd"]["replayed"], 1.0, kRounding) << "in the company it had";
   }

@@ -1,4 +1,4 @@
-#include "experiments/inputs/known_pairs.hpp"
+#include "experiments/inputs/observed_pairs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace corun {
 
-SpeedTable known_pairs(const SpeedTable& table, double share, std::uint64_t seed) {
+SpeedTable observed_pairs(const SpeedTable& table, double share, std::uint64_t seed) {
   std::vector<std::size_t> rows;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     if (!std::isnan(table.rows[r].speed_a) || !std::isnan(table.rows[r].speed_b)) rows.push_back(r);

@@ -10,21 +10,21 @@
 #include "models/scoring/cost_tiles.hpp"
 #include "models/vector_units/top_lists.hpp"
 
-/// The cheapest partners of jobs on the processor: tiles of costs are worked out on several threads and
+/// The cheapest co-runners of jobs on the processor: tiles of costs are worked out on several threads and
 /// offered to the lists of both jobs of a pair. Results do not depend on threads (top_lists.hpp).
 namespace corun {
 
-class CpuPartnerSearch {
+class CpuCoRunnerSearch {
  public:
-  /// `k` partners of each of `jobs` jobs, 1 or more; `prices`: none, or one of each job; `costs` must stay as
+  /// `k` co-runners of each of `jobs` jobs, 1 or more; `prices`: none, or one of each job; `costs` must stay as
   /// they are.
-  CpuPartnerSearch(const CostTiles& costs, std::size_t jobs, std::size_t k,
-                   std::span<const double> prices, int threads);
+  CpuCoRunnerSearch(const CostTiles& costs, std::size_t jobs, std::size_t k,
+                    std::span<const double> prices, int threads);
 
   /// Of every job, job by job. Once only.
-  std::vector<Partner> of_all();
+  std::vector<CoRunner> of_all();
   /// Of some, in the order asked. Once only.
-  std::vector<Partner> of(std::span<const std::uint32_t> rows);
+  std::vector<CoRunner> of(std::span<const std::uint32_t> rows);
 
  private:
   /// Of a block's lists.

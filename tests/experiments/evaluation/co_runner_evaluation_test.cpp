@@ -1,4 +1,4 @@
-#include "experiments/evaluation/company_evaluation.hpp"
+#include "experiments/evaluation/co_runner_evaluation.hpp"
 
 #include <array>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "models/formulas/overlap.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun::company_evaluation_test {
+namespace corun::co_runner_evaluation_test {
 namespace {
 
 TEST(GroupTimes, OfTwoAreThoseOfAPair) {
@@ -31,17 +31,17 @@ TEST(GroupTimes, EqualJobsEndTogether) {
   for (const double t : times) EXPECT_NEAR(t, 30, 1e-9);
 }
 
-TEST(CompanyRules, ByHand) {
+TEST(CoRunnerRules, ByHand) {
   const std::array<double, 2> x{0.3, 0.4};
   const std::array<double, 1> one{0.3};
-  for (const CompanyRule& rule : company_rules()) {
+  for (const CoRunnerRule& rule : co_runner_rules()) {
     EXPECT_NEAR(rule.combine(one), 0.3, 1e-12) << rule.name;
   }
-  EXPECT_NEAR(company_rules()[0].combine(x), 0.7, 1e-12);
-  EXPECT_NEAR(company_rules()[2].combine(x), 0.5, 1e-12);
-  EXPECT_NEAR(company_rules()[3].combine(x), 0.82, 1e-12);
-  EXPECT_GT(company_rules()[1].combine(x), 0.5);
-  EXPECT_LT(company_rules()[1].combine(x), 0.7);
+  EXPECT_NEAR(co_runner_rules()[0].combine(x), 0.7, 1e-12);
+  EXPECT_NEAR(co_runner_rules()[2].combine(x), 0.5, 1e-12);
+  EXPECT_NEAR(co_runner_rules()[3].combine(x), 0.82, 1e-12);
+  EXPECT_GT(co_runner_rules()[1].combine(x), 0.5);
+  EXPECT_LT(co_runner_rules()[1].combine(x), 0.7);
 }
 
 /// The two groups of the papers: five jobs at 8 % and nine at 60 % mean ISD.
@@ -67,4 +67,4 @@ TEST(Groups, ThePairsOfTheFactorModelSayWhatTheBinsCost) {
 }
 
 }  // namespace
-}  // namespace corun::company_evaluation_test
+}  // namespace corun::co_runner_evaluation_test

@@ -14,14 +14,14 @@
 namespace corun {
 
 /// One way from the excesses of pairs to that of a job beside several.
-struct CompanyRule {
+struct CoRunnerRule {
   std::string_view name;
   /// `excesses` x_ij of one job beside each other resident, at least one; its excess beside all.
   double (*combine)(std::span<const double> excesses);
 };
 
-/// sum, norm 1.25 (InterferenceModel::predict_company), norm 2, product (of slowdowns).
-std::span<const CompanyRule> company_rules();
+/// sum, norm 1.25 (InterferenceModel::predict_co_runners), norm 2, product (of slowdowns).
+std::span<const CoRunnerRule> co_runner_rules();
 
 struct GroupScore {
   std::string group;  ///< as its source calls it
@@ -29,8 +29,8 @@ struct GroupScore {
   double measured = 0;  ///< mean ISD [fraction]
   struct Model {
     std::string name;
-    double own = 0;             ///< mean ISD by its own predict_company()
-    std::vector<double> rules;  ///< by each of company_rules() on its pairs
+    double own = 0;             ///< mean ISD by its own predict_co_runners()
+    std::vector<double> rules;  ///< by each of co_runner_rules() on its pairs
   };
   std::vector<Model> models;
 };

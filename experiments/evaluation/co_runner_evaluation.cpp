@@ -1,4 +1,4 @@
-#include "experiments/evaluation/company_evaluation.hpp"
+#include "experiments/evaluation/co_runner_evaluation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "models/formulas/company_formula.hpp"
+#include "models/formulas/co_runner_norm.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
 
@@ -34,17 +34,18 @@ double mean_isd(
 
 }  // namespace
 
-std::span<const CompanyRule> company_rules() {
+std::span<const CoRunnerRule> co_runner_rules() {
   static constexpr std::array kRules{
-      CompanyRule{"sum", [](std::span<const double> x) { return norm(x, 1); }},
-      CompanyRule{"norm 1.25", [](std::span<const double> x) { return norm(x, kCompanyExponent); }},
-      CompanyRule{"norm 2", [](std::span<const double> x) { return norm(x, 2); }},
-      CompanyRule{"product",
-                  [](std::span<const double> x) {
-                    double slowdown = 1;
-                    for (const double one : x) slowdown *= 1 + one;
-                    return slowdown - 1;
-                  }},
+      CoRunnerRule{"sum", [](std::span<const double> x) { return norm(x, 1); }},
+      CoRunnerRule{"norm 1.25",
+                   [](std::span<const double> x) { return norm(x, kCoRunnerExponent); }},
+      CoRunnerRule{"norm 2", [](std::span<const double> x) { return norm(x, 2); }},
+      CoRunnerRule{"product",
+                   [](std::span<const double> x) {
+                     double slowdown = 1;
+                     for (const double one : x) slowdown *= 1 + one;
+                     return slowdown - 1;
+                   }},
   };
   return kRules;
 }
@@ -118,16 +119,16 @@ std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
       GroupScore::Model scored{std::string(one.name), 0, {}};
       scored.own =
           mean_isd(solo, [&](std::span<const std::size_t> residents, std::span<double> speeds) {
-            std::vector<PairJob> company;
-            for (const std::size_t i : residents) company.push_back(jobs[i]);
-            model.speeds(company, speeds);
+            std::vector<PairJob> co_runners;
+            for (const std::size_t i : residents) co_runners.push_back(jobs[i]);
+            model.speeds(co_runners, speeds);
           });
       std::vector<PairQuery> queries;
       for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j < n; ++j) queries.push_back({i, j});
       }
       const std::vector<SpeedPrediction> of_pairs = model.predict(jobs, queries);
-      for (const CompanyRule& rule : company_rules()) {
+      for (const CoRunnerRule& rule : co_runner_rules()) {
         scored.rules.push_back(mean_isd(solo, [&](std::span<const std::size_t> residents,
                                                   std::span<double> speeds) {
           for (std::size_t k = 0; k < residents.size(); ++k) {

@@ -1,4 +1,4 @@
-#include "experiments/inputs/known_pairs.hpp"
+#include "experiments/inputs/observed_pairs.hpp"
 
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace corun::known_pairs_test {
+namespace corun::observed_pairs_test {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -38,7 +38,7 @@ std::set<std::pair<WorkloadKey, WorkloadKey>> pairs_of(const SpeedTable& table) 
 TEST(KnownPairs, TakesTheShareAndKeepsEachRowAsItIs) {
   const SpeedTable table = all_pairs(10);
   for (const double share : {0.0, 0.1, 0.5, 1.0}) {
-    const SpeedTable known = known_pairs(table, share, 1);
+    const SpeedTable known = observed_pairs(table, share, 1);
     EXPECT_EQ(known.rows.size(), static_cast<std::size_t>(std::llround(45 * share)));
     EXPECT_EQ(pairs_of(known).size(), known.rows.size()) << "no row twice";
     EXPECT_EQ(known.features, table.features);
@@ -56,11 +56,11 @@ TEST(KnownPairs, TakesTheShareAndKeepsEachRowAsItIs) {
 
 TEST(KnownPairs, SmallerSharesAreNestedAndSeedsDiffer) {
   const SpeedTable table = all_pairs(12);
-  const auto few = pairs_of(known_pairs(table, 0.1, 5));
-  const auto many = pairs_of(known_pairs(table, 0.6, 5));
+  const auto few = pairs_of(observed_pairs(table, 0.1, 5));
+  const auto many = pairs_of(observed_pairs(table, 0.6, 5));
   for (const auto& pair : few) EXPECT_TRUE(many.contains(pair));
-  EXPECT_EQ(few, pairs_of(known_pairs(table, 0.1, 5)));
-  EXPECT_NE(few, pairs_of(known_pairs(table, 0.1, 6)));
+  EXPECT_EQ(few, pairs_of(observed_pairs(table, 0.1, 5)));
+  EXPECT_NE(few, pairs_of(observed_pairs(table, 0.1, 6)));
 }
 
 TEST(KnownPairs, EveryRowIsDrawnAlike) {
@@ -68,7 +68,8 @@ TEST(KnownPairs, EveryRowIsDrawnAlike) {
   std::map<std::pair<WorkloadKey, WorkloadKey>, int> drawn;
   constexpr int kSeeds = 2000;
   for (int seed = 0; seed < kSeeds; ++seed) {
-    for (const auto& pair : pairs_of(known_pairs(table, 0.3, static_cast<std::uint64_t>(seed)))) {
+    for (const auto& pair :
+         pairs_of(observed_pairs(table, 0.3, static_cast<std::uint64_t>(seed)))) {
       ++drawn[pair];
     }
   }
@@ -80,10 +81,10 @@ TEST(KnownPairs, RowsWithoutASpeedAreNoneToKnow) {
   SpeedTable table = all_pairs(4);
   for (std::size_t r = 0; r < 4; ++r) table.rows[r].speed_a = table.rows[r].speed_b = kUnknown;
   table.rows[4].speed_b = kUnknown;  // half of it was measured
-  EXPECT_EQ(known_pairs(table, 1, 1).rows.size(), 2U);
-  EXPECT_EQ(known_pairs(table, 0.5, 1).rows.size(), 1U);
-  EXPECT_TRUE(known_pairs(SpeedTable{}, 1, 1).rows.empty());
+  EXPECT_EQ(observed_pairs(table, 1, 1).rows.size(), 2U);
+  EXPECT_EQ(observed_pairs(table, 0.5, 1).rows.size(), 1U);
+  EXPECT_TRUE(observed_pairs(SpeedTable{}, 1, 1).rows.empty());
 }
 
 }  // namespace
-}  // namespace corun::known_pairs_test
+}  // namespace corun::observed_pairs_test

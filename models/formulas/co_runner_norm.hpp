@@ -2,20 +2,20 @@
 
 #include "models/formulas/math.hpp"
 
-/// What company of any size costs by what each of its members does: the excesses 1/s - 1 beside each of
-/// them add up in the norm of this exponent (InterferenceModel::predict_company() says why).
+/// What any number of co-runners costs by what each of them does: the excesses 1/s - 1 beside each of
+/// them add up in the norm of this exponent (InterferenceModel::predict_co_runners() says why).
 namespace corun {
 
-inline constexpr double kCompanyExponent = 1.25;
+inline constexpr double kCoRunnerExponent = 1.25;
 
-class CompanyNorm {
+class CoRunnerNorm {
  public:
   /// Beside one more: at this speed if it were the only one.
   CORUN_HOST_DEVICE_INLINE void add(double speed) {
-    sum_ += power(math::max(0.0, 1 / speed - 1), kCompanyExponent);
+    sum_ += power(math::max(0.0, 1 / speed - 1), kCoRunnerExponent);
   }
   CORUN_HOST_DEVICE_INLINE double speed() const {
-    return 1 / (1 + power(sum_, 1 / kCompanyExponent));
+    return 1 / (1 + power(sum_, 1 / kCoRunnerExponent));
   }
 
  private:

@@ -6,31 +6,31 @@
 
 #include "models/interference/gp/training_set.hpp"
 
-/// The order in which predictions read observations (gp_formula.hpp): those of the first partner first, and
-/// within a partner as they came. Jobs that are slowed, and jobs beside them, have columns by their first
+/// The order in which predictions read observations (gp_formula.hpp): those of the first co-runner first, and
+/// within a co-runner as they came. Jobs that are slowed, and jobs beside them, have columns by their first
 /// observation.
 namespace corun::gp {
 
-class PartnerOrder {
+class CoRunnerOrder {
  public:
-  /// The next observation of `rows`: all before it are there. Returns its place, the last of its partner's;
+  /// The next observation of `rows`: all before it are there. Returns its place, the last of its co-runner's;
   /// those behind move up.
   std::size_t add(const Rows& rows);
 
   /// Column of a job, kNew: in no observation.
   std::int32_t own_column(std::uint32_t job) const { return own_column_[job]; }
-  std::int32_t partner_column(std::uint32_t job) const { return partner_column_[job]; }
+  std::int32_t co_runner_column(std::uint32_t job) const { return co_runner_column_[job]; }
   /// Jobs of the columns.
   const std::vector<std::uint32_t>& owns() const { return owns_; }
-  const std::vector<std::uint32_t>& partners() const { return partners_; }
-  /// Where the observations of each partner begin; their number.
+  const std::vector<std::uint32_t>& co_runners() const { return co_runners_; }
+  /// Where the observations of each co-runner begin; their number.
   const std::vector<std::uint32_t>& first() const { return first_; }
   /// The observations.
   const std::vector<std::uint32_t>& observations() const { return order_; }
 
  private:
-  std::vector<std::int32_t> own_column_, partner_column_;
-  std::vector<std::uint32_t> owns_, partners_;
+  std::vector<std::int32_t> own_column_, co_runner_column_;
+  std::vector<std::uint32_t> owns_, co_runners_;
   std::vector<std::uint32_t> first_{0};
   std::vector<std::uint32_t> order_;
 };

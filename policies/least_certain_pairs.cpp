@@ -1,6 +1,6 @@
-#include "policies/least_known_pairs.hpp"
-
 #include <algorithm>
+
+#include "policies/least_observed_pairs.hpp"
 
 namespace corun {
 

@@ -1,4 +1,4 @@
-#include "models/scoring/cpu_partner_search.hpp"
+#include "models/scoring/cpu_co_runner_search.hpp"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 
 namespace corun {
 
-CpuPartnerSearch::CpuPartnerSearch(const CostTiles& costs, std::size_t jobs, std::size_t k,
-                                   std::span<const double> prices, int threads)
+CpuCoRunnerSearch::CpuCoRunnerSearch(const CostTiles& costs, std::size_t jobs, std::size_t k,
+                                     std::span<const double> prices, int threads)
     : costs_(costs),
       jobs_(jobs),
       k_(k),
@@ -20,7 +20,7 @@ CpuPartnerSearch::CpuPartnerSearch(const CostTiles& costs, std::size_t jobs, std
       lists_(jobs, k),
       view_(lists_.view()) {}
 
-std::vector<Partner> CpuPartnerSearch::of_all() {
+std::vector<CoRunner> CpuCoRunnerSearch::of_all() {
   // Every pair once, for both of its jobs: tiles on and above the diagonal, diagonal by diagonal, so
   // that tiles under way at the same time seldom want the same lists.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> tiles;
@@ -34,31 +34,31 @@ std::vector<Partner> CpuPartnerSearch::of_all() {
                                         [&](std::size_t at, CostTiles::Scratch& scratch) {
                                           look_at_tile(tiles[at].first, tiles[at].second, scratch);
                                         });
-  std::vector<Partner> out;
+  std::vector<CoRunner> out;
   out.reserve(jobs_ * k_);
   for (std::size_t i = 0; i < jobs_; ++i) lists_.take(i, out);
   return out;
 }
 
-std::vector<Partner> CpuPartnerSearch::of(std::span<const std::uint32_t> rows) {
+std::vector<CoRunner> CpuCoRunnerSearch::of(std::span<const std::uint32_t> rows) {
   std::vector<std::uint32_t> each(rows.begin(), rows.end());
   std::sort(each.begin(), each.end());
   each.erase(std::unique(each.begin(), each.end()), each.end());
   parallel_for_with<CostTiles::Scratch>(
       each.size(), threads_,
       [&](std::size_t at, CostTiles::Scratch& scratch) { look_at_job(each[at], scratch); });
-  std::vector<Partner> out;
+  std::vector<CoRunner> out;
   out.reserve(rows.size() * k_);
   for (const std::uint32_t row : rows) lists_.take(row, out);
   return out;
 }
 
-std::pair<std::size_t, std::size_t> CpuPartnerSearch::block(std::size_t b) const {
+std::pair<std::size_t, std::size_t> CpuCoRunnerSearch::block(std::size_t b) const {
   return {b * block_size_, std::min(jobs_, (b + 1) * block_size_)};
 }
 
 /// The lists of a block, for as long as the lock is held.
-std::unique_lock<std::mutex> CpuPartnerSearch::own(std::size_t b) {
+std::unique_lock<std::mutex> CpuCoRunnerSearch::own(std::size_t b) {
   std::unique_lock lock(owned_[b].guard);
   const auto [from, to] = block(b);
   if (!std::exchange(owned_[b].is_clear, true)) lists_.clear(from, to);
@@ -66,7 +66,7 @@ std::unique_lock<std::mutex> CpuPartnerSearch::own(std::size_t b) {
 }
 
 /// The pairs i < j of a tile, to the lists of both jobs.
-void CpuPartnerSearch::offer(const PairTile& tile, const CostTiles::Scratch& scratch) const {
+void CpuCoRunnerSearch::offer(const PairTile& tile, const CostTiles::Scratch& scratch) const {
   for (std::size_t i = tile.i0; i < tile.i1; ++i) {
     const std::size_t from = std::max(i + 1, tile.j0);
     if (from >= tile.j1) continue;
@@ -77,8 +77,8 @@ void CpuPartnerSearch::offer(const PairTile& tile, const CostTiles::Scratch& scr
 }
 
 /// The pairs of two blocks, row <= column.
-void CpuPartnerSearch::look_at_tile(std::size_t row, std::size_t column,
-                                    CostTiles::Scratch& scratch) {
+void CpuCoRunnerSearch::look_at_tile(std::size_t row, std::size_t column,
+                                     CostTiles::Scratch& scratch) {
   const auto [i0, i1] = block(row);
   const auto [j0, j1] = block(column);
   const PairTile tile{i0, i1, j0, j1};
@@ -91,7 +91,7 @@ void CpuPartnerSearch::look_at_tile(std::size_t row, std::size_t column,
 
 /// A row beside those behind it is a tile of one row; beside those before it, of one column, since a
 /// pair's cost is asked for in one order only.
-void CpuPartnerSearch::look_at_job(std::size_t i, CostTiles::Scratch& scratch) {
+void CpuCoRunnerSearch::look_at_job(std::size_t i, CostTiles::Scratch& scratch) {
   lists_.clear(i, i + 1);
   for (std::size_t b = 0; b < blocks_; ++b) {
     const auto [from, to] = block(b);
@@ -103,8 +103,8 @@ void CpuPartnerSearch::look_at_job(std::size_t i, CostTiles::Scratch& scratch) {
 }
 
 /// Jobs from .. to - 1, which with job i are the tile, to the list of job i.
-void CpuPartnerSearch::offer_to(std::size_t i, std::size_t from, std::size_t to,
-                                const PairTile& tile, CostTiles::Scratch& scratch) const {
+void CpuCoRunnerSearch::offer_to(std::size_t i, std::size_t from, std::size_t to,
+                                 const PairTile& tile, CostTiles::Scratch& scratch) const {
   costs_(tile, scratch);
   for (std::size_t j = from; j < to; ++j) {
     view_.offer(i, scratch.costs[j - from] - prices_[j], static_cast<std::uint32_t>(j));

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "policies/least_observed_pairs.hpp"
+#include "policies/least_certain_pairs.hpp"
 
 namespace corun {
 

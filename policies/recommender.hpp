@@ -9,7 +9,7 @@
 
 #include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
-#include "policies/least_observed_pairs.hpp"
+#include "policies/least_certain_pairs.hpp"
 #include "policies/pairing.hpp"
 
 /// The Job Recommendation Service (JRS section II-B), made exact by DESIGN 4.9 and 4.10: a queue of

@@ -50,7 +50,7 @@ struct GpBatch {
   // The model. Its pointers are set by problem().
   gp::Model formula;
   std::vector<double> own_places, co_runner_places, own_rates, co_runner_rates, weights,
-      pressure_weights;
+      weighted_pressures;
   std::vector<std::uint32_t> first, own_of;
   std::span<const double> precision;  ///< the model's: it must stay, and learn nothing
 
@@ -78,7 +78,7 @@ struct GpBatch {
     model.own_of = at(own_of);
     model.weights = at(weights);
     model.precision = at(precision);
-    model.pressure_weights = at(pressure_weights);
+    model.weighted_pressures = at(weighted_pressures);
     out.jobs = {
         count,    stride,           at(x),         at(u),        at(t),          at(m), at(own),
         at(line), co_runner.data(), smooth.data(), alone.data(), identity.data()};

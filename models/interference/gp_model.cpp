@@ -122,7 +122,7 @@ void GpModel::describe_rows(GpBatch& out) const {
   const double w2 = s[kPressures];
   for (std::size_t p = 0; p < gp::kPressureCount; ++p) {
     for (const std::uint32_t a : order)
-      out.pressure_weights.push_back(2 * w2 * posterior_.pressure_weights()[p][a]);
+      out.weighted_pressures.push_back(2 * w2 * posterior_.weighted_pressures()[p][a]);
     const auto sum = [&](const std::vector<double>& of_row) {
       double total = 0;
       for (std::size_t a = 0; a < order.size(); ++a) total += data.phi[a][p] * of_row[a];
@@ -131,7 +131,7 @@ void GpModel::describe_rows(GpBatch& out) const {
     formula.pressure_weights[p] = w2 * sum(weights);
     for (std::size_t q = 0; q <= p; ++q) {
       formula.pressure_form[p][q] =
-          (p == q ? 1 : 2) * w2 * w2 * sum(posterior_.pressure_weights()[q]);
+          (p == q ? 1 : 2) * w2 * w2 * sum(posterior_.weighted_pressures()[q]);
     }
   }
 }

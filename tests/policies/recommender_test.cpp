@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include "policies/least_observed_pairs.hpp"
+#include "policies/least_certain_pairs.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// Risk aversion and Thompson sampling of the policies that hold a belief.

@@ -27,8 +27,8 @@ void Posterior::take_in(const Rows& rows) {
   weights_.push_back(0);
   view(weights_.data(), a + 1) += sum * view(row, a + 1);
   for (std::size_t p = 0; p < kPressureCount; ++p) {
-    pressure_weights_[p].push_back(0);
-    view(pressure_weights_[p].data(), a + 1) += phi[p] * view(row, a + 1);
+    weighted_pressures_[p].push_back(0);
+    view(weighted_pressures_[p].data(), a + 1) += phi[p] * view(row, a + 1);
   }
 }
 

@@ -28,15 +28,15 @@ class Posterior {
   /// inv(K) y.
   const std::vector<double>& weights() const { return weights_; }
   /// inv(K) phi, by pressure.
-  const std::array<std::vector<double>, kPressureCount>& pressure_weights() const {
-    return pressure_weights_;
+  const std::array<std::vector<double>, kPressureCount>& weighted_pressures() const {
+    return weighted_pressures_;
   }
 
  private:
   Covariance covariance_;
   InverseRoot root_;
   std::vector<double> weights_;
-  std::array<std::vector<double>, kPressureCount> pressure_weights_;
+  std::array<std::vector<double>, kPressureCount> weighted_pressures_;
 };
 
 }  // namespace corun::gp

@@ -95,7 +95,7 @@ label(slow experiments_test PairEvaluation.LearningCurvesAndProbesAreDealtAsAske
 label(slow experiments_test PairEvaluation.Lucid)
 label(slow experiments_test PairExperiment.*)
 # Kernels emulated on the processor, a fiber per thread; the smallest sizes and the trees' tiles stay:
-label(slow models_test GpKernels.ManyKnownPartnersAndWideForms)
+label(slow models_test GpKernels.ManyKnownCoRunnersAndWideForms)
 label(slow models_test LearnedKernels.AnySizeAndAnyUnitHaveTheBitsOfPredict*)
 label(slow models_test LearnedKernels.TilesAnywhereHaveTheSameBits<corun::GpModel>)
 label(slow models_test Scoring.AllPairsAreTheBitsOfPredict)

@@ -45,9 +45,19 @@ po::options_description common_options(bool configured) {
   add("device", po::value<std::string>()->default_value("auto"),
       "auto, cpu or cuda. Never changes a result");
   add("data", po::value<std::string>(),
-      "directory of the public data sets (else CORUN_DATA, else ../shared/data)");
+      "directory of the public data sets, which corun data lists (else CORUN_DATA, else "
+      "share/corun/data of an installed corun)");
   add("quiet,q", "no progress, no warnings");
   return options;
+}
+
+/// share/corun/data beside the bin/ of this program, where it is there; else empty.
+std::string installed_data() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "";
+  const auto data = program.parent_path().parent_path() / "share/corun/data";
+  return std::filesystem::is_directory(data, error) ? data.string() : "";
 }
 
 std::string data_directory(const po::variables_map& values) {
@@ -63,7 +73,7 @@ std::string data_directory(const po::variables_map& values) {
   // needs a data file will say where it looked.
   const char* set = std::getenv("CORUN_DATA");
   if (set != nullptr && *set != '\0') return set;
-  return std::filesystem::is_directory("../shared/data", error) ? "../shared/data" : "";
+  return installed_data();
 }
 
 }  // namespace

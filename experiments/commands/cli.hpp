@@ -31,7 +31,9 @@ struct CommonOptions {
   unsigned threads = 1;
   std::string device = "auto";
   std::optional<std::string> output;
-  std::string data;  ///< public data sets; empty when there are none
+  /// Directory of the public data sets: --data, else CORUN_DATA, else share/corun/data of an installed
+  /// corun where it is there, else empty.
+  std::string data;
   bool quiet = false;
   bool dump_config = false;
   std::vector<std::string> overrides;  ///< --set KEY.PATH=VALUE, and --seed as one of them

@@ -7,7 +7,7 @@ usage: docs_test.py CORUN [--update]
 A block is an indented paragraph right after its comment; with --update the blocks are rewritten in place.
 So are pictures that say `<!-- figure of: corun ... -->`: the command is run with --figure added.
 What needs public data sets (NEEDS_DATA) is passed over, and named, where they are not there: the folder
-is that of CORUN_DATA, else ../shared/data beside the checkout. So is what measures on a GPU for minutes
+is that of CORUN_DATA. So is what measures on a GPU for minutes
 (NEEDS_GPU); tests/experiments/live/ runs these words on a box of processes that say they use one.
 A command is any other line that begins with four spaces and `corun `, with the lines that a backslash at
 its end adds. It runs in a folder of its own
@@ -29,8 +29,8 @@ PAGES = ["README.md", "docs/models.md", "docs/knowledge.md"]  # have blocks of o
 BLOCK = re.compile(r"(<!-- output of: corun (.*?) -->\n)\n?((?:(?:    .*)?\n)*?)(?=\S|\Z)")
 FIGURE = re.compile(r"<!-- figure of: corun (.*?) -->\n!\[[^\]]*\]\((.*?)\)")
 COMMAND = re.compile(r"^    (corun (?:.*\\\n)*.*?)(?:\s+#.*)?$", re.MULTILINE)
-DATA = pathlib.Path(os.environ.get("CORUN_DATA") or ROOT / "../shared/data")
-DATA_FLAG = ["--data", str(DATA)] if DATA.is_dir() else []
+DATA = pathlib.Path(os.environ["CORUN_DATA"]) if os.environ.get("CORUN_DATA") else None
+DATA_FLAG = ["--data", str(DATA)] if DATA and DATA.is_dir() else []
 NEEDS_DATA = {  # data that are not part of the repository
     "--pairs lucid": "lucid/lucid_pairs.csv",
     "lucid/lucid_pairs.csv": "lucid/lucid_pairs.csv",
@@ -50,7 +50,7 @@ LIMIT_S = 120
 def cannot_run(command):
     """Says so and gives True when the command needs a data set that is not there, or a GPU."""
     for words, file in NEEDS_DATA.items():
-        if words in command and not (DATA / file).exists():
+        if words in command and not (DATA and (DATA / file).exists()):
             print(f"SKIPPED for want of {file}: corun {command}")
             return True
     if NEEDS_GPU.match(command):

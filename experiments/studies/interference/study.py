@@ -451,7 +451,7 @@ def check(corun, rows):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
-    arguments.add_argument("--data", default=os.environ.get("CORUN_DATA") or str(REPO.parent / "shared" / "data"))
+    arguments.add_argument("--data", default=os.environ.get("CORUN_DATA", ""))
     arguments.add_argument("--part", choices=list(HEADERS), help="run this part alone and keep what it gives")
     arguments.add_argument("--only", choices=RULES + MODELS + list(LEARNING_MODELS), help="run the cells of one belief")
     arguments.add_argument("--queue", choices=QUEUES + list(LEARNING), help="run the cells of one queue")
@@ -468,8 +468,8 @@ def main():
             return 77
         missing = [path for path, _ in TABLES.values() if not (pathlib.Path(options.data) / path).is_file()]
         if missing:
-            print(f"NOT CHECKED: {options.data} lacks {', '.join(missing)}; set CORUN_DATA to the data directory",
-                  file=sys.stderr)
+            print(f"missing: {', '.join(missing)}", file=sys.stderr)
+            print("needs the public data sets: set CORUN_DATA (corun data lists them)", file=sys.stderr)
             return 77
     if options.check:
         stale = check(corun, {what: kept(what) for what in HEADERS})

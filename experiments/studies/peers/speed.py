@@ -68,9 +68,11 @@ def best(measure, times=3):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--corun", default=str(ROOT / "build/release/corun"))
-    parser.add_argument("--data", default=os.environ.get("CORUN_DATA") or str(ROOT / "../shared/data"))
+    parser.add_argument("--data", default=os.environ.get("CORUN_DATA"), help="public data sets; default: CORUN_DATA")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
+    if not options.data:
+        parser.error("needs the public data sets: set CORUN_DATA or give --data (corun data lists them)")
     rows = ["| case | peer, CPU s | corun, CPU s | MB | ratio | one replay, ms | ratio |", "|---|---|---|---|---|---|---|"]
     for name, config, settings, _, peer_s in CASES:
         if not (ROOT / f"experiments/studies/peers/{config}.yaml").exists():

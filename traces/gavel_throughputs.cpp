@@ -99,6 +99,7 @@ class ThroughputsHandler {
         if (types_seen_.size() <= job_) types_seen_.resize(job_ + 1);
         if (types_seen_[job_]) refuse("'" + printable(key) + "' a second time", "each type once");
         types_seen_[job_] = true;
+        out_.listed.push_back(job_);
       }
     } else {
       alone_ = key == "null";
@@ -221,6 +222,7 @@ class ThroughputsHandler {
     const auto [at, is_new] = out_.places.emplace(name, next);
     if (is_new) {
       pairs.names.push_back(name);
+      out_.scale_factors.push_back(*gpus);
       pairs.families.emplace_back();
       pairs.speeds.jobs.push_back(keys_.of(name));
       pairs.speeds.values.insert(pairs.speeds.values.end(), kGpuTypes.size(), kNaN);
@@ -274,6 +276,7 @@ class ThroughputsHandler {
         row.speed_b = p.rates[1] / out_.alone[p.b];
       }
       pairs.speeds.rows.push_back(row);
+      out_.rates.push_back(p.rates);
       pairs.scored.push_back(p.rates[0] > 0);
       pairs.solo_s.push_back({kNaN, kNaN});
     }

@@ -31,6 +31,11 @@ struct GavelThroughputs {
   /// as in Gavel's table of pairs, that of `gpu` first. Speeds are rate beside the other / rate alone.
   PairTable pairs;
   std::vector<double> alone;  ///< by pairs.speeds.jobs [steps/s]; NaN: not known, 0: does not run
+  std::vector<std::int64_t> scale_factors;  ///< by pairs.speeds.jobs
+  /// Positions in pairs.speeds.jobs, in the order of this GPU type's keys; jobs that have none are not in.
+  std::vector<std::uint32_t> listed;
+  /// Of both jobs beside each other, by pairs.speeds.rows [steps/s]; [0, 0]: they do not fit.
+  std::vector<std::array<double, 2>> rates;
   /// Pairs that do not fit together, as positions in pairs.speeds.jobs; their speeds are NaN.
   std::vector<std::array<std::uint32_t, 2>> misfits;
   std::string source;  ///< the file, as messages call it

@@ -85,6 +85,7 @@ int trace_command(const std::vector<std::string>& arguments);
 int kb_command(const std::vector<std::string>& arguments);
 int kb_eval_command(const std::vector<std::string>& arguments);
 int live_command(const std::vector<std::string>& arguments);
+int data_command(const std::vector<std::string>& arguments);
 int list_command(const std::vector<std::string>& arguments);
 
 }  // namespace corun

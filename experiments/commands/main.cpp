@@ -22,7 +22,7 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 8> kCommands{{
+constexpr std::array<Command, 9> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
     {"sweep", "many configurations on all cores or a cluster, and what they answer",
@@ -36,6 +36,8 @@ constexpr std::array<Command, 8> kCommands{{
     {"trace", "traces of jobs: what is in one, conversion, synthetic ones", corun::trace_command},
     {"live", "the same policies on a real GPU box: profile, measure, run a queue",
      corun::live_command},
+    {"data", "public data sets: which files, whose, are they here; tables derived from them",
+     corun::data_command},
     {"list", "what there is: policies, models, traces, knowledge bases, experiments, keys",
      corun::list_command},
 }};

@@ -96,10 +96,7 @@ std::string side_fields(const CsvReader& csv, std::string_view which, const Luci
          std::string(csv.text(column)) + ',' + rounded_text((1 / speed - 1) * 100, kPercentDigits);
 }
 
-}  // namespace
-
-LucidSolo read_lucid_solo(const std::string& path) {
-  CsvReader csv(path, kSingleJobColumns, kAnyColumns);
+LucidSolo read_lucid_solo(CsvReader& csv) {
   LucidSolo solo;
   while (csv.next()) {
     LucidSolo::Job job;
@@ -121,17 +118,7 @@ LucidSolo read_lucid_solo(const std::string& path) {
   return solo;
 }
 
-void write_lucid_solo(std::ostream& out, const LucidSolo& solo) {
-  out << "job,model,dataset,batchsize,amp,speed,gpu_util,gmem_util,gmem,label\n";
-  for (const LucidSolo::Job& job : solo.jobs) {
-    out << workload_fields(job.name, job.workload);
-    for (const std::string& value : job.values) out << ',' << value;
-    out << '\n';
-  }
-}
-
-std::size_t write_lucid_pairs(std::ostream& out, const std::string& path, const LucidSolo* solo) {
-  CsvReader csv(path, kColocationColumns, kAnyColumns);
+std::size_t write_lucid_pairs(std::ostream& out, CsvReader& csv, const LucidSolo* solo) {
   out << "pair_id,job_a,model_a,dataset_a,bs_a,amp_a,solo_speed_a,solo_gpu_util_a,solo_gmem_util_a,"
          "solo_gmem_mib_a,lucid_label_a,norm_a,slowdown_a_pct,job_b,model_b,dataset_b,bs_b,amp_b,"
          "solo_speed_b,solo_gpu_util_b,solo_gmem_util_b,solo_gmem_mib_b,lucid_label_b,norm_b,"
@@ -150,6 +137,38 @@ std::size_t write_lucid_pairs(std::ostream& out, const std::string& path, const 
                      "no rows after the header, expected one per pair; is it whole?");
   }
   return rows;
+}
+
+}  // namespace
+
+LucidSolo read_lucid_solo(const std::string& path) {
+  CsvReader csv(path, kSingleJobColumns, kAnyColumns);
+  return read_lucid_solo(csv);
+}
+
+LucidSolo read_lucid_solo(std::istream& in, const std::string& name) {
+  CsvReader csv(in, name, kSingleJobColumns, kAnyColumns);
+  return read_lucid_solo(csv);
+}
+
+void write_lucid_solo(std::ostream& out, const LucidSolo& solo) {
+  out << "job,model,dataset,batchsize,amp,speed,gpu_util,gmem_util,gmem,label\n";
+  for (const LucidSolo::Job& job : solo.jobs) {
+    out << workload_fields(job.name, job.workload);
+    for (const std::string& value : job.values) out << ',' << value;
+    out << '\n';
+  }
+}
+
+std::size_t write_lucid_pairs(std::ostream& out, const std::string& path, const LucidSolo* solo) {
+  CsvReader csv(path, kColocationColumns, kAnyColumns);
+  return write_lucid_pairs(out, csv, solo);
+}
+
+std::size_t write_lucid_pairs(std::ostream& out, std::istream& in, const std::string& name,
+                              const LucidSolo* solo) {
+  CsvReader csv(in, name, kColocationColumns, kAnyColumns);
+  return write_lucid_pairs(out, csv, solo);
 }
 
 }  // namespace corun

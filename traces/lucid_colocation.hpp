@@ -34,6 +34,8 @@ struct LucidSolo {
 
 /// single_data.csv, or lucid_solo.csv, which has a column `job` more.
 LucidSolo read_lucid_solo(const std::string& path);
+/// The same from a stream, called `name` in messages.
+LucidSolo read_lucid_solo(std::istream& in, const std::string& name);
 
 /// The form of lucid_solo.csv.
 void write_lucid_solo(std::ostream& out, const LucidSolo& solo);
@@ -43,5 +45,7 @@ void write_lucid_solo(std::ostream& out, const LucidSolo& solo);
 /// alone. Without `solo` those columns are empty; a job that `solo` lacks is a mistake of the file. Gives
 /// the number of rows.
 std::size_t write_lucid_pairs(std::ostream& out, const std::string& path, const LucidSolo* solo);
+std::size_t write_lucid_pairs(std::ostream& out, std::istream& in, const std::string& name,
+                              const LucidSolo* solo);
 
 }  // namespace corun

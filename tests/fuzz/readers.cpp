@@ -1,8 +1,10 @@
 #include "tests/fuzz/readers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <istream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -10,11 +12,13 @@
 #include <vector>
 
 #include "sim/error.hpp"
+#include "traces/csv_reader.hpp"
 #include "traces/gavel_throughputs.hpp"
 #include "traces/gavel_trace.hpp"
 #include "traces/helios.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
+#include "traces/lucid_colocation.hpp"
 #include "traces/lucid_jobs.hpp"
 #include "traces/muri.hpp"
 #include "traces/openb.hpp"
@@ -166,12 +170,32 @@ void read_gavel_rates(std::string_view bytes) {
   }
 }
 
-constexpr std::array<Reader, 12> kReaders{{
+/// Lucid's table of pairs; behind kNextTable, where it stands, that of single jobs. What is written reads as
+/// so many pairs.
+void read_lucid_colocation(std::string_view packed) {
+  const std::string all = text_of(packed);
+  const std::size_t end = std::min(all.find(kNextTable), all.size());
+  std::istringstream pairs(all.substr(0, end));
+  std::optional<LucidSolo> solo;
+  if (end < all.size()) {
+    std::istringstream jobs(all.substr(end + kNextTable.size()));
+    solo = read_lucid_solo(jobs, "jobs");
+  }
+  std::stringstream written;
+  const std::size_t rows = write_lucid_pairs(written, pairs, "pairs", solo ? &*solo : nullptr);
+  CsvReader again(written, "written", {{"job_a", true}, {"norm_b", true}}, kAnyColumns);
+  std::size_t found = 0;
+  while (again.next()) ++found;
+  require(found == rows, "pairs changed");
+}
+
+constexpr std::array<Reader, 13> kReaders{{
     {"csv", read_keyed<read_job_csv>},
     {"gavel", read_gavel},
     {"gavel-rates", read_gavel_rates},
     {"helios", read_plain<read_helios>},
     {"lucid", read_keyed<read_lucid_jobs>},
+    {"lucid-colocation", read_lucid_colocation},
     {"philly", read_plain<read_philly>},
     {"pai-2020", read_pai},
     {"pai-simulator", read_plain<read_pai_simulator>},

@@ -4,10 +4,9 @@
 usage: growth.py [--corun PROGRAM] [--jobs N,N,...] [--policies NAME,...] [--update]
 
 For each size a trace is generated and replayed by one policy at a time, in processes of their own on one
-thread. `time per job` is CPU time, user and system, of the whole process, reading of the trace included.
-`beyond the trace` is the peak memory of the replay less that of `corun trace info`, which holds the same
-trace. The first row of a policy is a replay of ten jobs: what it takes is the program's, whatever the trace, and
-`per job` leaves that memory out. Needs GNU time (Debian: time). --update rewrites the table in docs/performance.md.
+thread. `ms` is CPU time, user and system, of the whole process, reading of the trace included. `MB` is the peak memory
+of the replay less that of `corun trace info`, which holds the same trace. The first row is a replay of ten
+jobs: what it takes is the program's, whatever the trace. Needs GNU time (Debian: time). --update rewrites the table in docs/performance.md.
 """
 import argparse
 import os
@@ -48,27 +47,26 @@ def main():
     options = parser.parse_args()
     if not os.access(TIME, os.X_OK):
         sys.exit(f"growth.py: no {TIME}; install the package time")
-    rows = ["| jobs | policy | CPU time | time per job | beyond the trace | per job |", "|---:|---|---:|---:|---:|---:|"]
-    program_bytes = {}
+    policies = options.policies.split(",")
+    rows = ["| jobs | " + " | ".join(f"{policy}, {unit}" for unit in ("ms", "MB") for policy in policies) + " |",
+            "|---:|" + "---:|" * (2 * len(policies))]
     for jobs in [FEW] + [int(float(n)) for n in options.jobs.split(",")]:
         with tempfile.TemporaryDirectory() as folder:
             trace = f"{folder}/jobs.csv"
             measured([options.corun, "trace", "generate", trace, "--jobs", str(jobs), "--gpus", str(GPUS), "--load", "0.7",
                       "--quiet"])
             _, trace_bytes = measured([options.corun, "trace", "info", trace, "--format", "json", "--quiet"])
-            for policy in options.policies.split(","):
+            times, memory = [], []
+            for policy in policies:
                 cpu_s, peak = measured(
                     [options.corun, "replay", "--quiet", "--threads", "1", "--format", "json", "--set", "workload.source=csv",
                      "--set", f"workload.path={trace}", "--set", f"cluster.nodes={GPUS // 8}", "--set",
                      "cluster.gpus_per_node=8", "--set", "replications=1", "--set", "estimates.duration=exact", "--set",
                      f"policies=[{{name: {policy}}}]"])
-                beyond = peak - trace_bytes
-                program_bytes.setdefault(policy, beyond)  # of the few jobs, which come first
-                per_job = ("- | {:.1f} MB | -" if jobs == FEW else "{:.2f} us | {:.1f} MB | {:.0f} B").format(
-                    *([beyond / 1e6] if jobs == FEW else
-                      [cpu_s / jobs * 1e6, beyond / 1e6, max(0, beyond - program_bytes[policy]) / jobs]))
-                rows.append(f"| {jobs} | {policy} | {cpu_s * 1e3:.0f} ms | {per_job} |")
-                print(rows[-1], flush=True)
+                times.append(f"{cpu_s * 1e3:.0f}")
+                memory.append(f"{(peak - trace_bytes) / 1e6:.1f}")
+            rows.append(f"| {jobs} | " + " | ".join(times + memory) + " |")
+            print(rows[-1], flush=True)
     if options.update:
         page = PAGE.read_text()
         text = "\n".join(rows) + "\n"

@@ -3,9 +3,9 @@
 
 usage: scoring.py [--program scoring_bench] [--repetitions N] [--update]
 
-Medians of CPU time, interleaved; of wall-clock where there are several threads. A share is the speed-up over
-the scalar loop (-O3, not vectorised) divided by lanes, or by lanes times threads. --update rewrites the
-table in docs/performance.md.
+Medians of CPU time, interleaved; of wall-clock where there are several threads. Shown are the nanoseconds a pair of
+one thread of the scalar loop (-O3, not vectorised) and the speed-ups over it. --update rewrites the table in
+docs/performance.md.
 """
 import argparse
 import json
@@ -44,8 +44,8 @@ def main():
         pairs = int(jobs[1]) * (int(jobs[1]) - 1) / 2 if jobs else 128 * 128
         seen.setdefault(entry["run_name"], []).append(entry[clock] * NS[entry["time_unit"]] / pairs)
     ns = {name: statistics.median(times) for name, times in seen.items()}
-    rows = ["| what | instruction set | threads | ns a pair | over scalar | share |", "|---|---|---:|---:|---:|---:|"]
-    found = []
+    speed_up = {}  # what -> (threads, instruction set) -> over one scalar thread
+    scalar_ns = {}
     for name, took in ns.items():
         parts = name.replace("/real_time", "").split("/")
         threads = next((int(p.split("=")[1]) for p in parts if p.startswith("threads=")), 1)
@@ -54,10 +54,15 @@ def main():
         scalar = ns.get(re.sub("threads=[0-9]+", "threads=1", name.replace(f"/{lanes}", "/scalar")))
         if scalar is None:
             continue
-        ratio = scalar / took
-        found.append((what, LANES[lanes], threads,
-                      f"| {what} | {lanes} | {threads} | {took:.3g} | {ratio:.2f} | {ratio / LANES[lanes] / threads:.0%} |"))
-    rows += [line for *_, line in sorted(found)]
+        scalar_ns[what] = scalar
+        speed_up.setdefault(what, {})[threads, lanes] = scalar / took
+    columns = sorted({c for found in speed_up.values() for c in found} - {(1, "scalar")},
+                     key=lambda c: (c[0], LANES[c[1]]))
+    rows = ["| what | scalar, ns a pair | " + " | ".join(f"{lanes} x {threads}" for threads, lanes in columns) + " |",
+            "|---|" + "---:|" * (1 + len(columns))]
+    rows += [f"| {what} | {scalar_ns[what]:.3g} | "
+             + " | ".join(f"{found[c]:.2f}" if c in found else "-" for c in columns) + " |"
+             for what, found in sorted(speed_up.items())]
     text = "\n".join(rows) + "\n"
     print(text, end="")
     if options.update:

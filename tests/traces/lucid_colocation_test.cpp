@@ -52,6 +52,13 @@ std::string refusal(const std::string& colocation, const std::string& solo = "")
   return "accepted";
 }
 
+/// A pair whose second job has this speed.
+std::string with_second_speed(const std::string& speed) {
+  std::string row = "0,Net,Set,1,32,0,1,Net,Set,1,32,0,";
+  row.append(speed).append(",1,1,1\n");
+  return row;
+}
+
 TEST(LucidColocation, RowsWithWhatJobsShowAlone) {
   const std::string text = pairs_of(kHeader + kPair + kSelf, kSoloHeader + kSolo);
   const std::string net = "Net|Set|32|0,Net,Set,32,0,1304.503,45.409,19.727,2694.0,0";
@@ -91,9 +98,8 @@ TEST(LucidColocation, MistakesAreNamedByPlace) {
       0U)
       << refusal(kHeader + "0,Net,Set,1,32,0,zero,Net,Set,1,32,0,1,1,1,1\n");
   for (const std::string speed : {"0", "-1", "11", "nan", ""}) {
-    const std::string row = "0,Net,Set,1,32,0,1,Net,Set,1,32,0," + speed + ",1,1,1\n";
-    EXPECT_EQ(refusal(kHeader + kPair + row).rfind("c.csv:3:35: ", 0), 0U)
-        << refusal(kHeader + kPair + row);
+    const std::string said = refusal(kHeader + kPair + with_second_speed(speed));
+    EXPECT_EQ(said.rfind("c.csv:3:35: ", 0), 0U) << said;
   }
   EXPECT_EQ(refusal(kHeader + "0,,Set,1,32,0,1,Net,Set,1,32,0,1,1,1,1\n").rfind("c.csv:2:3: ", 0),
             0U);

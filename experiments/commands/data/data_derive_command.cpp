@@ -5,6 +5,8 @@
 #include <string_view>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/checksum.hpp"
 #include "experiments/base/json.hpp"
@@ -113,7 +115,7 @@ std::string report(const std::vector<DerivedTable>& tables, const std::vector<st
     const std::string word(checksum_word(tables[i], sha256));
     json.push_back(
         {{"file", paths[i]}, {"rows", tables[i].rows}, {"sha256", sha256}, {"checksum", word}});
-    csv += csv_text(paths[i]) + ',' + rows + ',' + sha256 + ',' + word + '\n';
+    csv += fmt::format("{},{},{},{}\n", csv_text(paths[i]), rows, sha256, word);
     table.add({paths[i], rows, sha256, word});
   }
   if (format == Format::kJson) return json_text(json);

@@ -240,7 +240,8 @@ def num(x, digits=1):
 
 
 def shown(v, unit=100, digits=1):
-    return f"{num(unit * v[0], digits)} [{num(unit * v[1], digits)}, {num(unit * v[2], digits)}]"
+    """Value and half-width of its interval, which is symmetric."""
+    return f"{num(unit * v[0], digits)}+-{num(unit * (v[2] - v[1]) / 2, digits)}"
 
 
 def markdown(header, rows):

@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include "policies/least_certain_pairs.hpp"
+
+#include <algorithm>
 
 namespace corun {
 

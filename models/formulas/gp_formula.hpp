@@ -62,7 +62,7 @@ struct Model {
   /// P by rows of its lower triangle, what is off the diagonal twice: k'Pk is the sum over a and b <= a
   /// of k_a k_b times this.
   const double* precision = nullptr;
-  const double* weighted_pressures = nullptr;      ///< kPressureCount x rows: 2 w2 P phi
+  const double* weighted_pressures = nullptr;    ///< kPressureCount x rows: 2 w2 P phi
   double pressure_weights[kPressureCount] = {};  ///< w2 phi' weights
   double pressure_form[kPressureCount][kPressureCount] =
       {};  ///< lower triangle of w2^2 phi' P phi, doubled
@@ -321,7 +321,8 @@ CORUN_HOST_DEVICE_INLINE Number form_entry(const Model& model, std::size_t c, st
     if (b > constant) return Number(model.pressure_form[p][b - constant - 1]);
     const double* const weighted_pressures = model.weighted_pressures + p * model.rows;
     if (b == constant) {
-      return against_rows<Number>(model, 0, model.rows, jobs.alone, jobs.stride, weighted_pressures);
+      return against_rows<Number>(model, 0, model.rows, jobs.alone, jobs.stride,
+                                  weighted_pressures);
     }
     return against_rows<Number>(model, model.first[b], model.first[b + 1], jobs.smooth, jobs.stride,
                                 weighted_pressures);
@@ -365,7 +366,8 @@ CORUN_HOST_DEVICE_INLINE Number line_entry(const Model& model, std::size_t k, st
   if (b < constant) return block<Number>(model, b, k, jobs.smooth, identity, jobs.stride);
   if (b == constant) return against_constant<Number>(model, k, identity, jobs);
   if (b <= constant + kPressureCount) {
-    const double* const weighted_pressures = model.weighted_pressures + (b - constant - 1) * model.rows;
+    const double* const weighted_pressures =
+        model.weighted_pressures + (b - constant - 1) * model.rows;
     return against_rows<Number>(model, from, to, identity, jobs.stride, weighted_pressures);
   }
   if (b < model.width()) return Number(0.0);

@@ -4,8 +4,8 @@
 
 namespace corun {
 
-std::optional<std::pair<JobId, JobId>> LeastKnownPairs::choose(std::span<const JobId> unprobed,
-                                                               std::span<const JobId> waiting) {
+std::optional<std::pair<JobId, JobId>> LeastCertainPairs::choose(std::span<const JobId> unprobed,
+                                                                 std::span<const JobId> waiting) {
   const auto oldest = [this](std::span<const JobId> jobs) {
     return jobs.first(std::min(jobs.size(), window_));
   };

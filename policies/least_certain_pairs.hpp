@@ -12,10 +12,10 @@
 /// Probes for a belief that learns from them: the pairs that it knows least.
 namespace corun {
 
-class LeastKnownPairs final : public ProbePlanner {
+class LeastCertainPairs final : public ProbePlanner {
  public:
   /// `belief` must outlive this. At most the `window` oldest jobs of either list are looked at.
-  LeastKnownPairs(const Belief& belief, std::size_t window) : belief_(belief), window_(window) {}
+  LeastCertainPairs(const Belief& belief, std::size_t window) : belief_(belief), window_(window) {}
 
   /// The pair whose expected ISDs are least known: the largest sum of squares of their standard
   /// deviations, as Belief::pair has them. Both are unprobed where there is such a pair that has not

@@ -96,7 +96,7 @@ class Recommender final : public GroupPolicy {
   std::optional<PlanBound> bound_;  ///< of the last plan
   std::unique_ptr<Belief> belief_;
   std::uint64_t seed_;
-  LeastKnownPairs probe_planner_;
+  LeastCertainPairs probe_planner_;
 };
 
 }  // namespace corun

@@ -78,7 +78,7 @@ def validated(directory):
 
 
 def throughput(directory):
-    """Steps per second of the runs that told theirs, by company and job."""
+    """Steps per second of the runs that told theirs, by set of co-runners and job."""
     rates = {}
     for row in read_rows(os.path.join(directory, "runs.csv")):
         if row["end"] == "finished" and row.get("steady_steps_per_s"):

@@ -148,8 +148,8 @@ void print_setting(std::ostream& out, const Shown& shown) {
                config.probing.keeps_progress ? ", progress kept" : "");
   }
   const std::size_t n = shown.result.replications.size();
-  fmt::print(out, "{} replication{}, seed {}; {}{}\n\n", n, n == 1 ? "" : "s", config.seed,
-             n == 1 ? "1 replication: no intervals" : "[95 % intervals]",
+  fmt::print(out, "{} replication{}, seed {}{}{}\n\n", n, n == 1 ? ": no intervals" : "s",
+             config.seed, n == 1 ? "" : "; [95 % intervals]",
              shown.random ? "; vs. random: paired difference" : "");
 }
 

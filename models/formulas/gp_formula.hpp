@@ -18,7 +18,7 @@
 ///   v = (B_jp of all jobs p that were a co-runner in a row, 1, phi_ij, zeros up to a multiple of 8)
 ///
 /// and of one more entry, 1, for a co-runner that the data knows. Both forms are worked out once for
-/// every slowed job, O(rows^2), whoever is beside it; a pair then takes O(co-runners^2).
+/// every slowed job, O(rows^2), for all co-runners; a pair then takes O(co-runners^2).
 ///
 /// Rows are in the order of their co-runners' columns. Each sum is a chain of math::fma by ascending
 /// index from 0, so that vector units, threads and GPUs, which share work out by jobs and by entries of

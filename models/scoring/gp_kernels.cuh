@@ -95,9 +95,10 @@ __global__ void __launch_bounds__(Threads)
   states[i * layout.size() + at] = number;
 }
 
-/// Speeds of a tile, from the states of its rows' jobs. Each warp has a slowed job, each thread kCoRunners co-runners, 32 apart. The forms go through shared memory by panels, from
-/// where a warp's threads all read the same number; v stays in the nearest cache, for blocks of other
-/// slowed jobs follow with the same co-runners.
+/// Speeds of a tile, from the states of its rows' jobs. Each warp has a slowed job, each thread kCoRunners
+/// co-runners, 32 apart. The forms go through shared memory by panels, from where a warp's threads all read
+/// the same number; v stays in the nearest cache, because blocks of other slowed jobs follow with the same
+/// co-runners.
 template <unsigned CoRunners>
 __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     gp_speeds(gp::Problem problem, GpuTile tile, const double* states, TileSpeeds out) {

@@ -34,8 +34,8 @@ struct CoRunnerLists {
   std::uint32_t* position = nullptr;  ///< distance_behind() the job of the row
 };
 
-/// The k cheapest co-runners of the rows of a tile among its columns, without a matrix. How: a block has kRows jobs, whose lists stay
-/// in shared memory while its threads walk over all n co-runners. A co-runner is loaded once for kRows
+/// The k cheapest co-runners of the rows of a tile among its columns, without a matrix. How: a block has
+/// kRows jobs, whose lists stay in shared memory while its threads walk over all n co-runners. A co-runner is loaded once for kRows
 /// evaluations. Costs above the worst of a full list are dropped at once; others wait as candidates
 /// until the end of the round, when list and candidates are ranked: each thread counts, for its entries,
 /// how many others come before. After the first rounds few candidates pass: k n' / n of n' co-runners, n

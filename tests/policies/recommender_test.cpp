@@ -118,13 +118,13 @@ TEST(Risk, GoesByTheSpreadOfAPairOfClusters) {
 
 using Pair = std::optional<std::pair<JobId, JobId>>;
 
-TEST(LeastKnownPairs, TheLeastKnownPairFirstAndNoneTwice) {
+TEST(LeastCertainPairs, TheLeastKnownPairFirstAndNoneTwice) {
   TableBelief::Costs costs = cheap_but_risky();  // 0.3 on both sides of (0,1) and (2,3)
   costs[{J(1), J(2)}].sd_a = 0.4;
   costs[{J(1), J(3)}].sd_a = 2;
   costs[{J(1), J(3)}].co_runs = 100;  // varies, but on average it is well known: 0.2
   const TableBelief belief(costs);
-  LeastKnownPairs planner(belief, 256);
+  LeastCertainPairs planner(belief, 256);
   const std::vector<JobId> all = {J(3), J(1), J(0), J(2)};
   EXPECT_EQ(planner.choose(all, {}), Pair({J(0), J(1)}));
   EXPECT_EQ(planner.choose(all, {}), Pair({J(2), J(3)}));
@@ -135,9 +135,9 @@ TEST(LeastKnownPairs, TheLeastKnownPairFirstAndNoneTwice) {
   EXPECT_EQ(planner.choose(all, {}), Pair());
 }
 
-TEST(LeastKnownPairs, WaitingCoRunnersOnlyWhereNoUnprobedOneIsLeft) {
+TEST(LeastCertainPairs, WaitingCoRunnersOnlyWhereNoUnprobedOneIsLeft) {
   const TableBelief belief(cheap_but_risky());
-  LeastKnownPairs planner(belief, 256);
+  LeastCertainPairs planner(belief, 256);
   const std::vector<JobId> two = {J(2), J(0)};
   const std::vector<JobId> waiting = {J(3), J(1)};
   EXPECT_EQ(planner.choose(two, waiting), Pair({J(0), J(2)}));

@@ -391,7 +391,7 @@ TEST_F(BrokenEngine, ProfilesInCoRunners) {
     if (e.kind == LogKind::kStart) e.kind = LogKind::kProfile;
     if (e.kind == LogKind::kFinish) e.kind = LogKind::kProfiled;
   }
-  finds(check_capacity, r, "profiles a job in company");
+  finds(check_capacity, r, "profiles a job with co-runners");
 }
 
 TEST_F(BrokenEngine, JoinsWhereItMayNot) {
@@ -475,7 +475,7 @@ TEST_F(BrokenEngine, MiscountsUsage) {
       {"time of known utilisation is", [](UsageRecord& u) { u.util_known_s += 0.01; }},
       {"memory in use is", [](UsageRecord& u) { u.mem_s -= 0.01; }},
       {"time of known memory is", [](UsageRecord& u) { u.mem_known_s -= 0.01; }},
-      {"time with company is", [](UsageRecord& u) { std::swap(u.corun_s[1], u.corun_s[2]); }}};
+      {"time with co-runners is", [](UsageRecord& u) { std::swap(u.corun_s[1], u.corun_s[2]); }}};
   for (const auto& [words, mistake] : mistakes) {
     RunResult r = ends_;
     mistake(r.record.usage);

@@ -570,7 +570,7 @@ Violations check_capacity(const Facts& f) {
       for (const Stay* o : here) {
         if (o == &s) continue;
         if (o->profiling || s.profiling) {
-          v.push_back(name(g) + " profiles a job in company at " + text(s.start));
+          v.push_back(name(g) + " profiles a job with co-runners at " + text(s.start));
         }
         if (!f.join && o->start != s.start) {
           v.push_back(name(s.job) + " joins " + name(o->job) + " on " + name(g) + " at " +
@@ -752,7 +752,7 @@ Violations check_usage(const Facts& f) {
   compare("time of known utilisation", r.util_known_s, u.util_known_s);
   compare("memory in use", r.mem_s, u.mem_s);
   compare("time of known memory", r.mem_known_s, u.mem_known_s);
-  for (std::size_t p = 0; p < 4; ++p) compare("time with company", r.corun_s[p], u.corun_s[p]);
+  for (std::size_t p = 0; p < 4; ++p) compare("time with co-runners", r.corun_s[p], u.corun_s[p]);
   return v;
 }
 

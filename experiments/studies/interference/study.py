@@ -131,7 +131,7 @@ def learning_cells():
 
 
 def value_rows(file):
-    """[replication, isd, measured share of the time in company]"""
+    """[replication, isd, measured share of the time with co-runners]"""
     metrics, usage = file["metrics"][:], file["usage"][:]
     rows = []
     for m, u in zip(metrics, usage):
@@ -291,7 +291,7 @@ def value_table(rows, queues, share):
             out.append(row)
     rules = ["opposites"] if share else RULES
     return markdown(["queue"] + rules + [f"min-slowdown by {m}" for m in models]
-                    + ([] if share else ["measured, % of time in company"]), out)
+                    + ([] if share else ["measured, % of time with co-runners"]), out)
 
 
 def told_table(rows):

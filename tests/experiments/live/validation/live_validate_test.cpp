@@ -184,7 +184,8 @@ TEST_F(LiveValidate, ReplayKeepsTheGroupsOnRecord) {
   for (const auto& [job, co_runner] : std::map<std::string, std::string>{{"x", "y"}, {"y", "x"}}) {
     EXPECT_EQ(of_job(fcfs, job)["company"], Json{co_runner});
     EXPECT_NEAR(of_job(fcfs, job)["isd"]["predicted"], 0.0, kRounding) << "alone, it said";
-    EXPECT_NEAR(of_job(fcfs, job)["isd"]["replayed"], 1.0, kRounding) << "in the company it had";
+    EXPECT_NEAR(of_job(fcfs, job)["isd"]["replayed"], 1.0, kRounding)
+        << "with the co-runners it had";
   }
   ASSERT_EQ(fcfs["groups"].size(), 2U);
   EXPECT_EQ(fcfs["groups"][1]["jobs"], (Json{"x", "y"}));

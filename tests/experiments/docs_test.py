@@ -6,6 +6,8 @@ usage: docs_test.py CORUN [--update]
 
 A block is an indented paragraph right after its comment; with --update the blocks are rewritten in place.
 So are pictures that say `<!-- figure of: corun ... -->`: the command is run with --figure added.
+A table or paragraph right after `<!-- numbers of: corun ... -->` is written by hand: each of its numbers must be
+among those that the command prints, with the same digits. --update does not change it.
 What needs public data sets (NEEDS_DATA) is passed over, and named, where they are not there: the folder
 is that of CORUN_DATA. So is what measures on a GPU for minutes
 (NEEDS_GPU); tests/experiments/live/ runs these words on a box of processes that say they use one.
@@ -28,6 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "docs/models.md", "docs/knowledge.md"]  # have blocks of output
 BLOCK = re.compile(r"(<!-- output of: corun (.*?) -->\n)\n?((?:(?:    .*)?\n)*?)(?=\S|\Z)")
 FIGURE = re.compile(r"<!-- figure of: corun (.*?) -->\n!\[[^\]]*\]\((.*?)\)")
+NUMBERS = re.compile(r"<!-- numbers of: corun (.*?) -->\n\n?((?:.+\n)+)")
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 COMMAND = re.compile(r"^    (corun (?:.*\\\n)*.*?)(?:\s+#.*)?$", re.MULTILINE)
 DATA = pathlib.Path(os.environ["CORUN_DATA"]) if os.environ.get("CORUN_DATA") else None
 DATA_FLAG = ["--data", str(DATA)] if DATA and DATA.is_dir() else []
@@ -121,6 +125,27 @@ def check_blocks(program, update):
     return wrong
 
 
+def check_numbers(program):
+    """Number of tables and paragraphs with a number that the program does not print."""
+    wrong = 0
+    printed = {}
+    for page in PAGES:
+        for command, passage in NUMBERS.findall((ROOT / page).read_text()):
+            if cannot_run(command):
+                continue
+            if command not in printed:
+                done = subprocess.run([program, *shlex.split(command), *DATA_FLAG], capture_output=True, text=True,
+                                      check=True, cwd=ROOT)
+                printed[command] = set(NUMBER.findall(done.stdout))
+            numbers = NUMBER.findall(passage)
+            missing = [number for number in numbers if number not in printed[command]]
+            if not numbers or missing:
+                wrong += 1
+                found = ", ".join(missing) if missing else "no number at all"
+                print(f"{page}: corun {command} does not print {found}, which stands in\n{passage}")
+    return wrong
+
+
 def commands():
     """PAGE:LINE and text of every command shown, outputs left out."""
     for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*/README.md"))]:
@@ -174,7 +199,8 @@ def check_commands(program):
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     update = "--update" in sys.argv[2:]
-    wrong = check_blocks(program, update) + check_figures(program, update) + check_commands(program)
+    wrong = (check_blocks(program, update) + check_figures(program, update) + check_numbers(program)
+             + check_commands(program))
     sys.exit(1 if wrong else 0)
 
 

@@ -93,13 +93,18 @@ void print_winner(std::ostream& out, const Experiment& experiment, const ReplayR
     if (smaller ? difference < 0 : difference > 0) best = p;
   }
   if (best == policies.size()) return;
+  std::string left_out;
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    if (!usable(p)) left_out += (left_out.empty() ? "" : ", ") + policies[p].label;
+  }
   std::string ties;
   for (std::size_t p = 0; p < policies.size(); ++p) {
     if (p == best || !usable(p)) continue;
     const Interval& d = of(result.comparison.versus[p][best], metric);
     if (d.lo <= 0 && d.hi >= 0) ties += (ties.empty() ? "" : ", ") + policies[p].label;
   }
-  fmt::print(out, "{}: {}{}\n", what, policies[best].label,
+  fmt::print(out, "{}{}: {}{}\n", what, left_out.empty() ? "" : " (without " + left_out + ")",
+             policies[best].label,
              ties.empty() ? "" : "; not significantly different (95 %): " + ties);
 }
 
@@ -211,8 +216,8 @@ void print_memory_note(std::ostream& out, const Shown& shown) {
 void print_footnotes(std::ostream& out, const Shown& shown) {
   const ReplayResult& result = shown.result;
   fmt::print(out,
-             "ISD: how much longer a job took than alone, less is better; PS: time saved by a "
-             "group on its GPU, more is better\n");
+             "ISD: extra time on the GPU against running alone, less is better; PS: GPU time saved "
+             "against running one after another, more is better\n");
   const Coverage& c = result.coverage;
   if (shared(c) > 0) {
     fmt::print(out,
@@ -221,12 +226,14 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
                c.measured * 100, c.modelled * 100, c.extrapolated * 100);
   }
   if (std::ranges::any_of(shown.experiment.policies(), &PolicyInstance::granted_truth)) {
-    fmt::print(out, "* knows the true co-run costs: an upper bound, not a policy\n");
+    fmt::print(
+        out, "* knows the true expected co-run costs: an upper bound for beliefs, not a policy\n");
   }
   if (shown.paper_queue) {
     fmt::print(out,
-               "paper: means over the printed rows of that JRS table, bins included; one run "
-               "each, on its own pairs\n");
+               "paper: means over the rows of that table of the JRS paper, bins included; each "
+               "schedule ran "
+               "once\n");
   }
   print_memory_note(out, shown);
   if (result.interrupted) {

@@ -34,16 +34,16 @@ SMALL = ("papers", "published")  # tables whose folds are drawn several times
 # The best of some twenty models that were tried on each cell before, and what this project set out to
 # reach: (best seen, goal), MAE of ISD in percentage points; in other software, on folds of the same kind.
 KNOWN = {
-    ("lucid", "pairs"): (4.3, 4.2), ("lucid", "job"): (7.8, 7.2), ("lucid", "family"): (9.8, 9.5),
-    ("p100", "pairs"): (6.9, 6.5), ("p100", "job"): (14.9, 14), ("p100", "family"): (25.8, 25),
-    ("k80", "pairs"): (7.9, 7.5), ("k80", "job"): (16.3, 15.5), ("k80", "family"): (25.5, 25),
-    ("v100", "pairs"): (27.2, 26), ("v100", "job"): (43.7, 42),
-    ("published", "pairs"): (7.8, 7.5), ("published", "job"): (9.15, 9.0),
+    ("lucid", "pairs"): 4.3, ("lucid", "job"): 7.8, ("lucid", "family"): 9.8,
+    ("p100", "pairs"): 6.9, ("p100", "job"): 14.9, ("p100", "family"): 25.8,
+    ("k80", "pairs"): 7.9, ("k80", "job"): 16.3, ("k80", "family"): 25.5,
+    ("v100", "pairs"): 27.2, ("v100", "job"): 43.7,
+    ("published", "pairs"): 7.8, ("published", "job"): 9.15,
 }
-PS_KNOWN = {("published", "pairs"): (3.3, 3.2), ("published", "job"): (3.8, 3.7)}
+PS_KNOWN = {("published", "pairs"): 3.3, ("published", "job"): 3.8}
 REGRET_KNOWN = {
-    ("lucid", "pairs"): (.34, .32), ("lucid", "job"): (.55, .52),
-    ("v100", "pairs"): (.27, .25), ("v100", "job"): (.32, .30),
+    ("lucid", "pairs"): .34, ("lucid", "job"): .55,
+    ("v100", "pairs"): .27, ("v100", "job"): .32,
 }
 # Curves on Lucid's table: split, what is varied, at which points, of which models.
 CURVES = {
@@ -104,14 +104,14 @@ def curve(corun, data, name, folder):
             sys.exit(f"failed: {' '.join(arguments)}")
         kept.write_text(done.stdout, encoding="utf-8")
     found = json.loads(kept.read_text(encoding="utf-8"))
-    head = "| predictor | " + " | ".join(points.split(",")) + " |"
+    head = "| predictor | " + " | ".join(points.split(","))
     lines = [head, "|---|" + "---:|" * len(found)]
     for i, p in enumerate(found[0]["predictors"]):
         if p["predictor"] == "median":
             continue
         lines.append(f"| {p['predictor']} | "
-                     + " | ".join(number(100 * e["predictors"][i]["mae"], 2) for e in found) + " |")
-    lines.append("| best seen | " + " | ".join(str(x) for x in CURVES_KNOWN[name]) + " |")
+                     + " | ".join(number(100 * e["predictors"][i]["mae"], 2) for e in found))
+    lines.append("| best seen | " + " | ".join(str(x) for x in CURVES_KNOWN[name]))
     return "\n".join(lines)
 
 
@@ -129,7 +129,7 @@ def accuracy(results):
     models = [p["predictor"] for p in results["papers"][0]["predictors"]
               if p["predictor"] not in ("mean", "median")]
     lines = ["MAE of ISD in percentage points; in brackets the share of co-runs within the 90 % interval.", "",
-             "| data | held out | mean | " + " | ".join(models) + " | best seen / goal |",
+             "| data | held out | mean | " + " | ".join(models) + " | best seen",
              "|---|---|---:|" + "---:|" * (len(models) + 1)]
     for key, name, _ in TABLES:
         for i, e in enumerate(results[key]):
@@ -144,15 +144,15 @@ def accuracy(results):
                 cells.append((f"**{cell}**" if model == DEFAULT else cell)
                              + f" ({100 * p['covered']:.0f})")
             known = KNOWN.get((key, e["split"]))
-            cells.append(f"{known[0]} / {known[1]}" if known else "-")
+            cells.append(str(known or "-"))
             label = f"{name}, {e['pairs']} pairs" if i == 0 else ""
-            lines.append(f"| {label} | {HELD_OUT[e['split']]} | " + " | ".join(cells) + " |")
+            lines.append(f"| {label} | {HELD_OUT[e['split']]} | " + " | ".join(cells))
     return models, "\n".join(lines)
 
 
 def regret(results, models):
     lines = ["Regret of pairing queues of 24 by the predictions: 0 the true optimum, 1 random.", "",
-             "| data | held out | " + " | ".join(models) + " | best seen / goal |",
+             "| data | held out | " + " | ".join(models) + " | best seen",
              "|---|---|" + "---:|" * (len(models) + 1)]
     for key, name, _ in TABLES:
         for i, e in enumerate(results[key]):
@@ -166,26 +166,26 @@ def regret(results, models):
                              f"{number(p['regret'], 2)} +- {number(p['regret_error'], 2)}"
                              if model == DEFAULT else number(p["regret"], 2))
             known = REGRET_KNOWN.get((key, e["split"]))
-            cells.append(f"{known[0]} / {known[1]}" if known else "-")
+            cells.append(str(known or "-"))
             lines.append(f"| {name if i == 0 else ''} | {HELD_OUT[e['split']]} | "
-                         + " | ".join(cells) + " |")
+                         + " | ".join(cells))
     return "\n".join(lines)
 
 
 def times(results, models):
     lines = ["On the papers' tables, which have solo times: MAE of PS in percentage points, and mean error of J_c "
              "in per cent of it.", "",
-             "| pairs | held out | | " + " | ".join(models) + " | best seen / goal |",
+             "| pairs | held out | | " + " | ".join(models) + " | best seen",
              "|---|---|---|" + "---:|" * (len(models) + 1)]
     for key in SMALL:
         for i, e in enumerate(results[key]):
             by_name = {p["predictor"]: p for p in e["predictors"]}
-            best = " / ".join(str(x) for x in PS_KNOWN.get((key, e["split"]), ())) or "-"
+            best = str(PS_KNOWN.get((key, e["split"]), "-"))
             for what, digits, known in (("ps_mae", 2, best), ("mape", 1, "-")):
                 label = "PS" if what == "ps_mae" else "J_c"
                 cells = [number(100 * by_name[m][what], digits) for m in models]
                 first = f"{e['pairs']}" if i == 0 and what == "ps_mae" else ""
-                lines.append(f"| {first} | {HELD_OUT[e['split']]} | {label} | " + " | ".join(cells) + f" | {known} |")
+                lines.append(f"| {first} | {HELD_OUT[e['split']]} | {label} | " + " | ".join(cells) + f" | {known}")
     return "\n".join(lines)
 
 

@@ -245,9 +245,8 @@ def shown(v, unit=100, digits=1):
 
 
 def markdown(header, rows):
-    lines = ["| " + " | ".join(header) + " |",
-             "|" + "|".join("---" if i == 0 else "---:" for i in range(len(header))) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+    rule = "|".join("---" if i == 0 else "---:" for i in range(len(header)))
+    return "\n".join([" | ".join(header), rule, *(" | ".join(row) for row in rows)])
 
 
 def by_cell(rows):
@@ -267,7 +266,7 @@ def queue_name(queue, known):
     return f"{queue}, {int(round(100 * float(known)))} % known" if known else queue
 
 
-def value_table(rows, queues, share):
+def value_table(rows, queues):
     cells, measured = by_cell(rows)
     models = [m for m in MODELS if any(who == m for _, _, who in cells)]
     out = []
@@ -275,23 +274,14 @@ def value_table(rows, queues, share):
         random, oracle = cells[queue, "", "random"], cells[queue, "", "oracle"]
         kinds = in_order(known for q, known, who in cells if q == queue and known in ["", *KNOWN] and who not in RULES)
         for known in kinds:
-            row = [queue_name(queue, known)]
-            own = [("", who) for who in RULES] + [(known, who) for who in models]
-            for k, who in own:
-                values = cells.get((queue, k, who))
-                if share and who in ("random", "oracle"):
-                    continue
-                if values is None:
-                    row.append("-")
-                else:
-                    row.append(shown(share_closed(random, values, oracle)) if share else shown(interval_of(values)))
-            if not share:
-                everyone = [m for k, who in own for m in measured.get((queue, k, who), [])]
-                row.append(num(100 * mean(everyone), 0))
-            out.append(row)
-    rules = ["opposites"] if share else RULES
-    return markdown(["queue"] + rules + [f"min-slowdown by {m}" for m in models]
-                    + ([] if share else ["measured, % of time with co-runners"]), out)
+            row = [queue_name(queue, known), shown(interval_of(random)), shown(interval_of(oracle))]
+            for cell in [(queue, "", "opposites")] + [(queue, known, model) for model in models]:
+                row.append(shown(share_closed(random, cells[cell], oracle)) if cell in cells else "-")
+            shares = [m for who in RULES for m in measured.get((queue, "", who), [])]
+            shares += [m for model in models for m in measured.get((queue, known, model), [])]
+            out.append(row + [num(100 * mean(shares), 0)])
+    return markdown(["queue", "ISD, %: random", "oracle", "gap closed, %: opposites",
+                     *(f"min-slowdown by {m}" for m in models), "measured, % of time with co-runners"], out)
 
 
 def told_table(rows):
@@ -326,14 +316,14 @@ def learning_table(rows):
         ends = {who: (over_replications(bins[:2]), over_replications(bins[5:10]), over_replications(bins))
                 for who, bins in by_who.items()}
         for who, parts in ends.items():
-            row = [f"{queue}: " + (who if who in RULES else f"min-slowdown by {who}")]
-            row += [shown(interval_of(values), 1) for values in parts]
+            row = [f"{queue}: " + (who if who in RULES else f"min-slowdown by {who}"),
+                   shown(interval_of(parts[2]), 1)]
             for k in (0, 1):
                 row.append("-" if who in ("random", "oracle") else
                            shown(share_closed(ends["random"][k], parts[k], ends["oracle"][k])))
             out.append(row)
-    return markdown(["queue and policy", "ISD of the first 100 jobs, %", "of jobs 251 to 500, %", "of all, %",
-                     "share of the gap closed, first 100, %", "jobs 251 to 500, %"], out)
+    return markdown(["queue and policy", "ISD of all jobs, %", "gap closed, first 100 jobs, %", "jobs 251 to 500, %"],
+                    out)
 
 
 def ratio_table(cells):
@@ -350,8 +340,7 @@ def ratio_table(cells):
 
 def page_tables(rows):
     return {
-        "isd": value_table(rows["value"], QUEUES, False),
-        "share": value_table(rows["value"], QUEUES, True),
+        "value": value_table(rows["value"], QUEUES),
         "ratio": ratio_table(by_cell(rows["value"])[0]),
         "told": told_table(rows["value"]),
         "learning": learning_table(rows["learning"]),

@@ -138,10 +138,9 @@ def shown(gain, digits=1):
 
 
 def markdown(header, rows):
-    lines = ["| " + " | ".join(header) + " |",
-             "|" + "|".join("---" if i == 0 else "---:" for i in range(len(header))) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
+    rule = "|".join("---" if i == 0 else "---:" for i in range(len(header)))
+    # The bar in front keeps a row that begins with "1." from becoming a list.
+    return "\n".join("| " + line for line in [" | ".join(header), rule, *(" | ".join(row) for row in rows)])
 
 
 # Claim: what (against random unless it says so), what the paper says, policy, rival (labels of main.yaml), metric.

@@ -227,7 +227,7 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
   }
   if (std::ranges::any_of(shown.experiment.policies(), &PolicyInstance::granted_truth)) {
     fmt::print(
-        out, "* knows the true expected co-run costs: an upper bound for beliefs, not a policy\n");
+        out, "* knows the true expected co-run costs: an upper bound for beliefs with its objective\n");
   }
   if (shown.paper_queue) {
     fmt::print(out,

@@ -51,8 +51,8 @@ std::string summary_of(const std::vector<Listed>& all, const std::string& direct
 std::string table_of(const std::vector<Listed>& all, const std::string& directory) {
   using enum TextTable::Align;
   constexpr std::size_t kShownDigits = 12;  // of a checksum, which is whole in JSON and CSV
-  TextTable table({kLeft, kLeft, kRight, kLeft});
-  table.add({"file", "", "bytes", "sha256", "checksum", "holds", "made", "from"});
+  TextTable table({kLeft, kRight, kLeft});
+  table.add({"file", "bytes", "sha256", "checksum"});
   const DataSource* source = nullptr;
   for (const auto& [set, found] : all) {
     if (set->source != source) {
@@ -61,11 +61,11 @@ std::string table_of(const std::vector<Listed>& all, const std::string& director
       table.add_line(
           fmt::format("github.com/{}; licence: {}", source->repository, source->licence));
     }
-    table.add({std::string(set->file), found.present ? "present" : "absent",
-               found.present ? std::to_string(found.bytes) : "-",
+    table.add({std::string(set->file), found.present ? std::to_string(found.bytes) : "absent",
                found.present ? found.sha256.substr(0, kShownDigits) : "-",
-               std::string(checksum_word(found)), std::string(set->holds),
-               std::string(origin_text(set->origin)), std::string(set->path)});
+               std::string(checksum_word(found))});
+    table.add_line(fmt::format("    {}", set->holds));
+    table.add_line(fmt::format("    {}: {}", origin_text(set->origin), set->path));
   }
   return table.text() + "\n" + summary_of(all, directory) + "\n";
 }
@@ -113,13 +113,15 @@ int data_list_command(const std::vector<std::string>& arguments) {
   command.summary =
       "Every file of the public data sets that corun, its studies and its tests read: its place "
       "below the\n"
-      "data directory, whether it is here, what it holds, its licence, and where it is from on "
-      "GitHub. Column\n"
-      "made: 'published', the authors' file itself; 'converted', in another form or a part of it;\n"
-      "'simulated', the answer of their program; or the command of corun that makes it. Column "
-      "checksum:\n"
-      "'same' as of the file that corun was tested with, 'different', or '-' where there is no "
-      "file.\n\n"
+      "data directory, its size ('absent': not there), what it holds, its licence, and its path in "
+      "the\n"
+      "authors' repository. Before the path: 'published', the authors' file itself; 'converted', "
+      "in\n"
+      "another form or a part of it; 'simulated', the answer of their program; or the command of "
+      "corun\n"
+      "that makes it. Column checksum: 'same' as of the file that corun was tested with, "
+      "'different', "
+      "or '-'.\n\n"
       "The directory is --data DIR, else CORUN_DATA, else share/corun/data of an installed corun.";
   command.examples =
       "  corun data\n"

@@ -117,11 +117,10 @@ class RoundBackend final : public ClusterBackend {
   ClusterState state_;
   Arrivals arrivals_;
   std::set<Time> timers_;
-  std::vector<JobRecord> jobs_;     ///< by job
-  std::vector<Progress> progress_;  ///< by job
-  std::vector<Group> groups_;       ///< by GPU
-  std::set<std::pair<Round, std::uint32_t>>
-      endings_;  ///< of running groups: round, index in groups_
+  std::vector<JobRecord> jobs_;                        ///< by job
+  std::vector<Progress> progress_;                     ///< by job
+  std::vector<Group> groups_;                          ///< by GPU
+  std::set<std::pair<Round, std::uint32_t>> endings_;  ///< of running groups: round, index
   std::set<std::pair<double, std::uint32_t>> lengths_;
   std::vector<double> speeds_;
   std::uint32_t next_group_ = 0;

@@ -126,9 +126,8 @@ class Fgd final : public PodPolicy {
     return static_cast<double>(sum);
   }
 
-  std::int64_t learnt_ = 0;  ///< pods submitted at the last update of target_
-  std::vector<KindInfo>
-      target_;  ///< `submitted` is the popularity: sums of whole numbers are exact
+  std::int64_t learnt_ = 0;       ///< pods submitted at the last update of target_
+  std::vector<KindInfo> target_;  ///< `submitted` is the popularity: exact sums
 };
 
 }  // namespace

@@ -20,8 +20,7 @@ struct ResourceRequest {
 
 struct JobSpec {
   Time submit{0};
-  Duration work{
-      0};  ///< solo time of all its work on the reference GPU (for a gang: on each of its GPUs)
+  Duration work{0};  ///< solo time of all its work on the reference GPU (gang: on each of its GPUs)
   int gpus = 1;      ///< gang size: all of them at once
   int priority = 0;  ///< larger goes first with policies that use priorities
   int gpu_milli =

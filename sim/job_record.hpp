@@ -27,16 +27,14 @@ inline double individual_slowdown(Duration corun, Duration solo) {
 
 struct JobRecord {
   Time submit{0};
-  std::optional<Time>
-      first_start;  ///< to do work; not to be profiled, and not in a probe that was cut short
+  std::optional<Time> first_start;  ///< to do work: no profiling, no probe that was cut short
   Time last_start{0};
   Time finish{0};
   Duration work{0};  ///< solo time of all its work on the reference GPU type, as asked
   /// J_a of the runs that count; the present run counts with the work that it has to do. At least 1
   /// ns, but 0 for no work. Of a failed job: what its preempted runs kept.
   Duration solo{0};
-  Duration run_solo{
-      0};  ///< the last run's part of `solo`; less than `solo` only after a preemption
+  Duration run_solo{0};  ///< the last run's part; less than `solo` only after a preemption
   /// Solo time of all its work on the GPU type of its last run: more than `solo` if progress of a
   /// probe or of profiling was kept.
   Duration whole_solo{0};

@@ -86,10 +86,9 @@ class MetricsCollector final : public RunSink {
 
  private:
   SubmitWindow window_;
-  std::vector<double> isd_, jct_, queue_,
-      stretch_;             ///< by job; NaN: not finished, or not in the window
-  std::vector<double> ps_;  ///< in order of the episodes' end
-  GpuTime solo_sum_;        ///< of all work, kept probes and profiling included
+  std::vector<double> isd_, jct_, queue_, stretch_;  ///< by job; NaN: not finished or not in window
+  std::vector<double> ps_;                           ///< in order of the episodes' end
+  GpuTime solo_sum_;  ///< of all work, kept probes and profiling included
   GpuTime profiling_;
   std::size_t measured_ = 0, finished_ = 0;
   double ooms_ = 0, failed_ = 0;

@@ -7,12 +7,11 @@
 namespace corun {
 
 struct Profile {
-  std::optional<double> gpu_util_pct;  ///< maximum GPU utilisation [%], PriRecT Table I
-  std::optional<double>
-      mem_alloc_pct;  ///< maximum share of device memory reserved [%]; not a demand
-  std::optional<double> mem_time_pct;  ///< maximum share of time device memory was accessed [%]
-  std::optional<double> mem_used_mib;  ///< memory really needed [MiB]; empty = unknown, never OOM
-  bool imputed = false;                ///< stand-in for an unpublished profile
+  std::optional<double> gpu_util_pct;   ///< maximum GPU utilisation [%], PriRecT Table I
+  std::optional<double> mem_alloc_pct;  ///< maximum share of memory reserved [%]; not a demand
+  std::optional<double> mem_time_pct;   ///< maximum share of time device memory was accessed [%]
+  std::optional<double> mem_used_mib;   ///< memory really needed [MiB]; empty = unknown, never OOM
+  bool imputed = false;                 ///< stand-in for an unpublished profile
   /// The share of a GPU that it uses, as a packing scheduler has classified it from a run alone: 0
   /// tiny, 1 medium, 2 jumbo (Lucid's packing label). Empty if there is no label.
   std::optional<int> packing_label = {};

@@ -128,8 +128,7 @@ double Rng::exponential(double mean) { return -mean * std::log1p(-uniform()); }
 double Rng::gamma(double shape) {
   // For shape < 1: Gamma(shape) = Gamma(shape + 1) U^(1 / shape).
   if (shape < 1) {
-    const double above =
-        gamma(shape + 1);  // drawn first, independent of a compiler's order of evaluation
+    const double above = gamma(shape + 1);  // drawn first, with every compiler
     return above * std::pow(1 - uniform(), 1 / shape);
   }
   const double d = shape - 1.0 / 3;

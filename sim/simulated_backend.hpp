@@ -71,8 +71,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
  private:
   struct Running {
     double remaining_ns = 0;  ///< work left, in nanoseconds at speed 1
-    double overhead_ns =
-        0;  ///< part of it at the start of the run: time to save and load state, not work
+    double overhead_ns = 0;   ///< part of it at the start of the run: saving and loading state
     double speed = 0;         ///< v(j); 0 for a joining job that will run out of memory
     Time since{0};            ///< remaining_ns is as of this time
     Time due{0};              ///< planned completion
@@ -139,8 +138,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   Arrivals arrivals_;
   JobSlots<Active> jobs_;
   std::vector<Device> devices_;
-  std::vector<JobId>
-      over_;  ///< jobs that have left and whose episodes have ended since advance() began
+  std::vector<JobId> over_;  ///< left, with ended episodes, since advance() began
   std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
   std::uint32_t next_group_ = 0;
   std::uint64_t next_order_ = 1;

@@ -64,8 +64,7 @@ class GpuTime {
 
   /// As a double, rounded once.
   constexpr double nanoseconds() const {
-    const auto narrow =
-        static_cast<std::int64_t>(ns_);  // far quicker, and nearly always sufficient
+    const auto narrow = static_cast<std::int64_t>(ns_);  // quicker, and nearly always enough
     return narrow == ns_ ? static_cast<double>(narrow) : static_cast<double>(ns_);
   }
 

@@ -128,7 +128,7 @@ class PodPolicy : public Policy {
   std::vector<KindInfo> kinds_;
   std::vector<Waiting> waiting_;                            ///< by kind
   std::set<std::pair<std::uint64_t, std::uint32_t>> open_;  ///< place of the first pod, kind
-  std::vector<std::uint32_t> freed_;  ///< nodes that somebody has left since the last pass
+  std::vector<std::uint32_t> freed_;  ///< nodes that a pod has left since the last pass
   std::unordered_map<JobId, Placed> placed_;
   std::uint64_t next_place_ = 0;
   bool pods_have_come_ = false;  ///< since the last pass

@@ -19,7 +19,7 @@
 /// The only loop: for simulated and live clusters alike.
 ///
 ///   while the backend has a next instant:
-///     take what happened, in order: completions, failures, arrivals, timers
+///     take its reports, in order: completions, failures, arrivals, timers
 ///       (the policy is told of finished episodes and probes here, before the pass)
 ///     start profiling segments, then probes, on empty GPUs, where asked for
 ///     one scheduling pass, unless it is too early to reallocate: call the policy until it starts
@@ -56,7 +56,7 @@ struct ControlOptions {
   Duration probe_length = std::chrono::seconds{120};
 };
 
-/// What policies will see of the jobs of a workload. `job_view(j)` is called once, when job j
+/// The views of the jobs of a workload for policies. `job_view(j)` is called once, when job j
 /// arrives.
 struct JobSource {
   std::size_t jobs = 0;

@@ -8,11 +8,11 @@
 #include "sim/profile.hpp"
 #include "sim/time.hpp"
 
-/// A job as it was submitted. What happened to it is in job_record.hpp; what a policy may see of it
+/// A job as it was submitted. Its history is in job_record.hpp; its view for policies
 /// is in cluster_view.hpp.
 namespace corun {
 
-/// What a pod asks of its node besides GPUs: CPU [1/1000 core] and memory [MiB]; 0: nothing asked.
+/// Requests of a pod to its node besides GPUs: CPU [1/1000 core] and memory [MiB]; 0: nothing asked.
 struct ResourceRequest {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;

@@ -7,7 +7,7 @@
 #include "sim/job.hpp"
 #include "sim/time.hpp"
 
-/// What happened to one job in one run of a policy.
+/// Record of one job in one simulation with one policy.
 ///
 /// Each start of a job begins a run. J_c is the time on its GPUs summed over all runs that count,
 /// J_a the solo time of their work, on the GPU types that did it (DESIGN section 3). The run that
@@ -32,7 +32,7 @@ struct JobRecord {
   Time finish{0};
   Duration work{0};  ///< solo time of all its work on the reference GPU type, as asked
   /// J_a of the runs that count; the present run counts with the work that it has to do. At least 1
-  /// ns, but 0 for no work. Of a failed job: what its preempted runs kept.
+  /// ns, but 0 for no work. Of a failed job: the work kept by its preempted runs.
   Duration solo{0};
   Duration run_solo{0};  ///< the last run's part; less than `solo` only after a preemption
   /// Solo time of all its work on the GPU type of its last run: more than `solo` if progress of a

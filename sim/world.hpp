@@ -15,7 +15,7 @@ namespace corun {
 enum class Provenance : std::uint8_t {
   kAlone,         ///< no co-runners
   kMeasured,      ///< a measured row of exactly these jobs
-  kModelled,      ///< an interference model, within what it was fitted on
+  kModelled,      ///< an interference model, within the range of its fit
   kExtrapolated,  ///< a GPU type or sharing mode other than measured
 };
 

@@ -75,7 +75,7 @@ TEST(Probing, AMinuteTogetherThenBothFromTheirBeginning) {
 }
 
 // Progress kept: A has 70 s left, ends at 200; B has 155 left, 105 done by then, ends at 250. J_a is
-// that of what was left.
+// that of the work that was left.
 TEST(Probing, ProgressKept) {
   ScriptedPolicy policy = probed_steps({{J(0), J(1)}}, {{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), workload({job(100s), job(200s)}), kHalfAndThreeQuarters,
@@ -165,7 +165,7 @@ TEST(Probing, NobodyWaitsForACoRunner) {
   EXPECT_EQ(r.record.jobs[1].finish, 80s);
 }
 
-// C comes when A and B are back; it is probed with A, who waits again and ends up behind B.
+// C comes when A and B are back; it is probed with A, which then waits again, behind B.
 TEST(Probing, ACoRunnerMayBeTakenFromTheQueue) {
   std::vector<std::vector<JobId>> queues;
   ScriptedPolicy policy([&](const ClusterView& view, std::vector<Decision>& out) {

@@ -56,7 +56,7 @@ enum class Property : std::uint8_t {
   kRandomTraces,     ///< runs over random traces and breaks no rule
   kSharesGpus,       ///< some of its episodes begin with a job and go on with another
   kLetsJobsRun,      ///< preempts no job
-  kOrderOfTheQueue,  ///< decides the same whatever the order of the queue
+  kOrderOfTheQueue,  ///< decides the same for any order of the queue
   kOrderOfJoins,     ///< the same where jobs join running ones
 };
 

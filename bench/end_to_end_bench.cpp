@@ -10,16 +10,16 @@
 
 #include "experiments/experiment/experiment.hpp"
 
-/// Whole simulations: jobs drawn from the measured JRS jobs, Poisson arrivals at a stated load, 16
-/// nodes with 4 GPUs each, groups start together. One iteration is one policy's run on a trace made
-/// beforehand: world, belief, events, metrics. `items_per_second` is jobs per second.
+/// Whole simulations: jobs drawn from the measured JRS jobs, Poisson arrivals at a given load, 16 nodes
+/// with 4 GPUs each, groups start together. One iteration is one policy's run on a trace that was generated
+/// before: world, belief, events, metrics. `items_per_second` is jobs per second.
 ///
-///   load 0.9  what 64 GPUs can do without sharing, less a tenth
-///   load 1.2  more than that: `exclusive` falls behind for ever, policies that share keep up
-///   load 3.0  more than anybody can do: the queue grows with the trace
+///   load 0.9  90 % of the capacity of 64 GPUs without sharing
+///   load 1.2  above it: the queue of `exclusive` grows without bound, policies that share keep up
+///   load 3.0  above the capacity of every policy: the queue grows with the trace
 ///
-/// Counters: offered = load of the trace as drawn, warned = 1 if the experiment says that it exceeds
-/// the capacity, queue_s = mean wait, passes = decisions asked for.
+/// Counters: offered = load of the trace as drawn, warned = 1 if the experiment reports that it exceeds the
+/// capacity, queue_s = mean queueing delay [s], passes = scheduling passes.
 namespace {
 
 using corun::Config;

@@ -13,14 +13,14 @@
 #include "sim/event_queue.hpp"
 #include "sim/rng.hpp"
 
-/// The event queue against the standard library's containers, in one run, on the same draws.
+/// The event queue against containers of the standard library, in one run, on the same draws.
 ///
 ///   hold:  pop the earliest event, schedule it again at now + Exp(mean). The number of pending events
 ///          never changes (Jones, "An empirical comparison of priority-queue and event-set
 ///          implementations", CACM 1986).
-///   rekey: as hold, and each time one other pending event gets a new time, as completions do when
-///          their co-runners changes. std::priority_queue cannot do that: it keeps the old entry and
-///          drops it when it surfaces; std::set erases and inserts.
+///   rekey: like hold, and each time one other pending event gets a new time, as completions do when their
+///          co-runners change. std::priority_queue cannot do that: it keeps the old entry and drops it when
+///          it comes to the top; std::set erases and inserts.
 ///
 /// Every queue orders by (time, kind, sequence) and carries the same 32-byte Event.
 namespace {
@@ -33,7 +33,7 @@ using corun::Time;
 
 constexpr double kMeanNs = 1e12;
 
-/// Draws made beforehand, so that no queue pays for them; read in a circle.
+/// Draws made in advance, so that no queue is charged for them; read cyclically.
 class Draws {
  public:
   Draws() : increments_(kSize), picks_(kSize) {
@@ -71,8 +71,8 @@ struct After {
   bool operator()(const Event& a, const Event& b) const { return before(b, a); }
 };
 
-// What is compared: schedule(at, subject), pop() and, where it can, move(subject, at). Every subject
-// has exactly one pending event.
+// The compared queues: schedule(at, subject), pop() and, if supported, move(subject, at). Every subject has
+// exactly one pending event.
 
 class OfCorun {
  public:
@@ -88,7 +88,7 @@ class OfCorun {
   std::vector<EventQueue::Handle> handles_;
 };
 
-/// std::priority_queue as it would be used where nothing is ever moved.
+/// std::priority_queue for events that are never moved.
 class OfPriorityQueue {
  public:
   explicit OfPriorityQueue(std::uint32_t) {}
@@ -175,7 +175,7 @@ Event rekey_once(Queue& queue, Draws& draw, std::uint32_t pending) {
   return event;
 }
 
-/// Enough to forget how the queue was filled; once round for the largest.
+/// Steps until the initial order has no effect, limited for the largest queue.
 std::uint32_t warm_up(std::uint32_t pending) {
   return std::min(4 * pending, std::uint32_t{1000000});
 }
@@ -200,7 +200,7 @@ void rekey(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-/// Whether two queues pop the same events in the same order: else the comparison means nothing.
+/// Whether two queues pop the same events in the same order: a precondition of the comparison.
 template <typename A, typename B, typename Step>
 bool same_order(Step step) {
   constexpr std::uint32_t kPending = 1000;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Measures batch scoring on the GPU of this machine, in one call of under ten minutes, and writes one JSON
 # file: ceilings measured in the same call, operations and bytes counted, the share achieved, transfers
-# apart, the ratio to all processor cores, the crossover, and whether compute-sanitizer is content.
+# separately, the ratio to all processor cores, the crossover, and the result of compute-sanitizer.
 #
 # usage: bench/gpu.sh [FILE.json]      (default: build/bench/gpu.json)
 #
-# Exit status: 0 measured, all bits as on the processor; 1 something is not as it should be; 3 no GPU.
+# Exit status: 0 measured, all bits as on the processor; 1 a check failed; 3 no GPU.
 set -euo pipefail
 
 ROOT=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd -P)
@@ -18,7 +18,7 @@ left() { echo $((ENDS - SECONDS > 1 ? ENDS - SECONDS : 1)); }
 
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 [[ -x $nvcc ]] || { echo "bench/gpu.sh: no nvcc on PATH or in /usr/local/cuda" >&2; exit 3; }
-# Only for the GPU that is here: the build takes a part of the time.
+# Only for this machine's GPU, which shortens the build.
 arch=${CORUN_GPU_ARCH:-$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
   head -n 1 | tr -d '. ' || true)}
 [[ -n $arch ]] || { echo "bench/gpu.sh: nvidia-smi finds no GPU" >&2; exit 3; }

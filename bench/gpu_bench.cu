@@ -17,9 +17,9 @@
 #include "models/scoring/pair_scorer.hpp"
 
 /// Measures batch scoring on the GPU of this machine and prints one JSON object (bench/gpu.sh writes it to
-/// a file): ceilings first, then what the fused top-k search achieves of them, transfers apart, the ratio
-/// to all processor cores, and from which size on the GPU is quicker. Every result is compared with the
-/// processor's, bit for bit. `--check`: small sizes without clocks, for compute-sanitizer.
+/// a file): ceilings, the fused top-k search relative to them, transfers separately, the ratio to all
+/// processor cores, and the size from which the GPU is quicker. Every result is compared with the
+/// processor's, bit for bit. `--check`: small sizes without time measurement, for compute-sanitizer.
 namespace {
 
 using namespace corun;
@@ -31,7 +31,7 @@ using GpuStream = cuda::Stream;
 // ---- ceilings -----------------------------------------------------------------------------------
 
 constexpr int kChains = 8;
-/// Independent chains of double fma, as many as hide each other's latency.
+/// Independent chains of double fma, enough to hide each other's latency.
 __global__ void fma_chains(double* out, int steps) {
   double x[kChains];
   for (int c = 0; c < kChains; ++c) x[c] = threadIdx.x + c;
@@ -51,7 +51,7 @@ __global__ void copy(const double* from, double* to, std::size_t count) {
   }
 }
 
-/// The quickest of some runs, the first left out; work(stream) queues one. [s]
+/// Shortest time of some runs after one unmeasured run; work(stream) queues one run. [s]
 double seconds(const GpuStream& stream, const std::function<void()>& work, int runs = 5) {
   double best = std::numeric_limits<double>::infinity();
   for (int run = 0; run <= runs; ++run) {
@@ -66,9 +66,9 @@ double seconds(const GpuStream& stream, const std::function<void()>& work, int r
 }
 
 struct Ceilings {
-  double flops = 0;   ///< double precision, an fma is two
-  double bytes = 0;   ///< read and written, device memory
-  double to_gpu = 0;  ///< pinned memory
+  double flops = 0;   ///< double precision [1/s], an fma counts as two
+  double bytes = 0;   ///< read and written, device memory [1/s]
+  double to_gpu = 0;  ///< pinned memory [bytes/s]
   double from_gpu = 0;
 };
 
@@ -105,7 +105,7 @@ Ceilings measure_ceilings(int processors) {
   return out;
 }
 
-// ---- what is scored -----------------------------------------------------------------------------
+// ---- the scored queue ---------------------------------------------------------------------------
 
 using Queue = ScoredQueue;
 
@@ -117,16 +117,17 @@ PairScorer scorer(const Queue& queue, const InterferenceModel& model,
   return {model, queue.jobs, queue.each, queue.solo_s, options};
 }
 
-/// Double-precision operations as the source writes them, an fma as two, a quotient as one (the hardware
-/// takes about eighteen). The cost of a pair, objective min-slowdown, risk 0: two times together 2, who is
-/// first 1, what the other loses 2, two slowdowns 2, their sum 1.
+/// Double-precision operations as in the source, an fma as two, a quotient as one (the hardware takes about
+/// eighteen). The cost of a pair, objective min-slowdown, risk 0: two times together 2, the first job to
+/// end 1, the loss of the other 2, two slowdowns 2, their sum 1.
 constexpr double kCostFlops = 8;
 /// One direction by contention: pressures 7, sum of the excess 8, speed 2, its inverse 4.
 constexpr double kContentionFlops = 21;
-/// Bytes a block of the fused search reads of one co-runner, for kRows jobs: five numbers, two solo times.
+/// Bytes that a block of the fused search reads of one co-runner, for kRows jobs: five numbers, two solo
+/// times.
 constexpr double kContentionBytes = 7 * sizeof(double) / 4.0;
 
-/// One direction by gp: the quadratic form's lower triangle and two chains of its width, all fma.
+/// One direction by gp: the lower triangle of the quadratic form and two chains of its width, all fma.
 double gp_flops(const GpBatch& batch) {
   const auto width = static_cast<double>(batch.formula.width());
   return 2 * (width * (width + 1) / 2 + 2 * width);
@@ -145,7 +146,7 @@ double wall(const std::function<void()>& work, int runs) {
 
 constexpr std::size_t kCoRunners = 16;
 
-/// The fused search without transfers: the kernel alone. [s]
+/// The fused search without transfers: only the kernel. [s]
 double contention_kernel_s(const Queue& queue, const InterferenceModel& model) {
   const auto formula = model.formula(queue.jobs, queue.each);
   const GpuStream stream;
@@ -167,7 +168,7 @@ double contention_kernel_s(const Queue& queue, const InterferenceModel& model) {
   });
 }
 
-/// Speeds of 4096 x 4096 directed pairs by gp, states prepared before. [s]
+/// Speeds of 4096 x 4096 directed pairs by gp, with states prepared before. [s]
 double gp_kernel_s(const Queue& queue, const InterferenceModel& model, std::size_t rows,
                    double& prepare_s) {
   const auto formula = model.formula(queue.jobs, queue.each);
@@ -186,7 +187,7 @@ double gp_kernel_s(const Queue& queue, const InterferenceModel& model, std::size
       2);
 }
 
-/// One line of the report: the whole call on the GPU and on all cores, and whether they agree.
+/// One line of the report: the whole call on the GPU and on all cores, and whether the results are equal.
 struct Whole {
   double gpu_s = 0, cpu_s = 0;
   bool same = false;
@@ -197,7 +198,7 @@ Whole whole(const InterferenceModel& model, const Queue& queue,
   const PairScorer on_gpu = scorer(queue, model, device);
   const PairScorer on_cpu = scorer(queue, model, nullptr);
   std::vector<CoRunner> by_gpu, by_cpu;
-  by_gpu = on_gpu.top_co_runners({}, {.k = kCoRunners});  // what is set up once
+  by_gpu = on_gpu.top_co_runners({}, {.k = kCoRunners});  // does the one-time set-up
   out.gpu_s = wall([&] { by_gpu = on_gpu.top_co_runners({}, {.k = kCoRunners}); }, runs);
   out.cpu_s = wall([&] { by_cpu = on_cpu.top_co_runners({}, {.k = kCoRunners}); }, 1);
   out.same = by_gpu == by_cpu;
@@ -206,7 +207,7 @@ Whole whole(const InterferenceModel& model, const Queue& queue,
 
 const char* word(bool value) { return value ? "true" : "false"; }
 
-/// The models that are measured, and whether all that ran on the GPU had the processor's bits.
+/// The measured models, and whether all GPU results had the processor's bits.
 struct Report {
   std::shared_ptr<Device> device = choose_device("cuda");
   std::unique_ptr<InterferenceModel> contention = fitted("contention");
@@ -266,7 +267,7 @@ void Report::print_contention() {
     const double kernel_s = contention_kernel_s(queue, *contention);
     const Whole all = measure(*contention, queue, 3);
     const double flops = pairs * (2 * kContentionFlops + kCostFlops);
-    const double bytes = pairs * kContentionBytes;  // from the caches, mostly
+    const double bytes = pairs * kContentionBytes;  // mostly from the caches
     const double moved_s =
         n * 7 * sizeof(double) / ceilings.to_gpu + n * kCoRunners * 12.0 / ceilings.from_gpu;
     std::printf(

@@ -3,10 +3,11 @@
 
 usage: growth.py [--corun PROGRAM] [--jobs N,N,...] [--policies NAME,...] [--update]
 
-For each size a trace is generated and replayed by one policy at a time, in processes of their own on one
-thread. `ms` is CPU time, user and system, of the whole process, reading of the trace included. `MB` is the peak memory
-of the replay less that of `corun trace info`, which holds the same trace. The first row is a replay of ten
-jobs: what it takes is the program's, whatever the trace. Needs GNU time (Debian: time). --update rewrites the table in docs/performance.md.
+For each size a trace is generated and replayed by one policy at a time, each in its own process on one
+thread. `ms` is CPU time, user and system, of the whole process, with the reading of the trace. `MB` is the
+peak memory of the replay less that of `corun trace info`, which holds the same trace. The first row is a
+replay of ten jobs: the program's own cost. Needs GNU time (Debian: time). --update rewrites the table in
+docs/performance.md.
 """
 import argparse
 import os
@@ -21,12 +22,12 @@ PAGE = ROOT / "docs/performance.md"
 BEGIN, END = "<!-- growth: begin -->", "<!-- growth: end -->"
 TIME = "/usr/bin/time"
 GPUS = 256
-FEW = 10  # jobs that take nothing: what is left is the program
+FEW = 10  # too few jobs to matter: the cost of the program
 
 
 def measured(command):
     """CPU seconds and peak bytes of a command that must succeed."""
-    # A process begins with the peak of whoever started it: this one's is above a small replay's, GNU time's is not.
+    # A process begins with the peak memory of its parent, and this script's is above a small replay's.
     with tempfile.NamedTemporaryFile("r") as peak:
         process = subprocess.Popen([TIME, "-f", "%M", "-o", peak.name, *command], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE)

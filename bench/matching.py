@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Matching over large queues: what it loses, and how long a scheduling pass takes.
+"""Matching over large queues: its loss, and the time of a scheduling pass.
 
 usage: matching.py [--program PROGRAM] [--update]
 

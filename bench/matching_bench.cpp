@@ -21,19 +21,19 @@
 #include "policies/sparse_matching.hpp"
 #include "sim/rng.hpp"
 
-/// Policies over large queues: what a sparse matching loses against the full one, and how long a
-/// scheduling pass takes with thousands of waiting jobs. Prints the two tables of docs/performance.md
-/// (bench/matching.py puts them there).
+/// Policies over large queues: the loss of a sparse matching against the full one, and the time of a
+/// scheduling pass with thousands of waiting jobs. Prints the two tables of docs/performance.md
+/// (bench/matching.py inserts them).
 ///
 ///   matching_bench loss|pass [JOBS [BELIEF]]
 ///
-/// Profiles are synthetic, drawn between those of 24 made-up workloads as PriRecT draws between
-/// measured ones: each job its own. Interference is fitted on 200 pairs of a contention-like truth with
-/// 5 % noise. Times are CPU time, one thread. `random`: every pair has a uniform cost of its own.
+/// Profiles are synthetic, one per job, drawn between those of 24 invented workloads as PriRecT draws
+/// between measured ones. Interference is fitted on 200 pairs of a contention-like truth with 5 % noise.
+/// Times are CPU time, one thread. `random`: every pair has a uniform cost of its own.
 namespace {
 
 using namespace corun;  // NOLINT: a program of one file
-/// CPU time of this program, which uses one thread: other programs on the machine disturb little.
+/// CPU time of this program, which uses one thread: other programs on the machine have little effect.
 struct Clock {
   using time_point = std::clock_t;
   static time_point now() { return std::clock(); }
@@ -88,7 +88,7 @@ std::unique_ptr<ModelBelief> make_belief(const std::string& model, std::size_t j
   return std::make_unique<ModelBelief>(prior, std::move(believed));
 }
 
-/// Every pair has a cost of its own, drawn by the pair's hash.
+/// Every pair has its own cost, drawn by the pair's hash.
 class RandomBelief final : public Belief {
  public:
   PairBelief pair(JobId a, JobId b) const override {
@@ -114,11 +114,11 @@ std::vector<JobId> first_jobs(std::size_t n) {
   return jobs;
 }
 
-/// What the full matching costs.
+/// Cost of the full matching.
 double full_matching(const Belief& belief, const std::vector<JobId>& jobs) {
   const std::size_t n = jobs.size();
   std::vector<double> cost(n * n, 0);
-  // All pairs at once, as a belief answers fastest.
+  // All pairs at once: the quickest query of a belief.
   const std::vector<CoRunner> all = belief.top_co_runners({.jobs = jobs, .k = n - 1}, {});
   for (std::size_t x = 0; x < all.size(); ++x) {
     cost[x / (n - 1) * n + all[x].position] = all[x].cost;
@@ -133,7 +133,7 @@ double full_matching(const Belief& belief, const std::vector<JobId>& jobs) {
   return sum;
 }
 
-/// `given` 0: as many jobs as the full matching can do in half a minute, then 2,000 without it.
+/// `given` 0: sizes for which the full matching takes up to half a minute, then 2,000 jobs without it.
 void losses(std::size_t given, const std::string& only) {
   fmt::print(
       "| belief | jobs | full matching | sparse matching | searches | pairs kept | lost | "
@@ -172,10 +172,10 @@ void losses(std::size_t given, const std::string& only) {
   }
 }
 
-/// Passes of a policy over a queue that stays as long: GPUs for `starts` groups come free, as many jobs
+/// Passes of a policy over a queue of constant length: GPUs for `starts` groups become free, as many jobs
 /// arrive as start, and one co-run is learnt.
 struct PassTimes {
-  double first_s = 0;  ///< a new queue and a cluster without a job
+  double first_s = 0;  ///< a new queue on an empty cluster
   DecisionTimes next;
 };
 

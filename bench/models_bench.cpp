@@ -15,7 +15,7 @@
 #include "sim/rng.hpp"
 
 /// Every interference model of the catalogue: fitting, learning one co-run, predicting. A co-run of two
-/// is two observations, one for each direction.
+/// jobs is two observations, one for each direction.
 namespace {
 
 using corun::InterferenceModelEntry;
@@ -33,7 +33,7 @@ std::vector<double> draw_features(Rng& rng) {
   return {100 * rng.uniform(), 100 * rng.uniform(), 60 * rng.uniform()};
 }
 
-/// Pairs of 50 jobs; speeds that depend on who meets whom.
+/// Pairs of 50 jobs; speeds depend on the pair.
 SpeedTable table_of(std::int64_t co_runs) {
   Rng rng(1, Stream::kTest);
   SpeedTable table;
@@ -60,7 +60,7 @@ PairJob job_of(const SpeedTable& table, std::size_t j) {
   return {table.jobs[j], {table.of(j), kFeatures}};
 }
 
-/// So many jobs that nobody measured.
+/// A number of jobs without measurements.
 struct Strangers {
   std::vector<double> features;
   std::vector<PairJob> jobs;
@@ -88,7 +88,7 @@ void fit(benchmark::State& state, const InterferenceModelEntry& entry) {
   for (auto _ : state) benchmark::DoNotOptimize(entry.fit(table, {}));
 }
 
-/// One co-run. Some learning on one model, so that it holds up to 50 more than the argument.
+/// One co-run. Some iterations learn into one model, so it has up to 50 co-runs more than the argument.
 void learn(benchmark::State& state, const InterferenceModelEntry& entry) {
   const SpeedTable table = table_of(state.range(0));
   const std::unique_ptr<corun::InterferenceModel> fitted = entry.fit(table, {});
@@ -107,7 +107,7 @@ void learn(benchmark::State& state, const InterferenceModelEntry& entry) {
   }
 }
 
-/// Every ordered pair of the 50 jobs that were measured.
+/// Every ordered pair of the 50 measured jobs.
 void predict_seen(benchmark::State& state, const InterferenceModelEntry& entry) {
   const SpeedTable table = table_of(500);
   const auto model = entry.fit(table, {});
@@ -118,7 +118,7 @@ void predict_seen(benchmark::State& state, const InterferenceModelEntry& entry) 
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pairs.size()));
 }
 
-/// So many ordered pairs: all those of jobs that nobody measured.
+/// The given number of ordered pairs of jobs without measurements.
 void predict_new(benchmark::State& state, const InterferenceModelEntry& entry) {
   const auto model = entry.fit(table_of(500), {});
   const auto asked = static_cast<std::size_t>(std::sqrt(static_cast<double>(state.range(0))));
@@ -128,7 +128,7 @@ void predict_new(benchmark::State& state, const InterferenceModelEntry& entry) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(pairs.size()));
 }
 
-/// What PairScorer does for each slowed job of a gp of 1,000 rows, and for each directed pair.
+/// PairScorer's work for each slowed job of a gp of 1,000 rows, and for each directed pair.
 void gp_prepare(benchmark::State& state, const Kernels& kernels) {
   constexpr std::size_t kSlowed = 64;
   const auto gp = corun::GpModel::fit(table_of(500));

@@ -13,14 +13,15 @@
 #include "traces/job_csv.hpp"
 #include "traces/paper_workloads.hpp"
 
-/// The parts that can dominate: minimum-cost matching of the waiting jobs, random draws, reading a
-/// trace, learning and predicting pairs. 24 is the paper's queue, 256 the most jobs that the recommender matches at once.
+/// Parts that can dominate the run time: minimum-cost matching of the waiting jobs, random draws, reading a
+/// trace, learning and predicting pairs. 24 is the paper's queue, 256 the most jobs that the recommender
+/// matches over all pairs.
 namespace {
 
 using corun::Rng;
 using corun::Stream;
 
-/// Costs as of a belief that knows jobs one by one: all different.
+/// Costs as from a belief about individual jobs: all different.
 void matching_random(benchmark::State& state) {
   const auto n = static_cast<std::size_t>(state.range(0));
   std::vector<double> cost(n * n, 0);
@@ -31,8 +32,8 @@ void matching_random(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(corun::min_cost_matching(cost, n));
 }
 
-/// Costs as of a belief by clusters, here what min-slowdown believes of the JRS paper's measurements:
-/// six values for the pairs of three clusters, so nearly all costs are ties.
+/// Costs as from a belief by clusters, here of min-slowdown on the JRS paper's measurements: six values for
+/// the pairs of three clusters, so nearly all costs are ties.
 void matching_clusters(benchmark::State& state) {
   constexpr std::size_t kClusters = 3;
   constexpr std::array<double, kClusters* kClusters> kOfPair = {0.2565, 0.2152, 0.3566,  //
@@ -63,7 +64,7 @@ void philox_uniform(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(rng.uniform());
 }
 
-/// As the noise of a co-run is drawn: a new sequence for each entity, one number of it.
+/// Like the noise of a co-run: a new sequence for each entity, one number of it.
 void philox_keyed_normal(benchmark::State& state) {
   std::uint64_t entity = 0;
   for (auto _ : state) benchmark::DoNotOptimize(Rng(1, Stream::kTest, ++entity).normal());
@@ -87,8 +88,8 @@ void read_job_csv(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
 
-/// One co-run learnt, of random clusters: ISD of both, PS of the pair. `known` co-runs came before, so
-/// that quantiles are exact lists (100) or bins (10^6); the cost must not grow with them.
+/// Learns one co-run of random clusters: ISD of both, PS of the pair. `known` co-runs came before, so that
+/// quantiles are exact lists (100) or bins (10^6); the cost must not grow with them.
 void observe_co_runs(benchmark::State& state, double decay) {
   Rng rng(1, Stream::kTest);
   struct CoRun {

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""What `corun live profile` costs the job that it watches.
+"""The cost of `corun live profile` for the job that it watches.
 
     bench/profiler_overhead.py [--pairs 40] [--work-s 5] [--interval 0.5] [--idle-processes 0]
                                [--corun build/release/corun] [--nvml LIB] [--json FILE]
 
 A job that keeps every core busy runs alone and under the profiler, in pairs whose order alternates (alone
-first, profiled first, ...), so that drift of the machine cancels. Its work is fixed, its environment is
-empty and its session its own both times, and it times itself, so starting it is not in the figures.
-Printed are
+first, profiled first, ...), so that drift of the machine cancels. Its work is fixed. Both times its
+environment is empty and it has its own session. It times itself, so its start is not in the figures. The
+script prints
 
   - the CPU time of corun and its guard processes, as a share of one core over the length of the job;
   - the change of the job's completion time (JCT) in a pair: the median, with its 95 % interval by order
-    statistics, as what else a machine does comes in bursts;
-  - the same of the CPU time that the job took, which a busy machine disturbs less.
+    statistics, because other load of a machine comes in bursts;
+  - the same of the CPU time of the job, which other load disturbs less.
 
---idle-processes starts so many sleeping processes beside, as a shared machine has: the cost of a look must
-not grow with them. Without --nvml the driver of this machine is watched. On a box without a GPU give the
-fake library of the tests, build/release/tests/libfake_nvml.so: the script makes a box for it. What a
-driver's own calls cost is then not in the figures.
+--idle-processes starts that many sleeping processes, as on a shared machine: the cost of a look must not
+grow with them. Without --nvml the driver of this machine is watched. On a machine without a GPU give the
+fake library of the tests, build/release/tests/libfake_nvml.so. The cost of a driver's own calls is then not
+in the figures.
 """
 import argparse
 import json

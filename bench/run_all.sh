@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs every benchmark, keeps the results as build/bench/*.json and prints a short table of ratios.
-# Exit status 1: the event queue is slower than twice std::priority_queue at some size, or 10 times the
-# jobs take more than 12 times the time (by the line through all sizes) at a load that the cluster can
-# follow, or an overload is not warned of.
+# Exit status 1: the event queue is slower than twice std::priority_queue at some size, or 10 times the jobs
+# take more than 12 times the time (by the line through all sizes) at a load within the capacity, or the
+# warning of an overload is missing.
 #
-# usage: bench/run_all.sh [ARGUMENTS]     ARGUMENTS go to each benchmark; a filter leaves the rest out
+# usage: bench/run_all.sh [ARGUMENTS]     ARGUMENTS go to each benchmark, e.g. a filter
 #
-# Environment: CORUN_BENCH_DIR=DIR         where the programs are (build/release/bench)
-#              CORUN_BENCH_REPETITIONS=N   the median of so many counts (5)
+# Environment: CORUN_BENCH_DIR=DIR         folder of the programs (build/release/bench)
+#              CORUN_BENCH_REPETITIONS=N   number of repetitions, whose median counts (5)
 set -euo pipefail
 
 ROOT=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd -P)
@@ -25,7 +25,7 @@ for name in event_queue end_to_end models parts scoring; do
   fi
   file=$RESULTS/$name.json
   rm -f "$file"
-  # Interleaved, so that a disturbance of the machine meets all alike.
+  # Interleaved, so that a disturbance of the machine affects all alike.
   "$program" --benchmark_min_time=0.2 --benchmark_repetitions="$REPETITIONS" \
     --benchmark_enable_random_interleaving=true --benchmark_display_aggregates_only=true \
     --benchmark_out="$file" --benchmark_out_format=json "$@" >"$RESULTS/$name.txt"

@@ -7,10 +7,10 @@
 #include "models/interference/interference_model.hpp"
 #include "sim/rng.hpp"
 
-/// What the benchmarks of batch scoring score: drawn once and for all, the same on every machine.
+/// The input of the benchmarks of batch scoring, the same on every machine.
 namespace corun {
 
-/// Jobs of three features, some of them measured in pairs.
+/// Jobs of three features, some of them measured in pairs. `rows` is the number of pairs.
 inline SpeedTable table_of(std::size_t jobs, std::size_t rows) {
   Rng rng(1, Stream::kTest);
   SpeedTable table;
@@ -29,7 +29,7 @@ inline SpeedTable table_of(std::size_t jobs, std::size_t rows) {
   return table;
 }
 
-/// Jobs that were never measured, each of a kind of its own, with estimates of their solo time.
+/// Jobs without measurements, each with its own features, with estimates of their solo time.
 struct ScoredQueue {
   SpeedTable table;
   std::vector<PairJob> jobs;

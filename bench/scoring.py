@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""What the processor's vector units and cores bring to batch scoring, beside a scalar loop of the same bits.
+"""The speed-up of batch scoring by vector units and cores, over a scalar loop of the same bits.
 
 usage: scoring.py [--program scoring_bench] [--repetitions N] [--update]
 
-Medians of CPU time, interleaved; of wall-clock where there are several threads. Shown are the nanoseconds a pair of
-one thread of the scalar loop (-O3, not vectorised) and the speed-ups over it. --update rewrites the table in
-docs/performance.md.
+Medians of CPU time, interleaved; of wall-clock time with several threads. The table has the nanoseconds per
+pair of one thread of the scalar loop (-O3, not vectorised) and the speed-ups over it. --update rewrites the
+table in docs/performance.md.
 """
 import argparse
 import json
@@ -44,7 +44,7 @@ def main():
         pairs = int(jobs[1]) * (int(jobs[1]) - 1) / 2 if jobs else 128 * 128
         seen.setdefault(entry["run_name"], []).append(entry[clock] * NS[entry["time_unit"]] / pairs)
     ns = {name: statistics.median(times) for name, times in seen.items()}
-    speed_up = {}  # what -> (threads, instruction set) -> over one scalar thread
+    speed_up = {}  # case -> (threads, instruction set) -> over one scalar thread
     scalar_ns = {}
     for name, took in ns.items():
         parts = name.replace("/real_time", "").split("/")

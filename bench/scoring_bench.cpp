@@ -33,7 +33,7 @@ const InterferenceModel& model_of(const std::string& name) {
   return *model;
 }
 
-/// Costs of 128 x 128 pairs by the contention model, as they lie in the caches.
+/// Costs of 128 x 128 pairs by the contention model, with data in the caches.
 void costs(benchmark::State& state, const Kernels& kernels, CostRule rule) {
   static const ScoredQueue queue(1024);
   const auto formula = model_of("contention").formula(queue.jobs, queue.each);

@@ -1,5 +1,5 @@
-// What the vector units are compared with: the same source, one number at a time, the compiler told not to vectorise.
-// With the instruction for fma: without it each is a call of the library, and comparisons would be of that.
+// Reference for the vector units: the same source, one number at a time, without vectorisation. Uses the
+// fma instruction: without it each fma would be a library call, and the call would dominate the time.
 #define CORUN_SET scalar
 #define CORUN_ONE_AT_A_TIME
 #include "models/vector_units/kernels.inl"

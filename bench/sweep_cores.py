@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""How much faster a sweep is on two cores than on one, measured side by side.
+"""The speed-up of a sweep on two cores over one, measured in turns.
 
 usage: bench/sweep_cores.py [CORUN] [--rounds N]      (build/release/corun, 5 rounds)
 
 One sweep of 1,000 points, whose costs differ some fiftyfold, with one thread, with two, and as two
-programs at once with one thread and half of the points each: what the machine itself allows. The three
-take turns; shown are the medians of wall-clock time of whole processes and their ratios. On a machine that
-does other work the ratios mean nothing: the share of a core that the single thread got is shown, too.
+programs at once with one thread and half of the points each: the limit of the machine. The three take
+turns; the output has the medians of wall-clock time of whole processes and their ratios. The ratios are
+meaningless on a machine with other load: the share of a core that the single thread got is printed, too.
 Exit code 1: two threads are less than 1.9 times as fast as one, or results differ.
 """
 import argparse

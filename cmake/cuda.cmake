@@ -44,7 +44,8 @@ if(NOT CORUN_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA_STANDARD 20)
       set(CMAKE_CUDA_STANDARD_REQUIRED ON)
       set(CMAKE_CUDA_EXTENSIONS OFF)
-      # As for the processor: no product and sum become one rounding unless a formula says so.
+      # As for the processor: product and sum are not contracted to one rounding unless a formula asks for
+      # it.
       target_compile_options(corun_options INTERFACE
         $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false -Xcompiler=-ffp-contract=off>)
       set(CORUN_HAVE_CUDA ON)

@@ -1,14 +1,14 @@
-# corun_cuda_architectures(CODES WANTED RESULT SENTENCE): which GPUs to compile for.
+# corun_cuda_architectures(CODES WANTED RESULT SENTENCE): chooses the GPUs to compile for.
 #
-# CODES is what `nvcc --list-gpu-code` prints: sm_75, sm_80, ... WANTED is a list such as "70;90", empty
-# for the default. RESULT is set to a value for CMAKE_CUDA_ARCHITECTURES, empty where nothing is left;
-# SENTENCE to what has to be said about a wanted architecture that this toolkit no longer (or not yet)
-# has, else empty.
+# CODES is the output of `nvcc --list-gpu-code`: sm_75, sm_80, ... WANTED is a list such as "70;90", empty
+# for the default. RESULT is set to a value for CMAKE_CUDA_ARCHITECTURES, empty if no architecture is left.
+# SENTENCE is set to a message about a wanted architecture that this toolkit does not have (any more, or
+# yet), else empty.
 #
-# Default: machine code for the GPUs that this is written for, V100 (70), A100 (80) and H100 (90), as
-# far as the toolkit goes; and PTX of its oldest architecture, 70 at least, from which the driver
-# compiles for every other GPU from there on when the program first runs. Machine code for all would
-# multiply the time of a build.
+# Default: machine code for V100 (70), A100 (80) and H100 (90), as far as the toolkit supports them, and PTX
+# of its oldest architecture, at least 70. From the PTX the driver compiles for every other GPU of that
+# architecture or a later one when the program first runs. Machine code for all would multiply the time of a
+# build.
 function(corun_cuda_architectures codes wanted result sentence)
   string(REGEX MATCHALL "sm_[0-9]+[a-z]?" known "${codes}")
   list(TRANSFORM known REPLACE "sm_" "")

@@ -1,9 +1,9 @@
-# corun_unity(TARGET ["FOLDER..."...]): with CORUN_UNITY, the sources of each folder are compiled as one file; those
-# of the FOLDERs of one argument together, with all below them. "." is the target's own folder alone; a folder in
-# two arguments goes with the last. The files parse the headers that they share once and instantiate their templates
-# once, which nearly halves the time of a first build of the program, and takes two thirds off that of the tests. By
-# folder, not by number, so that a new file moves no other. A file's UNITY_GROUP, set before, is kept; files with
-# options of their own are compiled by themselves.
+# corun_unity(TARGET ["FOLDER..."...]): with CORUN_UNITY, the sources of each folder are compiled as one
+# file. The FOLDERs of one argument are compiled together, with all folders below them. "." is only the
+# target's own folder; the last argument with a folder takes it. Shared headers are then parsed once and
+# their templates instantiated once, which nearly halves the time of a first build of the program and saves
+# two thirds of that of the tests. Grouping is by folder, not by number, so that a new file moves no other.
+# A file's UNITY_GROUP, set before, is kept; files with their own options are compiled by themselves.
 function(corun_unity target)
   if(NOT CORUN_UNITY)
     return()

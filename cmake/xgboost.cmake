@@ -1,8 +1,7 @@
 # Defines xgboost::xgboost, the C library of gradient boosting and random forests.
 #
-# Not by find_package: the package file that Debian's libxgboost-dev installs stops the configuration
-# unless a program of another package (xgboost) is there as well, QUIET or not. Header and library are
-# all that is needed.
+# Not by find_package: the package file of Debian's libxgboost-dev stops the configuration unless a program
+# of another package (xgboost) is installed, QUIET or not. Only header and library are needed.
 find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)
 find_library(XGBOOST_LIBRARY NAMES xgboost REQUIRED)
 add_library(xgboost::xgboost UNKNOWN IMPORTED)

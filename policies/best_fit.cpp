@@ -3,9 +3,9 @@
 #include "policies/catalog.hpp"
 #include "policies/pod_policy.hpp"
 
-/// best-fit: the node that would have the least left of its CPU and GPU, each as a share of what the
-/// largest node has, in equal parts; a share goes to the GPU with the least left that has room. The
-/// BestFit that FGD is compared with (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).
+/// best-fit: the node that would have the least left of its CPU and GPU, each as a share of the largest
+/// node's, in equal parts. A share goes to the GPU with the least left that has room. The BestFit of the
+/// FGD paper's comparison (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).
 namespace corun {
 
 namespace {

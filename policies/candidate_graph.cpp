@@ -60,7 +60,7 @@ void CandidateGraph::add(std::span<const std::uint32_t> rows, std::span<const Co
 void CandidateGraph::add_blocks(const Belief& belief, std::span<const JobId> jobs,
                                 const CostRule& rule, std::span<const std::uint32_t> members,
                                 std::size_t block) {
-  // An order that has nothing to do with what the jobs are.
+  // An order that is independent of the jobs' profiles.
   std::vector<std::pair<std::uint64_t, std::uint32_t>> scattered;
   for (const std::uint32_t m : members) {
     const std::array<std::uint32_t, 1> id{static_cast<std::uint32_t>(index(jobs[m]))};

@@ -10,11 +10,11 @@
 #include "sim/belief.hpp"
 #include "sim/policy.hpp"
 
-/// The visible table of policies: name, one line, parameters, traits, factory. To add a policy, write
+/// The table of policies: name, one line, parameters, traits, factory. To add a policy, write
 /// policies/<name>.cpp with one `PolicyEntry <name>_entry()`, and add that to catalog.cpp.
 namespace corun {
 
-/// What a policy decides from, beside the view.
+/// A policy's source of knowledge beside the view.
 enum class PolicyNeeds : std::uint8_t {
   kNothing,
   kBelief,  ///< the configured belief, which learns from finished co-runs
@@ -26,8 +26,8 @@ struct PolicyContext {
   std::unique_ptr<Belief> belief;  ///< empty for PolicyNeeds::kNothing
   std::uint64_t seed = 0;          ///< of the replication
   bool plan_once = false;          ///< control.plan: once
-  /// Set from outside when the run is to end: a policy that waits for others gives up then, with a
-  /// PolicyError. May be null; outlives the policy.
+  /// Set from outside when the run must end: a policy that waits for an answer then throws a PolicyError.
+  /// May be null; outlives the policy.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -38,7 +38,7 @@ struct PolicyEntry {
   std::span<const ParameterSpec> parameters;
   std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;
   PolicyTraits traits = {};
-  /// Where traits depend on parameters: nullptr where they do not.
+  /// For traits that depend on parameters; else nullptr.
   PolicyTraits (*traits_with)(const Parameters& parameters) = nullptr;
 
   PolicyTraits traits_for(const Parameters& given) const {
@@ -46,10 +46,10 @@ struct PolicyEntry {
   }
 };
 
-/// In the order in which they are listed and compared by default.
+/// In the order of listings and default comparisons.
 std::span<const PolicyEntry> policy_catalog();
 
-/// nullptr when there is none of that name.
+/// nullptr if there is no policy of that name.
 const PolicyEntry* find_policy(std::string_view name);
 
 }  // namespace corun

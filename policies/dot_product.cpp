@@ -3,11 +3,11 @@
 #include "policies/catalog.hpp"
 #include "policies/pod_policy.hpp"
 
-/// dot-product: the node whose free CPU and GPU, as a vector, has the least dot product with what
-/// the pod asks for, each as a share of what the largest node has; a share goes to the GPU with the
-/// least left that has room. The DotProd that FGD is compared with (Weng et al., USENIX ATC 2023),
-/// after Tetris (Grandl et al., SIGCOMM 2014), which takes the greatest. Departure: one GPU
-/// dimension per node, the sum over its GPUs.
+/// dot-product: the node whose free CPU and GPU, as a vector, has the least dot product with the pod's
+/// requests, each as a share of the largest node's. A share goes to the GPU with the least left that has
+/// room. The DotProd of the FGD paper's comparison (Weng et al., USENIX ATC 2023), after Tetris (Grandl et
+/// al., SIGCOMM 2014), which takes the greatest. Departure: one GPU dimension per node, the sum over its
+/// GPUs.
 namespace corun {
 
 namespace {

@@ -1,7 +1,7 @@
 #include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 
-/// exclusive: no sharing. Every job has its GPU alone, oldest first: the bound with ISD 0 and PS 0.
+/// exclusive: no sharing. Every job has its GPUs alone, oldest first: a reference with ISD 0 and PS 0.
 namespace corun {
 
 namespace {

@@ -13,15 +13,15 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-/// external: a policy written in any language. `command` is started once per replication (no shell; in
-/// the working directory) and asked, line by line, what the control loop would ask a built-in policy: one
-/// JSON object per line on its standard input, one per line back on its standard output. What it sees is
-/// what every policy sees (sim/cluster_view.hpp), in the words of the event log (sim/event_log.hpp); what
-/// it decides is checked by the same rules. docs/external-policy.md has the protocol, and
-/// examples/policy.py a policy of 30 lines.
+/// external: a policy written in any language. `command` is started once per replication (no shell; in the
+/// working directory) and answers the questions that the control loop asks a built-in policy: one JSON
+/// object per line on its standard input, one per line back on its standard output. Its input has the
+/// contents of the view of all policies (sim/cluster_view.hpp), with the names of the event log
+/// (sim/event_log.hpp). Its decisions are checked by the same rules. docs/external-policy.md has the
+/// protocol, and examples/policy.py a policy of 30 lines.
 ///
-/// An answer that is no JSON, has an unknown key or comes too late, and a program that ends, end the
-/// run with a PolicyError that says so, and so does PolicyContext::stop. The program is always reaped.
+/// The run ends with a PolicyError if an answer is no JSON, has an unknown key or comes too late, if the
+/// program ends, or if PolicyContext::stop is set. The program is always reaped.
 namespace corun {
 
 namespace {
@@ -233,9 +233,9 @@ class External final : public Policy {
   std::uint64_t seed_;
   const std::atomic<bool>* stop_;
   std::optional<ExternalProcess> process_;
-  std::string answer_;           ///< the last one, as it came
+  std::string answer_;           ///< the last one, as received
   Json events_ = Json::array();  ///< since the last question, without arrivals
-  std::vector<Json> arrivals_;   ///< since the last question; they are told after the other events
+  std::vector<Json> arrivals_;   ///< since the last question; sent after the other events
 };
 
 std::span<const ParameterSpec> external_parameters() {

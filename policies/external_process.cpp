@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Pause = std::chrono::microseconds;
 constexpr Pause kLongestPause{20'000};
-/// How long one waits before one looks whether all is to stop.
+/// Interval of looks at `stop` during a wait.
 constexpr std::chrono::milliseconds kStopPause{50};
 
 std::string reason(int error) { return std::generic_category().message(error); }
@@ -35,8 +35,8 @@ std::string reason(int error) { return std::generic_category().message(error); }
 ExternalProcess::ExternalProcess(const std::vector<std::string>& command,
                                  const std::atomic<bool>* stop)
     : stop_(stop) {
-  // A pair of sockets rather than two pipes: writing to a program that has ended is then an error and
-  // not a signal that ends us.
+  // A pair of sockets instead of two pipes: writing to a program that has ended is then an error, not a
+  // signal that ends this process.
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw ExternalError("cannot be started: " + reason(errno));
@@ -114,7 +114,7 @@ void ExternalProcess::send_and_receive(const std::string& line, std::chrono::mil
   const auto last = Clock::now() + timeout;
   std::string_view left = line;
   std::array<char, 65536> buffer;
-  // Both at once: a program may write before it has read all.
+  // Sends and receives at the same time: a program may write before it has read all.
   while (!left.empty() || received_.empty() || received_.back() != '\n') {
     const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(last - Clock::now());
     pollfd poll_one{socket_, static_cast<short>(left.empty() ? POLLIN : POLLIN | POLLOUT), 0};

@@ -8,10 +8,10 @@
 
 #include <sys/types.h>
 
-/// A program that answers line for line, run beside the simulation.
+/// A program that runs beside the simulation and answers line by line.
 namespace corun {
 
-/// What went wrong with it, in words that follow on from its name.
+/// An error of the program; the message continues a sentence that begins with the program's name.
 class ExternalError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -19,28 +19,29 @@ class ExternalError : public std::runtime_error {
 
 class ExternalProcess {
  public:
-  /// Starts `command`: a program, looked up on PATH where it is no path, and its arguments. No shell is
-  /// involved. Standard input and output are ours, standard error is that of this program. It leads a
-  /// process group of its own: Ctrl-C is ours to act upon, and with it go those that it has started.
-  /// Once `stop` is set, where given, nothing is waited for any more. Throws ExternalError where it
+  /// Starts `command`: a program (looked up on PATH if it is not a path) and its arguments, without a
+  /// shell. Its standard input and output are connected to this object; it inherits standard error. It
+  /// leads its own process group: Ctrl-C does not reach it, and killing it includes the programs that it
+  /// has started. Once `stop` (if given) is set, no call waits any longer. Throws ExternalError if it
   /// cannot be started.
   explicit ExternalProcess(const std::vector<std::string>& command,
                            const std::atomic<bool>* stop = nullptr);
-  /// Closes its standard input, waits a while for it to end, else kills it; it is always reaped.
+  /// Closes its standard input, waits up to 2 s for its end, then kills it; it is always reaped.
   ~ExternalProcess();
   ExternalProcess(const ExternalProcess&) = delete;
   ExternalProcess& operator=(const ExternalProcess&) = delete;
 
-  /// Sends a line, which holds no line break, and waits for the answer: one line, without its line break.
-  /// Throws ExternalError where that has not come after `timeout` or when all is to stop (the program is
-  /// killed then), where the program ends instead, or where it says more than a line.
+  /// Sends a line, which must have no line break, and returns the answer: one line, without its line break.
+  /// Throws ExternalError if no answer has come after `timeout` or when `stop` is set (the program is
+  /// killed in both cases), if the program ends, if it has written before it was asked, or if it answers
+  /// more than one line.
   std::string ask(const std::string& line, std::chrono::milliseconds timeout);
 
-  /// An answer longer than this is refused.
+  /// Bytes; a longer answer is refused.
   static constexpr std::size_t kLongestAnswer = 16 << 20;
 
  private:
-  /// How it ended; kills it if it has not within `patience`.
+  /// Reports how the program ended; kills it if it has not ended within `patience`.
   std::string end(std::chrono::milliseconds patience);
   bool stopped() const { return stop_ != nullptr && stop_->load(); }
   void send_and_receive(const std::string& line, std::chrono::milliseconds timeout);

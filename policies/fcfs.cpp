@@ -3,8 +3,8 @@
 #include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 
-/// fcfs: the two oldest waiting jobs share the next empty GPU. The JRS paper's reading of
-/// kube-scheduler "making First Come First Serve decisions" (JRS, fig. 5).
+/// fcfs: the two oldest waiting jobs share the next empty GPU. It stands for the JRS paper's kube-scheduler
+/// "making First Come First Serve decisions" (JRS, fig. 5).
 namespace corun {
 
 namespace {

@@ -6,23 +6,21 @@
 #include "policies/catalog.hpp"
 #include "policies/pod_policy.hpp"
 
-/// fgd: fragmentation gradient descent (Weng, Yang, Yu, Wang, Tang, Yang, Zhang, "Beware of
-/// Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent", USENIX ATC
-/// 2023). A pod goes to the node, and a share to the GPU on it, where it lets fragmentation grow
-/// least.
+/// fgd: fragmentation gradient descent (Weng, Yang, Yu, Wang, Tang, Yang, Zhang, "Beware of Fragmentation:
+/// Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent", USENIX ATC 2023). A pod goes to
+/// the node, and a share to the GPU on it, with the least growth of fragmentation.
 ///
-/// With a target workload M, that is kinds of pods m with their popularity p_m, a node n has
+/// A target workload M has kinds of pods m with popularity p_m. The fragmentation of a node n is
 ///
 ///   F_n = sum over m of p_m F_n(m)
-///   F_n(m) = all that its GPUs have left, where m cannot run on n (CPU, memory, GPU model or GPUs)
-///          = what those GPUs have left together that have less left than m asks of one, where it can
+///   F_n(m) = share left on all GPUs of n, if m cannot run on n (CPU, memory, GPU model or GPUs)
+///          = share left on the GPUs of n with less left than m asks of one GPU, if m can run on n
 ///
-/// in thousandths of a GPU, and the pod goes where F_n after it less F_n before it is least.
+/// in thousandths of a GPU. The pod goes where F_n with the pod less F_n without it is least.
 ///
-/// Departures: the paper knows M beforehand. Here it is what has been submitted so far, its most popular
-/// kinds up to 95 % of it, and is taken anew whenever the number of pods has doubled. The increase is
-/// compared as it is, not as a whole score from 0 to 100; memory counts beside CPU; ties go to the lowest
-/// index, not to one at random.
+/// Departures: the paper knows M in advance. Here M is the pods submitted so far, its most popular kinds up
+/// to 95 % of them, updated whenever their number has doubled. Growths are compared unrounded, not as whole
+/// scores from 0 to 100; memory counts beside CPU; ties go to the lowest index, not to a random one.
 namespace corun {
 
 namespace {
@@ -77,7 +75,7 @@ class Fgd final : public PodPolicy {
   }
 
  private:
-  /// How many GPUs of a node have so much left: GPUs that have the same are alike.
+  /// Number of GPUs of a node with the same share left.
   struct Share {
     int milli = 0;
     int gpus = 0;
@@ -111,8 +109,8 @@ class Fgd final : public PodPolicy {
     std::int64_t sum = 0;
     for (const KindInfo& kind : target_) {
       const PodKind& pod = kind.pod;
-      int enough = 0;     // GPUs with room for what it asks of one
-      int too_small = 0;  // what the others have left
+      int enough = 0;     // GPUs with room for its request of one GPU
+      int too_small = 0;  // share left on the other GPUs
       for (const Share& s : shares) {
         if (s.milli >= pod.gpu_milli) {
           enough += s.gpus;
@@ -128,8 +126,8 @@ class Fgd final : public PodPolicy {
     return static_cast<double>(sum);
   }
 
-  std::int64_t learnt_ = 0;       ///< pods that target_ is of
-  std::vector<KindInfo> target_;  ///< `submitted` is the popularity: whole numbers add up exactly
+  std::int64_t learnt_ = 0;       ///< pods submitted at the last update of target_
+  std::vector<KindInfo> target_;  ///< `submitted` is the popularity: exact sums
 };
 
 }  // namespace

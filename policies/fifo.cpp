@@ -3,9 +3,9 @@
 #include "policies/catalog.hpp"
 #include "policies/queue_policy.hpp"
 
-/// fifo: first in, first out, without sharing: by submit time, each job on GPUs of its own, and a job
-/// that finds no room holds up the ones behind it. What simulators of GPU clusters (Lucid's, Gavel's,
-/// Alibaba's) call by this name and compare with. `fcfs` of the JRS paper is something else: it shares.
+/// fifo: first in, first out, without sharing: by submit time, each job on GPUs of its own. A job that
+/// finds no room holds up the jobs behind it. The baseline of this name in simulators of GPU clusters
+/// (Lucid's, Gavel's, Alibaba's). `fcfs` of the JRS paper shares GPUs.
 namespace corun {
 
 namespace {

@@ -5,20 +5,20 @@
 
 #include "policies/catalog.hpp"
 
-/// fifo-packed: first in, first out, and whoever finds no GPU shares one (`fifo_packed` of Gavel,
+/// fifo-packed: first in, first out; jobs that find no free GPU share one (`fifo_packed` of Gavel,
 /// Narayanan et al., OSDI 2020; the policy of its published simulator).
 ///
-/// Each pass builds the whole allocation anew from all jobs that run or wait, in order of their number:
-///   1. the first jobs get GPUs alone, as long as there are enough;
-///   2. each further job joins the job of step 1, not yet joined, with which the sum of both speeds is
-///      highest; it must exceed `threshold`, and of equals the first wins;
-///   3. the first job that finds no co-runner ends the packing: nobody overtakes it.
-/// Groups that were running before and are wanted again stay where they are; others are preempted, so
-/// take `control: {mode: rounds, ...}`, where that is free, or mind what a preemption costs.
+/// Each pass plans the whole allocation anew from all running and waiting jobs, in order of their number:
+///   1. The first jobs get GPUs alone, as long as there are enough.
+///   2. Each further job joins the job of step 1, not yet joined, with the highest sum of both speeds. The
+///      sum must exceed `threshold`; of equals the first wins.
+///   3. The first job that finds no co-runner ends the packing: no job overtakes it.
+/// A running group that is also in the new plan stays in place; other groups are preempted. So use
+/// `control: {mode: rounds, ...}`, in which preemption is free, or account for its costs.
 ///
-/// Departures: speeds are the belief's (with `belief: {model: truth}` the world's own, as Gavel's oracle
-/// has them); jobs share only with jobs that ask for as many GPUs; and Gavel hands out more GPUs than
-/// there are where jobs ask for several: here a job that finds too few empty ones ends step 1.
+/// Departures: speeds are the belief's (with `belief: {model: truth}` the world's, like Gavel's oracle).
+/// Jobs share only with jobs of equal gang size. With gangs Gavel hands out more GPUs than there are; here
+/// a job that finds too few empty ones ends step 1.
 namespace corun {
 
 namespace {
@@ -32,7 +32,7 @@ class FifoPacked final : public Policy {
   void corun_ended(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    if (view.pass() == last_pass_) return;  // what this pass decided stands
+    if (view.pass() == last_pass_) return;  // this pass is already decided
     last_pass_ = view.pass();
     started_.resize(view.gpus().size(), Time{-1});
     fixed_.assign(view.gpus().size(), false);
@@ -85,7 +85,8 @@ class FifoPacked final : public Policy {
     }
   }
 
-  /// Keeps what runs as planned, stops the rest, starts the rest.
+  /// Keeps groups that already run as planned, preempts the other running jobs, and starts the other
+  /// groups.
   void carry_out(const ClusterView& view, std::vector<Decision>& out) {
     std::vector<const Pack*> to_start;
     std::vector<bool> stays(view.gpus().size(), false);
@@ -121,7 +122,7 @@ class FifoPacked final : public Policy {
   std::optional<std::size_t> last_pass_;
   std::vector<Time> started_;  ///< by GPU: when it last got a group
   std::vector<bool> fixed_;    ///< by GPU: its residents cannot be moved at this instant
-  std::vector<JobId> active_;  ///< waits or runs, ascending
+  std::vector<JobId> active_;  ///< waiting or running, ascending
   std::unordered_map<std::size_t, std::vector<GpuId>> running_;  ///< GPUs by job
   std::vector<Pack> packs_;
 };

@@ -4,9 +4,9 @@
 #include "policies/catalog.hpp"
 #include "policies/pod_policy.hpp"
 
-/// gpu-packing: GPUs that are in use first, then idle GPUs of nodes that are in use, then idle nodes. Of
-/// GPUs in use the one with the least left; else the node with the fewest GPUs. The GpuPacking that FGD
-/// is compared with (Weng et al., USENIX ATC 2023).
+/// gpu-packing: GPUs in use first, then idle GPUs of nodes in use, then idle nodes. Of GPUs in use the one
+/// with the least left; else the node with the fewest GPUs. The GpuPacking of the FGD paper's comparison
+/// (Weng et al., USENIX ATC 2023).
 namespace corun {
 
 namespace {

@@ -14,8 +14,8 @@ void GroupPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
 void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& out) {
   if (view.empty_gpus().empty()) return;
 
-  // Jobs of one gang size are planned together. With several sizes the size of the oldest job has
-  // its turn, one group at a time, and a group that does not fit blocks the queue: no gang starves.
+  // Jobs of one gang size are planned together. With several sizes the oldest job's size is planned, one
+  // group at a time, and a group that does not fit blocks the queue: no gang starves.
   std::vector<JobId> of_size;
   std::span<const JobId> waiting = view.waiting();
   const int gang = view.job(waiting.front()).gpus;
@@ -74,7 +74,7 @@ void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>&
     const GpuState& gpu = view.gpus()[g];
     if (gpu.residents.size() != 1 || gpu.profiling) continue;
     const JobId resident = gpu.residents.front();
-    if (view.job(resident).gpus != 1) continue;  // gangs take no co-runners while running
+    if (view.job(resident).gpus != 1) continue;  // running gangs take no co-runners
     std::vector<JobId> singles;
     std::span<const JobId> waiting = view.waiting();
     if (view.largest_gang() > 1) {

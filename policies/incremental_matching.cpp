@@ -11,21 +11,21 @@
 #include "policies/recommender_parameters.hpp"
 
 /// incremental-matching: a minimum-cost matching of a long queue that is kept from pass to pass and
-/// repaired where something has changed, in place of a new one each time (min-slowdown, balance).
+/// repaired after changes, in place of a new matching in each pass (min-slowdown, balance).
 ///
-/// A waiting job keeps its co-runner, its price (sparse_matching.hpp) and its `candidates`, the cheapest
-/// co-runners at the prices of the time when they were looked for. In a pass with empty GPUs
-///   1. who has left the queue is forgotten; whose co-runner has left is without one;
-///   2. co-runners are looked for anew, among the whole queue, for new jobs first, then for those whose
-///      scores are older than what the belief has learnt since, then for those not yet searched for
-///      kSearches times with this belief (prices settle in between): as many jobs as make
-///      `rescore_budget` pairs, yet never fewer than the empty GPUs can take;
-///   3. these jobs, their candidates, all without a co-runner and the co-runners of all of them are matched
-///      anew over the candidates known (their present pairs among these): at the scores kept, the whole
-///      matching never gets worse by it;
+/// A waiting job keeps its co-runner, its price (sparse_matching.hpp) and its `candidates`: the cheapest
+/// co-runners at the prices of the time of the search. In a pass with empty GPUs
+///   1. jobs that have left the queue are forgotten, and their co-runners are without one;
+///   2. co-runners are searched anew, among the whole queue, first for new jobs, then for jobs whose costs
+///      are older than the belief's latest learning, then for jobs not yet searched for kSearches times
+///      with this belief (prices settle in between): for as many jobs as make `rescore_budget` pairs, but
+///      at least as many as the empty GPUs can take;
+///   3. these jobs, their candidates, all jobs without a co-runner and the co-runners of all of these are
+///      matched anew over the known candidates, which include their present pairs: at the stored costs,
+///      the whole matching never gets worse by this;
 ///   4. the cheapest pairs of the queue start.
-/// Work per pass is bounded by the budget, not by the clock: the same seed gives the same results. A job
-/// that is not yet searched for waits without a co-runner, and starts only when nobody else is left.
+/// The budget bounds the work per pass, the clock does not: the same seed gives the same results. A job
+/// that has not been searched for waits without a co-runner, and starts only if no pair is left.
 namespace corun {
 
 namespace {
@@ -98,14 +98,14 @@ class IncrementalMatching final : public GroupPolicy {
     JobId job;
     double cost;
   };
-  /// What is kept of a waiting job.
+  /// State of a waiting job.
   struct Kept {
     double price = 0;
     JobId mate = kNoJob;
     double mate_cost = 0;
     std::vector<Candidate> candidates;
-    std::uint64_t learnt = 0;  ///< how much the belief had learnt when they were looked for
-    int searches = 0;          ///< with what it had learnt by then; 0: a new job
+    std::uint64_t learnt = 0;  ///< `learnt_` of the policy at the last search
+    int searches = 0;          ///< since the belief last learnt; 0: a new job
   };
   struct Queue {
     std::vector<JobId> jobs;  ///< ascending
@@ -154,7 +154,7 @@ class IncrementalMatching final : public GroupPolicy {
     return rows;
   }
 
-  /// Looks for co-runners of these.
+  /// Searches co-runners of these jobs.
   void search(std::span<const std::uint32_t> rows, Queue& queue) const {
     std::vector<double> prices;
     for (const Kept& kept : queue.kept) prices.push_back(kept.price);
@@ -182,7 +182,7 @@ class IncrementalMatching final : public GroupPolicy {
   void rematch(const std::vector<std::uint32_t>& rows, Queue& queue) const {
     if (rows.empty()) return;
     search(rows, queue);
-    // Who takes part: numbers in the small problem by position.
+    // Number of each participant in the small problem, by position in the queue.
     constexpr std::uint32_t kOutside = 0xffffffff;
     std::vector<std::uint32_t> number(queue.jobs.size(), kOutside);
     std::vector<std::uint32_t> members;
@@ -220,7 +220,7 @@ class IncrementalMatching final : public GroupPolicy {
       }
     }
     graph.add_blocks(*belief_, jobs, options_.rule, single, kBlock);
-    // The scores of now before older ones: what is added first counts.
+    // Present costs before older ones: the first cost given for a pair counts.
     for (const bool now : {true, false}) {
       for (std::uint32_t m = 0; m < members.size(); ++m) {
         const Kept& kept = queue.kept[members[m]];
@@ -249,7 +249,7 @@ class IncrementalMatching final : public GroupPolicy {
 
   Options options_;
   std::unique_ptr<Belief> belief_;
-  std::uint64_t learnt_ = 0;     ///< what the belief was told of so far
+  std::uint64_t learnt_ = 0;     ///< number of episodes that the belief was told of
   std::map<int, Queue> queues_;  ///< by gang size
 };
 

@@ -12,8 +12,8 @@ namespace corun {
 namespace {
 
 constexpr std::int64_t kMaxNodeScore = 100;
-/// What a pod counts for in LeastAllocated when it asks for nothing (upstream's
-/// DefaultMilliCPURequest and DefaultMemoryRequest).
+/// Count of a missing request in LeastAllocated (upstream's DefaultMilliCPURequest and
+/// DefaultMemoryRequest).
 constexpr ResourceRequest kMissingRequest{100, 200};
 constexpr std::size_t kMinFeasibleNodes = 100;
 constexpr int kDefaultPercentage = 50;
@@ -99,7 +99,7 @@ std::int64_t kube_least_allocated(const ResourceRequest& requested, const NodeSp
 }
 
 std::int64_t kube_balanced_allocation(const ResourceRequest& requested, const NodeSpec& node) {
-  double deviation = 0;  // of one fraction or none it is 0
+  double deviation = 0;  // 0 for one fraction or none
   if (node.cpu_milli != 0 && node.memory_mib != 0) {
     const auto fraction = [](std::int64_t asked, std::int64_t capacity) {
       return std::min(static_cast<double>(asked) / static_cast<double>(capacity), 1.0);
@@ -137,7 +137,7 @@ void KubeDefault::decide(const ClusterView& view, std::vector<Decision>& out) {
     Cohort cohort = active_.top();
     active_.pop();
     Kind& kind = kinds_[cohort.kind];
-    // Within a pass room only shrinks, and between departures too: no need to try this kind again.
+    // Within a pass and between departures room only shrinks: this kind need not be tried again.
     if (kind.full_at == departures_) {
       fail(cohort, now);
       continue;
@@ -158,7 +158,7 @@ void KubeDefault::decide(const ClusterView& view, std::vector<Decision>& out) {
     active_.push(cohort);
   }
 
-  // A wake-up that comes earlier leads to another call, which can ask for this one then.
+  // An earlier wake-up leads to another call, which can ask for this one.
   if (!backoff_.empty() && backoff_.top().release < view.next_wake()) {
     out.emplace_back(WakeAt{backoff_.top().release});
   }
@@ -225,7 +225,7 @@ void KubeDefault::look_at_nodes(const ClusterView& view) {
     node.scored = {};
     for (const GpuId g : node.gpus) {
       const GpuState& gpu = gpus[index(g)];
-      // A profiled job takes no co-runners: its GPU is as good as full.
+      // A profiled job takes no co-runners: its GPU counts as full.
       const int used = gpu.profiling ? options_.replicas : static_cast<int>(gpu.residents.size());
       residents_[index(g)] = used;
       node.free_gpus += used < options_.replicas;
@@ -240,7 +240,7 @@ void KubeDefault::look_at_nodes(const ClusterView& view) {
   }
 }
 
-/// Filter, sample, score, choose. Empty when the kind fits nowhere.
+/// Filter, sample, score, choose. Empty if the kind fits nowhere.
 std::optional<std::size_t> KubeDefault::choose_node(const ClusterView& view, const Kind& kind) {
   const auto& specs = view.cluster().nodes;
   const auto fits = [&](std::size_t n) {
@@ -296,7 +296,7 @@ std::vector<GpuId> KubeDefault::take_devices(Node& node, const Kind& kind) {
   const auto wanted = taken.begin() + kind.gpus;
   std::partial_sort(taken.begin(), wanted, taken.end(), less_shared);
   taken.erase(wanted, taken.end());
-  std::sort(taken.begin(), taken.end());  // gangs on the same GPUs then name the same one first
+  std::sort(taken.begin(), taken.end());  // so that gangs on the same GPUs name the same one first
   for (const GpuId g : taken) {
     if (++residents_[index(g)] == options_.replicas) --node.free_gpus;
   }
@@ -305,7 +305,7 @@ std::vector<GpuId> KubeDefault::take_devices(Node& node, const Kind& kind) {
   return taken;
 }
 
-/// Leftist heaps by position: two waiting sets become one in logarithmic time.
+/// Merges two leftist heaps by position: two waiting sets become one in logarithmic time.
 JobId KubeDefault::meld(JobId a, JobId b) {
   if (a == kNoJob) return b;
   if (b == kNoJob) return a;

@@ -22,9 +22,9 @@
 /// container.
 ///
 /// Modelled
-///   Active queue: priority descending, then queue timestamp (PrioritySort), which is when the pod
-///     came or last failed to be placed; equal times by position in the queue. One pod after the
-///     other, as many per pass as can be placed.
+///   Active queue: priority descending, then queue timestamp (PrioritySort), which is the time of the pod's
+///     arrival or last failed attempt; equal times by position in the queue. One pod after the other, as
+///     many per pass as can be placed.
 ///   Filter: NodeResourcesFit on cpu, memory and nvidia.com/gpu. The device plugin advertises
 ///     `replicas` per GPU; a pod of g GPUs takes one replica on each of g GPUs of ONE node. A
 ///     resource that a pod does not ask for is not checked.
@@ -33,35 +33,34 @@
 ///   Score: NodeResourcesFit (LeastAllocated over cpu and memory, weight 1 each) and
 ///     NodeResourcesBalancedAllocation, weight 1 each, summed, in upstream's integer arithmetic.
 ///     LeastAllocated counts a missing request as 100 milliCPU / 200 MiB; BalancedAllocation counts
-///     requests as they are written (useRequested). Neither looks at GPUs: that is upstream's
-///     default.
+///     requests as given (useRequested). Neither counts GPUs: that is upstream's default.
 ///   Choice: uniform among the best nodes.
 ///   Back-off: a pod that fits nowhere waits in the unschedulable set. A departure anywhere
 ///     (AssignedPodDelete) moves every pod of that set to the active queue, or, while its back-off
 ///     lasts (initial, doubled per failed attempt, at most max; counted from the last attempt), to
-///     the back-off queue. That queue is looked at once per second, at whole seconds of the trace.
-///     An arrival moves nobody.
+///     the back-off queue. That queue is polled once per second, at whole seconds of the trace. An
+///     arrival moves no pod.
 ///   Device: on the node, the GPUs with the fewest residents, ties by lowest index (distributed
 ///     allocation).
 ///
-/// Not modelled, and why
+/// Not modelled, with reasons
 ///   Other score plugins: equal on every node here, so they cannot change a choice. ImageLocality:
 ///     every node has the images; TaintToleration: no taints; NodeAffinity and InterPodAffinity: no
 ///     terms; PodTopologySpread: its default constraints apply to pods of services and replica
 ///     sets, not of batch jobs.
-///   Preemption: for comparison with policies that do not. Every pod is as if `preemptionPolicy: Never`.
-///   Flush of the unschedulable set: upstream retries what is left in it after 5 minutes. Only a
-///     departure can make room for a pod that fitted nowhere, so a flush would place nobody.
+///   Preemption: left out for comparison with policies without it. Every pod has `preemptionPolicy: Never`.
+///   Flush of the unschedulable set: upstream retries its pods after 5 minutes. Only a departure can make
+///     room for a pod that fitted nowhere, so a flush would place no pod.
 ///   Latency: scheduling and binding take no time.
-///   Gangs across nodes: a pod lives on one node. A job that asks for more GPUs than any node has
-///     is never placed, and the control loop reports it under its rule `progress`.
+///   Gangs across nodes: a pod runs on one node. A job that asks for more GPUs than any node has is
+///     never placed, and the control loop reports it under its rule `progress`.
 ///   Two replicas of one GPU in one pod: upstream allows it. A gang here needs distinct GPUs, so a
-///     node is feasible for it only when enough of its GPUs have a replica left.
-///   Delay of re-creation: a job that ran out of memory comes back at once, as a new pod that has
-///     not failed yet.
+///     node is feasible for it only if enough of its GPUs have a replica left.
+///   Delay of re-creation: a job that ran out of memory comes back at once, as a new pod without failed
+///     attempts.
 ///
-/// The policy does not know cluster.max_jobs_per_gpu: with more replicas than that the control loop
-/// refuses its decision (over-commit), as a wrongly configured device plugin should be noticed.
+/// The policy does not know cluster.max_jobs_per_gpu: if `replicas` is greater, the control loop refuses
+/// its decision (over-commit), so that a wrongly configured device plugin is noticed.
 namespace corun {
 
 /// Weights of the score plugins; 0 switches one off.
@@ -75,20 +74,21 @@ struct KubeOptions {
   int percentage_of_nodes_to_score = 0;  ///< 0: adaptive
   Duration backoff_initial = std::chrono::seconds{1};
   Duration backoff_max = std::chrono::seconds{10};  ///< >= backoff_initial
-  /// How often the back-off queue is looked at; a constant upstream. 0: back-offs end to the
-  /// nanosecond, at the price of one pass per waiting pod and back-off in an overloaded cluster.
+  /// Interval of polls of the back-off queue; a constant upstream. 0: back-offs end to the nanosecond,
+  /// which costs one pass per waiting pod and back-off in an overloaded cluster.
   Duration backoff_poll = std::chrono::seconds{1};
   KubeScoring scoring;
 };
 
-/// LeastAllocated, 0..100: mean over cpu and memory of the share that stays free. `requested`
-/// includes the pod; a resource that the node does not have is left out.
+/// LeastAllocated, 0 to 100: mean over cpu and memory of the free share [%]. `requested` includes the pod;
+/// a resource that the node does not have is left out.
 std::int64_t kube_least_allocated(const ResourceRequest& requested, const NodeSpec& node);
 
-/// BalancedAllocation, 0..100: 1 - standard deviation of the requested fractions of cpu and memory.
+/// BalancedAllocation, 0 to 100: 1 - standard deviation of the requested fractions of cpu and memory, in %.
 std::int64_t kube_balanced_allocation(const ResourceRequest& requested, const NodeSpec& node);
 
-/// After how many feasible nodes the search stops.
+/// The number of feasible nodes after which the search stops: `percentage` of the nodes (0: adaptive), at
+/// least 100; all of fewer than 100 nodes.
 std::size_t kube_nodes_to_find(std::size_t nodes, int percentage);
 
 class KubeDefault final : public Policy {
@@ -99,8 +99,8 @@ class KubeDefault final : public Policy {
   void arrived(const JobView& job, Time now) override;
 
  private:
-  /// What Filter and Score see of a pod. Pods of one kind fit or fail alike, so a kind that fitted
-  /// nowhere is not tried again before the next departure.
+  /// The pod's properties that Filter and Score use. Pods of one kind fit or fail alike, so a kind that
+  /// fitted nowhere is not tried again before the next departure.
   struct Kind {
     int gpus = 1;
     ResourceRequest request;
@@ -108,13 +108,13 @@ class KubeDefault final : public Policy {
   };
   static constexpr std::size_t kNeverFull = static_cast<std::size_t>(-1);
 
-  /// Pods that the queue cannot tell apart but by their position: they move between the queues as
-  /// one, so that a failed attempt costs the same for a thousand pods as for one.
+  /// Pods that differ only in their position in the queue. They move between the queues together, so that a
+  /// failed attempt costs the same for a thousand pods as for one.
   struct Cohort {
     int priority = 0;
     Time timestamp{0};  ///< queue timestamp: arrival or last failed attempt
     std::uint32_t kind = 0;
-    std::size_t attempts = 0;    ///< failed so far; stops at the last entry of backoffs_
+    std::size_t attempts = 0;    ///< failed attempts; stops at the last entry of backoffs_
     JobId first = kNoJob;        ///< root of a leftist heap by position
     std::uint64_t position = 0;  ///< of `first`
   };
@@ -125,14 +125,14 @@ class KubeDefault final : public Policy {
     }
   };
   struct BackingOff {
-    Time release{0};  ///< the first look at the queue after the back-off has ended
+    Time release{0};  ///< the first poll after the back-off has ended
     Cohort cohort;
     friend bool operator>(const BackingOff& a, const BackingOff& b) {
       return a.release > b.release;
     }
   };
   struct Pod {
-    std::uint64_t position = 0;  ///< in the order in which the queue showed the pods
+    std::uint64_t position = 0;  ///< in the order in which the pods joined the queue
     JobId left = kNoJob;
     JobId right = kNoJob;
     std::uint32_t rank = 0;
@@ -169,10 +169,10 @@ class KubeDefault final : public Policy {
   /// Those of unschedulable_ that failed at failed_at_, by (kind, priority, attempts).
   std::map<std::tuple<std::uint32_t, int, std::size_t>, std::size_t> failed_now_;
   Time failed_at_{-1};
-  std::size_t departures_ = 0;  ///< up to which the unschedulable set has been moved
+  std::size_t departures_ = 0;  ///< departures at the last move of the unschedulable set
 
   std::vector<Node> nodes_;
-  std::vector<int> residents_;          ///< by GPU, those of this pass included
+  std::vector<int> residents_;          ///< by GPU, with those of this pass
   std::vector<std::uint64_t> counted_;  ///< by job: scan in which its request was counted
   std::uint64_t scan_ = 0;
   std::size_t start_node_ = 0;  ///< upstream's nextStartNodeIndex

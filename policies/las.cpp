@@ -10,20 +10,19 @@
 #include "policies/catalog.hpp"
 #include "policies/preemptive_queue.hpp"
 
-/// las: discretised two-dimensional least attained service, which Tiresias introduced (Gu et al.,
-/// "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019). Nothing is known of run
-/// times; what counts is what a job has had so far:
+/// las: discretised two-dimensional least attained service, introduced by Tiresias (Gu et al., "Tiresias: A
+/// GPU Cluster Manager for Distributed Deep Learning", NSDI 2019). It needs no run times and orders jobs by
 ///
 ///   attained service = GPUs x time on them
 ///
-/// Queue 0 holds the jobs that have attained less than the first threshold, queue 1 those below the
-/// second, and so on. Earlier queues go first; within a queue the job that came to it first. A job that
-/// passes a threshold while it runs is moved down at that instant and then loses its GPUs to whoever goes
-/// before it now. The guard against starvation: a job that has waited `promote_after` times as long as
-/// it has been served goes back to queue 0, and its service counts from 0 again.
+/// Queue 0 has the jobs with less than the first threshold, queue 1 those below the second, and so on.
+/// Earlier queues go first; within a queue the job that came to it first. A running job that passes a
+/// threshold moves down at that instant, and loses its GPUs to any waiting job that now goes before it.
+/// Against starvation, a job that has waited `promote_after` times as long as it has been served goes back
+/// to queue 0, and its service counts from 0 again.
 ///
-/// Departures from the paper: placement is that of the other queue policies (no profile of how skewed a
-/// model's tensors are), and there is no Gittins index.
+/// Departures from the paper: placement is that of the other queue policies (no profile of the skew of a
+/// model's tensors), and there is no Gittins index.
 namespace corun {
 
 namespace {
@@ -45,7 +44,7 @@ class Las final : public PreemptiveQueue {
     Time next = kNever;
     if (!demotions_.empty()) next = demotions_.begin()->first;
     if (!promotions_.empty()) next = std::min(next, promotions_.begin()->first);
-    // A wake-up that comes earlier leads to another call, which can ask for this one then.
+    // An earlier wake-up leads to another call, which can ask for this one.
     if (next < view.next_wake()) out.emplace_back(WakeAt{next});
   }
 
@@ -63,7 +62,7 @@ class Las final : public PreemptiveQueue {
   void enter(const JobView& job, Time now, QueueEntry& entry) override {
     const auto [at, is_new] = jobs_.try_emplace(job.id);
     Standing& s = at->second;
-    if (is_new) {  // or its work was lost
+    if (is_new) {  // or back after its work was lost
       s.since = job.submit;
       s.forgiven = job.served;
     }
@@ -88,12 +87,12 @@ class Las final : public PreemptiveQueue {
   }
 
  private:
-  /// What is known of a job from its first coming to its end.
+  /// State of a job from its arrival to its end.
   struct Standing {
     std::size_t queue = 0;
     Time since{0};         ///< when it came to its queue
     Duration served{0};    ///< in runs that were preempted
-    Duration forgiven{0};  ///< of it, what does not count any more
+    Duration forgiven{0};  ///< part of `served` that no longer counts
     int gpus = 1;
     Time due = kNever;  ///< of the next demotion while it runs, of its promotion while it waits
     QueueEntry entry;   ///< while it waits
@@ -104,7 +103,7 @@ class Las final : public PreemptiveQueue {
     return later(now, from_nanoseconds(std::min(std::max(std::ceil(ns), 1.0), 1e18)));
   }
 
-  /// `had`: time on its GPUs until now, as far as it counts.
+  /// `had`: time on its GPUs until now that counts.
   void expect_demotion(JobId job, Standing& s, Time now, Duration had) {
     s.due = kNever;
     if (s.queue == thresholds_.size()) return;

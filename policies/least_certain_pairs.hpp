@@ -9,17 +9,17 @@
 #include "sim/belief.hpp"
 #include "sim/policy.hpp"
 
-/// Probes for a belief that learns from them: the pairs that it knows least.
+/// Probes of the least known pairs, for a belief that learns from probes.
 namespace corun {
 
 class LeastCertainPairs final : public ProbePlanner {
  public:
-  /// `belief` must outlive this. At most the `window` oldest jobs of either list are looked at.
+  /// `belief` must outlive this. At most the `window` oldest jobs of each list are considered.
   LeastCertainPairs(const Belief& belief, std::size_t window) : belief_(belief), window_(window) {}
 
-  /// The pair whose expected ISDs are least known: the largest sum of squares of their standard
-  /// deviations, as Belief::pair has them. Both are unprobed where there is such a pair that has not
-  /// met in a probe before, else one of them is. Ties by job index. No pair is chosen twice.
+  /// The pair whose expected ISDs are least known: the largest sum of the squared standard deviations of
+  /// both expectations, sd^2 / co_runs of Belief::pair(). Both jobs are unprobed if such a pair has not yet
+  /// met in a probe, else one of them is. Ties by job index. No pair is chosen twice.
   std::optional<std::pair<JobId, JobId>> choose(std::span<const JobId> unprobed,
                                                 std::span<const JobId> waiting) override;
 

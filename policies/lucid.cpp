@@ -13,24 +13,24 @@
 /// lucid: indolent packing after Lucid (Hu et al., "Lucid: A Non-intrusive, Scalable and Interpretable
 /// Scheduler for Deep Learning Training Jobs", ASPLOS 2023), by the rules of its simulator:
 ///
-///   The queue is ordered by estimated run time x GPUs, ties by submit time, and nobody blocks anybody.
-///   A job whose gang fits a node first looks for co-runners: of the running jobs in the order of their
-///   start, the first that
-///     - is alone on its GPUs and has as many of them,
+///   The queue is ordered by estimated run time x GPUs, ties by submit time, and no job blocks another. A job
+///   whose gang fits a node first looks for co-runners: of the running jobs, in order of their start, the
+///   first that
+///     - is alone on its GPUs and has the same number of them,
 ///     - together with the job uses less memory than its GPUs have (strictly less),
 ///     - together with the job has packing labels of at most `label_sum` (Profile::packing_label: 0
 ///       tiny, 1 medium, 2 jumbo),
-///     - has an estimate x GPUs of which the job's own is at most `length_ratio` times: the whole
-///       estimate, not what is left of it.
-///   The job shares all of its GPUs, even where free ones exist. Else it gets GPUs of its own by the
-///   consolidated placement (placement.hpp), or waits. Whose co-runners have gone is alone again.
+///     - has an estimate x GPUs of which the joining job's is at most `length_ratio` times. The whole
+///       estimate counts, not the rest of it.
+///   The job shares all of its GPUs, even if free ones exist. Else it gets GPUs of its own by the
+///   consolidated placement (placement.hpp), or waits. A job whose co-runner has left is alone again.
 ///
-/// Departures from the paper: estimates come from `estimates.duration` and labels from the trace; there
-/// is no profiling stage, no estimator and no load-dependent switch of the packing mode. A memory demand
-/// or a label that nobody knows counts 0. With cluster.max_jobs_per_gpu: 1 nobody shares.
+/// Departures from the paper: estimates come from `estimates.duration` and labels from the trace; there is
+/// no profiling stage, no estimator and no load-dependent switch of the packing mode. An unknown memory
+/// demand or label counts 0. With cluster.max_jobs_per_gpu: 1 no job shares.
 ///
-/// Cost: what was refused by all running jobs is only held against those that came to be alone since,
-/// and a gang size that found no free GPUs is tried again after a departure.
+/// Cost: a job that suited no running job is compared only with jobs that have become alone since. A gang
+/// size that found no free GPUs is tried again after a departure.
 namespace corun {
 
 namespace {
@@ -42,7 +42,7 @@ class Lucid final : public Policy {
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     may_share_ = view.max_jobs_per_gpu(2) >= 2;
     widest_node_ = view.state().empty().nodes().most();
-    // Sharing is a matter within one gang size, so it may go before what other sizes do.
+    // Sharing concerns one gang size only, so it may precede the placement of other sizes.
     for (auto& [gang, part] : parts_) {
       if (full(part, view)) share(view, part, out);
     }
@@ -94,7 +94,7 @@ class Lucid final : public Policy {
   }
 
  private:
-  /// What counts of a job that seeks co-runners, in the order of the queue.
+  /// A job that seeks co-runners, in the order of the queue.
   struct Seeker {
     double length = 0;  ///< estimate x GPUs [ns]
     Time submit{0};
@@ -120,7 +120,7 @@ class Lucid final : public Policy {
   /// The jobs of one gang size.
   struct Part {
     int gang = 1;
-    std::set<Seeker> fresh;  ///< waiting, not held against anybody yet
+    std::set<Seeker> fresh;  ///< waiting, not yet compared with any running job
     std::set<Seeker>
         refused;  ///< waiting, found no co-runners among those alone but not `newly_alone`
     Hosts alone;
@@ -156,7 +156,7 @@ class Lucid final : public Policy {
     return std::nullopt;
   }
 
-  /// All that can be done for a gang size without free GPUs.
+  /// Starts all jobs of a gang size without free GPUs that find co-runners.
   void share(const ClusterView& view, Part& part, std::vector<Decision>& out) {
     while (!part.fresh.empty() || !part.newly_alone.empty()) {
       std::optional<JobId> host;

@@ -18,7 +18,7 @@ using Search = lemon::MaxWeightedPerfectMatching<Graph, Weights>;
 
 constexpr double kUnit = 1e9;
 
-/// Whole numbers: LEMON's dual variables stay exact, and equal costs are equal.
+/// As whole numbers LEMON's dual variables stay exact, and equal costs are equal.
 std::int64_t scaled(double cost) {
   return static_cast<std::int64_t>(std::llround(bounded_cost(cost) * kUnit));
 }
@@ -78,8 +78,9 @@ std::optional<PricedMatching> min_cost_matching(const std::vector<MatchEdge>& ed
     out.co_runner.push_back(static_cast<std::uint32_t>(Graph::id(matching.mate(node(graph, i)))));
     out.price.push_back(-static_cast<double>(matching.nodeValue(node(graph, i))));
   }
-  // LEMON's duals: price[a] + price[b] <= cost + what the blossoms with both of them hold. Half of it
-  // taken off each member, no edge needs them any more: inside they cancel, across they only help.
+  // LEMON's duals: price[a] + price[b] <= cost + the values of all blossoms with both of them. With half of
+  // each value taken off each member, no edge needs the blossoms: within one the terms cancel, and other
+  // edges only gain slack.
   for (int b = 0; b < matching.blossomNum(); ++b) {
     const double half = static_cast<double>(matching.blossomValue(b)) / 2;
     for (Search::BlossomIt it(matching, b); it != lemon::INVALID; ++it) {

@@ -1,9 +1,9 @@
 #include "policies/catalog.hpp"
 #include "policies/recommender_parameters.hpp"
 
-/// max-packing: JRS "emphasizing Pac_Sav". One bin first, filled by GPU utilisation or by memory
-/// allocated up to a GPU's capacity, then pairs by mean PS. See recommender.hpp for the algorithm.
-/// The bin's memory is a belief (what a framework reserved), never the true demand.
+/// max-packing: JRS "emphasizing Pac_Sav". It first fills one bin, by GPU utilisation or by memory
+/// allocated, up to a GPU's capacity, then chooses pairs by mean PS. See recommender.hpp for the algorithm.
+/// The bin's memory is what a framework reserved, not the demand.
 namespace corun {
 
 PolicyEntry max_packing_entry() {

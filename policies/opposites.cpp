@@ -4,9 +4,9 @@
 #include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
 
-/// opposites: sort the queue by maximum GPU utilisation and pair the largest with the smallest; the
-/// middle one of an odd queue is left alone. It costs nothing and knows nothing of co-runs: the
-/// baseline that an interference model has to beat. A job of unknown utilisation counts as 50 %.
+/// opposites: sorts the queue by maximum GPU utilisation and pairs the largest with the smallest; the
+/// middle one of an odd queue stays alone. It knows nothing of co-runs: the baseline that an interference
+/// model has to beat. A job of unknown utilisation counts as 50 %.
 namespace corun {
 
 namespace {

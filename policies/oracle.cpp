@@ -1,9 +1,9 @@
 #include "policies/catalog.hpp"
 #include "policies/recommender_parameters.hpp"
 
-/// oracle: matching on the world's expected costs. The only policy that may peek; the output says so.
-/// It bounds what any pairing policy could reach with a perfect model, not with foreknowledge of the
-/// noise of single co-runs.
+/// oracle: matching on the world's expected costs. The only policy that knows them, and the output marks
+/// it. It is an upper bound for pairing policies with a perfect model but without knowledge of the noise of
+/// single co-runs.
 namespace corun {
 
 PolicyEntry oracle_entry() {

@@ -41,10 +41,10 @@ std::vector<ClusterPair> ranked_pairs(const Costs& cost, std::span<const Cluster
   return pairs;
 }
 
-/// The cheapest perfect matching of up to three clusters, by counts. With x pairs between clusters
-/// 0-1, y between 0-2 and z between 1-2, what is left of each cluster pairs with itself, and the cost
-/// is linear in z. So for each (x, y) the best z is the least or the greatest of its parity: the
-/// parity says which clusters keep an odd job, and at most one job may stay alone.
+/// The cheapest perfect matching of up to three clusters, by counts. With x pairs of clusters 0-1, y of 0-2
+/// and z of 1-2, the remaining jobs of each cluster pair with each other, and the cost is linear in z. So
+/// for each (x, y) the best z is the least or the greatest of its parity. The parity of z decides which
+/// clusters keep an odd job, and at most one job may stay alone.
 std::vector<ClusterSlots> match_three(std::span<const std::size_t> given_counts, const Costs& cost,
                                       int& alone) {
   std::array<std::size_t, 3> n{};

@@ -6,17 +6,17 @@
 
 #include "policies/parameters.hpp"
 
-/// The choice of cluster pairs, apart from the choice of jobs (DESIGN 4.9). With a belief by clusters
-/// a plan fixes how many groups each pair of clusters gets; who they are is decided afterwards.
+/// The choice of cluster pairs, which precedes the choice of jobs (DESIGN 4.9). With a belief by clusters a
+/// plan fixes the number of groups of each pair of clusters; their jobs are chosen afterwards.
 namespace corun {
 
 enum class Pairing : std::uint8_t {
   kMatching,    ///< minimum total cost over all perfect matchings of the waiting jobs
-  kGreedyRank,  ///< the JRS paper's words: best-ranked pair of clusters first, as often as it can
-  kGiven,       ///< as greedy-rank, in an order that the configuration gives
+  kGreedyRank,  ///< the JRS paper's rule: best-ranked pair of clusters first, as often as possible
+  kGiven,       ///< like greedy-rank, in an order that the configuration gives
 };
 
-/// "matching" | "greedy-rank" | "given"; the parameter's choices.
+/// "matching" | "greedy-rank" | "given".
 Pairing pairing_from(std::string_view name);
 std::vector<std::string_view> pairing_names();
 
@@ -29,14 +29,13 @@ struct ClusterSlots {
 
 struct ClusterPlan {
   std::vector<ClusterSlots> slots;  ///< ascending by rank; only those with groups
-  int alone = -1;                   ///< cluster of the job that stays alone, -1 if none does
+  int alone = -1;                   ///< cluster of the job that stays alone, -1 if none
 };
 
-/// How the jobs of each cluster (`counts`, k of them) are paired up. `cost` is symmetric, k x k,
-/// row-major, smaller is better; whoever stays alone costs 0. `given` is read by Pairing::kGiven only;
-/// pairs it does not list come after it, by cost. Equal costs rank by cluster number.
-/// Matching with k <= 3: O(n^2) in the number of jobs, 0.03 ms for 256; with more clusters it is a
-/// matching of the n jobs, O(n^3).
+/// How the jobs of each cluster are paired: `counts` has the k numbers of jobs, `cost` is symmetric, k x k,
+/// row-major, smaller is better; a job that stays alone costs 0. Only Pairing::kGiven reads `given`; pairs
+/// not listed in it follow by cost. Equal costs rank by cluster number. Matching takes O(n^2) for n jobs
+/// with k <= 3 (0.03 ms for 256 jobs); with more clusters it is a matching of the n jobs, O(n^3).
 ClusterPlan choose_cluster_pairs(Pairing pairing, std::span<const std::size_t> counts,
                                  std::span<const double> cost, std::span<const ClusterPair> given);
 

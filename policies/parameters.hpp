@@ -13,8 +13,8 @@
 
 #include "sim/ids.hpp"
 
-/// What a policy can be told in a configuration. Each policy lists its parameters once, in its
-/// catalogue entry; readers, `--help`, `corun list policies` and the output all work from that list.
+/// Parameters of policies in a configuration. Each policy lists its parameters once, in its catalogue
+/// entry; readers, `--help`, `corun list policies` and the output work from that list.
 namespace corun {
 
 enum class ParameterKind : std::uint8_t {
@@ -24,7 +24,7 @@ enum class ParameterKind : std::uint8_t {
   kClusterPairs,  ///< list of [a, b], e.g. [[1, 1], [0, 2]]
   kJobs,          ///< list of job names in the configuration, of JobIds for the policy
   kNumbers,       ///< list of numbers, each within [min, max]
-  kTexts,         ///< list of texts; one that is not given or empty is refused
+  kTexts,         ///< list of texts; absent or empty lists are refused
 };
 
 using ClusterPair = std::pair<int, int>;
@@ -44,8 +44,8 @@ struct ParameterSpec {
   std::vector<std::string_view> choices;
 };
 
-/// The values of one policy's parameters: those given, else the fallbacks of its list. The readers
-/// have checked kinds and ranges, so a wrong type here is a programming mistake (std::logic_error).
+/// The values of one policy's parameters: given ones, else the fallbacks of its list. Readers have checked
+/// kinds and ranges, so an unknown name or a wrong type here throws std::logic_error.
 class Parameters {
  public:
   explicit Parameters(std::span<const ParameterSpec> specs) : specs_(specs) {

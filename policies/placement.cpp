@@ -10,7 +10,7 @@ std::vector<GpuId> choose_empty_gpus(const ClusterView& view, int gang) {
 
 namespace {
 
-/// The lowest-numbered free GPUs of a node, which has as many.
+/// The lowest-numbered `count` free GPUs of a node that has as many.
 void take(const ClusterState& state, const FreeGpus& free, NodeId node, int count,
           std::vector<GpuId>& chosen) {
   chosen.reserve(chosen.size() + static_cast<std::size_t>(count));

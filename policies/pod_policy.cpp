@@ -26,7 +26,7 @@ bool PodNode::has_room(const PodKind& pod) const {
 void PodPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   if (nodes_.empty()) look_at(view);
   if (std::exchange(pods_have_come_, false)) {
-    for (Waiting& w : waiting_) w.scores.resize(nodes_.size());  // of kinds that are new
+    for (Waiting& w : waiting_) w.scores.resize(nodes_.size());  // of new kinds
     if (learn(kinds_, submitted_)) {
       for (std::uint32_t& version : versions_) ++version;
     }
@@ -121,7 +121,7 @@ void PodPolicy::arrived(const JobView& job, Time) {
   submitted_ += 1;
   Waiting& w = waiting_[at->second];
   w.pods.emplace_back(next_place_++, job.id);
-  // Where pods of this kind wait already there is no room for this one either.
+  // If pods of this kind wait already, there is no room for this one either.
   if (w.pods.size() == 1) open(at->second);
   pods_have_come_ = true;
 }

@@ -13,22 +13,21 @@
 #include "policies/catalog.hpp"
 #include "sim/policy.hpp"
 
-/// What the placements of pods on parts of GPUs have in common: fgd, best-fit, dot-product, gpu-packing.
-/// They differ in how they score a node.
+/// Common part of the policies that place pods on parts of GPUs: fgd, best-fit, dot-product, gpu-packing.
+/// They differ in the score of a node.
 ///
-/// A job is a pod and lives on one node. It asks for a share of one GPU (gpu_milli below 1000) or for
-/// whole ones, and for CPU and memory of the node (a resource it does not ask for is not checked); it may
-/// name the GPU models it runs on. Shares of a GPU add up to 1000 at most, so nothing is over-committed,
-/// and what sharing costs is the world's to say. Pods go by the order of the queue; one that fits nowhere
-/// waits until a node has room, and holds up nobody. The best node is the one with the least score, ties
-/// to the lowest index.
+/// A job is a pod and runs on one node. It asks for a share of one GPU (gpu_milli below 1000) or for whole
+/// GPUs, and for CPU and memory of the node (a resource that it does not ask for is not checked); it may
+/// name the GPU models on which it runs. Shares of a GPU add up to at most 1000, so nothing is
+/// over-committed; the world decides the cost of sharing. Pods are taken in the order of the queue. A pod
+/// that fits nowhere waits until a node has room, and holds up no other pod. The best node has the least
+/// score, ties to the lowest index.
 ///
-/// Cost: pods that ask for the same are of one kind. A kind's score of a node is computed again only
-/// when the node has changed, and a kind that found no room is looked at again only for the nodes that
-/// somebody has left.
+/// Cost: pods with equal requests are of one kind. A kind's score of a node is computed again only after
+/// the node has changed, and a kind that found no room is tried again only on nodes that a pod has left.
 namespace corun {
 
-/// What a pod asks for.
+/// The requests of a pod.
 struct PodKind {
   int gpus = 1;
   int gpu_milli = 1000;
@@ -43,11 +42,11 @@ struct PodKind {
   }
 };
 
-/// What a node has left.
+/// The resources left on a node.
 struct PodNode {
   std::uint32_t model = 0;  ///< its bit of PodKind::gpu_models
   ResourceRequest left;
-  std::vector<int> gpus;       ///< by GPU of the node: share left [1/1000]; 0 where nobody may join
+  std::vector<int> gpus;       ///< by GPU of the node: share left [1/1000]; 0 if no pod may join
   std::vector<int> used;       ///< by GPU of the node: share taken [1/1000]
   std::vector<int> residents;  ///< by GPU of the node
   GpuId first{};
@@ -57,7 +56,7 @@ struct PodNode {
   bool has_room(const PodKind& pod) const;
 };
 
-/// Traits of all policies of this kind.
+/// Traits of all policies on PodPolicy.
 inline constexpr PolicyTraits kPodTraits{
     .always_colocates = true, .one_node = true, .heeds_gpu_models = true};
 
@@ -70,30 +69,30 @@ class PodPolicy : public Policy {
  protected:
   struct Fit {
     double score = std::numeric_limits<double>::infinity();  ///< less is better
-    int gpu = 0;  ///< where a share goes, by number within the node
+    int gpu = 0;  ///< GPU for a share, by number within the node
   };
   struct KindInfo {
     PodKind pod;
-    std::int64_t submitted = 0;  ///< how many of this kind have come
+    std::int64_t submitted = 0;  ///< pods of this kind so far
   };
 
-  /// Of a node that has room. `worth` is what worth() said of it.
+  /// Score of a node that has room. `worth` is the result of worth() for it.
   virtual Fit fit(const PodNode& node, const PodKind& pod, double worth) const = 0;
-  /// What of a node is the same for all pods; asked for when it has changed.
+  /// A part of the score that is the same for all pods; called after the node has changed.
   virtual double worth(const PodNode& node) const {
     (void)node;
     return 0;
   }
-  /// Called in a pass before which pods have come: true where scores are to be computed anew.
+  /// Called in a pass after new pods have arrived; true if all scores must be computed anew.
   virtual bool learn(const std::vector<KindInfo>& kinds, std::int64_t submitted) {
     (void)kinds;
     (void)submitted;
     return false;
   }
 
-  /// The GPU with the least left that has room for the share; ties to the lowest.
+  /// The GPU with the least share left that has room for the share; ties to the lowest; -1 if none.
   static int tightest_gpu(const PodNode& node, const PodKind& pod);
-  /// What the largest node has of each resource: CPU [1/1000], GPU [1/1000].
+  /// The most that one node has: CPU [1/1000 core], GPU [1/1000].
   double most_cpu() const { return most_cpu_; }
   double most_gpu() const { return most_gpu_; }
 
@@ -129,7 +128,7 @@ class PodPolicy : public Policy {
   std::vector<KindInfo> kinds_;
   std::vector<Waiting> waiting_;                            ///< by kind
   std::set<std::pair<std::uint64_t, std::uint32_t>> open_;  ///< place of the first pod, kind
-  std::vector<std::uint32_t> freed_;  ///< nodes that somebody has left since the last pass
+  std::vector<std::uint32_t> freed_;  ///< nodes that a pod has left since the last pass
   std::unordered_map<JobId, Placed> placed_;
   std::uint64_t next_place_ = 0;
   bool pods_have_come_ = false;  ///< since the last pass

@@ -7,12 +7,12 @@
 
 #include "policies/queue_policy.hpp"
 
-/// A queue policy that takes running jobs off their GPUs where a waiting one goes before them. What
-/// that costs is the configuration's (`preemption`).
+/// A queue policy that preempts running jobs for a waiting job that precedes them in the order. The
+/// configuration sets the costs (`preemption`).
 ///
-/// A job that finds no room takes it from those behind it in the order, the last of all first, until
-/// its placement can be had; of these only the ones on the GPUs of that placement have to go. A job that
-/// has started at this very instant stays. Where all of them together would not do, nobody goes.
+/// For a job without room, running jobs behind it in the order are marked, the last one first, until the
+/// job can be placed on free and marked GPUs. Only jobs on the GPUs of that placement are preempted. A job
+/// that has started at this instant stays. If marking all of them does not suffice, no job is preempted.
 namespace corun {
 
 class PreemptiveQueue : public QueuePolicy {
@@ -27,8 +27,8 @@ class PreemptiveQueue : public QueuePolicy {
     std::vector<GpuId> gpus;
   };
 
-  /// What is added to the rank of a waiting job to compare it with a running one: ranks of running jobs
-  /// are kept so that their order does not change with time.
+  /// Added to the rank of a waiting job to compare it with a running one. Ranks of running jobs are stored
+  /// so that their order does not change with time.
   virtual double clock(Time now) const {
     (void)now;
     return 0;
@@ -38,9 +38,9 @@ class PreemptiveQueue : public QueuePolicy {
   void starting(const ClusterView& view, const QueueEntry& entry,
                 const std::vector<GpuId>& gpus) override;
 
-  /// nullptr where it does not run.
+  /// nullptr if the job does not run.
   const Running* running(JobId job) const;
-  /// Gives a running job another place in the order.
+  /// Moves a running job within the order.
   void rank_again(JobId job, double rank, Time since);
 
  private:
@@ -48,8 +48,8 @@ class PreemptiveQueue : public QueuePolicy {
 
   Order order_;  ///< of the running jobs
   std::unordered_map<JobId, Order::iterator> running_;
-  std::vector<Order::node_type> spare_;  ///< of jobs that have left: memory to use again
-  std::optional<FreeGpus> plan_;         ///< which GPUs there would be if some jobs went
+  std::vector<Order::node_type> spare_;  ///< of jobs that have left, for reuse of their memory
+  std::optional<FreeGpus> plan_;         ///< the GPUs that would be free without some jobs
 };
 
 }  // namespace corun

@@ -10,18 +10,18 @@
 #include "policies/parameters.hpp"
 #include "sim/policy.hpp"
 
-/// What the policies have in common that take one job after the other and give it GPUs of its own:
-/// fifo and sjf, and with preemption srtf and las (preemptive_queue.hpp). They differ in the order.
+/// Common part of the policies that take one job after the other and give it GPUs of its own: fifo and sjf,
+/// and with preemption srtf and las (preemptive_queue.hpp). They differ in the order.
 ///
-/// The queue is kept sorted, one part per gang size, so that a pass costs no more than what changed:
-/// O(log n) per arrival and start, O(gang sizes) per pass that starts nothing.
+/// The queue is kept sorted, one part per gang size: O(log n) per arrival and start, O(gang sizes) per pass
+/// that starts no job.
 namespace corun {
 
-/// What waits for GPUs, in order: smaller rank first, then the earlier one.
+/// A waiting job. Order: by rank, then `since`, then `position`, ascending.
 struct QueueEntry {
   double rank = 0;
-  Time since{0};               ///< when it was submitted, unless the policy says otherwise
-  std::uint64_t position = 0;  ///< running number of its coming to the queue
+  Time since{0};               ///< submit time, unless the policy sets another
+  std::uint64_t position = 0;  ///< running number of its arrival in the queue
   JobId job = kNoJob;
 
   friend bool operator<(const QueueEntry& a, const QueueEntry& b) {
@@ -32,8 +32,8 @@ struct QueueEntry {
 };
 
 enum class Blocking : std::uint8_t {
-  kStrict,    ///< the first job that finds no room holds up all behind it
-  kBackfill,  ///< it does not: smaller gangs behind it may start
+  kStrict,    ///< the first job without room holds up all jobs behind it
+  kBackfill,  ///< smaller gangs behind a job without room may start
 };
 
 enum class Placing : std::uint8_t { kConsolidated, kAnywhere };
@@ -43,7 +43,7 @@ struct QueueOptions {
   Placing placing = Placing::kConsolidated;
 };
 
-/// The parameters `blocking` and `placement`, which all of these policies have.
+/// The parameters `blocking` and `placement` of all these policies.
 std::span<const ParameterSpec> queue_parameters();
 QueueOptions queue_options(const Parameters& parameters);
 
@@ -55,16 +55,16 @@ class QueuePolicy : public Policy {
   void arrived(const JobView& job, Time now) override;
 
  protected:
-  /// The rank of a job that comes to the queue, new or back.
+  /// The rank of a job that joins the queue, new or back.
   virtual double rank(const JobView& job) const = 0;
 
-  /// Where in the order a job comes to stand; may change it before it does.
+  /// Called with the entry of a job before the job joins the queue; may change the entry.
   virtual void enter(const JobView& job, Time now, QueueEntry& entry) {
     (void)job;
     (void)now;
     (void)entry;
   }
-  /// Decisions that start a job for which there are no free GPUs all the same; false: there are none.
+  /// Adds decisions that start a job for which there are no free GPUs; false: there are none.
   virtual bool make_room(const ClusterView& view, const QueueEntry& entry, int gang,
                          std::vector<Decision>& out) {
     (void)view;
@@ -73,16 +73,16 @@ class QueuePolicy : public Policy {
     (void)out;
     return false;
   }
-  /// A decision to start this job was made.
+  /// A decision to start this job has been made.
   virtual void starting(const ClusterView& view, const QueueEntry& entry,
                         const std::vector<GpuId>& gpus) {
     (void)view;
     (void)entry;
     (void)gpus;
   }
-  /// Puts a waiting job elsewhere in the order.
+  /// Moves a waiting job within the order.
   void move(const QueueEntry& from, const QueueEntry& to, int gang);
-  /// Whatever was found to have no room is tried again.
+  /// Jobs that found no room are tried again.
   void retry() { ++changes_; }
 
   std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free, int gang) const;
@@ -92,7 +92,7 @@ class QueuePolicy : public Policy {
   struct Part {
     int gang = 1;
     std::set<QueueEntry> queue;
-    JobId refused = kNoJob;      ///< who found no room,
+    JobId refused = kNoJob;      ///< first job of the queue when it found no room,
     std::size_t departures = 0;  ///< with these many departures
     std::size_t changes = 0;
   };

@@ -4,8 +4,8 @@
 #include "policies/group_policy.hpp"
 #include "sim/rng.hpp"
 
-/// random: a uniformly drawn pair of waiting jobs shares the next empty GPU. The JRS paper's reading
-/// of kube-scheduler "making random decisions" (JRS, fig. 5). Draws are keyed by (seed, group).
+/// random: a uniformly drawn pair of waiting jobs shares the next empty GPU. It stands for the JRS paper's
+/// kube-scheduler "making random decisions" (JRS, fig. 5). Draws are keyed by (seed, group).
 namespace corun {
 
 namespace {
@@ -17,7 +17,7 @@ class Random final : public GroupPolicy {
   std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
                           std::uint64_t first, std::size_t wanted) override {
     const auto size = static_cast<std::size_t>(std::min(kPair, view.max_jobs_per_gpu(kPair)));
-    // By job index, so that the draw does not depend on the order of the queue.
+    // By job index: the draw must not depend on the order of the queue.
     std::vector<JobId> left(waiting.begin(), waiting.end());
     std::sort(left.begin(), left.end());
     std::vector<Group> groups;

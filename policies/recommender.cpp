@@ -31,7 +31,7 @@ std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const Jo
   std::vector<JobId> left(waiting.begin(), waiting.end());
   if (options_.pack_bin) {
     std::vector<JobId> bin = choose_bin(view, waiting);
-    // Two jobs that merely fit are a pair like any other; a bin that was asked for is a bin.
+    // Two jobs that fit a bin are a pair like any other; a bin given by the configuration stays a bin.
     if (bin.size() > (options_.given_bin.empty() ? kPair : 1)) {
       std::erase_if(left,
                     [&](JobId j) { return std::find(bin.begin(), bin.end(), j) != bin.end(); });
@@ -73,7 +73,7 @@ std::vector<JobId> Recommender::choose_bin(const ClusterView& view,
     for (const JobId j : options_.given_bin) {
       if (std::find(waiting.begin(), waiting.end(), j) != waiting.end()) bin.push_back(j);
     }
-    // The given bin is one group of the plan: once a part of it has started, it is gone.
+    // The given bin is one group of the plan: after one of its jobs has started, it is not formed.
     return bin.size() == options_.given_bin.size() ? bin : std::vector<JobId>{};
   }
   const auto need = [&](JobId j) -> std::optional<double> {

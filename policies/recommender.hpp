@@ -12,34 +12,33 @@
 #include "policies/least_certain_pairs.hpp"
 #include "policies/pairing.hpp"
 
-/// The Job Recommendation Service (JRS section II-B), made exact by DESIGN 4.9 and 4.10: a queue of
-/// profiles in, groups out. `balance`, `min-slowdown`, `max-packing`, `oracle` and the command
-/// `corun recommend` are this one planner with different objectives and beliefs.
+/// The Job Recommendation Service (JRS section II-B), specified by DESIGN 4.9 and 4.10: its input is a
+/// queue of profiles, its output groups. `balance`, `min-slowdown`, `max-packing`, `oracle` and the command
+/// `corun recommend` are this planner with different objectives and beliefs.
 ///
 /// A plan with a belief by clusters:
 ///   1. max-packing only: fill one GPU's bin in ascending order of a resource until the next job would
 ///      exceed 100 %. A bin is a group of three or more; a smaller fill is left to the pairing
-///      (a bin that the configuration gives is taken as it is).
-///   2. choose how many groups each pair of clusters gets (pairing.hpp), best rank first;
-///   3. fill the slots in that order with the waiting jobs of each cluster by ascending uncertainty,
-///      ties by job index: inter-cluster pairs join i-th with i-th, intra-cluster pairs consecutive
-///      jobs, the farthest are left over. With probability epsilon a slot takes instead a uniformly
-///      drawn waiting job of its cluster.
-/// With a belief that knows jobs one by one, the matching (or the greedy ranking) is over jobs and
-/// epsilon has no meaning.
+///      (a bin that the configuration gives may have two).
+///   2. Choose how many groups each pair of clusters gets (pairing.hpp), best rank first.
+///   3. Fill the slots in that order with the waiting jobs of each cluster by ascending uncertainty, ties by
+///      job index: pairs of two clusters join i-th with i-th, pairs of one cluster consecutive jobs; the jobs
+///      of highest uncertainty are left over. With probability epsilon a slot takes a uniformly drawn waiting
+///      job of its cluster instead.
+/// With a belief about individual jobs, the matching (or the greedy ranking) is over jobs, and epsilon is
+/// not used.
 ///
-/// With Explore::kThompson all costs of a scheduling pass are one draw from what the belief holds
-/// possible (Thompson 1933; Belief::sampled_pair), keyed by (seed, number of the pass): pairs that are
-/// little known get their chance, and lose it once they are known to be worse. Epsilon is then not
-/// read.
+/// With Explore::kThompson all costs of a scheduling pass are one draw from the belief's distribution
+/// (Thompson 1933; Belief::sampled_pair), keyed by (seed, number of the pass): little known pairs are
+/// tried, until they are known to be worse. Epsilon is then not used.
 ///
-/// A plan is over the `window` oldest waiting jobs. With a belief that knows jobs one by one up to
-/// kMatchedJobs are matched over all pairs, cubic in their number; more by sparse_matching(), which
-/// proves what that loses (bound()). Greedy rankings and costs drawn by Thompson sampling stay at
-/// kMatchedJobs. Beliefs by clusters count in place of matching.
+/// A plan covers the `window` oldest waiting jobs. With a belief about individual jobs, up to kMatchedJobs
+/// are matched over all pairs, cubic in their number; more by sparse_matching(), which proves a bound on
+/// the loss (plan_quality()). Greedy rankings and costs drawn by Thompson sampling are limited to
+/// kMatchedJobs.
 namespace corun {
 
-/// How a policy comes to try what it would not choose.
+/// How a policy tries pairs that do not have the least expected cost.
 enum class Explore : std::uint8_t { kEpsilon, kThompson };
 
 struct RecommenderOptions {
@@ -52,10 +51,10 @@ struct RecommenderOptions {
   bool pack_bin = false;                     ///< max-packing: fill a bin first
   bool bin_by_memory = false;                ///< by memory allocated, else by GPU utilisation
   std::optional<std::int64_t> bin_max = {};  ///< largest bin; the cluster's limit holds too
-  /// Jobs a plan is over; nothing: kMatchedJobs for beliefs that know jobs one by one, kWindow for those
+  /// Jobs that a plan covers; nothing: kMatchedJobs for beliefs about individual jobs, kWindow for beliefs
   /// by clusters.
   std::optional<std::size_t> window = {};
-  std::vector<JobId> given_bin = {};  ///< the bin itself, where the configuration gives it
+  std::vector<JobId> given_bin = {};  ///< the bin itself, if the configuration gives it
 };
 
 class Recommender final : public GroupPolicy {
@@ -79,7 +78,7 @@ class Recommender final : public GroupPolicy {
   std::optional<PlanBound> plan_quality() const override { return bound_; }
 
  private:
-  /// The key of this pass's costs; nothing where they are the expected ones.
+  /// The key of this pass's costs; nothing if the costs are the expected ones.
   std::optional<std::uint64_t> draw_of(const ClusterView& view) const;
   double job_cost(JobId a, JobId b, std::optional<std::uint64_t> draw) const;
   std::vector<JobId> choose_bin(const ClusterView& view, std::span<const JobId> waiting) const;
@@ -89,7 +88,7 @@ class Recommender final : public GroupPolicy {
   void pair_by_job(std::span<const JobId> waiting, std::optional<std::uint64_t> draw,
                    std::vector<Group>& groups) const;
 
-  /// Pairs of `jobs`, as sparse_matching() has them.
+  /// Pairs of `jobs` by sparse_matching().
   void pair_sparsely(std::span<const JobId> jobs, std::vector<Group>& groups);
 
   RecommenderOptions options_;

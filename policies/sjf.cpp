@@ -3,8 +3,8 @@
 #include "policies/catalog.hpp"
 #include "policies/queue_policy.hpp"
 
-/// sjf: shortest job first, without sharing and without preemption: by estimated run time, ties by
-/// submit time; the first that finds no room holds up the ones behind it. Needs `estimates.duration`.
+/// sjf: shortest job first, without sharing and without preemption: by estimated run time, ties by submit
+/// time. The first job that finds no room holds up the jobs behind it. Needs `estimates.duration`.
 namespace corun {
 
 namespace {

@@ -20,21 +20,21 @@ std::vector<std::uint32_t> all_of(std::size_t n) {
   return all;
 }
 
-/// What no matching costs less than, from prices that two of a pair never exceed in sum.
+/// A lower bound of the cost of every matching, from prices with p[i] + p[j] <= c(i, j) for all pairs.
 double sum_of(std::span<const double> prices) {
   double sum = std::accumulate(prices.begin(), prices.end(), 0.0);
   if (prices.size() % 2 == 1) sum -= *std::max_element(prices.begin(), prices.end());
   return sum - kRounding * static_cast<double>(prices.size());
 }
 
-/// min(p, s) of the header, of the prices p and of a search at prices q: `place` is that of the co-runner,
-/// of `each` per job, beyond whom t speaks; `all`: there is nobody beyond.
+/// min(p, s) of the header, for the prices p and a search at prices q that found `each` co-runners per job:
+/// `place` is the position of the co-runner that gives t. `all`: the search found all pairs.
 std::vector<double> floored(std::span<const double> p, std::span<const double> q,
                             std::span<const CoRunner> found, std::size_t each, std::size_t place,
                             bool all) {
   std::vector<double> out(p.begin(), p.end());
   if (all) return out;
-  // Costs count as bounded only after they were ranked: a bound on the cost itself is one, too.
+  // The search ranked costs that bounded_cost() had not limited; t must bound the limited costs.
   const double dearest = *std::max_element(q.begin(), q.end());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const CoRunner& last = found[i * each + place];

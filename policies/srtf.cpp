@@ -4,12 +4,11 @@
 #include "policies/catalog.hpp"
 #include "policies/preemptive_queue.hpp"
 
-/// srtf: shortest remaining time first, without sharing. What remains is the estimated run time
-/// less the time that the job has been on its GPUs, as the scheduler itself saw it, and not less
-/// than 0; so a job whose estimate was too short is not preempted once that is used up. A waiting
-/// job takes the GPUs of running ones of which more remains (preemptive_queue.hpp); what that costs
-/// them is not asked. Needs `estimates.duration`. As in Gu et al., "Tiresias", NSDI 2019, where it
-/// is the bound for those who know run times.
+/// srtf: shortest remaining time first, without sharing. The remaining time is the estimated run time less
+/// the time that the job has been on its GPUs, as the scheduler observed it, and at least 0; so a job whose
+/// estimate was too short is not preempted after that. A waiting job takes the GPUs of running jobs with
+/// more remaining time (preemptive_queue.hpp), whatever preemption costs them. Needs `estimates.duration`.
+/// As in Gu et al., "Tiresias", NSDI 2019, where it is the upper bound for policies that know run times.
 namespace corun {
 
 namespace {
@@ -23,7 +22,7 @@ class Srtf final : public PreemptiveQueue {
     const Duration left = job.estimate.value() - job.served;
     return static_cast<double>(std::max(left, Duration::zero()).count());
   }
-  /// A running job is ranked by when it would end.
+  /// A running job is ranked by its expected end.
   double clock(Time now) const override { return static_cast<double>(now.count()); }
 };
 

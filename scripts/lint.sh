@@ -1,7 +1,7 @@
-# The word `lint` of ./run, which has sourced this: format, clang-tidy, and the syntax of shell scripts.
+# The word `lint` of ./run, which sources this file: format, clang-tidy, and the syntax of shell scripts.
 
-# files_to_lint all|changed: paths from the top folder, one a line. Changed means: since this branch
-# left origin/main, or in the last commit where that tells nothing; always with uncommitted work.
+# files_to_lint all|changed: paths from the top folder, one a line. Changed means: since this branch left
+# origin/main, or in the last commit if there is no such difference; always with uncommitted work.
 files_to_lint() {
   local base='' git=(git -c core.quotePath=off)
   if [[ $1 == changed ]]; then
@@ -19,7 +19,7 @@ files_to_lint() {
   } | sort -u
 }
 
-# translation_unit FILE: the source through which clang-tidy sees the file, if there is one.
+# translation_unit FILE: the source in which clang-tidy sees the file, if there is one.
 translation_unit() {
   case $1 in
     *.hpp | *.h)
@@ -34,7 +34,7 @@ translation_unit() {
   esac
 }
 
-# tidy_one SOURCE: 1 if clang-tidy found anything; a source that it has no time for goes to LEFT.
+# tidy_one SOURCE: 1 if clang-tidy found anything; appends a source that exceeded the time to LEFT.
 tidy_one() {
   local out status=124 seconds=$((DEADLINE - $(date +%s))) # 124: as timeout says it
   if ((seconds > 0)); then
@@ -50,13 +50,13 @@ tidy_one() {
   fi
 }
 
-# tidy SECONDS FILE...: clang-tidy over the FILES' translation units. 1 if it found anything; what it
-# had no time for is in UNSEEN.
+# tidy SECONDS FILE...: clang-tidy over the FILES' translation units. 1 if it found anything; files not
+# checked in time are in UNSEEN.
 UNSEEN=()
 tidy() {
   local budget_s=$1 file status=0 units=() unknown=()
   shift
-  # In this preset each source is compiled by itself, so that the database names them all.
+  # In this preset each source is compiled by itself, so that the database has them all.
   configure dev >&2 || die "configuring preset dev failed (see above)"
   cmake --build --preset dev --target corun_build_info >&2 || die "writing generated headers failed"
   export DATABASE=build/dev

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What became of the tests: the slowest, why tests were skipped, and last a line that counts them.
+"""Report of the tests: the slowest, the reasons of skipped tests, and last a line with the counts.
 
 usage: test_report.py JUNIT STATUS
 
-JUNIT is what `ctest --output-junit` wrote, STATUS its exit status. A test that could not be started counts as
-failed; one that is switched off or skipped itself does not. Of the tests that were skipped for the same reason
-there is one line: `SKIPPED 63 tests: REASON`, or `SKIPPED NAME: REASON` if it is a single one. ctest has named
-them all before.
+JUNIT is the output of `ctest --output-junit`, STATUS its exit status. A test that could not be started
+counts as failed; a test that is switched off or skipped itself does not. Tests skipped for the same reason
+share one line: `SKIPPED 63 tests: REASON`, or `SKIPPED NAME: REASON` for a single one. ctest has printed
+all names before.
 """
 import pathlib
 import re

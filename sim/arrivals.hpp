@@ -7,7 +7,7 @@
 #include "sim/job.hpp"
 #include "sim/time.hpp"
 
-/// The jobs of a workload, as a backend takes them in the order of their arrival.
+/// The jobs of a workload in the order of their arrival.
 namespace corun {
 
 class Arrivals {
@@ -21,7 +21,7 @@ class Arrivals {
   }
   bool over() const { return taken_ == workload_.arrivals.size(); }
 
-  /// Calls `arrive` with each job that has come by `now`, and reports it.
+  /// Calls `arrive` with each job that has arrived by `now`, and appends a report of it to `out`.
   template <typename Arrive>
   void take(Time now, std::vector<Report>& out, const Arrive& arrive) {
     for (; !over() && next() <= now; ++taken_) {

@@ -62,7 +62,8 @@ std::vector<CoRunner> Belief::top_co_runners(const CoRunnerSearch& search,
     of_one.clear();
     for (std::size_t d = 1; d < n; ++d) {
       const std::size_t j = i + d < n ? i + d : i + d - n;
-      // A cost is asked for in one order only: the sum of two ISDs must not depend on who asks.
+      // A cost is always asked for in one order, because the sum of two ISDs must not depend on the
+      // row.
       const PairBelief expected = pair(jobs[std::min(i, j)], jobs[std::max(i, j)]);
       const double cost =
           objective_cost(rule, expected) - (search.prices.empty() ? 0 : search.prices[j]);

@@ -10,12 +10,12 @@
 #include "sim/pair_objective.hpp"
 #include "sim/time.hpp"
 
-/// Belief: what policies think a co-run costs. It starts from what was known before the replication
-/// and learns only from co-runs that have ended (DESIGN 4.6).
+/// Belief: the scheduler's estimate of co-run costs. It starts from `belief.initial` and learns
+/// only from co-runs and probes that have ended (DESIGN 4.6).
 namespace corun {
 
-/// What the scheduler saw of one job of a finished co-run: of the run that ended in it, without what runs
-/// did that were preempted before.
+/// A job of a finished co-run as the scheduler saw it: only the run that ended in the co-run,
+/// without earlier preempted runs.
 struct MemberOutcome {
   JobId job;
   Duration solo{0};   ///< J_a of the work that this run did, on this GPU type
@@ -23,7 +23,7 @@ struct MemberOutcome {
   double isd = 0;     ///< JRS eq. 1, a fraction
 };
 
-/// One episode of one GPU that has ended: everybody who was linked by overlap.
+/// An ended episode of one GPU: all jobs linked by overlap.
 struct EpisodeOutcome {
   std::span<const MemberOutcome> members;
   Duration length{0};
@@ -32,7 +32,7 @@ struct EpisodeOutcome {
   Time end{0};            ///< when the last member left
 };
 
-/// What a probe has measured: the speeds of two jobs while both were resident, relative to alone.
+/// Result of a probe: the speeds of two jobs while both were resident, relative to running alone.
 struct ProbeOutcome {
   JobId a;
   JobId b;
@@ -41,50 +41,50 @@ struct ProbeOutcome {
   Time end{0};
 };
 
-/// Normalised speeds of two jobs while both are resident (DESIGN section 3); 0 and 0 where they do not
+/// Normalised speeds of two jobs while both are resident (DESIGN section 3); 0 and 0 if they do not
 /// fit on one GPU together.
 struct PairSpeeds {
   double a = 1;
   double b = 1;
 };
 
-/// A draw of what the expected cost of a pair may be: ISDs and PS normal around what `expected` says,
-/// independent of one another, with the standard deviation of the expectation. Keyed by `draw` and the
-/// two numbers in either order: (a, b) and (b, a) are the same draw seen from both sides. A number
-/// beside itself is one quantity, so both its ISDs are moved alike.
+/// A draw of the expected cost of a pair: ISDs and PS are drawn independently from normal
+/// distributions with the means of `expected` and the standard deviation of the expectation, sd /
+/// sqrt(co_runs). Keyed by `draw` and the set {a, b}: (a, b) and (b, a) are the same draw, seen
+/// from each side. With a == b both ISDs move alike.
 PairBelief sampled_cost(const PairBelief& expected, std::uint64_t draw, std::uint32_t a,
                         std::uint32_t b);
 
-/// A job to be put together with, by its position among those asked about, and what that costs less
-/// that job's price.
+/// A candidate co-runner, by its position in CoRunnerSearch::jobs, and its cost less its price.
 struct CoRunner {
   std::uint32_t position = 0;
-  double cost = 0;  ///< NaN, which nobody knows, counts as infinity
+  double cost = 0;  ///< NaN (not known) counts as infinity
   friend bool operator==(const CoRunner&, const CoRunner&) = default;
 };
 
-/// Who is looked for, for whom, and what a co-runner is worth.
+/// Which co-runners are looked for, and for which jobs.
 struct CoRunnerSearch {
-  std::span<const JobId> jobs;  ///< among these, each named once
-  std::size_t k = 1;            ///< so many co-runners for each
-  /// Positions in `jobs` of those for whom co-runners are looked for; nothing: for all, in their order.
+  std::span<const JobId> jobs;  ///< candidates, each named once
+  std::size_t k = 1;            ///< number of co-runners for each row
+  /// Positions in `jobs` of the jobs for which co-runners are looked for; nothing: all, in their
+  /// order.
   std::optional<std::span<const std::uint32_t>> rows = {};
-  /// By position in `jobs`: what is taken off the cost of whoever takes that job; empty: 0.
+  /// By position in `jobs`: amount that is taken off the cost of a pair with that job; empty: 0.
   std::span<const double> prices = {};
 };
 
-/// The papers' kind of belief: jobs in clusters, costs by pair of clusters.
+/// A belief as in the papers: jobs in clusters, costs by pair of clusters.
 class ClusterBelief {
  public:
   virtual ~ClusterBelief() = default;
   virtual int clusters() const = 0;
   virtual int cluster(JobId job) const = 0;
-  /// The papers' printed score: sum of the profile's Euclidean distances to all centres. Lower goes
-  /// first within a cluster.
+  /// The papers' printed score: sum of the profile's Euclidean distances to all centres [percentage
+  /// points]. Lower goes first within a cluster.
   virtual double uncertainty(JobId job) const = 0;
   /// Expected cost of a job of cluster `a` with a job of cluster `b`.
   virtual PairBelief cluster_pair(int a, int b) const = 0;
-  /// As Belief::sampled_pair, for a pair of clusters.
+  /// As Belief::sampled_pair(), for a pair of clusters.
   PairBelief sampled_cluster_pair(int a, int b, std::uint64_t draw) const;
 };
 
@@ -92,28 +92,28 @@ class Belief {
  public:
   virtual ~Belief() = default;
   virtual PairBelief pair(JobId a, JobId b) const = 0;
-  /// Expected speeds of two jobs beside each other. Unless a belief knows them: 1 / (1 + ISD), which
-  /// holds where the co-runner stays to the end.
+  /// Expected speeds of two jobs beside each other. Default: 1 / (1 + ISD), at most 1, which holds
+  /// if the co-runner stays to the end.
   virtual PairSpeeds pair_speeds(JobId a, JobId b) const;
-  /// pair() as one draw from what the belief holds possible has it (Thompson sampling): the same
-  /// `draw` gives the same costs. Unless a belief knows better: sampled_cost() of the two jobs.
+  /// pair() as one draw (Thompson sampling): the same `draw` gives the same costs. Default:
+  /// sampled_cost() of the two job indices.
   virtual PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const;
-  /// For each row its cheapest co-runners among the other jobs, min(k, jobs - 1) of them, one row's after
-  /// the other's: by rising cost, ties by position after the row's own, around the end (so that jobs that
-  /// are alike do not all choose the same few). A belief that can answer for a whole queue at once
-  /// overrides it. Here: pair(), and objective_cost() of what it says of the job of the lower
-  /// position beside the other one.
+  /// For each row its min(k, jobs - 1) cheapest co-runners among the other jobs, row after row: by
+  /// rising cost, ties by position after the row's own, cyclically, so that jobs that are alike do
+  /// not all choose the same few. Default: objective_cost() of pair(), called with the job of the
+  /// lower position first. A belief that can answer for a whole queue at once overrides it.
   virtual std::vector<CoRunner> top_co_runners(const CoRunnerSearch& search,
                                                const CostRule& rule) const;
-  /// Learns from a co-run of exactly two; what else a belief can use is its own affair.
+  /// Learns from an episode. Every belief learns from a co-run of exactly two; other episodes are
+  /// optional.
   virtual void learn(const EpisodeOutcome& outcome) = 0;
   /// Learns from a probe: two jobs that ran together for a while without both finishing.
   virtual void learn_probe(const ProbeOutcome&) {}
-  /// Whether learn_probe() does anything: else nobody is probed for it.
+  /// Whether learn_probe() does anything; if not, no job is probed for this belief.
   virtual bool learns_from_probes() const { return false; }
-  /// The view by profile clusters of this belief, or nullptr when it knows jobs one by one.
+  /// This belief's view by profile clusters; nullptr if it estimates costs of individual jobs.
   virtual const ClusterBelief* as_clusters() const { return nullptr; }
-  /// Whether it goes by profiles, so that a policy that holds it must have them taken.
+  /// Whether it uses profiles: if so, jobs are profiled before a policy with this belief sees them.
   virtual bool needs_profile() const { return as_clusters() != nullptr; }
 };
 

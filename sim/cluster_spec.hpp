@@ -15,18 +15,18 @@ namespace corun {
 struct GpuType {
   std::string name = "V100-16GB";
   double speed = 1.0;         ///< relative to the trace's reference GPU type
-  double memory_mib = 16384;  ///< hard limit on the residents' known true demand
+  double memory_mib = 16384;  ///< hard limit on the residents' known memory demand
 };
 
 struct NodeSpec {
   GpuType gpu;
   int gpus = 1;
-  std::int64_t cpu_milli = 32000;  ///< allocatable, for policies that place pods
+  std::int64_t cpu_milli = 32000;  ///< allocatable CPU [1/1000 core], for policies that place pods
   std::int64_t memory_mib = 131072;
 };
 
-/// A newcomer above the memory limit fails `ramp` after its start and is resubmitted at most
-/// `retries` times; then it counts as failed.
+/// A joining job that exceeds the memory limit fails `ramp` after its start. It is resubmitted at
+/// most `retries` times, then it counts as failed.
 struct OomRule {
   Duration ramp = std::chrono::seconds{30};
   int retries = 3;

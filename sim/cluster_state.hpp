@@ -11,7 +11,7 @@
 #include "sim/ids.hpp"
 #include "sim/time.hpp"
 
-/// Who occupies what, kept by the backend and read by everybody else.
+/// Which jobs occupy which GPUs: kept by the backend, read by control loop and policies.
 namespace corun {
 
 /// A set of GPUs as a bitmap: O(1) insert and erase, fast scan in ascending order.
@@ -50,7 +50,7 @@ class GpuSet {
   int size_ = 0;
 };
 
-/// Nodes by how many free GPUs they have: one bitmap of nodes per count, so that a change costs O(1)
+/// Nodes by their number of free GPUs: one bitmap of nodes per number, so that a change costs O(1)
 /// and a search a few words.
 class NodesByFree {
  public:
@@ -66,7 +66,7 @@ class NodesByFree {
   /// GPUs of the largest node.
   int most() const { return most_; }
 
-  /// `change` more GPUs of this node are free.
+  /// `change` more GPUs of this node become free (negative: fewer).
   void change(NodeId n, int change) {
     flip(index(n), free_[index(n)], -1);
     flip(index(n), free_[index(n)] += change, 1);
@@ -97,8 +97,8 @@ class NodesByFree {
   std::vector<int> nodes_;           ///< by count: how many nodes
 };
 
-/// The GPUs without residents, seen as GPUs and as nodes. A copy is what a policy plans on: which GPUs
-/// would be free if some jobs were not there.
+/// The GPUs without residents, by GPU and by node. A policy plans on a copy: which GPUs would be
+/// free without some jobs.
 class FreeGpus {
  public:
   explicit FreeGpus(const ClusterSpec& spec) : gpus_(spec.gpu_count()), nodes_(spec) {}
@@ -146,13 +146,13 @@ class ClusterState {
   const GpuType& gpu_type(GpuId g) const { return spec_->nodes[index(gpu(g).node)].gpu; }
   const GpuSet& empty_gpus() const { return empty_.gpus(); }
   const FreeGpus& empty() const { return empty_; }
-  /// The least speed of these GPUs, relative to the reference GPU: a gang runs at it.
+  /// The least speed of these GPUs, relative to the reference GPU: the speed of a gang.
   double slowest(std::span<const GpuId> gpus) const {
     double speed = std::numeric_limits<double>::infinity();
     for (const GpuId g : gpus) speed = std::min(speed, gpu_type(g).speed);
     return speed;
   }
-  /// The GPUs of a node are numbered from this one on.
+  /// The first GPU of a node; its other GPUs have the next numbers.
   GpuId first_gpu(NodeId n) const { return first_gpus_[index(n)]; }
 
   void add(GpuId g, JobId job, bool profiling);

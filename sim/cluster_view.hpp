@@ -12,8 +12,8 @@
 #include "sim/profile.hpp"
 #include "sim/time.hpp"
 
-/// What a policy may see: an opaque integer for a job, its profile, what was asked for it, and what
-/// the scheduler itself observed. No name, no model, no data set, no batch size, no epochs, and no
+/// All that a policy may see of a job: an opaque number, its profile, its requests, and the
+/// scheduler's own observations. No name, no model, no data set, no batch size, no epochs, and no
 /// run time unless the configuration grants estimates (DESIGN 4.13).
 namespace corun {
 
@@ -22,17 +22,17 @@ struct JobView {
   Time submit{0};
   int gpus = 1;
   int priority = 0;
-  int gpu_milli = 1000;          ///< what it asks of each of its GPUs [1/1000]
+  int gpu_milli = 1000;          ///< share of each of its GPUs that it asks for [1/1000]
   std::uint32_t gpu_models = 0;  ///< bit i: it may run on ClusterSpec::models()[i]; 0: on any
   Profile profile;
   ResourceRequest request;
   std::optional<Duration> estimate;  ///< solo time, only where `estimates.duration` grants it
-  int resubmissions = 0;             ///< how often it came back after an OOM
+  int resubmissions = 0;             ///< returns to the queue after an OOM
   int preemptions = 0;               ///< how often it was taken off its GPUs
   Duration served{0};                ///< time on its GPUs in runs that were preempted
 };
 
-/// What may be seen of a job as it was asked for; without an estimate.
+/// The view of a job as it was submitted; without an estimate.
 inline JobView job_view_of(JobId id, const JobSpec& job) {
   JobView job_view;
   job_view.id = id;
@@ -49,11 +49,11 @@ inline JobView job_view_of(JobId id, const JobSpec& job) {
 /// `control.start`: may a job be placed beside a running one?
 enum class StartMode : std::uint8_t { kGroup, kJoin };
 
-/// The views of the jobs in the system, found by number. Whoever keeps them outlives this.
+/// The views of the jobs in the system, by number. The list or slots must outlive this.
 class JobFaces {
  public:
   JobFaces(const JobSlots<JobView>& slots) : slots_(&slots) {}  // NOLINT: it is one
-  /// Of a list in which job i stands at position i; views of other numbers are not there.
+  /// A list with job i at position i; other numbers are not in the system.
   JobFaces(const std::vector<JobView>& list) : list_(list) {}  // NOLINT: it is one
 
   const JobView& operator[](JobId id) const {
@@ -87,9 +87,9 @@ class ClusterView {
 
   Time now() const { return now_; }
   StartMode start_mode() const { return start_; }
-  /// The queue, oldest first (a resubmitted job stands at the end).
+  /// The queue, oldest first (a resubmitted job goes to the end).
   std::span<const JobId> waiting() const { return waiting_; }
-  /// A waiting or resident job.
+  /// A waiting or resident job; std::logic_error for any other.
   const JobView& job(JobId id) const { return jobs_[id]; }
   const std::vector<GpuState>& gpus() const { return state_->gpus(); }
   const GpuState& gpu(GpuId g) const { return state_->gpu(g); }
@@ -97,15 +97,15 @@ class ClusterView {
   const GpuSet& empty_gpus() const { return state_->empty_gpus(); }
   const ClusterState& state() const { return *state_; }
   const ClusterSpec& cluster() const { return state_->spec(); }
-  /// How many times a job has left a GPU since the start.
+  /// How many departures of jobs from their GPUs there were since the start.
   std::size_t departures() const { return departures_; }
   /// Number of the scheduling pass; the same in all calls of one pass.
   std::size_t pass() const { return pass_; }
-  /// The earliest time for which the policy has asked by WakeAt and that is still to come; kNever: none.
+  /// The earliest pending time for which the policy has asked by WakeAt; kNever: none.
   Time next_wake() const { return next_wake_; }
-  /// No job of the workload wants more GPUs than this; 1 means that there are no gangs at all.
+  /// GPUs of the largest gang of the workload; 1: there are no gangs.
   int largest_gang() const { return largest_gang_; }
-  /// How many jobs a GPU may hold at most; `otherwise` where the cluster sets no limit.
+  /// How many jobs a GPU may hold at most; `otherwise` if the cluster sets no limit.
   int max_jobs_per_gpu(int otherwise) const {
     return cluster().max_jobs_per_gpu.value_or(otherwise);
   }

@@ -9,10 +9,10 @@ namespace corun {
 
 namespace {
 
-/// Policies that take turns without end, because every turn loses what it did, are stopped here.
+/// Ends simulations in which jobs preempt each other for ever because every run loses its work.
 constexpr int kMostPreemptions = 100'000;
 
-/// Of a cluster that has one.
+/// The cluster must have an empty GPU.
 GpuId first_empty_gpu(const ClusterState& state) {
   GpuId free{};
   state.empty_gpus().each([&](GpuId g) {
@@ -144,7 +144,7 @@ void ControlLoop::departed(JobId job, LogKind how) {
   policy_.departed(job, how);
 }
 
-/// To the queue that the policy sees, or to be probed first.
+/// To the policy's queue, or to a probe first.
 void ControlLoop::offer(JobId job) {
   if (prober_ != nullptr && probes_[index(job)] < options_.probes) {
     unprobed_.push_back(job);
@@ -191,7 +191,7 @@ void ControlLoop::start_profiling() {
 void ControlLoop::start_probes() {
   while (!unprobed_.empty() && !backend_.state().empty_gpus().empty()) {
     const auto pair = prober_->choose(unprobed_, waiting_.jobs());
-    if (!pair) {  // nobody waits for a co-runner
+    if (!pair) {  // no co-runner is left to probe with
       for (const JobId job : unprobed_) {
         probes_[index(job)] = options_.probes;
         enqueue(job);
@@ -332,7 +332,7 @@ void ControlLoop::apply(const Preempt& decision) {
   }
 }
 
-/// For a job that is off its GPUs and keeps its progress.
+/// For a job that has left its GPUs with its progress.
 void ControlLoop::set_back(JobId job) {
   departed(job, LogKind::kPreempt);
   JobView& job_view = jobs_[job];

@@ -19,19 +19,19 @@
 /// The only loop: for simulated and live clusters alike.
 ///
 ///   while the backend has a next instant:
-///     take what happened, in order: completions, failures, arrivals, timers
-///       (finished episodes and probes are shown to the policy here, before the pass)
+///     take its reports, in order: completions, failures, arrivals, timers
+///       (the policy is told of finished episodes and probes here, before the pass)
 ///     start profiling segments, then probes, on empty GPUs, where asked for
 ///     one scheduling pass, unless it is too early to reallocate: call the policy until it starts
-///       and preempts nothing more, or nobody waits;
+///       and preempts nothing more, or no job waits;
 ///       validate each decision, apply it, bring the view up to date
 ///
-/// Rules that every decision must keep; a PolicyError names the policy and the rule:
+/// Rules of decisions; a PolicyError names the policy and the broken rule:
 ///   waiting         the job has arrived, waits, and is named once
 ///   gang size       the group has exactly as many GPUs as each of its jobs asked for
 ///   known GPU       the GPU exists and is named once
 ///   exclusive GPU   a GPU that profiles a job takes no co-runners
-///   group start     with control.start: group, a GPU takes newcomers only when it is empty
+///   group start     with control.start: group, a GPU takes a group only when it is empty
 ///   over-commit     no GPU holds more jobs than cluster.max_jobs_per_gpu
 ///   preemption      the job runs, and did so before this instant; it is not profiled or probed
 ///   future timer    a wake-up lies in the future
@@ -44,18 +44,20 @@ struct ControlOptions {
   StartMode start = StartMode::kGroup;
   ProfilingMode profiling = ProfilingMode::kNone;
   Duration round{0};  ///< > 0: scheduling passes happen only at multiples of this
-  /// > 0: a pass happens only where a job has come or left a GPU since the last one, and that lies as
-  /// long back as this, or at time 0, or nothing runs and nobody is still to come. Until then free GPUs
-  /// stay idle (Gavel's interval between two allocations).
+  /// > 0: a pass happens only if, since the last one, a job has arrived or left a GPU or a wake-up
+  /// of the policy has come; and if the last pass lies at least this long back, or was at time 0,
+  /// or nothing runs and no job is still to arrive. Until then free GPUs stay idle (Gavel's
+  /// interval between two allocations).
   Duration reallocate{0};
   int oom_retries = 3;
-  /// > 0: a job is offered to a policy that needs probes once it has been in so many of them, or when
-  /// no co-runner is left to probe it with. Needs StartMode::kGroup and jobs of one GPU each.
+  /// > 0: with a policy that plans probes, a job is offered to it after this many probes, or when
+  /// no co-runner is left to probe the job with. Needs StartMode::kGroup and jobs of one GPU each.
   int probes = 0;
   Duration probe_length = std::chrono::seconds{120};
 };
 
-/// What policies will see of the jobs of a workload. `face(j)` is asked once, when job j arrives.
+/// The views of the jobs of a workload for policies. `job_view(j)` is called once, when job j
+/// arrives.
 struct JobSource {
   std::size_t jobs = 0;
   int largest_gang = 1;
@@ -68,12 +70,13 @@ struct JobSource {
 
 class ControlLoop {
  public:
-  /// Throws std::invalid_argument where jobs are to be profiled or probed and the backend does neither.
+  /// Throws std::invalid_argument if jobs are to be profiled or probed and the backend does
+  /// neither.
   ControlLoop(ClusterBackend& backend, LabelledPolicy policy, JobSource jobs,
               ControlOptions options);
 
-  /// Runs to the end and returns the number of scheduling passes. Throws PolicyError. `log`, when
-  /// given, receives every event.
+  /// Runs to the end and returns the number of scheduling passes. Throws PolicyError. Appends every
+  /// event to `log`, if given.
   std::size_t run(EventLog* log = nullptr);
 
  private:
@@ -100,18 +103,18 @@ class ControlLoop {
   ControlOptions options_;
   bool profiles_;          ///< jobs are profiled before they are offered
   ProbePlanner* prober_;   ///< nullptr: no job is probed
-  TrialRuns* trial_runs_;  ///< nullptr only where no job is profiled or probed
+  TrialRuns* trial_runs_;  ///< nullptr only if no job is profiled or probed
   JobSource source_;
   JobSlots<JobView> jobs_;  ///< in the system
   WaitingQueue waiting_;
   std::deque<JobId> to_profile_;
   std::vector<JobId> unprobed_;  ///< on no GPU, not yet offered, in order of arrival or return
-  std::vector<int> probes_;      ///< by job: how many it has been in; empty where nobody is probed
+  std::vector<int> probes_;      ///< by job: number of its probes; empty if no job is probed
   std::vector<Decision> decisions_;
   std::vector<MemberOutcome> members_;
   std::size_t departures_ = 0;
   std::size_t arrived_ = 0;
-  std::set<Time> wakes_;  ///< that the policy asked for and that are still to come
+  std::set<Time> wakes_;  ///< pending times for which the policy asked
   bool changed_ = false;  ///< since the last reallocation
   Time last_reallocation_{0};
   std::size_t passes_ = 0;

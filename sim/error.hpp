@@ -3,9 +3,9 @@
 #include <stdexcept>
 #include <string>
 
-/// What can go wrong, by whose hand.
-///   InputError   the user's: a file, a flag or a value. One line "place: found, expected, what to
-///                do"; the program exits with 2.
+/// Kinds of errors.
+///   InputError   a bad file, flag or value of the user. One line "place: found, expected, what to do";
+///                the program exits with 2.
 ///   PolicyError  a policy's decision broke a rule of the control loop; names policy and rule.
 ///   DeviceError  GPU, driver or memory missing; the program exits with 3.
 /// Programming mistakes are asserts and are unreachable from user input.

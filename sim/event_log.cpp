@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 10> kNames = {"arrive", "profile", "profi
                                                      "finish", "oom",     "fail",     "probe",
                                                      "probed", "preempt"};
 
-/// Only the spelling that the writer gives: no sign, no leading zero.
+/// Accepts only the writer's spelling: no sign, no leading zero.
 template <typename T>
 bool parse(std::string_view text, T& value) {
   if (text.empty() || text.front() == '-' || (text.size() > 1 && text.front() == '0')) return false;
@@ -27,7 +27,7 @@ bool parse(std::string_view text, T& value) {
   return result.ec == std::errc{} && result.ptr == text.data() + text.size();
 }
 
-/// Takes the next field off `rest`; nothing where no field of CSV ends as it should.
+/// Takes the next field off `rest`; nothing if the field does not end as a field of CSV must.
 std::optional<std::string> take_field(std::string_view& rest, bool last) {
   std::string field;
   std::size_t end = 0;

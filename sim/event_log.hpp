@@ -43,11 +43,12 @@ using EventLog = std::vector<LogEntry>;
 using JobNamer = std::function<std::string(JobId)>;
 using JobFinder = std::function<std::optional<JobId>(const std::string&)>;
 
-/// Names are re-attached here, on output, quoted where CSV needs it; they hold no line break. Without
-/// `name` a job is called by its number.
+/// Writes job names from `name`, quoted where CSV needs it; they must not have line breaks. Without
+/// `name` a job is written as its number.
 void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name = {});
 
-/// Throws InputError "place:line: found, expected" on anything else than what the writer writes.
+/// Reads what write_event_log() writes. Without `find`, jobs are numbers. Throws InputError
+/// "place:line: found, expected" for anything else, and for an empty file.
 EventLog read_event_log(std::istream& in, const std::string& place, const JobFinder& find = {});
 
 }  // namespace corun

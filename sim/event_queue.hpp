@@ -12,7 +12,7 @@
 ///   schedule, pop, move, cancel: O(log n); top: O(1). No allocation once grown.
 namespace corun {
 
-/// In the order in which one instant is worked through.
+/// In the order in which the events of one instant are handled.
 enum class EventKind : std::uint8_t {
   kCompletion = 0,
   kFailure = 1,
@@ -25,12 +25,12 @@ struct Event {
   Time at{0};
   EventKind kind = EventKind::kTimer;
   std::uint64_t sequence = 0;
-  std::uint32_t subject = 0;  ///< whose event it is: a job's index; 0 for timers
+  std::uint32_t subject = 0;  ///< a job's index; 0 for timers
 };
 
 class EventQueue {
  public:
-  /// Names a pending event until it is popped or cancelled.
+  /// Identifies a pending event until it is popped or cancelled.
   using Handle = std::uint32_t;
   static constexpr Handle kNone = 0xffffffffU;
 
@@ -48,9 +48,9 @@ class EventQueue {
  private:
   struct Slot {
     Event event;
-    std::uint32_t position = 0;  ///< where in heap_
+    std::uint32_t position = 0;  ///< in heap_
   };
-  /// The key lies in the heap itself, so that sifting touches one array.
+  /// The key lies in the heap itself, so that sifting reads one array.
   struct Entry {
     Time at;
     std::uint64_t rank;  ///< kind in the top byte, sequence below

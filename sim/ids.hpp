@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Identifiers that cannot be mixed up: each is its own type and none converts to another.
-/// An identifier is the position of its object in the owner's list (jobs of a workload, GPUs and
-/// nodes of a cluster), so index(id) addresses arrays directly.
+/// Identifiers of different types: none converts to another. An identifier is the position of its
+/// object in its list (jobs of a workload, GPUs and nodes of a cluster), so index(id) addresses
+/// arrays directly.
 namespace corun {
 
 enum class JobId : std::uint32_t {};

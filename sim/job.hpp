@@ -8,11 +8,11 @@
 #include "sim/profile.hpp"
 #include "sim/time.hpp"
 
-/// A job as it was asked for. What happened to it is in run_record.hpp; what a policy may see of it
+/// A job as it was submitted. Its history is in job_record.hpp; its view for policies
 /// is in cluster_view.hpp.
 namespace corun {
 
-/// What a pod asks of its node besides GPUs; zero means that nothing was asked.
+/// Requests of a pod to its node besides GPUs: CPU [1/1000 core] and memory [MiB]; 0: nothing asked.
 struct ResourceRequest {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
@@ -20,15 +20,15 @@ struct ResourceRequest {
 
 struct JobSpec {
   Time submit{0};
-  Duration work{0};  ///< solo time of all its work on one (for a gang: each of its) reference GPU
+  Duration work{0};  ///< solo time of all its work on the reference GPU (gang: on each of its GPUs)
   int gpus = 1;      ///< gang size: all of them at once
-  int priority = 0;  ///< larger goes first where a policy knows priorities
+  int priority = 0;  ///< larger goes first with policies that use priorities
   int gpu_milli =
-      1000;  ///< what it asks of each of its GPUs [1/1000]; below 1000 only with one GPU
-  /// GPU models it may run on: bit i stands for Trace::gpu_models[i]; 0: any.
+      1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU
+  /// GPU models on which it may run: bit i stands for Trace::gpu_models[i]; 0: any.
   std::uint32_t gpu_models = 0;
-  std::uint32_t virtual_cluster = 0;  ///< index into Trace::virtual_clusters, where there are any
-  std::int64_t steps = 0;  ///< `work` in whole training steps, where the trace counts them; else 0
+  std::uint32_t virtual_cluster = 0;  ///< index into Trace::virtual_clusters, if there are any
+  std::int64_t steps = 0;  ///< `work` in whole training steps, if the trace counts them; else 0
   double steps_per_s =
       0;  ///< steps / work before `work` was rounded to nanoseconds; 0 without steps
   Profile profile;
@@ -36,8 +36,8 @@ struct JobSpec {
   std::optional<Duration> epoch;  ///< solo time of one epoch, for profiling.mode: epoch
 };
 
-/// The jobs of one replication. JobId is the index into `jobs` and never changes; `arrivals` is the
-/// order in which they come (non-decreasing submit; equal times in this order).
+/// The jobs of one replication. JobId is the index into `jobs` and never changes. `arrivals` is the
+/// order of arrival: submit times ascend; equal times in this order.
 struct Workload {
   std::vector<JobSpec> jobs;
   std::vector<JobId> arrivals;

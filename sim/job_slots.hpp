@@ -7,9 +7,9 @@
 
 #include "sim/ids.hpp"
 
-/// What is kept of jobs only while they are in the system: four bytes for every job of the workload, a
-/// whole T for those that have arrived and not yet gone. Slots are used again. std::logic_error where a
-/// job is asked for that is not there.
+/// Storage for jobs only while they are in the system: four bytes for every job of the workload, a
+/// whole T for those that have arrived and not yet left. Slots are used again. Throws
+/// std::logic_error for a job that is not in the system.
 namespace corun {
 
 template <typename T>
@@ -20,7 +20,7 @@ class JobSlots {
   std::size_t jobs() const { return slot_.size(); }
   bool contains(JobId job) const { return index(job) < slot_.size() && slot_[index(job)] != kNone; }
 
-  /// Of a job that is not there yet. Addresses of others change.
+  /// The job must not be in the system. References to other jobs' values become invalid.
   T& add(JobId job, T value) {
     if (free_.empty()) {
       slot_[index(job)] = static_cast<std::uint32_t>(values_.size());

@@ -9,8 +9,8 @@
 /// Co-run measurements as models receive them (DESIGN section 7, `*.corun.csv`).
 namespace corun {
 
-/// Opaque key of a workload that is measured again and again. Readers hand out keys; models may
-/// compare them, never look inside. kUnknownWorkload equals nothing, not even itself.
+/// Opaque key of a workload that is measured repeatedly. Readers hand out keys; models may only
+/// compare them. kUnknownWorkload equals no workload, not even itself.
 using WorkloadKey = std::uint32_t;
 inline constexpr WorkloadKey kUnknownWorkload = 0xffffffffU;
 
@@ -19,10 +19,10 @@ struct CorunMember {
   Profile profile;
   double solo_s = 0;   ///< J_a in this session [s], > 0
   double corun_s = 0;  ///< J_c [s], > 0; all members of a measurement started together
-  int cluster = -1;    ///< cluster of the profile, -1 when not known
+  int cluster = -1;    ///< cluster of the profile; -1: not known
 };
 
-/// Jobs that were started together on one GPU, and how long each took.
+/// Jobs that were started together on one GPU, and the time of each.
 struct CorunMeasurement {
   std::string source;                ///< e.g. "JRS-IV row 3"
   std::string gpu_type;              ///< e.g. "V100-16GB"

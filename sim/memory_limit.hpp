@@ -7,13 +7,14 @@
 #include "sim/job.hpp"
 #include "sim/world.hpp"
 
-/// Which jobs run out of memory (DESIGN 4.3).
+/// Which jobs run out of memory (DESIGN 4.4).
 namespace corun {
 
-/// Whether a job that comes to these GPUs runs out of memory there: it does beside a resident with which
-/// the world knows that it does not fit, and where its demand and those of the residents [MiB] add up to
-/// more than a GPU has. `out_of_memory(resident)` says whether that one is about to fail itself: then it
-/// holds no memory. A demand that is not known counts 0.
+/// Whether `job`, on joining these GPUs, runs out of memory: if the world knows that it does not
+/// fit beside a resident, or if its demand and the residents' [MiB] add up to more than the memory
+/// of one of the GPUs. Unknown demands count 0; without a known demand of its own the job passes
+/// the second test. `out_of_memory(resident)` says whether that resident will fail itself: then it
+/// holds no memory.
 template <typename OutOfMemory>
 bool exceeds_memory(JobId job, std::span<const GpuId> gpus, const ClusterState& state,
                     const Workload& workload, const World& world,

@@ -49,7 +49,7 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
 /// Sums over a run, in seconds and GPU-seconds.
 struct Totals {
   double solo_s = 0;   ///< of all work of finished jobs
-  double saved_s = 0;  ///< solo_s - busy GPU time, exact before it was rounded
+  double saved_s = 0;  ///< solo_s - busy GPU time, subtracted before rounding
   double busy_s = 0;   ///< at least one resident
   double util_s = 0;
   double util_known_s = 0;
@@ -59,7 +59,7 @@ struct Totals {
   int gpus = 0;
 };
 
-/// 1 - busy / solo time, from the exact difference.
+/// 1 - busy / solo time, from the exactly computed difference.
 double ps_total(const Totals& t) { return t.solo_s > 0 ? t.saved_s / t.solo_s : kNaN; }
 
 double occupancy(const Totals& t) { return t.busy_s / (t.span_s * t.gpus); }
@@ -136,7 +136,7 @@ MetricValues compute_metrics(const RunRecord& run, SubmitWindow window) {
 
 MetricValues MetricsCollector::finish(const RunRecord& run) && {
   const std::size_t jobs = jct_.size();
-  if (finished_ < jobs) {  // the others have no values
+  if (finished_ < jobs) {  // jobs without values are removed
     std::vector<bool> has_finished;
     for (const double jct : jct_) has_finished.push_back(!std::isnan(jct));
     for (auto* values : {&isd_, &jct_, &queue_, &stretch_}) {
@@ -161,8 +161,8 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
                       .util_known_s = usage.util_known_s,
                       .mem_s = usage.mem_s,
                       .mem_known_s = usage.mem_known_s,
-                      // Averages run to the last departure: a job may fail after the last
-                      // one has finished.
+                      // Averages run to the last departure: a job may fail after the last one has
+                      // finished.
                       .span_s = to_seconds(last_departure_ - first_submit_),
                       .gpus = run.gpu_count};
 

@@ -8,7 +8,7 @@
 
 #include "sim/run_record.hpp"
 
-/// Every figure that a run is judged by: each formula once (DESIGN section 3).
+/// The metrics of a run: each formula once (DESIGN section 3).
 namespace corun {
 
 enum class Metric : std::uint8_t {
@@ -34,8 +34,8 @@ enum class Metric : std::uint8_t {
   kGpuUtil,     ///< time average over GPUs of min(1, sum of utilisation scaled by speed)
   kMemUtil,     ///< memory in use, over the GPU time whose residents' demand is known
   kOccupancy,   ///< time average of "at least one resident"
-  kEntropyIsd,  ///< differential entropy of the jobs' ISD (fractions), nats
-  kEntropyPs,   ///< differential entropy of the episodes' PS (fractions), nats
+  kEntropyIsd,  ///< differential entropy of the jobs' ISD (fractions) [nats]
+  kEntropyPs,   ///< differential entropy of the episodes' PS (fractions) [nats]
   kOom,         ///< runs that ended out of memory
   kFailed,      ///< jobs given up after the last retry
   kProfilingS,  ///< mean time spent being profiled and probed [s]
@@ -53,7 +53,7 @@ struct MetricInfo {
 
 const MetricInfo& metric_info(Metric metric);
 
-/// NaN where a metric is not defined for a run (no memory demand known, say).
+/// NaN if a metric is not defined for a run (for example: no memory demand is known).
 using MetricValues = std::array<double, kMetricCount>;
 
 inline double& at(MetricValues& values, Metric m) { return values[static_cast<std::size_t>(m)]; }
@@ -68,25 +68,25 @@ struct SubmitWindow {
   bool holds(Time submit) const { return from <= submit && submit <= to; }
 };
 
-/// With a window, figures of jobs (ISD, completion times, queueing, stretch, OOMs, counts) are of those
-/// submitted in it and `ps` of episodes that began in it; time averages, `ps_total`, makespan and last
-/// end are of the whole run. What an open system does while it fills and while it empties says little
-/// of how it does in between.
+/// With a window, metrics of jobs (ISD, completion times, queueing, stretch, OOMs, counts) cover
+/// the jobs submitted in it, and `ps` the episodes that began in it. Time averages, `ps_total`,
+/// makespan and last end always cover the whole run. A window leaves out the times in which an open
+/// system fills and empties.
 MetricValues compute_metrics(const RunRecord& run, SubmitWindow window = {});
 
-/// The same from jobs and episodes as they come, in any order of jobs: the same bits. Keeps 32 bytes for
-/// each job and 8 for each episode.
+/// compute_metrics() from jobs and episodes one by one, jobs in any order: the same bits. Keeps 32
+/// bytes for each job and 8 for each episode.
 class MetricsCollector final : public RunSink {
  public:
   explicit MetricsCollector(std::size_t jobs, SubmitWindow window = {});
   void job(JobId id, const JobRecord& record) override;
   void episode(const EpisodeRecord& episode) override;
-  /// `run` gives what is not of jobs and episodes. To be called once all jobs have come.
+  /// `run` gives the usage and the number of GPUs. Call it once, after all jobs and episodes.
   MetricValues finish(const RunRecord& run) &&;
 
  private:
   SubmitWindow window_;
-  std::vector<double> isd_, jct_, queue_, stretch_;  ///< by job; NaN: not finished, or not measured
+  std::vector<double> isd_, jct_, queue_, stretch_;  ///< by job; NaN: not finished or not in window
   std::vector<double> ps_;                           ///< in order of the episodes' end
   GpuTime solo_sum_;  ///< of all work, kept probes and profiling included
   GpuTime profiling_;
@@ -97,7 +97,7 @@ class MetricsCollector final : public RunSink {
 
 /// Differential entropy in nats by Vasicek's m-spacing estimator (J. R. Stat. Soc. B 38, 1976) with
 /// m = round(sqrt(n)): mean of log(n / (2 m) * (x[i+m] - x[i-m])), indices clamped to the sample.
-/// NaN for n < 4 or where one of the spacings is 0: so many equal values have no density.
+/// NaN for n < 4, and if a spacing is 0: a sample with so many equal values has no density.
 double differential_entropy(std::span<const double> sample);
 
 }  // namespace corun

@@ -11,83 +11,85 @@
 #include "sim/cluster_view.hpp"
 #include "sim/event_log.hpp"
 
-/// The interface of a scheduling policy: what happened comes in as a read-only view, decisions go
-/// out. A policy never touches the engine, so the same object drives a simulation and a GPU box.
+/// The interface of a scheduling policy: it gets a read-only view and returns decisions. A policy
+/// has no access to the engine, so the same object can drive a simulated and a live cluster.
 namespace corun {
 
 /// Start these jobs, all at once, on these GPUs. Every job must want exactly gpus.size() GPUs and
-/// becomes resident on each of them. Members are taken in this order where order matters (memory).
+/// becomes resident on each of them. Their memory is admitted in this order.
 struct StartGroup {
   std::vector<JobId> jobs;
   std::vector<GpuId> gpus;
 };
 
-/// Ask to be called again at this time, which must be later than now. Asking twice for the same time is
-/// asking once; ClusterView::next_wake() tells what has been asked for.
+/// Ask to be called again at this time, which must be later than now. Asking again for the same
+/// time changes nothing; ClusterView::next_wake() is the earliest pending one.
 struct WakeAt {
   Time at{0};
 };
 
-/// Take these running jobs off their GPUs, now. They go to the end of the queue and keep their progress,
-/// at the cost that the configuration names.
+/// Take these running jobs off their GPUs, now. They go to the end of the queue and keep their
+/// progress, at the cost that the configuration names.
 struct Preempt {
   std::vector<JobId> jobs;
 };
 
 using Decision = std::variant<StartGroup, Preempt, WakeAt>;
 
-/// How good a plan is known to be, by what its policy believes.
+/// A bound on the cost of a plan, by the costs that its policy believes.
 struct PlanBound {
   double cost = 0;   ///< of all pairs of the plan together, in the objective's unit
   double least = 0;  ///< no plan of pairs of the same jobs costs less
 };
 
-/// What a policy is, whatever happens in a run. It stands in the policy's catalogue entry, so that a
-/// configuration under which the policy cannot run is refused before the policy is made.
+/// Properties of a policy that do not depend on a run. They are in the policy's catalogue entry, so
+/// that a configuration under which the policy cannot run is refused before the policy is made.
 struct PolicyTraits {
-  /// It places jobs beside running ones whatever `control.start` says (kube-default: per pod).
+  /// It places jobs beside running ones with any `control.start` (kube-default: per pod).
   bool always_colocates = false;
-  /// It moves running jobs: it is asked also when no job waits, as long as one runs.
+  /// It moves running jobs: it is called also when no job waits, as long as a job runs.
   bool moves_running_jobs = false;
   /// It places each job on one node: a gang that no node can hold is refused.
   bool one_node = false;
-  bool needs_estimates = false;   ///< of run times: `estimates.duration` must not be none
+  bool needs_estimates = false;   ///< it needs run times: `estimates.duration` must not be none
   bool heeds_gpu_models = false;  ///< it starts jobs only on the GPU models that they name
 };
 
-/// Chooses which jobs to run together for a short while, to learn what sharing costs them.
+/// Chooses pairs of jobs for short trial co-runs.
 class ProbePlanner {
  public:
   virtual ~ProbePlanner() = default;
 
-  /// Two jobs to probe, with at least one of `unprobed` (not empty, in order of arrival) and else of
-  /// `waiting`; nothing where no pair would teach anything. What is answered is done. Jobs of both lists
-  /// want one GPU each.
+  /// Two jobs to probe: at least one of `unprobed` (not empty, in order of arrival), the other also
+  /// from there or from `waiting`. Nothing if no pair would teach anything. The control loop starts
+  /// the returned probe. Jobs of both lists want one GPU each.
   virtual std::optional<std::pair<JobId, JobId>> choose(std::span<const JobId> unprobed,
                                                         std::span<const JobId> waiting) = 0;
 };
 
-/// One decision function, four events, and three optional services. All functions but decide() do
-/// nothing, or say that there is no such service, unless a policy overrides them.
+/// One decision function, four events, three optional services. By default all but decide() do
+/// nothing or return that there is no such service.
 class Policy {
  public:
   virtual ~Policy() = default;
 
-  /// Called in every scheduling pass, and again within it as long as the last call has started or preempted
-  /// a job and a job waits; a call that adds nothing, or WakeAt alone, ends the pass. The view is up
-  /// to date at each call. The control loop checks every decision (control_loop.hpp lists the rules).
+  /// Called in every scheduling pass, and again within it as long as the last call has started or
+  /// preempted a job and a job waits. A call that adds nothing, or only WakeAt, ends the pass. The
+  /// view is up to date at each call. The control loop checks every decision (control_loop.hpp
+  /// lists the rules).
   virtual void decide(const ClusterView& view, std::vector<Decision>& out) = 0;
 
   // Events, each called before the pass of its instant.
 
-  /// The job has joined the end of the waiting queue: new, or back after it ran out of memory or was
-  /// preempted (JobView counts both), profiled or probed. In the order of the queue.
+  /// The job has joined the end of the waiting queue: it is new, or comes back after it ran out of
+  /// memory, was preempted (JobView counts both), profiled or probed. Called in the order of the
+  /// queue.
   virtual void arrived(const JobView& job, Time now) {
     (void)job;
     (void)now;
   }
-  /// A job has left its GPUs; `how` is what the event log says of it. In the order in which they left;
-  /// where the policy itself preempted it, at once.
+  /// A job has left its GPUs; `how` is the event of the event log. Called in the order of
+  /// departures; for a job that the policy itself preempts, immediately.
   virtual void departed(JobId job, LogKind how) {
     (void)job;
     (void)how;
@@ -97,17 +99,17 @@ class Policy {
 
   // Services.
 
-  /// What the policy believes co-runs cost; nullptr where it decides without. Jobs are profiled before a
-  /// policy sees them where its belief goes by profiles (Belief::needs_profile()).
+  /// The policy's belief about co-run costs; nullptr if it decides without one. If the belief uses
+  /// profiles (Belief::needs_profile()), jobs are profiled before the policy sees them.
   virtual const Belief* belief() const { return nullptr; }
-  /// Plans probes; nullptr where the policy would learn nothing from them. The policy's own object.
+  /// Plans probes; nullptr if the policy would learn nothing from them. The policy owns the object.
   virtual ProbePlanner* probe_planner() { return nullptr; }
-  /// Of the plan behind the last decide(); nothing where it is the best by construction, or where the
-  /// policy knows of no bound.
+  /// Bound of the plan behind the last decide(); nothing if the plan is optimal by construction, or
+  /// if the policy has no bound.
   virtual std::optional<PlanBound> plan_quality() const { return std::nullopt; }
 };
 
-/// A policy as a control loop is given it. `label` names it in errors.
+/// A policy with its name for errors and its traits.
 struct LabelledPolicy {
   Policy& policy;
   std::string label;

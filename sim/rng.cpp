@@ -26,7 +26,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 }
 
 std::uint64_t hash_entity(std::span<const std::uint32_t> values) {
-  // FNV-1a over the words, then a finaliser so that near sets land far apart.
+  // FNV-1a over the words, then a finaliser so that similar sets get unrelated digests.
   std::uint64_t h = 0xcbf29ce484222325ULL;
   for (const std::uint32_t v : values) h = (h ^ v) * 0x100000001b3ULL;
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -126,9 +126,9 @@ double Rng::normal() {
 double Rng::exponential(double mean) { return -mean * std::log1p(-uniform()); }
 
 double Rng::gamma(double shape) {
-  // Below 1 by Gamma(shape) = Gamma(shape + 1) U^(1 / shape).
+  // For shape < 1: Gamma(shape) = Gamma(shape + 1) U^(1 / shape).
   if (shape < 1) {
-    const double above = gamma(shape + 1);  // drawn first, whatever order a compiler prefers
+    const double above = gamma(shape + 1);  // drawn first, with every compiler
     return above * std::pow(1 - uniform(), 1 / shape);
   }
   const double d = shape - 1.0 / 3;

@@ -7,12 +7,12 @@
 /// Counter-based random numbers (DESIGN 4.11): Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
 /// "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 ///
-/// A draw is a pure function of (seed, stream, entity, position). One more draw for one entity never
-/// shifts another entity's numbers, and the number of threads never matters. Distributions are our
-/// own: those of the standard library differ between implementations.
+/// A draw is a pure function of (seed, stream, entity, position). One more draw for one entity never shifts
+/// another entity's numbers, and the number of threads does not matter. The distributions are implemented
+/// here because those of the standard library differ between implementations.
 namespace corun {
 
-/// One name per purpose. Values are part of the results' reproducibility: append, never renumber.
+/// One name per purpose. The values determine results: append, never renumber.
 enum class Stream : std::uint32_t {
   kQueueOrder = 1,      ///< permutation of the jobs that arrive (workload.order: shuffled)
   kArrivals = 2,        ///< inter-arrival times of generated workloads
@@ -29,25 +29,25 @@ enum class Stream : std::uint32_t {
   kPermutation = 13,    ///< permuted labels of a permutation test; entity = permutation
   kFolds = 14,          ///< which fold of a cross-validation a row belongs to
   kFactors = 15,        ///< Gibbs sampling of the factor model; entity = chain
-  kFactorDraws = 16,    ///< what jobs the factor model never saw may deviate by; entity = sample
+  kFactorDraws = 16,    ///< deviations of jobs that the factor model never saw; entity = sample
   kModelDraws = 17,     ///< Thompson draws of interference models; entity = pair
-  kProbe = 18,          ///< what probes measure, and which co-runners they take; entity = job
+  kProbe = 18,          ///< results of probes, and choice of their co-runners; entity = job
   kThompson = 19,       ///< draws of policies that explore by Thompson sampling; entity = pass
-  kBoosting = 20,       ///< boosted trees: seeds, what is hidden; entity = (ensemble, row)
-  kLowRank = 21,        ///< where alternating least squares starts; entity = job
+  kBoosting = 20,       ///< boosted trees: seeds, hidden entries; entity = (ensemble, row)
+  kLowRank = 21,        ///< start of alternating least squares; entity = job
   kSoloTimes = 22,      ///< solo times of jobs that come without one; entity = job
-  kKnownPairs = 23,     ///< which measured pairs a belief knows beforehand
-  kGpRows = 24,         ///< rows that the Gaussian process is fitted on where there are many
+  kKnownPairs = 23,     ///< which measured pairs a belief knows at the start
+  kGpRows = 24,         ///< rows on which the Gaussian process is fitted if there are many
   kTraceProfiles = 25,  ///< profiles of jobs whose trace has none; entity = job
-  kLiveOrder = 26,      ///< in which order co-runs are measured
+  kLiveOrder = 26,      ///< order in which co-runs are measured
   kSweepPoints = 30,    ///< values of random and Latin-hypercube sweeps; entity = swept key
 };
 
-/// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key.
+/// The bijection: ten rounds on a 128-bit counter under a 64-bit key.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
-/// Order-dependent 64-bit digest of a list, for entities that are sets (pass them sorted).
+/// Order-dependent 64-bit digest of a list. For a set, pass the list sorted.
 std::uint64_t hash_entity(std::span<const std::uint32_t> values);
 
 /// The sequence of draws that belongs to one (seed, stream, entity).

@@ -12,7 +12,7 @@ namespace corun {
 
 namespace {
 
-/// The product of a rate and a round is rounded a few times: a whole number of steps must not become
+/// The product of a rate and a round has rounding errors, which must not turn a whole number of steps into
 /// one less.
 constexpr double kRounding = 1 + 1e-15;
 
@@ -71,18 +71,18 @@ void RoundBackend::arrive(JobId id) {
   p.alone = counted ? job.steps_per_s : 1e9;
 }
 
-/// Of a round that is like those since the anchor.
+/// End of a round that is like all rounds since the anchor.
 Time RoundBackend::end_of(Round round) const {
   const auto rounds = static_cast<double>(round - anchor_round_);
   return later(anchor_time_, from_seconds(rounds * lengths_.rbegin()->first));
 }
 
-/// Moves to the first end of a round at or after `due` and returns it; kNever, and nothing done, where
-/// a group ends before.
+/// Moves to the first end of a round at or after `due` and returns it. Returns kNever and does nothing if a
+/// group ends before.
 Time RoundBackend::run_rounds(Time due) {
   Round last = endings_.begin()->first - 1;
   if (last <= round_ || due == kNever || end_of(last) < due) return kNever;
-  Round before = round_;  // ends before `due`, `last` does not
+  Round before = round_;  // its end is before `due`; the end of `last` is not
   while (last - before > 1) {
     const Round middle = before + (last - before) / 2;
     (end_of(middle) < due ? before : last) = middle;
@@ -91,7 +91,7 @@ Time RoundBackend::run_rounds(Time due) {
   return end_of(last);
 }
 
-/// The next round in which a job is done, and all that were like each other before it.
+/// Ends the next round in which a job is done. All rounds before it were alike.
 void RoundBackend::end_groups(std::vector<Report>& out) {
   const Round round = endings_.begin()->first;
   const Time start = end_of(round - 1);
@@ -183,7 +183,7 @@ RunRecord RoundBackend::take_record() {
   return recorder_.take();
 }
 
-/// Rates and the end of a group whose co-runners are new.
+/// Computes rates and end of a group after a change of its jobs.
 void RoundBackend::plan(Group& group) {
   speeds_.assign(group.jobs.size(), 1.0);
   if (group.jobs.size() > 1) {
@@ -216,7 +216,7 @@ void RoundBackend::unplan(const Group& group) {
   lengths_.erase({group.length_s, place_of(group.gpus)});
 }
 
-/// Brings the progress of its jobs up to the end of `round`.
+/// Updates the progress of the group's jobs to the end of `round`.
 void RoundBackend::settle(Group& group, Round round) {
   for (const JobId job : group.jobs) {
     Progress& p = progress_[index(job)];
@@ -225,7 +225,7 @@ void RoundBackend::settle(Group& group, Round round) {
   group.since = round;
 }
 
-/// Off its GPUs at `end`: done, out of memory, or with work left.
+/// Takes a job off its GPUs at `end`: done, out of memory, or with work left.
 Report RoundBackend::leave(Group& group, JobId job, Time end) {
   Progress& p = progress_[index(job)];
   JobRecord& record = jobs_[index(job)];
@@ -264,7 +264,7 @@ void RoundBackend::keep_progress(JobId job, Time end) {
   record.preempt_run(end, kept);
 }
 
-/// A group without jobs: what it leaves in the record.
+/// Records the usage and the episodes of a group without jobs left.
 void RoundBackend::close(Group& group, Time end) {
   const Duration stayed = end - group.start;
   const auto gpus = static_cast<double>(group.gpus.size());

@@ -22,24 +22,24 @@
 ///
 /// Jobs whose trace counts no steps are counted in nanoseconds of work.
 ///
-/// A group ends with the round in which one of its jobs is done: that job is stamped with the latest
-/// own end of its group, and who is not done is reported as released and idles until it is started
-/// again. Everything else happens at ends of rounds: arrivals and timers are reported at the first one
-/// that is not before them. While nothing runs, time jumps to the next arrival, and to a timer only
-/// after the last arrival. Who is above the memory limit does nothing and fails at the end of its first
-/// round, which lasts at least cluster.oom.ramp.
+/// A group ends with the round in which one of its jobs is done. That job finishes at the latest own end of
+/// its group. Each job that is not done is reported as released and idles until it is started again.
+/// Everything else happens at ends of rounds: arrivals and timers are reported at the first one that is not
+/// before them. While nothing runs, time jumps to the next arrival, and to a timer only after the last
+/// arrival. A job above the memory limit does no work and fails at the end of its first round, which lasts
+/// at least cluster.oom.ramp.
 ///
-/// As long as nothing starts and nothing ends all rounds are alike, so that n of them are one
-/// multiplication: an event costs O(log n) of the GPUs in use, however many rounds lie between two.
+/// As long as nothing starts and nothing ends, all rounds are alike, and the end of n of them is one
+/// multiplication: an event costs O(log n) for n GPUs in use, with any number of rounds in between.
 ///
-/// Between its own end and the end of the round a job waits for the slowest. That is part of J_c, of the
-/// episode and of busy time, as with control.tick_s; taking a job off its GPUs costs nothing.
+/// Between its own end and the end of the round a job waits for the slowest one. That time is part of J_c,
+/// of the episode and of busy time, as with control.tick_s. Taking a job off its GPUs costs nothing.
 /// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
 namespace corun {
 
 struct RoundOptions {
   Duration round = std::chrono::seconds{360};  ///< > 0
-  std::optional<std::uint64_t> noise_seed;     ///< empty: the world gives expected speeds
+  std::optional<std::uint64_t> noise_seed;     ///< empty: the world's expected speeds
 };
 
 class RoundBackend final : public ClusterBackend {
@@ -51,7 +51,7 @@ class RoundBackend final : public ClusterBackend {
   Time now() const override { return now_; }
   const ClusterState& state() const override { return state_; }
   bool advance(std::vector<Report>& out) override;
-  /// Only on empty GPUs, so neither with StartMode::kJoin nor for PolicyTraits::always_colocates.
+  /// The GPUs must be empty: neither StartMode::kJoin nor PolicyTraits::always_colocates is possible.
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
   bool preempt(JobId job) override;
   void wake_at(Time at) override { timers_.insert(at); }
@@ -64,32 +64,32 @@ class RoundBackend final : public ClusterBackend {
   RunRecord take_record();
 
  private:
-  using Round = std::int64_t;  ///< how many rounds have ended
+  using Round = std::int64_t;  ///< number of rounds that have ended
 
   struct Progress {
     std::int64_t left = 0;       ///< steps, as of the group's `since`
     std::int64_t at_start = 0;   ///< steps left when its run started
-    double kept_ns = 0;          ///< work that its preempted runs have done [ns at speed 1]
+    double kept_ns = 0;          ///< work done in its preempted runs [ns at speed 1]
     std::int64_t per_round = 0;  ///< steps
     double rate = 0;             ///< [steps/s] beside its co-runners
     double alone = 0;            ///< [steps/s] alone on a GPU of speed 1
-    GpuId group{};               ///< where its group is kept
+    GpuId group{};               ///< index of its group in groups_
     bool will_oom = false;       ///< started above the memory limit
   };
-  /// Kept at the first of its GPUs.
+  /// Stored at the index of its first GPU.
   struct Group {
     std::vector<JobId> jobs;    ///< ascending
-    std::vector<JobId> formed;  ///< as it was started, ascending
+    std::vector<JobId> formed;  ///< jobs at its start, ascending
     std::vector<GpuId> gpus;
     Time start{0};
     Round since = 0;      ///< progress is accounted up to the end of this round
     Round ends = 0;       ///< the round in which its first job is done
-    double length_s = 0;  ///< of a round in which nobody is done
+    double length_s = 0;  ///< of a round in which no job is done
     Provenance provenance = Provenance::kAlone;
     EpisodeRecord episode;
     bool util_known = true;
     bool memory_known = true;
-    double util_s = 0;  ///< of those that have left, per GPU
+    double util_s = 0;  ///< of jobs that have left, per GPU
     double mem_s = 0;
   };
 
@@ -111,16 +111,16 @@ class RoundBackend final : public ClusterBackend {
   RoundOptions options_;
   double round_s_;
   Time now_{0};
-  Round round_ = 0;  ///< the last one that has ended, at now_ unless nothing runs
+  Round round_ = 0;  ///< the last round that has ended, at now_ unless nothing runs
   Time anchor_time_{0};
-  Round anchor_round_ = 0;  ///< from here to the next change all rounds are alike
+  Round anchor_round_ = 0;  ///< all rounds from here to the next change are alike
   ClusterState state_;
   Arrivals arrivals_;
   std::set<Time> timers_;
   std::vector<JobRecord> jobs_;                        ///< by job
   std::vector<Progress> progress_;                     ///< by job
   std::vector<Group> groups_;                          ///< by GPU
-  std::set<std::pair<Round, std::uint32_t>> endings_;  ///< of running groups, with their place
+  std::set<std::pair<Round, std::uint32_t>> endings_;  ///< of running groups: round, index
   std::set<std::pair<double, std::uint32_t>> lengths_;
   std::vector<double> speeds_;
   std::uint32_t next_group_ = 0;

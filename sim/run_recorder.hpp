@@ -5,21 +5,21 @@
 
 #include "sim/run_record.hpp"
 
-/// The record of a run, as a backend writes it: what has ended since the latest advance() is shown once,
-/// then handed over to the record or to a sink.
+/// The record of a run as a backend writes it. Episodes and probes that have ended since the latest
+/// advance() can be read once, then go to the record or to a sink.
 namespace corun {
 
 class RunRecorder {
  public:
-  /// `jobs`: of the workload; 0 where the caller fills in RunRecord::jobs itself. With a sink, which must
-  /// outlive this, jobs and episodes go there, and not into the record.
+  /// `jobs`: jobs of the workload; 0 if the caller fills in RunRecord::jobs. With a sink, which must
+  /// outlive this, jobs and episodes go to the sink and not into the record.
   RunRecorder(std::size_t jobs, int gpu_count, RunSink* sink = nullptr);
 
   UsageRecord& usage() { return record_.usage; }
-  /// A job has come whose memory demand is not known.
+  /// Counts an arrived job without known memory demand.
   void count_unknown_memory() { ++record_.unknown_memory_jobs; }
 
-  /// In order of their end.
+  /// To be called in order of their ends.
   void add(EpisodeRecord episode) { episodes_.push_back(std::move(episode)); }
   void add(const ProbeRecord& probe) { probes_.push_back(probe); }
   std::span<const EpisodeRecord> finished_episodes() const { return episodes_; }
@@ -27,9 +27,9 @@ class RunRecorder {
 
   /// A job is over, and so are its episodes.
   void add(JobId job, const JobRecord& record);
-  /// The finished episodes and probes have been looked at.
+  /// Moves the finished episodes and probes to the record or the sink.
   void hand_over();
-  /// An empty list for an episode; with memory to use again, where there is some.
+  /// An empty list for an episode, with reused memory if there is any.
   std::vector<JobId> empty_list();
 
   /// To be called once, at the end of the run.
@@ -40,7 +40,7 @@ class RunRecorder {
   RunRecord record_;
   std::vector<EpisodeRecord> episodes_;
   std::vector<ProbeRecord> probes_;
-  std::vector<std::vector<JobId>> spare_lists_;  ///< of episodes that a sink has had
+  std::vector<std::vector<JobId>> spare_lists_;  ///< of episodes that a sink has received
 };
 
 }  // namespace corun

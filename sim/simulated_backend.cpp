@@ -49,7 +49,7 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
     }
   }
   arrivals_.take(now_, out, [this](JobId job) { arrive(job); });
-  // A failure can bring a completion forward to this very instant; it is still reported first.
+  // A failure can bring a completion forward to this instant. The completion is still reported first.
   if (out.size() > first + 1) order_reports(std::span(out).subspan(first));
   return true;
 }
@@ -63,7 +63,7 @@ void SimulatedBackend::arrive(JobId id) {
   if (!job.profile.mem_used_mib) recorder_.count_unknown_memory();
 }
 
-/// What ended in the last advance() has been looked at by now.
+/// Hands over jobs and episodes of the last advance(): they have been read.
 void SimulatedBackend::hand_over() {
   for (const JobId job : over_) keep(job);
   over_.clear();
@@ -75,7 +75,7 @@ void SimulatedBackend::keep(JobId job) {
   jobs_.erase(job);
 }
 
-/// The job has no part any more in an episode of one of its GPUs.
+/// One episode of the job has ended or lost the job.
 void SimulatedBackend::leave_episode(JobId job) {
   Active& active = jobs_[job];
   if (--active.open_episodes == 0 && active.finished) over_.push_back(job);
@@ -96,7 +96,7 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
   probe.gpu = gpu;
   probe.start = now_;
   probe.measured = true;
-  // Rounded as completions are: whoever is done by the end has finished.
+  // Rounded like completions: a job that is done by the end has finished.
   const Time end = round_up(later(now_, length), options_.tick);
   const auto& residents = state_.gpu(gpu).residents;
   for (std::size_t i = 0; i < residents.size(); ++i) {
@@ -116,7 +116,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
   for (const JobId job : jobs) {
     Active& active = jobs_[job];
     Running& running = active.running;
-    std::vector<GpuId> own = std::move(running.gpus);  // for its memory
+    std::vector<GpuId> own = std::move(running.gpus);  // reuses its memory
     own.assign(gpus.begin(), gpus.end());
     running = Running{};
     running.gpus = std::move(own);
@@ -139,7 +139,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     record.run_solo = later(Time::zero(), from_nanoseconds(work_ns / slowest_gpu));
     const auto all_ns = static_cast<double>(workload_.jobs[index(job)].work.count());
     record.whole_solo = later(Time::zero(), from_nanoseconds(all_ns / slowest_gpu));
-    // On a very fast GPU: no work at all is another thing.
+    // On a very fast GPU run_solo may round to 0, which stands for no work.
     running.has_work = work_ns > 0;
     if (running.has_work) record.run_solo = std::max(record.run_solo, kShortestRun);
     record.solo = later(record.solo, record.run_solo);
@@ -243,7 +243,7 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
   return {ReportKind::kOutOfMemory, job};
 }
 
-/// The job's probe is over and it has not finished: back to where it was, or a little further.
+/// The job's probe is over, and the job has not finished: it returns, with its progress if that is kept.
 Report SimulatedBackend::end_probe(JobId job) {
   Running& running = jobs_[job].running;
   running.probe_end = EventQueue::kNone;
@@ -262,8 +262,8 @@ Report SimulatedBackend::end_probe(JobId job) {
   return {ReportKind::kProbed, job};
 }
 
-/// For a job that finishes or runs out of memory: if it did so in a probe, that was a start like any
-/// other, and the probe ends for its co-runner too.
+/// For a job that finishes or runs out of memory. In a probe, the probe then counts as a start, and it ends
+/// for the co-runner, too.
 void SimulatedBackend::leave_probe(JobId job) {
   Running& running = jobs_[job].running;
   if (running.probe_end == EventQueue::kNone) return;
@@ -280,7 +280,7 @@ void SimulatedBackend::finish_probe(GpuId gpu) {
   Device& device = devices_[index(gpu)];
   if (!device.probe) return;
   device.probe->end = now_;
-  // Both have finished: that is an episode of two, from which a belief learns as from any other.
+  // If both have finished, this is an episode of two, and beliefs learn from that.
   const bool whole_co_run = device.episode.jobs.size() == 2;
   device.probe->measured &= now_ > device.probe->start && !whole_co_run;
   recorder_.add(*device.probe);
@@ -357,7 +357,7 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
   }
   const std::vector<JobId>* last = nullptr;
   for (const GpuId g : gpus) {
-    // The speed of a gang is looked for on all of its GPUs at once.
+    // A gang's speed depends on all of its GPUs: GPUs with the same residents need only one update.
     const auto& residents = state_.gpu(g).residents;
     if (last != nullptr && residents == *last) continue;
     last = &residents;
@@ -373,11 +373,11 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
 
 void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   Running& running = active.running;
-  // The utilisation of every GPU of a gang depends on its speed: account before it changes.
+  // The utilisation of all GPUs of a gang depends on its speed: account it before the speed changes.
   for (const GpuId g : running.gpus) account(g);
   const bool ticks = options_.tick_rule == TickRule::kProgress;
   if (ticks && running.event != EventQueue::kNone && running.due == now_) {
-    running.speed = speed;  // it is about to end
+    running.speed = speed;  // it ends at this instant
     return;
   }
   Time worked_until = last_tick();
@@ -400,12 +400,12 @@ void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   }
 }
 
-/// Up to when work has been done: now, or with TickRule::kProgress the tick at or before it.
+/// The time up to which work has been done: now; with TickRule::kProgress the tick at or before now.
 Time SimulatedBackend::last_tick() const {
   return options_.tick_rule == TickRule::kProgress ? now_ - now_ % options_.tick : now_;
 }
 
-/// At its speed of now, before rounding to a tick.
+/// Completion at the present speed, before rounding to a tick.
 Time SimulatedBackend::completion(const Running& running) const {
   if (options_.tick_rule == TickRule::kNotice) {
     return later(running.since, from_nanoseconds(running.remaining_ns / running.speed));

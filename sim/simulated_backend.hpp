@@ -15,36 +15,35 @@
 
 /// The cluster in virtual time.
 ///
-/// Progress-based execution (DESIGN 4.2): job j runs at v(j) = min over its GPUs g of
-/// speed(g) * s(j | co-runners on g). When the jobs on a GPU change, the residents' remaining work is
-/// brought up to now (remaining -= v * elapsed) and their completions are re-planned to the nearest
-/// nanosecond. A job whose speed did not change keeps its planned completion, so that nothing drifts.
+/// Progress-based execution (DESIGN 4.2): job j runs at v(j) = min over its GPUs g of speed(g) * s(j |
+/// co-runners on g). When the jobs on a GPU change, the residents' remaining work is updated (remaining -=
+/// v * elapsed) and their completions are replanned, to the nearest nanosecond. A job with unchanged speed
+/// keeps its planned completion, so that rounding errors do not add up.
 ///
 /// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
 namespace corun {
 
-/// What taking a job off its GPUs costs it.
+/// Costs of taking a job off its GPUs.
 struct PreemptionCost {
-  /// To save its state, and to load it when it starts again: time at full speed. Both are paid by the
-  /// next run, so that the GPUs are free at once.
+  /// Time to save its state, and to load it when it starts again, at full speed. The next run pays both, so
+  /// that the GPUs are free at once.
   Duration save{0};
   Duration restore{0};
   double lost_work = 0;  ///< share of the run's progress that must be done again, 0 to 1
 };
 
 struct SimulationOptions {
-  std::optional<std::uint64_t> noise_seed;  ///< empty: the world gives expected speeds
+  std::optional<std::uint64_t> noise_seed;  ///< empty: the world's expected speeds
   Duration profiling_minute = std::chrono::seconds{60};
   bool profile_epoch = false;  ///< profiling segment is one epoch (else `profiling_minute`)
   bool profiling_keeps_progress = false;
   bool probes_keep_progress = false;
   PreemptionCost preemption;
-  /// > 0: the engine's clock ticks, and TickRule says what happens then. What that adds is part of J_c,
-  /// of the episode's length and of busy time, never of J_a: with a tick a lone job has ISD > 0 and
-  /// PS < 0.
+  /// > 0: the engine's clock ticks, with the effects of TickRule. The added time is part of J_c, of the
+  /// episode's length and of busy time, never of J_a: with a tick a job alone has ISD > 0 and PS < 0.
   Duration tick{0};
   TickRule tick_rule = TickRule::kNotice;
-  RunSink* sink = nullptr;  ///< takes jobs and episodes as they are over, in place of the RunRecord
+  RunSink* sink = nullptr;  ///< receives finished jobs and episodes in place of the RunRecord
 };
 
 class SimulatedBackend final : public ClusterBackend, private TrialRuns {
@@ -65,15 +64,15 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   const JobRecord& record(JobId job) const override { return jobs_[job].record; }
   TrialRuns* trial_runs() override { return this; }
 
-  /// The record of the whole run, without jobs and episodes where a sink has had them; call once, after
+  /// The record of the whole run, without jobs and episodes if a sink received them. Call it once, after
   /// advance() has returned false.
   RunRecord take_record();
 
  private:
   struct Running {
     double remaining_ns = 0;  ///< work left, in nanoseconds at speed 1
-    double overhead_ns = 0;   ///< of it, when it started: not work but loading of saved state
-    double speed = 0;         ///< v(j); 0 for a newcomer that will run out of memory
+    double overhead_ns = 0;   ///< part of it at the start of the run: saving and loading state
+    double speed = 0;         ///< v(j); 0 for a joining job that will run out of memory
     Time since{0};            ///< remaining_ns is as of this time
     Time due{0};              ///< planned completion
     std::uint64_t order = 0;  ///< of starts, from 1
@@ -94,11 +93,11 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     std::vector<GpuId> shared;         ///< GPUs that all members of the episode were on, ascending
   };
 
-  /// A job in the system: until it has gone and every episode that it had part in has ended.
+  /// A job in the system: until it has left and all its episodes have ended.
   struct Active {
     Running running;
     JobRecord record;
-    Duration work_left{0};  ///< less than asked once profiling, a probe or a run has done some
+    Duration work_left{0};  ///< less than `work` once profiling, a probe or a run has done some
     int open_episodes = 0;
     bool finished = false;
   };
@@ -139,11 +138,12 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   Arrivals arrivals_;
   JobSlots<Active> jobs_;
   std::vector<Device> devices_;
-  std::vector<JobId> over_;  ///< that went, and whose episodes ended, since advance() began
-  std::vector<GpuId> left_;  ///< the GPUs that the last job left
+  std::vector<JobId> over_;  ///< left, with ended episodes, since advance() began
+  std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
   std::uint32_t next_group_ = 0;
   std::uint64_t next_order_ = 1;
-  /// TickRule::kProgress: jobs of a lower order have had this instant's tick; 0: all have.
+  /// TickRule::kProgress: jobs that started before this order number have had this instant's tick; 0: all
+  /// have.
   std::uint64_t ticking_ = 0;
   RunRecorder recorder_;
 };

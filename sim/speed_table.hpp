@@ -7,16 +7,16 @@
 
 #include "sim/measurement.hpp"
 
-/// Measured pairs as interference models learn from them: jobs with features, and for pairs of jobs the
+/// Measured pairs, from which interference models learn: jobs with features, and for pairs of jobs the
 /// normalised speed of each while both are resident (DESIGN section 3).
 ///
-/// Features are whatever a data set has of a job alone; all jobs of a table have the same ones. A
-/// workload's key is opaque: models may find it again, never look inside.
+/// Features are the data of a data set about a job alone; all jobs of a table have the same ones. A
+/// workload's key is opaque: models may only compare it.
 namespace corun {
 
 enum class FeatureScale : std::uint8_t {
   kLinear,  ///< percentages and the like
-  kLog,     ///< sizes and rates, above 0: ratios matter
+  kLog,     ///< sizes and rates, above 0: ratios count
 };
 
 struct SpeedTable {
@@ -26,7 +26,7 @@ struct SpeedTable {
     friend bool operator==(const Feature&, const Feature&) = default;
   };
   struct Row {
-    std::uint32_t a = 0;  ///< positions in `jobs`; the same for a job beside a copy of itself
+    std::uint32_t a = 0;  ///< positions in `jobs`; equal for a job beside a copy of itself
     std::uint32_t b = 0;
     double speed_a = 0;  ///< of a beside b, above 0; may exceed 1 by noise; NaN: not measured
     double speed_b = 0;

@@ -12,14 +12,14 @@ namespace corun {
 using Duration = std::chrono::nanoseconds;
 using Time = std::chrono::nanoseconds;
 
-/// Later than anything that happens; arithmetic never starts from it.
+/// Later than all events; not an operand of arithmetic.
 inline constexpr Time kNever = Time::max();
 
-/// What work takes at least, however little it is and however fast the GPU.
+/// Least duration of work above 0, for any GPU speed.
 inline constexpr Duration kShortestRun{1};
 
-/// Nearest whole number of nanoseconds; saturates at kNever (about 292 years).
-/// NaN and negative values are the caller's mistake: readers refuse them before they come here.
+/// Nearest whole number of nanoseconds; saturates at kNever (about 292 years). NaN and negative values are
+/// refused by readers and must not get here.
 inline Duration from_nanoseconds(double ns) {
   if (!(ns < 9.2e18)) return kNever;
   return Duration{std::llround(ns)};
@@ -28,7 +28,7 @@ inline Duration from_seconds(double seconds) { return from_nanoseconds(seconds *
 
 inline double to_seconds(Duration d) { return static_cast<double>(d.count()) * 1e-9; }
 
-/// `now` + `wait`, both 0 or more. Throws InputError where that would not be before kNever.
+/// `now` + `wait`, both 0 or more. Throws InputError if the sum is not before kNever.
 inline Time later(Time now, Duration wait) {
   if (now >= kNever - wait) {
     throw InputError(
@@ -38,15 +38,15 @@ inline Time later(Time now, Duration wait) {
   return now + wait;
 }
 
-/// The first multiple of `step` at or after `t`; `t` itself when step is zero (no rounding asked).
+/// The first multiple of `step` at or after `t`; `t` itself if step is 0 (no rounding). Throws as later().
 inline Time round_up(Time t, Duration step) {
   if (step <= Duration::zero() || t == kNever) return t;
   const auto over = t % step;
   return over == Duration::zero() ? t : later(t, step - over);
 }
 
-/// GPU time summed over GPUs or jobs: exact nanoseconds far beyond the 292 GPU-years that a Duration
-/// holds (10'000 GPUs get there in eleven days).
+/// GPU time summed over GPUs or jobs: exact nanoseconds far beyond the 292 GPU-years of a Duration (10'000
+/// GPUs reach them in eleven days).
 class GpuTime {
  public:
   constexpr GpuTime() = default;
@@ -54,7 +54,7 @@ class GpuTime {
   constexpr GpuTime(std::chrono::duration<Rep, Period> d)  // NOLINT: a Duration is one
       : ns_(std::chrono::nanoseconds(d).count()) {}
 
-  /// Saturates at kNever; for showing it.
+  /// Saturates at kNever; for display.
   constexpr operator Duration() const {  // NOLINT: see above
     constexpr Wide kMax = kNever.count();
     if (ns_ > kMax) return kNever;
@@ -62,9 +62,9 @@ class GpuTime {
     return Duration{static_cast<std::int64_t>(ns_)};
   }
 
-  /// Rounded once.
+  /// As a double, rounded once.
   constexpr double nanoseconds() const {
-    const auto narrow = static_cast<std::int64_t>(ns_);  // far quicker, and nearly always enough
+    const auto narrow = static_cast<std::int64_t>(ns_);  // quicker, and nearly always enough
     return narrow == ns_ ? static_cast<double>(narrow) : static_cast<double>(ns_);
   }
 

@@ -7,9 +7,8 @@
 
 #include "sim/ids.hpp"
 
-/// The queue of waiting jobs, oldest first, as one contiguous span.
-/// push O(1) amortised; contains O(1); erase O(log n) to find, then moves the shorter side: O(1) at
-/// either end.
+/// The queue of waiting jobs, oldest first, as one contiguous span. push: O(1) amortised; contains: O(1);
+/// erase: O(log n) to find, then moves the shorter side: O(1) at either end.
 namespace corun {
 
 class WaitingQueue {

@@ -10,38 +10,38 @@
 #include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
-/// The visible table of workload sources. To add a trace format, write traces/<format>.{hpp,cpp} and
-/// one line in catalog.cpp.
+/// The table of workload sources. To add a trace format, write traces/<format>.{hpp,cpp} and one line in
+/// catalog.cpp.
 namespace corun {
 
 struct TraceRequest {
-  std::string path;                   ///< of sources that read a file
-  int jobs = 24;                      ///< of sources that generate
+  std::string path;                   ///< for sources that read a file
+  int jobs = 24;                      ///< for sources that generate
   std::optional<double> load;         ///< offered work over capacity; empty: all jobs at time 0
-  int gpus = 1;                       ///< capacity that `load` refers to
+  int gpus = 1;                       ///< capacity for `load`
   std::uint64_t seed = 0;             ///< of the replication
-  std::optional<std::string> labels;  ///< packing labels of workloads, of sources that know them
-  const PairTable* pairs = nullptr;   ///< read from `path`, of sources that draw jobs from a table
-  const GavelThroughputs* rates = nullptr;  ///< of sources that count steps (reads_rates)
+  std::optional<std::string> labels;  ///< packing labels of workloads, for sources that use them
+  const PairTable* pairs = nullptr;   ///< read from `path`, for sources that draw jobs from a table
+  const GavelThroughputs* rates = nullptr;  ///< for sources that count steps (reads_rates)
 };
 
 struct TraceEntry {
   std::string_view name;
   std::string_view description;
   bool reads_file = false;
-  bool generates = false;  ///< differs from seed to seed; `jobs` and `load` apply. One that reads a
-                           ///< file as well draws from a pair table
+  bool generates = false;  ///< depends on the seed; with reads_file: draws jobs from a pair table
   Trace (*make)(const TraceRequest& request, WorkloadKeys& keys) = nullptr;
-  /// Whether a file begins as this format does; nullptr: the format must be named.
+  /// Whether a file begins in this format; nullptr: the format must be named.
   bool (*looks_like)(const TraceHead& head) = nullptr;
   bool reads_rates =
-      false;  ///< jobs are counted in steps: world.path has the rates that make it time
+      false;  ///< jobs are counted in steps: world.path has the rates that convert them to time
 };
 
 std::span<const TraceEntry> trace_catalog();
-/// nullptr when there is none of that name.
+/// nullptr if there is no source of that name.
 const TraceEntry* find_trace(std::string_view name);
-/// The format of a file by how it begins; of several the first of the table. InputError if none fits.
+/// The format of a file by its beginning: the first of the table that fits. InputError if none fits, if the
+/// file cannot be read or is empty, or if it is a pipe or another file that can be read only once.
 const TraceEntry& recognise_trace(const std::string& path);
 
 }  // namespace corun

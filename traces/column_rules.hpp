@@ -2,11 +2,11 @@
 
 #include "traces/csv_reader.hpp"
 
-/// What columns of several formats may hold.
+/// Value ranges of columns that several formats share.
 namespace corun {
 
 inline constexpr NumberRule kShare{"a percentage", 0, 100};
-/// A framework reserves more than the GPU has.
+/// A framework can reserve more than the GPU has.
 inline constexpr NumberRule kReserved{"a percentage", 0, 1000};
 inline constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
 inline constexpr IntegerRule kFlag{"a flag", 0, 1};

@@ -23,12 +23,12 @@ const std::vector<CsvColumn> kCorunColumns = {
     {"corun_s", true}, {"isd"},           {"source"}};
 
 constexpr NumberRule kCorunLength{"a number of seconds", 0, 9e7, true};
-/// No set of co-runners makes a job that much longer; it is a mistake of units.
+/// Co-runners do not slow a job that much: a greater ratio is a mistake of units.
 constexpr double kSlowest = 1000;
 constexpr NumberRule kIsd{"a slowdown as a fraction", -1};
 
-/// How far solo_s * (1 + isd) may lie from corun_s: rounding to two digits passes, a percentage in
-/// place of a fraction or another session's solo time does not.
+/// Allowed relative difference of solo_s * (1 + isd) and corun_s: rounding to two digits passes, a
+/// percentage in place of a fraction or another session's solo time does not.
 constexpr double kIsdTolerance = 0.01;
 
 /// Reads rows and closes a group when the next one begins.
@@ -50,7 +50,7 @@ class Builder {
   }
 
  private:
-  /// Profiles are percentages; a whole column of fractions would cluster every job as idle.
+  /// Profiles are percentages; a column of fractions would put all jobs into the cluster of idle jobs.
   void check_units() const {
     for (const auto& [name, feature] : {std::pair("gpu_util_pct", &Profile::gpu_util_pct),
                                         std::pair("mem_alloc_pct", &Profile::mem_alloc_pct),
@@ -140,7 +140,7 @@ class Builder {
     if (!given) return;
     const double difference_s = member.solo_s * (1 + *given) - member.corun_s;
     if (std::fabs(difference_s) <= kIsdTolerance * member.corun_s) return;
-    // Four digits tell the reader what was meant; more would claim what nobody measured.
+    // Four digits show the reader the right value; more digits were not measured.
     const double isd = (member.corun_s - member.solo_s) / member.solo_s;
     csv_.refuse(isd_,
                 "about " + csv_number(std::round(isd * 1e4) / 1e4) +

@@ -19,10 +19,10 @@ constexpr int kEndOfFile = -1;
 constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kRecordBufferBytes = std::size_t{1} << 16;
 constexpr std::size_t kMaxHeaderColumns = 4096;
-/// Limits above this guard arithmetic and are mentioned only to those who reach them.
+/// Greater limits protect arithmetic and appear only in messages about values beyond them.
 constexpr double kTellingLimit = 1e6;
 
-/// For people: a limit without exponent.
+/// A limit for messages, without exponent.
 std::string shown(double value) {
   char digits[400];
   const auto [end, error] =
@@ -30,7 +30,7 @@ std::string shown(double value) {
   return error == std::errc{} ? std::string(digits, end) : csv_number(value);
 }
 
-/// "; did you mean 'x'?", or nothing when no name is near.
+/// "; did you mean 'x'?", or nothing if no name is near.
 std::string suggestion(std::string_view found, const std::vector<std::string_view>& known) {
   const std::string_view near = nearest(found, known);
   return near.empty() ? "" : "; did you mean '" + std::string(near) + "'?";
@@ -86,8 +86,8 @@ bool in_range(double value, const NumberRule& rule) {
   return (rule.above_min ? value > rule.min : value >= rule.min) && value <= rule.max;
 }
 
-/// A double holds nanoseconds exactly for only 104 days, so digits are taken one by one. `text` is
-/// a number in [0, kMaxTimeSeconds] that parse_number accepted, `value` what it gave.
+/// A double holds nanoseconds exactly for only 104 days, so digits are converted one by one. `text` is a
+/// number in [0, kMaxTimeSeconds] that parse_number accepted, `value` its result.
 Duration exact_seconds(std::string_view text, double value) {
   if (value == 0) return Duration::zero();
   if (text.find_first_of("eE") != std::string_view::npos) return from_seconds(value);
@@ -145,7 +145,7 @@ CsvReader::Column CsvReader::add_column(std::string_view name) {
   if (found == header_.end()) {
     throw std::logic_error("the header has no column '" + std::string(name) + "'");
   }
-  columns_.push_back({*found});  // header_ lives as long as columns_
+  columns_.push_back({*found});  // header_ outlives columns_
   position_.push_back(static_cast<std::size_t>(found - header_.begin()));
   return Column{columns_.size() - 1};
 }
@@ -336,8 +336,8 @@ int CsvReader::take() {
   return byte;
 }
 
-/// Moves the bytes that mean nothing but themselves from the buffer to the record, all at once: most
-/// of a file is of this kind, and byte by byte a trace would take half as long again.
+/// Moves bytes without special meaning from the buffer to the record, all at once: byte by byte, reading a
+/// trace would take half as long again.
 void CsvReader::take_plain() {
   if (utf8_pending_ > 0) return;
   const std::size_t begin = at_;

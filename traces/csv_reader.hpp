@@ -14,42 +14,41 @@
 #include "sim/base/csv_text.hpp"
 #include "sim/time.hpp"
 
-/// Strict streaming CSV, for files that people write by hand and programs write half of.
+/// Strict streaming CSV.
 ///
 /// Accepted: RFC 4180 with LF or CRLF line ends, a UTF-8 byte order mark, line breaks inside
 /// quotes, a last line without line end. A header is required and columns are looked up by its
 /// names. Refused, each with FILE:LINE:COLUMN: unknown, missing or repeated columns, rows of
 /// another length than the header, quotes that are not closed or stand inside a bare field, control
 /// bytes, bytes that are not UTF-8, records above kMaxRecordBytes. A file may be compressed
-/// (input_file.hpp). Columns of a place count bytes,
-/// from 1. Every mistake of the file is an InputError of one line: place, what was found, what was
-/// expected, what to do.
+/// (input_file.hpp). Lines and columns (in bytes) count from 1. Every mistake of the file is an InputError
+/// of one line: place, what was found, what was expected, what to do.
 namespace corun {
 
-/// A record longer than this is a quote that was never closed, or no CSV at all.
+/// Bytes. A longer record has a quote that was never closed, or the file is no CSV.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;
 
-/// Points in time that readers take [s]: seconds since 1970 fit, and so does the end of any trace
-/// in a Duration.
+/// Largest time that readers accept [s]: seconds since 1970 fit, and the end of any trace fits in a
+/// Duration.
 inline constexpr double kMaxTimeSeconds = 4e9;
 
 struct CsvColumn {
   std::string_view name;
-  bool required = false;  ///< the header must have it; whether a field may be empty is the caller's
+  bool required = false;  ///< the header must have it; a field may still be empty
 };
 
 struct CsvOptions {
   char separator = ',';
-  bool ignore_unknown = false;  ///< for public formats that carry more than we read
-  /// The columns of a file without header line, as another reader's header() gave them; the required
-  /// ones must be among them (std::logic_error). Empty: the first line is the header.
+  bool ignore_unknown = false;  ///< for public formats with columns that are not read
+  /// The columns of a file without header line, as from another reader's header(); the required ones must
+  /// be among them (std::logic_error). Empty: the first line is the header.
   std::vector<std::string> header = {};
 };
 
-/// With columns that we do not read, as public formats have them.
+/// For files with columns that are not read, such as public formats.
 inline const CsvOptions kAnyColumns{',', true};
 
-/// Which numbers a field may hold, and how to say so: "expected {what}, 0 or more".
+/// Range of a numeric field, and its text in messages: "expected {what}, 0 or more".
 struct NumberRule {
   std::string_view what;  ///< "a number of seconds"
   double min = -std::numeric_limits<double>::infinity();
@@ -66,14 +65,15 @@ struct IntegerRule {
 /// Reads one file from front to back, one record at a time, in memory bounded by one record.
 class CsvReader {
  public:
-  /// Handle of a known column; valid for the reader that gave it.
+  /// Handle of a known column; valid only for the reader that returned it.
   enum class Column : std::size_t {};
 
-  /// Opens the file and reads its header. InputError if the file is missing, a directory,
-  /// unreadable or empty, or its header is not made of `columns`.
+  /// Opens the file and reads its header. InputError if the file is missing, a directory, unreadable or
+  /// empty, or if its header does not consist of `columns`.
   explicit CsvReader(const std::string& path, std::vector<CsvColumn> columns,
                      CsvOptions options = {});
-  /// The same from an open stream, called `name` in messages. The stream must outlive the reader.
+  /// The same from an open stream; `name` stands for the file in messages. The stream must outlive the
+  /// reader.
   CsvReader(std::istream& in, const std::string& name, std::vector<CsvColumn> columns,
             CsvOptions options = {});
   ~CsvReader();
@@ -82,12 +82,12 @@ class CsvReader {
 
   /// `name` must be one of the columns given to the constructor (std::logic_error).
   Column column(std::string_view name) const;
-  /// Whether the header has it. A column that it lacks reads as empty fields.
+  /// Whether the header has the column. A column that it lacks reads as empty fields.
   bool has(Column column) const;
   /// The names of the header, in file order.
   const std::vector<std::string>& header() const { return header_; }
-  /// Makes a column of the header readable that the constructor was not given (ignore_unknown).
-  /// `name` must be in header() (std::logic_error); a column given or added before stays as it is.
+  /// Makes a column of the header readable that was not given to the constructor (ignore_unknown). `name`
+  /// must be in header() (std::logic_error); a column given or added before is returned again.
   Column add_column(std::string_view name);
 
   /// Moves to the next record; false at the end of the file.
@@ -95,33 +95,32 @@ class CsvReader {
   /// Line on which the current record begins, from 1.
   std::size_t line() const { return record_line_; }
 
-  // The fields of the current record; before the first next() that is the header. Optional forms
-  // give nothing for an empty field; the others refuse it. Numbers are decimal: no NaN, infinity,
-  // hexadecimal, leading '+' or blanks, and none that a double or an int64 cannot hold. Texts stand
-  // on one line.
+  // The fields of the current record; before the first next() that is the header. Functions with an
+  // optional result return nothing for an empty field; the others refuse it with InputError, and all refuse
+  // a value outside `rule`. Numbers are decimal: no NaN, infinity, hexadecimal, leading '+' or blanks, and
+  // no value beyond the range of a double or an int64. Texts have one line.
 
-  /// Valid until next(); line breaks and tabs are refused; may be empty.
+  /// Valid until next(); without line breaks and tabs; may be empty.
   std::string_view text(Column column) const;
-  /// As text(), and not empty; `what` is e.g. "the name of a job".
+  /// Like text(), but not empty; `what` is e.g. "the name of a job".
   std::string_view required_text(Column column, std::string_view what) const;
   std::optional<double> number(Column column, const NumberRule& rule) const;
   double required_number(Column column, const NumberRule& rule) const;
   std::optional<std::int64_t> integer(Column column, const IntegerRule& rule) const;
-  /// Seconds, to the exact nanosecond where the text has no exponent. Rules out negative times and
-  /// those above kMaxTimeSeconds in addition to `rule`; `above_min` refuses what rounds to the
-  /// minimum.
+  /// Seconds, to the exact nanosecond if the text has no exponent. Refuses negative times and times above
+  /// kMaxTimeSeconds in addition to `rule`; `above_min` refuses values that round to the minimum.
   std::optional<Duration> seconds(Column column, const NumberRule& rule) const;
   Duration required_seconds(Column column, const NumberRule& rule) const;
 
   /// "FILE:LINE:COLUMN" of a field of the current record; of the record if the column is absent.
   std::string place(Column column) const;
-  /// Throws InputError "PLACE: column 'NAME' is 'FOUND', expected EXPECTED; ADVICE". An empty
-  /// advice means the usual one.
+  /// Throws InputError "PLACE: column 'NAME' is 'FOUND', expected EXPECTED; ADVICE". With an empty `advice`
+  /// it gives the usual one.
   [[noreturn]] void refuse(Column column, const std::string& expected,
                            const std::string& advice = "") const;
   /// Throws InputError "PLACE: MESSAGE".
   [[noreturn]] void fail(Column column, const std::string& message) const;
-  /// The file as messages call it.
+  /// The file's name in messages.
   const std::string& name() const { return name_; }
 
  private:
@@ -168,11 +167,11 @@ class CsvReader {
   std::size_t record_line_ = 0;
 };
 
-/// Whether the values of a column of percentages look like fractions: three or more, all of them up to
-/// 1 and not all whole.
+/// Whether the values of a column of percentages look like fractions: three or more, all at most 1 and not
+/// all whole.
 bool looks_like_fractions(std::span<const double> values);
 
-/// Seconds with as many digits as the nanoseconds need; reads back as the same Duration.
+/// Seconds with as many digits as the nanoseconds need; reading it back gives the same Duration.
 std::string csv_seconds(Duration value);
 
 }  // namespace corun

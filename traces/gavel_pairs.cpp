@@ -38,7 +38,7 @@ std::string type_fields(std::string_view type) {
   return csv_text(type) + ',' + csv_text(parts.family) + ',' + csv_text(parts.batch);
 }
 
-/// ",V100,P100,K80": rates alone, whichever GPU type the table is of.
+/// ",V100,P100,K80": rates alone, for all three GPU types in every table.
 std::string solo_fields(const GavelThroughputs& rates, std::uint32_t job) {
   const SpeedTable& speeds = rates.pairs.speeds;
   std::string fields;
@@ -50,7 +50,7 @@ std::string solo_fields(const GavelThroughputs& rates, std::uint32_t job) {
   return fields;
 }
 
-/// Where each job comes in a table: as the file lists them, those that it does not list behind.
+/// Position of each job in a table: in the order of the file's list, unlisted jobs last.
 std::vector<std::size_t> order_of_jobs(const GavelThroughputs& rates) {
   const std::size_t jobs = rates.pairs.names.size();
   std::vector<std::size_t> order(jobs);
@@ -64,7 +64,7 @@ struct GavelPair {
   std::array<double, 2> rates;  ///< [steps/s]
 };
 
-/// Those of jobs of one GPU, each with the job that the file lists first in front.
+/// Pairs of jobs of one GPU; the first job of a pair is the one that the file lists first.
 std::vector<GavelPair> ordered_pairs(const GavelThroughputs& rates) {
   const std::vector<std::size_t> order = order_of_jobs(rates);
   std::vector<GavelPair> pairs;
@@ -84,7 +84,7 @@ std::vector<GavelPair> ordered_pairs(const GavelThroughputs& rates) {
   return pairs;
 }
 
-/// ",NORM,SLOWDOWN,CAPPED" of one of two jobs that fit together.
+/// ",NORM,SLOWDOWN,CAPPED" of one job of a pair that fits together.
 std::string speed_fields(double beside, double alone) {
   return ',' + rounded_text(beside / alone, kSpeedDigits) + ',' +
          rounded_text((alone / beside - 1) * 100, kSlowdownDigits) +

@@ -15,16 +15,16 @@
 namespace corun {
 namespace {
 
-/// In the order of the features of a pair table, before that of the own GPU type moves to the front.
+/// In the order of the features of a pair table; the wanted GPU type then moves to the front.
 constexpr std::array<std::string_view, 3> kGpuTypes{"v100", "p100", "k80"};
 constexpr double kMostStepsPerSecond = 1e12;  ///< [steps/s], as in a table of pairs
 constexpr std::int64_t kMostGpus = 1'000'000;
-/// Far above any real file; what is above is no file of rates.
+/// Far above any real file; a larger file is not one of rates.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-/// How far the two orders of a pair may differ: digits lost in writing.
+/// Allowed difference of the two orders of a pair: digits lost in writing.
 constexpr double kOrderTolerance = 1e-6;
 
-/// Lets the parser tell how far it has read.
+/// An iterator that records how far the parser has read.
 class Cursor {
  public:
   using iterator_category = std::forward_iterator_tag;
@@ -53,7 +53,7 @@ class Cursor {
   const char** seen_ = nullptr;
 };
 
-/// What the parser calls for every value, in the order of the file.
+/// The parser calls these functions for every value, in the order of the file.
 class ThroughputsHandler {
  public:
   ThroughputsHandler(std::string_view text, const std::string& name, std::string_view gpu,
@@ -165,7 +165,7 @@ class ThroughputsHandler {
     }
   }
 
-  /// What the parser has just read: that many bytes.
+  /// Sets the place of the token that the parser has just read; it has so many bytes.
   void begin_token(std::size_t bytes) {
     const auto read = static_cast<std::size_t>(seen_ - text_.data());
     token_ = seen_ - std::min(bytes, read);
@@ -174,7 +174,7 @@ class ThroughputsHandler {
   std::string place(const char* token) const {
     const std::string_view before = text_.substr(0, static_cast<std::size_t>(token - text_.data()));
     const auto line = std::ranges::count(before, '\n') + 1;
-    const std::size_t begin = before.rfind('\n') + 1;  // 0 where there is none
+    const std::size_t begin = before.rfind('\n') + 1;  // 0 if there is none
     return name_ + ":" + std::to_string(line) + ":" + std::to_string(before.size() - begin + 1);
   }
 
@@ -184,7 +184,7 @@ class ThroughputsHandler {
   }
 
   bool number(double value, const std::string& text) {
-    // The parser has read one byte more to see that a number ends, unless the file does.
+    // The parser has read one byte more to find the end of a number, except at the end of the file.
     const bool more = seen_[-1] < '0' || seen_[-1] > '9';
     begin_token(text.size() + (more ? 1 : 0));
     if (depth_ != 3 || (!array_ && !alone_)) refuse(printable(text, 40), expected());
@@ -200,7 +200,7 @@ class ThroughputsHandler {
     return true;
   }
 
-  /// Of "('ResNet-18 (batch size 16)', 1)".
+  /// The position of the job of a key such as "('ResNet-18 (batch size 16)', 1)".
   std::uint32_t place_of(const std::string& key) {
     const std::string_view text(key);
     const std::size_t comma = text.rfind("', ");
@@ -280,7 +280,7 @@ class ThroughputsHandler {
       pairs.scored.push_back(p.rates[0] > 0);
       pairs.solo_s.push_back({kNaN, kNaN});
     }
-    // A rate of 0 is no size on a log scale.
+    // A log scale has no 0.
     std::ranges::replace(pairs.speeds.values, 0.0, kNaN);
     pairs.has_speeds = true;
     pairs.gpu = gpus_[0];
@@ -295,8 +295,8 @@ class ThroughputsHandler {
 
   std::string_view text_;
   const std::string& name_;
-  const char* seen_;             ///< one past what the parser has read
-  const char* token_ = nullptr;  ///< of what is looked at
+  const char* seen_;             ///< end of the bytes that the parser has read
+  const char* token_ = nullptr;  ///< begin of the present token
   const char* array_begin_ = nullptr;
   WorkloadKeys& keys_;
   std::array<std::string_view, kGpuTypes.size()> gpus_;  ///< the wanted one first

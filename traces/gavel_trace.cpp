@@ -20,7 +20,7 @@ namespace {
 constexpr NumberRule kArrival{"a number of seconds", 0, kMaxTimeSeconds};
 constexpr IntegerRule kGavelSteps{"a whole number of steps", 1, 1'000'000'000'000'000};
 constexpr IntegerRule kGavelGpus{"a whole number of GPUs", 1, 1'000'000};
-/// As in corun's own trace: dozens of such jobs, one after the other, still end before kNever.
+/// As in corun's own trace: dozens of such jobs in sequence still end before kNever.
 constexpr double kLongestSeconds = 9e7;
 
 const std::vector<CsvColumn> kGavelColumns = {{"job_id"},
@@ -29,7 +29,7 @@ const std::vector<CsvColumn> kGavelColumns = {{"job_id"},
                                               {"scale_factor", true},
                                               {"total_steps", true}};
 
-/// The columns of a form without header; what we do not read has a name, too.
+/// The columns of a form without header; columns that are not read have names, too.
 const std::vector<std::string> kTen = {"job_type",       "command",         "working_directory",
                                        "steps_argument", "needs_data",      "total_steps",
                                        "scale_factor",   "priority_weight", "slo",
@@ -37,7 +37,7 @@ const std::vector<std::string> kTen = {"job_type",       "command",         "wor
 const std::vector<std::string> kSeven = {"job_type",    "command",   "steps_argument", "needs_data",
                                          "total_steps", "arrival_s", "scale_factor"};
 
-/// A form is known by the tabs in the first line; none of them: the CSV.
+/// The number of tabs in the first line shows the form; none: the CSV.
 CsvOptions form_of(std::string_view head) {
   const auto tabs = static_cast<std::size_t>(std::ranges::count(first_line(head), '\t'));
   if (tabs == 0) return {};
@@ -45,7 +45,7 @@ CsvOptions form_of(std::string_view head) {
       .separator = '\t', .ignore_unknown = true, .header = tabs < kTen.size() - 1 ? kSeven : kTen};
 }
 
-/// With some number of GPUs.
+/// Whether the type has rates for some number of GPUs.
 bool knows(const GavelThroughputs& rates, std::string_view type) {
   constexpr std::array<std::int64_t, 4> kScaleFactors{1, 2, 4, 8};
   return std::ranges::any_of(kScaleFactors,
@@ -131,7 +131,7 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
   return trace;
 }
 
-/// Of the trace called `name`.
+/// `name` is the trace's name in messages.
 void require_rates(const std::string& name, const GavelThroughputs* rates) {
   if (rates != nullptr) return;
   throw InputError(name,

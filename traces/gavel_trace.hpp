@@ -15,22 +15,22 @@
 ///     arrival [s], scale factor
 ///
 /// total steps: training steps, 1 or more; scale factor: GPUs, 1 or more; arrival: 0 or more. The other
-/// columns are passed over: a policy here goes by none of them.
+/// columns are ignored: no policy uses them.
 ///
-/// Steps become time by the rate of the type alone: JobSpec::work = total steps / rate. Jobs are called
-/// by job_id, else by their row in the file from 0. Their features are those of the rates.
+/// Steps become time by the rate of the type alone: JobSpec::work = total steps / rate. Jobs are named by
+/// job_id, else by their row in the file from 0. Their features are those of the rates.
 namespace corun {
 
-/// Jobs of a type that has rates, but none above 0 for this number of GPUs on this GPU type, are left out
-/// and counted in Trace::skipped: Gavel's own traces have some.
-/// InputError for anything else the table above rules out, for a file without jobs, without rates
-/// (nullptr), and for a type that the rates do not know.
+/// Jobs of a type with rates, but none above 0 for this number of GPUs on this GPU type, are left out and
+/// counted in Trace::skipped: Gavel's own traces have some. InputError for anything else that the table
+/// above excludes, for a file without jobs, without rates (nullptr), and for a type without rates.
 Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates);
-/// The same from text, called `name` in messages.
+/// The same from text; `name` stands for the file in messages.
 Trace parse_gavel_trace(std::string_view text, const std::string& name,
                         const GavelThroughputs* rates);
 
-/// The header of the CSV, or as many tabs as one of the other forms with numbers where they have some.
+/// Whether it begins with the header of the CSV, or with as many tabs as one of the other forms and numbers
+/// in their numeric columns.
 bool looks_like_gavel_trace(const TraceHead& head);
 
 }  // namespace corun

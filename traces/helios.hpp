@@ -15,16 +15,15 @@
 /// | `vc`          | virtual cluster                                                              |
 /// | `gpu_num`     | gang size; 0 for jobs on CPUs only                                           |
 /// | `cpu_num`     | CPU cores over all nodes; optional                                           |
-/// | `node_num`    | nodes that the cores are spread over; optional                               |
+/// | `node_num`    | nodes of these cores; optional                                               |
 /// | `submit_time` | "2020-06-09 18:41:01"; the first one becomes time 0                          |
 /// | `duration`    | run time alone [s]                                                           |
 ///
-/// Other columns are passed over: when a job started there, and how it ended, is what other
-/// policies did. Counted and left out: jobs without GPUs, without run time, or of a name that came
-/// before.
+/// Other columns are ignored: the start and end of a job are results of other policies. Left out and
+/// counted: jobs without GPUs, without run time, or with a repeated name.
 namespace corun {
 
-/// InputError, with line and column, for anything else that the table rules out.
+/// InputError, with line and column, for anything else that the table excludes.
 Trace read_helios(const std::string& path);
 Trace read_helios(std::istream& in, const std::string& name);
 bool looks_like_helios(const TraceHead& head);

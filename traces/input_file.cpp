@@ -23,7 +23,7 @@ constexpr std::size_t kInputBufferBytes = std::size_t{1} << 16;
 constexpr std::string_view kGzip = "\x1f\x8b";
 constexpr std::string_view kZstd = "\x28\xb5\x2f\xfd";
 
-/// The bytes of an archive, with as many of the first kept as tell its kind.
+/// The bytes of an archive. The first buffer is read at once, so that its kind can be recognised.
 class Archive {
  public:
   Archive(std::istream& in, std::string name)
@@ -62,7 +62,7 @@ class Archive {
   std::size_t filled_ = 0;
 };
 
-/// Gives the archive's bytes as they are.
+/// Passes the bytes on unchanged.
 class PlainBuffer final : public std::streambuf {
  public:
   explicit PlainBuffer(Archive archive) : archive_(std::move(archive)) {}
@@ -73,7 +73,7 @@ class PlainBuffer final : public std::streambuf {
     started_ = true;
     const std::string_view bytes = archive_.unread();
     if (bytes.empty()) return traits_type::eof();
-    char* begin = const_cast<char*>(bytes.data());  // NOLINT: nobody writes to it
+    char* begin = const_cast<char*>(bytes.data());  // not written to
     setg(begin, begin, begin + bytes.size());
     return traits_type::to_int_type(*begin);
   }
@@ -96,7 +96,7 @@ class GzipBuffer final : public std::streambuf {
  protected:
   int_type underflow() override {
     for (;;) {
-      // Text may be waiting inside the decoder after all bytes were taken, so it is asked first.
+      // The decoder may still hold text after it took all bytes, so it is asked first.
       if (archive_.unread().empty() && !decoder_has_more_ && !archive_.refill()) {
         if (!between_members_) archive_.fail_cut_short("gzip");
         return traits_type::eof();
@@ -169,13 +169,13 @@ class ZstdBuffer final : public std::streambuf {
   bool decoder_has_more_ = false;
 };
 
-/// An input stream that owns its buffer, and what that reads from.
+/// An input stream that owns its buffer and the file behind it.
 class Input final : public std::istream {
  public:
   Input(std::unique_ptr<std::istream> file, std::unique_ptr<std::streambuf> buffer)
       : std::istream(nullptr), file_(std::move(file)), buffer_(std::move(buffer)) {
     rdbuf(buffer_.get());
-    exceptions(std::ios::badbit);  // what the buffer throws is passed on
+    exceptions(std::ios::badbit);  // passes on exceptions of the buffer
   }
 
  private:

@@ -134,7 +134,7 @@ std::string model_names(const Trace& trace, std::uint32_t bits) {
   return names;
 }
 
-/// Which of the columns that few traces have are written.
+/// Which of the rare columns are written.
 struct RareColumns {
   bool gpu_milli = false;
   bool gpu_models = false;

@@ -6,8 +6,8 @@
 #include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
-/// corun's own trace of jobs: a CSV with a header, one row per job. Columns may stand in any order;
-/// an empty field of an optional column means "not known".
+/// corun's own trace of jobs: a CSV with a header, one row per job. Columns may have any order; an empty
+/// field of an optional column means "not known".
 ///
 ///   job            required; the job's name, each once
 ///   submit_s       required; [s] 0 or more, up to 4e9 (seconds since 1970 fit)
@@ -24,25 +24,26 @@
 ///   workload       the workload's name in co-run measurements (workload_names.hpp)
 ///   cluster        cluster of the profile, 0 or more
 ///   uncertainty    sum of the profile's distances to all centres, 0 or more
-///   imputed        1 where the profile stands in for an unpublished one, else 0
-///   gpu_milli      what it asks of its GPU [1/1000], 1 to 1000; 1000 if empty, and with several GPUs
-///   gpu_models     GPU models it may run on, joined by `|`; any if empty
-///   virtual_cluster  name of its queue, which has nodes of its own; the empty name is one like others
+///   imputed        1 if the profile stands in for an unpublished one, else 0
+///   gpu_milli      share of its GPU asked for [1/1000], 1 to 1000; 1000 if empty, and with several GPUs
+///   gpu_models     GPU models on which it may run, joined by `|`; any if empty
+///   virtual_cluster  name of its queue, which has nodes of its own; the empty name is an ordinary name
 ///   steps          solo_s in whole training steps, 0 or more; 0 (not known) if empty
 ///
-/// Times are kept to the nanosecond. Identifiers follow the rows; arrivals follow `submit_s`, rows
+/// Times are kept to the nanosecond. Identifiers follow the order of rows; arrivals follow `submit_s`, rows
 /// of one instant in file order.
 namespace corun {
 
-/// InputError for anything the table above rules out, and for a file without jobs.
+/// InputError for anything that the table above excludes, and for a file without jobs.
 Trace read_job_csv(const std::string& path, WorkloadKeys& keys);
-/// The same from a stream, called `name` in messages.
+/// The same from a stream; `name` stands for the file in messages.
 Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys);
 bool looks_like_job_csv(const TraceHead& head);
 
-/// Writes all columns, in the table's order, without those of the last four that no job uses. Reading it back gives the same jobs with the same
-/// identifiers and arrivals as order_arrivals makes them; `source` and `shuffled_by_default` are
-/// not part of the file. Names must be without tabs and line breaks, as every reader guarantees.
+/// Writes all columns, in the table's order, but leaves out those of the last four that no job uses.
+/// Reading it back gives the same jobs with the same identifiers, and arrivals as by order_arrivals();
+/// `source` and `shuffled_by_default` are not part of the file. Names must have no tabs and line breaks, as
+/// from every reader.
 void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& keys);
 
 }  // namespace corun

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 3> kTogether{"gpu_util", "gmem_util", "gm
 constexpr std::array<std::string_view, 2> kJobNumbers{"1", "2"};
 
 constexpr NumberRule kSamplesPerSecond{"a number of samples per second", 0, 1e12};
-/// As read_lucid_rates() takes them.
+/// Same range as in read_lucid_rates().
 constexpr NumberRule kSpeedOverAlone{"a speed relative to the one alone", 0, 10, true};
 constexpr NumberRule kPackingLabel{"a label", 0, 2};
 constexpr int kPercentDigits = 4;
@@ -42,13 +42,13 @@ const NumberRule& rule_of(std::string_view value) {
   return value == "label" ? kPackingLabel : kShare;
 }
 
-/// The text of a field that holds a number or nothing.
+/// The text of a field that has a number or is empty.
 std::string number_text(const CsvReader& csv, Column column, const NumberRule& rule) {
   csv.number(column, rule);
   return std::string(csv.text(column));
 }
 
-/// The fields of a workload; `which` is the end of the columns' names.
+/// The fields of a workload; `which` is the suffix of the columns.
 std::array<std::string, 4> workload_of(const CsvReader& csv, std::string_view which) {
   std::array<std::string, 4> parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -70,7 +70,7 @@ std::string workload_fields(const std::string& name, const std::array<std::strin
   return fields;
 }
 
-/// What one job of a pair shows alone: five fields, empty without `solo`.
+/// The five fields of a job alone, of one of a pair; empty without `solo`.
 std::string alone_fields(const CsvReader& csv, std::string_view which, const std::string& name,
                          const LucidSolo* solo) {
   if (solo == nullptr) return ",,,,,";
@@ -86,7 +86,7 @@ std::string alone_fields(const CsvReader& csv, std::string_view which, const std
   return fields;
 }
 
-/// One of two jobs: workload, alone, speed, slowdown.
+/// Fields of one job of a pair: workload, alone, speed, slowdown.
 std::string side_fields(const CsvReader& csv, std::string_view which, const LucidSolo* solo) {
   const std::array<std::string, 4> workload = workload_of(csv, which);
   const std::string name = name_of(workload);

@@ -7,29 +7,29 @@
 #include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
-/// Job traces in the form of Lucid's simulator (Hu et al., ASPLOS 2023), which is that of Helios with
-/// the job's training beside it: one CSV row per job, times in whole seconds.
+/// Job traces in the form of Lucid's simulator (Hu et al., ASPLOS 2023): the form of Helios with the job's
+/// training in more columns. One CSV row per job, times in whole seconds.
 ///
 ///   job_id         required; the job's name, each once
 ///   vc             virtual cluster
-///   gpu_num        required; gang size; jobs without GPUs are passed over and counted
+///   gpu_num        required; gang size; jobs without GPUs are left out and counted
 ///   submit_time    required; [s]
-///   duration       required; [s] alone on the GPUs of the trace; 0 is passed over and counted
+///   duration       required; [s] alone on the GPUs of the trace; jobs of 0 s are left out and counted
 ///   model, dataset, batchsize, amp
 ///                  together the workload, "MODEL|DATASET|BATCH|AMP" as in Lucid's pairs
 ///   gpu_util       profile: GPU utilisation [%]
 ///   gmem_util      profile: share of time memory was accessed [%]
 ///   gmem           true memory demand [MiB]
 ///
-/// Other columns are passed over.
+/// Other columns are ignored.
 namespace corun {
 
-/// InputError for anything the table above rules out, and for a file without jobs. With `labels` (the
-/// path of a CSV with `job`, a workload, and `label`, 0 to 2: Lucid's measure of how hard a job is on
-/// its co-runners) profiles carry them; a workload that it lacks has none.
+/// InputError for anything that the table above excludes, and for a file without jobs. `labels` is the path
+/// of a CSV with `job`, a workload, and `label`, 0 to 2 (Lucid's measure of a job's effect on its
+/// co-runners): profiles get these labels; a workload that the file lacks has none.
 Trace read_lucid_jobs(const std::string& path, const std::optional<std::string>& labels,
                       WorkloadKeys& keys);
-/// The same from a stream, called `name` in messages, without labels.
+/// The same from a stream, without labels; `name` stands for the file in messages.
 Trace read_lucid_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys);
 bool looks_like_lucid_jobs(const TraceHead& head);
 

@@ -20,7 +20,7 @@ const std::vector<CsvColumn> kLucidPairColumns = {
     {"solo_gmem_mib_b", true}, {"norm_b", true}};
 
 constexpr NumberRule kLucidPairMib{"a number of MiB", 0, 1e9};
-// Noise alone gives up to 1.5. Beyond twice the solo speed nothing can be made of a pair.
+// Noise alone gives up to 1.5. A pair beyond twice the solo speed is not usable.
 constexpr NumberRule kSpeed{"a speed relative to the one alone", 0, 1.99, true};
 
 const std::vector<CsvColumn> kRateColumns = {

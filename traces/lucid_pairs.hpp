@@ -12,7 +12,7 @@
 /// Scheduler for Deep Learning Training Jobs", ASPLOS 2023): pairs of training jobs on an RTX 3090,
 /// `lucid/lucid_pairs.csv` of the data directory.
 ///
-/// Columns that are read, with `_a` and `_b` for the two jobs:
+/// Columns that are read (x is a and b):
 ///
 /// | column           | unit | meaning                                                             |
 /// |------------------|------|---------------------------------------------------------------------|
@@ -23,27 +23,26 @@
 /// | `solo_gmem_mib_x`  | MiB| memory in use, alone                                                |
 /// | `norm_x`         |      | speed beside the other as a multiple of the speed alone             |
 ///
-/// All others are passed over. In particular `lucid_label` was derived from the outcome: it is no
-/// feature of a job.
+/// All others are ignored. In particular `lucid_label` was derived from the outcome: it is no feature of a
+/// job.
 namespace corun {
 
 inline constexpr std::string_view kLucidGpuType = "RTX-3090";
 inline constexpr double kLucidMemoryMib = 24576;
 
 struct LucidPair {
-  /// Both speeds were taken while both jobs were there, and nothing says how long a job is. So the
-  /// times are made up, such that both jobs end together after kLucidCorunSeconds: overlap_excess()
-  /// gives the measured speeds back, and J_c / J_a is what a job of any length would see if its
-  /// co-runners stayed to the end. Clusters are not part of the file: -1.
+  /// Both speeds were taken while both jobs were there, and the lengths of the jobs are not known. So the
+  /// times are constructed, such that both jobs end together after kLucidCorunSeconds: overlap_excess()
+  /// gives the measured speeds back, and J_c / J_a is that of a job of any length whose co-runners stay to
+  /// the end. Clusters are not part of the file: -1.
   CorunMeasurement measurement;
-  std::array<double, 2> speeds{};  ///< above 1 where noise outweighs the interference
-  bool imputed_speed = false;      ///< PPO or TD3 take part, whose own speeds nobody measured: they
-                                   ///< are 1 throughout, so the pair is no evidence
+  std::array<double, 2> speeds{};  ///< above 1 if noise outweighs the interference
+  bool imputed_speed = false;      ///< PPO or TD3 take part, without measured speeds: no evidence
 };
 
 inline constexpr double kLucidCorunSeconds = 1000;
 
-/// Speeds of a pair as a file lists them; workloads are called "MODEL|DATASET|BATCH|AMP".
+/// Speeds of a pair in a file; workloads are named "MODEL|DATASET|BATCH|AMP".
 struct LucidRates {
   std::array<WorkloadKey, 2> workloads{};
   std::array<double, 2> speeds{};
@@ -56,7 +55,7 @@ std::vector<LucidRates> read_lucid_rates(const std::string& path, WorkloadKeys& 
 
 /// All rows in file order. InputError for a file that is not of this form.
 std::vector<LucidPair> read_lucid_pairs(const std::string& path, WorkloadKeys& keys);
-/// The same from a stream, called `name` in messages.
+/// The same from a stream; `name` stands for the file in messages.
 std::vector<LucidPair> read_lucid_pairs(std::istream& in, const std::string& name,
                                         WorkloadKeys& keys);
 

@@ -19,11 +19,11 @@
 /// | `model_name`, `batch_size` | with them the workload's name, "vgg16/bs=16"; optional          |
 /// | `priority`       | larger goes first; optional                                               |
 ///
-/// Other columns are passed over. Counted and left out: jobs without GPUs, without run time, or of
-/// a name that came before.
+/// Other columns are ignored. Left out and counted: jobs without GPUs, without run time, or with a repeated
+/// name.
 namespace corun {
 
-/// InputError, with line and column, for anything else that the table rules out.
+/// InputError, with line and column, for anything else that the table excludes.
 Trace read_muri(const std::string& path, WorkloadKeys& keys);
 Trace read_muri(std::istream& in, const std::string& name, WorkloadKeys& keys);
 bool looks_like_muri(const TraceHead& head);

@@ -16,22 +16,21 @@
 /// |------------------|---------------------------------------------------------------------------|
 /// | `name`           | the job's name                                                            |
 /// | `num_gpu`        | gang size; 0 for pods on CPUs only                                        |
-/// | `gpu_milli`      | what the pod asks of each GPU [1/1000]; below 1000 only with one GPU      |
-/// | `gpu_spec`       | GPU models it may run on, joined by `|`; empty: any; optional             |
+/// | `gpu_milli`      | share of each GPU that the pod asks for [1/1000]; below 1000 only with one GPU |
+/// | `gpu_spec`       | GPU models on which it may run, joined by `|`; empty: any; optional       |
 /// | `cpu_milli`, `memory_mib` | asked of the node                                                |
 /// | `creation_time`  | submit time [s]                                                           |
-/// | `scheduled_time` | when it began [s]; empty for pods that never did; optional                |
-/// | `deletion_time`  | when it ended [s]                                                         |
+/// | `scheduled_time` | start [s]; empty for pods that never started; optional                    |
+/// | `deletion_time`  | end [s]                                                                   |
 ///
-/// The run time is from `scheduled_time`, where there is one and else from `creation_time`, to
-/// `deletion_time`. Counted and left out: pods without GPUs, without run time, or of a name that
-/// came before.
+/// The run time is from `scheduled_time`, or from `creation_time` without it, to `deletion_time`. Left out
+/// and counted: pods without GPUs, without run time, or with a repeated name.
 ///
-/// Nodes: `sn` (the node's name), `cpu_milli`, `memory_mib`, `gpu` (how many), `model`. Nodes
-/// without GPUs are counted and left out.
+/// Nodes: `sn` (the node's name), `cpu_milli`, `memory_mib`, `gpu` (number of GPUs), `model`. Nodes without
+/// GPUs are left out and counted.
 namespace corun {
 
-/// InputError, with line and column, for anything else that the table rules out.
+/// InputError, with line and column, for anything else that the table excludes.
 Trace read_openb_pods(const std::string& path);
 Trace read_openb_pods(std::istream& in, const std::string& name);
 bool looks_like_openb_pods(const TraceHead& head);
@@ -48,7 +47,7 @@ struct ListedNode {
 struct NodeList {
   std::vector<ListedNode> nodes;
   std::vector<std::string> skipped;  ///< "3 nodes without GPUs"
-  std::string name;                  ///< the file as messages call it
+  std::string name;                  ///< the file's name in messages
 };
 
 /// InputError as above, and for a list without a node that has GPUs.

@@ -45,7 +45,7 @@ struct TableFile {
   PaiTable table;
 };
 
-/// The table beside `path`, whose name holds `own`; nothing if there is none and it is not
+/// The table beside `path`, whose file name contains `own`; nothing if there is none and it is not
 /// required.
 std::optional<TableFile> open_table(const std::string& path, std::string_view own,
                                     std::string_view table, std::vector<CsvColumn> columns,
@@ -94,7 +94,7 @@ struct Span {
   bool empty() const { return end < Time::zero(); }
 };
 
-/// What the tables say of one job.
+/// Data of the tables about one job.
 struct Job {
   Time submit{0};
   std::uint32_t line = 0;
@@ -198,7 +198,7 @@ class Pai2020Reader {
     const Column name = csv.column("job_name");
     const Column start = csv.column("start_time");
     const Column end = csv.column("end_time");
-    bool unfinished = false;  // the tasks say whether the job has ended
+    bool unfinished = false;  // the table of tasks shows whether the job has ended
     while (csv.next()) {
       Job* job = job_of(csv, name);
       if (job != nullptr) cover(csv, start, end, job->instances, unfinished);
@@ -241,7 +241,7 @@ class Pai2020Reader {
   std::size_t orphans_ = 0;
 };
 
-/// Which of the tables a path names.
+/// The table that a path names.
 std::string_view table_of(const std::string& path) {
   const std::string file = fs::path(path).filename().string();
   for (const std::string_view table : {kJobTable, kTaskTable}) {

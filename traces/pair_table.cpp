@@ -27,7 +27,7 @@
 namespace corun {
 namespace {
 
-/// How far two values of one feature of one job may lie apart: digits lost in writing.
+/// Allowed relative difference of two values of one feature of one job: digits lost in writing.
 constexpr double kFeatureTolerance = 1e-6;
 /// Noise alone gives up to 1.5.
 constexpr double kFastestSpeed = 2;
@@ -49,7 +49,7 @@ struct FeatureColumn {
 struct PairTableForm {
   std::array<FeatureColumn, 3> features;
   std::string_view family;   ///< stem of the columns
-  bool by_gpu = false;       ///< a column says which of the features comes first
+  bool by_gpu = false;       ///< a column decides which of the features comes first
   bool has_imputed = false;  ///< speeds of kImputed
   std::string_view expected;
 };
@@ -89,7 +89,7 @@ bool has_any(const std::vector<std::string>& header, const PairTableForm& form) 
   });
 }
 
-/// The fields of the first line, for telling forms apart before a strict reader has its say.
+/// The fields of the first line, to distinguish forms before a strict reader opens the file.
 std::vector<std::string> header_of(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return {};
@@ -105,7 +105,7 @@ std::vector<std::string> header_of(const std::string& path) {
   return fields;
 }
 
-/// nullptr for corun's own co-runs. One column of a form is enough: the error is then about what lacks.
+/// nullptr for corun's own co-runs. One column of a form suffices: errors are then about the missing ones.
 const PairTableForm* recognise(const CsvReader& csv) {
   const std::vector<std::string>& header = csv.header();
   const bool lucid = has_any(header, kLucid);
@@ -165,7 +165,7 @@ class PairTableReader {
 
   Column required_column(const std::string& name, std::string_view why = "") {
     if (const std::optional<Column> column = optional_column(name)) return *column;
-    std::vector<std::string_view> others;  // not the other job's twin, nor what else has a meaning
+    std::vector<std::string_view> others;  // not columns of the other job or of another meaning
     for (const std::string& other : csv_.header()) {
       if (!is_known(other)) others.emplace_back(other);
     }
@@ -256,7 +256,7 @@ class PairTableReader {
     for (const Column column : all_) fields.emplace_back(csv_.text(column));
   }
 
-  /// The job of one side: its place in the table, with what this row knows of it.
+  /// The position in the table of the job of one side, updated with the values of this row.
   std::uint32_t job(std::size_t side) {
     const std::string_view name = csv_.required_text(sides_[side].job, "the name of a job");
     const WorkloadKey key = keys_.of(name);
@@ -366,7 +366,7 @@ class PairTableReader {
   std::optional<Column> failed_;
   std::size_t gpu_line_ = 0;
   std::unordered_map<WorkloadKey, std::uint32_t> position_;
-  std::vector<std::size_t> value_lines_;  ///< jobs x features: where each became known
+  std::vector<std::size_t> value_lines_;  ///< jobs x features: line of the first known value
   std::vector<std::size_t> family_lines_;
 };
 
@@ -384,7 +384,7 @@ constexpr std::array<ProfileFeature, 4> kProfileFeatures{{
     {"mem_used_mib", FeatureScale::kLog, &Profile::mem_used_mib},
 }};
 
-/// Of equal values exactly that value.
+/// The mean of equal values is exactly that value.
 struct Mean {
   double mean = kNaN;
   double count = 0;
@@ -395,7 +395,7 @@ struct Mean {
 };
 using ProfileMeans = std::array<Mean, kProfileFeatures.size()>;
 
-/// A session weighs the same however often a job was measured in it.
+/// Mean over sessions: a session has the same weight for any number of measurements.
 std::map<WorkloadKey, ProfileMeans> mean_profiles(const CorunFile& file) {
   std::map<std::pair<WorkloadKey, std::string_view>, ProfileMeans> sessions;
   for (std::size_t i = 0; i < file.measurements.size(); ++i) {
@@ -418,7 +418,7 @@ std::map<WorkloadKey, ProfileMeans> mean_profiles(const CorunFile& file) {
   return jobs;
 }
 
-/// Speeds of the members of a pair while both are there; `place` names the group.
+/// Speeds of the members of a pair while both are resident; `place` names the group.
 std::array<double, 2> pair_speeds(const CorunMeasurement& pair, const std::string& place) {
   const std::size_t i = pair.members[0].corun_s <= pair.members[1].corun_s ? 0 : 1;
   const CorunMember& first = pair.members[i];
@@ -508,7 +508,7 @@ std::string feature_list(const PairTable& table) {
                    found + ", expected " + expected + " as in " + to.source + "; " + advice);
 }
 
-/// Where each job of `more` goes; beyond the jobs of `to` for those that it has not.
+/// New position of each job of `more`; beyond the jobs of `to` for jobs that it does not have.
 std::vector<std::uint32_t> joined_jobs(const PairTable& to, const PairTable& more) {
   std::unordered_map<WorkloadKey, std::uint32_t> position;
   for (std::size_t i = 0; i < to.speeds.jobs.size(); ++i) {

@@ -10,7 +10,7 @@
 #include "sim/speed_table.hpp"
 #include "traces/workload_names.hpp"
 
-/// Tables of pairs of jobs, measured or to be predicted, as a SpeedTable. Three forms, known by their
+/// Tables of pairs of jobs, measured or to be predicted, as a SpeedTable. Three forms, recognised by their
 /// headers:
 ///
 ///   Lucid (RTX 3090), one row per pair, x is a and b:
@@ -18,7 +18,7 @@
 ///     solo_gpu_util_x    required; feature gpu_util_pct [%], linear
 ///     solo_gmem_util_x   required; feature mem_time_pct [%], linear
 ///     solo_gmem_mib_x    required; feature mem_used_mib [MiB], log
-///     norm_x             speed beside the other relative to the one alone, 0.001 to 2
+///     norm_x             speed beside the other relative to that alone, 0.001 to 2
 ///     model_x            required beside norm_x; the family. The own speeds of PPO and TD3 were
 ///                        imputed: they are read as not measured
 ///   Gavel, one row per pair:
@@ -31,57 +31,55 @@
 ///     family_x           required beside norm_x; the family
 ///     failed             1: the pair does not fit, and its speeds are not measured; else 0
 ///   corun's own co-runs (corun_csv.hpp), two rows per pair:
-///     features gpu_util_pct, mem_alloc_pct, mem_time_pct (linear) and mem_used_mib (log): the mean
-///     over a job's sessions of what is known there. Speeds by DESIGN section 3: with i the first to
+///     features gpu_util_pct, mem_alloc_pct, mem_time_pct (linear) and mem_used_mib (log): means of the
+///     known values over a job's sessions. Speeds by DESIGN section 3: with i the first to
 ///     end, s_i = J_a(i) / J_c(i) and s_j = (J_a(j) - (J_c(j) - J_c(i))) / J_c(i). Groups of more
-///     than two are passed over and counted. One GPU type and one sharing mode in all pairs.
+///     than two are left out and counted. One GPU type and one sharing mode in all pairs.
 ///
-/// Without norm_a and norm_b a table is one to predict: no speed is known, and families are optional.
-/// All other columns are passed over: names, models, data sets, batch sizes, solo speeds and whatever
-/// was derived from the outcome are no features. An empty field of a feature or a speed, and 0 for a
-/// feature on a log scale, mean "not known"; a job has one set of features and one family, in every
-/// row the same.
+/// Without norm_a and norm_b a table is one to predict: no speed is known, and families are optional. All
+/// other columns are ignored: names, models, data sets, batch sizes, solo speeds and all values derived
+/// from the outcome are no features. An empty field of a feature or a speed, and 0 for a feature on a log
+/// scale, mean "not known". A job has one set of features and one family, the same in every row.
 namespace corun {
 
 struct PairTable {
   SpeedTable speeds;                          ///< jobs and rows in file order
   std::vector<std::string> names;             ///< of speeds.jobs
-  std::vector<std::string> families;          ///< of speeds.jobs; empty text where not known
+  std::vector<std::string> families;          ///< of speeds.jobs; empty text if not known
   std::vector<bool> scored;                   ///< of speeds.rows: both speeds were measured
-  std::vector<std::array<double, 2>> solo_s;  ///< J_a of speeds.rows [s]; NaN: the file has none
-  bool has_speeds = false;          ///< the file has a place for them; else a table to predict
+  std::vector<std::array<double, 2>> solo_s;  ///< J_a of speeds.rows [s]; NaN: not in the file
+  bool has_speeds = false;          ///< the file has columns for them; else a table to predict
   std::string gpu;                  ///< GPU type of all rows
-  std::string sharing;              ///< sharing mode of all rows; empty: the file does not say
+  std::string sharing;              ///< sharing mode of all rows; empty: not in the file
   std::size_t passed_over = 0;      ///< groups of more than two jobs
   std::vector<std::string> header;  ///< as read; empty for *.corun.csv
-  std::vector<std::vector<std::string>> fields;  ///< of speeds.rows, as read; empty likewise
-  std::string source;                            ///< the file, as messages call it
+  std::vector<std::vector<std::string>> fields;  ///< of speeds.rows, as read; empty for *.corun.csv
+  std::string source;                            ///< the file's name in messages
 };
 
-/// InputError "FILE:LINE:COLUMN: ..." for anything the table above rules out, for a file without pairs
-/// and for shares of time that are fractions, not percentages. A *.corun.csv is opened twice and cannot
-/// be a pipe.
+/// InputError "FILE:LINE:COLUMN: ..." for anything that the table above excludes, for a file without pairs
+/// and for shares of time that are fractions, not percentages. A *.corun.csv is opened twice and cannot be
+/// a pipe.
 PairTable read_pair_table(const std::string& path, WorkloadKeys& keys);
-/// The same from a stream, called `name` in messages.
+/// The same from a stream; `name` stands for the file in messages.
 PairTable read_pair_table(std::istream& in, const std::string& name, WorkloadKeys& keys);
 
-/// Whether the first line of a file is the header of one of the three forms, or at least means to be:
-/// it has a column that only they have. False for a file that cannot be read.
+/// Whether the first line of a file has a column that only the headers of these three forms have. False for
+/// a file that cannot be read.
 bool has_pair_header(const std::string& path);
-/// Of these, whether it is one row per pair, and not corun's own co-runs.
+/// Whether it is also a form of one row per pair, and not corun's own co-runs.
 bool has_row_per_pair(const std::string& path);
 
-/// Adds the rows of `more`, read with the same WorkloadKeys, and joins the jobs that both have. The
-/// header and the fields stay only if both have the same columns. InputError naming both sources if
-/// features, GPU types, sharing modes or what is known of a job differ; `to` is then as before. A
-/// table without jobs becomes `more`.
+/// Adds the rows of `more`, read with the same WorkloadKeys, and joins the jobs that both have. The header
+/// and the fields stay only if both have the same columns. InputError naming both sources if features, GPU
+/// types, sharing modes or known values of a job differ; `to` is then unchanged. A table without jobs
+/// becomes `more`.
 void append(PairTable& to, const PairTable& more);
 
-/// The rows as read, in order, each followed by the speeds predicted: pred_norm_a, pred_norm_b and
-/// their standard deviations pred_sd_a, pred_sd_b, which is the order within a prediction. NaN is an
-/// empty field. A table without fields is written as job_a, job_b, norm_a, norm_b. InputError if a
-/// column of these names is there already; std::invalid_argument if there is not one prediction per
-/// row.
+/// The rows as read, in order, each followed by the predicted speeds pred_norm_a, pred_norm_b and their
+/// standard deviations pred_sd_a, pred_sd_b, which is the order within a prediction. NaN is an empty field.
+/// A table without fields is written as job_a, job_b, norm_a, norm_b. InputError if a column of these names
+/// exists already; std::invalid_argument if there is not one prediction per row.
 void write_predictions(std::ostream& out, const PairTable& table,
                        std::span<const std::array<double, 4>> predictions);
 

@@ -18,9 +18,9 @@
 namespace corun {
 namespace {
 
-/// Centre of cluster 0 in the best k-means optimum over the data set of 175 profiles (maximum
-/// utilisation, memory reserved, memory access time [%]), the one that gives the printed
-/// uncertainties. Every autoencoder is in cluster 0.
+/// Centre of cluster 0 in the best k-means optimum over the data set of 175 profiles (maximum utilisation,
+/// memory reserved, memory access time [%]): the optimum that gives the printed uncertainties. Every
+/// autoencoder is in cluster 0.
 constexpr Profile kAutoencoderProfile{61.423, 43.245, 24.456, std::nullopt, true};
 
 struct TableInfo {
@@ -36,7 +36,7 @@ constexpr std::array<TableInfo, 4> kSchedules = {{
     {"JRS-VII", "balance", ""},
 }};
 
-/// A workload of the papers with all that a trace says about it.
+/// A workload of the papers with its data for a trace.
 struct PaperJob {
   std::string_view model;
   int batch_size = 0;
@@ -74,8 +74,8 @@ bool is_schedule(std::string_view table) {
   return std::ranges::find(kSchedules, table, &TableInfo::table) != kSchedules.end();
 }
 
-/// The distance is a property of the profile, so any table that prints it will do: the queue's
-/// (Table IV) first. Without one, that of the reproduced centres, which is within 0.1 of it.
+/// The distance is a property of the profile, so it is taken from any table that prints it, the queue's
+/// (Table IV) first; without one, from the reproduced centres, which is within 0.1 of the printed one.
 double uncertainty_of(std::string_view model, int batch_size) {
   for (const QueueJob& job : jrs_queue()) {
     if (job.model == model && job.batch_size == batch_size) return job.uncertainty;
@@ -163,8 +163,8 @@ Trace row_trace(WorkloadKeys& keys, std::string_view table, int row,
   return trace;
 }
 
-/// The distinct jobs of JRS: the queue, then what only the knowledge base has, each once. The order
-/// decides what a seed draws and must not change.
+/// The distinct jobs of JRS: the queue, then the other jobs of the knowledge base, each once. The draws of
+/// a seed depend on the order, which must not change.
 const std::vector<PaperJob>& jrs_pool() {
   static const std::vector<PaperJob> kPool = [] {
     std::vector<PaperJob> pool;
@@ -304,7 +304,7 @@ PaperSchedule paper_schedule(std::string_view table) {
   if (const PaperGroup* bin = find_bin(table)) {
     add_schedule_group(schedule, pointers(bin->members), bin->ps_pct_printed);
   }
-  // Rows that repeat another table's measurement are still part of this schedule.
+  // Rows that repeat another table's measurement are part of this schedule, too.
   for (const PaperPair& pair : jrs_pairs()) {
     if (pair.table == table) {
       add_schedule_group(schedule, {&pair.a, &pair.b}, pair.ps_pct_printed);

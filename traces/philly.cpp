@@ -14,7 +14,7 @@
 namespace corun {
 namespace {
 
-/// Where the parser is in the file: the place of the byte that it takes next.
+/// The parser's position in the file: the place of the next byte.
 struct Position {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -28,7 +28,7 @@ std::string place_of(const std::string& name, std::size_t line, std::size_t colu
   return name + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
-/// The bytes of a stream, counted as they are taken. All copies are one.
+/// The bytes of a stream, counted as they are taken. Copies share their position.
 class Bytes {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -65,13 +65,13 @@ class Bytes {
   const std::string* name_ = nullptr;
 };
 
-/// Takes the parser's events; nothing of the document is kept but the job at hand.
+/// Handles the parser's events; keeps nothing of the document but the present job.
 class PhillyHandler {
  public:
   PhillyHandler(TraceBuilder& builder, Position& position, std::string name)
       : builder_(builder), position_(position), name_(std::move(name)) {}
 
-  // The names and types of these members are the parser's.
+  // The parser prescribes the names and types of these members.
   using Json = nlohmann::json;
   bool null() { return scalar("null", {}); }
   bool boolean(bool value) { return scalar(value ? "true" : "false", {}); }
@@ -214,7 +214,7 @@ class PhillyHandler {
     return true;
   }
 
-  /// A value that is no array and no object; `text` where it is a string.
+  /// A value that is no array and no object; `text` has the value of a string.
   bool scalar(const std::string& shown, std::optional<std::string> text) {
     event();
     const std::size_t width = text ? text->size() + 2 : shown.size();
@@ -268,7 +268,7 @@ class PhillyHandler {
       backwards_ = true;
       return;
     }
-    // Beyond the limit there is no need to go on, and two of the longest would overflow.
+    // Above the limit the sum may stop: two of the longest times would overflow.
     if (job_.spec.work <= kLongest) job_.spec.work += *attempt_.end - *attempt_.start;
     job_.spec.gpus = attempt_.gpus;
   }

@@ -12,17 +12,17 @@
 ///   {"jobid": NAME, "vc": VIRTUAL CLUSTER, "submitted_time": "2017-10-07 01:11:39",
 ///    "attempts": [{"start_time": TIME, "end_time": TIME, "detail": [{"ip": ..., "gpus": [...]}]}]}
 ///
-/// A job's run time is the sum of its attempts from start to end; attempts that lack one of the
-/// two, which the log's authors ascribe to logging errors, do not count. Its gang size is the
-/// number of GPUs in `detail` of the last attempt that counts. The first submit time becomes time
-/// 0. Other keys are passed over; null and "None" stand for a time that is not known.
+/// A job's run time is the sum of its attempts from start to end. Attempts that lack one of the two, which
+/// the log's authors ascribe to logging errors, do not count. Its gang size is the number of GPUs in
+/// `detail` of the last attempt that counts. The first submit time becomes time 0. Other keys are ignored;
+/// null and "None" stand for a time that is not known.
 ///
-/// Counted and left out: jobs without attempts, without submit time, whose last attempt has no end
-/// (still running when the log was taken), whose attempt ends before it starts, without GPUs,
-/// without run time, or of a name that came before.
+/// Left out and counted: jobs without attempts, without submit time, whose last attempt has no end (still
+/// running when the log was taken), with an attempt that ends before it starts, without GPUs, without run
+/// time, or with a repeated name.
 namespace corun {
 
-/// InputError, with line and column, for anything else, and for what is not JSON.
+/// InputError, with line and column, for anything else, and for text that is not JSON.
 Trace read_philly(const std::string& path);
 Trace read_philly(std::istream& in, const std::string& name);
 bool looks_like_philly(const TraceHead& head);

@@ -26,7 +26,7 @@ constexpr NumberRule kProfileBatch{"a batch size", 0, 1e9, true};
 constexpr NumberRule kAttribute{"a number"};
 constexpr double kLargestAttribute = 1e100;  // squares stay finite
 
-/// Fewer values than these may all be tiny by chance.
+/// Fewer values than this may all be small by chance.
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
@@ -42,17 +42,17 @@ constexpr std::array<ProfileColumn, 4> kProfileColumns{{
     {"mem_time_pct", &Profile::mem_time_pct, kShare},
     {"mem_used_mib", &Profile::mem_used_mib, kMib},
 }};
-constexpr std::size_t kFeatures = 3;  ///< the first ones: percentages, and never left out
+constexpr std::size_t kFeatures = 3;  ///< the first ones: percentages, always written
 
-/// Columns of job_csv.hpp and corun_csv.hpp that say nothing of a solo profile.
+/// Columns of job_csv.hpp and corun_csv.hpp that are not part of a solo profile.
 constexpr std::array<std::string_view, 17> kJobAndCorunColumns{
     "submit_s", "solo_s",   "gpus",    "priority",    "cpu_milli", "memory_mib",
     "epoch_s",  "workload", "cluster", "uncertainty", "group",     "gpu",
     "sharing",  "session",  "corun_s", "isd",         "source"};
 constexpr std::array<std::string_view, 2> kFutureweiText{"ID", "Run_Env"};
 
-/// What people call the sensitive columns, in small letters. As attributes they would end up beside
-/// the profile.
+/// Other common names of the sensitive columns, in lower case. As attributes they would be kept beside the
+/// profile.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSensitiveAliases{{
     {"model", "model"},
     {"dataset", "dataset"},
@@ -68,10 +68,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSensiti
     {"data_set", "dataset"},
 }};
 
-/// Where a form keeps what a table of profiles holds; an empty name is a column that it has not.
+/// The columns of a form; an empty name is a column that the form does not have.
 struct ProfileForm {
-  std::string_view expected;  ///< the least that it needs, for messages
-  std::string_view job;       ///< empty: the name is made of model and batch size
+  std::string_view expected;  ///< its required columns, for messages
+  std::string_view job;       ///< empty: the name consists of model and batch size
   std::array<std::string_view, 4> profile;
   std::string_view imputed;
   bool zero_is_imputed = false;  ///< the flag says that a row is real
@@ -79,8 +79,8 @@ struct ProfileForm {
   std::string_view dataset;
   std::string_view epochs;
   std::string_view batch_size;
-  bool has_attributes = true;                     ///< columns not named here are attributes
-  std::span<const std::string_view> passed_over;  ///< but these
+  bool has_attributes = true;                     ///< other columns are attributes
+  std::span<const std::string_view> passed_over;  ///< except these
 };
 
 constexpr ProfileForm kOwn{
@@ -133,8 +133,8 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// "bert_en_uncased_L-2_H-128_A-2" as "SmallBERT-L2-H128-A2"; other models by the table, and any
-/// that is not in it as it stands.
+/// "bert_en_uncased_L-2_H-128_A-2" as "SmallBERT-L2-H128-A2"; other models by the table, and all others
+/// unchanged.
 std::string canonical_model(std::string_view raw) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNames{{
       {"Nasnet_Mobile", "NasnetMobile"},
@@ -177,14 +177,14 @@ class ProfileReader {
  private:
   using Column = CsvReader::Column;
 
-  /// A public form is known by columns that corun's own has not; all else is meant as corun's own.
+  /// Public forms have columns that corun's own form lacks; all other headers are taken as corun's own.
   const ProfileForm& recognise() const {
     if (find("job").empty() && !find("Model").empty()) return kFuturewei;
     if (find("gpu_util_pct").empty() && !find("mgup_pct").empty()) return kSamples;
     return kOwn;
   }
 
-  /// The header's name for a column, blanks included; empty if there is none.
+  /// The header's spelling of a column, with blanks; empty if there is none.
   std::string_view find(std::string_view name) const {
     if (name.empty()) return {};
     const auto& header = csv_.header();
@@ -254,7 +254,7 @@ class ProfileReader {
   bool is_attribute(std::string_view name) const {
     if (!name.empty() && std::ranges::find(form_.profile, name) != form_.profile.end()) return true;
     if (!form_.has_attributes) return false;
-    if (name.empty()) return true;  // not one that is passed over: to be refused
+    if (name.empty()) return true;  // not ignored: to be refused
     const std::array<std::string_view, 6> others{form_.job,     form_.imputed, form_.model,
                                                  form_.dataset, form_.epochs,  form_.batch_size};
     return std::ranges::find(others, name) == others.end() &&
@@ -265,7 +265,7 @@ class ProfileReader {
     WorkloadOrigin origin;
     if (model_) origin.model = csv_.text(*model_);
     if (dataset_) origin.dataset = csv_.text(*dataset_);
-    if (!job_) {  // texts of the public forms carry blanks
+    if (!job_) {  // texts of the public forms have blanks
       origin.model = canonical_model(origin.model);
       origin.dataset = trimmed(origin.dataset);
     }
@@ -344,7 +344,7 @@ class ProfileReader {
   std::vector<Column> attributes_;
 };
 
-/// corun's name for an attribute that is the profile's in some form; empty for all others.
+/// corun's name of an attribute that is a profile column in some form; empty for all others.
 std::string_view own_name(std::string_view attribute) {
   for (const ProfileForm* form : {&kOwn, &kFuturewei, &kSamples}) {
     for (std::size_t i = 0; i < form->profile.size(); ++i) {
@@ -354,7 +354,7 @@ std::string_view own_name(std::string_view attribute) {
   return {};
 }
 
-/// A column of the own form: one of the profile, or an attribute by its place in the table.
+/// A column of the own form: one of the profile, or an attribute by its position in the table.
 struct Written {
   std::string name;
   const ProfileColumn* profile = nullptr;
@@ -369,7 +369,7 @@ std::vector<Written> written_columns(const ProfileTable& table) {
   for (std::size_t a = 0; a < table.attributes.size(); ++a) {
     const std::string& attribute = table.attributes[a];
     const std::string_view own = own_name(attribute);
-    // A table of the own form may carry MGUP beside gpu_util_pct: then they are two columns.
+    // A table of the own form may have MGUP beside gpu_util_pct: then they are two columns.
     const bool is_profile =
         !own.empty() &&
         (own == attribute || std::ranges::find(table.attributes, own) == table.attributes.end());

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, kFields> kNames{
     "job before", "think time"};
 enum Field : std::size_t { kNumber = 0, kSubmit = 1, kRun = 3, kUsed = 4, kAsked = 7, kPart = 15 };
 
-/// One line after the other, its length bounded; in the manner of CsvReader.
+/// Lines one by one, of bounded length, like CsvReader.
 class Lines {
  public:
   Lines(std::istream& in, std::string name) : bytes_(*in.rdbuf()), name_(std::move(name)) {}
@@ -64,7 +64,7 @@ struct Row {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// False for a line without job.
+/// False for a line without a job.
 bool parse(const Lines& lines, Row& row) {
   const std::string_view line = lines.text();
   std::size_t at = 0;

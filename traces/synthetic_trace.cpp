@@ -29,7 +29,7 @@ constexpr double kMedian = 600;
 constexpr double kSigma = 2;
 constexpr double kLongest = 30 * kDay;
 
-/// Steps of the quantile functions: with more, long traces would keep all their run times twice.
+/// Steps of the quantile functions: exact ones would store all run times of a long trace twice.
 constexpr std::size_t kQuantiles = 1001;
 
 /// Run times by gang size, as logarithms of quantiles.
@@ -108,7 +108,7 @@ class Arrivals {
   double now_ = 0;
 };
 
-/// A job without submit time; those of no trace have no more than gang and run time.
+/// A job without submit time; without a trace to copy it has only gang and run time.
 JobSpec draw_default(const SyntheticOptions& options, std::uint64_t job) {
   Rng choice(options.seed, Stream::kJobChoice, job);
   Rng length(options.seed, Stream::kSoloTimes, job);
@@ -190,7 +190,7 @@ Trace synthetic_trace(const SyntheticOptions& options) {
       const auto& pool = options.like->workload.jobs;
       const std::size_t model = choice.below(static_cast<std::uint32_t>(pool.size()));
       spec = pool[model];
-      spec.steps = 0;  // they belong to the run time of the job that was copied
+      spec.steps = 0;  // they belong to the run time of the copied job
       spec.epoch.reset();
       spec.work = std::max(Duration{1'000'000},
                            from_seconds(to_milliseconds(times->draw(spec.gpus, length.uniform()))));

@@ -11,8 +11,8 @@
 #include "sim/measurement.hpp"
 #include "sim/speed_table.hpp"
 
-/// What a reader or generator gives: the jobs, and beside them all that is re-attached on output
-/// and never reaches a policy (DESIGN 4.13).
+/// The result of a reader or generator: the jobs, and data that are attached again on output and never
+/// reach a policy (DESIGN 4.13).
 namespace corun {
 
 inline constexpr int kUnknownCluster = -1;
@@ -21,26 +21,26 @@ inline constexpr double kUnknownUncertainty = std::numeric_limits<double>::quiet
 /// The vectors are indexed by JobId and as long as `workload.jobs`.
 struct Trace {
   Workload workload;
-  std::vector<std::string> names;     ///< how the output calls a job; all different
-  std::vector<WorkloadKey> keys;      ///< kUnknownWorkload when never measured
-  std::vector<int> clusters;          ///< of the profile, kUnknownCluster when not known
+  std::vector<std::string> names;     ///< in the output; all different
+  std::vector<WorkloadKey> keys;      ///< kUnknownWorkload if never measured
+  std::vector<int> clusters;          ///< of the profile, kUnknownCluster if not known
   std::vector<double> uncertainties;  ///< sum of distances to all centres [percentage points]; NaN
-                                      ///< when not known
-  /// What more is known of a job alone than a profile has room for: for worlds and beliefs, which ask
-  /// by name. Empty where the profile is all.
+                                      ///< if not known
+  /// Known features of a job alone beyond its profile: for worlds and beliefs, which ask by name. Empty if
+  /// there are none.
   std::vector<SpeedTable::Feature> feature_list;
   std::vector<double> features;               ///< jobs x feature_list, row-major; NaN: not known
   std::vector<std::string> virtual_clusters;  ///< names; empty: one queue for the whole cluster
-  std::vector<std::string> gpu_models;        ///< that JobSpec::gpu_models speaks of, 32 at most
-  /// What a reader left out, by reason, for the output: "12 jobs without GPUs".
+  std::vector<std::string> gpu_models;        ///< bit i of JobSpec::gpu_models, 32 at most
+  /// Jobs that a reader left out, by reason, for the output: "12 jobs without GPUs".
   std::vector<std::string> skipped;
-  std::vector<std::string> files_beside;  ///< that were read beside the one named
-  std::string source;                     ///< where the jobs come from, for the output
+  std::vector<std::string> files_beside;  ///< files read beside the named one
+  std::string source;                     ///< origin of the jobs, for the output
   std::size_t imputed_profiles = 0;       ///< jobs whose profile stands in for an unpublished one
-  bool shuffled_by_default = false;       ///< workload.order when nobody says (DESIGN 4.8)
+  bool shuffled_by_default = false;       ///< default of workload.order (DESIGN 4.8)
 };
 
-/// Appends a job, whose JobId is its position. `arrivals` is left to order_arrivals.
+/// Appends a job; its JobId is its position. order_arrivals() fills `arrivals`.
 inline void add_job(Trace& trace, const JobSpec& job, std::string name, WorkloadKey key,
                     int cluster, double uncertainty) {
   trace.imputed_profiles += job.profile.imputed ? 1 : 0;
@@ -51,7 +51,7 @@ inline void add_job(Trace& trace, const JobSpec& job, std::string name, Workload
   trace.uncertainties.push_back(uncertainty);
 }
 
-/// Jobs arrive by submit time; those of one instant in the order of their identifiers.
+/// Sorts arrivals by submit time; jobs of one instant in the order of their identifiers.
 inline void order_arrivals(Trace& trace) {
   auto& arrivals = trace.workload.arrivals;
   arrivals.clear();

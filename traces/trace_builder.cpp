@@ -161,7 +161,7 @@ std::optional<Time> parse_date_time(std::string_view text) {
   const year_month_day date{year{digits(0, 4)}, month{static_cast<unsigned>(digits(5, 2))},
                             day{static_cast<unsigned>(digits(8, 2))}};
   const int hour = digits(11, 2), minute = digits(14, 2), second = digits(17, 2);
-  // Times before 1970 would be negative, and those of a later century no longer fit the limit.
+  // Times before 1970 would be negative; times of the next century exceed kMaxTimeSeconds.
   const bool sound = date.ok() && digits(0, 4) >= 1970 && digits(0, 4) < 2090 && hour < 24 &&
                      minute < 60 && second < 60;
   if (!sound) return std::nullopt;

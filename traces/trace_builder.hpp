@@ -10,29 +10,29 @@
 #include "traces/csv_reader.hpp"
 #include "traces/trace.hpp"
 
-/// What all readers of job traces share: limits, names that are met once, what is left out and why.
+/// Common part of all readers of job traces: limits, checks of repeated names, counts of jobs that are left
+/// out.
 namespace corun {
 
-// What a job of a trace may ask for. Above these a value is a slip, or would not fit in simulated
-// time.
+// Limits of a job of a trace. A value beyond them is a mistake, or would not fit in simulated time.
 inline constexpr NumberRule kSubmitRule{"a number of seconds", 0, kMaxTimeSeconds};
-/// Nearly three years; dozens of such jobs, one after the other, still end before kNever.
+/// Nearly three years; dozens of such jobs in sequence still end before kNever.
 inline constexpr NumberRule kWorkRule{"a number of seconds", 0, 9e7, true};
 inline constexpr IntegerRule kGpusRule{"a whole number of GPUs", 1, 1'000'000};
-/// As the rules above, for logs in which a job may have done nothing.
+/// The same limits for logs in which a job may have done nothing.
 inline constexpr NumberRule kRunTimeRule{"a number of seconds", 0, 9e7};
 inline constexpr IntegerRule kGpusOrNoneRule{"a whole number of GPUs", 0, 1'000'000};
 /// CPU [1/1000] and main memory [MiB] asked of a node.
 inline constexpr IntegerRule kRequestRule{"a whole number", 0, 1'000'000'000'000};
 
-/// Finds names by their text in a list that grows. 16 to 32 bytes for each, beside the list.
+/// Finds names by their text in a growing list. 16 to 32 bytes for each, beside the list.
 class NameIndex {
  public:
-  /// `names` must outlive this; only added() may follow what is appended to it.
+  /// `names` must outlive this; call added() after each name appended to it.
   explicit NameIndex(const std::vector<std::string>& names) : names_(&names) {}
 
   std::optional<std::uint32_t> find(std::string_view name) const;
-  /// The last of the names is new: it was looked for and not found.
+  /// The last of the names is new: find() did not find it.
   void added();
 
  private:
@@ -42,10 +42,10 @@ class NameIndex {
   };
   void place(Slot slot);
   const std::vector<std::string>* names_;
-  std::vector<Slot> slots_;  ///< a power of two of them, at most half of them taken
+  std::vector<Slot> slots_;  ///< a power of two of them, at most half of them in use
 };
 
-/// A job as a reader found it.
+/// The data of a job from a reader.
 struct TraceJob {
   JobSpec spec;
   std::string name;
@@ -60,17 +60,17 @@ class TraceBuilder {
   TraceBuilder(const TraceBuilder&) = delete;  // the indexes point into the trace
   TraceBuilder& operator=(const TraceBuilder&) = delete;
 
-  /// The line on which this name was met; nothing if it is new.
+  /// The line of this name's job; nothing if the name is new.
   std::optional<std::size_t> line_of(std::string_view name) const;
-  /// Adds a job of a new name. InputError if there are more jobs than identifiers.
+  /// Adds a job with a new name. InputError if there are more jobs than identifiers.
   void add(TraceJob job, std::size_t line);
-  /// As add(), for logs that nobody can correct: a job whose name came before is left out, and so
-  /// is one without GPUs or without run time. Each is counted.
+  /// add() for logs whose errors cannot be corrected: leaves out and counts a job with a repeated name,
+  /// without GPUs or without run time.
   void add_or_skip(TraceJob job, std::size_t line);
   /// Counts a job that is left out: "without GPUs".
   void skip(std::string_view reason, std::size_t line);
 
-  /// Index of a virtual cluster, new if it was never met. The empty name is one like others.
+  /// Index of a virtual cluster, new if not yet known. The empty name is an ordinary name.
   std::uint32_t virtual_cluster(std::string_view name);
   /// The bit of a GPU model in JobSpec::gpu_models; nothing if it would be the 33rd.
   std::optional<std::uint32_t> gpu_model(std::string_view name);
@@ -78,7 +78,7 @@ class TraceBuilder {
   std::size_t jobs() const { return trace_.names.size(); }
   /// The trace, arrivals in order. InputError at `place` if there are no jobs.
   Trace take(const std::string& place);
-  /// As take(); the first job is submitted at time 0. For logs that give the time of day.
+  /// take(), with the first job submitted at time 0. For logs with dates.
   Trace take_from_first_submit(const std::string& place);
 
  private:
@@ -94,17 +94,18 @@ class TraceBuilder {
   std::vector<Skip> skips_;
 };
 
-/// A demand of GPUs in thousandths, as a gang: below 1000 a share of one GPU, else whole GPUs,
-/// rounded up. 1 to 10^9.
+/// Sets gpus and gpu_milli from a demand in thousandths of a GPU, 1 to 10^9: below 1000 a share of one GPU,
+/// else whole GPUs, rounded up.
 void ask_for_gpus(JobSpec& spec, std::int64_t gpu_milli);
 
-/// Seconds since 1970 of "2020-06-09 18:41:01", taken as UTC; nothing for any other text.
+/// Seconds since 1970 of "2020-06-09 18:41:01", taken as UTC; nothing for any other text and for years
+/// outside 1970 to 2089.
 std::optional<Time> parse_date_time(std::string_view text);
 
-/// What a format is recognised by.
+/// The data by which a format is recognised.
 struct TraceHead {
   std::string path;
-  std::string text;  ///< how the file begins, decompressed
+  std::string text;  ///< the beginning of the file, decompressed
 };
 
 /// The first line that is neither empty nor begins with `comment`; without line end and byte order

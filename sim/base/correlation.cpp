@@ -46,7 +46,7 @@ double pearson(std::span<const double> x, std::span<const double> y) {
     xx += (x[i] - mx) * (x[i] - mx);
     yy += (y[i] - my) * (y[i] - my);
   }
-  // Two roots, not the root of the product, which could overflow; rounding may leave the interval.
+  // Two roots: the root of the product could overflow. Rounding may leave the interval.
   return std::clamp(xy / (std::sqrt(xx) * std::sqrt(yy)), -1.0, 1.0);
 }
 
@@ -70,7 +70,7 @@ double kendall(std::span<const double> x, std::span<const double> y) {
     }
   }
   if (untied_x == 0 || untied_y == 0) return kUndefined;
-  // One root of the product: exactly 1 for a list and itself, whatever is tied.
+  // One root of the product: exactly 1 for a list and itself, with any ties.
   const double pairs = std::sqrt(static_cast<double>(untied_x) * static_cast<double>(untied_y));
   return std::clamp(static_cast<double>(score) / pairs, -1.0, 1.0);
 }

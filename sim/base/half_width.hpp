@@ -3,11 +3,11 @@
 /// Half-widths of intervals of a normal distribution, in standard deviations.
 namespace corun {
 
-/// Of 90 %: the 95 % quantile of the standard normal.
+/// For a 90 % interval: the 95 % quantile of the standard normal.
 inline constexpr double kHalfWidth90 = 1.6448536269514722;
 
-/// The same, rounded, as `measured` (lookup.cpp) and the models on observations.cpp have it: their
-/// predictions keep these bits.
+/// The same, rounded to three decimals. `measured` (lookup.cpp) and the models on observations.cpp
+/// use it, so that their predictions keep their bits.
 inline constexpr double kHalfWidth90Rounded = 1.645;
 
 }  // namespace corun

@@ -4,7 +4,7 @@
 
 namespace corun {
 
-/// What a figure is that is undefined or was not measured.
+/// Value of a figure that is undefined or was not measured.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace corun

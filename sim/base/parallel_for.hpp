@@ -11,12 +11,12 @@
 #include <thread>
 #include <vector>
 
-/// Work on several threads, the calling one among them. Whoever keeps results by index gets the same
-/// results at any number of threads.
+/// Work on several threads, the calling one among them. Results kept by index are the same at any
+/// number of threads.
 namespace corun {
 
 /// Calls body() on `threads` threads (at least one) at once and returns when all have returned. The
-/// body throws nothing: an exception on another thread ends the program.
+/// body must not throw: an exception on another thread ends the program.
 template <class Body>
 void run_in_threads(std::size_t threads, const Body& body) {
   std::vector<std::jthread> others;
@@ -24,15 +24,15 @@ void run_in_threads(std::size_t threads, const Body& body) {
   body();
 }
 
-/// Calls work(i, state) once for each i < count, in ascending order of starting, on at most `threads`
-/// threads; less than one counts as one. Each thread makes a State of its own before its first call.
+/// Calls work(i, state) once for each i < count, begun in ascending order, on at most `threads`
+/// threads; less than one counts as one. Each thread makes its own State before its first call.
 ///
-/// After a call has thrown, no further index is begun. The exception of the lowest index that failed is
-/// rethrown when all threads have ended: the same one at any number of threads.
+/// After a call has thrown, no further index is begun. When all threads have ended, the exception
+/// of the lowest failed index is rethrown: the same one at any number of threads.
 template <class State, class Work>
 void parallel_for_with(std::size_t count, std::integral auto threads, const Work& work) {
   std::atomic<std::size_t> next{0};
-  std::mutex guard;  // of the two below
+  std::mutex guard;  // of `failed` and `failure`
   std::size_t failed = std::numeric_limits<std::size_t>::max();
   std::exception_ptr failure;
   run_in_threads(std::min(threads > 1 ? static_cast<std::size_t>(threads) : 1, count), [&] {

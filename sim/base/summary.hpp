@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
-/// Summaries of samples. Sums go in the order of the sample with one accumulator: equal samples, equal
-/// bits. NaN for an empty sample, unless another is said; a NaN within a sample is the caller's mistake.
+/// Summaries of samples. Sums are taken in the order of the sample with one accumulator: equal
+/// samples, equal bits. NaN for an empty sample unless stated otherwise; the sample itself must not
+/// contain NaN.
 namespace corun {
 
 /// Arithmetic mean.
@@ -22,12 +23,12 @@ class RunningMean {
     sum_ += x;
     ++count_;
   }
-  /// NaN is a value that nobody knows: it counts as none.
+  /// NaN stands for an unknown value: it is not counted.
   void add_if_known(double x) {
     if (!std::isnan(x)) add(x);
   }
   std::size_t count() const { return count_; }
-  double value() const;  ///< NaN where nothing was added
+  double value() const;  ///< NaN if nothing was added
 
  private:
   double sum_ = 0;
@@ -37,16 +38,16 @@ class RunningMean {
 /// The middle value, or the midpoint of the two in the middle.
 double median(std::vector<double> x);
 
-/// Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996). `sorted`
-/// ascending, 0 <= p <= 1.
+/// Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
+/// `sorted` is ascending, 0 <= p <= 1.
 double quantile(std::span<const double> sorted, double p);
 
-/// quantile() of a sample in any order, which it reorders; linear in its size. Several quantiles of one
-/// sample are asked for in ascending order with one `from`, 0 at first: no value from `from` on is
-/// smaller than one before it.
+/// quantile() of a sample in any order, in linear time; reorders the sample. For several quantiles
+/// of one sample call it with ascending p and one `from`, which is 0 at first: no value from
+/// position `from` on is smaller than one before it.
 double quantile_by_selection(std::span<double> x, double p, std::size_t& from);
 
-/// Jain's fairness index, (sum x)^2 / (n sum x^2); `mean_of_x` is mean(x). NaN where all values are 0.
+/// Jain's fairness index, (sum x)^2 / (n sum x^2); `mean_of_x` is mean(x). NaN if all values are 0.
 double jain_index(std::span<const double> x, double mean_of_x);
 
 }  // namespace corun

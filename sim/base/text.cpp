@@ -10,7 +10,7 @@
 namespace corun {
 namespace {
 
-// Longer words are not misspelt names, and the distance costs the product of the lengths.
+// Longer words are not misspelt names, and the cost of the distance is the product of the lengths.
 constexpr std::size_t kLongestWord = 64;
 
 std::string folded(std::string_view word) {
@@ -43,7 +43,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// Bytes of the UTF-8 character that begins at `i`, its code point in `code`; 0 when there is none.
+/// Bytes of the UTF-8 character that begins at `i`, its code point in `code`; 0 if there is none.
 std::size_t character_at(std::string_view text, std::size_t i, std::uint32_t& code) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
   const unsigned char first = byte(i);

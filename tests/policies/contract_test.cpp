@@ -16,7 +16,7 @@
 #include "sim/error.hpp"
 #include "tests/support/scenarios.hpp"
 
-/// What every entry of the catalogue owes to the rest of the program.
+/// Requirements of the rest of the program on every entry of the catalogue.
 namespace corun::test::contract_test {
 namespace {
 
@@ -38,7 +38,7 @@ TEST(PolicyCatalog, NamesAndDescriptionsAreThereAndUnique) {
   EXPECT_EQ(find_policy(""), nullptr);
 }
 
-/// Without `policies` a configuration runs these: they must be there, whatever else is.
+/// Without `policies` a configuration runs these: they must exist.
 TEST(PolicyCatalog, HasThePoliciesOfTheDefaultComparison) {
   const Config config = default_config();
   EXPECT_EQ(config.policies.size(), 9U);
@@ -194,7 +194,7 @@ TEST(PolicyContract, InputIsLeftUnmodifiedAndDecisionsAreTheSameTwice) {
   }
 }
 
-/// Valid: the control loop refuses nothing, and every job ends.
+/// Valid: the control loop refuses no decision, and every job ends.
 TEST(PolicyContract, DecisionsAreValid) {
   const ShareWorld world(0.5);
   for (const PolicyEntry& entry : built_in_policies()) {
@@ -215,7 +215,7 @@ TEST(PolicyContract, DecisionsAreValid) {
   }
 }
 
-/// A lone waiting job starts alone at once: nobody waits for a co-runner.
+/// A single waiting job starts alone at once: no job waits for a co-runner.
 TEST(PolicyContract, ALoneJobStartsAtOnce) {
   const ShareWorld world(0.5);
   for (const PolicyEntry& entry : built_in_policies()) {
@@ -227,8 +227,8 @@ TEST(PolicyContract, ALoneJobStartsAtOnce) {
   }
 }
 
-/// cluster.max_jobs_per_gpu is kept. kube-default is exempt: it takes its own number of replicas
-/// for the truth and the control loop says so.
+/// Keeps cluster.max_jobs_per_gpu. kube-default is exempt: it uses its own number of replicas, and the
+/// control loop reports that.
 TEST(PolicyContract, TheClustersLimitIsKept) {
   const ShareWorld world(0.5);
   for (const PolicyEntry& entry : built_in_policies()) {
@@ -245,7 +245,7 @@ TEST(PolicyContract, TheClustersLimitIsKept) {
   }
 }
 
-/// ... also where a bin may hold more than a GPU.
+/// ... also if a bin may hold more than a GPU.
 TEST(PolicyContract, ABinKeepsTheClustersLimit) {
   const PolicyEntry& entry = *find_policy("max-packing");
   const ShareWorld world(0.5);

@@ -18,7 +18,7 @@
 #include "tests/support/program.hpp"
 #include "tests/support/scenarios.hpp"
 
-/// external: a policy that is a program of its own, how it is spoken to and what becomes of its mistakes.
+/// external: a policy in a program of its own: its protocol, and the treatment of its mistakes.
 namespace corun::test::external_test {
 namespace {
 
@@ -39,7 +39,7 @@ RunResult simulate(const Words& command, const Workload& w, double timeout_s = 2
   return run(cluster(2, 1), w, world, *policy, options);
 }
 
-/// What the run of a program that says these lines ends with.
+/// Error of the run of a program that prints these lines.
 std::string error_of(const std::string& python, double timeout_s = 20) {
   const Workload w = workload({job(seconds(10)), job(seconds(5))});
   try {
@@ -123,7 +123,7 @@ TEST(External, AProgramThatEndsOrHangsEndsTheRun) {
 }
 
 TEST(External, MayPreemptJoinAndWake) {
-  // Starts job 0, is woken at 2 s, takes it off and starts job 1, then both together.
+  // Starts job 0, is woken at 2 s, preempts it and starts job 1, then both together.
   const std::string python = R"(import sys, json
 hello = json.loads(input())
 assert hello['start'] == 'join' and len(hello['nodes']) == 2, hello
@@ -163,8 +163,8 @@ TEST(External, ACommandMustBeGiven) {
       << dies.err;
 }
 
-/// What the question to a program that never answers ends with when all is to stop. The program
-/// does what is given here first.
+/// Error of a question to a program that never answers, when `stop` is set. The program runs the given
+/// commands first.
 std::string stopped(const std::string& python) {
   const TemporaryDirectory directory;
   const std::string asked = directory.path("asked");
@@ -193,13 +193,13 @@ std::string stopped(const std::string& python) {
 
 TEST(External, AStopEndsTheWaitAndTheProgram) {
   EXPECT_EQ(stopped(""), "was stopped");
-  // Nor does it matter that it will not end by itself.
+  // The same for a program that does not end by itself.
   EXPECT_EQ(stopped("for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\n"
                     "  signal.signal(s, signal.SIG_IGN)\n"),
             "was stopped");
 }
 
-// As Ctrl-C: the run is interrupted, not wrong, and the program and what it has started are gone.
+// As on Ctrl-C: the run is interrupted without an error, and the program and its children are gone.
 TEST(External, AnInterruptEndsTheRunAtOnce) {
   const TemporaryDirectory directory;
   directory.write("policy.sh",
@@ -230,7 +230,7 @@ TEST(External, AnInterruptEndsTheRunAtOnce) {
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 130);
   EXPECT_EQ(kill(shell, 0), -1);
-  // Whoever reaps orphans here may need a moment; a zombie is as good as gone.
+  // The reaper of orphans may need a moment; a zombie counts as gone.
   const auto is_gone = [&] {
     std::string line;
     std::ifstream stat("/proc/" + std::to_string(sleeper) + "/stat");

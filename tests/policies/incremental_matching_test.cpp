@@ -12,7 +12,7 @@
 #include "tests/support/matrix_belief.hpp"
 #include "tests/support/scenarios.hpp"
 
-/// Policies over long queues: incremental-matching, and what min-slowdown does beyond 256 jobs.
+/// Policies over long queues: incremental-matching, and min-slowdown beyond 256 jobs.
 namespace corun::test::incremental_matching_test {
 namespace {
 
@@ -25,7 +25,7 @@ std::vector<double> random_costs(std::size_t n, std::uint64_t seed) {
   return cost;
 }
 
-/// Jobs that wait for GPUs, a policy over them, and what it was asked so far.
+/// Waiting jobs, a policy over them, and a count of the policy's queries.
 class Queue {
  public:
   Queue(std::size_t jobs, int gpus, std::vector<double> cost, Parameters parameters,
@@ -75,7 +75,7 @@ double cost_of(const std::vector<std::vector<JobId>>& groups, const std::vector<
   return sum;
 }
 
-// GPUs for everybody: the plan is a matching of the whole queue.
+// GPUs for all jobs: the plan is a matching of the whole queue.
 TEST(IncrementalMatching, PairsEverybodyOnce) {
   for (const std::size_t n : {1U, 2U, 3U, 40U, 41U}) {
     const auto groups = Queue(n, 40, random_costs(n, n), incremental(0)).decide(first_jobs(n));
@@ -86,8 +86,8 @@ TEST(IncrementalMatching, PairsEverybodyOnce) {
   }
 }
 
-// One GPU, a budget for everything: after some passes of the same queue the matching that is kept is
-// as good as the full one of the same jobs. Seen by giving it GPUs for all at last.
+// One GPU, a budget for all pairs: after some passes over the same queue the kept matching is as good as
+// the full one of the same jobs. Shown by GPUs for all jobs at the end.
 TEST(IncrementalMatching, ComesCloseToTheFullMatching) {
   const std::size_t n = 160;
   const std::vector<double> cost = random_costs(n, 3);
@@ -106,7 +106,7 @@ TEST(IncrementalMatching, ComesCloseToTheFullMatching) {
   EXPECT_LE(last, 1.1 * optimum);
 }
 
-// Work per pass: no more pairs than the budget once nobody is new, and none when nothing is.
+// Work per pass: no more pairs than the budget once no job is new, and none without changes.
 TEST(IncrementalMatching, ScoresAreReusedAndTheBudgetIsKept) {
   const std::size_t n = 300;
   Queue queue(n, 1, random_costs(n, 4), incremental(20 * 299));
@@ -128,7 +128,7 @@ TEST(IncrementalMatching, ScoresAreReusedAndTheBudgetIsKept) {
   EXPECT_GT(queue.asked() - before, 20U * 299 - 1);  // the belief has learnt
 }
 
-// Whoever leaves takes his co-runner's co-runner; newcomers are matched at once.
+// The co-runner of a job that leaves is without one; new jobs are matched at once.
 TEST(IncrementalMatching, FollowsTheQueue) {
   const std::size_t n = 60;
   Queue queue(n, 100, random_costs(n, 5), incremental(0));
@@ -172,7 +172,7 @@ TEST(LongWindow, IsMatchedSparselyAndSaysWhatItMayLose) {
   EXPECT_LE(bound->cost - bound->least, 0.005 * bound->cost + 1e-9);
 }
 
-// Without a window everything is as it was: the 256 oldest, over all pairs, no bound needed.
+// Without a window: the 256 oldest, over all pairs, no bound needed.
 TEST(LongWindow, IsAskedFor) {
   const std::size_t n = 400;
   Queue queue(n, 300, random_costs(n, 7), Parameters(find_policy("min-slowdown")->parameters),

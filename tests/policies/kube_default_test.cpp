@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-/// Everybody on a GPU gets an equal part of it.
+/// Each job on a GPU gets an equal part of it.
 class EqualShares final : public World {
  public:
   Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t>,
@@ -65,7 +65,7 @@ KubeOptions with_scoring(int least_allocated, int balanced_allocation) {
   return options;
 }
 
-/// One scheduling pass on a cluster that the test sets up by hand.
+/// One scheduling pass on a cluster that the test sets up.
 class Scene {
  public:
   explicit Scene(ClusterSpec spec) : spec_(std::move(spec)), state_(spec_) {}
@@ -86,7 +86,7 @@ class Scene {
     return id;
   }
 
-  /// What the policy starts, applied to the scene.
+  /// Applies the policy's starts to the scene.
   std::vector<StartGroup> pass(KubeDefault& policy) {
     std::vector<Decision> decisions;
     for (; told_ < waiting_.size(); ++told_) {
@@ -116,7 +116,7 @@ class Scene {
   ClusterState state_;
   std::vector<JobView> job_views_;
   std::vector<JobId> waiting_;
-  std::size_t told_ = 0;  ///< how many of them the policy knows of
+  std::size_t told_ = 0;  ///< how many of them the policy was told of
 };
 
 JobView pod(int gpus = 1, std::int64_t cpu_milli = 0, std::int64_t memory_mib = 0,
@@ -128,7 +128,7 @@ JobView pod(int gpus = 1, std::int64_t cpu_milli = 0, std::int64_t memory_mib = 
   return job_view;
 }
 
-/// (job, GPUs) in the order of starting.
+/// (job, GPUs) in the order of starts.
 using Starts = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
 Starts starts(const std::vector<StartGroup>& groups) {
   Starts list;
@@ -222,7 +222,7 @@ TEST(KubeDefaultScore, BalancedAllocationByHand) {
   EXPECT_EQ(kube_balanced_allocation({500, 500}, node(1, 0, 1000)), 100);
 }
 
-/// On which node a pod of 2 CPUs and 8 GiB lands, if that is the same for every seed.
+/// The node of a pod of 2 CPUs and 8 GiB, if it is the same for every seed.
 std::optional<std::uint32_t> sure_choice(const std::vector<NodeSpec>& nodes,
                                          const KubeOptions& options) {
   std::optional<std::uint32_t> sure;
@@ -261,7 +261,7 @@ TEST(KubeDefaultScore, WithoutPluginsEveryNodeIsAsGood) {
 
 TEST(KubeDefaultScore, ResidentsCountAndAMissingRequestCountsAsTheDefault) {
   // Equal nodes; the resident of node 0 asks for nothing and counts as 100 milliCPU and 200 MiB:
-  // LeastAllocated (80 + 80) / 2 against (90 + 90) / 2; BalancedAllocation sees nothing: 100 each.
+  // LeastAllocated (80 + 80) / 2 against (90 + 90) / 2; BalancedAllocation is 100 for both.
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     Scene scene(cluster({node(1, 1000, 2000), node(1, 1000, 2000)}));
     scene.resident(pod(), {0});
@@ -272,9 +272,9 @@ TEST(KubeDefaultScore, ResidentsCountAndAMissingRequestCountsAsTheDefault) {
 }
 
 TEST(KubeDefaultScore, BalancedAllocationCountsRequestsAsWritten) {
-  // The resident of node 0 asks for cpu alone (0.5, 0), that of node 1 for less of both (0.4, 0.4);
-  // the newcomer asks for nothing. As written: 75 against 100. With defaults for what is missing it
-  // would be (0.6, 1) against (0.5, 0.9), 80 both.
+  // The resident of node 0 asks for cpu alone (0.5, 0), that of node 1 for less of both (0.4, 0.4); the new
+  // pod asks for nothing. As written: 75 against 100. With defaults for missing requests it would be (0.6,
+  // 1) against (0.5, 0.9), 80 both.
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     Scene scene(cluster({node(1, 1000, 400), node(1, 1000, 400)}));
     scene.resident(pod(1, 500, 0), {0});
@@ -315,8 +315,8 @@ TEST(KubeDefaultQueue, ASmallPodOvertakesOneThatDoesNotFit) {
 }
 
 TEST(KubeDefaultQueue, BackOffDoublesUpToTenSecondsToTheNanosecond) {
-  // The victim (job 1) comes while job 0 holds the only GPU, and at the end of each back-off some
-  // other job holds it that came while the GPU was free.
+  // The victim (job 1) arrives while job 0 holds the only GPU. At the end of each back-off another job
+  // holds it, which arrived while the GPU was free.
   const Time come = seconds{1} + nanoseconds{7};
   Workload workload;
   workload.jobs = {spec_of(seconds{0}, milliseconds{1400}), spec_of(come, seconds{1})};
@@ -344,8 +344,8 @@ TEST(KubeDefaultQueue, BackOffDoublesUpToTenSecondsToTheNanosecond) {
 }
 
 TEST(KubeDefaultQueue, TheBackOffQueueIsLookedAtEverySecond) {
-  // The back-off of 1 s ends 7 ns after the look at 2 s: job 1 starts at 3 s. With a back-off
-  // that ends at the look at 2 s it starts then.
+  // The back-off of 1 s ends 7 ns after the poll at 2 s: job 1 starts at 3 s. With a back-off that ends at
+  // the poll at 2 s it starts then.
   Workload workload;
   workload.jobs = {spec_of(seconds{0}, milliseconds{1400}),
                    spec_of(seconds{1} + nanoseconds{7}, seconds{1})};
@@ -354,7 +354,7 @@ TEST(KubeDefaultQueue, TheBackOffQueueIsLookedAtEverySecond) {
   workload.jobs[1].submit = seconds{1};
   EXPECT_EQ(simulate(cluster({node(1)}), workload, with_replicas(1)).record.jobs[1].first_start,
             seconds{2});
-  // Only that queue: a pod whose back-off is over starts at the departure itself.
+  // Only that queue is polled: a pod whose back-off is over starts at the departure itself.
   workload.jobs[0].work = milliseconds{2600};
   workload.jobs[1].submit = seconds{1} + nanoseconds{7};
   EXPECT_EQ(simulate(cluster({node(1)}), workload, with_replicas(1)).record.jobs[1].first_start,
@@ -366,7 +366,7 @@ TEST(KubeDefaultQueue, AfterItsBackOffAPodStartsAtTheDeparture) {
   workload.jobs = {spec_of(seconds{0}, seconds{5}), spec_of(seconds{1}, seconds{1})};
   const Outcome run = simulate(cluster({node(1)}), workload, with_replicas(1));
   EXPECT_EQ(run.record.jobs[1].first_start, seconds{5});
-  EXPECT_EQ(run.passes, 3U);  // arrival, arrival, departure: no wake-up was asked for
+  EXPECT_EQ(run.passes, 3U);  // arrival, arrival, departure: no wake-up was requested
 }
 
 TEST(KubeDefaultQueue, ADepartureAtTheEndOfTheBackOffStartsThePod) {
@@ -377,7 +377,7 @@ TEST(KubeDefaultQueue, ADepartureAtTheEndOfTheBackOffStartsThePod) {
 }
 
 TEST(KubeDefaultQueue, OneWakeUpForOneTime) {
-  // Two pods of different kinds back off until 2 s; three departures come before that.
+  // Two pods of different kinds back off until 2 s; before that there are three departures.
   Workload workload;
   workload.jobs = {spec_of(seconds{0}, milliseconds{1200}), spec_of(seconds{0}, milliseconds{1300}),
                    spec_of(seconds{0}, milliseconds{1400}),
@@ -398,7 +398,7 @@ TEST(KubeDefaultQueue, AJobThatRanOutOfMemoryIsANewPod) {
   spec.oom.ramp = seconds{2};
   KubeDefault policy(with_replicas(2), 1);
   const Outcome run = simulate(spec, workload, policy, {});
-  EXPECT_EQ(run.record.jobs[1].ooms, 4);  // at once again, each time: it has no back-off
+  EXPECT_EQ(run.record.jobs[1].ooms, 4);  // at once each time: no back-off
   EXPECT_EQ(run.record.jobs[1].finish, seconds{8});
 }
 
@@ -428,7 +428,7 @@ TEST(KubeDefaultFilter, Memory) {
 }
 
 TEST(KubeDefaultFilter, WhatIsNotAskedForIsNotChecked) {
-  // The default that a missing request counts for is larger than these nodes: it is no request.
+  // The default count of a missing request is larger than these nodes, but it is no request.
   Scene scene(cluster({node(1, 10, 10)}));
   scene.waits(pod());
   EXPECT_EQ(starts(scene.pass(KubeOptions{})), (Starts{{0, {0}}}));
@@ -589,7 +589,7 @@ TEST(KubeDefaultChoice, InfeasibleNodesDoNotCountTowardsTheShare) {
 
 // ---- The whole policy --------------------------------------------------------------------------
 
-/// The same rules pod by pod, with none of the structures that make the policy fast.
+/// The same rules pod by pod, without the data structures that make the policy fast.
 class PlainKube final : public Policy {
  public:
   PlainKube(const KubeOptions& options, std::uint64_t seed) : options_(options), seed_(seed) {}
@@ -791,7 +791,7 @@ TEST(KubeDefault, CatalogueEntryMakesThePolicyFromItsParameters) {
   EXPECT_EQ(placed({}), 2U);
   EXPECT_EQ(placed(5), 5U);
 
-  // A longest back-off below the first one is as long as the first one.
+  // A maximal back-off below the initial one counts as the initial one.
   PolicyContext context{Parameters(entry.parameters), nullptr, 1, false};
   context.parameters.set("backoff_max_s", 0.5);
   EXPECT_NO_THROW(entry.make(std::move(context)));

@@ -6,7 +6,7 @@
 
 #include "tests/support/scenarios.hpp"
 
-/// lucid: who joins whom, worked out by hand.
+/// lucid: choices of co-runners, computed by hand.
 namespace corun::test::lucid_test {
 namespace {
 
@@ -46,7 +46,7 @@ TEST(Lucid, TheNewcomerMayBeTwiceAsLongAndNoLonger) {
   EXPECT_EQ(
       starts(cluster(1, 2), {job(seconds(50)), job(seconds(101)).at(seconds(1))}).at(J(1)).gpus,
       (std::vector{G(1)}));
-  // The whole estimate of the running job counts, not what is left of it.
+  // The whole estimate of the running job counts, not the rest of it.
   EXPECT_EQ(
       starts(cluster(1, 2), {job(seconds(50)), job(seconds(100)).at(seconds(49))}).at(J(1)).gpus,
       (std::vector{G(0)}));
@@ -72,7 +72,7 @@ TEST(Lucid, TheFirstInOrderOfStartThatIsAloneAndHasAsManyGpus) {
                          job(seconds(80)).at(seconds(4)), job(seconds(80)).at(seconds(5)).gpus(2)});
   EXPECT_EQ(s.at(J(2)).gpus, (std::vector{G(3)}));        // too long for job 1
   EXPECT_EQ(s.at(J(3)).gpus, (std::vector{G(2)}));        // job 1, not the gang
-  EXPECT_EQ(s.at(J(4)).gpus, (std::vector{G(3)}));        // job 1 is not alone any more
+  EXPECT_EQ(s.at(J(4)).gpus, (std::vector{G(3)}));        // job 1 is no longer alone
   EXPECT_EQ(s.at(J(5)).gpus, (std::vector{G(0), G(1)}));  // all of the gang's
 }
 
@@ -108,7 +108,7 @@ TEST(Lucid, GangsOverSeveralNodesAndFullGpusStayAlone) {
             90);
 }
 
-/// The rules again as plain loops over everything, and nothing remembered but who sits with whom.
+/// The same rules as plain loops over everything; the only state is the jobs of each GPU.
 class PlainLucid final : public Policy {
  public:
   void departed(JobId job, LogKind) override { std::erase(order_, job); }

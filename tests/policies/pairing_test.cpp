@@ -24,7 +24,7 @@ double total(const ClusterPlan& plan, std::span<const double> cost, std::size_t 
   return sum;
 }
 
-/// Every job of every cluster is in the plan once.
+/// The plan has every job of every cluster once.
 void expect_partition(const ClusterPlan& plan, const Counts& counts) {
   Counts used(counts.size(), 0);
   for (const ClusterSlots& s : plan.slots) {
@@ -41,7 +41,7 @@ std::vector<double> random_costs(Rng& rng, std::size_t k) {
   std::vector<double> cost(k * k);
   for (std::size_t a = 0; a < k; ++a) {
     for (std::size_t b = a; b < k; ++b) {
-      // Whole numbers now and then: ties must not matter for the total.
+      // Sometimes whole numbers: ties must not change the total.
       const double c = rng.below(3) == 0 ? rng.below(3) : rng.uniform() * 2 - 0.5;
       cost[a * k + b] = cost[b * k + a] = c;
     }

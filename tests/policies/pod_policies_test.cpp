@@ -125,8 +125,8 @@ TEST(DotProduct, TheNodeLeastAlignedWithThePod) {
 }
 
 TEST(Fgd, AShareGoesWhereItLeavesLessThatNobodyCanUse) {
-  // Of each kind one. On the GPU with 400 left the share of 400 takes away what neither the whole GPU
-  // nor the share of 600 could use: growth -(400 + 400) / 3. On the empty one it spoils 600 for the
+  // One pod of each kind. On the GPU with 400 left the share of 400 takes capacity that neither the whole
+  // GPU nor the share of 600 could use: growth -(400 + 400) / 3. On the empty one it takes 600 from the
   // whole GPU: + 600 / 3.
   const auto p = places(simulate(
       "fgd", cluster(2, 1),
@@ -136,7 +136,7 @@ TEST(Fgd, AShareGoesWhereItLeavesLessThatNobodyCanUse) {
   EXPECT_EQ(p.at(J(2)), std::vector{G(1)});
 }
 
-/// The paper's formulas over the view as it is, nothing remembered but the kinds.
+/// The paper's formulas on the present view; the only state is the kinds.
 class PlainFgd final : public Policy {
  public:
   void decide(const ClusterView& view, std::vector<Decision>& out) override {

@@ -9,8 +9,8 @@
 #include "sim/metrics.hpp"
 #include "tests/support/scenarios.hpp"
 
-/// fifo, sjf, srtf and las: who gets GPUs when, worked out by hand, and against the records that Lucid's
-/// simulator left of the same traces.
+/// fifo, sjf, srtf and las: starts computed by hand, and compared with the records of Lucid's simulator for
+/// the same traces.
 namespace corun::test::queue_policies_test {
 namespace {
 
@@ -72,7 +72,7 @@ TEST(QueuePolicies, AGangThatFitsANodeWaitsForOne) {
                                   job(seconds(5)).at(seconds(1)).gpus(2)};
   // One to each node would leave none whole, so both go to the first.
   EXPECT_EQ(starts(simulate("fifo", cluster(2, 2), jobs)), (Seconds{0, 0, 1}));
-  // Of a cluster of one GPU to the node a gang of two takes any two.
+  // On a cluster with one GPU per node a gang of two takes any two.
   EXPECT_EQ(starts(simulate("fifo", cluster(4, 1), jobs)), (Seconds{0, 0, 1}));
   // {2, 1}: job 0 takes the tighter node, job 1 breaks the other.
   EXPECT_EQ(starts(simulate("fifo", cluster({node(2), node(1)}), jobs)), (Seconds{0, 0, 7}));
@@ -91,7 +91,7 @@ TEST(QueuePolicies, AGangOnSeveralNodesTakesWholeOnesAndARest) {
     return e.kind == LogKind::kStart && e.job == J(1);
   });
   EXPECT_EQ(start->gpus, (std::vector<GpuId>{G(2), G(3), G(4), G(5), G(1)}));
-  // Three free GPUs on three nodes are no room for 3: a whole node is asked for.
+  // Three free GPUs on three nodes are not enough for a gang of 3, which needs a whole node.
   const auto s =
       simulate("fifo", cluster(3, 2),
                {job(seconds(9)).gpus(1), job(seconds(9)).gpus(2), job(seconds(9)).gpus(1),
@@ -129,7 +129,7 @@ TEST(Srtf, TakesTheLongestAndOnlyAsManyAsItNeeds) {
   for (const LogEntry& e : r.log) {
     if (e.at == seconds(5)) at_5s.emplace_back(e.kind, e.job);
   }
-  // Job 3, of which 78 s are left, is then before job 0 with 85 s.
+  // Job 3, with 78 s left, then precedes job 0 with 85 s.
   EXPECT_EQ(at_5s, (std::vector<std::pair<LogKind, JobId>>{{LogKind::kArrive, J(4)},
                                                            {LogKind::kPreempt, J(2)},
                                                            {LogKind::kPreempt, J(3)},
@@ -162,8 +162,8 @@ TEST(Preemption, CostsAreThoseOfTheConfiguration) {
   const MetricValues m = compute_metrics(r.record);
   EXPECT_DOUBLE_EQ(at(m, Metric::kJctS), (18.0 + 3.0) / 2);
   EXPECT_DOUBLE_EQ(at(m, Metric::kIsd), 0.25);
-  // One GPU, never empty: one episode of 18 s for the 13 s that were asked. Or three: that is for
-  // the record to say, the sum is the same.
+  // One GPU, never empty: one episode of 18 s for 13 s of requested work. If the record has three instead,
+  // the sum is the same.
   EXPECT_DOUBLE_EQ(at(m, Metric::kPsTotal), (13.0 - 18.0) / 13.0);
 }
 
@@ -188,7 +188,7 @@ TEST(Las, ServiceIsGpusTimesTime) {
                           {job(seconds(30)).gpus(2), job(seconds(6)).at(seconds(1)).gpus(2)},
                           thresholds({10}));
   EXPECT_EQ(starts(r), (Seconds{0, 5}));
-  // Job 1 goes down at 10 s behind job 0.
+  // Job 1 moves down at 10 s behind job 0.
   EXPECT_EQ(ends(r), (Seconds{35, 36}));
 }
 
@@ -199,8 +199,9 @@ TEST(Las, NobodyIsMovedWhereNobodyWaits) {
   EXPECT_EQ(r.record.jobs[0].preemptions, 0);
 }
 
-// Both long jobs are in the last queue from 20 s on, the older one runs. The other is back in the first after
-// 2 x 10 s of waiting, at 40, and takes the GPU; who comes later to the first queue takes it as well.
+// Both long jobs are in the last queue from 20 s on, and the older one runs. The other is back in the first
+// queue after 2 x 10 s of waiting, at 40, and takes the GPU; so does a job that comes to the first queue
+// later.
 TEST(Las, WhoIsBackInTheFirstQueueTakesTheGpu) {
   const auto r = simulate("las", cluster(1, 1),
                           {job(seconds(1000)), job(seconds(20)), job(seconds(1)).at(seconds(200))},

@@ -18,11 +18,11 @@
 #include "policies/least_certain_pairs.hpp"
 #include "tests/support/scenarios.hpp"
 
-/// Risk aversion and Thompson sampling of the policies that hold a belief.
+/// Risk aversion and Thompson sampling of the policies with a belief.
 namespace corun::test::recommender_test {
 namespace {
 
-/// A pair costs what `costs` says of it, keyed by ascending job.
+/// Costs of pairs from `costs`, keyed by ascending job.
 class TableBelief final : public Belief {
  public:
   using Costs = std::map<std::pair<JobId, JobId>, PairBelief>;
@@ -122,7 +122,7 @@ TEST(LeastCertainPairs, TheLeastKnownPairFirstAndNoneTwice) {
   TableBelief::Costs costs = cheap_but_risky();  // 0.3 on both sides of (0,1) and (2,3)
   costs[{J(1), J(2)}].sd_a = 0.4;
   costs[{J(1), J(3)}].sd_a = 2;
-  costs[{J(1), J(3)}].co_runs = 100;  // varies, but on average it is well known: 0.2
+  costs[{J(1), J(3)}].co_runs = 100;  // varies, but its mean is well known: 0.2
   const TableBelief belief(costs);
   LeastCertainPairs planner(belief, 256);
   const std::vector<JobId> all = {J(3), J(1), J(0), J(2)};
@@ -212,7 +212,7 @@ TEST(Thompson, AJobsClusterSharesItsDraw) {
   EXPECT_NE(x.isd_a, belief.pair(J(0), J(2)).isd_a);
 }
 
-// A belief without any doubt is not explored: truth, or a pair seen very often.
+// Known costs are not explored: truth, or a pair observed very often.
 TEST(Thompson, WithoutDoubtItPlansOnTheExpectation) {
   TableBelief::Costs sure = cheap_but_risky();
   for (auto& [pair, cost] : sure) cost.sd_a = cost.sd_b = 0;
@@ -236,14 +236,14 @@ TEST(Thompson, TriesWhatItKnowsLittleOfAndRepeatsItself) {
   EXPECT_EQ(one, groups(1));
   EXPECT_NE(one, groups(2));
   // The risky pairing takes place when its sum, normal around 0.8 with sd 0.6, is below 1.0: 63 %.
-  // As a first group the better of its two pairs stands.
+  // In a first group the better of its two pairs starts.
   const auto risky = std::count_if(one.begin(), one.end(), [](const std::vector<JobId>& g) {
     return g == std::vector<JobId>{J(0), J(1)} || g == std::vector<JobId>{J(2), J(3)};
   });
   EXPECT_NEAR(static_cast<double>(risky) / 200, 0.63, 4 * std::sqrt(0.63 * 0.37 / 200));
 }
 
-/// Whole runs: the defaults spelled out change nothing, thompson does, and the same again is the same.
+/// Whole runs: explicit defaults change nothing, thompson does, and repeated runs are equal.
 TEST(Exploration, DefaultsChangeNothing) {
   for (const std::string name : {"min-slowdown", "balance", "max-packing"}) {
     const PolicyEntry& entry = *find_policy(name);

@@ -22,7 +22,7 @@ const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 enum class Costs { kRandom, kTies, kNegative, kProducts, kKinds, kHostile, kEnd };
 
-/// Symmetric. Products and kinds: everybody's cheapest co-runners are the same few.
+/// Symmetric. With products and kinds all jobs have the same few cheapest co-runners.
 std::vector<double> costs_of(Costs kind, std::size_t n, Rng& rng) {
   std::vector<double> load;
   for (std::size_t i = 0; i < n; ++i) {
@@ -44,13 +44,13 @@ std::vector<double> costs_of(Costs kind, std::size_t n, Rng& rng) {
   return cost;
 }
 
-/// As the matching counts costs: bounded and to 1e-9.
+/// Costs as the matching counts them: bounded and to 1e-9.
 std::vector<double> bounded(std::vector<double> cost) {
   for (double& c : cost) c = bounded_cost(c);
   return cost;
 }
 
-/// Everybody once, one alone where the number is odd; the total is what it says.
+/// Each job once, one alone if the number is odd; the total cost is right.
 void expect_matching(const SparseMatching& m, const std::vector<double>& cost, std::size_t n) {
   ASSERT_EQ(m.co_runner.size(), n);
   double total = 0;
@@ -70,7 +70,7 @@ void expect_matching(const SparseMatching& m, const std::vector<double>& cost, s
   EXPECT_NEAR(m.cost, total, 1e-9 * std::max(1.0, std::abs(total)));
 }
 
-// Few candidates, small blocks, too few rounds: the matching may be bad then, the bound never wrong.
+// With few candidates, small blocks and too few rounds the matching may be bad, but the bound holds.
 TEST(SparseMatching, TheBoundHoldsWhateverItIsMadeFrom) {
   Rng rng(1, Stream::kTest);
   int exact = 0;
@@ -95,7 +95,7 @@ TEST(SparseMatching, TheBoundHoldsWhateverItIsMadeFrom) {
     ++instances;
     exact += m.cost <= optimum + rounding ? 1 : 0;
   }
-  EXPECT_GT(exact, instances / 2);  // and it is not a matter of luck to be right
+  EXPECT_GT(exact, instances / 2);  // it is often exact, not by chance
 }
 
 TEST(SparseMatching, UpToABlockItIsTheFullMatching) {
@@ -113,7 +113,7 @@ TEST(SparseMatching, UpToABlockItIsTheFullMatching) {
   }
 }
 
-// By the full matching of LEMON; what it proves is what it loses, and little.
+// Compared with the full matching of LEMON: the proven loss is small and not below the true one.
 TEST(SparseMatching, LosesNoMoreThanItSays) {
   Rng rng(3, Stream::kTest);
   for (const Costs kind : {Costs::kRandom, Costs::kTies, Costs::kProducts, Costs::kKinds}) {
@@ -140,7 +140,7 @@ TEST(SparseMatching, LosesNoMoreThanItSays) {
   }
 }
 
-// All alike: whoever chose by position would leave most without a candidate of their own.
+// All jobs alike: a choice by position would leave most jobs without a candidate.
 TEST(SparseMatching, JobsThatAreAllAlike) {
   const std::size_t n = 100;
   const SparseMatching m =
@@ -176,7 +176,7 @@ TEST(MatchComponents, AreMatchedApartAndEachAtItsBest) {
   for (const MatchEdge& e : edges) EXPECT_LE(m.price[e.a] + m.price[e.b], e.cost + 1e-8);
 }
 
-// The prices keep every edge, and differ from the cost only by half of what blossoms hold.
+// The prices satisfy every edge, and differ from the cost only by half of the blossoms' values.
 TEST(MatchComponents, PricesNeverExceedAnEdge) {
   Rng rng(5, Stream::kTest);
   for (int round = 0; round < 100; ++round) {
@@ -204,7 +204,7 @@ TEST(MatchComponents, SaysWhereThereIsNoPerfectMatching) {
   EXPECT_TRUE(min_cost_matching(std::vector<MatchEdge>{}, 0).has_value());
 }
 
-// ---- what a belief is asked for ------------------------------------------------------------------
+// ---- queries to a belief --------------------------------------------------------------------------
 
 std::vector<std::uint32_t> positions(const std::vector<CoRunner>& co_runners) {
   std::vector<std::uint32_t> out;

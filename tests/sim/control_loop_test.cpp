@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Runs a policy that breaks a rule and returns what it was told.
+/// Runs a policy that breaks a rule and returns the error.
 void breaks(const std::string& rule, const std::string& found, const ClusterSpec& spec,
             const Workload& w, const ScriptedPolicy::Decide& decide, RunOptions options = {},
             bool wants_profile = false) {
@@ -130,7 +130,7 @@ TEST(ControlLoop, RuleFutureTimer) {
   }
 }
 
-// The end of time is no time to be woken at: nothing is before it.
+// The end of time is no valid time of a wake-up: no event is before it.
 TEST(ControlLoop, RuleFutureTimerAtTheEndOfTime) {
   breaks("future timer",
          "asked to be woken at " + std::to_string(kNever.count()) + " ns, it is 0 ns",
@@ -138,8 +138,8 @@ TEST(ControlLoop, RuleFutureTimerAtTheEndOfTime) {
          [](const ClusterView&, std::vector<Decision>& out) { out.emplace_back(WakeAt{kNever}); });
 }
 
-// With rounds of 7 s and a reallocation every second at most, a job that came between two rounds starts at
-// the next one: the second, which came while the first ran, at 14, and the third at 28.
+// With rounds of 7 s and at most one reallocation per second, a job that arrives between two rounds starts
+// at the next one: the second, which arrived while the first ran, at 14, and the third at 28.
 TEST(ControlLoop, RoundsAndReallocationTogether) {
   ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
     if (!view.empty_gpus().empty()) out.emplace_back(StartGroup{{view.waiting().front()}, {G(0)}});
@@ -154,7 +154,7 @@ TEST(ControlLoop, RoundsAndReallocationTogether) {
   EXPECT_EQ(r.record.jobs[2].first_start, 28s);
 }
 
-// A wake-up that the policy asked for is a reason for a pass though nothing has happened meanwhile.
+// A wake-up that the policy asked for is a reason for a pass without any other event.
 TEST(ControlLoop, AWakeUpCountsWhereReallocationIsLimited) {
   ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
     if (view.now() < 3s) {
@@ -181,8 +181,8 @@ TEST(ControlLoop, RuleProgress) {
          cluster(1, 1), workload({job(10s)}), idle);
 }
 
-/// At 30 s everything happens at once: A ends, B runs out of memory, C arrives, a timer rings. Ends
-/// come first, then failures (B stands before C), arrivals, timers, and then one pass for all.
+/// At 30 s everything happens at once: A ends, B runs out of memory, C arrives, a timer ends. Ends come
+/// first, then failures (B before C), arrivals, timers, and then one pass for all.
 TEST(ControlLoop, OrderOfThingsAtOneInstant) {
   ClusterSpec spec = cluster(1, 3, 1, 1000);
   spec.oom.ramp = 30s;
@@ -243,8 +243,8 @@ TEST(ControlLoop, NoPassWithoutAWaitingJob) {
   EXPECT_EQ(policy.calls, 1);
 }
 
-/// Rounds of 10 s: who comes at 3 starts at 10, who comes at 10 starts at 10, who comes at 11 at
-/// 20; between rounds nobody is asked.
+/// Rounds of 10 s: a job that arrives at 3 starts at 10, one that arrives at 10 starts at 10, one that
+/// arrives at 11 at 20. The policy is not called between rounds.
 TEST(ControlLoop, PassesOnlyAtRounds) {
   RunOptions options;
   options.control.round = 10s;
@@ -275,7 +275,7 @@ TEST(ControlLoop, SegmentsStartAtRounds) {
   EXPECT_EQ(r.record.jobs[0].last_start, 70s);
 }
 
-/// The view tells which wake-ups are still to come.
+/// The view has the pending wake-ups.
 TEST(ControlLoop, AskingTwiceForATimeIsAskingOnce) {
   static std::vector<Time> asked;
   asked.clear();
@@ -307,7 +307,7 @@ TEST(ControlLoop, AskingTwiceForATimeIsAskingOnce) {
   EXPECT_EQ(r.passes, 4U);
 }
 
-/// A job arrives at the queue when it comes, and again whenever it comes back; it departs from its GPUs.
+/// A job arrives at the queue when it is submitted and whenever it comes back; it departs from its GPUs.
 TEST(ControlLoop, PoliciesAreToldWhoComesAndGoes) {
   struct Told final : Policy {
     void decide(const ClusterView& view, std::vector<Decision>& out) override {
@@ -427,8 +427,7 @@ TEST(ControlLoop, WhatAPolicyIsShownOfAnEpisode) {
   EXPECT_TRUE(e.together);
 }
 
-/// A gang and a single that shared its second GPU are one co-run as well; somebody has to learn of
-/// it.
+/// A gang and a single job that shared its second GPU are one co-run, too, and beliefs must learn from it.
 TEST(ControlLoop, ACoRunOnTheSecondGpuOfAGangIsShown) {
   const Workload w = workload({job(100s).gpus(2), job(40s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});

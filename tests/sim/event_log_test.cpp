@@ -110,12 +110,12 @@ TEST(EventLog, MalformedLinesAreRefusedWithTheirPlace) {
   refused(kHeader + "0,start,0,0\r\n", "run.csv:2", "gpus is");
 }
 
-/// "Throws on anything else than what the writer writes": a blank that separates nothing.
+/// Texts that the writer does not write: a blank that separates nothing.
 TEST(EventLog, ATrailingBlankIsRefused) {
   refused(kHeader + "0,start,0,0 \n", "run.csv:2", "gpus is '0 '");
 }
 
-/// As above: numbers that the writer would write differently.
+/// The same: numbers that the writer would write differently.
 TEST(EventLog, NumbersInAnotherSpellingAreRefused) {
   refused(kHeader + "-0,arrive,0,\n", "run.csv:2", "time_ns is '-0'");
   refused(kHeader + "007,arrive,0,\n", "run.csv:2", "time_ns is '007'");

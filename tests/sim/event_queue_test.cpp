@@ -51,7 +51,7 @@ TEST(EventQueue, MoveGivesANewTimeAndTheLastPlaceAmongEquals) {
   const auto a = queue.schedule(1s, EventKind::kCompletion, 0);
   queue.schedule(2s, EventKind::kCompletion, 1);
   const auto c = queue.schedule(3s, EventKind::kCompletion, 2);
-  queue.move(a, 2s);  // behind 1, which was there before
+  queue.move(a, 2s);  // behind 1, which was scheduled before
   queue.move(c, 2s);  // behind both
   EXPECT_EQ(queue.top().subject, 1U);
   EXPECT_EQ(drain(queue), (std::vector<std::uint32_t>{1, 0, 2}));
@@ -86,7 +86,7 @@ TEST(EventQueue, PopGivesTheWholeEvent) {
   EXPECT_TRUE(queue.empty());
 }
 
-/// Against a sorted map, with many equal times and handles used again and again.
+/// Against a sorted map, with many equal times and reused handles.
 TEST(EventQueue, RandomOperationsAgreeWithASortedReference) {
   using Key = std::tuple<Time, EventKind, std::uint64_t>;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

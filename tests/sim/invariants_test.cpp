@@ -17,9 +17,9 @@
 #include "tests/support/passing_backend.hpp"
 #include "tests/support/scenarios.hpp"
 
-/// Each invariant is shown to fail on a deliberately broken engine. A broken engine stands between
-/// the control loop and the simulated backend, simulates another cluster or another world than the
-/// one it is judged by, or alters what it leaves behind.
+/// Each invariant is shown to fail on a deliberately broken engine. A broken engine is a layer between the
+/// control loop and the simulated backend, simulates another cluster or world than that of the check, or
+/// changes the results.
 namespace corun::test::invariants_test {
 namespace {
 
@@ -60,7 +60,7 @@ class RunsAJobTwice final : public Passing {
   bool twice_ = false;
 };
 
-/// Its clock goes wrong for one instant in the middle.
+/// Its clock is wrong for one instant in the middle.
 class GoesBackInTime final : public Passing {
  public:
   using Passing::Passing;
@@ -74,7 +74,7 @@ class GoesBackInTime final : public Passing {
   int instants_ = 0;
 };
 
-/// Reports what happened at an instant in the reverse order.
+/// Reports the events of an instant in reverse order.
 class Reverses final : public Passing {
  public:
   using Passing::Passing;
@@ -102,7 +102,7 @@ class SplitsGroups final : public Passing {
   }
 };
 
-/// Forgets who has left: survivors keep the speed of all co-runners; it also takes 10 % off.
+/// Ignores departures: remaining jobs keep the speed of all co-runners; it also takes 10 % off.
 class StaleWorld final : public World {
  public:
   explicit StaleWorld(const World& world) : world_(world) {}
@@ -119,7 +119,7 @@ class StaleWorld final : public World {
   const World& world_;
 };
 
-/// A healthy trace with everything in it: pairs, a bin of three, a gang, an OOM, arrivals later on.
+/// A correct trace with all features: pairs, a bin of three, a gang, an OOM, later arrivals.
 class BrokenEngine : public testing::Test {
  protected:
   BrokenEngine() {
@@ -154,7 +154,7 @@ class BrokenEngine : public testing::Test {
   }
 
   using Check = Violations (*)(const Facts&);
-  /// This check finds it, and says these words.
+  /// This check fails with this text.
   void finds(Check check, const RunResult& r, const std::string& words) const {
     const Violations v = check(facts(r));
     bool said = false;
@@ -195,7 +195,7 @@ TEST_F(BrokenEngine, RunsAJobTwice) {
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(0)}, {G(0)}, 11s}});
   RunOptions options;
   options.wrap = [](ClusterBackend& b) { return std::make_unique<RunsAJobTwice>(b); };
-  // The simulated cluster has forgotten the job and says so; a log that shows it is found out as well.
+  // The simulated cluster has lost the job and reports that; a log that shows it is detected, too.
   EXPECT_THROW(run(spec_, w, world_, policy, options), std::logic_error);
   RunResult r = ends_;
   const auto first = std::ranges::find(r.log, J(0), &LogEntry::job);
@@ -325,7 +325,7 @@ TEST_F(BrokenEngine, LetsAGangRunAtItsFastestGpu) {
   ScriptedPolicy policy = script();
   const RunResult fast = run(spec_, workload_, world_, policy);
   ClusterSpec mixed = spec_;
-  mixed.nodes = {node(2, 1, 1000), node(1, 0.5, 1000)};  // judged by: GPU 2 is slow
+  mixed.nodes = {node(2, 1, 1000), node(1, 0.5, 1000)};  // the check's cluster: GPU 2 is slow
   const Violations v = check_work({.workload = workload_,
                                    .cluster = mixed,
                                    .world = world_,
@@ -372,8 +372,8 @@ TEST_F(BrokenEngine, GivesOneGroupNumberToTwoGroups) {
 }
 
 TEST_F(BrokenEngine, SplitsAGroup) {
-  // Members started one by one: each has its own number, which nobody else may share; what is lost
-  // is that they belong together, and the record says so.
+  // Members started one by one: each has its own number, which no other job may share; the record then does
+  // not show that they belong together.
   const RunResult r = broken<SplitsGroups>();
   EXPECT_NE(r.record.jobs[0].group, r.record.jobs[1].group);
   EXPECT_EQ(ends_.record.jobs[0].group, ends_.record.jobs[1].group);

@@ -57,7 +57,7 @@ TEST(Metrics, EquationsOfTheRecord) {
   const RunRecord run = sample();
   EXPECT_DOUBLE_EQ(run.jobs[0].isd(), 0.5);
   EXPECT_DOUBLE_EQ(run.jobs[1].isd(), 0.3);
-  EXPECT_DOUBLE_EQ(run.jobs[2].isd(), 0.0);  // J_c from the last start, J_a on the GPU it ran on
+  EXPECT_DOUBLE_EQ(run.jobs[2].isd(), 0.0);  // J_c from the last start, J_a on the GPU of the run
   EXPECT_DOUBLE_EQ(*run.episodes[1].ps(), 30.0 / 160);
   EXPECT_EQ(EpisodeRecord{}.ps(), std::nullopt);
   EXPECT_EQ(record(0s, 0s, 5s, 5s, 10s, 0s).isd(), 0);
@@ -133,7 +133,7 @@ TEST(Metrics, MakespanCountsFromTheFirstSubmit) {
   EXPECT_DOUBLE_EQ(at(m, Metric::kLastEndS), 110);
 }
 
-/// Nobody finished: nothing is defined but the counts.
+/// No job finished: only the counts are defined.
 TEST(Metrics, UndefinedIsNaN) {
   RunRecord run = sample();
   run.jobs.erase(run.jobs.begin(), run.jobs.begin() + 3);
@@ -150,8 +150,8 @@ TEST(Metrics, UndefinedIsNaN) {
   EXPECT_EQ(at(m, Metric::kFailed), 1);
 }
 
-/// A share of time is at most 1, also when the last thing that happens is a job that fails: A (10
-/// s) ends at 10, then B tries four times for 30 s each and is given up at 130.
+/// A share of time is at most 1, also if the last event is a failure: A (10 s) ends at 10, then B tries
+/// four times for 30 s each and is given up at 130.
 TEST(Metrics, OccupancyIsAShareOfTimeAlsoWhenAFailureComesLast) {
   ClusterSpec spec = test::cluster(1, 1, 1, 1000);
   const Workload w = test::workload({test::job(10s).util(50), test::job(5s).memory(2000).util(50)});

@@ -9,8 +9,8 @@
 #include "sim/metrics.hpp"
 #include "tests/support/builders.hpp"
 
-/// Probes that can be worked out by hand, compared to the nanosecond. A runs at 1/2 and B at 3/4 while
-/// they share a GPU, unless said otherwise.
+/// Probes computed by hand, compared to the nanosecond. A runs at 1/2 and B at 3/4 while they share a GPU,
+/// unless stated otherwise.
 namespace corun::test::probing_test {
 namespace {
 
@@ -32,8 +32,8 @@ ScriptedPolicy probed_steps(std::vector<std::pair<JobId, JobId>> pairs, std::vec
   return policy;
 }
 
-// A minute together for nothing, then A (100 s) and B (200 s) from their beginning: A takes 200 s, ends
-// at 260; B has done 150 by then and ends at 310. ISD 1 and 1/4, as without the probe.
+// A minute together without progress, then A (100 s) and B (200 s) from their beginning: A takes 200 s,
+// ends at 260; B has done 150 by then and ends at 310. ISD 1 and 1/4, as without the probe.
 TEST(Probing, AMinuteTogetherThenBothFromTheirBeginning) {
   ScriptedPolicy policy = probed_steps({{J(1), J(0)}}, {{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), workload({job(100s), job(200s)}), kHalfAndThreeQuarters,
@@ -75,7 +75,7 @@ TEST(Probing, AMinuteTogetherThenBothFromTheirBeginning) {
 }
 
 // Progress kept: A has 70 s left, ends at 200; B has 155 left, 105 done by then, ends at 250. J_a is
-// that of what was left.
+// that of the work that was left.
 TEST(Probing, ProgressKept) {
   ScriptedPolicy policy = probed_steps({{J(0), J(1)}}, {{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), workload({job(100s), job(200s)}), kHalfAndThreeQuarters,
@@ -85,11 +85,11 @@ TEST(Probing, ProgressKept) {
   EXPECT_EQ(r.record.jobs[0].solo, 70s);
   EXPECT_EQ(r.record.jobs[1].solo, 155s);
   EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 1);
-  // All of their work counts, not only what the last run did of it: 300 s in 250.
+  // All of their work counts, not only that of the last run: 300 s in 250.
   EXPECT_DOUBLE_EQ(at(compute_metrics(r.record), Metric::kPsTotal), (300.0 - 250) / 300);
 }
 
-// On a GPU of speed 2 twice as much is done: A (100 s) has 40 s left, 20 s alone on it.
+// On a GPU of speed 2 twice the work is done: A (100 s) has 40 s left, 20 s alone on it.
 TEST(Probing, AFasterGpuKeepsMoreProgress) {
   ScriptedPolicy policy = probed_steps({{J(0), J(1)}}, {{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
   const RunResult r = run(cluster(1, 2, 2), workload({job(100s), job(200s)}), kHalfAndThreeQuarters,
@@ -119,8 +119,8 @@ TEST(Probing, WhoFinishesEndsTheProbe) {
   EXPECT_DOUBLE_EQ(policy.seen[0].ps, -1);
 }
 
-// A (30 s) and B (45 s) both end at 60, which is also the end of the probe: completions come first.
-// It was a co-run like any other and is learnt from once.
+// A (30 s) and B (45 s) both end at 60, which is also the end of the probe: completions come first. This is
+// an ordinary co-run, and beliefs learn from it once.
 TEST(Probing, BothFinish) {
   ScriptedPolicy policy = probed_steps({{J(0), J(1)}}, {});
   const RunResult r = run(cluster(1, 1), workload({job(30s), job(45s)}), kHalfAndThreeQuarters,
@@ -146,7 +146,7 @@ TEST(Probing, OutOfMemoryEndsTheProbe) {
   EXPECT_EQ(r.record.jobs[0].profiling, 10s);
   EXPECT_EQ(r.record.jobs[0].finish, 110s);
   EXPECT_EQ(r.record.jobs[1].finish, 210s);
-  // A probe shorter than the ramp-up is over before anybody notices.
+  // A probe shorter than the ramp-up ends without a failure.
   ScriptedPolicy brief = probed_steps({{J(0), J(1)}}, {{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 105s}});
   const RunResult s = run(spec, w, kHalfAndThreeQuarters, brief, probing(5s));
   EXPECT_TRUE(brief.probed.empty());
@@ -154,7 +154,7 @@ TEST(Probing, OutOfMemoryEndsTheProbe) {
   EXPECT_EQ(s.record.jobs[0].finish, 105s);
 }
 
-// Nobody waits for a co-runner: the third job starts at once on the other GPU.
+// No job waits for a co-runner: the third job starts at once on the other GPU.
 TEST(Probing, NobodyWaitsForACoRunner) {
   ScriptedPolicy policy = probed_steps({{J(0), J(1)}, {J(0), J(2)}},
                                        {{{J(2)}, {G(1)}}, {{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 70s}});
@@ -165,7 +165,7 @@ TEST(Probing, NobodyWaitsForACoRunner) {
   EXPECT_EQ(r.record.jobs[1].finish, 80s);
 }
 
-// C comes when A and B are back; it is probed with A, who waits again and ends up behind B.
+// C comes when A and B are back; it is probed with A, which then waits again, behind B.
 TEST(Probing, ACoRunnerMayBeTakenFromTheQueue) {
   std::vector<std::vector<JobId>> queues;
   ScriptedPolicy policy([&](const ClusterView& view, std::vector<Decision>& out) {
@@ -196,7 +196,7 @@ TEST(Probing, SeveralProbes) {
   for (const JobRecord& j : r.record.jobs) EXPECT_EQ(j.profiling, 120s);
 }
 
-// The end is rounded up to ticks as completions are: 60 -> 64. Passes only at rounds of 50: at 100.
+// The end is rounded up to ticks like completions: 60 -> 64. Passes only at rounds of 50: at 100.
 TEST(Probing, TicksAndRounds) {
   RunOptions options = probing(60s);
   options.simulation.tick = 16s;

@@ -16,12 +16,12 @@
 #include "tests/support/invariants.hpp"
 #include "tests/support/scenarios.hpp"
 
-/// What must hold of every run, over thousands of random small traces and every policy of the
-/// catalogue. That each check can fail is shown in invariants_test.cpp.
+/// Properties of every run, over thousands of random small traces and every policy of the catalogue.
+/// invariants_test.cpp shows that each check can fail.
 namespace corun::test::properties_test {
 namespace {
 
-// Policies see no name, no model and no data set: what they are shown owns no text.
+// Policies see no name, no model and no data set: the types of their view own no text.
 static_assert(std::is_trivially_copyable_v<JobView>);
 static_assert(std::is_trivially_copyable_v<Profile>);
 static_assert(std::is_trivially_copyable_v<ResourceRequest>);
@@ -55,12 +55,13 @@ std::string first_few(const Violations& v) {
 enum class Property : std::uint8_t {
   kRandomTraces,     ///< runs over random traces and breaks no rule
   kSharesGpus,       ///< some of its episodes begin with a job and go on with another
-  kLetsJobsRun,      ///< takes no job off its GPUs
-  kOrderOfTheQueue,  ///< decides the same whatever the order of the queue
+  kLetsJobsRun,      ///< preempts no job
+  kOrderOfTheQueue,  ///< decides the same for any order of the queue
   kOrderOfJoins,     ///< the same where jobs join running ones
 };
 
-/// Every policy of the catalogue has every property, but for these. That they have it not is tested, too.
+/// Every policy of the catalogue has every property, with these exceptions. Tests check that the exceptions
+/// lack it.
 struct Exception {
   std::string_view policy;
   Property property;
@@ -155,7 +156,7 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
     probed |= policy->probe_planner() != nullptr;
     const Violations v = check_all(facts(s, world, r, traits.always_colocates));
     ASSERT_TRUE(v.empty()) << entry.name << ", seed " << seed << first_few(v);
-    if (seed % 4 == 0) {  // the same again, to the last entry
+    if (seed % 4 == 0) {  // the same run again gives equal entries
       const auto again = make();
       const RunResult second = run(s, world, *again, traits);
       ASSERT_EQ(r.log, second.log) << entry.name << ", seed " << seed;
@@ -165,7 +166,7 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
     for (const EpisodeRecord& e : r.record.episodes) joined += !e.together;
     ++runs;
   }
-  // The traces reach what they are meant to reach.
+  // The traces cover the intended cases.
   EXPECT_GT(runs, 2000);
   EXPECT_GT(seen[LogKind::kFinish], 8000);
   EXPECT_GT(seen[LogKind::kOom], 100);
@@ -216,7 +217,7 @@ std::string text(const std::vector<Decision>& decisions) {
   return out;
 }
 
-/// How often a shuffled queue leads to other decisions, of how many.
+/// How often a shuffled queue leads to other decisions, and of how many.
 struct OrderCount {
   int decisions = 0;
   int others = 0;
@@ -230,7 +231,7 @@ OrderCount count_orders(std::string_view name, StartMode mode) {
   OrderCount count;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Scenario s = random_scenario(seed, limits);
-    if (s.cluster.max_jobs_per_gpu == 1) continue;  // nobody to choose: by age
+    if (s.cluster.max_jobs_per_gpu == 1) continue;  // no choice: by age
     const ErraticWorld world(seed);
     ClusterState state(s.cluster);
     std::vector<JobId> waiting;
@@ -287,8 +288,8 @@ TEST(PropertyExceptions, GoByTheOrderOfTheQueue) {
   }
 }
 
-/// What policies may not see must not matter: the same trace in a world that knows other workloads
-/// by other keys leads to the same first decision of every policy that does not read the truth.
+/// Data that policies may not see must have no effect: the same trace in a world with other keys of the
+/// workloads leads to the same first decision of every policy that does not read the truth.
 TEST(Blindness, WorkAndWorldDoNotReachADecision) {
   ScenarioLimits limits;
   limits.profiling = limits.rounding = false;

@@ -11,8 +11,8 @@
 
 #include "tests/support/scenarios.hpp"
 
-/// The engine against a naive fixed-step simulator, first on traces whose every event lies on the
-/// grid of the steps, where the two must agree exactly, then on any traces, within a few steps.
+/// The engine against a naive fixed-step simulator, first on traces whose every event lies on the grid of
+/// the steps, where the two must agree exactly, then on any traces, within a few steps.
 namespace corun::test::reference_simulator_test {
 namespace {
 
@@ -21,9 +21,9 @@ using namespace std::chrono_literals;
 constexpr std::string_view kPolicies[] = {"fcfs",         "random",  "exclusive", "opposites",
                                           "min-slowdown", "balance", "oracle"};
 
-// Whole seconds, one GPU speed, shared speed 1/2, pairs, group start: all events lie on half
-// seconds. (A pair ends at t + 2 a, the survivor has b - a left; beside a newcomer that fails after
-// r it has done r / 2.) Ties are many, and every one of them has to be settled alike.
+// Whole seconds, one GPU speed, shared speed 1/2, pairs, group start: all events lie on half seconds. (A
+// pair ends at t + 2 a, the other job has b - a left; beside a joining job that fails after r it has done r
+// / 2.) Ties are many, and both must settle them alike.
 TEST(Reference, AgreesExactlyOnTheGrid) {
   ScenarioLimits limits;
   limits.profiling = limits.probing = limits.rounding = limits.any_limit = false;
@@ -53,9 +53,9 @@ TEST(Reference, AgreesExactlyOnTheGrid) {
   EXPECT_GT(ooms, 500);
 }
 
-// Any speeds, any times, both ways of starting, any co-runners. An end comes up to a step late, and
-// what it starts with it. Where two things happen within a few steps of each other the naive
-// simulator may take them in the other order: such traces are passed over, and they must be few.
+// Any speeds, any times, both start modes, any co-runners. An end comes up to a step late, and so do the
+// starts after it. If two events lie within a few steps of each other the naive simulator may order them
+// differently: such traces are left out, and must be few.
 TEST(Reference, AgreesWithinAFewStepsOnAnyTrace) {
   ScenarioLimits limits;
   limits.profiling = limits.probing = limits.rounding = limits.any_limit = false;

@@ -18,7 +18,7 @@ namespace {
 
 using Block = std::array<std::uint32_t, 4>;
 
-/// The vectors that the authors of Philox publish with their reference code (kat_vectors).
+/// The test vectors published with the reference code of Philox (kat_vectors).
 TEST(Rng, PhiloxGivesThePublishedNumbers) {
   EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
             (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));

@@ -15,13 +15,13 @@
 #include "sim/error.hpp"
 #include "tests/support/builders.hpp"
 
-/// Rounds in closed form, and against a loop that plays them one by one.
+/// Rounds in closed form, and against a loop over single rounds.
 namespace corun::test::round_backend_test {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// 1 ns: what rounding to whole nanoseconds may do to one instant, times the rounds of these tests.
+/// [ns] Effect of rounding to whole nanoseconds on one instant, times the rounds of these tests.
 constexpr Duration kRounding{20};
 
 void expect_near(Time found, double expected_s, const std::string& what = "") {
@@ -52,7 +52,7 @@ RunResult run_rounds(const ClusterSpec& spec, const Workload& w, const World& wo
   return result;
 }
 
-/// Whoever waits gets the next empty GPUs, alone.
+/// Gives the next empty GPUs to waiting jobs, one job each.
 ScriptedPolicy first_fit() {
   return ScriptedPolicy([](const ClusterView& view, std::vector<Decision>& out) {
     std::vector<GpuId> empty;
@@ -90,7 +90,7 @@ TEST(RoundBackend, TheNextRoundStartsForAllWhenTheSlowestEnds) {
   expect_near(r.record.jobs[1].finish, 2 * length + 100);
 }
 
-// Rate * round is below one step: a step is done all the same, and the round lasts as long.
+// Rate * round is below one step: one step is done all the same, and the round lasts that long.
 TEST(RoundBackend, AtLeastOneStepARound) {
   ScriptedPolicy policy = first_fit();
   const Workload w = workload({stepped(3, 0.001), stepped(1000, 1)});
@@ -161,7 +161,7 @@ TEST(RoundBackend, BothOfAPairThatEndInOneRoundEndTogether) {
   expect_near(r.record.jobs[1].finish, 200);
 }
 
-// One of two is taken off at the end of the first round; the other goes on alone.
+// One of two jobs is preempted at the end of the first round; the other continues alone.
 TEST(RoundBackend, APreemptedMemberLeavesTheOther) {
   ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
     if (view.now() == Time::zero()) {
@@ -173,7 +173,7 @@ TEST(RoundBackend, APreemptedMemberLeavesTheOther) {
       out.emplace_back(StartGroup{{J(0)}, {G(0)}});
     }
   });
-  // A third job keeps the policy asked; it never fits beside them and starts last.
+  // A third job makes the loop call the policy; it never fits beside them and starts last.
   const Workload w = workload({stepped(1000, 1), stepped(1000, 1), stepped(10, 1, 100s)});
   ScriptedPolicy asked([&](const ClusterView& view, std::vector<Decision>& out) {
     if (view.gpu(G(0)).residents.empty() && view.now() > 360s) {
@@ -202,7 +202,7 @@ TEST(RoundBackend, AboveTheMemoryLimitAJobFailsAtTheEndOfItsRound) {
   expect_near(r.record.jobs[0].finish, 1000);
 }
 
-/// Two jobs that do not fit together, whatever is known of their memory.
+/// Two jobs that do not fit together, with any known memory demand.
 class Misfits final : public World {
  public:
   Provenance speeds(const CoRunners&, std::optional<std::uint64_t>,
@@ -228,7 +228,7 @@ TEST(RoundBackend, MisfitsRunOutOfMemory) {
   }
 }
 
-// A wake-up comes at the end of the round that it lies in, and after the last arrival at its time.
+// A wake-up comes at the end of the round in which it lies; after the last arrival at its time.
 TEST(RoundBackend, WakeUpsComeAtEndsOfRounds) {
   std::vector<Time> asked;
   ScriptedPolicy policy([&](const ClusterView& view, std::vector<Decision>& out) {
@@ -249,22 +249,23 @@ TEST(RoundBackend, WakeUpsComeAtEndsOfRounds) {
   expect_near(r.record.jobs[1].finish, 5360);
 }
 
-// At 0 job 0 starts; job 1, of 100 s, starts at once, too. Job 2 comes into the first round and waits
-// until 720 s (a reallocation at 0 does not count): there the clock starts. Job 3 comes at 800 s and job
-// 1 is long done, but the next allocation is due at 720 + 1920 s; the first end of a round after it.
+// At 0 job 0 starts; job 1, of 100 s, starts at once, too. Job 2 arrives in the first round and waits until
+// 720 s (a reallocation at 0 does not count): there the interval begins. Job 3 arrives at 800 s, after the
+// end of job 1, but the next allocation is due at 720 + 1920 s; it happens at the first end of a round
+// after that.
 TEST(ControlLoop, ReallocatesNoMoreOftenThanAsked) {
   ScriptedPolicy policy = first_fit();
   const Workload w =
       workload({stepped(36000, 1), stepped(100, 1), stepped(500, 1, 400s), stepped(40, 1, 800s)});
   const RunResult r = run_rounds(cluster(1, 2), w, ShareWorld(1), policy, 1920s);
-  // Job 1 ends within the round of job 0, which changes something at 360 s already.
+  // Job 1 ends within the round of job 0: a change at 360 s.
   EXPECT_EQ(r.record.jobs[1].finish, 100s);
-  EXPECT_EQ(r.record.jobs[2].first_start, 2520s);  // last allocation at 360 s, though nobody waited
+  EXPECT_EQ(r.record.jobs[2].first_start, 2520s);  // last allocation at 360 s, with an empty queue
   EXPECT_EQ(r.record.jobs[3].first_start,
             4680s);  // 2520 + 1920 = 4440, in the round that ends at 4680
 }
 
-// Nothing runs and nobody is still to come: the next allocation does not wait.
+// Nothing runs and no job is still to arrive: the next allocation does not wait.
 TEST(ControlLoop, AnIdleClusterReallocatesAtOnceAfterTheLastArrival) {
   ScriptedPolicy policy = first_fit();
   const Workload w = workload({stepped(360, 1, 10s), stepped(100, 1, 20s), stepped(50, 1, 30s)});
@@ -274,7 +275,7 @@ TEST(ControlLoop, AnIdleClusterReallocatesAtOnceAfterTheLastArrival) {
   EXPECT_EQ(r.record.jobs[2].first_start, 470s);
 }
 
-// While somebody is still to come, an idle cluster waits for that arrival, and for the interval.
+// While a job is still to arrive, an idle cluster waits for that arrival and for the interval.
 TEST(ControlLoop, AnIdleClusterWaitsForTheNextArrival) {
   ScriptedPolicy policy = first_fit();
   const Workload w = workload(
@@ -293,8 +294,8 @@ TEST(ControlLoop, ReallocationHoldsForEventsToo) {
   EXPECT_EQ(r.record.jobs[2].first_start, 605s);
 }
 
-/// One round after the other, as the rules are written: the finish times of jobs that start alone in
-/// order of arrival, whenever a GPU is free at the end of a round.
+/// One round after the other, by the rules: the finish times of jobs that start alone in order of arrival,
+/// whenever a GPU is free at the end of a round.
 std::vector<double> one_by_one(const Workload& w, int gpus, double round_s) {
   const std::size_t n = w.jobs.size();
   std::vector<double> finish(n, 0);

@@ -4,7 +4,7 @@
 
 #include "sim/metrics.hpp"
 
-/// J_c and J_a as the record of a run has them.
+/// J_c and J_a in the record of a run.
 namespace corun::test::run_times_test {
 namespace {
 
@@ -19,7 +19,7 @@ TEST(RunTimes, AreThoseOfTheRunsWhoseWorkCounts) {
   }
 }
 
-// The mean over the finished jobs of a run is made of the same.
+// The mean over the finished jobs of a run uses the same values.
 TEST(RunTimes, TheMetricIsTheirMean) {
   const RunRecord run = preempted_once({std::chrono::seconds{2}, std::chrono::seconds{3}, 0.5});
   EXPECT_DOUBLE_EQ(at(compute_metrics(run), Metric::kIsd), 0.2);

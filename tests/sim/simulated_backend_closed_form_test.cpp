@@ -15,8 +15,8 @@
 #include "tests/support/builders.hpp"
 #include "tests/support/featureless_model.hpp"
 
-/// Cases that can be worked out by hand, compared to the nanosecond. Each test states system and
-/// expectation first; "does 40" means 40 s of work at speed 1.
+/// Cases computed by hand, compared to the nanosecond. Each test states system and expectation first; "does
+/// 40" means 40 s of work at speed 1.
 namespace corun::test::simulated_backend_closed_form_test {
 namespace {
 
@@ -159,7 +159,7 @@ TEST(ClosedForm, AChainOfOverlapsIsOneEpisode) {
   EXPECT_EQ(*r.record.episodes[0].ps(), 0);
 }
 
-// Whoever comes at the instant at which the last one leaves starts a new episode.
+// A job that arrives at the instant at which the last one leaves starts a new episode.
 TEST(ClosedForm, ComingAsTheLastLeavesIsANewEpisode) {
   const Workload w = workload({job(20s), job(20s).at(20s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}});
@@ -168,9 +168,8 @@ TEST(ClosedForm, ComingAsTheLastLeavesIsANewEpisode) {
   EXPECT_EQ(r.record.episodes.size(), 2U);
 }
 
-// A job whose speed does not change keeps its planned end, however often the co-runners change: 1 s
-// of work at speed 0.3 ends at 3333333333 ns; re-planned at each of 300 joins it could have
-// drifted.
+// A job with unchanged speed keeps its planned end, after any number of changes of co-runners: 1 s of work
+// at speed 0.3 ends at 3333333333 ns; replanned at each of 300 joins it could have drifted.
 TEST(ClosedForm, NothingDriftsWhileTheSpeedStays) {
   std::vector<JobSpec> jobs{job(1s)};
   std::vector<Step> script{{{J(0)}, {G(0)}}};
@@ -188,8 +187,8 @@ TEST(ClosedForm, NothingDriftsWhileTheSpeedStays) {
   EXPECT_EQ(r.record.jobs[0].finish, 3333333333ns);
 }
 
-// ... and its place among those that end at the same instant: A was planned before B. C, whose
-// co-runners cost nothing, joins A at 5.
+// ... and its place among those that end at the same instant: A was planned before B. C, which slows no
+// job, joins A at 5.
 TEST(ClosedForm, WhoKeepsItsSpeedKeepsItsPlace) {
   const Workload w = workload({job(20s), job(20s), job(100s).at(5s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(0)}}});
@@ -241,8 +240,8 @@ TEST(ClosedForm, AGangWithCoRunnerOnOneOfItsGpus) {
   EXPECT_DOUBLE_EQ(r.record.jobs[1].isd(), 1.0);
 }
 
-// x = 1. Gang A (100 s) on GPUs 0, 1, 2; B (30 s) on GPU 1; C, D (20 s each) on GPU 2. A runs at
-// min(1, 1/2, 1/3) = 1/3; B at 1/2, for the gang's slowness elsewhere leaves the world's s alone.
+// x = 1. Gang A (100 s) on GPUs 0, 1, 2; B (30 s) on GPU 1; C, D (20 s each) on GPU 2. A runs at min(1,
+// 1/2, 1/3) = 1/3; B at 1/2: the gang's slowness elsewhere does not change the world's s.
 //   60: B has done 30 and ends; C, D have done 20 and end; A has done 20, left 80 at speed 1: 140.
 TEST(ClosedForm, AGangWithDifferentCoRunnerEverywhere) {
   const Workload w = workload({job(100s).gpus(3), job(30s), job(20s), job(20s)});
@@ -252,7 +251,7 @@ TEST(ClosedForm, AGangWithDifferentCoRunnerEverywhere) {
   EXPECT_EQ(finishes(r.record), (Times{140s, 60s, 60s, 60s}));
 }
 
-// The slowest GPU changes hands. GPU 0 has speed 2, GPU 1 speed 1, x = 1. Gang A (100 s) on both; B
+// The slowest GPU changes. GPU 0 has speed 2, GPU 1 speed 1, x = 1. Gang A (100 s) on both; B
 // (30 s) on GPU 0, C (10 s) on GPU 1.
 //   GPU 0: A at 2/2 = 1, B at 1. GPU 1: A at 1/2, C at 1/2. A runs at 1/2.
 //   20: C ends; A has done 10; now min(1, 1) = 1.   30: B ends; A has done 20; now min(2, 1) = 1.
@@ -273,7 +272,7 @@ TEST(ClosedForm, TwoGangsShareTheirGpus) {
   EXPECT_EQ(finishes(r.record), (Times{90s, 130s}));
   ASSERT_EQ(r.record.episodes.size(), 2U);
   for (const EpisodeRecord& e : r.record.episodes) EXPECT_DOUBLE_EQ(*e.ps(), 0.1875);
-  EXPECT_EQ(policy.seen.size(), 1U);  // one co-run, shown once
+  EXPECT_EQ(policy.seen.size(), 1U);  // one co-run, reported once
 }
 
 // ---- memory ----------------------------------------------------------------------------------
@@ -338,8 +337,8 @@ TEST(ClosedForm, WithoutRetriesTheFirstFailureIsTheLast) {
   EXPECT_EQ(r.record.jobs[0].end, JobEnd::kFailed);
 }
 
-// Newcomers are taken in group order: [B, A, C] of 600, 600, 400 MiB: B fits, A does not, C does,
-// for A holds nothing. x = 1: three at 1/3 until 30, when B and C have done 10; then two at 1/2.
+// Joining jobs are admitted in group order: [B, A, C] of 600, 600, 400 MiB: B fits, A does not, C does,
+// because A holds nothing. x = 1: three at 1/3 until 30, when B and C have done 10; then two at 1/2.
 // B, C (20 s) need 20 s more: both end at 50. A (10 s) starts again at 50 and ends at 60.
 TEST(ClosedForm, AGroupIsTakenInItsOrder) {
   const Workload w = workload({job(10s).memory(600), job(20s).memory(600), job(20s).memory(400)});
@@ -349,7 +348,7 @@ TEST(ClosedForm, AGroupIsTakenInItsOrder) {
   EXPECT_EQ(r.record.jobs[0].ooms, 1);
 }
 
-// Unknown demand never fails and counts as nothing.
+// Unknown demand never fails and counts 0.
 TEST(ClosedForm, UnknownMemoryNeverFails) {
   const Workload w = workload({job(10s).memory(1000), job(10s), job(10s)});
   ScriptedPolicy policy = steps({{{J(1), J(0), J(2)}, {G(0)}}});
@@ -359,7 +358,7 @@ TEST(ClosedForm, UnknownMemoryNeverFails) {
   EXPECT_EQ(r.record.usage.mem_known_s, 0);
 }
 
-// What a framework reserved is not what is needed: 150 % together, and nobody fails.
+// Reserved memory is not a demand: 150 % together, and no job fails.
 TEST(ClosedForm, ReservedMemoryIsNoDemand) {
   const Workload w = workload({job(10s).reserved(75), job(10s).reserved(75)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
@@ -367,7 +366,7 @@ TEST(ClosedForm, ReservedMemoryIsNoDemand) {
   EXPECT_EQ(finishes(r.record), (Times{20s, 20s}));
 }
 
-// A gang that is too much on one of its GPUs fails on all: A (700 MiB) holds GPU 1; gang B (400
+// A gang above the memory of one of its GPUs fails on all: A (700 MiB) holds GPU 1; gang B (400
 // MiB) starts on GPUs 0 and 1 at 0 and fails at 30. x = 1: A (60 s) has done 15 by then and ends at
 // 75.
 TEST(ClosedForm, AGangFailsAsAWhole) {
@@ -380,7 +379,7 @@ TEST(ClosedForm, AGangFailsAsAWhole) {
   EXPECT_EQ(r.record.usage.busy, (30s + 20s) + (75s + 20s));
 }
 
-// A resident may end while the newcomer ramps up; the newcomer runs out of memory all the same.
+// A resident may end while the joining job ramps up; the joining job still runs out of memory.
 TEST(ClosedForm, ADoomedNewcomerStaysDoomed) {
   const Workload w = workload({job(10s).memory(600), job(50s).at(5s).memory(600)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}}});
@@ -389,8 +388,8 @@ TEST(ClosedForm, ADoomedNewcomerStaysDoomed) {
   EXPECT_EQ(finishes(r.record), (Times{15s, 85s}));
 }
 
-// EpisodeOutcome::together: "all members started at the same instant". The only member of this
-// episode is A; the newcomer that ran out of memory is not one.
+// EpisodeOutcome::together: "all members started at the same instant". The only member of this episode is
+// A; the joining job that ran out of memory is not one.
 TEST(ClosedForm, ANewcomerThatFailedIsNoMemberOfTheEpisode) {
   const Workload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}, 115s}});
@@ -437,7 +436,7 @@ TEST(ClosedForm, AMinuteOfProfiling) {
                              {160s, LogKind::kFinish, J(0), {}}}));
 }
 
-// Progress kept: 40 s are left, ends at 100. J_a of what the run had to do is 40 s.
+// Progress kept: 40 s are left, ends at 100. J_a of the run's work is 40 s.
 TEST(ClosedForm, ProfilingThatKeepsProgress) {
   ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), workload({job(100s)}), ShareWorld(1), policy,
@@ -447,7 +446,7 @@ TEST(ClosedForm, ProfilingThatKeepsProgress) {
   EXPECT_EQ(r.record.jobs[0].isd(), 0);
 }
 
-// One epoch of 7 s; a job that does not know its epochs takes a minute.
+// One epoch of 7 s; a job without a known epoch takes a minute.
 TEST(ClosedForm, AnEpochOfProfiling) {
   ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
   const RunResult r = run(cluster(1, 2), workload({job(100s).epoch(7s), job(100s)}), ShareWorld(1),
@@ -455,8 +454,8 @@ TEST(ClosedForm, AnEpochOfProfiling) {
   EXPECT_EQ(finishes(r.record), (Times{107s, 160s}));
 }
 
-// A job shorter than the segment: profiled for its 30 s. Kept, nothing is left to do and its run
-// has no length; not kept, it runs once more.
+// A job shorter than the segment: profiled for its 30 s. Kept, no work is left and its run has length 0;
+// not kept, it runs once more.
 TEST(ClosedForm, AJobShorterThanItsProfilingSegment) {
   for (const bool keeps : {true, false}) {
     ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
@@ -468,7 +467,7 @@ TEST(ClosedForm, AJobShorterThanItsProfilingSegment) {
   }
 }
 
-// Segments wait for an empty GPU, first come, first served, and go before the pass: B is profiled
+// Segments wait for an empty GPU, in order of arrival, and go before the pass: B is profiled
 // when A's segment ends, so A starts only at 120, and ends at 130.
 TEST(ClosedForm, ProfilingSegmentsQueueForTheGpu) {
   const Workload w = workload({job(70s), job(70s)});
@@ -534,7 +533,7 @@ TEST(ClosedForm, UtilisationScalesWithSpeedAndIsCut) {
   EXPECT_DOUBLE_EQ(run(cluster(1, 1), w, ShareWorld(0), again).record.usage.util_s, 60 + 24);
 }
 
-// Of jobs without a profile nothing is known, which is not 0.
+// Utilisation without a profile is unknown, which is not 0.
 TEST(ClosedForm, UtilisationThatNobodyKnows) {
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
   const RunResult r = run(cluster(1, 2), workload({job(10s)}), ShareWorld(1), policy);
@@ -542,7 +541,7 @@ TEST(ClosedForm, UtilisationThatNobodyKnows) {
   EXPECT_EQ(at(compute_metrics(r.record), Metric::kOccupancy), 0.5);
 }
 
-// A gang slowed on one GPU is busy less on the other too: x = 1, gang A (100 s, 50 %) on both GPUs
+// A gang slowed on one GPU uses the other less, too: x = 1, gang A (100 s, 50 %) on both GPUs
 // at 1/2 until B (40 s, 40 %) has left GPU 1 at 80, then 60 s at speed 1.
 //   GPU 0: 80 * 0.25 + 60 * 0.5 = 50.   GPU 1: 80 * (0.25 + 0.2) + 60 * 0.5 = 66.
 TEST(ClosedForm, UtilisationOfAGang) {
@@ -555,7 +554,7 @@ TEST(ClosedForm, UtilisationOfAGang) {
 
 // ---- a measured group ------------------------------------------------------------------------
 
-/// Half speed for everybody: what the world says where nothing was measured.
+/// Half speed for every job: the world's answer for groups that were not measured.
 class HalfSpeed final : public test::FeaturelessModel {
  public:
   void speeds(std::span<const PairJob>, std::span<double> out) const override {
@@ -575,7 +574,7 @@ InterferenceWorld measured_three() {
                            false);
 }
 
-// The measured group reproduces its measured times, its members leaving one by one.
+// The measured group reproduces its measured times, while its members leave one by one.
 TEST(ClosedForm, AMeasuredGroupReproducesItsTimes) {
   const Workload w = workload({job(10s), job(20s), job(30s)});
   ScriptedPolicy policy = steps({{{J(0), J(1), J(2)}, {G(0)}}});
@@ -601,9 +600,9 @@ TEST(ClosedForm, AMeasuredGroupShrinksInAnyOrder) {
       (Times{90s, 70s, 40s}));
 }
 
-// A stranger joins when the first has gone: the residents are no measured group any more and run at
-// the model's 1/2. Works 10, 20, 30 and 5 (joins at 20).
-//   20: second and third have done 10. Three at 1/2 until 30: the stranger's 5 s are done, second and
+// A job outside the group joins when the first has left: the residents are no measured group any more and
+// run at the model's 1/2. Works 10, 20, 30 and 5 (joins at 20).
+//   20: second and third have done 10. Three at 1/2 until 30: the joined job's 5 s are done, second and
 //   third have done 15. The latest start formed {1, 2, 3}, never measured, nor was {1, 2}: model, 1/2.
 //   40: the second ends; the third has done 20 and ends at 50.
 TEST(ClosedForm, AStrangerEndsAMeasuredGroup) {
@@ -617,8 +616,8 @@ TEST(ClosedForm, AStrangerEndsAMeasuredGroup) {
 
 // ---- the ends of the range -------------------------------------------------------------------
 
-// 9e7 s on a GPU of speed 1/100 take 9e9 s: 285 years. On a GPU of its own each job can do that, and
-// the sums over GPUs (2.7e10 GPU-seconds) are exact beyond what a Duration holds.
+// 9e7 s on a GPU of speed 1/100 take 9e9 s: 285 years. Each job can do that on a GPU of its own, and the
+// sums over GPUs (2.7e10 GPU-seconds) are exact beyond the range of a Duration.
 TEST(ClosedForm, GpuTimeBeyondTheRangeOfADuration) {
   const Workload w = workload({job(90'000'000s), job(90'000'000s), job(90'000'000s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(2)}}});
@@ -631,7 +630,7 @@ TEST(ClosedForm, GpuTimeBeyondTheRangeOfADuration) {
   EXPECT_DOUBLE_EQ(at(m, Metric::kOccupancy), 1);
 }
 
-// What goes on beyond 292 years is refused wherever it would happen, and never wraps around.
+// An event beyond 292 years is refused wherever it would happen, and never wraps around.
 TEST(ClosedForm, TimeBeyondTheRangeIsRefused) {
   const auto refused = [](const ClusterSpec& spec, const Workload& w, std::vector<Step> list,
                           const RunOptions& options) {
@@ -645,7 +644,7 @@ TEST(ClosedForm, TimeBeyondTheRangeIsRefused) {
   };
   const Workload long_jobs = workload({job(90'000'000s), job(90'000'000s), job(90'000'000s)});
   const ClusterSpec slow = cluster(1, 1, 1e-2);
-  // One after the other; sharing; on a GPU on which one alone does not end.
+  // One after the other; sharing; on a GPU on which a single job does not end in time.
   EXPECT_TRUE(refused(slow, long_jobs, {{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 9'000'000'000s}}, {}));
   EXPECT_TRUE(refused(slow, long_jobs, {{{J(0), J(1), J(2)}, {G(0)}}}, {}));
   EXPECT_TRUE(refused(cluster(1, 1, 1e-12), long_jobs, {{{J(0)}, {G(0)}}}, {}));
@@ -666,7 +665,7 @@ TEST(ClosedForm, TimeBeyondTheRangeIsRefused) {
   EXPECT_TRUE(refused(slow, workload({job(10s).at(kNever)}), {}, {}));
 }
 
-// A round that nobody waits for does not matter: 9e9 s is a multiple of 1e9 s, the end is not.
+// A round without waiting jobs does not matter: 9e9 s is a multiple of 1e9 s, the end is not.
 TEST(ClosedForm, ARoundBeyondTheRangeThatNobodyWaitsForIsNone) {
   RunOptions options;
   options.control.round = 1'000'000'000s;
@@ -676,7 +675,7 @@ TEST(ClosedForm, ARoundBeyondTheRangeThatNobodyWaitsForIsNone) {
             (Times{9'000'000'010s}));
 }
 
-// 1 ns of work on a GPU of speed 1e6 takes 1 ns, the least that there is: alone it has no slowdown.
+// 1 ns of work on a GPU of speed 1e6 takes 1 ns, the shortest run: alone it has no slowdown.
 TEST(ClosedForm, TheShortestRunTakesANanosecond) {
   ScriptedPolicy alone = steps({{{J(0)}, {G(0)}}});
   const RunResult one = run(cluster(1, 1, 1e6), workload({job(1ns)}), ShareWorld(1), alone);
@@ -684,7 +683,7 @@ TEST(ClosedForm, TheShortestRunTakesANanosecond) {
   EXPECT_EQ(one.record.jobs[0].finish, 1ns);
   EXPECT_EQ(one.record.jobs[0].isd(), 0);
   EXPECT_EQ(at(compute_metrics(one.record), Metric::kPsTotal), 0);
-  // Sharing with a longer one that comes beside it at the same instant.
+  // Sharing with a longer one that joins at the same instant.
   ScriptedPolicy joined = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}});
   EXPECT_EQ(run(cluster(1, 1, 1e6), workload({job(1ns), job(1s)}), ShareWorld(1), joined, join())
                 .record.jobs[0]
@@ -707,7 +706,7 @@ SimulationOptions progress_of(Duration tick) {
   return options;
 }
 
-// A tick either ends a job that has nothing left or does one second: 5 ticks of work, and one to end.
+// A tick either ends a job without work left or does one second: 5 ticks of work, and one to end.
 TEST(ClosedForm, ATickToNoticeTheEndAfterTheLastTickOfWork) {
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
   const RunResult r = run(cluster(1, 2), workload({job(5s), job(4500ms).at(2s)}), ShareWorld(0),
@@ -754,7 +753,7 @@ TEST(ClosedForm, ANewcomerChangesTheNextTick) {
   EXPECT_EQ(r.record.jobs[0].finish, 17s);
 }
 
-// Both have nothing left after two ticks: both end at 3, whoever comes first.
+// Both have no work left after two ticks: both end at 3, in either order.
 TEST(ClosedForm, CoRunnersThatAreDueEndTogether) {
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), workload({job(1s), job(1s)}), TableWorld({0.5, 0.5}),
@@ -764,8 +763,8 @@ TEST(ClosedForm, CoRunnersThatAreDueEndTogether) {
 
 // ---- warm-up and cool-down -----------------------------------------------------------------------
 
-// Three jobs on one GPU, one after the other: JCT 10, 15, 20. Of the one in the middle alone it is 15; the
-// makespan is everybody's.
+// Three jobs on one GPU, one after the other: JCT 10, 15, 20. With a window on the middle one it is 15; the
+// makespan is that of all.
 TEST(ClosedForm, AWindowOfSubmissions) {
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 10s}, {{J(2)}, {G(0)}, 20s}});
   const RunResult r = run(cluster(1, 1), workload({job(10s), job(10s).at(5s), job(10s).at(10s)}),

@@ -6,10 +6,11 @@
 #include <limits>
 #include <vector>
 
-/// A slow matching that nobody can doubt.
+/// A slow, simple reference matching.
 namespace corun::test {
 
-/// A bitmask dynamic programme: the cheapest way to pair up a set, one job alone where it is odd.
+/// A bitmask dynamic programme: the cheapest way to pair up a set; one job stays alone if their number is
+/// odd.
 inline double brute_force_matching(const std::vector<double>& cost, std::size_t n) {
   std::vector<double> best(std::size_t{1} << n, std::numeric_limits<double>::infinity());
   best[0] = 0;
@@ -23,7 +24,7 @@ inline double brute_force_matching(const std::vector<double>& cost, std::size_t 
       }
     }
     if (std::popcount(set) % 2 == 1) {
-      // Or another one than the lowest stays alone.
+      // Or another job than the lowest stays alone.
       for (std::size_t j = i + 1; j < n; ++j) {
         if ((rest >> j & 1) != 0)
           best[set] = std::min(best[set], best[set & ~(std::size_t{1} << j)]);

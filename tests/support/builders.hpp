@@ -20,8 +20,8 @@
 #include "sim/simulated_backend.hpp"
 #include "sim/world.hpp"
 
-/// Small builders for the tests of the engine: jobs, clusters, worlds, a policy that follows a
-/// script, and one function that runs a simulation and returns everything it left behind.
+/// Small builders for the tests of the engine: jobs, clusters, worlds, a policy that follows a script, and
+/// one function that runs a simulation and returns all its results.
 namespace corun::test {
 
 using std::chrono::milliseconds;
@@ -33,7 +33,7 @@ constexpr GpuId G(std::uint32_t i) { return GpuId{i}; }
 
 inline std::vector<JobId> ids(std::span<const JobId> jobs) { return {jobs.begin(), jobs.end()}; }
 
-/// job(100s).at(5s).gpus(2).memory(600): reads as a sentence, is a JobSpec.
+/// A JobSpec by chained calls: job(100s).at(5s).gpus(2).memory(600).
 class JobBuilder {
  public:
   explicit JobBuilder(Duration work) { spec_.work = work; }
@@ -117,7 +117,7 @@ inline ClusterSpec cluster(int nodes, int gpus, double speed = 1, double memory_
       std::vector<NodeSpec>(static_cast<std::size_t>(nodes), node(gpus, speed, memory_mib)));
 }
 
-/// Everybody among k residents runs at 1 / (1 + x (k - 1)).
+/// Each of k residents runs at 1 / (1 + x (k - 1)).
 class ShareWorld final : public World {
  public:
   explicit ShareWorld(double x) : x_(x) {}
@@ -132,7 +132,7 @@ class ShareWorld final : public World {
   double x_;
 };
 
-/// Job i has speed `table[i]` whenever it has co-runners, however many they are.
+/// Job i has speed `table[i]` whenever it has co-runners, for any number of them.
 class TableWorld final : public World {
  public:
   explicit TableWorld(std::vector<double> table) : table_(std::move(table)) {}
@@ -146,8 +146,8 @@ class TableWorld final : public World {
   std::vector<double> table_;
 };
 
-/// No regularity at all: each speed in [0.2, 1] is drawn for this job, these residents, this formed
-/// group and this noise. Whoever asks with other co-runners gets another answer.
+/// Speeds without regularity: each speed in [0.2, 1] is drawn for this job, these residents, this formed
+/// group and this noise, so that wrong co-runners give another answer.
 class ErraticWorld final : public World {
  public:
   explicit ErraticWorld(std::uint64_t seed) : seed_(seed) {}
@@ -166,7 +166,7 @@ class ErraticWorld final : public World {
   std::uint64_t seed_;
 };
 
-/// Goes by profiles, and knows nothing.
+/// A belief that needs profiles and knows nothing.
 class ProfileBelief final : public Belief {
  public:
   PairBelief pair(JobId, JobId) const override { return {}; }
@@ -174,7 +174,7 @@ class ProfileBelief final : public Belief {
   bool needs_profile() const override { return true; }
 };
 
-/// Does what a function says and writes down what it is shown.
+/// Decides by a function and records what it is told.
 class ScriptedPolicy final : public Policy, private ProbePlanner {
  public:
   using Decide = std::function<void(const ClusterView&, std::vector<Decision>&)>;
@@ -196,7 +196,7 @@ class ScriptedPolicy final : public Policy, private ProbePlanner {
   const Belief* belief() const override { return wants_profile ? &by_profiles_ : nullptr; }
   ProbePlanner* probe_planner() override { return probe_pairs.empty() ? nullptr : this; }
   void probe_ended(const ProbeOutcome& o) override { probed.push_back(o); }
-  /// Takes the pairs of the list in their order, each as soon as both can be had.
+  /// Takes the pairs of the list in their order, each as soon as both jobs are available.
   std::optional<std::pair<JobId, JobId>> choose(std::span<const JobId> unprobed,
                                                 std::span<const JobId> waiting) override {
     const auto there = [&](JobId j) {
@@ -229,8 +229,8 @@ struct Step {
   Time from{0};
 };
 
-/// Each step is taken once, those of one job in their order; a job that came back after an OOM
-/// needs a further step.
+/// Each step is taken once, those of one job in their order; a job that came back after an OOM needs
+/// another step.
 inline ScriptedPolicy steps(std::vector<Step> list) {
   return ScriptedPolicy(
       [list, done = std::vector<bool>(list.size()), woken = std::vector<bool>(list.size())](
@@ -246,7 +246,7 @@ inline ScriptedPolicy steps(std::vector<Step> list) {
           };
           done[s] = due && std::all_of(list[s].jobs.begin(), list[s].jobs.end(), waits);
           if (done[s]) out.emplace_back(StartGroup{list[s].jobs, list[s].gpus});
-          // Whether taken or not, later steps of these jobs have to wait.
+          // In both cases later steps of these jobs have to wait.
           for (const JobId j : list[s].jobs) std::erase(waiting, j);
         }
       });
@@ -257,7 +257,7 @@ struct RunOptions {
   ControlOptions control = {};
   std::string name = "scripted";
   PolicyTraits traits = {};
-  /// Stands between the loop and the simulated backend: how a broken engine is made.
+  /// A layer between the loop and the simulated backend, for tests of a broken engine.
   std::function<std::unique_ptr<ClusterBackend>(ClusterBackend&)> wrap = {};
 };
 
@@ -267,7 +267,7 @@ struct RunResult {
   std::size_t passes = 0;
 };
 
-/// What a policy sees of a job, its run time as estimate included.
+/// A policy's view of a job, with its run time as estimate.
 inline JobView job_view(JobId id, const JobSpec& j) {
   JobView job_view = job_view_of(id, j);
   job_view.estimate = j.work;

@@ -1,4 +1,4 @@
-// Reciprocals as the GPU works them out.
+// Reciprocals as computed by the GPU.
 #define CORUN_DIVIDE_BY_FMA
 
 #include "tests/support/emulated_gpu.hpp"

@@ -4,7 +4,7 @@
 #include "tests/support/fiber_cuda.hpp"
 
 /// The GPU's batch scorer, kernels and driver from their own source, run by fibers on the processor.
-/// fiber_cuda::device says what is to go wrong; reset it after use.
+/// fiber_cuda::device sets the faults; reset it after use.
 namespace corun {
 
 const GpuScorer& emulated_gpu();

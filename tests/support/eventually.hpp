@@ -3,13 +3,13 @@
 #include <chrono>
 #include <thread>
 
-/// Waiting for what other processes and threads do: for a condition, never for a fixed time.
+/// Waits for a condition that other processes or threads bring about, never for a fixed time.
 namespace corun::test {
 
-/// How long a test waits for what must come: far more than a busy machine needs.
+/// How long a test waits: far more than a busy machine needs.
 inline constexpr std::chrono::seconds kPatience{60};
 
-/// True as soon as the condition holds, false where it still does not after kPatience.
+/// True as soon as the condition holds; false if it does not hold after kPatience.
 template <typename F>
 bool eventually(F&& condition) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;

@@ -8,7 +8,7 @@
 
 #include "models/interference/interference_model.hpp"
 
-/// For tests of worlds: a model that says what co-runners cost (speeds()) and nothing else.
+/// For tests of worlds: a model that only returns the speeds of co-runners (speeds()).
 namespace corun::test {
 
 class FeaturelessModel : public InterferenceModel {

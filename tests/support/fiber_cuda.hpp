@@ -20,15 +20,15 @@
 #include <ucontext.h>
 #endif
 
-/// Runs CUDA kernels on the processor, from the very source that nvcc compiles: one fiber for every
-/// CUDA thread, a real __syncthreads(), blocks one after the other; and a CUDA runtime of host memory,
-/// which can be told to fail. Include it before models/scoring/cuda_support.hpp and the file with the
-/// kernels; the rest of that file is compiled as ordinary C++.
+/// Runs CUDA kernels on the processor, from the source that nvcc compiles: one fiber for every CUDA thread,
+/// a real __syncthreads(), blocks one after the other; and a CUDA runtime of host memory, with faults on
+/// demand. Include it before models/scoring/cuda_support.hpp and the file with the kernels; the rest of
+/// that file is compiled as ordinary C++.
 ///
-/// What it shows: indexing, tails, barriers (a thread that leaves while others wait is an error, as is
-/// a barrier that not all reach), memory errors (with an address sanitizer), what happens on every
-/// failing call. What it cannot show: races between threads of a block that a barrier is missing for,
-/// unless the order of the fibers matters; warps; speed.
+/// It finds errors of indexing and of tails, barrier errors (a thread that leaves while others wait, or a
+/// barrier that not all reach), memory errors (with an address sanitizer), and errors after any failing
+/// call. It does not find races between threads of a block with a missing barrier, unless the order of the
+/// fibers matters, and nothing about warps or speed.
 #define CORUN_FIBER_CUDA
 #define __global__
 #define __device__
@@ -39,14 +39,14 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-inline dim3 threadIdx, blockIdx, blockDim, gridDim;  // of the fiber that runs
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;  // of the running fiber
 
 namespace fiber_cuda {
 
 // ---- fibers -------------------------------------------------------------------------------------
 
 #if defined(__x86_64__)
-/// Keeps the callee-saved registers on the stack that it leaves, takes up another.
+/// Keeps the callee-saved registers on the present stack and switches to another one.
 __attribute__((naked, noinline)) inline void switch_stack(void** /*from*/, void* /*to*/) {
   asm("pushq %rbp\n pushq %rbx\n pushq %r12\n pushq %r13\n pushq %r14\n pushq %r15\n"
       "movq %rsp, (%rdi)\n movq %rsi, %rsp\n"
@@ -57,11 +57,11 @@ __attribute__((naked, noinline)) inline void switch_stack(void** /*from*/, void*
 class Block;
 inline Block* running = nullptr;
 
-/// The threads of one block. Stacks are kept for the next one.
+/// The threads of one block. Their stacks are used again for the next block.
 class Block {
  public:
-  /// Runs `body` once as every thread of the block; std::logic_error-like text in `broken` where the
-  /// threads disagree about a barrier.
+  /// Runs `body` once as every thread of the block. `broken` gets an error text if the threads disagree
+  /// about a barrier.
   void run(dim3 size, const std::function<void()>& body) {
     const unsigned count = size.x * size.y * size.z;
     while (stacks_.size() < count) stacks_.push_back(new_stack());
@@ -74,7 +74,7 @@ class Block {
     Block* const before = std::exchange(running, this);
     unsigned left = count;
     while (left > 0 && !error_) {
-      // Odd steps go backwards: what depends on the order of the threads shows.
+      // Odd steps go backwards, so that a dependence on the order of the threads shows.
       std::size_t waiting = 0;
       for (unsigned s = 0; s < count; ++s) {
         Fiber& fiber = fibers_[backwards_ ? count - 1 - s : s];
@@ -109,7 +109,7 @@ class Block {
 
  private:
   static constexpr std::size_t kStack = 64 * 1024;
-  /// What a fiber that has ended left poisoned on its stack is the next one's to use.
+  /// An ended fiber leaves its stack poisoned; the next fiber uses it.
   static void forget_poison(void* stack) {
 #if defined(__SANITIZE_ADDRESS__)
     __asan_unpoison_memory_region(stack, kStack);
@@ -133,7 +133,7 @@ class Block {
     if (stack == MAP_FAILED) std::abort();
     return stack;
   }
-  /// What every fiber does.
+  /// The main function of every fiber.
   static void trunk() {
     Block& block = *running;
     try {
@@ -179,7 +179,7 @@ class Block {
   std::exception_ptr error_;
 };
 
-/// Runs a grid; the text says what is wrong with the kernel's barriers, empty: nothing.
+/// Runs a grid and returns the error of the kernel's barriers; empty: none.
 inline std::string run_grid(dim3 grid, dim3 block, std::size_t shared_bytes,
                             const std::function<void()>& body) {
   static Block threads;
@@ -189,7 +189,7 @@ inline std::string run_grid(dim3 grid, dim3 block, std::size_t shared_bytes,
   for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y) {
       for (unsigned x = 0; x < grid.x; ++x) {
-        // Whatever an earlier block has left there must not be of use.
+        // Overwrites the previous block's contents, which must not be used.
         threads.dynamic_shared.assign(shared_bytes, 0xa5);
         blockIdx = dim3(x, y, z);
         threads.run(block, body);
@@ -255,30 +255,30 @@ struct cudaFuncAttributes {
 
 namespace fiber_cuda {
 
-/// The pretended device, and what is to go wrong with it.
+/// The simulated device and its faults.
 struct Device {
   int devices = 1;
   cudaError_t count_status = cudaSuccess;  ///< of cudaGetDeviceCount()
   cudaError_t launch_status =
       cudaSuccess;  ///< of every launch: kNoKernelImageForDevice and the like
   std::size_t memory = std::size_t{1} << 30;
-  int fail_allocation = -1;  ///< this one (from 0) and `failures` - 1 after it find no memory
+  int fail_allocation = -1;  ///< this allocation (from 0) and `failures` - 1 after it fail
   int failures = 1;
-  int lost_after = -1;  ///< after so many calls every one fails: the device has gone
+  int lost_after = -1;  ///< after so many calls every call fails: the device is lost
 
-  // What has happened.
+  // Results.
   int allocations = 0;
   int calls = 0;
   int launches = 0;
   std::size_t held = 0;
-  int objects = 0;  ///< buffers, streams and events that are there
+  int objects = 0;  ///< existing buffers, streams and events
   std::map<void*, std::size_t> sizes;
-  std::string broken;  ///< a kernel's barriers
+  std::string broken;  ///< error of a kernel's barriers
   cudaError_t last = cudaSuccess;
 };
 inline Device device;
 
-/// Of one call: whether it works.
+/// Result of one call.
 inline cudaError_t call() {
   const bool lost = device.lost_after >= 0 && device.calls >= device.lost_after;
   ++device.calls;
@@ -293,7 +293,7 @@ cudaError_t allocate(T** at, std::size_t bytes, bool on_device) {
                     n < device.fail_allocation + device.failures;
   if (told || (on_device && device.held + bytes > device.memory)) return cudaErrorMemoryAllocation;
   void* const block = std::malloc(std::max<std::size_t>(bytes, 1));
-  std::memset(block, 0xa5, bytes);  // nobody may count on zeros
+  std::memset(block, 0xa5, bytes);  // memory is not zero
   device.sizes[block] = on_device ? bytes : 0;
   if (on_device) device.held += bytes;
   ++device.objects;

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-/// Archives for tests of readers; whoever includes this links ZLIB::ZLIB.
+/// Archives for tests of readers; a test with this header links ZLIB::ZLIB.
 namespace corun::test {
 
 /// The text as one gzip archive.

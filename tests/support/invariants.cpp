@@ -21,7 +21,7 @@ std::string name(JobId j) { return "job " + std::to_string(index(j)); }
 std::string name(GpuId g) { return "GPU " + std::to_string(index(g)); }
 std::string text(Time t) { return std::to_string(t.count()) + " ns"; }
 
-/// One stay of one job on GPUs, cut out of the log.
+/// One stay of one job on GPUs, from the log.
 struct Stay {
   JobId job{};
   std::vector<GpuId> gpus;
@@ -42,7 +42,7 @@ struct Stay {
 
 struct Story {
   std::vector<Stay> stays;  ///< in order of start
-  Violations broken;        ///< starts and ends that do not pair up
+  Violations broken;        ///< starts and ends that do not match
 };
 
 bool known_gpus(const Facts& f, const std::vector<GpuId>& gpus) {
@@ -122,7 +122,7 @@ Story read(const Facts& f) {
   for (const Stay& s : story.stays) {
     if (s.last == kOpen) story.broken.push_back(name(s.job) + " started and never ended");
   }
-  // Who must run out of memory: newcomers in the order of the log, those that fail hold none.
+  // Which jobs must run out of memory: joining jobs in the order of the log; jobs that will fail hold none.
   for (Stay& s : story.stays) {
     const auto& demand = f.workload.jobs[index(s.job)].profile.mem_used_mib;
     if (s.profiling || !demand) continue;
@@ -139,7 +139,7 @@ Story read(const Facts& f) {
   return story;
 }
 
-/// A stretch of time during which nobody comes or goes, as one GPU lives it.
+/// A time span of one GPU without arrivals and departures.
 struct Stretch {
   Time from{0};
   Time to{0};
@@ -191,7 +191,7 @@ std::vector<std::vector<Stretch>> stretches(const Facts& f, const Story& story) 
   return all;
 }
 
-/// Speed of a stay during stretch number `at`: that of its slowest GPU.
+/// Speed of a stay during span number `at`: that of its slowest GPU.
 double speed_of(const Facts& f, const std::vector<std::vector<Stretch>>& all, const Stay& stay,
                 std::size_t at) {
   if (stay.will_oom) return 0;
@@ -220,7 +220,7 @@ Duration segment(const Facts& f, const Stay& s) {
   return std::min(f.epoch && job.epoch ? *job.epoch : minute, job.work);
 }
 
-/// The other one of a probe; nullptr where there is none or more than one.
+/// The other job of a probe; nullptr if there is none or more than one.
 const Stay* co_runner_of(const Story& story, const Stay& probe) {
   const Stay* found = nullptr;
   for (const Stay& s : story.stays) {
@@ -240,7 +240,7 @@ double speed_in_probe(const Facts& f, const Stay& s, const Stay& other) {
   return speeds[s.job == both[0] ? 0 : 1];
 }
 
-/// What the last run of a job has to do, given that it was profiled, probed and preempted or not.
+/// Work of the last run of a job, after its profiling, probes and preemptions.
 Duration work_asked(const Facts& f, const Story& story, JobId j) {
   Duration work = f.workload.jobs[index(j)].work;
   for (const Stay& s : story.stays) {
@@ -256,7 +256,7 @@ Duration work_asked(const Facts& f, const Story& story, JobId j) {
   return work;
 }
 
-/// What a run of a job does besides its work, at full speed: it saves and loads what was preempted.
+/// Overhead of a run at full speed: it saves and loads the state of a preempted job.
 double overhead(const Facts& f, const Story& story, const Stay& stay) {
   if (stay.profiling) return 0;
   const bool before = std::any_of(story.stays.begin(), story.stays.end(), [&](const Stay& s) {
@@ -271,7 +271,7 @@ void find_what_was_kept(const Facts& f, Story& story) {
   const auto preempted = [](const Stay& s) { return s.how == LogKind::kPreempt; };
   if (std::none_of(story.stays.begin(), story.stays.end(), preempted)) return;
   const auto all = stretches(f, story);
-  for (Stay& s : story.stays) {  // in order of start: what came before is known
+  for (Stay& s : story.stays) {  // in order of start, so that earlier stays are known
     if (s.how != LogKind::kPreempt || s.will_oom || s.gpus.empty()) continue;
     double done = -overhead(f, story, s);
     const auto& own = all[index(s.gpus.front())];
@@ -314,8 +314,8 @@ std::vector<Episode> episodes(const Facts& f, const Story& story) {
       Episode e;
       e.gpu = GpuId{g};
       e.start = here[i]->start;
-      std::size_t last = here[i]->last;  // in the log: what ends at the instant at which
-      std::size_t n = i;                 // another starts ends first and is not linked to it
+      std::size_t last = here[i]->last;  // in the log: a job that ends at the instant
+      std::size_t n = i;                 // of another's start ends first and is not linked to it
       std::vector<const Stay*> finished;
       for (; n < here.size() && here[n]->first < last; ++n) {
         last = std::max(last, here[n]->last);
@@ -349,8 +349,7 @@ bool near(double a, double b, double relative) {
 
 Violations check_time(const Facts& f) {
   Violations v;
-  // Within one instant: ends of work and of profiling, failures, ends of probes, arrivals, then what is
-  // started.
+  // Within one instant: ends of work and of profiling, failures, ends of probes, arrivals, then starts.
   const auto rank = [](LogKind kind) {
     switch (kind) {
       case LogKind::kFinish:
@@ -376,10 +375,10 @@ Violations check_time(const Facts& f) {
   std::vector<Time> started(f.workload.jobs.size(), kNever);
   for (std::size_t i = 0; i < f.log.size(); ++i) {
     const LogEntry& e = f.log[i];
-    if (index(e.job) >= started.size()) continue;  // check_jobs says so
+    if (index(e.job) >= started.size()) continue;  // check_jobs reports it
     const bool starts =
         e.kind == LogKind::kStart || e.kind == LogKind::kProfile || e.kind == LogKind::kProbe;
-    // A stay of no length makes a second round within the instant.
+    // A stay of length 0 makes a second round within the instant.
     const bool no_length = !starts && started[index(e.job)] == e.at;
     if (starts) started[index(e.job)] = e.at;
     if (i == 0) continue;
@@ -604,7 +603,7 @@ Violations check_probes(const Facts& f) {
     if (s.end > due || (s.cut_short() && other->cut_short() && s.end != due)) {
       v.push_back(name(s.job) + " is probed from " + text(s.start) + " to " + text(s.end));
     }
-    if (other->job < s.job) continue;  // once for both
+    if (other->job < s.job) continue;  // each pair once
     ++probes;
     const auto r =
         std::find_if(f.record.probes.begin(), f.record.probes.end(), [&](const ProbeRecord& p) {
@@ -675,7 +674,7 @@ Violations check_outcomes(const Facts& f) {
       ++runs;
     }
     const double isd = solo == 0 ? 0 : (length - solo) / solo;
-    // J_a is kept to the nanosecond: half of one, as a share of itself.
+    // J_a is kept to the nanosecond: half of one, as a share of J_a.
     const double slack = solo == 0 ? 0 : 1e-12 + runs * (1 + std::fabs(isd)) / solo;
     if (std::fabs(f.record.jobs[i].isd() - isd) > slack) {
       v.push_back("ISD of job " + std::to_string(i) + " is " +

@@ -13,9 +13,9 @@
 #include "sim/simulated_backend.hpp"
 #include "sim/world.hpp"
 
-/// What must hold of every run whatever the policy, found out from the event log and the world
-/// alone. Each function returns the violations it finds, in words; none found means an empty list.
-/// The engine's own bookkeeping is never asked, except to be compared.
+/// Properties of every run with any policy, checked by the event log and the world alone. Each function
+/// returns the violations as texts; an empty list means none. The engine's own bookkeeping is only compared
+/// with the results.
 namespace corun::test {
 
 struct Facts {
@@ -30,7 +30,7 @@ struct Facts {
   Duration minute = std::chrono::seconds{60};
   bool epoch = false;           ///< profiling segments are one epoch
   bool keeps_progress = false;  ///< work done while profiling counts
-  bool join = false;            ///< a GPU with residents may take newcomers
+  bool join = false;            ///< a GPU with residents may take joining jobs
   Duration probe_length{0};
   bool probes_keep_progress = false;
   PreemptionCost preemption = {};
@@ -38,24 +38,24 @@ struct Facts {
 
 using Violations = std::vector<std::string>;
 
-/// Log and records run forward; one instant is worked through in the order of DESIGN 4.1.
+/// Log and records go forward in time; events of one instant have the order of DESIGN 4.1.
 Violations check_time(const Facts& facts);
-/// Every job arrives once, runs one run at a time, and finishes once or fails after its last retry;
-/// the records say the same.
+/// Every job arrives once, has one run at a time, and finishes once or fails after its last retry; the
+/// records agree.
 Violations check_jobs(const Facts& facts);
-/// A newcomer above known memory runs out of it after the ramp-up, and nobody else does.
+/// A joining job above known memory runs out of it after the ramp-up, and no other job does.
 Violations check_memory(const Facts& facts);
-/// Speeds integrated over the log: a finished job has done the work it was asked for, what preemptions
-/// cost it included, to 1 ns per change of co-runners, and was not kept longer.
+/// Speeds integrated over the log: a finished job has done its work, with the costs of preemptions, to 1 ns
+/// per change of co-runners, and did not stay longer.
 Violations check_work(const Facts& facts);
 /// A gang starts on as many GPUs as it asked for; a group starts as one.
 Violations check_gangs(const Facts& facts);
-/// No GPU holds too many jobs, a profiled job is alone, GPUs take newcomers only when they may.
+/// No GPU has too many jobs, a profiled job is alone, and GPUs take joining jobs only if they may.
 Violations check_capacity(const Facts& facts);
-/// A probe is of two on an otherwise empty GPU, who start and end together after its length, or when
-/// one of them finishes or runs out of memory; the records say the same, with the world's speeds.
+/// A probe has two jobs on an otherwise empty GPU. They start together and end together after its length,
+/// or when one of them finishes or runs out of memory. The records agree, with the world's speeds.
 Violations check_probes(const Facts& facts);
-/// The episodes are those of the log: times, members, order, solo times.
+/// The episodes agree with the log: times, members, order, solo times.
 Violations check_episodes(const Facts& facts);
 /// ISD and PS follow from the log and the work asked, and the metrics are their means.
 Violations check_outcomes(const Facts& facts);

@@ -6,10 +6,10 @@
 
 #include "sim/belief.hpp"
 
-/// A belief that is a table, for tests of whoever asks it.
+/// A belief by table, for tests of its users.
 namespace corun::test {
 
-/// Under the objective min-slowdown a pair costs what `cost` (n x n, symmetric, by JobId) says.
+/// Under the objective min-slowdown the cost of a pair is `cost` (n x n, row-major, symmetric, by JobId).
 class MatrixBelief final : public Belief {
  public:
   MatrixBelief(std::vector<double> cost, std::size_t n) : cost_(std::move(cost)), n_(n) {}

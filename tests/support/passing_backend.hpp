@@ -5,10 +5,10 @@
 
 #include "sim/cluster_backend.hpp"
 
-/// A backend between the control loop and another one: how a broken engine is made.
+/// A backend between the control loop and another backend, for tests of a broken engine.
 namespace corun::test {
 
-/// Passes everything through; a test overrides one thing.
+/// Passes everything on; a test overrides one function.
 class Passing : public ClusterBackend {
  public:
   explicit Passing(ClusterBackend& inner) : inner_(inner) {}

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-/// Runs the program that users run, as they run it.
+/// Runs the program as users do.
 namespace corun::test {
 
 struct Outcome {
@@ -15,7 +15,7 @@ struct Outcome {
 /// Runs corun with these arguments in `directory`, waits for it.
 Outcome run_corun(const std::vector<std::string>& arguments, const std::string& directory = ".");
 
-/// A directory of the test's own, removed with everything in it.
+/// A directory of the test's own, removed with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
@@ -32,7 +32,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-/// All bytes of a file; fails the test when it cannot be read.
+/// All bytes of a file; the test fails if it cannot be read.
 std::string read_file(const std::string& path);
 
 }  // namespace corun::test

@@ -14,7 +14,7 @@ namespace corun::test {
 namespace {
 
 struct Job {
-  std::vector<GpuId> gpus;  ///< empty: does not run
+  std::vector<GpuId> gpus;  ///< empty: not running
   double left_ns = 0;
   Time started{0};
   Time finished{0};
@@ -25,7 +25,7 @@ struct Job {
 
 struct Gpu {
   std::vector<JobId> formed;
-  std::optional<Time> episode;  ///< since when somebody is here
+  std::optional<Time> episode;  ///< begin of the present episode
   std::vector<JobId> ended;     ///< finished in this episode
 };
 
@@ -84,7 +84,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
   for (Time now{0}; over < n; now += step) {
     if (now > std::chrono::hours{100}) throw std::logic_error("the reference never ends");
     bool happened = false;
-    // Everybody's bit of work, at the speeds of the step that has passed.
+    // The work of every resident, at the speeds of the previous step.
     std::vector<JobId> done, failed;
     for (std::uint32_t i = 0; i < n; ++i) {
       Job& job = jobs[i];
@@ -124,7 +124,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
           sum += solo[index(m)];
         }
         const Duration length = now - *gpu.episode;
-        // A gang leaves one episode on each of its GPUs: shown for the first.
+        // A gang leaves one episode on each of its GPUs: the first one is reported.
         if (!members.empty() && g == own.front()) {
           policy.corun_ended(
               {members, length,
@@ -163,7 +163,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
       result.smallest_gap = std::min(result.smallest_gap, now - last_happened);
       last_happened = now;
     }
-    // One pass, only where something happened, until the policy starts nothing more.
+    // One pass, only after an event, until the policy starts no more jobs.
     for (bool started = happened; started && !waiting.empty();) {
       started = false;
       std::vector<Decision> decisions;

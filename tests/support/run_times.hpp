@@ -9,11 +9,11 @@
 #include "sim/round_backend.hpp"
 #include "tests/support/builders.hpp"
 
-/// Runs in closed form whose jobs are taken off their GPUs, run out of memory, are probed and profiled,
-/// with J_c and J_a of one of their jobs (DESIGN section 3): for the records and for the results file.
+/// Runs in closed form whose jobs are preempted, run out of memory, are probed and profiled, with J_c and
+/// J_a of one of their jobs (DESIGN section 3): for the records and for the results file.
 namespace corun::test {
 
-/// What a policy does at one instant: takes jobs off first, then starts.
+/// The policy's decisions at one instant: first preemptions, then starts.
 struct Move {
   Time at{0};
   std::vector<JobId> off = {};
@@ -21,7 +21,7 @@ struct Move {
   std::vector<GpuId> gpus = {};
 };
 
-/// Makes the moves when their times come, whoever waits.
+/// Makes the moves at their times, with any queue.
 class Timetable final : public Policy {
  public:
   explicit Timetable(std::vector<Move> moves) : moves_(std::move(moves)) {}
@@ -45,7 +45,7 @@ class Timetable final : public Policy {
   ProfileBelief by_profiles_;
   std::vector<Move> moves_;
   std::size_t next_ = 0;
-  std::size_t woken_ = 0;  ///< up to which move it has asked to be woken
+  std::size_t woken_ = 0;  ///< number of moves with a requested wake-up
 };
 
 inline RunOptions of_timetable() {
@@ -72,7 +72,7 @@ inline RunRecord preempted_once(PreemptionCost cost) {
   return run(cluster(1, 1), workload({job(100s)}), ShareWorld(0), policy, options).record;
 }
 
-/// Two jobs of 100 s that do not fit a GPU together, and slow each other not; who is above the memory
+/// Two jobs of 100 s that do not fit a GPU together and do not slow each other; a job above the memory
 /// limit fails after 20 s.
 inline RunRecord out_of_memory(std::vector<Move> moves, int retries = 3) {
   using namespace std::chrono_literals;

@@ -13,7 +13,7 @@
 #include "sim/rng.hpp"
 #include "tests/support/builders.hpp"
 
-/// Random small traces, and policies as the catalogue makes them.
+/// Random small traces, and policies made by the catalogue.
 namespace corun::test {
 
 struct Scenario {
@@ -66,7 +66,7 @@ inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits
 
   const bool gangs = limits.gangs && chance(0.5);
   const bool whole = limits.whole_seconds || chance(0.3);
-  const double busy = pick({2, 20, 60});  // arrivals spread over so many seconds
+  const double busy = pick({2, 20, 60});  // [s] from the first to the last arrival
   const auto time = [&](double at_least, double range) {
     const double t = at_least + range * rng.uniform();
     return whole ? seconds(static_cast<std::int64_t>(t)) : from_seconds(t);
@@ -87,13 +87,13 @@ inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits
     j.priority(static_cast<int>(rng.below(3)));
     jobs.push_back(j);
   }
-  // From draws of their own, so that traces stay what they were.
+  // Separate draws, so that the traces stay the same.
   Rng later(seed, Stream::kTest, 9);
   for (JobSpec& j : jobs) {
     if (j.gpus == 1 && later.below(2) == 0)
       j.gpu_milli = static_cast<int>(250 * (1 + later.below(3)));
   }
-  // Little enough that whoever is preempted again and again gets on all the same.
+  // Small enough for a job to finish that is preempted again and again.
   const auto some = [&] { return milliseconds(125 * later.below(3)); };
   s.options.simulation.preemption = {some(), some(), 0.25 * later.below(3)};
   s.workload = workload(std::move(jobs));
@@ -113,10 +113,10 @@ inline KnowledgeBase small_knowledge() {
   kb.observe(1, 1, 0.1, 0.2, 0.45);
   kb.observe(1, 2, 0.5, 0.6, 0.2);
   kb.observe(2, 2, 1.1, 1.0, 0.05);
-  return kb;  // clusters 0 and 2 were never seen together
+  return kb;  // clusters 0 and 2 were never observed together
 }
 
-/// As an experiment makes it: a cluster belief that learns, or the truth for those who may read it.
+/// As in an experiment: a cluster belief that learns, or the truth for policies that may read it.
 inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workload& w,
                                            const World& world, std::uint64_t seed,
                                            Parameters parameters, bool plan_once = false) {
@@ -138,15 +138,14 @@ inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workl
   return make_policy(entry, w, world, seed, Parameters(entry.parameters));
 }
 
-/// It starts a program that its configuration must name: what it does is what that program makes of it
-/// (external_test.cpp).
+/// Starts a program from the configuration: its behaviour is that of the program (external_test.cpp).
 inline bool needs_program(const PolicyEntry& entry) {
   return std::ranges::any_of(entry.parameters, [](const ParameterSpec& p) {
-    return p.kind == ParameterKind::kTexts;  // the words of a command: there is no default
+    return p.kind == ParameterKind::kTexts;  // a command has no default
   });
 }
 
-/// All that need nothing but their catalogue entry.
+/// All policies that need nothing but their catalogue entry.
 inline std::vector<PolicyEntry> built_in_policies() {
   std::vector<PolicyEntry> entries;
   for (const PolicyEntry& e : policy_catalog()) {
@@ -155,8 +154,8 @@ inline std::vector<PolicyEntry> built_in_policies() {
   return entries;
 }
 
-/// Some live on one node per pod and takes its own number of replicas for the truth:
-/// traces that it cannot run are passed over, and replicas are brought in line with the cluster.
+/// Some policies place pods on one node, and kube-default uses its own number of replicas: traces that the
+/// policy cannot run are left out, and replicas are set by the cluster.
 inline bool can_run(const PolicyEntry& entry, const Scenario& s) {
   if (!entry.traits.one_node) return true;
   int largest_node = 0;

@@ -315,7 +315,7 @@ TEST(CsvReader, WritesWhatItReads) {
   EXPECT_EQ(csv_seconds(Duration{1}), "0.000000001");
 }
 
-// The reader works in blocks of 64 KiB; nothing may depend on where one ends.
+// The reader works in blocks of 64 KiB; results must not depend on their ends.
 TEST(CsvReader, ReadsAcrossBlocks) {
   const std::string row = "\"ü,\"\"b\"\"\",1.25,3,ünï€\r\n";
   for (std::size_t shift = 0; shift < row.size(); ++shift) {
@@ -332,7 +332,7 @@ TEST(CsvReader, ReadsAcrossBlocks) {
   }
 }
 
-// Whatever happens to a file, it is read or refused with one line; nothing else escapes.
+// Any damaged file is read or refused with one line; no other exception escapes.
 TEST(CsvReader, SurvivesPrefixesAndMutations) {
   const std::string text =
       "\xef\xbb\xbfjob,solo_s,gpus,note\r\n\"a\"\"1\",1.5,2,ü\r\nb,2e3,,\"x, y\"\r\nc,0,8,\r\n";

@@ -15,7 +15,7 @@
 namespace corun::gavel_pairs_test {
 namespace {
 
-// The pair of A and B stands under B first; of the types of two GPUs nothing is a pair of one GPU.
+// The file has the pair of A and B under B first; types of two GPUs are not in a pair of one GPU.
 const std::string kRates = R"json({
  "p100": {"('A (batch size 16)', 1)": {"null": 2}},
  "v100": {

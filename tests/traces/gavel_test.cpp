@@ -14,7 +14,7 @@
 #include "traces/gavel_throughputs.hpp"
 #include "traces/gavel_trace.hpp"
 
-/// Gavel's traces and the rates that make their steps time.
+/// Gavel's traces, and the rates that convert their steps to time.
 namespace corun::gavel_test {
 namespace {
 
@@ -53,7 +53,7 @@ TEST(GavelThroughputs, RatesBecomeSpeeds) {
   EXPECT_TRUE(std::isnan(r.pairs.speeds.rows[1].speed_a));
   EXPECT_EQ(r.misfits, (std::vector<std::array<std::uint32_t, 2>>{{*a, *a}}));
   EXPECT_EQ(r.pairs.gpu, "v100");
-  // Own GPU type first; a rate of 0 is no size.
+  // Own GPU type first; a rate of 0 is not a value on a log scale.
   ASSERT_EQ(r.pairs.speeds.features.size(), 3U);
   EXPECT_EQ(r.pairs.speeds.features[0].name, "solo_v100");
   EXPECT_EQ(r.pairs.speeds.features[2].name, "solo_k80");
@@ -116,7 +116,7 @@ TEST(GavelThroughputs, EveryByteCutOffIsAnError) {
   }
 }
 
-/// A file that is gone when the test is over.
+/// A file that the test removes at its end.
 class File {
  public:
   explicit File(const std::string& text)
@@ -230,7 +230,7 @@ TEST(GavelTrace, PublishedFiles) {
             r.pairs.speeds.rows.size());
   const Trace old = read_gavel_trace(test::public_data("gavel/seed_0_0e4a51.trace"), &r);
   const Trace csv = read_gavel_trace(test::public_data("peers/gavel/trace_0e4a51_1000.csv"), &r);
-  ASSERT_EQ(old.names.size(), csv.names.size());  // who made the CSV left the same jobs out
+  ASSERT_EQ(old.names.size(), csv.names.size());  // the CSV leaves the same jobs out
   EXPECT_EQ(old.skipped.size(), 1U);
   for (std::size_t j = 0; j < csv.names.size(); ++j) {
     const JobSpec& a = old.workload.jobs[j];

@@ -28,7 +28,7 @@ std::string zstd(const std::string& text) {
 std::string read_all(const std::string& bytes) {
   std::istringstream file(bytes);
   const auto in = open_input(file, "f");
-  // Not by the string's own constructor, which in libstdc++ 12 leaks where an iterator throws.
+  // Not by the string's own constructor, which in libstdc++ 12 leaks if an iterator throws.
   std::string text;
   for (std::istreambuf_iterator<char> at(*in), end; at != end; ++at) text.push_back(*at);
   return text;
@@ -43,7 +43,7 @@ std::string error_of(const std::string& bytes) {
   return "";
 }
 
-/// Longer than any buffer on the way, and hard to compress in part.
+/// Longer than all buffers, and in part hard to compress.
 std::string long_text() {
   std::string text;
   for (unsigned i = 0; i < 60'000; ++i) text += std::to_string(i * 2654435761U) + "\n";
@@ -97,7 +97,7 @@ TEST(InputFile, SaysWhatIsWrongWithAnArchive) {
     const std::string archive = is_gzip ? gzip("a") : zstd("a");
     const std::string kind = is_gzip ? "f: the gzip" : "f: the zstd";
     EXPECT_EQ(error_of(archive.substr(0, archive.size() - 1)), std::string(kind).append(cut));
-    // What follows an archive must be another one, and a whole one.
+    // Only another whole archive may follow an archive.
     EXPECT_EQ(error_of(archive + archive.substr(0, 5)), std::string(kind).append(cut));
     const std::string_view reason = is_gzip ? "incorrect header check" : "Unknown frame descriptor";
     EXPECT_EQ(error_of(archive + "rest"),

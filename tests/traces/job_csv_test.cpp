@@ -37,7 +37,7 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-/// All that the file format holds; `keys` belong to `a`, `other_keys` to `b`.
+/// Compares all data of the file format; `keys` belong to `a`, `other_keys` to `b`.
 void expect_same(const Trace& a, const WorkloadKeys& keys, const Trace& b,
                  const WorkloadKeys& other_keys) {
   ASSERT_EQ(a.workload.jobs.size(), b.workload.jobs.size());
@@ -232,7 +232,7 @@ TEST(JobCsv, TheEmbeddedQueueSurvivesTheFile) {
   expect_round_trip(jrs_resampled_trace(keys, 300, 60.0, 7), keys);
 }
 
-/// A trace with anything the format allows in it, drawn from `rng`.
+/// A trace with all features of the format, drawn from `rng`.
 Trace random_trace(Rng& rng, WorkloadKeys& keys) {
   const std::vector<std::string> odd = {"", ",", "\"", " ", "ü", "'", "#", "\"\"", ", \""};
   const auto some = [&](double most) -> std::optional<double> {

@@ -40,7 +40,7 @@ std::string pairs_of(const std::string& colocation, const std::string& solo = ""
   return out.str();
 }
 
-/// What is said of a mistake, behind the path.
+/// Message of a mistake, without the path.
 std::string refusal(const std::string& colocation, const std::string& solo = "") {
   try {
     pairs_of(colocation, solo);
@@ -142,7 +142,7 @@ std::string as_colocation(const std::string& path, std::string& ids) {
   return out;
 }
 
-// Only the numbers of the rows are other ones: the public table is a part of Lucid's.
+// Only the row numbers differ: the public table is a part of Lucid's.
 TEST(LucidColocation, PublicTablesComeBackFromLucidsForm) {
   const std::string pairs = "lucid/lucid_pairs.csv";
   const std::string singles = "lucid/lucid_solo.csv";

@@ -103,7 +103,7 @@ std::vector<double> values(const PairTable& table, std::size_t job) {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// What every table keeps, whatever was read.
+/// Properties of every table.
 void expect_whole(const PairTable& table) {
   const SpeedTable& speeds = table.speeds;
   EXPECT_FALSE(speeds.rows.empty());
@@ -131,7 +131,7 @@ void expect_whole(const PairTable& table) {
   }
 }
 
-/// Predictions beside the rows leave all that was there as it was.
+/// Predictions leave the rows as read unchanged.
 void expect_round_trip(const PairTable& table) {
   const Predictions predictions(table.speeds.rows.size(), {0.5, 1.0 / 3, 0.125, 0.0625});
   const std::string written = write(table, predictions);
@@ -206,7 +206,7 @@ TEST(PairTable, ReadsGavelWithItsOwnGpuFirst) {
   const std::string row = ",x,X,y,Y,1,2,3,4,5,6,7,0,0.5,0.25,0.75\n";
   EXPECT_EQ(values(read(kGavelHead + "v100" + row), 1), (std::vector<double>{4, 5, 6}));
   EXPECT_EQ(values(read(kGavelHead + "k80" + row), 1), (std::vector<double>{6, 4, 5}));
-  // What failed has no speed, whatever stands there.
+  // A failed pair has no speed, whatever its fields are.
   const PairTable failed = read(kGavelHead + "k80,x,X,y,Y,1,2,3,4,5,6,7,1,0.5,,\n");
   EXPECT_TRUE(std::isnan(failed.speeds.rows[0].speed_a));
 }
@@ -264,7 +264,7 @@ TEST(PairTable, WithoutOutcomeItIsATableToPredict) {
             "x,1.0000001,2,3,x,,,,,,1,,0\n");
   expect_round_trip(lucid);
 
-  // `failed` without speeds is an outcome left behind.
+  // `failed` without speeds is the rest of an outcome.
   const PairTable gavel = read(
       "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b,"
       "failed\nv100,x,y,1,2,3,4,5,6,1\n");
@@ -312,7 +312,7 @@ TEST(PairTable, AppendJoinsJobs) {
   EXPECT_EQ(table.names.size(), 3u);
   expect_whole(table);
 
-  // Rows of other columns cannot stand in one file.
+  // Rows of different columns cannot be in one file.
   const PairTable bare = read(
       "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b\n"
       "p100,x,new,1,2,3,4,5,6\n",
@@ -354,7 +354,7 @@ TEST(PairTable, AppendRefusesWhatDisagrees) {
   EXPECT_EQ(error(corun, kCorunHead + "1,V100,mig,,a,,,,,1,1\n1,V100,mig,,b,,,,,1,1\n"),
             "two.csv: pairs sharing by 'mig', expected 'mps' as in one.corun.csv; give tables of "
             "one sharing mode");
-  // A profile that is not known disagrees with nothing.
+  // An unknown profile agrees with every profile.
   append(corun, read(kCorunHead + "1,V100,mps,,a,,,,,1,1\n1,V100,mps,,b,,,,,1,1\n", keys));
   EXPECT_EQ(corun.speeds.rows.size(), 3u);
   EXPECT_EQ(values(corun, 0), (std::vector<double>{40, 50, 10, 2000}));
@@ -366,7 +366,7 @@ TEST(PairTable, FractionsAreNoPercentages) {
     return "0," + a + ",M,9," + util + ",20,2694,1,1," + b + ",M,9," + util + ",20,2694,1,1\n";
   };
   const std::string two = kLucidHead + row("a", "b", "0.5") + row("a", "b", "0.5");
-  EXPECT_EQ(error_of(two), "no error");  // two jobs, however often they meet
+  EXPECT_EQ(error_of(two), "no error");  // two jobs, for any number of their pairs
   EXPECT_EQ(error_of(two + row("c", "a", "0.5")),
             "t.csv:1:36: all 3 jobs have values of 'solo_gpu_util_a' and 'solo_gpu_util_b' between "
             "0 and 1, expected percentages: fractions? write percent");

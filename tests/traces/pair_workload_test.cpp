@@ -20,7 +20,7 @@ namespace {
 const std::string kHead =
     "job_a,model_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,norm_a,"
     "job_b,model_b,solo_gpu_util_b,solo_gmem_util_b,solo_gmem_mib_b,norm_b\n";
-/// C has a measured speed beside PPO, whose own was not measured; D is in no pair that was measured.
+/// C has a measured speed beside PPO, whose speed was not measured; D is in no measured pair.
 const std::string kTable = kHead +
                            "A,A,45.5,20,12288,0.9,B,B,58.5,,2360,0.8\n"
                            "B,B,58.5,,2360,0.7,B,B,58.5,,2360,0.7\n"

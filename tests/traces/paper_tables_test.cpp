@@ -311,7 +311,7 @@ TEST(JrsQueue, SoloTimesAreThoseOfItsSession) {
   }
 }
 
-// What the knowledge base of JRS says about each kind of pair, from Tables II and III.
+// Means of the knowledge base of JRS for each kind of pair, from Tables II and III.
 TEST(JrsKnowledgeBase, HasTheKnownMeans) {
   using Clusters = std::pair<int, int>;
   std::map<Clusters, std::vector<double>> isd_pct;  // ISD of the first cluster's job

@@ -29,7 +29,7 @@ TEST(WorkloadKeys, SameTextSameKey) {
   EXPECT_EQ(keys.of("DCGAN/bs=205/epochs=20"), a);
   EXPECT_EQ(keys.text(a), "DCGAN/bs=205/epochs=20");
   EXPECT_EQ(keys.find("DCGAN/bs=205/epochs=20"), a);
-  // Five epochs are not twenty: another solo time, another workload.
+  // Five epochs are not twenty: another solo time, so another workload.
   EXPECT_NE(keys.of("DCGAN", 205, 5), a);
   EXPECT_EQ(keys.find("free text"), std::nullopt);
   EXPECT_EQ(keys.size(), 2u);
@@ -82,7 +82,7 @@ TEST(PaperMeasurements, AreWhatTheTablesSay) {
   EXPECT_EQ(other_session->members[0].solo_s, 254.03);
   EXPECT_EQ(find(all, "JRS-V row 1")->members.size(), 5u);
   EXPECT_EQ(find(all, "JRS-VI row 1")->members.size(), 9u);
-  // The two papers ran DCGAN for other epochs: another workload.
+  // The two papers ran DCGAN for different numbers of epochs: different workloads.
   const CorunMeasurement* prirect = find(all, "PRI-III row 6");
   ASSERT_NE(prirect, nullptr);
   EXPECT_EQ(keys.text(prirect->members[1].workload), "DCGAN/bs=230/epochs=5");
@@ -311,7 +311,7 @@ TEST(PaperReported, MeansOfThePrintedFigures) {
   }
 }
 
-/// How many pairs of the queue's jobs these measurements hold, each pair once.
+/// Number of pairs of the queue's jobs in these measurements, each pair counted once.
 std::size_t measured_pairs_of_queue(const PaperFilter& filter) {
   WorkloadKeys keys;
   const Trace queue = jrs_queue_trace(keys);
@@ -329,7 +329,7 @@ std::size_t measured_pairs_of_queue(const PaperFilter& filter) {
   return pairs;
 }
 
-// What README and docs say of the evidence: of the queue's 276 pairs JRS measured 35; PriRecT two more.
+// Figures of README and docs: of the queue's 276 pairs JRS measured 35; PriRecT two more.
 TEST(PaperWorkloads, FewPairsOfTheQueueWereEverMeasured) {
   EXPECT_EQ(measured_pairs_of_queue(kAllJrs), 35U);
   EXPECT_EQ(measured_pairs_of_queue(kAllPapers), 37U);

@@ -24,8 +24,8 @@
 namespace corun::profile_csv_test {
 namespace {
 
-// What a job is must not reach those who cluster, believe or schedule: Profile, all that they get,
-// has no place for it, and an origin is not taken for a profile.
+// Code that clusters, believes or schedules must not get a job's origin: its type Profile has no field for
+// it, and an origin does not convert to a profile.
 template <typename T>
 concept TellsModel = requires(T x) {
   x.model;
@@ -192,7 +192,7 @@ TEST(ProfileCsv, FractionsAreNoPercentages) {
   EXPECT_EQ(error_of(fractions + "d,,20,30\n").substr(0, 18), "t.csv:1:5: all 3 v");
   // One job that needs more than 1 % shows that the column is in percent,
   EXPECT_EQ(error_of(fractions + "d,1.1,20,30\n"), "no error");
-  // whole numbers may be idle jobs, and two values are too few to tell.
+  // whole numbers may be idle jobs, and two values are too few to decide.
   EXPECT_EQ(error_of(kHead + "\na,0,20,30\nb,1,20,30\nc,0,20,30\n"), "no error");
   EXPECT_EQ(error_of(kHead + "\na,0.1,20,30\nb,0.1,20,30\n"), "no error");
   EXPECT_EQ(error_of(kHead + "\na,1,0.2,3\nb,5,0.2,3\nc,5,0.2,3\n").substr(0, 30),
@@ -342,7 +342,7 @@ TEST(ProfileCsv, FutureweiDataSet) {
   EXPECT_EQ(std::ranges::count(samples.profiles, true, &Profile::imputed), 129);
   EXPECT_EQ(samples.attributes,
             (std::vector<std::string>{"mgup_pct", "mgmap_pct", "magtsamp_pct"}));
-  // Both files call the same models the same; a sample that says it is real has a measured job.
+  // Both files name the models alike; a sample marked as real has a measured job.
   std::set<std::string> models;
   for (const WorkloadOrigin& origin : table.origins) models.insert(origin.model);
   for (const WorkloadOrigin& origin : samples.origins) {

@@ -16,8 +16,8 @@
 #include "traces/philly.hpp"
 #include "traces/standard_workload.hpp"
 
-/// The public formats of job traces, on small samples of our own (tests/fuzz/corpus) and on the
-/// public files where they are.
+/// The public formats of job traces, on small samples of our own (tests/fuzz/corpus) and on the public
+/// files if they are available.
 namespace corun::public_formats_test {
 namespace {
 
@@ -89,7 +89,7 @@ TEST(Philly, AddsUpAttempts) {
   EXPECT_EQ(job(trace, "application_1").gpus, 3);  // over the machines of its last attempt
   EXPECT_EQ(job(trace, "application_1").submit, seconds(60));
   EXPECT_EQ(job(trace, "application_5").submit, Time{0});
-  EXPECT_EQ(job(trace, "application_5").work, seconds(600));  // the attempt without start apart
+  EXPECT_EQ(job(trace, "application_5").work, seconds(600));  // one attempt has no start
   EXPECT_EQ(trace.virtual_clusters, (std::vector<std::string>{"vc1", "vc2"}));
   EXPECT_EQ(trace.skipped,
             (std::vector<std::string>{"1 job without attempts (on line 9)",
@@ -134,7 +134,7 @@ TEST(Pai2020, JoinsTheTables) {
   EXPECT_EQ(trace.gpu_models[0], "V100");
   EXPECT_EQ(job(trace, "j1").gpu_models, 1U);
   EXPECT_EQ(job(trace, "j1").request.cpu_milli, 6000);
-  EXPECT_EQ(job(trace, "j2").work, seconds(750));  // no instance of it is listed
+  EXPECT_EQ(job(trace, "j2").work, seconds(750));  // none of its instances is listed
   EXPECT_EQ(job(trace, "j2").gpus, 1);
   EXPECT_EQ(job(trace, "j2").gpu_milli, 500);
   EXPECT_EQ(job(trace, "j2").gpu_models, 0U);

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-/// The measured tables of the two papers corun reproduces, compiled in:
+/// The measured tables of the two papers that corun reproduces, compiled in:
 ///
 /// - JRS: "Job Recommendation Service for GPU Sharing in Kubernetes", IEEE Cloud Summit 2023,
 ///   doi 10.1109/CloudSummit57601.2023.00008, Tables II to VII.
@@ -16,13 +16,12 @@
 ///
 ///     ISD(j) = (J_c(j) - J_a(j)) / J_a(j)            PS = (sum J_a - max J_c) / sum J_a
 ///
-/// All percentages here are in percent. A solo time is tied to a *session*: the same job has other
-/// solo times in other sessions, and a row's ISD only makes sense against its own session.
-/// The papers print ISD and PS cut (mostly), not rounded, to the last digit, so a recomputed value
-/// tends to lie up to one unit of that digit above the printed one.
+/// All percentages here are in percent. A solo time belongs to a *session*: the same job has other solo
+/// times in other sessions, and a row's ISD refers to its own session. The papers mostly cut ISD and PS to
+/// the last digit, so a recomputed value tends to lie up to one unit of that digit above the printed one.
 namespace corun {
 
-/// Stands for "the table prints no value"; a quiet NaN, so test with std::isnan.
+/// The table prints no value. A quiet NaN: test with std::isnan.
 inline constexpr double kNotPrinted = std::numeric_limits<double>::quiet_NaN();
 
 /// One job of a printed row, after the corrections listed in the row's note.
@@ -44,7 +43,7 @@ struct PaperPair {
   std::string_view table;    ///< "JRS-II" .. "JRS-VII", "PRI-III", "PRI-IV", "PRI-draft-IV"
   int row;                   ///< row of that table, from 1; row 1 of JRS-V and JRS-VI is the bin
   std::string_view session;  ///< "JRS-KB", "JRS-perf", "JRS-perf-VI2" or "PriRecT"
-  bool use;                  ///< false where the row repeats a measurement printed elsewhere
+  bool use;                  ///< false if the row repeats a measurement printed elsewhere
   PaperSide a, b;            ///< in the printed order
   double ps_pct_printed;     ///< packing saving as printed, after correction [%]
   double ps_pct;             ///< packing saving recomputed from the times of a and b [%]
@@ -73,7 +72,7 @@ struct PaperProfile {
                          ///< within 0.1 of the printed one, InceptionV3 BS=869 excepted
 };
 
-/// A job's completion time alone on a V100, as best estimated over all rows of its session.
+/// A job's completion time alone on a V100: the best estimate from all rows of its session.
 struct PaperSolo {
   std::string_view session;
   std::string_view model;

@@ -1,7 +1,7 @@
-// Transcribed from PriRecT Table II, and the recipe of the 175 samples worked out from them.
+// Transcribed from PriRecT Table II, and the recipe of the 175 samples, which follows from them.
 //
 // Reading: exponents that lost their sign in the table's text are negative ("9.5E12" stands beside
-// an RMSE of 1.5E-11). Nothing else is corrected; kMisprints tells what cannot be.
+// an RMSE of 1.5E-11). Nothing else is corrected; kMisprints lists impossible cells.
 #include "traces/measured/prirect_interpolation.hpp"
 
 namespace corun {

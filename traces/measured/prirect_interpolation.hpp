@@ -5,13 +5,12 @@
 #include <span>
 #include <string_view>
 
-/// How PriRecT made its synthetic samples and what it prints of their quality: section III-C and
-/// Table II, and the recipe behind the 175 samples (46 measured, 129 synthetic) that the authors
-/// clustered.
+/// How PriRecT made its synthetic samples, and their printed quality: section III-C and Table II, and the
+/// recipe of the 175 samples (46 measured, 129 synthetic) that the authors clustered.
 ///
-/// The recipe is not printed. It follows from the samples themselves: every synthetic value is the
-/// value of the named curve over the row number 0 .. 20 through the measured rows, held to at most
-/// 100 and cut after two decimals; `prirect_odd_samples` lists what is not.
+/// The recipe is not printed. It follows from the samples: every synthetic value is the value of the named
+/// curve over the row number 0 .. 20 through the measured rows, limited to 100 and cut after two decimals.
+/// `prirect_odd_samples` lists the exceptions.
 namespace corun {
 
 /// MGUP, MGMAP and MaGTSAMP, in the order of Table II; see Profile for what they are.
@@ -19,8 +18,8 @@ inline constexpr std::size_t kProfileAttributes = 3;
 inline constexpr std::array<std::string_view, kProfileAttributes> kAttributeNames{"MGUP", "MGMAP",
                                                                                   "MaGTSAMP"};
 
-/// One cell of Table II as printed, e.g. "5.1E-6", so that its precision is known too; empty where
-/// the table prints nothing. Percentage points.
+/// One cell of Table II as printed, e.g. "5.1E-6", which shows its precision; empty if the table prints
+/// nothing. Percentage points.
 struct PaperRegenerationScore {
   std::string_view rmse;
   std::string_view mae;
@@ -33,7 +32,7 @@ struct PaperRegenerationRow {
   std::array<PaperRegenerationScore, kProfileAttributes> attributes;
 };
 
-/// A cell that cannot be, or cannot be meant.
+/// A cell that is impossible or an obvious misprint.
 struct PaperMisprint {
   std::string_view technique;
   std::string_view workload;
@@ -45,7 +44,7 @@ struct PaperMisprint {
 /// Rows of a workload on the authors' grid.
 inline constexpr std::size_t kGridRows = 21;
 
-/// How the samples of one workload were made.
+/// Recipe of the samples of one workload.
 struct PaperSyntheticRecipe {
   std::string_view workload;
   std::string_view data_set_model;         ///< its name in the data set
@@ -54,7 +53,7 @@ struct PaperSyntheticRecipe {
   std::array<std::string_view, kProfileAttributes> techniques;  ///< by attribute
 };
 
-/// A value among the 175 that is neither measured nor what the recipe gives.
+/// A value among the 175 that is neither measured nor follows from the recipe.
 struct PaperOddSample {
   std::string_view workload;
   int batch_size = 0;
@@ -77,12 +76,12 @@ std::span<const PaperMisprint> prirect_misprints();
 /// The eight workloads with a series, in the order of the 175 samples.
 std::span<const PaperSyntheticRecipe> prirect_recipes();
 std::span<const PaperOddSample> prirect_odd_samples();
-/// The seven small BERTs; among the 175 they stand behind InceptionV3.
+/// The seven small BERTs; among the 175 samples they follow InceptionV3.
 std::span<const PaperSinglePoint> prirect_single_points();
 
-/// MobileNet's MaGTSAMP at batch size 1024 that Table II was computed with [%]; the data set has 30.6,
-/// and the samples were made with that. The four cells that tell (linear and order-2 spline) fit any
-/// value from 30.03 to 30.06; this one is 30.6 with a zero too many.
+/// MobileNet's MaGTSAMP at batch size 1024 in the computation of Table II [%]. The data set and the samples
+/// have 30.6. The four cells that depend on it (linear and order-2 spline) fit any value from 30.03 to
+/// 30.06; this one is 30.6 with a zero too many.
 inline constexpr double kTableTwoMobileNetMagtsamp = 30.06;
 
 }  // namespace corun

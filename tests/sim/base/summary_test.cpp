@@ -42,7 +42,7 @@ TEST(Summary, ARunningMeanPassesOverWhatNobodyKnows) {
   EXPECT_EQ(mean.count(), 2U);
 }
 
-/// Selection must find what sorting finds, to the bit, for several quantiles of one sample.
+/// Selection must give the bits of sorting, for several quantiles of one sample.
 TEST(Summary, SelectionIsSorting) {
   Rng rng(7, Stream::kBootstrap, 0);
   for (std::size_t n = 1; n < 60; ++n) {

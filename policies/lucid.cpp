@@ -226,7 +226,7 @@ class Lucid final : public Policy {
 std::span<const ParameterSpec> lucid_parameters() {
   static const std::array<ParameterSpec, 2> specs{{
       {"length_ratio",
-       "a job joins one whose estimate x GPUs its own exceeds at most so many times",
+       "a job joins a job if its estimate x GPUs is at most this multiple of the other's",
        ParameterKind::kNumber,
        2.0,
        0,

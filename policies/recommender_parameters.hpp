@@ -9,7 +9,7 @@ inline ParameterSpec pairing_parameter() {
   return {.name = "pairing",
           .description =
               "how pairs are chosen: matching (least total cost), greedy-rank (the "
-              "paper's words) or given (see order)",
+              "paper's rule) or given (see order)",
           .kind = ParameterKind::kChoice,
           .fallback = std::string("matching"),
           .choices = pairing_names()};
@@ -40,8 +40,8 @@ inline ParameterSpec epsilon_parameter() {
 inline ParameterSpec explore_parameter() {
   return {.name = "explore",
           .description =
-              "epsilon, or thompson: each pass plans on costs drawn from what the belief holds "
-              "possible",
+              "epsilon, or thompson: each pass plans on costs drawn from the belief's "
+              "distribution",
           .kind = ParameterKind::kChoice,
           .fallback = std::string("epsilon"),
           .choices = {"epsilon", "thompson"}};
@@ -59,7 +59,7 @@ inline ParameterSpec risk_parameter() {
 
 inline ParameterSpec objective_parameter() {
   return {.name = "objective",
-          .description = "what is optimised: min-slowdown, balance or max-packing (pairs only)",
+          .description = "the objective: min-slowdown, balance or max-packing (pairs only)",
           .kind = ParameterKind::kChoice,
           .fallback = std::string("min-slowdown"),
           .choices = {"min-slowdown", "balance", "max-packing"}};
@@ -74,8 +74,8 @@ inline ParameterSpec window_parameter() {
   return {
       .name = "window",
       .description =
-          "waiting jobs that a plan is over, the oldest; null: 256 where the belief knows jobs one "
-          "by one, else 512",
+          "waiting jobs in a plan, the oldest; null: 256 with a belief about individual jobs, else "
+          "512",
       .kind = ParameterKind::kInteger,
       .fallback = {},
       .min = 2,

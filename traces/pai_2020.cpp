@@ -140,7 +140,7 @@ class Pai2020Reader {
       if (!submit) {
         builder_.skip("without submit time", csv.line());
       } else if (index_.find(text)) {
-        builder_.skip("whose name came before", csv.line());
+        builder_.skip("with a repeated name", csv.line());
       } else {
         names_.emplace_back(text);
         index_.added();

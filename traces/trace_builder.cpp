@@ -81,7 +81,7 @@ void TraceBuilder::add_or_skip(TraceJob job, std::size_t line) {
   } else if (job.spec.work <= Duration::zero()) {
     skip("without run time", line);
   } else if (line_of(job.name)) {
-    skip("whose name came before", line);
+    skip("with a repeated name", line);
   } else {
     add(std::move(job), line);
   }

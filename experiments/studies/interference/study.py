@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the experiments of this folder and writes their results into docs/interference-study.md.
 
-    /usr/bin/python3 experiments/studies/interference/study.py [--data DIR]  runs all: about an hour, two cores
+    /usr/bin/python3 experiments/studies/interference/study.py [--data DIR]  runs all: an hour on two cores
     /usr/bin/python3 experiments/studies/interference/study.py --page        page and figures of kept results
     /usr/bin/python3 experiments/studies/interference/study.py --check       exit 1 if page, figures or the
                                                                 first replications differ from the program's
@@ -225,7 +225,7 @@ def interval_of(values):
 
 
 def share_closed(random, own, oracle):
-    """Ratio of mean gains over random, `own` to `oracle`, per replication, with delta-method 95 % interval."""
+    """Ratio of mean gains over random, `own` to `oracle`, paired; with its delta-method 95 % interval."""
     gain = [r - o for r, o in zip(random, own)]
     most = [r - o for r, o, _ in zip(random, oracle, own)]
     ratio = mean(gain) / mean(most)

@@ -1,5 +1,5 @@
-"""A policy for corun in another language: first come, first served, two jobs to a GPU, as the
-built-in `fcfs` does it for jobs of one GPU each. docs/external-policy.md explains the lines.
+"""A policy for corun in another language: first come, first served, two jobs per GPU. For jobs of one GPU
+each it does the same as the built-in `fcfs`. docs/external-policy.md explains the lines.
 
     corun replay --set 'policies=[{name: fcfs}, {name: external, command: [python3, examples/policy.py]}]'
 """

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# The whole experiment on the GPU box at hand, in one call and under ten minutes:
+# Runs the whole experiment on this GPU box in one call, in less than ten minutes:
 #
-#   1. what is here (corun live probe), and for each workload how many steps take --seconds here;
-#   2. each workload alone and all pairs, repeated (corun live corun);
-#   3. the queue under each policy, each predicted by the simulator before its first job starts
-#      (corun live run);
-#   4. one table, OUTPUT/gpu_box.json and OUTPUT/gpu_box.csv: measured ISD and PS beside the prediction, and
-#      beside a replay of the decisions of the run (corun live validate), with a figure, OUTPUT/gpu_box.svg.
+#   1. lists the GPUs (corun live probe) and finds the number of steps of each workload that take --seconds;
+#   2. measures each workload alone and all pairs, repeatedly (corun live corun);
+#   3. runs the queue under each policy, after the simulator has predicted it (corun live run);
+#   4. writes one table, OUTPUT/gpu_box.json and OUTPUT/gpu_box.csv: measured ISD and PS beside the prediction
+#      and beside a replay of the run's decisions (corun live validate), with a figure, OUTPUT/gpu_box.svg.
 #
-# What is measured in 2 is the world of the prediction and what the policies believe. Needs bash, timeout
-# (coreutils) and python3; no Python packages. Stopped by Ctrl-C, or out of time, it ends all jobs and
-# reports what there is. Exit codes: 0 all done, 1 something cut short, 2 bad words, 3 no usable GPU.
+# The measurements of step 2 are the world of the prediction and the initial belief of the policies. Needs
+# bash, timeout (coreutils) and python3 without packages. On Ctrl-C, or when its budget is spent, it ends all
+# jobs and reports the results so far. Exit codes: 0 all done, 1 incomplete, 2 bad usage, 3 no usable GPU.
 set -uo pipefail
 
 HERE=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd -P)
@@ -90,13 +89,13 @@ mkdir -p -- "$output" || die 2 "--output: '$output' cannot be made"
 output=$(cd -- "$output" && pwd -P)
 [[ -z $(ls -A -- "$output") ]] || die 2 "--output: '$output' is not empty; name another directory"
 
-# What runs is told of a stop, ends its jobs and writes what it has.
-cut_short=0 # something is missing from the results
+# A signal is passed on to the running command, which ends its jobs and writes its results so far.
+cut_short=0 # 1: the results are incomplete
 stopped=0
 child=
 trap 'stopped=1; [[ -z $child ]] || kill -TERM "$child" 2>/dev/null' INT TERM
 
-# within COMMAND...: as long as the budget lasts; then it is interrupted, and ends in order.
+# within COMMAND...: runs it for at most the rest of the budget, then sends SIGTERM, and SIGKILL after 20 s.
 within() {
   local left=$((budget - SECONDS))
   if ((left < 1 || stopped)); then
@@ -110,7 +109,7 @@ within() {
     : # a signal ended the wait, not the child
   done
   child=
-  # 1: a run did not end well, which the results tell.
+  # Exit code 1: a job ended badly; the results say which one.
   if ((code != 0)); then
     cut_short=1
     printf 'gpu_box.sh: exit code %s of: %s\n' "$code" "$*" >&2
@@ -129,7 +128,7 @@ say "GPU $gpu, $sharing"
 if [[ -z $config ]]; then
   config=$output/box.yaml
   cp -- "$HERE/queue24.yaml" "$config"
-  # hungry takes as much of a smaller GPU as of one with 16 GiB.
+  # hungry takes half of a smaller GPU, as it does of one with 16 GiB.
   if ((memory_mib < 16000)); then
     sed -i -E "s/(workload, hungry, --steps, [0-9]+)/\1, --memory-mib, $((memory_mib / 2))/" "$config"
   fi

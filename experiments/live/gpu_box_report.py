@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What gpu_box.sh asks of Python: choose a GPU, and make one JSON, one CSV and one table of the results.
+"""Python part of gpu_box.sh: chooses a GPU, and makes one JSON, one CSV and one table of the results.
 
     gpu_box_report.py choose PROBE_JSON SHARING GPU_OR_EMPTY ALLOW_OTHERS
     gpu_box_report.py report DIRECTORY SECONDS CUT_SHORT
 
 The CSV is tidy: kind,policy,job,partner,metric,measured,predicted,replayed. `kind` is solo, pair, policy,
-job or group. Errors of the prediction are measured minus predicted ISD over the jobs that finished: the mean
-with its 95 % interval over jobs, as `corun live run` says it (it holds for these jobs on this day, not for
-other boxes), and the mean size. What is replayed is from `corun live validate`: the simulator with the
-decisions of the run; `isd_replay_error_...` is measured minus that.
+job or group; `partner` has the co-runners. Prediction errors are measured minus predicted ISD over finished
+jobs: the mean with its 95 % interval over jobs, as `corun live run` gives it (it holds for these jobs on this
+day, not for other boxes), and the mean absolute error. `replayed` is from `corun live validate`: the
+simulator with the decisions of the run; `isd_replay_error_...` is measured minus replayed.
 """
 
 import csv
@@ -18,7 +18,7 @@ import sys
 
 
 def choose(probe_file, sharing, wanted, allow_others):
-    """Prints number, UUID and MiB of the GPU to use."""
+    """Prints number, UUID and MiB of the GPU to use; returns the exit code, 3 if no GPU may be used."""
     with open(probe_file, encoding="utf-8") as file:
         gpus = json.load(file)["gpus"]
     reasons = []
@@ -37,7 +37,7 @@ def choose(probe_file, sharing, wanted, allow_others):
 
 
 def read_json(path):
-    """The object in the file; None where it is missing or was cut off."""
+    """The object in the file; None if the file is missing or cut off."""
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
@@ -58,7 +58,7 @@ def number(text):
 
 
 def job_rows(directory, policy):
-    """Of a policy's jobs that finished: name, partners, measured and predicted ISD."""
+    """Name, co-runners, measured and predicted ISD (fractions) of each finished job of a policy."""
     rows = read_rows(os.path.join(directory, file_name(policy) + ".jobs.csv"))
     groups = {}
     for row in rows:
@@ -72,13 +72,13 @@ def job_rows(directory, policy):
 
 
 def validated(directory):
-    """What `corun live validate` says, by policy."""
+    """The answer of `corun live validate`, by policy."""
     answer = read_json(os.path.join(directory, "validate.json")) or {"policies": []}
     return {policy["policy"]: policy for policy in answer["policies"]}
 
 
 def throughput(directory):
-    """Steps per second of the runs that told theirs, by set of co-runners and job."""
+    """Steps per second of the runs that reported them, by set of co-runners and job."""
     rates = {}
     for row in read_rows(os.path.join(directory, "runs.csv")):
         if row["end"] == "finished" and row.get("steady_steps_per_s"):

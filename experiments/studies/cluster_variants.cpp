@@ -63,13 +63,13 @@ int k_by_silhouette(const std::vector<double>& rows, int restarts) {
   return k;
 }
 
-/// What stands in for the autoencoders where the printed clusters mean nothing.
+/// Replaces the autoencoders' profiles if the printed clusters do not apply: the printed centre of cluster 0.
 Profile stand_in() {
   const FeatureVector& c = paper_clusters().centres[0];
   return {c[0], c[1], c[2], {}, true};
 }
 
-/// The co-runs that the two papers learnt from.
+/// The co-runs of the two papers' knowledge bases.
 struct PaperRows {
   std::vector<CorunMeasurement> jrs;
   std::vector<CorunMeasurement> prirect;
@@ -80,12 +80,12 @@ std::vector<CorunMeasurement> table_rows(const PaperFilter& filter) {
   return paper_measurements(keys, filter);
 }
 
-/// What becomes of the recommendations of the papers by these clusters.
+/// Fills the figures of `variant` that depend on recommendations with these clusters.
 void recommend(ClusterVariant& variant, const Way& way, const Clusters& clusters,
                const ProfileTable& table, const PaperRows& rows) {
   const bool three = variant.k == paper_clusters().count();
   if (three) variant.labels = printed_labels_kept(clusters);
-  // The queue's profiles are the papers' in every variant: what changes is what is made of them.
+  // The queue's profiles are the papers' in every variant; only their clusters change.
   std::vector<Profile> profiles = queue_profiles(draw_samples(table, paper_sampling()));
   const bool printed_distances =
       three && !way.clustering.standardise && way.clustering.rule == Uncertainty::kAllCentres;
@@ -124,7 +124,7 @@ ClusterVariant variant_of(Way way, const ProfileTable& table, const PaperRows& l
 }  // namespace
 
 std::size_t printed_labels_kept(const Clusters& clusters) {
-  // Every profiled job has one printed label, wherever it is printed.
+  // Every profiled job has one printed label, the same in all tables.
   std::map<std::pair<std::string_view, int>, int> printed;
   for (const auto pairs : {jrs_pairs(), prirect_pairs()}) {
     for (const PaperPair& pair : pairs) {

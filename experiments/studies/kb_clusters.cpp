@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMostClusters = 10;
 
-/// Distortion by number of clusters, in the unit of the features and in their deviations.
+/// Distortion by number of clusters, for raw and for standardised features.
 struct Curves {
   std::vector<ClusterCount> raw;
   std::vector<ClusterCount> standardised;
@@ -62,7 +62,7 @@ void add_curves(StudySection& section, const SampleSet& samples, const Curves& c
                             kMostClusters, bend, elbow(std::span(curves.raw).first(7)), best->k));
 }
 
-/// k-means from the authors' centres, and the best optimum of our own.
+/// k-means from the authors' centres, and corun's best optimum.
 struct Solutions {
   ClusteringResult from_centres;
   ClusteringResult own;
@@ -85,7 +85,7 @@ void add_labels(StudySection& section, const Solutions& found) {
                   found.from_centres.inertia, of_authors, found.own.inertia, of_own));
 }
 
-/// Groups of JRS Tables IV and VII that come of the raw profiles.
+/// How many groups of JRS Tables IV and VII follow from the raw profiles.
 struct KeptGroups {
   std::size_t table_iv = 0;
   std::size_t table_vii = 0;

@@ -3,11 +3,11 @@
 #include "experiments/studies/study_section.hpp"
 #include "traces/profile_csv.hpp"
 
-/// `corun kb eval clusters`: how many clusters there are, whether JRS Tables IV and VII come from raw
-/// profiles, and what other ways to cluster would have changed.
+/// `corun kb eval clusters`: the number of clusters, whether JRS Tables IV and VII follow from raw profiles,
+/// and the effect of other ways to cluster.
 namespace corun {
 
-/// InputError when the table lacks a point of the authors' recipes.
+/// Throws InputError if the table lacks a point of the authors' recipes.
 StudySection clusters_section(const ProfileTable& profiles);
 
 }  // namespace corun

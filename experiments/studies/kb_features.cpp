@@ -21,7 +21,7 @@ namespace corun {
 
 namespace {
 
-/// What the table calls the attributes that stand for the three features.
+/// The table's names of the three features.
 struct AttributeNames {
   std::string utilisation;
   std::string memory;
@@ -36,8 +36,8 @@ std::string attribute_called(const ProfileTable& table, std::string_view data_se
   return std::string(own_name);
 }
 
-/// What tells of utilisation by all that the paper kept, of utilisation without its own parts, and of
-/// memory.
+/// Rankings of attributes: for utilisation over all that the paper kept, for utilisation without its own
+/// parts (its minimum and range), and for memory.
 struct Rankings {
   FeatureRanking all;
   FeatureRanking honest;

@@ -72,7 +72,7 @@ const ClusterPairKnowledge& of_clusters(const std::vector<ClusterPairKnowledge>&
                        [&](const auto& p) { return p.cluster == a && p.co_runner == b; });
 }
 
-/// Whether clusters 1 and 2 go together best, as PriRecT says of its figures 5 and 6.
+/// Whether co-runs of clusters 1 and 2 are the best, as PriRecT claims with its figures 5 and 6.
 void add_ranks(StudySection& section, const NamedRows& n) {
   const KnowledgeBase kb = build_knowledge_base(n.rows);
   const auto isd = ranked_isd(kb);

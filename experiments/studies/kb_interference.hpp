@@ -2,8 +2,8 @@
 
 #include "experiments/studies/study_section.hpp"
 
-/// `corun kb eval interference`: how well cluster means predict a pair of the papers that was left out,
-/// and which pairs of clusters cost least.
+/// `corun kb eval interference`: the accuracy of cluster means for a left-out pair of the papers, and the
+/// pairs of clusters of least cost.
 namespace corun {
 
 StudySection interference_section();

@@ -21,7 +21,7 @@ namespace corun {
 
 namespace {
 
-/// What the model is for: PriRecT section III-A.
+/// The task of a model: PriRecT section III-A.
 std::string category_of(std::string_view model) {
   if (model.starts_with("SmallBERT")) return "language";
   if (model == "DCGAN") return "generation";
@@ -56,7 +56,7 @@ Classes classes_of(const SampleSet& samples, std::string (*label)(std::string_vi
   return classes;
 }
 
-/// One way to guess, and how well it went.
+/// One way to guess, and its accuracy.
 struct Guess {
   bool standardised = false;
   int neighbours = 1;
@@ -81,7 +81,7 @@ std::vector<Guess> guess_all(const SampleSet& samples, const Classes& classes) {
 
 void add_guesses(StudySection& section, const char* what, const Classes& classes,
                  const std::vector<Guess>& guesses) {
-  constexpr double kLeastP = 0.001;  // that 999 permutations can show
+  constexpr double kLeastP = 0.001;  // the least p-value of 999 permutations
   for (const Guess& g : guesses) {
     const Reidentification& r = g.outcome;
     section.text +=
@@ -100,7 +100,7 @@ void add_guesses(StudySection& section, const char* what, const Classes& classes
   }
 }
 
-/// How many profiles of each family the first guess, by the nearest neighbour as measured, has right.
+/// The number of correct guesses per family by the first guess: one nearest neighbour, raw features.
 void add_families(StudySection& section, const SampleSet& samples, const Guess& nearest) {
   std::map<std::string, std::pair<double, int>> by_family;  // right, of so many
   for (std::size_t i = 0; i < samples.origins.size(); ++i) {

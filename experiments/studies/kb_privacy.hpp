@@ -3,11 +3,11 @@
 #include "experiments/studies/study_section.hpp"
 #include "traces/profile_csv.hpp"
 
-/// `corun kb eval privacy`: how well the model behind a profile is guessed from the three features that
-/// the papers call private.
+/// `corun kb eval privacy`: how often the model of a job is guessed from the three features that the papers
+/// call private.
 namespace corun {
 
-/// InputError, naming the table, for fewer than two usable profiles and for one without a model.
+/// Throws InputError, which names the table, for fewer than two usable profiles and for one without a model.
 StudySection privacy_section(const ProfileTable& profiles);
 
 }  // namespace corun

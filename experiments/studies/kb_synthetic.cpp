@@ -20,7 +20,7 @@ std::string shown(const Share& share) {
   return fmt::format("{}/{}", share.agreeing, share.printed);
 }
 
-/// Table II under each of the assumptions that it takes to get its numbers, and without.
+/// Table II with all assumptions that its numbers need, and without each of them.
 void add_table_two_variants(StudySection& section, const ProfileTable& table) {
   struct Named {
     std::string_view name;
@@ -55,7 +55,7 @@ void add_table_two_variants(StudySection& section, const ProfileTable& table) {
   }
 }
 
-/// Every cell of Table II in the JSON, those that do not agree in the text.
+/// Adds every cell of Table II to the JSON and cells that do not agree to the text.
 void add_cells(StudySection& section, const ProfileTable& table) {
   const TableTwo two = prirect_table_two(table);
   section.json["cells"] = Json::array();
@@ -83,7 +83,7 @@ void add_cells(StudySection& section, const ProfileTable& table) {
                   total.agreeing, total.printed, plain.agreeing));
 }
 
-/// Fig. 3 from samples with all digits, and from samples as they are listed.
+/// Fig. 3 from samples with all digits, and from clipped samples cut after two decimals.
 struct BellClaims {
   BellClaim whole;
   BellClaim cut;

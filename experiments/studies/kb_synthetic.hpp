@@ -7,7 +7,7 @@
 /// fig. 2).
 namespace corun {
 
-/// InputError when the table lacks a point of the authors' recipes.
+/// Throws InputError if the table lacks a point of the authors' recipes.
 StudySection synthetic_section(const ProfileTable& profiles);
 
 }  // namespace corun

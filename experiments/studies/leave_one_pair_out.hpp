@@ -6,22 +6,22 @@
 #include "experiments/statistics/bootstrap.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 
-/// How well the means of a knowledge base predict a pair that it has not seen.
+/// Accuracy of the means of a knowledge base for a pair that it has not learnt from.
 namespace corun {
 
-/// Each pair left out in turn and predicted from the others. Jobs recur in several pairs: this says
-/// nothing of jobs never seen.
+/// Each pair left out in turn and predicted from the others. Jobs are in several pairs, so this is no
+/// accuracy for unseen jobs. Errors and `gain` are fractions.
 struct LeaveOneOut {
   std::size_t pairs = 0;
-  double mae_isd = 0;          ///< of the cluster means [fraction]
+  double mae_isd = 0;          ///< of the cluster means
   double mae_isd_overall = 0;  ///< of the mean over all pairs
   double mae_ps = 0;
   double mae_ps_overall = 0;
   /// mae_isd_overall - mae_isd with its 95 % bootstrap interval over co-runs: above 0 the cluster means
   /// are better.
   Interval gain;
-  std::size_t intervals_isd = 0;  ///< ISDs for which there is a 90 % interval
-  std::size_t isd_below = 0;      ///< of these, outside on either side
+  std::size_t intervals_isd = 0;  ///< ISDs with a 90 % interval
+  std::size_t isd_below = 0;      ///< of these, below and above the interval
   std::size_t isd_above = 0;
   std::size_t intervals_ps = 0;
   std::size_t ps_below = 0;
@@ -35,6 +35,7 @@ struct LeaveOneOut {
   }
 };
 
+/// Skips rows of other than two members and rows without clusters by these labels (observe_pair()).
 LeaveOneOut leave_one_pair_out(std::span<const CorunMeasurement> rows, const Clusters& clusters,
                                Labels labels);
 

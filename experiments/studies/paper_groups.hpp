@@ -9,15 +9,15 @@
 #include "experiments/knowledge/profile_samples.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 
-/// From the raw profiles of the Futurewei mini-ML Workload Dataset to the recommendations that JRS prints
-/// in Tables IV and VII.
+/// Computes the recommendations that JRS prints in Tables IV and VII from the raw profiles of the Futurewei
+/// mini-ML Workload Dataset.
 namespace corun {
 
-/// Profiles of the 24-job queue as the samples have them, by name ("DCGAN-205"); jobs that are not
-/// among the samples (the autoencoders) have none.
+/// The samples' profiles of the jobs of the 24-job queue, in its order, found by name ("DCGAN-205"); empty
+/// for jobs that are not among the samples (the autoencoders).
 std::vector<Profile> queue_profiles(const SampleSet& samples);
 
-/// What holds for the queue in place of its profiles.
+/// Clusters and uncertainties of the queue that replace those of its profiles.
 enum class QueueOverrides : std::uint8_t {
   kNone,     ///< profiles alone; a job without one counts as cluster 0, infinite uncertainty
   kPrinted,  ///< the four autoencoders and J4-869 as JRS Table IV prints them
@@ -26,12 +26,14 @@ enum class QueueOverrides : std::uint8_t {
 /// Groups of the queue by name, each sorted, in the order recommended.
 using NamedGroups = std::vector<std::vector<std::string>>;
 
-/// What `policy` ("min-slowdown", "balance") with `pairing` makes of the queue with this knowledge.
+/// The groups that `policy` ("min-slowdown", "balance") with `pairing` recommends for the queue with this
+/// knowledge. `profiles`: of queue_profiles().
 NamedGroups recommend_queue(const KnowledgeBase& kb, const std::vector<Profile>& profiles,
                             QueueOverrides overrides, std::string_view policy,
                             std::string_view pairing);
 
-/// Groups of a table of JRS ("JRS-IV", "JRS-VII") that are among `groups`.
+/// How many groups of a table of JRS ("JRS-IV", "JRS-VII") are among `groups`. Throws InputError for an
+/// unknown table.
 std::size_t groups_in_common(const NamedGroups& groups, std::string_view table);
 
 }  // namespace corun

@@ -22,7 +22,7 @@ const PaperSyntheticRecipe& recipe_of(std::string_view workload) {
   throw std::logic_error("no recipe of that workload");
 }
 
-/// The blind test of one column: what is known, where, and what it is held against.
+/// The blind test of one column: the known points, the positions of the samples, and the compared values.
 struct BlindTest {
   std::vector<double> x;
   std::vector<double> y;
@@ -52,7 +52,7 @@ BlindTest blind_test(const ProfileTable& table, const PaperSyntheticRecipe& reci
     test.truth = test.y;
   }
   if (variant.falling && recipe.batch_sizes.front() < recipe.batch_sizes.back()) {
-    // Row r becomes row 20 - r; every list stays in step.
+    // Row r becomes row 20 - r; the order of the lists stays.
     for (double& x : test.x) x = kGridRows - 1 - x;
     for (double& x : test.synthetic) x = kGridRows - 1 - x;
   }
@@ -123,8 +123,8 @@ Share TableTwo::of(std::string_view technique) const { return count(cells, techn
 
 bool agrees_as_printed(std::string_view printed, double ours) {
   const auto [value, unit] = parse(printed);
-  // From half a unit below (rounded up) to a whole one above (cut). The whole one itself counts: what
-  // is 6.29 on paper may be 6.2899999 in floating point, and cut to 6.28.
+  // From half a unit below (rounded up) to a whole unit above (cut), inclusive: 6.29 may be 6.2899999 in
+  // floating point and be cut to 6.28.
   const double slack = 1e-9 * unit;
   return ours >= value - unit / 2 - slack && ours <= value + unit + slack;
 }

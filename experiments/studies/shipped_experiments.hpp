@@ -7,13 +7,12 @@
 namespace corun {
 
 struct ShippedExperiment {
-  std::string
-      path;  ///< to give to `corun replay`, or to `corun live run` where the description says so
+  std::string path;  ///< for `corun replay`, or for `corun live run` if the description says so
   std::string description;  ///< the first sentence of the comment that opens the file
 };
 
-/// Those under experiments/ in the working directory, else those of the checkout that the program was
-/// built in; by path. InputError where there are none.
+/// The configurations under experiments/ in the working directory, else in the checkout of the program's
+/// build; sorted by path. Throws InputError if there are none.
 std::vector<ShippedExperiment> shipped_experiments();
 
 }  // namespace corun

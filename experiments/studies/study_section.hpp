@@ -4,15 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-/// What a section of a study has to say: figures, and what the papers claim, answered.
+/// The output of a section of a study: figures, and answers to claims of the papers.
 namespace corun {
 
 struct StudySection {
   nlohmann::ordered_json json = {{"claims", nlohmann::ordered_json::array()}};  ///< for programs
   std::string text;                                                             ///< for people
-  std::string figure;  ///< SVG; empty where the section has none
+  std::string figure;  ///< SVG; empty: none
 
-  /// A claim of a paper, answered; goes into `json` and `text`.
+  /// Adds a claim of a paper and its answer to `json` and `text`.
   void claim(const std::string& what, bool holds, const std::string& shown_by);
 };
 
@@ -22,7 +22,7 @@ std::string claims_csv(const StudySection& section);
 /// "yes" or "no".
 std::string yes(bool holds);
 
-/// To so many decimals, which JSON then has no more of; infinite and NaN stay.
+/// `x` rounded to `digits` decimals; infinite and NaN stay.
 double rounded(double x, int digits = 6);
 
 }  // namespace corun

@@ -5,14 +5,14 @@
 
 #include "traces/profile_csv.hpp"
 
-/// The profiles of a table that a study can look at.
+/// The profiles of a table that a study can use.
 namespace corun {
 
-/// Rows of a table that have all three features, and no more of them than `most`, drawn evenly: the
-/// forests of a ranking take time in proportion to rows, guessing to their square.
+/// The rows of a table that have all three features, at most `most`, evenly spaced: the time of a ranking
+/// grows with the rows, that of guessing with their square.
 struct UsableProfiles {
   ProfileTable table;
-  std::string note;  ///< lines that say what was left out; empty where nothing was
+  std::string note;  ///< lines about rows that were left out; empty: none
 };
 UsableProfiles usable_profiles(const ProfileTable& table, std::size_t most);
 

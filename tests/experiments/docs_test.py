@@ -1,20 +1,18 @@
 #!/usr/bin/python3
-"""Holds the documentation true: every block that says `<!-- output of: corun ... -->` is what that
-command prints, and every command that a page shows runs as printed.
+"""Checks the documentation: every block marked `<!-- output of: corun ... -->` equals the output of that
+command, and every command in a page runs as printed.
 
 usage: docs_test.py CORUN [--update]
 
-A block is an indented paragraph right after its comment; with --update the blocks are rewritten in place.
-So are pictures that say `<!-- figure of: corun ... -->`: the command is run with --figure added.
-A table or paragraph right after `<!-- numbers of: corun ... -->` is written by hand: each of its numbers must be
-among those that the command prints, with the same digits. --update does not change it.
-What needs public data sets (NEEDS_DATA) is passed over, and named, where they are not there: the folder
-is that of CORUN_DATA. So is what measures on a GPU for minutes
-(NEEDS_GPU); tests/experiments/live/ runs these words on a box of processes that say they use one.
-A command is any other line that begins with four spaces and `corun `, with the lines that a backslash at
-its end adds. It runs in a folder of its own
-with the program on the PATH and links to examples/ and experiments/, and must exit with 0. Exit code 1
-when a block differs, a page has none left to check, or a command fails.
+A block is an indented paragraph right after its comment; --update rewrites the blocks in place, and pictures
+marked `<!-- figure of: corun ... -->`, for which the command is run with --figure.
+A table or paragraph right after `<!-- numbers of: corun ... -->` is written by hand: the command must print
+each of its numbers, with the same digits. Commands that need missing
+public data sets (NEEDS_DATA; the folder is CORUN_DATA) are skipped and named. So are commands that measure on
+a GPU for minutes (NEEDS_GPU); tests/experiments/live/ runs them on a fake box.
+A command is any other line that begins with four spaces and `corun `, with its continuation lines after a
+backslash. It runs in a folder of its own with the program on the PATH and links to examples/ and
+experiments/, and must exit with 0. Exit code 1 if a block differs, a page has no block, or a command fails.
 """
 import concurrent.futures
 import difflib
@@ -52,10 +50,10 @@ LIMIT_S = 120
 
 
 def cannot_run(command):
-    """Says so and gives True when the command needs a data set that is not there, or a GPU."""
+    """Prints a line and returns True if the command needs a missing data set or a GPU."""
     for words, file in NEEDS_DATA.items():
         if words in command and not (DATA and (DATA / file).exists()):
-            print(f"SKIPPED for want of {file}: corun {command}")
+            print(f"SKIPPED because {file} is missing: corun {command}")
             return True
     if NEEDS_GPU.match(command):
         print(f"SKIPPED, since it measures on a GPU: corun {command}")
@@ -64,7 +62,7 @@ def cannot_run(command):
 
 
 def check_figures(program, update):
-    """Number of pictures that are not what the program draws."""
+    """Number of pictures that differ from the program's."""
     wrong = 0
     for page in PAGES:
         path = ROOT / page
@@ -90,7 +88,7 @@ def check_figures(program, update):
 
 
 def check_blocks(program, update):
-    """Number of pages that are not what the program prints."""
+    """Number of pages whose blocks differ from the program's output or that have none."""
     wrong = 0
     for page in PAGES:
         path = ROOT / page
@@ -147,19 +145,19 @@ def check_numbers(program):
 
 
 def commands():
-    """PAGE:LINE and text of every command shown, outputs left out."""
+    """PAGE:LINE and text of every command, without blocks of output."""
     for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*/README.md"))]:
-        # Blank lines take the place of a block, so that line numbers stay.
+        # Blank lines replace a block, so that line numbers stay.
         text = BLOCK.sub(lambda block: "\n" * block[0].count("\n"), page.read_text())
         for match in COMMAND.finditer(text):
             yield f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}", match[1]
 
 
 def run_command(program, place, line):
-    """What is wrong with this line, or None."""
+    """The failure of this line, or None."""
     short = line
     if re.match(r"corun replay\b", line) and "replications" not in line and "--dump-config" not in line:
-        short += " --set replications=2"  # that it runs is the question, not what it finds
+        short += " --set replications=2"  # only whether it runs is tested
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "bin").mkdir()
         (pathlib.Path(folder) / "bin/corun").symlink_to(program)
@@ -179,7 +177,7 @@ def run_command(program, place, line):
 
 
 def check_commands(program):
-    """Number of commands that do not run as printed."""
+    """Number of commands that fail; 1 if there is none."""
     seen = {}
     for place, line in commands():
         if line not in seen and not cannot_run(line.removeprefix("corun ")):

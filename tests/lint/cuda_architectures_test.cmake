@@ -1,14 +1,14 @@
 cmake_minimum_required(VERSION 3.25)
 
-# What cmake/cuda_architectures.cmake chooses for the toolkits 11.8, 12.4 and 13.0, none of which has to
-# be there.
+# The choice of cmake/cuda_architectures.cmake for the toolkits 11.8, 12.4 and 13.0, none of which needs to be
+# installed.
 include(${ROOT}/cmake/cuda_architectures.cmake)
 
 set(codes_11 "sm_35\nsm_37\nsm_50\nsm_52\nsm_60\nsm_61\nsm_70\nsm_72\nsm_75\nsm_80\nsm_86\nsm_87\nsm_89\nsm_90\n")
 set(codes_12 "sm_50\nsm_52\nsm_53\nsm_60\nsm_61\nsm_62\nsm_70\nsm_72\nsm_75\nsm_80\nsm_86\nsm_87\nsm_89\nsm_90\nsm_90a\n")
 set(codes_13 "sm_75\nsm_80\nsm_86\nsm_87\nsm_88\nsm_89\nsm_90\nsm_100\nsm_103\nsm_110\nsm_120\nsm_121\n")
 
-# expect(CODES WANTED ARCHITECTURES SENTENCE_MATCHES): an empty pattern: no sentence.
+# expect(CODES WANTED ARCHITECTURES PATTERN): the sentence must match PATTERN; empty: no sentence.
 function(expect codes wanted architectures pattern)
   corun_cuda_architectures("${codes}" "${wanted}" found sentence)
   if(NOT "${found}" STREQUAL "${architectures}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every .cu for sm_70 (V100):  cuda_compiles_for_v100.sh NVCC
-# By nvcc where it still has that GPU (toolkit 12), else by clang++-19, which compiles for it against the
-# headers of toolkit 13. Exit code 77: neither is there.
+# With nvcc if it still supports that GPU (toolkit 12), else with clang++-19 and the headers of toolkit 13.
+# Exit code 77: neither is installed.
 set -euo pipefail
 
 nvcc=$1
@@ -12,7 +12,7 @@ trap 'rm -rf -- "$work"' EXIT
 if "$nvcc" --list-gpu-code | grep -qx sm_70; then
   compile() { "$nvcc" -std=c++20 -arch=sm_70 -fmad=false -I "$root" -ptx "$1" -o "$2"; }
 elif command -v clang++-19 >/dev/null; then
-  # Toolkit 13 has this header no longer, and clang still includes it.
+  # Toolkit 13 lacks this header, but clang still includes it.
   touch "$work/texture_fetch_functions.h"
   toolkit=$(dirname -- "$(dirname -- "$(readlink -f -- "$nvcc")")")
   compile() {

@@ -1,7 +1,7 @@
 # Shows that include_direction_test.cmake can fail:  cmake -P include_direction_selftest.cmake
 #
 # A small tree that keeps every rule must pass; the same tree with one forbidden include must fail
-# and name that file and line, for each rule in turn. -DWORK=<folder> says where the trees are made
+# and name that file and line, for each rule in turn. -DWORK=<folder>: the place of the trees
 # (default: a folder of its own among the temporary files).
 cmake_minimum_required(VERSION 3.25)
 
@@ -126,7 +126,7 @@ set(forbidden
     "experiments/replay/bad.cpp|\"experiments/somewhere/a.hpp\""
     "experiments/somewhere/bad.cpp|\"experiments/base/a.hpp\"")
 
-# put(case): writes the file of one case, its include on line 4, after text that must not confuse.
+# put(case): writes the file of one case, its include on line 4, after text that the test must ignore.
 function(put case)
   string(REGEX MATCH "^([^|]+)\\|(.+)$" whole "${case}")
   set(path "${CMAKE_MATCH_1}")
@@ -144,7 +144,7 @@ endfunction()
 
 set(wrong "")
 
-# An empty tree is no success.
+# An empty tree must fail.
 file(REMOVE_RECURSE "${tree}")
 file(MAKE_DIRECTORY "${tree}")
 check_tree(status output)

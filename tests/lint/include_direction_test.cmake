@@ -1,4 +1,4 @@
-# Who may include whom, as a test:  cmake -DROOT=<top folder> -P include_direction_test.cmake
+# Which folder may include which, as a test:  cmake -DROOT=<top folder> -P include_direction_test.cmake
 #
 #   sim         -> sim and the standard library, nothing else
 #   traces      -> traces, sim
@@ -6,11 +6,11 @@
 #   policies    -> policies, sim, models
 #   experiments -> experiments, sim, traces, models, policies
 #
-# sim/base/ is below the rest of sim/. Within experiments/ a file may include its own room and the rooms
-# above it in the list `rooms` below (experiments/README.md says what each holds), and live/ has such a
-# list of its own. So has models/ (models/README.md); what lies in models/ itself is above all its rooms.
+# sim/base/ may not include the rest of sim/. Within experiments/ a file may include its own room and the
+# rooms before it in the list `rooms` below (experiments/README.md describes them). live/ and models/
+# (models/README.md) have such lists of their own; files in models/ itself may include all its rooms.
 #
-# and some libraries have one home each (the table of homes below). Every broken rule is named as
+# Some libraries may be included only by certain files (the table of homes below). Each violation is named as
 # file:line; include_direction_selftest.cmake shows that each rule can fail.
 cmake_minimum_required(VERSION 3.25)
 
@@ -33,7 +33,7 @@ set(rooms base statistics charts config knowledge inputs experiment results repl
 set(live_rooms processes gpu workloads jobs run validation)
 set(model_rooms formulas vector_units knowledge interference scoring)
 
-# Libraries with a home: <name>_headers matches what is included, <name>_home the file that includes.
+# Libraries with a home: <name>_headers matches the included header, <name>_home the including file.
 set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost)
 set(hdf5_headers "^(hdf5(_hl)?\\.h|H5[A-Za-z]*\\.h|hdf5/.*|highfive/.*)$")
 set(hdf5_home "^experiments/")
@@ -65,8 +65,8 @@ set(standard_library
 set(broken "")
 set(includes_seen 0)
 
-# order(FOLDER LIST FILE TARGET_PATH): sets `problem` where FILE, in a subfolder of FOLDER, includes
-# TARGET_PATH in a subfolder that comes later in LIST, or where either lies in none of them. With a last
+# order(FOLDER LIST FILE TARGET_PATH): sets `problem` if FILE, in a subfolder of FOLDER, includes
+# TARGET_PATH in a subfolder that comes later in LIST, or if either is in none of them. With a last
 # argument OPEN_TOP, a file in FOLDER itself may include all of them.
 function(order folder list file target_path)
   if(NOT file MATCHES "^${folder}/" OR NOT target_path MATCHES "^${folder}/")
@@ -101,7 +101,7 @@ function(check file line_number quote header)
   string(REGEX MATCH "^[^/]+" folder "${file}")
   set(where "${file}:${line_number}")
 
-  # The folder of ours that the header lies in: beside the including file, or named from the top.
+  # The repository's folder that has the header: relative to the including file, or from the top.
   set(target "")
   set(target_path "")
   if(quote STREQUAL "\"")
@@ -156,7 +156,7 @@ foreach(folder IN LISTS checked_folders)
     file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${folder}/*.${extension}")
     foreach(file IN LISTS files)
       file(READ "${ROOT}/${file}" text)
-      # One list element a line: what means something to CMake's lists must not be in the text.
+      # One list element per line: the text must not contain characters with a meaning in CMake's lists.
       string(REGEX REPLACE "[][;\\\\]" " " text "${text}")
       string(REPLACE "\n" ";" text "${text}")
       set(line_number 0)

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""Every file that a page of the documentation names is there.
+"""Checks that every file named in a page of the documentation exists.
 
 usage: readme_paths_test.py [ROOT]
 
-Looked at are links to files and code spans that look like a path of ours: two or more parts, the first of
-them a folder of the repository's top, of experiments/, of models/ or of the page's own folder. A span may
-leave out the extension (`config/config_keys`) or hold a `*`. Exit code 1 with page, line and name of what
-is missing.
+It checks links to files and code spans that look like a path of the repository: two or more parts, the first
+of them a folder in the top folder, experiments/, models/ or the page's folder. A span may omit the extension
+(`config/config_keys`) or have a `*`. Exit code 1 with page, line and name of each missing file.
 """
 import pathlib
 import re
@@ -31,7 +30,7 @@ def missing(page):
         for path in SPAN.findall(line):
             first = path.split("/")[0]
             homes = [base for base in bases if (base / first).is_dir()]
-            if path.startswith(BENCHMARKS) or first in ("build", ".."):  # of whoever built it, or beside it
+            if path.startswith(BENCHMARKS) or first in ("build", ".."):  # a build's output, or outside
                 continue
             if homes and not any(is_there(base, path) for base in homes):
                 yield number, path

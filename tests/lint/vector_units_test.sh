@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What is compiled for AVX2 and AVX-512 may share no function with other files: of several copies the
-# linker keeps one, and a processor without these units could be handed theirs.
+# Files compiled for AVX2 and AVX-512 must not share a function with other files: the linker keeps one of
+# several copies, and a processor without these units could get theirs.
 #
 # usage: tests/lint/vector_units_test.sh libcorun_models.a
 set -euo pipefail

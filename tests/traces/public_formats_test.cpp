@@ -59,7 +59,7 @@ TEST(Helios, ReadsJobsAndCountsWhatItLeavesOut) {
   EXPECT_EQ(job(trace, "j2").virtual_cluster, 1U);
   EXPECT_EQ(trace.skipped, (std::vector<std::string>{"1 job without GPUs (on line 4)",
                                                      "1 job without run time (on line 5)",
-                                                     "1 job whose name came before (on line 6)"}));
+                                                     "1 job with a repeated name (on line 6)"}));
   EXPECT_EQ(trace.workload.arrivals, (std::vector<JobId>{JobId{1}, JobId{0}}));
 }
 
@@ -141,7 +141,7 @@ TEST(Pai2020, JoinsTheTables) {
   EXPECT_EQ(job(trace, "j2").request.memory_mib, 30000);
   EXPECT_EQ(trace.skipped,
             (std::vector<std::string>{
-                "1 job without submit time (on line 5)", "1 job whose name came before (on line 7)",
+                "1 job without submit time (on line 5)", "1 job with a repeated name (on line 7)",
                 "1 job without an end (on line 3)", "1 job without GPUs (on line 4)",
                 "1 job without tasks (on line 6)",
                 "1 row of tasks and instances whose job is not in pai_job_table"}));

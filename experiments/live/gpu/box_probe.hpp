@@ -9,7 +9,7 @@
 #include "experiments/live/gpu/gpu_box.hpp"
 #include "experiments/live/gpu/nvml.hpp"
 
-/// What is on this machine, and for each GPU what would be refused. Nothing is started.
+/// The GPUs of this machine and, for each GPU, the uses that would be refused. Nothing is started.
 namespace corun::live {
 
 /// A way to use a GPU.
@@ -25,19 +25,19 @@ inline constexpr std::array<GpuUse, 3> kGpuUses{{{"alone", {false, false, false}
 struct ProbedGpu {
   GpuFacts facts;
   GpuReading now;
-  std::optional<std::vector<GpuProcess>> processes;  ///< nothing where the driver does not tell
-  /// By position in kGpuUses: why the GPU is not used so; none: it is.
+  std::optional<std::vector<GpuProcess>> processes;  ///< nullopt: not reported by the driver
+  /// One entry per use in kGpuUses: the reasons against it; empty: the GPU can be used so.
   std::array<std::vector<std::string>, kGpuUses.size()> refused;
 };
 
 struct BoxProbe {
-  std::string driver;  ///< empty where it does not say
-  std::string cuda;    ///< the newest that the driver takes; empty where it does not say
+  std::string driver;  ///< empty: not reported
+  std::string cuda;    ///< newest version that the driver supports; empty: not reported
   std::string mps;     ///< mps_state()
   std::vector<ProbedGpu> gpus;
 };
 
-/// DeviceError where a GPU does not answer.
+/// Throws DeviceError if a GPU does not answer.
 BoxProbe probe_box(const Nvml& nvml);
 
 }  // namespace corun::live

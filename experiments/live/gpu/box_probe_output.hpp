@@ -5,8 +5,8 @@
 #include "experiments/base/json.hpp"
 #include "experiments/live/gpu/box_probe.hpp"
 
-/// How the probe of a box is shown. What the driver does not tell is "-" in the table, empty in CSV and
-/// null in JSON.
+/// Outputs of the probe of a box. A value that the driver does not report is "-" in the table, empty in CSV
+/// and null in JSON.
 namespace corun::live {
 
 /// {"driver", "cuda", "mps", "gpus": [{"index", ..., "refused": {"alone": [reasons], ...}}]}.
@@ -15,7 +15,7 @@ Json probe_json(const BoxProbe& box);
 /// One row per GPU under a header.
 std::string probe_csv(const BoxProbe& box);
 
-/// What is there, then a line for each GPU and use.
+/// A table of the GPUs, then a line for each GPU and use.
 std::string probe_table(const BoxProbe& box);
 
 }  // namespace corun::live

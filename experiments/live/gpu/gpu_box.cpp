@@ -16,7 +16,7 @@ namespace corun::live {
 
 namespace {
 
-/// More than a driver keeps for itself on a GPU that nobody uses.
+/// More than a driver reserves on an idle GPU.
 constexpr double kDriverMib = 1024;
 constexpr Duration kDaemonPatience = std::chrono::seconds{20};
 constexpr const char* kMpsControl = "nvidia-cuda-mps-control";
@@ -52,7 +52,7 @@ std::vector<std::string> refusals(const Nvml& nvml, std::size_t gpu, const GpuRu
   if (rules.allow_others) return reasons;
   std::string others;
   for (const GpuProcess& p : nvml.processes(gpu).value_or(std::vector<GpuProcess>{})) {
-    if (is_below(p.pid, getpid())) continue;  // one of ours
+    if (is_below(p.pid, getpid())) continue;  // started by this corun
     others += (others.empty() ? "" : ", ") + std::to_string(p.pid);
   }
   if (!others.empty()) {
@@ -117,7 +117,7 @@ std::string mps_state() {
     std::ifstream file("/proc/" + std::to_string(p.pid) + "/comm");
     std::string name;
     std::getline(file, name);
-    // The kernel keeps 15 bytes of a name: daemon and server look alike.
+    // The kernel keeps 15 bytes of a name, so daemon and server have the same one.
     daemons += name == std::string(kMpsControl).substr(0, 15) ? 1 : 0;
   }
   const std::string installed = mps_installed() ? "installed" : "not installed";
@@ -137,7 +137,7 @@ Sharing::Sharing(Session& session, const Nvml& nvml, std::span<const std::size_t
                       "time-slicing");
   }
   Command command;
-  command.argv = {*program, "-f"};  // in the foreground: it stays below its guard
+  command.argv = {*program, "-f"};  // in the foreground: it stays a descendant of its guard
   command.environment = environment_;
   command.environment.push_back(path_variable());
   std::string visible;
@@ -148,7 +148,7 @@ Sharing::Sharing(Session& session, const Nvml& nvml, std::span<const std::size_t
   command.limits.disk_free_bytes = 0;
   daemon_ = std::make_unique<SupervisedProcess>(command, session.lifeline(), "mps");
   daemon_->start();
-  // It takes clients once its control pipe is there.
+  // The daemon accepts clients once its control pipe exists.
   const Time deadline = monotonic_now() + kDaemonPatience;
   std::error_code error;
   while (!std::filesystem::exists(pipes + "/control", error)) {

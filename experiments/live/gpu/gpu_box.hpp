@@ -10,42 +10,44 @@
 #include "experiments/live/processes/session.hpp"
 #include "experiments/live/processes/supervisor.hpp"
 
-/// Which GPUs of this machine may be used, and how jobs share one.
+/// Choice of the GPUs of this machine, and the way in which jobs share one.
 namespace corun::live {
 
-/// What is asked of a GPU before anything runs on it.
+/// How jobs are to use a GPU.
 struct GpuRules {
   bool shared = true;         ///< several jobs at a time
-  bool mps = false;           ///< they share it by MPS, not by time slices
-  bool allow_others = false;  ///< use it although somebody else does
+  bool mps = false;           ///< jobs share the GPU by MPS, not by time slices
+  bool allow_others = false;  ///< use the GPU although other processes use it
 };
 
-/// Why this GPU is not used under these rules, each reason with what to do; none: it is.
+/// The reasons against using nvml.gpus()[gpu] under these rules, each with a remedy; empty: it can be used.
+/// Throws DeviceError if the GPU does not answer.
 std::vector<std::string> refusals(const Nvml& nvml, std::size_t gpu, const GpuRules& rules);
 
-/// Positions of the GPUs to use: those asked for by index (DeviceError if one is refused, InputError at
-/// `place` if there is no such GPU), else all that are not refused (DeviceError if none is left).
+/// Positions in nvml.gpus() of the GPUs to use. `asked`: their indices; empty: all that are not refused.
+/// Throws DeviceError if an asked GPU is refused or no GPU is left, InputError at `place` if an index does
+/// not exist or is named twice.
 std::vector<std::size_t> choose_gpus(const Nvml& nvml, std::span<const std::int64_t> asked,
                                      const GpuRules& rules, const std::string& place);
 
-/// What these GPUs are; DeviceError if they are not all of one type, for solo times hold for one. Not empty.
+/// The type of these GPUs (not empty). Throws DeviceError if their types differ, because solo times hold for
+/// one type.
 const GpuFacts& only_type(const Nvml& nvml, std::span<const std::size_t> gpus);
 
-/// Whether there is an MPS daemon to be started.
+/// Whether the MPS daemon's program, nvidia-cuda-mps-control, is in PATH.
 bool mps_installed();
 
-/// How the GPUs can be shared here, in words: whether MPS is installed, and whose daemon runs.
+/// The state of MPS in words: whether it is installed, and whether a daemon of others runs.
 std::string mps_state();
 
-/// The variables that make jobs share a GPU as is wanted, and what has to run for it.
+/// The environment variables by which jobs share a GPU in the wanted mode, and the daemon that MPS needs.
 ///
-/// time-slicing: CUDA_MPS_PIPE_DIRECTORY names an empty directory, so that no job talks to an MPS daemon
-/// that somebody else has started. mps: an MPS daemon of this session, in a directory of its own, under a
-/// guard as every other process; daemons of others are never touched. It ends with this object, or with
-/// corun.
+/// time-slicing: CUDA_MPS_PIPE_DIRECTORY names an empty directory, so that no job connects to an MPS daemon
+/// of others. mps: an MPS daemon of this session, in a directory of its own, under a guard like every other
+/// process. It ends with this object or with corun. Daemons of others are left alone.
 class Sharing {
  public:
-  /// DeviceError where MPS is asked for and cannot be had.
+  /// Throws DeviceError if MPS is wanted and its daemon is missing or does not start.
   Sharing(Session& session, const Nvml& nvml, std::span<const std::size_t> gpus, bool mps);
 
   const std::vector<std::string>& environment() const { return environment_; }

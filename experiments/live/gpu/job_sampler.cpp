@@ -36,7 +36,7 @@ const Sample& JobSampler::sample() {
   sample_.cpu_pct =
       elapsed > 0 ? std::clamp((now.busy_s() - last_.busy_s()) / elapsed * 100, 0.0, 100.0) : 0;
   sample_.host_memory_pct = now.memory.percent();
-  if (elapsed > 0) {  // two looks within one tick of the kernel's clock say nothing
+  if (elapsed > 0) {  // two samples within one tick of the kernel's clock have no load
     cpu_.take(sample_.cpu_pct);
     last_ = now;
   }
@@ -107,7 +107,7 @@ std::vector<double> JobSampler::attributes() {
   row.insert(row.end(), host.cpu_s.begin(), host.cpu_s.end());
   row.push_back(host.cores);
   row.insert(row.end(), host.events.begin(), host.events.end());
-  row.push_back(0);  // system calls: Linux does not count them, and psutil says 0
+  row.push_back(0);  // system calls: Linux does not count them, psutil gives 0
   const HostStats::Memory& m = host.memory;
   row.insert(row.end(), {m.total, m.available, m.percent(), m.used, m.free, m.active, m.inactive,
                          m.buffers, m.cached, m.shared, m.slab});

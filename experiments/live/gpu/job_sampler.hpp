@@ -13,11 +13,11 @@
 #include "sim/profile.hpp"
 #include "sim/time.hpp"
 
-/// The job profiler (JRS: JP): a black box. It watches a tree of processes and the GPU that it runs on, from
-/// outside, and never looks at what the job computes.
+/// The job profiler (JRS: JP). It observes a tree of processes and their GPU from outside and does not look
+/// at the job's computation.
 namespace corun::live {
 
-/// Least and greatest of what was seen.
+/// Least and greatest observed value.
 struct Span {
   std::optional<double> min;
   std::optional<double> max;
@@ -30,44 +30,46 @@ struct Span {
   std::optional<double> range() const { return min ? std::optional(*max - *min) : std::nullopt; }
 };
 
-/// One look at a job.
+/// One observation of a job and its GPU.
 struct Sample {
   Time at{0};
   GpuReading gpu;
-  std::optional<double> job_memory_mib;  ///< device memory of the job's own processes
-  double cpu_pct = 0;                    ///< of the machine, since the last look
+  std::optional<double> job_memory_mib;  ///< device memory of the job's processes
+  double cpu_pct = 0;                    ///< of all cores, since the last sample
   double host_memory_pct = 0;
   double resident_mib = 0;  ///< main memory of the job's processes
   std::int64_t threads = 0;
 };
 
-/// Watches one job on one GPU. The GPU's figures are the job's where it is alone on it.
+/// Observes one job on one GPU. Utilisation, temperature, power and clock are the whole GPU's: they are the
+/// job's only if it runs alone.
 class JobSampler {
  public:
-  /// To be made before the job starts: what the GPU holds now is not the job's. `root` is the process
-  /// below which the job runs.
+  /// To be constructed before the job starts: memory that the GPU holds now is not the job's. `gpu` is a
+  /// position in nvml.gpus(), `root` the process below which the job runs. Throws DeviceError if the GPU does
+  /// not answer.
   JobSampler(const Nvml& nvml, std::size_t gpu, pid_t root);
 
-  /// DeviceError where the GPU does not answer.
+  /// Throws DeviceError if the GPU does not answer.
   const Sample& sample();
   std::size_t samples() const { return samples_; }
   const Sample& latest() const { return sample_; }
   const Span& temperature_c() const { return temperature_; }
   const Span& sm_clock_mhz() const { return sm_clock_; }
-  /// Greatest device memory of the job. Where the driver does not tell it by process (a container): what
-  /// the GPU held more than before, which is the job's if it was alone.
+  /// Greatest device memory of the job. If the driver does not report it by process (in containers): the
+  /// increase of the GPU's memory since construction, which is the job's if it ran alone.
   std::optional<double> memory_mib() const;
   /// Whether memory_mib() is by process.
   bool attributed() const { return job_memory_.max.has_value() && !partly_untold_; }
   double device_memory_max_mib() const { return device_memory_.max.value_or(baseline_mib_); }
 
-  /// The three features of the papers and the memory demand. Empty where nothing was sampled.
+  /// The papers' three features, as maxima over the samples, and the memory demand. Empty without samples.
   Profile profile() const;
-  /// Attributes 7 to 66, in the order of kProfileAttributes; NaN where the machine does not tell.
+  /// Attributes 7 to 66, in the order of kProfileAttributes; NaN: not reported.
   std::vector<double> attributes();
 
  private:
-  /// Sum over the job's processes; nothing as soon as the driver does not tell it of one of them.
+  /// Sum over the job's processes [MiB]; nullopt once the driver has not reported one of them.
   std::optional<double> job_memory_now();
 
   const Nvml& nvml_;

@@ -15,7 +15,7 @@ namespace {
 using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 
-/// The number that a call gives; nothing where there is no such call or it fails.
+/// The number that a call returns; nullopt if the library lacks the call or the call fails.
 template <typename F, typename... A>
 std::optional<double> number(F* function, A... arguments) {
   unsigned value = 0;
@@ -28,7 +28,7 @@ std::optional<double> milliwatts(const std::optional<double>& value) {
   return value ? std::optional(*value / 1000) : std::nullopt;
 }
 
-/// The text that a call gives; empty where it fails.
+/// The text that a call returns; empty if the library lacks the call or the call fails.
 template <typename F, typename... A>
 std::string text_of(F* function, A... arguments) {
   std::array<char, 128> text{};
@@ -37,7 +37,7 @@ std::string text_of(F* function, A... arguments) {
   return told ? text.data() : "";
 }
 
-/// "12.4"; empty where the driver does not say.
+/// "12.4"; empty: not reported.
 std::string cuda_version_of(const NvmlLibrary& library) {
   int cuda = 0;
   if (library.cuda_version == nullptr || library.cuda_version(&cuda) != kSuccess) return "";
@@ -66,7 +66,7 @@ GpuFacts facts_of(const NvmlLibrary& library, unsigned index, NvmlLibrary::Devic
   facts.index = static_cast<int>(index);
   facts.name = text_of(library.name, device);
   facts.uuid = text_of(library.uuid, device);
-  if (facts.uuid.empty()) {  // jobs could not be pointed at it
+  if (facts.uuid.empty()) {  // CUDA_VISIBLE_DEVICES needs it
     throw DeviceError("GPU " + std::to_string(index) +
                       " does not tell its UUID; update the driver");
   }

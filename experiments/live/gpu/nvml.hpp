@@ -9,9 +9,9 @@
 
 #include <sys/types.h>
 
-/// What NVIDIA's management library says of the GPUs of this machine. The library is loaded when an Nvml is
-/// made, so that the program builds and starts where there is none; the prototypes are ours, of entry points
-/// that exist from CUDA 11 to 13. What a GPU or a driver does not tell is empty.
+/// The GPUs of this machine as NVIDIA's management library (NVML) reports them. The library is loaded when
+/// an Nvml is constructed, so that the program builds and starts without it. Its entry points exist from
+/// CUDA 11 to 13; corun declares them itself. A value that a GPU or driver does not report is empty.
 namespace corun::live {
 
 class NvmlRecording;
@@ -19,14 +19,14 @@ struct NvmlLibrary;
 
 struct GpuProcess {
   pid_t pid = 0;
-  std::optional<double> memory_mib;  ///< of this GPU
+  std::optional<double> memory_mib;  ///< on this GPU
 };
 
-/// What does not change while the driver runs.
+/// Properties that do not change while the driver runs.
 struct GpuFacts {
-  int index = 0;          ///< as NVML counts, which is by PCI bus
+  int index = 0;          ///< NVML's number, in order of PCI bus
   std::string name;       ///< "Tesla V100-SXM2-16GB"
-  std::string uuid;       ///< what CUDA_VISIBLE_DEVICES is set to
+  std::string uuid;       ///< value for CUDA_VISIBLE_DEVICES
   double memory_mib = 0;  ///< of the device
   std::optional<bool> mig;
   enum class ComputeMode : std::uint8_t { kDefault, kExclusive, kProhibited };
@@ -35,7 +35,7 @@ struct GpuFacts {
 /// "default", "exclusive", "prohibited".
 std::string_view name_of(GpuFacts::ComputeMode mode);
 
-/// What a GPU shows now. Percentages are over the driver's last sampling period (1/6 s to 1 s).
+/// The present state of a GPU. Percentages are over the driver's last sampling period (1/6 s to 1 s).
 struct GpuReading {
   double memory_used_mib = 0;
   std::optional<double> util_pct;      ///< share of time in which a kernel ran
@@ -51,22 +51,22 @@ class Nvml {
  public:
   static constexpr const char* kLibrary = "libnvidia-ml.so.1";
 
-  /// DeviceError, one line, where the library, the driver or a GPU is missing. What it says from now on is
-  /// recorded in `record`, if that is not empty (nvml_recording.hpp; InputError where it cannot be written).
+  /// Throws DeviceError if the library, the driver or a GPU is missing. All later answers are recorded in
+  /// the file `record` (nvml_recording.hpp) unless it is empty; InputError if it cannot be written.
   explicit Nvml(const std::string& library = kLibrary, const std::string& record = "");
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
   const std::string& driver_version() const { return driver_; }
-  /// "12.4", the newest CUDA that the driver takes; empty where it does not say.
+  /// "12.4", the newest CUDA that the driver supports; empty: not reported.
   const std::string& cuda_version() const { return cuda_; }
   const std::vector<GpuFacts>& gpus() const { return gpus_; }
 
-  /// DeviceError where the GPU does not answer any more. `gpu` is a position in gpus().
+  /// `gpu` is a position in gpus(). Throws DeviceError if the GPU does not answer.
   GpuReading read(std::size_t gpu) const;
-  /// Processes with a compute context on it, clients of MPS among them; as the driver numbers them, which
-  /// inside a container may be other numbers than one's own. Nothing where it does not tell.
+  /// Processes with a compute context on the GPU, including clients of MPS. Process numbers are the driver's,
+  /// which may differ from those inside a container. nullopt: not reported.
   std::optional<std::vector<GpuProcess>> processes(std::size_t gpu) const;
 
  private:

@@ -15,15 +15,15 @@ namespace {
 
 /// The largest entry in a list of processes that any driver has written (process_entries()).
 constexpr std::size_t kEntryMax = 32;
-/// Fills what the driver is to write to.
+/// Fills the buffer before the driver writes to it.
 constexpr unsigned char kUntouched = 0xA5;
 constexpr unsigned kMostProcesses = 1U << 16;
 constexpr unsigned long long kNoValue = ~0ULL;
 
-/// What the driver wrote to `bytes`: `count` entries, each with pid at 0 and memory at 8. Their size is
-/// measured by what is still untouched, as it does not follow from the name of the call: 16 bytes in the
+/// The `count` entries that the driver wrote to `bytes`, each with pid at byte 0 and memory at byte 8. The
+/// name of a call does not give their size, so it is measured by the bytes still untouched: 16 bytes in
 /// calls without a version; 24 (GPU instance, compute instance) in _v2 and _v3; but 32 (protected memory) in
-/// _v3 of drivers 535.43 to 535.86. Nothing where it is none of these.
+/// _v3 of drivers 535.43 to 535.86. nullopt for any other size.
 std::optional<std::vector<GpuProcess>> process_entries(std::span<const unsigned char> bytes,
                                                        unsigned count) {
   std::size_t written = bytes.size();
@@ -123,10 +123,10 @@ std::optional<std::vector<GpuProcess>> list_processes(
       unsigned count = room;
       result = call(device, &count, bytes.data());
       if (result == NvmlLibrary::kSuccess && count <= room) return process_entries(bytes, count);
-      room = std::min(2 * std::max(count, room), kMostProcesses);  // more came while it counted
+      room = std::min(2 * std::max(count, room), kMostProcesses);  // more processes came meanwhile
     }
     if (result != NvmlLibrary::kFunctionNotFound)
-      return std::nullopt;  // else: a library newer than its driver
+      return std::nullopt;  // else the library is newer than the driver
   }
   return std::nullopt;
 }

@@ -6,8 +6,7 @@
 
 #include "experiments/live/gpu/nvml.hpp"
 
-/// NVIDIA's management library as it is loaded: its calls, and the names and layouts of nvml.h so far as they
-/// are used. The newest version of each call that the library has is taken.
+/// NVIDIA's management library at run time: its calls, and those names and layouts of nvml.h that corun uses.
 namespace corun::live {
 
 struct NvmlLibrary {
@@ -29,7 +28,7 @@ struct NvmlLibrary {
     unsigned long long used = 0;
   };
 
-  /// Loads and starts it. DeviceError, one line, where it or the driver is missing.
+  /// Loads and starts the library. Throws DeviceError if it, one of its basic calls or the driver is missing.
   explicit NvmlLibrary(const std::string& file);
   ~NvmlLibrary();
   NvmlLibrary(const NvmlLibrary&) = delete;
@@ -37,7 +36,7 @@ struct NvmlLibrary {
 
   std::string why(Result result) const;
 
-  // Those that every NVML has are never null.
+  // Null if the library lacks the call; never null: init, shutdown, count, handle, name, uuid, memory.
   Result (*init)() = nullptr;
   Result (*shutdown)() = nullptr;
   const char* (*error_string)(Result) = nullptr;
@@ -55,7 +54,7 @@ struct NvmlLibrary {
   Result (*power_limit)(Device, unsigned*) = nullptr;
   Result (*compute_mode)(Device, unsigned*) = nullptr;
   Result (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
-  /// Newest first.
+  /// All versions that the library has, newest first.
   using ProcessList = Result (*)(Device, unsigned*, void*);
   std::vector<ProcessList> compute_processes;
   std::vector<ProcessList> mps_processes;
@@ -71,7 +70,7 @@ struct NvmlLibrary {
 
 inline constexpr double kBytesPerMib = 1024.0 * 1024.0;
 
-/// The processes that the first of these calls names which the driver knows; nothing where it does not tell.
+/// The processes by the first of these calls that the driver supports; nullopt if none is or the call fails.
 std::optional<std::vector<GpuProcess>> list_processes(
     const std::vector<NvmlLibrary::ProcessList>& calls, NvmlLibrary::Device device);
 

@@ -20,7 +20,7 @@ namespace corun::live {
 
 namespace {
 
-/// The path of a file that was not there before: a recording cannot be made twice.
+/// Makes the file and returns its path. Refuses an existing file, because a session cannot be repeated.
 std::string new_file(const std::string& path) {
   std::string checked = checked_output_path(path, "--record");
   const int file = open(checked.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

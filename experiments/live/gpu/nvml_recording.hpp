@@ -9,13 +9,14 @@
 #include "experiments/live/gpu/nvml.hpp"
 #include "sim/time.hpp"
 
-/// What NVML said in the course of a session, for later: to be looked at, or played to corun again by the
-/// fake NVML of the tests (tests/experiments/live/gpu/nvml_replay.hpp). JSON lines. The first says what does not change:
+/// A recording of NVML's answers during a session. The fake NVML of the tests plays it back to corun
+/// (tests/experiments/live/gpu/nvml_replay.hpp). It has JSON lines. The first has the constant properties:
 ///
 ///   {"file": "corun-nvml-recording", "version": 1, "driver": "550.54", "cuda": "12.4", "gpus":
-///    [{"name": "Tesla V100", "uuid": "GPU-...", "memory_mib": 16384, "mig": null, "compute_mode": "default"}]}
+///    [{"name": "Tesla V100", "uuid": "GPU-...", "memory_mib": 16384, "mig": null, "compute_mode":
+///    "default"}]}
 ///
-/// Then there is a line for each answer, in order of time: readings, lists of processes, and failures.
+/// Each further line is one answer, in order of time: a reading, a list of processes or a failure.
 ///
 ///   {"t_s": 0.5, "gpu": 0, "util_pct": 60, "mem_time_pct": 25, "memory_used_mib": 4099.5,
 ///    "temperature_c": 59, "power_w": 170, "power_limit_w": 250, "sm_clock_mhz": 1530,
@@ -24,14 +25,14 @@
 ///   {"t_s": 0.9, "gpu": 0, "error": 15, "why": "GPU is lost"}
 ///   {"t_s": 1.0, "end": true}
 ///
-/// `t_s` are seconds since the library was opened, to the microsecond, `gpu` the position in `gpus`,
-/// `error` an nvmlReturn_t. Free memory is `memory_mib` less `memory_used_mib`. `own` says that the process
-/// is below corun. null is what the driver does not tell. A recording without its last line was cut off.
+/// `t_s` is the time since the library was opened, rounded to microseconds, `gpu` a position in `gpus`,
+/// `error` an nvmlReturn_t. Free memory is `memory_mib` less `memory_used_mib`. `own`: the process is a
+/// descendant of corun. null: not reported. A recording without its last line was cut off.
 namespace corun::live {
 
 class NvmlRecording {
  public:
-  /// Writes the first line. InputError where the file is there already or cannot be written.
+  /// Writes the first line. Throws InputError if the file exists or cannot be written.
   NvmlRecording(const std::string& path, const std::string& driver, const std::string& cuda,
                 std::span<const GpuFacts> gpus);
   /// Writes the last line.
@@ -45,7 +46,7 @@ class NvmlRecording {
 
  private:
   double now_s() const;
-  /// One line, at once. Where that fails, the session goes on without: it says so, once, on stderr.
+  /// Writes one line at once. A failure is reported once on stderr; the session continues unrecorded.
   void write(const std::string& line);
 
   std::string path_;

@@ -7,7 +7,7 @@
 namespace corun::live {
 
 /// The columns of the Futurewei mini-ML Workload Dataset, as its header spells them (PriRecT Table I).
-/// The first six say what the job is; the others are measured.
+/// The first six identify the job; the others are measured.
 inline constexpr std::size_t kOriginColumns = 6;
 // clang-format off
 inline constexpr std::array<std::string_view, 66> kProfileAttributes{

@@ -13,7 +13,7 @@ namespace corun::live {
 
 namespace {
 
-/// Of a GPU's memory: what is left above it is less than any framework asks for at a time.
+/// Share of a GPU's memory in use from which it is full: frameworks allocate more than the rest at a time.
 constexpr double kFullMemory = 0.985;
 constexpr std::size_t kTailBytes = 64 << 10;
 
@@ -50,7 +50,7 @@ JobRun::JobRun(Session& session, const Nvml& nvml, std::size_t gpu, const JobCom
     : session_(session), nvml_(nvml), gpu_(gpu), output_(output) {
   Command command;
   command.argv = job.argv;
-  // The UUID names the same GPU to CUDA and to NVML, whatever order either counts in.
+  // The UUID names the same GPU to CUDA and to NVML, which may number GPUs differently.
   const std::array<std::string, 2> own{"CUDA_VISIBLE_DEVICES=" + nvml.gpus()[gpu].uuid,
                                        "TMPDIR=" + session.make_directory("job")};
   command.environment = with_variables(with_variables(job.environment, own), extra);
@@ -124,7 +124,7 @@ void wait_for_news(std::span<const std::unique_ptr<JobRun>> runs, Time until) {
   }
   const Time now = monotonic_now();
   if (until <= now) return;
-  // Signals end the wait early; so does the second, where nothing was to be waited for.
+  // A signal ends the wait. At most one second, in case a signal came just before poll().
   const auto ms = std::min<std::int64_t>((until - now).count() / 1'000'000 + 1, 1000);
   ::poll(watched.data(), watched.size(), static_cast<int>(ms));
 }

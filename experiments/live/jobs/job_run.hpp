@@ -13,15 +13,15 @@
 #include "experiments/live/processes/session.hpp"
 #include "experiments/live/processes/supervisor.hpp"
 
-/// One run of one command on one GPU, watched from start to end.
+/// One run of one command on one GPU, observed from start to end.
 namespace corun::live {
 
 enum class RunEnd : std::uint8_t {
   kFinished,
-  kOutOfMemory,  ///< of the GPU
-  kFailed,       ///< any other end that is not well
+  kOutOfMemory,  ///< out of device memory
+  kFailed,       ///< any other bad end
   kTimeout,
-  kStopped,  ///< by us
+  kStopped,  ///< on request
 };
 std::string_view name_of(RunEnd end);
 
@@ -29,42 +29,44 @@ struct RunOutcome {
   RunEnd end = RunEnd::kFinished;
   std::string why;  ///< in words
   Ending ending;
-  Profile profile;  ///< of the GPU while it ran: the job's own if it ran alone
+  Profile profile;  ///< of the GPU during the run: the job's if it ran alone
   std::size_t samples = 0;
-  bool attributed = false;  ///< the driver told its memory by process
+  bool attributed = false;  ///< the driver reported the job's memory by process
   Span temperature_c;
   Span sm_clock_mhz;
   std::vector<double> attributes;  ///< JobSampler::attributes()
-  /// Throughput without warm-up, where the job tells it (workload_run.hpp: told_rate()).
+  /// Throughput after warm-up, if the job reports it (workload_run.hpp: told_rate()).
   std::optional<double> steady_steps_per_s;
 
-  Duration length() const { return ending.exit - ending.start; }  ///< J_c, or J_a if alone
+  Duration length() const { return ending.exit - ending.start; }  ///< J_c, or J_a if it ran alone
 };
 
-/// What to run, apart from where.
+/// A command to run; the GPU is chosen separately.
 struct JobCommand {
   std::string name;
-  std::string place;  ///< where the user named it, for errors
+  std::string place;  ///< its place in the user's input, for errors
   std::vector<std::string> argv;
-  std::vector<std::string> environment;  ///< "NAME=value", complete but for what the GPU needs
+  std::vector<std::string> environment;  ///< "NAME=value", complete but for variables of JobRun
   std::string directory = ".";
   Limits limits;
 };
 
 class JobRun {
  public:
-  /// Ready to start on this GPU. Its output goes to `OUTPUT.out` and `OUTPUT.err`. `extra` variables are
-  /// added to the environment (Sharing::environment() of gpu_box.hpp).
+  /// Prepares the command; start() starts it. `gpu` is a position in nvml.gpus(). stdout goes to
+  /// `OUTPUT.out`, stderr to `OUTPUT.err`. `extra` variables are added to the environment
+  /// (Sharing::environment() of gpu_box.hpp). Throws InputError at job.place if the program, the directory or
+  /// an output file cannot be used, DeviceError if the GPU or the system fails.
   JobRun(Session& session, const Nvml& nvml, std::size_t gpu, const JobCommand& job,
          const std::string& output, std::span<const std::string> extra = {});
 
   void start() { process_->start(); }
   void stop();
   int descriptor() const { return process_->descriptor(); }
-  /// Takes news without waiting; true when it is over, and outcome() holds.
+  /// Reads the guard's messages without waiting; true once the run is over and outcome() is valid.
   bool poll();
   bool over() const { return outcome_.has_value(); }
-  /// A look at the GPU and at the processes; nothing before it has started or after its end.
+  /// Samples the GPU and the processes; does nothing before the start and after the end.
   void sample();
   std::size_t gpu() const { return gpu_; }
   const JobSampler& sampler() const { return *sampler_; }
@@ -83,23 +85,24 @@ class JobRun {
   std::optional<RunOutcome> outcome_;
 };
 
-/// Waits until the GPU shows no work, `most` at the longest: a driver's utilisation is of its last sampling
-/// period, and what ran before would be taken for the next job's.
+/// Waits until the GPU reports no utilisation, for at most `most`, or until `stop`. The driver's utilisation
+/// is of its last sampling period: work of an earlier job would be counted as the next job's.
 void wait_until_idle(const Nvml& nvml, std::size_t gpu, const std::atomic<bool>& stop,
                      Duration most = std::chrono::seconds{5});
 
-/// Waits until one of these has news, or until `until`.
+/// Waits until one of these runs has news or until `until` (monotonic_now()), for at most one second.
 void wait_for_news(std::span<const std::unique_ptr<JobRun>> runs, Time until);
 
-/// The last bytes of a file, `most` of them; empty where there is none.
+/// The last bytes of a file, at most `most`; empty if it cannot be read.
 std::string tail_of(const std::string& path, std::size_t most);
 
-/// Whether a job that ended badly did so for want of device memory: it says so in the last of its output
-/// (the words of CUDA, PyTorch, TensorFlow and JAX), or the GPU's memory was full.
+/// Whether a job that ended badly ran out of device memory: the end of its output has such a message of CUDA,
+/// PyTorch, TensorFlow or JAX, or at least 98.5 % of the GPU's memory was in use.
 bool looks_out_of_memory(std::string_view output, double device_used_mib, double device_total_mib);
 
-/// Starts all of these at one instant, samples them, and waits until all are over. When `stop` becomes
-/// true, they are stopped. `after_sample`, when given, is called after every round of samples.
+/// Starts all runs (not empty) together, samples them every `sample_every` and returns their outcomes, in
+/// their order, when all are over. When `stop` becomes true, it stops them. `after_sample` is called after
+/// every round of samples with that of the first run. Throws DeviceError if a GPU does not answer.
 std::vector<RunOutcome> run_together(std::span<const std::unique_ptr<JobRun>> runs,
                                      Duration sample_every, const std::atomic<bool>& stop,
                                      const std::function<void(const Sample&)>& after_sample = {});

@@ -23,7 +23,7 @@ using Kind = YamlNode::Kind;
   throw InputError(node.place(), "found " + node.description() + ", expected " + expected);
 }
 
-/// A map of keys, each of them known.
+/// Refuses a node that is not a map or has an unknown key.
 void check_keys(const YamlNode& map, const std::string& what,
                 std::initializer_list<std::string_view> known) {
   if (map.kind != Kind::kMap) refuse(map, what);
@@ -176,7 +176,7 @@ class Reader {
         add_environment(*map_of, workload.command.environment);
       }
       take_limits(child, workload.command.limits);
-      // Better now than in the middle of a long run.
+      // A missing program is reported now, not in the middle of a long run.
       workload.command.argv[0] =
           find_program(workload.command.argv[0], workload.command.environment,
                        workload.command.directory, workload.command.place);
@@ -235,7 +235,7 @@ class Reader {
   LiveConfig result_;
 };
 
-/// Takes a child out of a map.
+/// Removes a child from a map and returns it.
 std::optional<YamlNode> take_child(YamlNode& root, std::string_view key) {
   for (auto at = root.children.begin(); at != root.children.end(); ++at) {
     if (at->key != key) continue;
@@ -246,7 +246,7 @@ std::optional<YamlNode> take_child(YamlNode& root, std::string_view key) {
   return std::nullopt;
 }
 
-/// Whether a key, "live.gpus[0]" say, is of live configurations alone.
+/// Whether a key such as "live.gpus[0]" belongs to live configurations only.
 bool is_live_key(std::string_view key) {
   const std::string_view first = key.substr(0, key.find_first_of(".["));
   return first == "live" || first == "workloads" || first == "queue";

@@ -9,8 +9,8 @@
 #include "experiments/config/config.hpp"
 #include "experiments/live/jobs/job_run.hpp"
 
-/// The configuration of live work: commands instead of a trace, and beside them the keys of every other
-/// configuration (policies, belief, world, control, cluster.sharing, ...). docs/live.md has the table.
+/// The configuration of live work: commands instead of a trace, and the keys of other configurations
+/// (policies, belief, world, control, cluster.sharing, ...). docs/live.md lists the keys.
 ///
 ///   live: {gpus: [0], output: live-out, sample_s: 0.2, ...}
 ///   workloads:
@@ -25,12 +25,12 @@ struct LiveWorkload {
 
 struct QueueEntry {
   std::size_t workload = 0;  ///< position in LiveConfig::workloads
-  std::string name;          ///< how the output calls the job; all different
+  std::string name;          ///< name of the job in outputs; unique
   Duration submit{0};
 };
 
 struct LiveConfig {
-  std::vector<std::int64_t> gpus;  ///< NVML's indices; empty: all that may be used
+  std::vector<std::int64_t> gpus;  ///< NVML's indices; empty: all usable ones
   std::string output = "live-out";
   double sample_s = 0.2;
   double memory_reserve_mib = 256;      ///< kept free when a job joins others
@@ -43,11 +43,11 @@ struct LiveConfig {
   bool shares_by_mps() const { return config.cluster.sharing == SharingMode::kMps; }
 };
 
-/// Reads and checks a file: every program must be there. The word `corun` as a program is this program.
-/// InputError with place for every mistake.
+/// Reads and checks a file, with overrides KEY=VALUE. Every program must exist; the program `corun` is the
+/// running one. Throws InputError with the place of the mistake.
 LiveConfig read_live_config(const std::string& path, std::span<const std::string> overrides);
 
-/// Those of the overrides (KEY=VALUE) that are of LiveConfig::config.
+/// The overrides (KEY=VALUE) that apply to LiveConfig::config.
 std::vector<std::string> shared_overrides(std::span<const std::string> overrides);
 
 }  // namespace corun::live

@@ -18,7 +18,7 @@ void take_greater(std::optional<double>& value, const std::optional<double>& oth
   if (other && (!value || *other > *value)) value = other;
 }
 
-/// One session at work.
+/// A running session of measurements.
 class Measuring {
  public:
   Measuring(const Nvml& nvml, std::size_t gpu, const LiveConfig& config,
@@ -32,7 +32,7 @@ class Measuring {
     std::filesystem::create_directories(config.output + "/output");
   }
 
-  /// Its outcomes, or why it was not let run; nothing where it was cut short.
+  /// The outcomes of a set, or the reason why it was refused; nullopt if it was interrupted.
   std::optional<MeasuredCoRunners> measure(const CoRunners& members, int number) {
     MeasuredCoRunners co_runners{members, number, "", {}};
     double asked = 0;
@@ -162,7 +162,7 @@ MeasuredSession measure(const Nvml& nvml, std::size_t gpu, const LiveConfig& con
   for (const CoRunners& members : order) {
     if (stop) break;
     auto co_runners = measuring.measure(members, static_cast<int>(result.sets.size()) + 1);
-    if (!co_runners) break;  // what was cut short is no measurement
+    if (!co_runners) break;  // an interrupted set is no measurement
     result.sets.push_back(std::move(*co_runners));
     if (options.on_measured) options.on_measured(result.sets.back(), order.size());
   }

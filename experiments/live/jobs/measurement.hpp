@@ -15,19 +15,19 @@
 /// Solo times, profiles and co-runs of workloads, measured on one GPU.
 namespace corun::live {
 
-/// One set of co-runners that ran, or was not let run.
+/// One set of co-runners that ran or was refused.
 struct MeasuredCoRunners {
   CoRunners members;
-  int number = 0;  ///< position in the session, from 1
-  std::string refused;
+  int number = 0;                    ///< position in the session, from 1
+  std::string refused;               ///< the reason; empty: it ran
   std::vector<RunOutcome> outcomes;  ///< by member; empty when refused
 
   bool finished() const;
-  /// All finished, or the GPU's memory does not do for all of them: an answer too, and not a failure.
+  /// Whether all finished or the set does not fit into the GPU's memory, which is a result, not a failure.
   bool well() const;
 };
 
-/// What a set of co-runners costs its members: means over its runs.
+/// Costs of a set of co-runners: means over its runs.
 struct MeasuredTogether {
   CoRunners members;
   int runs = 0;
@@ -42,21 +42,21 @@ struct MeasuredSession {
   std::vector<MeasuredCoRunners> sets;
   bool interrupted = false;
 
-  /// Of workloads with at least one finished run alone.
+  /// One row per workload with at least one finished run alone.
   std::vector<SoloRow> solo(const LiveConfig& config) const;
-  /// Of sets of two or more whose members all finished, once at least, and have a solo time.
+  /// One entry per set of two or more whose members have solo times and all finished in at least one run.
   std::vector<MeasuredTogether> together(const LiveConfig& config) const;
 };
 
 struct MeasureOptions {
-  int warm_up = 1;  ///< runs of the first set of co-runners whose figures are thrown away
-  /// Called after each set; `total` is how many there are.
+  int warm_up = 1;  ///< runs of the first set before the measurements, not counted
+  /// Called after each set; `total` is the number of sets.
   std::function<void(const MeasuredCoRunners&, std::size_t total)> on_measured;
 };
 
-/// Runs the sets one after the other on this GPU, until `stop` becomes true. A set whose members are
-/// known (from runs alone earlier in the session) to need more memory than the GPU has free is refused, and
-/// noted. DeviceError where the GPU or the MPS daemon goes away.
+/// Runs the sets of `order` one after another on nvml.gpus()[gpu] until `stop` becomes true. Refuses a set
+/// whose members' known demands (from runs alone earlier in the session) exceed the GPU's free memory less
+/// live.memory_reserve_mib. Throws DeviceError if the GPU does not answer or the MPS daemon ends.
 MeasuredSession measure(const Nvml& nvml, std::size_t gpu, const LiveConfig& config,
                         std::span<const CoRunners> order, const std::atomic<bool>& stop,
                         const MeasureOptions& options);

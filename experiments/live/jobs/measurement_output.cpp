@@ -28,7 +28,7 @@ std::string runs_csv(const MeasuredSession& session, const LiveConfig& config) {
     for (std::size_t m = 0; m < c.outcomes.size(); ++m) {
       const RunOutcome& o = c.outcomes[m];
       if (!origin) origin = o.ending.start;
-      // What the GPU held is one job's only where it was alone or the driver says whose it is.
+      // The memory in use is one job's only if it ran alone or the driver reports memory by process.
       const bool own_memory = o.attributed || c.members.size() == 1;
       out << c.number << ',' << name << ',' << config.workloads[c.members[m]].name << ','
           << name_of(o.end) << ',' << csv_text(o.why) << ','

@@ -6,24 +6,25 @@
 #include "experiments/base/json.hpp"
 #include "experiments/live/jobs/measurement.hpp"
 
-/// The files that `corun live solo` and `corun live corun` leave, and what they print.
+/// Files and printed output of `corun live solo` and `corun live corun`.
 namespace corun::live {
 
-/// runs.csv: one row per process that ran: what happened when, at what temperature and clock.
+/// runs.csv: one row per run of a job (end, times, temperature, clock, memory; units in the header) and per
+/// refused set.
 std::string runs_csv(const MeasuredSession& session, const LiveConfig& config);
 
-/// measured.corun.csv: the sets of two or more whose members all finished and have a solo time; empty
-/// where there is none.
+/// measured.corun.csv: the sets of two or more whose members all finished and have solo times; empty if
+/// there is none.
 std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config);
 
-/// Writes all of these and solo.csv, as far as something was measured for them, to config.output, and gives
-/// their names.
+/// Writes runs.csv and, if they are not empty, solo.csv and measured.corun.csv to config.output; returns the
+/// names of the written files. Throws InputError if a file cannot be written.
 std::vector<std::string> write_measurement(const MeasuredSession& session,
                                            const LiveConfig& config);
 
 Json measurement_json(const MeasuredSession& session, const LiveConfig& config);
 
-/// `files`: those that were written.
+/// `files`: the names of the written files.
 std::string measurement_table(const MeasuredSession& session, const LiveConfig& config,
                               const std::vector<std::string>& files);
 

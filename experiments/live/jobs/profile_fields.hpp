@@ -13,10 +13,10 @@ namespace corun::live {
 inline constexpr std::string_view kProfileFields =
     "gpu_util_pct,mem_alloc_pct,mem_time_pct,mem_used_mib";
 
-/// Four fields of CSV; what is not known is empty.
+/// Four fields of CSV; unknown values are empty.
 std::string profile_fields(const Profile& profile);
 
-/// The same as an object; what is not known is null.
+/// The same as an object; unknown values are null.
 Json profile_json(const Profile& profile);
 
 }  // namespace corun::live

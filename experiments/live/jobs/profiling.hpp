@@ -14,8 +14,8 @@ namespace corun::live {
 struct ProfilingRequest {
   JobCommand job;
   std::size_t gpu = 0;   ///< position in Nvml::gpus()
-  Duration interval{0};  ///< between two looks
-  /// What it prints is kept in OUTPUT.out and OUTPUT.err; without it, nowhere.
+  Duration interval{0};  ///< between two samples
+  /// stdout is kept in OUTPUT.out, stderr in OUTPUT.err; nullopt: neither is kept.
   std::optional<std::string> output;
   bool keep_samples = false;
 };
@@ -25,20 +25,20 @@ struct ProfiledCommand {
   std::size_t gpu = 0;
   std::string gpu_name;
   RunOutcome outcome;
-  std::vector<Sample> samples;  ///< where they are kept; times since its start
-  double profiler_cpu_s = 0;    ///< that corun and the guard took while it ran
-  std::string last_words;       ///< the end of its stderr, where it ended badly
+  std::vector<Sample> samples;  ///< if keep_samples; times since its start
+  double profiler_cpu_s = 0;    ///< CPU time of corun and the guard during the run
+  std::string last_words;       ///< the end of its stderr, if it ended badly
 
-  /// It ran to its end, or for as long as was asked: there is a profile.
+  /// Whether there is a profile: it finished or reached its time-out.
   bool ended_well() const {
     return outcome.end == RunEnd::kFinished || outcome.end == RunEnd::kTimeout;
   }
-  /// The profiler's own CPU time, of one core over the length of the run [%].
+  /// The profiler's CPU time over the length of the run [% of one core].
   double profiler_cpu_pct() const;
 };
 
-/// When `stop` becomes true, the command is stopped. InputError where it cannot be started; DeviceError
-/// where the GPU does not answer any more.
+/// Stops the command when `stop` becomes true. Throws InputError if its program, directory or output cannot
+/// be used, DeviceError if the GPU does not answer.
 ProfiledCommand profile_alone(const ProfilingRequest& request, const Nvml& nvml,
                               const std::atomic<bool>& stop);
 

@@ -9,21 +9,21 @@
 /// The file of solo times: `corun live solo` writes it and `corun live run` reads it.
 namespace corun::live {
 
-/// What is known of a workload alone.
+/// Measurements of a workload alone.
 struct SoloRow {
   std::string job;
   double solo_s = 0;  ///< mean over runs
-  double sd_s = 0;    ///< sample standard deviation; 0 of a single run
+  double sd_s = 0;    ///< sample standard deviation; 0 for a single run
   int runs = 0;
   Profile profile;  ///< greatest over runs
 };
 
 /// solo.csv: job,solo_s,solo_sd_s,runs and the profile; a table of profiles (traces/profile_csv.hpp) too.
 std::string solo_csv(std::span<const SoloRow> rows);
-/// InputError where the file is not that.
+/// Throws InputError if the file is invalid or names a workload twice.
 std::vector<SoloRow> read_solo_csv(const std::string& path);
 
-/// The row of this workload; null where there is none.
+/// The row of this workload; null if there is none.
 const SoloRow* find_solo(std::span<const SoloRow> rows, const std::string& workload);
 
 }  // namespace corun::live

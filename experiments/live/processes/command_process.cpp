@@ -15,7 +15,7 @@ namespace corun::live {
 
 [[noreturn]] void become_command(const GuardTask& task, pid_t guard, int out, int err, int report) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != guard) _exit(127);  // the guard has gone before the line above
+  if (getppid() != guard) _exit(127);  // the guard ended before the line above
   setsid();
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
   sigset_t none;
@@ -27,8 +27,8 @@ namespace corun::live {
   dup2(err, 2);
   const rlimit file_size{task.limits.file_bytes, task.limits.file_bytes};
   setrlimit(RLIMIT_FSIZE, &file_size);
-  // The guard counts processes and kills; the kernel's own limit is for all of a user and not for root, and
-  // only keeps those who fork faster than anybody can count from taking all there are.
+  // The guard counts processes and kills. The kernel's limit counts all processes of the user and does not
+  // bind root; it only stops commands that fork faster than the guard can count.
   const rlim_t most = static_cast<rlim_t>(ThreadCount().now() + 32LL * task.limits.processes);
   const rlimit processes{most, most};
   setrlimit(RLIMIT_NPROC, &processes);

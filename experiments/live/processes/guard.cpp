@@ -23,13 +23,13 @@ namespace corun::live {
 
 namespace {
 
-/// How often a guard looks at the limits.
+/// Interval between checks of time and disk.
 constexpr Duration kLookEvery = std::chrono::milliseconds{200};
-/// How often it counts processes, which costs more the more there are.
+/// Interval between counts of processes; the cost of a count grows with their number.
 constexpr Duration kCountEvery = std::chrono::seconds{1};
-/// How often it asks whether the machine as a whole has so many more threads that it should count at once.
+/// Interval between reads of the machine's number of threads; a large increase causes a count at once.
 constexpr Duration kGlanceEvery = std::chrono::milliseconds{50};
-/// Those whom a command leaves behind get no longer than this to end by themselves.
+/// Longest grace of processes that a command leaves behind.
 constexpr Duration kStragglerGrace = std::chrono::seconds{1};
 
 /// One stream of the command on its way to a file.
@@ -38,7 +38,7 @@ struct Stream {
   int to = -1;
   std::uint64_t bytes = 0;
 
-  /// Moves what is there; closes at its end.
+  /// Copies the available bytes, as far as the first `keep` of the stream; closes at its end.
   void pump(std::uint64_t keep) {
     std::array<char, 65536> buffer;
     while (from >= 0) {
@@ -51,7 +51,7 @@ struct Stream {
       }
       const std::uint64_t room = keep - std::min(keep, bytes);
       const auto kept = std::min<std::uint64_t>(room, static_cast<std::uint64_t>(got));
-      // A disk that is full costs the job its output, no more: the limit on free space stops it.
+      // A full disk only loses output here: the limit on free space stops the job.
       if (kept > 0) [[maybe_unused]]
         const ssize_t put = write(to, buffer.data(), kept);
       bytes += static_cast<std::uint64_t>(got);
@@ -78,7 +78,7 @@ class Guard {
     }
     spawn();
     while (!over()) turn();
-    // The pipes may hold what was written last, and whoever could still write is gone.
+    // The pipes may hold the last output; no process is left that could write more.
     out_.pump(task_.limits.output_bytes);
     err_.pump(task_.limits.output_bytes);
     say_over();
@@ -86,7 +86,7 @@ class Guard {
 
  private:
   int take_signals() {
-    // What corun does with signals is not the guard's: it takes them as they come, in order.
+    // The guard does not keep corun's signal handlers: it reads signals from a descriptor, in order.
     sigset_t set;
     sigfillset(&set);
     sigprocmask(SIG_SETMASK, &set, nullptr);
@@ -128,7 +128,7 @@ class Guard {
     ending_.ran = said.error == 0 && said.at_ns != 0;
     if (!ending_.ran) {
       kill(main_, SIGKILL);
-      return;  // reaped and reported as everything else is
+      return;  // it is reaped and reported like any other command
     }
     GuardMessage message;
     message.kind = GuardMessage::Kind::kStarted;
@@ -164,7 +164,8 @@ class Guard {
   }
 
   int wait_ms() const {
-    if (stopping_ && monotonic_now() >= kill_at_) return 5;  // killed ones are about to be reaped
+    if (stopping_ && monotonic_now() >= kill_at_)
+      return 5;  // killed processes are about to be reaped
     const Duration left = std::clamp(next_look_ - monotonic_now(), Duration{0}, kGlanceEvery);
     return static_cast<int>(left / std::chrono::milliseconds{1}) + 1;
   }
@@ -211,7 +212,7 @@ class Guard {
     if (main_gone_ || stopping_) return;
     const auto processes = static_cast<std::int64_t>(glance_below(getpid()).size());
     if (processes > task_.limits.processes) stop(Stopped::kProcesses, Duration::zero());
-    // It cannot have too many before the machine has as many threads more as it may have processes more.
+    // The limit cannot be exceeded before the machine's threads have grown by the processes still allowed.
     count_at_threads_ = threads + task_.limits.processes - processes + 1;
   }
 
@@ -228,7 +229,7 @@ class Guard {
     }
   }
 
-  /// The first reason stands; a shorter grace shortens the one that runs.
+  /// The first reason is kept; a shorter grace replaces a longer one.
   void stop(Stopped why, Duration grace) {
     const Time due = grace >= kNever - monotonic_now() ? kNever : monotonic_now() + grace;
     if (!stopping_) {
@@ -279,9 +280,9 @@ class Guard {
 }  // namespace
 
 [[noreturn]] void become_guard(GuardTask task) {
-  prctl(PR_SET_NAME, "corun-guard");  // first: Session knows a guard by this or by its session
-  setsid();                           // Ctrl-C at the terminal is corun's
-  // The descriptors to low numbers, all others closed: nobody else's socket must stay open here.
+  prctl(PR_SET_NAME, "corun-guard");  // first: clear_strays() knows a guard by its name or session
+  setsid();                           // Ctrl-C at the terminal must reach only corun
+  // Moves the descriptors to low numbers and closes all others: another guard's socket must not stay open.
   std::array<int*, 4> kept{&task.socket, &task.out_file, &task.err_file, &task.keep_open};
   for (int* fd : kept) {
     if (*fd >= 0) *fd = fcntl(*fd, F_DUPFD_CLOEXEC, 100);

@@ -6,15 +6,14 @@
 
 #include "experiments/live/processes/command.hpp"
 
-/// The process between corun and a command (supervisor.hpp): what runs in it, and what the two say to each
-/// other through its socket.
+/// The process between corun and a command (supervisor.hpp), and the messages between the two.
 namespace corun::live {
 
-/// What corun says to a guard, one byte each.
+/// Messages from corun to a guard, one byte each.
 inline constexpr char kGuardStart = 'S';
 inline constexpr char kGuardStop = 'T';
 
-/// What a guard says to corun, one datagram each.
+/// A message from a guard to corun, one datagram.
 struct GuardMessage {
   enum class Kind : std::uint8_t { kStarted, kOver };
   Kind kind = Kind::kStarted;
@@ -22,7 +21,7 @@ struct GuardMessage {
   Ending ending;
 };
 
-/// What a guard needs, laid out before the fork: it takes no more memory than a few bytes of /proc.
+/// The input of a guard, prepared before the fork. The first four are descriptors; `keep_open` may be -1.
 struct GuardTask {
   int socket;
   int keep_open;
@@ -35,8 +34,8 @@ struct GuardTask {
   Limits limits;
 };
 
-/// In the new process: leaves everything of corun's behind but what the task names.
-/// It starts the command when it is told to, and ends with the last process below it.
+/// Runs in the new process. Closes all descriptors but those of the task, starts the command on kGuardStart,
+/// and ends when no process is left below it.
 [[noreturn]] void become_guard(GuardTask task);
 
 }  // namespace corun::live

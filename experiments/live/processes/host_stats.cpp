@@ -46,7 +46,7 @@ void read_memory(std::string_view text, HostStats::Memory& memory) {
     std::string_view line = next_line(text);
     const std::string_view key = next_word(line);
     for (const auto& [name, bytes] : wanted) {
-      if (key == name) *bytes = next_number(line) * 1024;  // it says kB and means KiB
+      if (key == name) *bytes = next_number(line) * 1024;  // the unit kB in the file is KiB
     }
   }
   memory.cached += reclaimable;
@@ -75,7 +75,7 @@ void read_network(std::string_view text, HostStats::Network& network) {
 }  // namespace
 
 double HostStats::total_s() const {
-  // user and nice hold the guests' time already
+  // user and nice include the guests' time
   return std::accumulate(cpu_s.begin(), cpu_s.begin() + 8, 0.0);
 }
 

@@ -5,8 +5,8 @@
 
 #include "experiments/live/processes/proc_file.hpp"
 
-/// Counters of the whole machine, as the Python library psutil names and computes them: PriRecT took
-/// attributes 29 to 66 of its Table I with it. What a kernel does not tell is 0.
+/// Counters of the whole machine, named and computed as in the Python library psutil, with which PriRecT
+/// took attributes 29 to 66 of its Table I. A counter that the kernel does not report is 0.
 namespace corun::live {
 
 struct HostStats {
@@ -28,15 +28,15 @@ struct HostStats {
            errors_in = 0, errors_out = 0, drops_in = 0, drops_out = 0;
   } network;
 
-  /// [s], all cores together
+  /// [s since boot], summed over the cores; busy: all but idle and iowait
   double busy_s() const;
   double total_s() const;
 };
 
-/// Reads them, again and again.
+/// Reads the counters repeatedly.
 class HostReader {
  public:
-  /// Without disk and network: what is taken at every sample.
+  /// Without disk and network, which samples do not need.
   HostStats load();
   HostStats all();
 

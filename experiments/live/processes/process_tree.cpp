@@ -28,7 +28,7 @@ bool read_stat(const char* pid, ProcessInfo& info) {
   const ssize_t length = read(file, text.data(), text.size() - 1);
   close(file);
   if (length <= 0) return false;
-  // The name in brackets may hold anything, brackets too; behind the last one come plain fields.
+  // The name in brackets may contain brackets; plain fields follow the last one.
   const char* at = std::strrchr(text.data(), ')');
   if (at == nullptr || at[1] == '\0') return false;
   info.pid = static_cast<pid_t>(std::atol(pid));
@@ -125,7 +125,7 @@ std::vector<ProcessInfo> glance_below(pid_t root) {
     if (i > 0) below.push_back(info);
     add_children(info, found);
   }
-  // A child whose parent thread ends meanwhile is told twice.
+  // A child whose parent thread ends meanwhile is listed twice.
   const auto by_pid = [](const ProcessInfo& a, const ProcessInfo& b) { return a.pid < b.pid; };
   const auto same = [](const ProcessInfo& a, const ProcessInfo& b) { return a.pid == b.pid; };
   std::sort(below.begin(), below.end(), by_pid);
@@ -150,7 +150,7 @@ int signal_descendants(pid_t root, int signal) {
 }
 
 void kill_descendants(pid_t root) {
-  // A signal to a process group is atomic: whoever is forked meanwhile gets it as well. Those who make
+  // A signal to a process group is atomic: processes forked meanwhile get it as well. Processes that form
   // groups of their own are found in further rounds.
   const pid_t own = getpgrp();
   std::set<pid_t> known;

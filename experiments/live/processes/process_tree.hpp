@@ -21,33 +21,33 @@ struct ProcessInfo {
   std::int64_t resident_pages = 0;
 };
 
-/// All processes that can be seen, in no order.
+/// All visible processes, in no order.
 std::vector<ProcessInfo> all_processes();
 
-/// The processes below `root`, `root` itself left out; those that have ended are not among them. A process
-/// is below its subreaper (prctl(2)) however it was started, by double fork or in a session of its own.
+/// The processes below `root`, without `root` and without ended ones. A process stays below its subreaper
+/// (prctl(2)) even after a double fork or in a session of its own.
 std::vector<ProcessInfo> descendants(pid_t root);
 std::vector<ProcessInfo> descendants(pid_t root, std::vector<ProcessInfo> all);
 
-/// As descendants(), by the lists of children that the kernel keeps: its cost is that of the tree and not of
-/// the machine. Whoever moves to another parent meanwhile may be missed, which is good enough to watch and
-/// not to kill. Where the kernel keeps no such lists (CONFIG_PROC_CHILDREN), it is descendants().
+/// As descendants(), by the kernel's lists of children: its cost grows with the tree, not with the machine.
+/// A process that moves to another parent meanwhile may be missed: good enough for observation, not for
+/// killing. If the kernel has no such lists (CONFIG_PROC_CHILDREN), it is descendants().
 std::vector<ProcessInfo> glance_below(pid_t root);
 
 /// Whether `pid` is below `root`.
 bool is_below(pid_t pid, pid_t root);
 
-/// Kills everything below `root` with SIGKILL, also those who fork meanwhile. What was killed still has to
-/// be reaped. `root` must not be in a process group with what is below it, unless it is the caller.
+/// Kills all processes below `root` with SIGKILL, including those forked meanwhile, and does not reap them.
+/// `root` must not share a process group with processes below it, unless it is the caller.
 void kill_descendants(pid_t root);
 
-/// Sends a signal to everything below `root`; how many processes got it.
+/// Sends a signal to all processes below `root`; returns how many got it.
 int signal_descendants(pid_t root, int signal);
 
-/// Threads of the whole machine. Much cheaper than to look at each of them.
+/// Number of threads of the whole machine, without a look at each.
 class ThreadCount {
  public:
-  /// 0 where the machine does not tell.
+  /// 0: not reported.
   std::int64_t now();
 
  private:

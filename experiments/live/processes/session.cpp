@@ -29,12 +29,12 @@ namespace fs = std::filesystem;
 constexpr const char* kPrefix = "corun-live-";
 constexpr const char* kLock = "lock";
 
-/// In the new process: makes the directory, holds its lock while the session lasts, and clears up after it.
-/// As nobody else makes it, there is no instant at which corun can be killed and the directory stays.
+/// Runs in the new process: makes the directory, holds its lock during the session and removes it afterwards.
+/// Because corun itself does not make it, the directory cannot stay behind when corun is killed.
 [[noreturn]] void become_janitor(int lifeline, int answer, std::string pattern) {
-  prctl(PR_SET_NAME, "corun-janitor");  // first: clear_strays() knows it by this or by its session
+  prctl(PR_SET_NAME, "corun-janitor");  // first: clear_strays() knows it by its name or session
   setsid();
-  // It must outlive a session that is told to stop by whatever means but SIGKILL.
+  // It blocks all signals: it must outlive a session that a signal ends.
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -78,7 +78,7 @@ Session::Session(std::string parent) {
     parent = set != nullptr && *set == '/' ? set : "/tmp";
   }
   remove_stale(parent);
-  // The janitor stands in no directory that a relative path would begin at.
+  // The janitor works in /, so the path must be absolute.
   const std::string pattern = (fs::absolute(parent) / (std::string(kPrefix) + "XXXXXX")).string();
   int line[2] = {-1, -1};
   int answer[2] = {-1, -1};
@@ -134,7 +134,7 @@ std::string Session::make_directory(const std::string& name) {
 }
 
 int Session::clear_strays() {
-  // Whoever corun starts itself is in its session, or is a guard or the janitor.
+  // Processes that corun itself starts are in its session, or are guards or the janitor.
   const pid_t session = getsid(0);
   std::vector<pid_t> cleared;
   for (int round = 0; round < 1000; ++round) {
@@ -152,7 +152,7 @@ int Session::clear_strays() {
       waitpid(p.pid, nullptr, WNOHANG);
     }
     if (!found) break;
-    usleep(1000);  // what was killed is about to go
+    usleep(1000);  // killed processes are about to end
   }
   return static_cast<int>(cleared.size());
 }

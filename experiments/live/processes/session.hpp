@@ -4,18 +4,17 @@
 
 #include <sys/types.h>
 
-/// One session of live work: a private directory, and somebody who clears it away.
+/// One session of live work: a private directory, and a janitor process that removes it.
 ///
-/// A janitor process, made first, waits on a pipe that corun and every guard hold open. It ends with the
-/// last of them, corun killed or not, and then removes the directory: whatever was put into it (the jobs'
-/// TMPDIR, the pipes of an MPS daemon) is gone once nobody is left who uses it. Directories of sessions
-/// whose janitor was killed as well are removed by the next session.
+/// The janitor, started first, waits on a pipe that corun and every guard hold open. When the last of them
+/// has ended, killed or not, it removes the directory with its contents (the jobs' TMPDIR, the pipes of an
+/// MPS daemon). If the janitor was killed as well, the next session removes the directory.
 namespace corun::live {
 
 class Session {
  public:
-  /// Makes `PARENT/corun-live-XXXXXX`, for this user only. An empty parent is $TMPDIR, else /tmp.
-  /// DeviceError where that cannot be.
+  /// Makes `PARENT/corun-live-XXXXXX`, for this user only. An empty parent is $TMPDIR, else /tmp. Throws
+  /// DeviceError if it cannot be made.
   explicit Session(std::string parent = "");
   /// Waits until the janitor has removed the directory. All guards must be gone by then.
   ~Session();
@@ -23,16 +22,16 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const std::string& directory() const { return directory_; }
-  /// A new directory in it, named after `name`.
+  /// Makes a directory in it, NUMBER-`name`; returns its path. Throws DeviceError if it cannot be made.
   std::string make_directory(const std::string& name);
-  /// To be held open by guards (supervisor.hpp).
+  /// A descriptor that guards hold open (supervisor.hpp).
   int lifeline() const { return lifeline_; }
 
-  /// Kills and reaps what fell to corun because its guard was killed; returns how many processes.
+  /// Kills and reaps processes that became corun's children because their guard was killed; returns how many.
   int clear_strays();
 
-  /// Removes directories of sessions that nobody holds any more; returns how many. Directories of other
-  /// users and of sessions that live are left alone.
+  /// Removes the directories of this user's ended sessions from `parent`; returns how many. Those of running
+  /// sessions and of other users are left alone.
   static int remove_stale(const std::string& parent);
 
  private:

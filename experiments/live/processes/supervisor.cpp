@@ -60,7 +60,7 @@ SupervisedProcess::SupervisedProcess(const Command& command, int keep_open,
   }
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-    // No signal handler of corun's may run in the guard: they stay out until it has its own mask.
+    // No signal handler of corun may run in the guard: signals are blocked until it sets its own mask.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);

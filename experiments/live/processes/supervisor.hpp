@@ -8,42 +8,41 @@
 #include "experiments/live/processes/monotonic_clock.hpp"
 #include "sim/time.hpp"
 
-/// User commands as child processes of which nothing is left behind.
+/// User commands as child processes that leave nothing behind.
 ///
-/// Between corun and each command stands a guard, a small process of its own:
+/// Each command has a guard, a small process between it and corun:
 ///
-///   corun --(socket)-- guard --- the command --- what it starts --- ...
+///   corun --(socket)-- guard --- the command --- its children --- ...
 ///
-/// The guard is a subreaper (prctl(2)): whatever the command starts, in a session of its own or by double
-/// fork, stays below it. It ends only when nobody lives below it any more. It stops the command when asked,
-/// at its time-out and at its limits, by SIGTERM to all of the tree and after a grace by SIGKILL. When the
-/// socket closes, because corun has ended in whatever way, it kills all of the tree at once. When the guard
-/// itself is killed, the command dies with it (PR_SET_PDEATHSIG), and what the command started falls to
-/// corun, which is a subreaper too (Session). Only when both are killed at one stroke can what a command
-/// started by itself outlive them.
+/// The guard is a subreaper (prctl(2)): all processes that the command starts stay below it, even in a
+/// session of their own or after a double fork. It ends when no process is left below it. On request, at the
+/// time-out and at a limit it stops the command: SIGTERM to the whole tree, and SIGKILL after a grace. When
+/// the socket closes because corun has ended, it kills the whole tree at once. If the guard itself is killed,
+/// the command is killed with it (PR_SET_PDEATHSIG), and the command's children become children of corun,
+/// which is a subreaper too (Session). Only if both are killed together can these children outlive them.
 namespace corun::live {
 
-/// One command under its guard. Not started before start(), so that several can begin at one instant.
+/// One command under its guard. start() starts it, so that several can start together.
 class SupervisedProcess {
  public:
-  /// `keep_open` is a descriptor that the guard holds until nothing lives below it, or -1 (session.hpp).
-  /// InputError where the command or its files are not to be found; DeviceError where there is no process
-  /// to be had.
+  /// `keep_open` is a descriptor that the guard holds open until it ends, or -1 (session.hpp). Throws
+  /// InputError at `place` if the program, the directory or an output file cannot be used, DeviceError if no
+  /// process can be started.
   SupervisedProcess(const Command& command, int keep_open, const std::string& place);
-  /// Kills what still runs and waits until it is gone.
+  /// Kills all processes of the command that still run and waits for their end.
   ~SupervisedProcess();
   SupervisedProcess(const SupervisedProcess&) = delete;
   SupervisedProcess& operator=(const SupervisedProcess&) = delete;
 
   void start();
-  /// Asks the guard to stop it; returns at once.
+  /// Asks the guard to stop the command; returns at once.
   void stop();
 
   /// Readable when poll() may have news.
   int descriptor() const { return socket_; }
-  /// Takes what the guard has said, without waiting; true when it is over.
+  /// Reads the guard's messages without waiting; true when the command is over.
   bool poll();
-  /// Waits until it is over or until `deadline`; true when it is over.
+  /// Waits until the command is over or until `deadline` (monotonic_now()); true when it is over.
   bool wait_until(Time deadline = kNever);
 
   pid_t guard() const { return guard_; }

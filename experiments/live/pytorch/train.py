@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Small training jobs in PyTorch on synthetic data, for co-runs on a GPU box that has PyTorch.
+"""Small training jobs in PyTorch on synthetic data, for co-runs on a GPU box with PyTorch.
 
     train.py MODEL [--steps N] [--batch B] [--seed S] [--device cuda] [--report-every N]
     train.py --list
 
-A job makes a fixed number of steps, so that its time alone and beside others can be compared. Nothing is
-downloaded: inputs are random numbers, made before the first step. The lines that it prints are those of
-`corun live workload` (docs/live-workloads.md). Exit code 3 without PyTorch or without a GPU, 1 when its
-memory does not suffice.
+A job makes a fixed number of steps, so that its time alone and in co-runs can be compared. Nothing is
+downloaded: inputs are random numbers, made before the first step. It prints the lines of `corun live
+workload` (docs/live-workloads.md). Exit code 3 without PyTorch or without a GPU, 1 if it runs out of memory
+or its loss is not finite.
 
 To add a model, write a function that returns (module, make_batch, loss) and add a line to MODELS.
 """
@@ -65,7 +65,7 @@ def resnet():
 
 
 class Sequence(nn.Module):
-    """Words in, a class out."""
+    """Classifies sequences of words."""
 
     def __init__(self, body, words, width):
         super().__init__()
@@ -144,7 +144,7 @@ def policy():
             nn.functional.cross_entropy)
 
 
-# name: (what makes it, default batch, default steps)
+# name: (function, default batch, default steps)
 MODELS = {
     "vgg": (vgg, 128, 100),
     "resnet": (resnet, 128, 100),
@@ -155,7 +155,7 @@ MODELS = {
     "autoencoder": (autoencoder, 64, 150),
     "policy": (policy, 256, 2000),
 }
-# The host's own busy time after each step: the environment that an agent acts in. [ms]
+# Busy time of the host after each step [ms]: the environment of a reinforcement-learning agent.
 HOST_MS = {"policy": 2.0}
 
 

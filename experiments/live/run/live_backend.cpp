@@ -42,7 +42,7 @@ bool LiveBackend::advance(std::vector<Report>& out) {
       now_ = now;
       return true;
     }
-    // Nobody waits for the timers of a policy that has nothing left to decide.
+    // When all jobs are over, a policy's timers have no effect any more.
     if (ledger_.all_over() || (active_.empty() && arrivals_.over() && wakes_.empty())) return false;
     if (!active_.empty() && now >= next_sample_) {
       sample();
@@ -52,7 +52,7 @@ bool LiveBackend::advance(std::vector<Report>& out) {
   }
 }
 
-/// Ends everything where it was asked for, or where it must.
+/// Stops all jobs and throws if the stop flag is set or the MPS daemon has ended.
 void LiveBackend::check_stop() {
   if (options_.stop != nullptr && *options_.stop) {
     stop_all();
@@ -64,7 +64,7 @@ void LiveBackend::check_stop() {
   }
 }
 
-/// Those who have ended leave their GPUs, and those who waited there for memory may start.
+/// Removes ended jobs from their GPUs and starts jobs that waited there for memory and now fit.
 void LiveBackend::take_ended(std::vector<Report>& out) {
   for (std::size_t a = 0; a < active_.size();) {
     if (active_[a].run == nullptr || !active_[a].run->poll()) {
@@ -98,7 +98,7 @@ void LiveBackend::wait_for_next() {
   for (const Active& a : active_) {
     if (a.run != nullptr) watched.push_back({a.run->descriptor(), POLLIN, 0});
   }
-  // A signal ends the wait; so does the second, should one have come just before it.
+  // A signal ends the wait. At most one second, in case a signal came just before poll().
   const Duration wait = std::clamp(until - clock(), Duration{0}, Duration{std::chrono::seconds{1}});
   ::poll(watched.data(), watched.size(), static_cast<int>(wait.count() / 1'000'000) + 1);
 }
@@ -115,7 +115,7 @@ void LiveBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId
     newcomer.group = group;
     active_.push_back(std::move(newcomer));
   }
-  // Those before it in the group count as if they held what they ask for.
+  // Earlier jobs of the group count with their whole demand.
   std::vector<Active*> starting;
   for (std::size_t a = first; a < active_.size(); ++a) {
     if (may_start(active_[a])) {
@@ -130,7 +130,7 @@ void LiveBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId
 
 bool LiveBackend::preempt(JobId) { throw PreemptionAsked{}; }
 
-/// Whether the GPU has what it needs beside those who run there or are about to.
+/// Whether the job's demand fits beside the jobs that run or are about to start on its GPU.
 bool LiveBackend::may_start(const Active& newcomer) const {
   double promised = 0;
   bool alone = true;
@@ -142,7 +142,7 @@ bool LiveBackend::may_start(const Active& newcomer) const {
   const auto& demand = jobs_[index(newcomer.job)].memory_mib;
   if (alone || !demand) return true;
   const std::size_t gpu = gpus_[index(newcomer.gpu)];
-  // What runs may hold more than is known of it, or not yet have taken what it will.
+  // Running jobs may hold more than their known demand, or may not have allocated all of it yet.
   const double held = std::max(nvml_.read(gpu).memory_used_mib, promised);
   return held + *demand + options_.memory_reserve_mib <= nvml_.gpus()[gpu].memory_mib;
 }
@@ -158,7 +158,7 @@ void LiveBackend::launch(std::span<Active* const> starting) {
   }
 }
 
-/// Starts those who wait on this GPU for memory, as far as there is enough now.
+/// Starts the jobs that wait on this GPU for memory and fit now.
 void LiveBackend::let_in(GpuId gpu) {
   for (Active& a : active_) {
     if (a.gpu != gpu || a.run != nullptr || !may_start(a)) continue;

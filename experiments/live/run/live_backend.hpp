@@ -13,25 +13,25 @@
 #include "sim/cluster_backend.hpp"
 #include "sim/job.hpp"
 
-/// The cluster that is really there: GPUs of this machine, commands as jobs, the clock on the wall.
+/// The live cluster: the GPUs of this machine, commands as jobs, and the real clock.
 ///
-/// Where it differs from the simulated one, because the world does:
-///   - Time goes on while a policy thinks; now() is when the latest advance() returned. J_c is from just
-///     before execve to the exit of the command, as its guard saw it.
-///   - A job that is placed beside others, or starts together with others, and whose known memory demand
-///     does not fit into what the GPU has free, is not let in: it stays on its GPU, not started, until
-///     enough of the others have gone. Its group is then no co-run. A job that the GPU is empty for always
+/// Differences from the simulated cluster:
+///   - Time passes while a policy decides; now() is the time at which the latest advance() returned. J_c is
+///     from just before execve to the exit of the command, as measured by its guard.
+///   - A job that joins others or starts together with others is deferred while its known memory demand
+///     exceeds the GPU's free memory: it is assigned to its GPU, but not started, until enough other jobs
+///     have ended. Its episode is then not a co-run that started together. On an empty GPU a job always
 ///     starts.
-///   - A job that runs out of device memory (job_run.hpp) is reported so, and retried by the control loop.
-///     One that ends badly for another reason, or at its time-out, is given up.
-///   - Nothing is profiled, probed or preempted: a command's work cannot be taken up again. Whoever makes
-///     a LiveBackend must refuse configurations and policies that ask for it.
+///   - A job that runs out of device memory (job_run.hpp) is reported as such, and the control loop retries
+///     it. A job that ends badly for another reason or at its time-out is given up.
+///   - Nothing is profiled, probed or preempted, because a command's work cannot be resumed. The caller must
+///     refuse configurations and policies that ask for it.
 namespace corun::live {
 
 /// A job of the workload, by JobId.
 struct LiveJob {
   JobCommand command;
-  std::optional<double> memory_mib;  ///< demand, where it is known
+  std::optional<double> memory_mib;  ///< demand, if it is known
 };
 
 struct LiveOptions {
@@ -43,17 +43,18 @@ struct LiveOptions {
 
 class LiveBackend final : public ClusterBackend {
  public:
-  /// Everything but `jobs` must outlive it. GPU g of the cluster is NVML's gpus[g]. All jobs want one GPU.
+  /// `jobs`: one entry per job of the workload. GPU g of the cluster is nvml.gpus()[gpus[g]]. Every job needs
+  /// one GPU. The arguments taken by reference must outlive it.
   LiveBackend(const ClusterSpec& spec, const corun::Workload& workload, std::vector<LiveJob> jobs,
               Session& session, const Nvml& nvml, std::vector<std::size_t> gpus, Sharing& sharing,
               LiveOptions options);
-  /// Stops what still runs.
+  /// Stops all running jobs.
   ~LiveBackend() override;
 
   Time now() const override { return now_; }
   const ClusterState& state() const override { return ledger_.state(); }
-  /// Throws LiveStopped when the stop flag is set, after all jobs have been stopped; DeviceError when a GPU
-  /// or the MPS daemon is gone.
+  /// Throws LiveStopped when the stop flag is set, after it has stopped all jobs; DeviceError if a GPU does
+  /// not answer or the MPS daemon has ended.
   bool advance(std::vector<Report>& out) override;
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
   /// Throws PreemptionAsked.
@@ -64,11 +65,11 @@ class LiveBackend final : public ClusterBackend {
   }
   const JobRecord& record(JobId job) const override { return ledger_.record(job); }
 
-  /// All runs so far, in order of their end.
+  /// All ended runs, in order of their end.
   const std::vector<LiveRun>& runs() const { return runs_; }
   /// Ends all jobs and waits for them.
   void stop_all();
-  /// As SimulatedBackend's; jobs that did not finish are failed ones.
+  /// As SimulatedBackend::take_record(); jobs that did not finish are marked failed.
   RunRecord take_record();
 
  private:
@@ -106,10 +107,10 @@ class LiveBackend final : public ClusterBackend {
   std::vector<LiveRun> runs_;
 };
 
-/// Thrown where a policy wants to take a running job off its GPU.
+/// Thrown when a policy preempts a job.
 struct PreemptionAsked {};
 
-/// Thrown out of advance() when the stop flag was set.
+/// Thrown by advance() when the stop flag is set.
 struct LiveStopped {};
 
 }  // namespace corun::live

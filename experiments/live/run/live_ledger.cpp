@@ -29,7 +29,7 @@ std::uint32_t LiveLedger::start(std::span<const JobId> jobs, GpuId gpu, Time now
     state_.add(gpu, job, false);
     device.episode.jobs.push_back(job);
     JobRecord& record = records_[index(job)];
-    record.begin_run(now, gpu, group);  // until its start is known to the nanosecond
+    record.begin_run(now, gpu, group);  // until end() knows the exact start
     record.run_solo = workload_.jobs[index(job)].work;
     record.solo = record.run_solo;
     record.whole_solo = record.run_solo;
@@ -57,7 +57,7 @@ Report LiveLedger::end(const LiveRun& run) {
 
   Device& device = devices_[index(run.gpu)];
   EpisodeRecord& episode = device.episode;
-  // Its group is a co-run only if everybody in it started at one instant.
+  // The episode started together only if all its jobs are of one group and none was deferred.
   if (run.deferred || run.group != device.group) episode.together = false;
   episode.start = device.begun ? std::min(episode.start, run.start) : run.start;
   episode.end = std::max(episode.end, run.exit);

@@ -8,11 +8,11 @@
 #include "sim/job.hpp"
 #include "sim/run_recorder.hpp"
 
-/// Who is on which GPU of a live cluster, and what has become of whom: kept while jobs really run, and
-/// again when their record is played back.
+/// The state of a live cluster: the jobs on each GPU and the record of every job. It is kept during a live
+/// run and again when the run is played back from its record.
 namespace corun::live {
 
-/// One run of one job that is over. Times are since the start of the queue.
+/// One ended run of one job. Times are since the start of the queue.
 struct LiveRun {
   JobId job{};
   GpuId gpu{};
@@ -28,11 +28,11 @@ class LiveLedger {
   /// Both must outlive it.
   LiveLedger(const ClusterSpec& spec, const corun::Workload& workload);
 
-  /// Jobs come on a GPU; gives the number of their group.
+  /// Puts jobs on a GPU; returns the number of their group.
   std::uint32_t start(std::span<const JobId> jobs, GpuId gpu, Time now);
-  /// One of them leaves it.
+  /// Removes a job from its GPU and completes its record; returns the report for the control loop.
   Report end(const LiveRun& run);
-  /// Forgets the episodes of the last instant (finished_episodes()), but for the record.
+  /// Moves finished_episodes() to the record.
   void next_instant() { recorder_.hand_over(); }
 
   const ClusterState& state() const { return state_; }
@@ -46,7 +46,7 @@ class LiveLedger {
   struct Device {
     EpisodeRecord episode;
     std::uint32_t group = 0;  ///< of the episode's first start
-    bool begun = false;       ///< somebody of the episode has left, so its start is known
+    bool begun = false;       ///< a job of the episode has ended, so its start is known
   };
 
   const ClusterSpec& spec_;

@@ -3,17 +3,17 @@
 #include "experiments/config/config.hpp"
 #include "experiments/experiment/experiment.hpp"
 
-/// What a simulated cluster does and a real one does not, refused before the first job starts. All of these
-/// throw InputError.
+/// Refusals of settings and policies that only a simulated cluster supports. All of these throw InputError.
 namespace corun::live {
 
-/// A live cluster is what is there, and does not do what a command cannot.
+/// Refuses keys of the cluster and workload, which the machine and the queue determine, and profiling,
+/// probing and rounds, which commands do not support.
 void check_live_cluster(const Config& config);
 
-/// Nobody knows true costs here.
+/// Refuses a policy that knows true costs.
 void check_live_policy(const PolicyInstance& policy);
 
-/// A policy that moves running jobs; whether it does shows only in what it decides.
+/// Refuses a policy that preempts; only its decisions show whether it does.
 [[noreturn]] void refuse_preemption(const PolicyInstance& policy);
 
 }  // namespace corun::live

@@ -10,7 +10,7 @@
 #include "experiments/statistics/bootstrap.hpp"
 #include "sim/event_log.hpp"
 
-/// One policy's run of a queue on real GPUs, beside what the simulator said of it before.
+/// One policy's run of a queue on real GPUs, with the simulator's prediction of it.
 namespace corun::live {
 
 struct PolicyResult {
@@ -20,9 +20,9 @@ struct PolicyResult {
   std::vector<LiveRun> runs;
   EventLog log;
   bool complete = false;  ///< false: the run was cut short
-  /// Played back from its record, the policy decided the same again; empty where that was not tried.
+  /// Whether the policy decided the same when the run was played back from its record; nullopt: not tried.
   std::optional<bool> repeats;
-  std::string difference;  ///< what it decided otherwise then
+  std::string difference;  ///< the first decision that differed
 
   const std::string& label() const { return predicted.label; }
 };
@@ -34,7 +34,7 @@ struct PredictionError {
   Interval jct_s;
 };
 
-/// Nothing where no job finished in both.
+/// nullopt if no job finished in both.
 std::optional<PredictionError> prediction_error(const PolicyResult& result);
 
 }  // namespace corun::live

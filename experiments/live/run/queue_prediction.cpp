@@ -41,7 +41,7 @@ Trace queue_trace(const LiveConfig& config, const SoloTimes& alone, WorkloadKeys
   return trace;
 }
 
-/// Writes the queue as a file of its own: `corun replay` can be given it as well.
+/// Writes the queue as a file of jobs, which `corun replay` reads as well.
 void write_queue(const Trace& queue, const WorkloadKeys& keys, const std::string& path) {
   std::ostringstream text;
   write_job_csv(text, queue, keys);
@@ -56,19 +56,19 @@ double mean_solo_s(const Trace& queue) {
   return mean;
 }
 
-/// The live configuration as one of the simulator, over the queue in this file.
+/// The live configuration as one of the simulator, with the queue in this file as the workload.
 Config simulated_config(const LiveConfig& live, const LiveCluster& cluster,
                         const std::string& queue_file, double mean_s) {
   Config config = live.config;
   config.workload.source = "csv";
   config.workload.path = whole_path(queue_file);
-  config.replications = 1;  // what happens really happens once
+  config.replications = 1;  // a real run happens once
   config.cluster.nodes = 1;
   config.cluster.gpus_per_node = static_cast<std::int64_t>(cluster.gpus);
   config.cluster.gpu_type = cluster.gpu.name;
   config.cluster.gpu_memory_mib = cluster.gpu.memory_mib;
-  // Here a job that does not fit waits until somebody has gone. The simulator lets it fail and start anew,
-  // which costs it the ramp: let that be about as long as such a wait.
+  // A live job that does not fit waits until another one has ended. A simulated one fails after the ramp and
+  // is retried: by default the ramp is about as long as such a wait.
   if (!config.places.contains("cluster.oom.ramp_s")) config.cluster.oom.ramp_s = mean_s;
   const std::string measured = live.output + "/measured.corun.csv";
   std::error_code error;

@@ -13,7 +13,7 @@
 #include "sim/run_record.hpp"
 #include "traces/trace.hpp"
 
-/// What the simulator says of a live queue, before its first job starts.
+/// The simulator's prediction of a live queue, made before its first job starts.
 namespace corun::live {
 
 struct PredictedPolicy {
@@ -23,29 +23,28 @@ struct PredictedPolicy {
 };
 
 struct QueuePrediction {
-  Config config;  ///< of the simulation: `corun replay` makes the prediction again from it
+  Config config;  ///< of the simulation; `corun replay` repeats the prediction from it
   std::unique_ptr<const Experiment> experiment;
   std::shared_ptr<const Trace> queue;     ///< job j is entry j of LiveConfig::queue
-  std::vector<PredictedPolicy> policies;  ///< in the order of the experiment's
+  std::vector<PredictedPolicy> policies;  ///< in the order of experiment->policies()
 };
 
-/// What is known of the workloads alone, and from which file.
+/// Solo times of workloads and the file that holds them.
 struct SoloTimes {
   std::string file;
   std::vector<SoloRow> rows;
 };
 
-/// Where the jobs will run.
+/// The GPUs of the queue.
 struct LiveCluster {
-  GpuFacts gpu;  ///< what all of them are
+  GpuFacts gpu;  ///< the type of all of them
   std::size_t gpus = 1;
 };
 
-/// Simulates the queue under every policy, with the solo times in `alone`, which must have one for each
-/// workload of the queue. Writes the queue to config.output (run_files.hpp: kQueueFile), from where it is
-/// simulated; takes what was measured there (measured.corun.csv) as the world, where none is configured.
-/// `data`: the directory of public data, may be empty. InputError where a policy cannot decide over real
-/// jobs (live_limits.hpp).
+/// Simulates the queue under every policy, with the solo times in `alone`. Writes the queue to config.output
+/// (run_files.hpp: kQueueFile), from which it is simulated. The world is measured.corun.csv in config.output,
+/// if it exists and no world.path is configured. `data`: the directory of public data, may be empty. Throws
+/// InputError if `alone` lacks a workload of the queue or a policy cannot run live (live_limits.hpp).
 QueuePrediction predict_queue(const LiveConfig& config, const SoloTimes& alone,
                               const LiveCluster& cluster, const std::string& data);
 

@@ -18,7 +18,7 @@ namespace corun::live {
 
 namespace {
 
-/// The queue of a prediction on real GPUs, one policy after the other.
+/// Runs the queue of a prediction on real GPUs, one policy after the other.
 class QueueRunner {
  public:
   QueueRunner(const LiveConfig& config, const QueuePrediction& prediction, const Nvml& nvml,
@@ -34,7 +34,7 @@ class QueueRunner {
         header_(write_prediction(prediction, config.output)),
         sharing_(session_, nvml, gpus, config.shares_by_mps()) {}
 
-  /// Runs one policy and fills the last of `results`, which is its own.
+  /// Runs one policy and fills its result, results.back().
   void run(const PolicyInstance& policy, std::vector<PolicyResult>& results) {
     PolicyResult& result = results.back();
     const std::unique_ptr<Policy> decides =
@@ -61,19 +61,19 @@ class QueueRunner {
       keep();
       refuse_preemption(policy);
     } catch (const DeviceError&) {
-      keep();  // what was finished is measured, whatever became of the GPU
+      keep();  // finished jobs stay measured although the GPU failed
       throw;
     } catch (const PolicyError& e) {
       if (!stop_) throw InputError(policy.place, e.what());
-      backend.stop_all();  // a program of the user's own was asked when the interrupt came
+      backend.stop_all();  // the interrupt came while an external policy decided
       keep();
     }
-    // A program of the user's own is not asked twice.
+    // An external policy is not asked twice.
     if (result.complete && policy.entry->name != "external") play_back(policy, result);
   }
 
  private:
-  /// The run once more from its record, to the same policy made anew.
+  /// Plays the run back from its record to a new instance of the policy.
   void play_back(const PolicyInstance& policy, PolicyResult& result) const {
     const std::unique_ptr<Policy> again = experiment_.make_policy(*queue_, 0, policy, *world_);
     RecordedBackend recorded(experiment_.cluster(), queue_->workload, result.log, result.runs);

@@ -50,14 +50,14 @@ std::string jobs_csv(const PolicyResult& result, const Trace& queue, const LiveC
                     foreseen ? csv_number(to_seconds(predicted.finish - predicted.submit)) : "",
                     csv_number(run.outcome.ending.cpu_s), csv_number(run.outcome.temperature_c.max),
                     csv_number(run.outcome.sm_clock_mhz.min),
-                    // What the GPU held is one job's only where the driver says whose it is.
+                    // The memory in use is one job's only if the driver reports memory by process.
                     run.outcome.attributed ? csv_number(run.outcome.profile.mem_used_mib) : "",
                     csv_number(run.outcome.steady_steps_per_s));
   }
   return text;
 }
 
-/// Co-runs of jobs that started together and all finished, as measurements; empty where there are none.
+/// Co-runs of finished jobs that started together, as measurements; empty if there are none.
 std::string coruns_csv(const PolicyResult& result, const Trace& queue, const LiveConfig& config,
                        const std::string& gpu_name) {
   WorkloadKeys keys;

@@ -11,7 +11,8 @@ RecordedBackend::RecordedBackend(const ClusterSpec& spec, const corun::Workload&
 bool RecordedBackend::advance(std::vector<Report>& out) {
   ledger_.next_instant();
   if (next_entry_ == log_.size()) return false;
-  if (now_ == log_[next_entry_].at && now_ != Time{0}) differs("nothing");  // a start is left over
+  if (now_ == log_[next_entry_].at && now_ != Time{0})
+    differs("nothing");  // a recorded start was left out
   now_ = log_[next_entry_].at;
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (; next_entry_ < log_.size() && log_[next_entry_].at == now_; ++next_entry_) {
@@ -23,7 +24,7 @@ bool RecordedBackend::advance(std::vector<Report>& out) {
       out.push_back(ledger_.end(runs_[next_run_++]));
     }
   }
-  // Jobs are started at an instant of their own only where a timer woke the policy.
+  // An instant without arrivals and ends is one at which a timer woke the policy.
   if (out.end() - out.begin() == first) out.push_back({ReportKind::kTimer, kNoJob});
   std::stable_sort(out.begin() + first, out.end(),
                    [](const Report& a, const Report& b) { return a.kind < b.kind; });

@@ -8,11 +8,11 @@
 #include "experiments/live/run/live_ledger.hpp"
 #include "sim/cluster_backend.hpp"
 
-/// A live run played back from its record: the same reports at the same times, without a job or a GPU. A
-/// policy that decides by what it is shown decides then as it did.
+/// Plays a live run back from its record: the same reports at the same times, without jobs or GPUs. A policy
+/// that depends only on its view makes the same decisions again.
 namespace corun::live {
 
-/// The policy wants something else than what is on record.
+/// A decision of the policy differs from the record.
 class DecisionDiffers : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,18 +20,18 @@ class DecisionDiffers : public std::runtime_error {
 
 class RecordedBackend final : public ClusterBackend {
  public:
-  /// `log` as the control loop wrote it, `runs` as LiveBackend::runs() gives them, of a run that came to its
-  /// end. Everything must outlive it.
+  /// `log` of the control loop and `runs` of LiveBackend::runs(), of a complete run. All arguments must
+  /// outlive it.
   RecordedBackend(const ClusterSpec& spec, const corun::Workload& workload, const EventLog& log,
                   std::span<const LiveRun> runs);
 
   Time now() const override { return now_; }
   const ClusterState& state() const override { return ledger_.state(); }
   bool advance(std::vector<Report>& out) override;
-  /// Throws DecisionDiffers.
+  /// advance(), start_group() and preempt() throw DecisionDiffers.
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
   bool preempt(JobId job) override;
-  void wake_at(Time) override {}  // what a timer led to is on record, with its time
+  void wake_at(Time) override {}  // the record has the effects of timers, with their times
   std::span<const EpisodeRecord> finished_episodes() const override {
     return ledger_.finished_episodes();
   }

@@ -11,11 +11,11 @@ std::vector<RecordedStart> recorded_starts(std::span<const RecordedRun> runs,
   std::ranges::sort(
       sorted, {}, [](const RecordedRun& r) { return std::tuple(r.gpu, r.start, r.group, r.job); });
   std::vector<RecordedStart> starts;
-  std::size_t gpu_from = 0;  // the first run on the GPU at hand
+  std::size_t gpu_from = 0;  // the first run on this GPU
   for (std::size_t i = 0, end = 0; i < sorted.size(); i = end) {
     const RecordedRun& first = sorted[i];
     if (i > 0 && sorted[i - 1].gpu != first.gpu) gpu_from = i;
-    // Members of a group start one after the other, within moments.
+    // Members of a group start one shortly after the other.
     for (end = i + 1; end < sorted.size() && sorted[end].gpu == first.gpu &&
                       sorted[end].group == first.group && !first.deferred &&
                       !sorted[end].deferred;) {
@@ -50,8 +50,8 @@ void RecordedPolicy::decide(const ClusterView& view, std::vector<Decision>& out)
     if (line.next == line.starts.size()) continue;
     const RecordedStart& start = line.starts[line.next];
     if (!line.due) {
-      // The last of what it waits for has come at this very instant: as its jobs wait, there was a pass
-      // at every instant since the first of them was submitted.
+      // Its last condition became true at this instant: because its jobs wait, there was a pass at every
+      // instant since the first of them was submitted.
       if (!nothing_missing(start, view)) continue;
       line.due = later(view.now(), start.delay);
       if (*line.due > view.now()) out.emplace_back(WakeAt{*line.due});

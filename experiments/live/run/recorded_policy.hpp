@@ -8,15 +8,15 @@
 #include "sim/job.hpp"
 #include "sim/policy.hpp"
 
-/// The decisions of a run on a real GPU box, made again in a simulation: what then differs from the
-/// measurement is the world's doing, not that of other decisions.
+/// Makes the decisions of a live run again in a simulation. Differences from the measurement are then errors
+/// of the world and not of other decisions.
 ///
-/// Who was on which GPU, in which order and with which co-runners is as on record; times are not. On each GPU
-/// the starts follow one another as they did. One of them comes once its jobs are submitted, the start
-/// before it on that GPU has taken place, and those have left that the record saw leave before it; and
-/// then as much later as on record. That delay is what corun took to start a command and, mostly, for what
-/// a policy waited that decides by timers (kube-default). So at every start the jobs already there are
-/// among those that were there, and all of them unless somebody ends sooner, as to the others, than he did.
+/// The GPU of each job and the order of starts on each GPU are those of the record; times are not. A start
+/// takes place when its jobs are submitted, the previous start on its GPU has taken place and the jobs that
+/// had left that GPU before it in the record have left, plus the recorded delay. The delay is the time that
+/// corun took to start a command and, mostly, the wait of a policy with timers (kube-default). At every start
+/// the jobs on the GPU are therefore among those of the record; one is missing only if it ends sooner,
+/// relative to the others, than in the record.
 namespace corun::live {
 
 /// One run of one job to its end.
@@ -33,11 +33,11 @@ struct RecordedRun {
 struct RecordedStart {
   std::vector<JobId> jobs;
   GpuId gpu{};
-  std::vector<JobId> after;  ///< had left that GPU by then
-  Duration delay{0};         ///< since everything was there that it had to wait for
+  std::vector<JobId> after;  ///< jobs that had left that GPU by then
+  Duration delay{0};         ///< from the last of its conditions to the start
 };
 
-/// Of at most one run per job, in any order. Those of one GPU come in their order.
+/// `runs`: at most one per job, in any order. The result is ordered by GPU, then by start.
 std::vector<RecordedStart> recorded_starts(std::span<const RecordedRun> runs,
                                            const Workload& workload);
 
@@ -57,7 +57,7 @@ class RecordedPolicy final : public Policy {
   struct Line {
     std::vector<RecordedStart> starts;
     std::size_t next = 0;
-    std::optional<Time> due;  ///< of the next one, once nothing is missing for it
+    std::optional<Time> due;  ///< of the next one, once its conditions are met
   };
 
   bool nothing_missing(const RecordedStart& start, const ClusterView& view) const;

@@ -99,7 +99,7 @@ class JobsCsv {
 
   void check_same(const char* key, Duration expected, JobId job) {
     const Duration found = csv_.required_seconds(csv_.column(key), kAnyTime);
-    // Both were rounded to a double on their way.
+    // Both were written and read as rounded decimals.
     constexpr Duration kRounding{2};
     if (std::max(found, expected) - std::min(found, expected) <= kRounding) return;
     csv_.fail(csv_.column(key), std::string(key) + " of job '" + name_of(job) + "' is another in " +
@@ -116,7 +116,7 @@ class JobsCsv {
   const Trace& queue_;
   std::map<std::string_view, JobId> jobs_;
   std::int64_t gpus_;
-  std::vector<bool> finished_;  ///< by job: in a row before
+  std::vector<bool> finished_;  ///< by job: in an earlier row
 };
 
 std::vector<JobsRow> read_jobs_csv(const std::string& path, const Trace& queue, std::size_t gpus) {
@@ -127,7 +127,7 @@ std::vector<JobsRow> read_jobs_csv(const std::string& path, const Trace& queue, 
   return rows;
 }
 
-/// What the two files of a run tell of the same must be the same, or one of them is not whole.
+/// Throws InputError if the two files of a run contradict each other: one of them is incomplete then.
 void check_log(const std::string& log_path, const std::string& jobs_path,
                const std::vector<JobsRow>& rows, const Trace& queue) {
   check_there(log_path);

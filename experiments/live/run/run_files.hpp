@@ -9,8 +9,8 @@
 #include "experiments/live/run/recorded_policy.hpp"
 #include "traces/trace.hpp"
 
-/// The directory that `corun live run` leaves behind, as it is read again. docs/live.md has the table of
-/// its files. Readers throw InputError, of one line that tells which command makes the file.
+/// Reads the results directory of `corun live run`; docs/live.md lists its files. Readers throw InputError,
+/// which names the command that makes the file, if a file is missing or invalid.
 namespace corun::live {
 
 inline constexpr const char* kQueueFile = "queue.csv";
@@ -18,12 +18,13 @@ inline constexpr const char* kReplayFile = "replay.yaml";
 inline constexpr const char* kPredictionFile = "prediction.csv";
 inline constexpr const char* kResultsFile = "results.h5";
 
-/// DIRECTORY/POLICY.jobs.csv and the like; what is no letter, digit, '-', '_' or '.' of a label becomes '_'.
+/// DIRECTORY/LABEL with `ending` (".jobs.csv"). A character of the label other than a letter, digit, '-', '_'
+/// or '.' becomes '_'.
 std::string policy_file(const std::string& directory, const std::string& label,
                         const std::string& ending);
 
-/// The same configuration for a file in `directory`: files that lie there by their names, others by whole
-/// paths, so that the directory can be moved and read from anywhere. What is nowhere stays as it is.
+/// The same configuration for a file in `directory`: paths of files below it are relative to it, others are
+/// absolute, so that the directory can be moved and read from anywhere. Paths of missing files stay.
 Config seen_from(Config config, const std::string& directory);
 
 /// A row of POLICY.jobs.csv: one run of one job.
@@ -34,12 +35,13 @@ struct JobsRow {
   std::optional<double> predicted_jct_s;
 };
 
-/// Every row is of a job of this queue and on one of so many GPUs; a job finishes once at most. The event
-/// log of the same run, POLICY.events.csv, has the same starts and ends.
+/// The rows of POLICY.jobs.csv. Throws InputError if a row is not of a job of `queue` or not on one of `gpus`
+/// GPUs, a job finishes twice, or the event log of the run, POLICY.events.csv, contradicts a start or a
+/// finish.
 std::vector<JobsRow> read_run(const std::string& directory, const std::string& label,
                               const Trace& queue, std::size_t gpus);
 
-/// What prediction.csv says of this metric, by policy.
+/// The values of this metric in prediction.csv, by policy.
 std::map<std::string, double> read_prediction(const std::string& directory,
                                               const std::string& metric);
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kPlace = "corun live validate";
 
-/// The run in `directory` must be of this configuration's queue.
+/// Throws InputError if the run in `directory` is not of this configuration's queue.
 void check_queue(const LiveConfig& config, const Trace& queue, const std::string& directory) {
   const auto differs = [&](const std::string& how) {
     throw InputError(config.queue_place, "the run in '" + printable(directory, 300) +
@@ -44,7 +44,7 @@ void check_queue(const LiveConfig& config, const Trace& queue, const std::string
   }
 }
 
-/// Of one policy, which has run; its files are added to those that were read.
+/// Validates one policy that has run; adds the files that it reads to `files`.
 PolicyValidation validate_policy(const Experiment& experiment, const Trace& queue,
                                  const std::string& directory, const std::string& label,
                                  std::optional<double> predicted_ps,
@@ -99,7 +99,7 @@ RunValidation validate_run(const ValidationRequest& request) {
                                  "': no run of a queue is there; corun live run CONFIG makes one");
   }
   Config config = read_config(file, shared_overrides(request.overrides), policy_catalog());
-  config.belief = {};  // nobody decides anew
+  config.belief = {};  // no policy decides again
   RunValidation run;
   run.gpu = config.cluster.gpu_type;
   const Experiment experiment(std::move(config), request.data);

@@ -19,7 +19,7 @@ bool overlap(const RecordedRun& a, const RecordedRun& b) {
   return a.gpu == b.gpu && a.start < b.exit && b.start < a.exit;
 }
 
-/// The jobs of these runs as a workload of their own: the run of position i is of job i.
+/// The jobs of these runs as a workload: its job i is the job of runs[i].
 Trace part_of(const Trace& whole, std::span<const RecordedRun> runs) {
   Trace part;
   part.source = whole.source;
@@ -39,14 +39,14 @@ Trace part_of(const Trace& whole, std::span<const RecordedRun> runs) {
   return part;
 }
 
-/// Records of the jobs of these runs, by position, with the decisions on record.
+/// Simulates these runs with the recorded decisions; returns one job record per run, in their order.
 std::vector<JobRecord> replay(const Experiment& experiment, const Trace& queue,
                               std::span<const RecordedRun> runs) {
   const Trace part = part_of(queue, runs);
   std::vector<RecordedRun> numbered(runs.begin(), runs.end());
   for (std::size_t i = 0; i < numbered.size(); ++i) numbered[i].job = static_cast<JobId>(i);
   const std::unique_ptr<World> world = experiment.make_world(part);
-  // What ran did fit.
+  // The jobs fitted into memory when they ran.
   corun::Workload workload = part.workload;
   for (JobSpec& job : workload.jobs) job.profile.mem_used_mib.reset();
   SimulationOptions options;
@@ -60,7 +60,7 @@ std::vector<JobRecord> replay(const Experiment& experiment, const Trace& queue,
   return backend.take_record().jobs;
 }
 
-/// Jobs that were on one GPU, as the record or the simulator has them.
+/// Times of the jobs of one group on a GPU, recorded or simulated.
 struct Span {
   Time first{kNever};
   Time last{0};
@@ -76,12 +76,12 @@ struct Span {
   }
 };
 
-/// Nothing where there are no values.
+/// nullopt if there are no values.
 std::optional<double> mean_of(std::span<const double> values) {
   return values.empty() ? std::nullopt : std::optional(mean(values));
 }
 
-/// Of `measured` minus `said`, in pairs.
+/// Errors measured[i] - said[i]; nullopt if there are none.
 std::optional<ValidationError> error_of(std::span<const double> measured,
                                         std::span<const double> said) {
   if (measured.empty()) return std::nullopt;
@@ -157,7 +157,7 @@ std::vector<const JobsRow*> by_gpu_and_start(const std::vector<JobsRow>& rows) {
   return in_order;
 }
 
-/// By job its finished run, if there is one, else its last; null where it was not run.
+/// One entry per job: its finished run if there is one, else its last; null if it was not run.
 std::vector<const JobsRow*> last_runs(const std::vector<JobsRow>& rows, std::size_t jobs) {
   std::vector<const JobsRow*> last_of(jobs, nullptr);
   for (const JobsRow& row : rows) {
@@ -167,7 +167,7 @@ std::vector<const JobsRow*> last_runs(const std::vector<JobsRow>& rows, std::siz
   return last_of;
 }
 
-/// A job that finished; nothing where somebody beside it ended badly. `again`: its record in the replay.
+/// Figures of a finished job; nullopt if a co-runner ended badly. `again`: the job's record in the replay.
 std::optional<ValidatedJob> validated_job(const JobsRow& row,
                                           std::span<const JobsRow* const> all_runs,
                                           const JobSpec& spec, const JobRecord& again) {

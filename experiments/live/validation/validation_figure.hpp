@@ -6,7 +6,7 @@
 
 namespace corun::live {
 
-/// SVG: measured over said ISD of every job; what is said right lies on the diagonal.
+/// SVG: measured over predicted and over replayed ISD [%] of every job; exact values lie on the diagonal.
 std::string validation_figure(const RunValidation& run);
 
 }  // namespace corun::live

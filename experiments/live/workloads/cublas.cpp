@@ -33,7 +33,7 @@ bool find(void* library, const char* name, F& function) {
 
 std::unique_ptr<Cublas> Cublas::load(int major, void* cuda_stream) {
   void* library = nullptr;
-  // A toolkit is often installed without the loader knowing of it.
+  // The loader often does not search the directory of an installed toolkit.
   for (const char* folder : {"", "/usr/local/cuda/lib64/"}) {
     for (const int version : {major, 13, 12, 11}) {
       const std::string file = folder + ("libcublas.so." + std::to_string(version));
@@ -60,14 +60,14 @@ std::unique_ptr<Cublas> Cublas::load(int major, void* cuda_stream) {
 void Cublas::multiply(const float* a, const float* b, float* c, int n) const {
   const float one = 1;
   const float zero = 0;
-  // cuBLAS counts by columns: what it calls A B of the transposed is our (B^T A^T)^T = A B.
+  // cuBLAS is column-major, so it reads the transposes: it computes C^T = B^T A^T.
   check_cublas(sgemm_(handle_, kNoTranspose, kNoTranspose, n, n, n, &one, b, n, a, n, &zero, c, n),
                "multiplying matrices");
 }
 
 Cublas::~Cublas() {
   if (handle_ != nullptr) destroy_(handle_);
-  // The library stays loaded until the process ends: it has threads and exit handlers of its own.
+  // The library stays loaded until the process ends, because it has threads and exit handlers.
 }
 
 }  // namespace corun::live

@@ -2,19 +2,18 @@
 
 #include <memory>
 
-/// Matrix products by NVIDIA's cuBLAS, which is looked up when the program runs: a build needs no cuBLAS,
-/// and a program that was built starts where there is none.
+/// Matrix products by NVIDIA's cuBLAS, which is loaded at run time: neither the build nor the start of the
+/// program needs it.
 namespace corun::live {
 
 class Cublas {
  public:
-  /// Empty where no libcublas.so.11, .12 or .13 can be loaded, neither by the loader's own search nor from
-  /// /usr/local/cuda/lib64. DeviceError where the library is there but
-  /// cannot start: going on with another kernel would make runs incomparable. `major` is the version of
-  /// the CUDA runtime in use, whose cuBLAS is tried first.
+  /// Null if neither the loader's search nor /usr/local/cuda/lib64 has a complete libcublas.so.`major`, .13,
+  /// .12 or .11. `major` is the version of the CUDA runtime in use. Throws DeviceError if the library cannot
+  /// start: another kernel would make runs incomparable.
   static std::unique_ptr<Cublas> load(int major, void* cuda_stream);
 
-  /// C = A B of n x n floats, row-major, on the stream. DeviceError when cuBLAS refuses.
+  /// C = A B of n x n floats, row-major, in device memory, on the stream. Throws DeviceError if cuBLAS fails.
   void multiply(const float* a, const float* b, float* c, int n) const;
   ~Cublas();
   Cublas(const Cublas&) = delete;

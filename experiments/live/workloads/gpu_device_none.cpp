@@ -1,6 +1,6 @@
 #include "experiments/live/workloads/device.hpp"
 
-/// What a build without the CUDA toolkit has in place of gpu_device.cu.
+/// Takes the place of gpu_device.cu in a build without the CUDA toolkit.
 namespace corun::live {
 
 std::unique_ptr<WorkloadDevice> open_gpu(const Recipe&, std::uint64_t, Gemm) {

@@ -11,13 +11,13 @@
 #include "models/scoring/cuda_support.hpp"
 
 /// The kernels of the built-in workloads, and one step of a recipe made of them. Compiled by nvcc, and by
-/// the tests for the processor (cuda_support.hpp). fmaf is written where it is meant: elsewhere no product
-/// and sum are joined.
+/// the tests for the processor (cuda_support.hpp). Fused multiply-adds are written as fmaf; the compiler
+/// fuses no others.
 namespace corun::live::CORUN_GPU {
 
 using namespace corun::CORUN_GPU;
 
-/// A hash of 32 bits (finaliser of MurmurHash3): neighbours in, strangers out.
+/// A hash of 32 bits (finaliser of MurmurHash3).
 inline __device__ std::uint32_t scramble(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x85ebca6bU;
@@ -26,8 +26,8 @@ inline __device__ std::uint32_t scramble(std::uint32_t x) {
   return x ^ (x >> 16);
 }
 
-/// Uniform in [-1, 1) by seed and position: random values, because the power that a GPU draws depends on
-/// what it multiplies.
+/// Uniform in [-1, 1) by seed and position. Random, because a GPU's power depends on the values that it
+/// multiplies.
 inline __device__ float random_value(std::uint32_t seed, std::uint64_t position) {
   const std::uint32_t low = scramble(seed ^ static_cast<std::uint32_t>(position));
   const std::uint32_t bits = scramble(low ^ static_cast<std::uint32_t>(position >> 32));
@@ -75,9 +75,9 @@ static __global__ void gather(const float* table, std::uint32_t entries, float* 
   sums[t] = sum;
 }
 
-constexpr int kTile = 64;   ///< side of the piece of C that a block makes
-constexpr int kSlice = 16;  ///< of the inner dimension that is in shared memory at a time
-constexpr int kPiece = 4;   ///< side of what a thread makes of it
+constexpr int kTile = 64;   ///< side of the tile of C that a block computes
+constexpr int kSlice = 16;  ///< part of the inner dimension in shared memory at a time
+constexpr int kPiece = 4;   ///< a thread computes kPiece x kPiece elements of the tile
 
 /// C = A B, n x n, row-major, any n. Block of 16 x 16 threads, grid of ceil(n / kTile) squared.
 static __global__ void multiply(const float* a, const float* b, float* c, int n) {
@@ -144,7 +144,7 @@ static __global__ void convolve(const float* in, const float* weight, float* out
 }
 
 inline unsigned blocks_for(std::uint64_t count) {
-  // Enough to fill any GPU; the kernels' loops do the rest.
+  // Enough to fill any GPU; the kernels loop over the rest.
   return static_cast<unsigned>(std::min<std::uint64_t>((count + kThreads - 1) / kThreads, 65535));
 }
 
@@ -155,10 +155,10 @@ constexpr std::uint64_t kSmall = 4096;  ///< elements of a small kernel
 /// The memory of a recipe on the current GPU, and its steps.
 class RecipeOnGpu {
  public:
-  /// Multiplies matrices of side n on the stream in place of our kernel.
+  /// Replaces the kernel multiply(): row-major matrices of side n, on the stream.
   using Multiply = std::function<void(const float* a, const float* b, float* c, int n)>;
 
-  /// Takes and fills the memory. GpuOutOfMemory where there is not enough.
+  /// Allocates and fills the memory. Throws GpuOutOfMemory if there is not enough.
   RecipeOnGpu(const Recipe& recipe, std::uint64_t seed)
       : recipe_(recipe),
         third_(std::max(kSmall, static_cast<std::uint64_t>(recipe.memory_mib * 1024 * 1024) /
@@ -253,7 +253,7 @@ class RecipeOnGpu {
                  convolved_.data(), kChannels, side, side);
     check_launch("convolving");
   }
-  /// Goes on where the last step ended, and begins again at the end of the memory.
+  /// Continues where the last step ended, and at the end of the memory from its start.
   void updates() {
     auto left = static_cast<std::uint64_t>(recipe_.update_mib * 1024 * 1024 / sizeof(float) / 3);
     while (left > 0) {
@@ -266,7 +266,7 @@ class RecipeOnGpu {
     }
   }
   void work_on_host() const {
-    // Busy, as a simulated game is; asleep, the processor would clock down.
+    // A busy loop, like a simulated game: a sleeping processor would lower its clock.
     const auto until = std::chrono::steady_clock::now() +
                        std::chrono::duration<double, std::micro>(recipe_.host_us);
     while (std::chrono::steady_clock::now() < until) {

@@ -4,7 +4,7 @@
 
 #include "experiments/base/json.hpp"
 
-/// What `corun live workload --list` says: the table of built-in workloads (recipe.hpp).
+/// Output of `corun live workload --list`: the table of built-in workloads (recipe.hpp).
 namespace corun::live {
 
 /// {"workloads": [{"name", "stands_for", "memory_mib", "steps"}]}.

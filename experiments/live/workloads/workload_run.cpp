@@ -13,7 +13,7 @@ namespace corun::live {
 
 namespace {
 
-/// Step number `step`, from 1, with the wait for input that comes after some.
+/// Makes step number `step` (from 1) and the wait for input that follows some steps.
 void make_step(const Recipe& recipe, std::int64_t step, WorkloadDevice& device,
                const HostClock& clock) {
   device.step();
@@ -106,7 +106,7 @@ Calibration calibrate(const Recipe& recipe, WorkloadDevice& device, const HostCl
              (recipe.stall_every > 0 && step % recipe.stall_every != 0));
     return rate(step, clock.now_s() - start);
   };
-  steps_for(long_enough / 2);  // clocks rise, libraries load
+  steps_for(long_enough / 2);  // warm-up: clocks rise, libraries load
   Calibration result;
   result.steps_per_s = steps_for(long_enough);
   result.steps =

@@ -9,8 +9,8 @@
 #include "experiments/live/workloads/device.hpp"
 #include "experiments/live/workloads/recipe.hpp"
 
-/// The loop around the steps of a workload, and the lines that it prints: one JSON object each. Live
-/// mode reads the last of them (told_rate()), and users' programs may print the same.
+/// The loop around the steps of a workload, and the lines that it prints, one JSON object each. Live mode
+/// reads the last line (told_rate()); users' programs may print the same.
 ///
 ///   {"event": "start", "workload": "gemm", "gpu": ..., "gemm": "cublas", "steps": 250, ...}
 ///   {"event": "step", "step": 25, "of": 250, "seconds": 1.01}
@@ -18,10 +18,10 @@
 ///    "checksum": 1.25}
 ///
 /// `seconds` count from before the first step, without the start of the process and of CUDA. The steady
-/// throughput leaves out the first tenth of the steps; null for a run of one step.
+/// throughput is without the first tenth of the steps (at least one); null for a run of one step.
 namespace corun::live {
 
-/// The host's time, so that tests need not wait.
+/// The host's clock; tests replace it so that they need not wait.
 struct HostClock {
   std::function<double()> now_s;        ///< steady [s]
   std::function<void(double)> sleep_s;  ///< [s]
@@ -41,16 +41,16 @@ struct WorkloadRun {
 /// The first line.
 std::string start_line(const WorkloadRun& run, const WorkloadDevice& device);
 
-/// Makes all steps. DeviceError when the GPU fails or its results are not numbers.
+/// Makes all steps. Throws DeviceError if the GPU fails or its results are not finite.
 void run_steps(const WorkloadRun& run, WorkloadDevice& device, const HostClock& clock,
                const WriteLine& write);
 
-/// What a program says of its throughput: `steady_steps_per_s` of the last line of `output`, where that is
-/// such a line with "event": "end". Users' programs may end with it as the built-in workloads do.
+/// The throughput [steps/s] that a program reports: `steady_steps_per_s` in the last line of `output`, if
+/// that is a line with "event": "end".
 std::optional<double> told_rate(std::string_view output);
 
-/// How many steps take `seconds` here, when nobody else uses the GPU: at least 1. Warms up, then measures
-/// for a quarter of that time, between half a second and five.
+/// The number of steps (at least 1) that take `seconds` if no other process uses the GPU. Warms up, then
+/// measures for a quarter of `seconds`, at least 0.5 s and at most 5 s.
 struct Calibration {
   std::int64_t steps = 1;
   double steps_per_s = 0;
@@ -58,7 +58,7 @@ struct Calibration {
 Calibration calibrate(const Recipe& recipe, WorkloadDevice& device, const HostClock& clock,
                       double seconds);
 
-/// What it prints in place of the lines above: {"event": "calibrated", ..., "steps": ...}.
+/// The line printed after a calibration: {"event": "calibrated", ..., "steps": ...}.
 std::string calibrated_line(const Recipe& recipe, const WorkloadDevice& device, double seconds,
                             const Calibration& found);
 

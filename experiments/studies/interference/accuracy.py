@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Cross-validates every interference model on the papers' and the public tables of measured pairs and
-writes the comparison into docs/models.md, between `<!-- begin accuracy -->` and `<!-- end accuracy -->`;
-learning curves on Lucid's table likewise, with figures in docs/models/. The papers' tables are so small
-that the draw of the folds moves the figures: there random pairs are held out in eight draws of folds, and
-the figures are the means.
+writes the comparison into docs/models.md, between `<!-- begin accuracy -->` and `<!-- end accuracy -->`.
+Learning curves on Lucid's table go there likewise, with figures in docs/models/. The papers' tables are so
+small that results depend on the draw of the folds: for random pairs they are means over eight draws.
 
     python3 experiments/studies/interference/accuracy.py --data DIR [--corun build/release/corun] [--keep DIR]
 
-Takes about half an hour on two cores. With --keep what `corun model eval` printed stays in that
-folder, and files that are there already are not made again. Needs Python 3 and nothing else.
+Takes about half an hour on two cores. With --keep the output of `corun model eval` stays in that folder,
+and existing files are not made again. Needs only Python 3.
 """
 
 import argparse
@@ -31,8 +30,8 @@ TABLES = [
     ("published", "the same, published profiles", "papers-published"),
 ]
 SMALL = ("papers", "published")  # tables whose folds are drawn several times
-# The best of some twenty models that were tried on each cell before, and what this project set out to
-# reach: (best seen, goal), MAE of ISD in percentage points; in other software, on folds of the same kind.
+# (best seen, goal), MAE of ISD in percentage points. Best seen: of about twenty models in other software, on
+# folds of the same kind. Goal: set for this project.
 KNOWN = {
     ("lucid", "pairs"): 4.3, ("lucid", "job"): 7.8, ("lucid", "family"): 9.8,
     ("p100", "pairs"): 6.9, ("p100", "job"): 14.9, ("p100", "family"): 25.8,
@@ -45,7 +44,7 @@ REGRET_KNOWN = {
     ("lucid", "pairs"): .34, ("lucid", "job"): .55,
     ("v100", "pairs"): .27, ("v100", "job"): .32,
 }
-# Curves on Lucid's table: split, what is varied, at which points, of which models.
+# Curves on Lucid's table: split, varied option, its values, models.
 CURVES = {
     "rows": ("pairs", "--rows", "10,30,100,300,800", ["ensemble", "factors", "gp", "cluster-mean"]),
     "probes": ("job", "--probes", "0,1,3,5,8", ["factors", "cluster-mean"]),
@@ -71,7 +70,7 @@ def evaluate(corun, data, path, kept, split="all", seed=1):
 
 
 def mean_of(draws):
-    """The first of some evaluations of one split, its predictors' figures the means over all."""
+    """Evaluations of one split averaged: the first of `draws`, with the mean figures of each predictor."""
     out = draws[0]
     for i, predictor in enumerate(out["predictors"]):
         for key, value in predictor.items():
@@ -81,7 +80,7 @@ def mean_of(draws):
 
 
 def evaluate_repeatedly(corun, data, path, folder, key):
-    """As evaluate(), random pairs held out in DRAWS draws of the folds."""
+    """As evaluate(), but for random pairs the mean over DRAWS draws of the folds."""
     whole = evaluate(corun, data, path, folder / f"{key}.json")
     for place, one in enumerate(whole):
         if one["split"] == "pairs":

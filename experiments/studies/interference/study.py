@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Runs the experiments of this folder and writes their results into docs/interference-study.md.
 
-    /usr/bin/python3 experiments/studies/interference/study.py [--data DIR]    runs all: about an hour on two cores
-    /usr/bin/python3 experiments/studies/interference/study.py --page          page and figures from what was kept
-    /usr/bin/python3 experiments/studies/interference/study.py --check         exit 1 where page, figures or the first
-                                                           replications are not what the program gives
+    /usr/bin/python3 experiments/studies/interference/study.py [--data DIR]  runs all: an hour on two cores
+    /usr/bin/python3 experiments/studies/interference/study.py --page        page and figures of kept results
+    /usr/bin/python3 experiments/studies/interference/study.py --check       exit 1 if page, figures or the
+                                                                first replications differ from the program's
 
-What each replication gave is kept in docs/interference-study/*.csv, from which the tables, between
-`<!-- begin NAME -->` and `<!-- end NAME -->`, and the figures are made. `--only MODEL` and
-`--queue QUEUE` run the cells of one belief or queue and keep the rest. Needs the public data sets and
-python3-h5py. Same binary, same bytes.
+Results of each replication are kept in docs/interference-study/*.csv. The figures and the tables, between
+`<!-- begin NAME -->` and `<!-- end NAME -->`, are made from them. `--only MODEL` and `--queue QUEUE` run the
+cells of one belief or queue and keep the rest. Needs the public data sets and python3-h5py. The same binary
+gives the same bytes.
 """
 
 import argparse
@@ -34,16 +34,16 @@ TABLES = {  # name -> file, GPU type
     "Gavel P100": ("gavel/gavel_p100_pairs.csv", "P100-16GB"),
     "Gavel K80": ("gavel/gavel_k80_pairs.csv", "K80"),
 }
-# Where another model stands in for what was not measured.
+# In this world another model gives the costs of unmeasured pairs.
 OTHER_WORLD = "Lucid RTX 3090, contention elsewhere"
-# The papers' queue is one queue, which a fit pairs in one way: there each replication has a fit of its own,
-# of those models whose fits draw. Queues drawn from the papers' jobs differ, and share one fit.
+# The papers' queue is a single queue, which one fit pairs in one way: there each replication has its own fit,
+# for models whose fits use random draws. Queues drawn from the papers' jobs differ and share one fit.
 JRS_QUEUE = "JRS queue"
 JRS_JOBS = {"JRS jobs": "contention", "JRS jobs, factors elsewhere": "factors"}  # queue -> world.fallback
 DRAWN = ["ensemble", "factors"]
 JRS_REPLICATIONS = 100
 KNOWN = ["0.1", "0.3", "0.6"]
-# What else a belief may be told: share of the pairs known, estimates of run times.
+# More knowledge of a belief: share of the pairs known, estimates of run times.
 TOLD = {"0.3": ("0.3", "none"), "1": ("1", "none"), "0.3, lengths": ("0.3", "exact"), "1, lengths": ("1", "exact")}
 RULES = ["random", "opposites", "oracle"]
 LEARNING = {  # queue -> table, load (null: all at 0), replications; at these loads some jobs always wait
@@ -68,7 +68,7 @@ class Corun:
         self.program, self.data = program, data
 
     def replay(self, name, sets, use):
-        """What `use` makes of the results file; nothing where a model does not apply."""
+        """The result of `use` on the results file; an empty list if a model does not apply."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "results.h5"
             command = [self.program, "replay", str(HERE / f"{name}.yaml"), "--quiet", "--data", self.data,
@@ -141,7 +141,7 @@ def value_rows(file):
 
 
 def learning_rows(file):
-    """[replication, bin, isd]: jobs in the order of their last start, in as equal bins as can be."""
+    """[replication, bin, isd]: jobs in the order of their last start, in BINS nearly equal bins."""
     runs = file["runs"][:]
     jobs = {}
     for r in runs:
@@ -162,7 +162,7 @@ HEADERS = {"value": ["queue", "known", "who", "replication", "isd", "measured"],
 
 
 def run_value(corun, only=None, check=False, only_queue=None):
-    """With `check` the first replications alone, and of few queues."""
+    """With `check` only the first replications of a few queues."""
     rows = []
     for (queue, known, who), (name, sets) in value_cells().items():
         if only not in (None, who) or only_queue not in (None, queue):
@@ -179,7 +179,7 @@ def run_value(corun, only=None, check=False, only_queue=None):
 
 
 def fit_anew(corun, name, sets, replications):
-    """Replications one by one, the belief's fit drawn anew for each."""
+    """Replications one by one, each with a new random fit of the belief."""
     rows = []
     for r in range(replications):
         alone = corun.replay(name, [*sets, f"seed={1 + r}", "replications=1", f"belief.seed={1 + r}"], value_rows)
@@ -225,7 +225,7 @@ def interval_of(values):
 
 
 def share_closed(random, own, oracle):
-    """Ratio of mean gains over the same replications, own to oracle, with its delta-method 95 % interval."""
+    """Ratio of mean gains over random, `own` to `oracle`, paired; with its delta-method 95 % interval."""
     gain = [r - o for r, o in zip(random, own)]
     most = [r - o for r, o, _ in zip(random, oracle, own)]
     ratio = mean(gain) / mean(most)
@@ -258,7 +258,7 @@ def by_cell(rows):
 
 
 def in_order(names):
-    """Rules first, then models by name as the catalogue had them."""
+    """The different names, in the order of their first appearance."""
     return list(dict.fromkeys(names))
 
 
@@ -327,7 +327,7 @@ def learning_table(rows):
 
 
 def ratio_table(cells):
-    """What the default closes of the gap over what the papers' view does, where that one's interval is above 0."""
+    """Gap closed by the default over that closed by cluster-mean, where the latter's interval is above 0."""
     out = []
     for (queue, known, who), default in cells.items():
         if who != "ensemble" or queue not in TABLES:
@@ -425,7 +425,7 @@ def wanted_files(rows):
 
 
 def check(corun, rows):
-    """What is not up to date, one line each."""
+    """Everything that is not up to date, one line each."""
     stale = [f"{path.relative_to(REPO)} is not what the kept results give" for path, text in wanted_files(rows).items()
              if not path.exists() or path.read_text() != text]
     known = {tuple(row[:4]): row[4:] for row in rows["value"]}

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs the experiments of this folder and writes their results into docs/jrs-study.md.
 
-    python3 experiments/studies/jrs/study.py [--corun build/release/corun]    writes tables and figures
-    python3 experiments/studies/jrs/study.py --check                          exit 1 where they are not up to date
+    python3 experiments/studies/jrs/study.py [--corun build/release/corun]   writes tables and figures
+    python3 experiments/studies/jrs/study.py --check                         exit 1 if they are not up to date
 
 Tables go between `<!-- begin NAME -->` and `<!-- end NAME -->`; the prose around them is written by
-hand. Figures go to docs/jrs-study/. Needs Python 3 and nothing else. Same binary, same bytes.
+hand. Figures go to docs/jrs-study/. Needs only Python 3. The same binary gives the same bytes.
 """
 
 import argparse
@@ -34,7 +34,7 @@ PRINTED = {
     "table-vi": ("VI", "max-packing-memory", 26.80, 39.67, 23, 8),
     "table-vii": ("VII", "balance", 20.83, 30.05, 24, 12),
 }
-# What the paper's gains imply for its baseline: Table IV + 3.79 and Table V - 7.74.
+# The paper's baseline, implied by its gains: Table IV + 3.79 and Table V - 7.74.
 PAPER_RANDOM_ISD = 15.23 + 3.79
 PAPER_RANDOM_PS = 36.60 - 7.74
 PAPER_POLICY = {  # label in main.yaml -> (ISD, PS, table)
@@ -129,7 +129,7 @@ def significant(v):
 
 
 def marked(text, gain):
-    """Bold where the 95 % interval of the difference leaves out 0."""
+    """Bold if the 95 % interval of the difference excludes 0."""
     return f"**{text}**" if significant(gain) else text
 
 
@@ -143,7 +143,8 @@ def markdown(header, rows):
     return "\n".join("| " + line for line in [" | ".join(header), rule, *(" | ".join(row) for row in rows)])
 
 
-# Claim: what (against random unless it says so), what the paper says, policy, rival (labels of main.yaml), metric.
+# Claim: title (gain over random unless it names another), gain in the paper, policy, rival (labels of
+# main.yaml), metric.
 CLAIMS = [
     ("min-slowdown: ISD", "3.79", "min-slowdown", "random", "isd"),
     ("min-slowdown: ISD vs. fcfs", "2.29", "min-slowdown", "fcfs", "isd"),
@@ -174,8 +175,8 @@ def settings(corun):
 
 
 def verdict(gains):
-    """Better or worse: the whole interval lies on that side of 0. Holds: better in every setting. Does not
-    hold: better in none, or worse in more settings than better."""
+    """Better or worse: the whole interval lies on that side of 0. Holds: better in every setting. Fails:
+    better in none, or worse in more settings than better. Else partly."""
     better = sum(g[1] > 0 for g in gains)
     worse = sum(g[2] < 0 for g in gains)
     return "holds" if better == len(gains) else "fails" if better == 0 or worse > better else "partly"

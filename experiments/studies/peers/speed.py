@@ -1,13 +1,12 @@
 #!/usr/bin/python3
-"""Jobs simulated per CPU second, beside what peers need for the same case.
+"""CPU time of corun and of peer simulators for the same cases.
 
 usage: speed.py [--corun PROGRAM] [--data DIR] [--update]
 
 Peers' user CPU seconds are those of the data directory's PEERS.md, measured on another day on a machine of
-the same kind; ours are measured now, in user and system seconds of the whole process, trace reading
-included. Where the peer needs less than 30 s, the time of one replay in the process is given as well:
-that of 101 replications less that of one, over 100. With --update the table in docs/performance.md is
-rewritten.
+the same kind. corun's are measured now, in user and system seconds of the whole process, including trace
+reading. If the peer needs less than 30 s, the time of one replay within the process is given as well: that of
+101 replications less that of one, over 100. --update rewrites the table in docs/performance.md.
 """
 import argparse
 import os
@@ -20,9 +19,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/performance.md"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
-LONG_S = 30  # beyond this the whole process is compared
+LONG_S = 30  # from this on only the whole process is compared
 
-# case, configuration, what is set, jobs, the peer's CPU seconds
+# case, configuration, overrides, jobs, the peer's CPU seconds
 CASES = [
     ("Lucid fifo, 8 nodes, 200 jobs", "lucid-fifo", ["workload.path=peers/lucid/philly4_d100_200.csv"], 200, 0.45),
     ("Lucid fifo, 8 nodes, 2638 jobs", "lucid-fifo", ["workload.path=peers/lucid/philly4_d100_all.csv"], 2638, 7.2),
@@ -46,7 +45,7 @@ CASES = [
 
 
 def cpu_seconds(program, config, settings, data, replications):
-    """CPU seconds and MB of the whole process."""
+    """CPU seconds and peak MiB of the whole process."""
     command = [program, "replay", str(ROOT / f"experiments/studies/peers/{config}.yaml"), "--data", data, "--quiet",
                "--threads", "1", "--format", "json", "--set", f"replications={replications}"]
     for setting in settings:

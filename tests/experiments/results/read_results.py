@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Opens a results file as a user would, with h5py and pandas only, and checks what is in it.
+"""Opens a results file as a user would, with h5py and pandas only, and checks its contents.
 
 usage: read_results.py FILE [--expect-test-values]
 
@@ -69,7 +69,7 @@ def check_layout(file):
 
 
 def check_agreement(file):
-    """The tables say the same as each other: what a reader may rely on."""
+    """The tables agree with each other, as a reader may expect."""
     tables = {name: frame(file, name) for name in file}
     runs, metrics, policies = tables["runs"], tables["metrics"], tables["policies"]
     assert metrics.replication.nunique() == file.attrs["replications"]
@@ -95,7 +95,7 @@ def check_agreement(file):
     jobs = tables["episode_jobs"].groupby(key + ["episode"]).size()
     assert (tables["episodes"].set_index(key + ["episode"]).jobs == jobs).all()
 
-    if len(tables["summary"]):  # a part has none
+    if len(tables["summary"]):  # part of a sweep: none
         names = set(file["metrics"].dtype.names) - set(RUN)
         assert set(tables["summary"].metric) == names
         assert len(tables["summary"]) == len(policies) * len(names)
@@ -108,7 +108,7 @@ def check_agreement(file):
 
 
 def check_test_values(file, tables):
-    """What results_writer_test.cpp makes (make_replication there)."""
+    """The values that results_writer_test.cpp writes (make_replication there)."""
     assert file.attrs["config"] == "seed: 7\n# π\n"
     assert file.attrs["seed"] == 7
     assert list(file.attrs["inputs"]) == ["sha256:00 jobs.csv", "sha256:ff pairs.corun.csv"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The experiments on the JRS paper: each file of experiments/studies/jrs runs and gives sane results, and the
-schedules of Tables IV to VII give the printed means.
+"""The experiments on the JRS paper: each file of experiments/studies/jrs runs and gives plausible results,
+and the schedules of Tables IV to VII give the printed means.
 
     jrs_experiments_test.py CORUN
 """
@@ -17,7 +17,7 @@ EXPERIMENTS = pathlib.Path(__file__).resolve().parents[3] / "experiments" / "stu
 JOBS = 24
 
 # As printed [%]: means over the pairs; ISD of the bin's jobs and PS of the bin.
-# V and VI print nothing of the job that an odd bin leaves over; it runs alone, ISD 0 and PS 0.
+# Tables V and VI omit the job that an odd bin leaves over; it runs alone, ISD 0 and PS 0.
 PRINTED = {
     "table-iv": {"isd": 15.23, "ps": 25.02, "pairs": 12, "bin": [], "bin_ps": None},
     "table-v": {"isd": 14.77, "ps": 32.88, "pairs": 9, "bin": [1.5, 9.1, 24.6, 8.1, 1.2], "bin_ps": 70.1},
@@ -27,8 +27,8 @@ PRINTED = {
 }
 WITH_BIN = {"table-v": (None, 36.60), "table-vi": (26.8, 39.67)}
 
-# The printed ISD of a bin's jobs are up to 4 points from those of the printed times beside the solo
-# times; the simulation follows the times [s].
+# The printed ISD of a bin's jobs differ by up to 4 points from those of the printed times; the simulation
+# follows the times: (J_c, J_a) [s].
 BIN_TIMES = {
     "table-v": [(189, 187.27), (167, 153.97), (91, 73.93), (281, 260.23), (285, 281.43)],
     "table-vi": [(248, 153.97), (214, 73.93), (257, 187.27), (175, 96.89), (167, 93.19), (556, 467.04),
@@ -40,8 +40,8 @@ BIN_TIMES = {
 TWICE = {"table-v": ([5.6, 26.3], 19.2), "table-vi": ([3.5, 4.1], 20.1), "table-vii": ([5.6, 26.3], 19.2)}
 TWICE_MEAN = ([4.55, 15.2], 19.65)
 
-# Points. Figures are printed to 0.1, PS mostly cut off rather than rounded, and a mean speed is not
-# exactly a mean ISD.
+# Percentage points. Figures are printed to 0.1, PS mostly cut off rather than rounded, and a mean speed does
+# not give exactly the mean ISD.
 ISD_TOLERANCE = 0.1
 PS_TOLERANCE = 0.15
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""kill -9 at twenty random instants: the sweep goes on to the bytes of an undisturbed run, and repeats
-nothing that had finished. An interrupt ends it with exit code 130 and keeps what was finished.
+"""kill -9 at twenty random instants: the resumed sweep gives the bytes of an undisturbed run and repeats no
+finished replication. An interrupt ends it with exit code 130 and keeps finished replications.
 
 usage: sweep_kill_test.py CORUN
 
-Ten sweeps are killed once, anywhere in their life; one sweep is killed ten times before it may finish.
-What had finished is counted here, from the journal's own bytes: magic, then records of
-(u32 size, u32 CRC-32, payload), those of a finished replication beginning with 'R'.
+Ten sweeps are killed once, at any time of their run; one sweep is killed ten times before it may finish.
+Finished replications are counted from the bytes of the journal: magic, then records (u32 size, u32 CRC-32,
+payload); the payload of a finished replication begins with 'R'.
 """
 import json
 import pathlib
@@ -32,7 +32,7 @@ MAGIC = b"corun sweep 1\n"
 
 
 def finished(journal):
-    """Replications in a journal: whole records up to the first that is torn."""
+    """Number of replications in a journal: complete records up to the first incomplete one."""
     if not journal.exists():
         return 0
     data = journal.read_bytes()
@@ -67,7 +67,7 @@ class Sweep:
         return self.results.read_bytes()
 
     def kill_after(self, seconds):
-        """Whether it was still running then."""
+        """Starts the sweep and kills it after this time; returns whether it was still running."""
         process = subprocess.Popen(self.command)
         try:
             process.wait(timeout=seconds)
@@ -106,7 +106,7 @@ def main():
                 break
             before = finished(sweep.journal)
             if not sweep.kill_after(instants.uniform(0, 0.15 * life)):
-                sweep = Sweep(program, folder, f"often{kills}")  # was over: another one
+                sweep = Sweep(program, folder, f"often{kills}")  # it had finished: another one
                 continue
             kills += 1
             after = finished(sweep.journal)
@@ -114,10 +114,10 @@ def main():
             kept.append(after)
         assert sweep.run() == expected, f"{sweep.results} differs from the undisturbed run"
 
-        for attempt in range(20):  # asked to stop: exit code 130, and what was finished is kept
+        for attempt in range(20):  # interrupted: exit code 130, finished replications are kept
             sweep = Sweep(program, folder, f"asked{attempt}")
             process = subprocess.Popen(sweep.command)
-            while process.poll() is None:  # not by the clock: the machine may have other work
+            while process.poll() is None:  # by the journal's size: the machine may be slow
                 if sweep.journal.exists() and sweep.journal.stat().st_size > 20000:
                     break
                 time.sleep(0.002)

@@ -1,13 +1,13 @@
-// libnvidia-ml.so.1 for a box without GPU. It says what the processes of a fake box do (fake_box.hpp) or,
-// where the box has a file `recording.jsonl`, what another NVML said before (nvml_replay.hpp; `speed` in the
-// box holds a factor on the recorded time). The box is named by the environment variable FAKE_GPU_BOX.
+// libnvidia-ml.so.1 for a machine without GPU. It reports the processes of a fake box (fake_box.hpp) or, if
+// the box has a file `recording.jsonl`, the answers recorded there (nvml_replay.hpp; the file `speed` in the
+// box has a factor on the recorded time). The environment variable FAKE_GPU_BOX names the box.
 //
-// It is built several times, as drivers differ. Definitions:
+// It is built several times, because drivers differ. Definitions:
 //   FAKE_NVML_LISTS=3|2|1|0   newest version of the process lists; older drivers lack the newer ones
 //   FAKE_NVML_ENTRY_BYTES=32  of a list of version 3, as in drivers 535.43 to 535.86; else 24
 //   FAKE_NVML_MPS             all processes but the first are clients of MPS
-//   FAKE_NVML_LACKS           calls that corun can do without are missing
-//   FAKE_NVML_UNSUPPORTED     they are there and not supported
+//   FAKE_NVML_LACKS           calls that corun does not need are missing
+//   FAKE_NVML_UNSUPPORTED     they exist and are not supported
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -49,7 +49,7 @@ std::string box() {
 }
 
 std::unique_ptr<NvmlReplay> replay;
-std::string failed;  // why, where that is not one of NVML's own errors
+std::string failed;  // the reason, if it is not one of NVML's own errors
 
 using Gpu = NvmlReplay::Gpu;
 using Reading = NvmlReplay::Reading;
@@ -64,7 +64,7 @@ std::vector<Gpu> gpus() {
   return list;
 }
 
-/// A device handle is the address of one of these, so that a wrong one is no small number.
+/// A device handle is the address of an element, so that wrong handles such as indices are found.
 int slots[64];
 
 std::size_t number_of(void* device) {
@@ -123,7 +123,7 @@ int text(const std::string& value, char* out, unsigned length) {
   return kSuccess;
 }
 
-/// What corun can do without: the answer of this variant, if not that of the box.
+/// For calls that corun does not need: the answer of this variant, else that of the box.
 int check_optional(void* device) {
 #ifdef FAKE_NVML_UNSUPPORTED
   static_cast<void>(device);

@@ -157,7 +157,7 @@ TEST_F(GpuBox, WrongWordsAreOneLine) {
   EXPECT_EQ(script("--output " + folder.path("box")).code, 2) << "not empty";
 }
 
-/// `probe` is corun's; every workload takes 100 steps a second, and nothing else is measured.
+/// `probe` is corun's; the stub reports 100 steps a second for every workload and measures nothing.
 TEST_F(GpuBox, StepsAreThoseOfThisGpu) {
   use_box("8192 0 0 Fake T4\n");
   const std::string stub =

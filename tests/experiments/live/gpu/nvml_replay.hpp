@@ -14,11 +14,10 @@
 
 #include "tests/experiments/live/run/fake_box.hpp"
 
-/// A recording of what an NVML said (experiments/live/gpu/nvml_recording.hpp), said again to corun while real
-/// children of the test live and die. The recorded time runs from when the library is opened. It waits where
-/// the recording has a process of corun's appear on a GPU and the child that is to stand for it has not yet
-/// appeared: the n-th on a GPU stands for the n-th that was recorded there. So a busy machine does not
-/// change what is seen.
+/// Plays a recording of NVML's answers (experiments/live/gpu/nvml_recording.hpp) back to corun while real
+/// children of the test start and end. The recorded time runs from the opening of the library. The n-th child
+/// on a GPU replaces the n-th recorded process of corun there, and the recorded time stops before that
+/// process appears until its child has appeared. So the load of the machine does not change the answers.
 namespace corun::test {
 
 class NvmlReplay {
@@ -40,14 +39,14 @@ class NvmlReplay {
   };
   using Processes = std::optional<std::vector<Process>>;
 
-  /// std::runtime_error, one line with file and line, where this is no complete recording.
+  /// Throws std::runtime_error, one line with file and line number, if this is no complete recording.
   NvmlReplay(const std::string& path, std::string box, double speed);
 
   const std::string& driver() const { return driver_; }
   const std::string& cuda() const { return cuda_; }
   const std::vector<Gpu>& gpus() const { return gpus_; }
 
-  /// From now on the answer of this GPU to everything, if it had failed by then.
+  /// NVML's error and its text, if the GPU has failed by now: the answer to all calls.
   std::optional<std::pair<int, std::string>> failure(std::size_t gpu) {
     const auto* found = latest(tracks_[gpu].failures);
     return found != nullptr ? std::optional(*found) : std::nullopt;
@@ -85,7 +84,7 @@ class NvmlReplay {
     Track<Reading> readings;
     Track<Processes> processes;
     Track<std::pair<int, std::string>> failures;
-    Track<pid_t> own;  ///< corun's processes, and the last reading before each was seen
+    Track<pid_t> own;  ///< corun's processes, with the time of the last reading before each
   };
 
   [[noreturn]] void refuse(const std::string& why) const;
@@ -99,7 +98,7 @@ class NvmlReplay {
   void take_line(const Json& json);
   Processes take_processes(const Json& list, Tracks& tracks) const;
 
-  /// Lets the recorded time go on, as far as the children are.
+  /// Advances the recorded time, as far as the children allow.
   void go_on() {
     const auto now = std::chrono::steady_clock::now();
     at_s_ += std::chrono::duration<double>(now - before_).count() * speed_;
@@ -116,7 +115,7 @@ class NvmlReplay {
     }
   }
 
-  /// The last of a track that has been by now; null before the first.
+  /// The latest entry of a track at the present time; null before the first.
   template <typename T>
   const T* latest(const Track<T>& track) {
     go_on();

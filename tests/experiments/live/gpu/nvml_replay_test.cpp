@@ -1,4 +1,4 @@
-// A session recorded by `--record`, and corun again on that record: its readings come from the file, its
+// A session recorded by `--record`, and corun again on that recording: readings come from the file, and the
 // processes are children that do nothing.
 #include <filesystem>
 #include <string>
@@ -28,7 +28,7 @@ class Replay : public LiveProgram {
     return all;
   }
   std::string recording() const { return folder.path("session.jsonl"); }
-  /// From now on the box says what is in this recording.
+  /// From now on the box plays this recording.
   void replay(const std::string& text, const std::string& speed = "1") {
     folder.write("box/recording.jsonl", text);
     folder.write("box/speed", speed);
@@ -91,7 +91,7 @@ TEST_F(Replay, TheProfileComesOutTheSame) {
   EXPECT_EQ(is["profile"], was["profile"]);
   EXPECT_EQ(is["memory_by_process"], true);
   EXPECT_EQ(is["gpu"], was["gpu"]);
-  // All of the GPU's attributes that do not hang on whether the first or last look found it idle.
+  // The GPU's attributes that do not depend on whether the first or last sample found it idle.
   for (const char* key : {"MGUP", "Max_GPU_Temp", "MaGTSAMP", "MGMAP", "MaGPUPR"}) {
     EXPECT_TRUE(was["attributes"][key].is_number()) << key;
     EXPECT_EQ(is["attributes"][key], was["attributes"][key]) << key;
@@ -120,7 +120,7 @@ TEST_F(Replay, AFullGpuIsOutOfMemoryAgain) {
   const Outcome before = run(profile("0.4 60 4096 25 0 silent-oom", {"--record", recording()}));
   EXPECT_EQ(before.err, "corun live profile: fake_workload: exit code 1, out of device memory\n");
   replay(read_file(recording()));
-  // The child says nothing and holds nothing; it fails, and the GPU on record was full.
+  // The child prints nothing and holds no memory; it fails, and the recorded GPU was full.
   const Outcome after = run(profile("0.8 0 0 0 0 crash"));
   EXPECT_EQ(after.code, 1);
   EXPECT_EQ(after.err, "corun live profile: fake_workload: exit code 3, out of device memory\n");

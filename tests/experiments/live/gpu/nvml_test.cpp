@@ -1,4 +1,4 @@
-// What corun makes of drivers that differ: fake_nvml.cpp built several times.
+// corun with different drivers: fake_nvml.cpp, built several times.
 #include "experiments/live/gpu/nvml.hpp"
 
 #include <csignal>
@@ -27,7 +27,7 @@ std::string variant(const std::string& name) {
   return newest.substr(0, dot) + name + newest.substr(dot);
 }
 
-/// Processes that do nothing but use GPU 0, 1 MiB more each than the one before.
+/// Processes that only use GPU 0, each 1 MiB more than the one before.
 class Users {
  public:
   Users(const std::string& box, int count) {
@@ -62,7 +62,7 @@ class Drivers : public LiveProgram {
 };
 
 TEST_F(Drivers, EveryVersionOfTheProcessListIsRead) {
-  const Users users(box(), 70);  // more than are asked for at first
+  const Users users(box(), 70);  // more than the first buffer holds
   for (const char* name : {"", "_v2", "_v1", "_535", "_mps"}) {
     const live::Nvml nvml(variant(name));
     const auto processes = nvml.processes(0);
@@ -125,7 +125,7 @@ TEST_F(Drivers, AProfileHasGapsWhereTheDriverHas) {
 }
 
 TEST_F(Drivers, AGpuWithOneUntoldProcessTellsNoMemoryByProcess) {
-  // A recording is the shortest way to a driver that knows one process's memory and not the other's.
+  // A recording of a driver that does not report one process's memory.
   folder.write(
       "box/recording.jsonl",
       R"({"file": "corun-nvml-recording", "version": 1, "driver": "470", "cuda": "11.4", "gpus": [)"

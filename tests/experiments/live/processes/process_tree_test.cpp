@@ -24,8 +24,8 @@ std::vector<pid_t> pids_of(const std::vector<live::ProcessInfo>& processes) {
   return pids;
 }
 
-/// A child that waits; with a child of its own, forked by a second thread; and one in another session whose
-/// parent has gone (and been reaped before the root says so: until then there may be three without all).
+/// A waiting child; its child, forked by a second thread; and one in another session whose parent has ended.
+/// The root reports after it has reaped that parent: before, three processes need not be these three.
 TEST(ProcessTree, AGlanceSeesAllOfATree) {
   std::array<int, 2> said{};
   ASSERT_EQ(pipe(said.data()), 0);

@@ -64,7 +64,7 @@ TEST_F(Supervisor, TimeIsFromStartToExit) {
 
 TEST_F(Supervisor, StartsNothingBeforeItIsTold) {
   SupervisedProcess process(shell("touch begun"), session.lifeline(), "test");
-  // That nothing begins has no end to wait for: ten times as long as `touch` takes.
+  // No event shows that nothing starts, so wait ten times as long as `touch` takes.
   EXPECT_FALSE(process.wait_until(monotonic_now() + std::chrono::milliseconds{50}));
   EXPECT_FALSE(std::filesystem::exists(folder.path("begun")));
   process.start();
@@ -76,7 +76,7 @@ TEST_F(Supervisor, PassesTheListedEnvironmentAndNoDescriptor) {
   Command command = shell("env | sort; ls /proc/self/fd | wc -l");
   command.environment = {"PATH=/usr/bin:/bin", "ONE=1 2"};
   ASSERT_TRUE(run(command).exited_well());
-  // 0, 1, 2 and the one that ls reads the list with. PWD is the shell's own.
+  // 0, 1, 2 and the one with which ls reads the list. The shell sets PWD.
   EXPECT_EQ(test::read_file(folder.path("out")),
             "ONE=1 2\nPATH=/usr/bin:/bin\nPWD=" + folder.path() + "\n4\n");
 }

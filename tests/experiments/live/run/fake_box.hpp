@@ -10,9 +10,9 @@
 
 #include <sys/types.h>
 
-/// A GPU box that is a directory. `gpus` lists its GPUs, one line each: MEMORY_MIB MIG MODE NAME. Whoever
-/// uses one writes `jobs/PID`: GPU UTIL MEMORY_MIB MEM_TIME. The fake NVML reads both, so its readings are
-/// what real processes do; a process that is gone uses nothing. A file `lost` makes the GPUs disappear.
+/// A fake GPU box: a directory. `gpus` lists its GPUs, one line each: MEMORY_MIB MIG MODE NAME. A process
+/// that uses a GPU writes `jobs/PID`: GPU UTIL [%] MEMORY_MIB MEM_TIME [%]. The fake NVML reads both, so it
+/// reports real processes; an ended process uses nothing. A file `lost` makes the GPUs disappear.
 namespace corun::test {
 
 struct FakeGpu {

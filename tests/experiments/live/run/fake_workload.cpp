@@ -1,5 +1,5 @@
-// A job for a fake box (fake_box.hpp): it says that it uses a GPU and lets time pass, the slower the more
-// others use the same GPU. Its other modes are the ways in which real jobs misbehave.
+// A job for a fake box (fake_box.hpp): it registers its use of a GPU and waits; each other user of the GPU
+// slows it down. Its modes are the ways in which real jobs misbehave.
 //
 //   fake_workload BOX SECONDS UTIL MEMORY_MIB MEM_TIME SLOWDOWN_PER_OTHER [MODE...]
 //
@@ -7,16 +7,16 @@
 //   hang          never ends, and ignores SIGTERM
 //   clingy        never ends, and ignores SIGTERM, once it has had co-runners; the first of a box ends when
 //                 its time is over, the others wait for co-runners
-//   oom           finds no memory, says so as CUDA does, exits with 1
-//   silent-oom    fills the GPU and exits with 1 without a word
+//   oom           finds no memory, prints CUDA's message, exits with 1
+//   silent-oom    fills the GPU and exits with 1 without a message
 //   daemon        leaves a process behind in a session of its own, by double fork, that ignores SIGTERM
 //   fork-bomb     forks as fast as it can, as do its children, and ignores SIGTERM
-//   fill          writes 1 MiB after the other to ./filled
+//   fill          writes to ./filled without end, 1 MiB at a time
 //   chatty        writes 3 MiB to stdout
-//   rate          tells at its end how many steps a second it did
+//   rate          prints its steps per second at its end
 //   environment   prints its environment
 //
-// It says "out of memory" by itself where the GPU holds less than it asks for.
+// Without a mode it prints "out of memory", too, if the GPU has less free memory than it needs.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     for (;;) pause();
   }
   if (mode("fork-bomb")) {
-    // Without end as far as its guard is concerned; the machine of the test must survive a guard that fails.
+    // More processes than the test's limit, but few enough for the machine if the guard fails.
     void* shared = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     auto* made = new (shared) std::atomic<int>(0);
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
     }
   }
   const double memory = corun::test::fake_gpus(box)[static_cast<std::size_t>(use.gpu)].memory_mib;
-  // One at a time: of two that do not fit together, one gets the memory.
+  // Locked: of two jobs that do not fit together, one gets the memory.
   const int lock = open((box + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   flock(lock, LOCK_EX);
   double held = 0;
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     for (;;) pause();
   }
 
-  const std::string alone = box + "/was-alone";  // a clingy one has ended
+  const std::string alone = box + "/was-alone";  // a clingy job has ended
   const bool waits = mode("clingy") && std::filesystem::exists(alone);
   double left_s = seconds;
   auto last = Clock::now();

@@ -12,17 +12,17 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/program.hpp"
 
-/// A fake box in a directory of the test's own, and ways to wait for what real processes do.
+/// A fake box in a directory of the test's own, and functions to wait for real processes.
 namespace corun::test {
 
-/// Processes that live and whose command line holds this text.
+/// Number of running processes, without this one, whose command line contains this text.
 inline int processes_of(const std::string& text) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-    std::string line;  // words end in NUL; one of a process that has gone reads as nothing
+    std::string line;  // words end in NUL; empty for an ended process
     std::getline(file, line);
     const auto pid = static_cast<pid_t>(std::atol(name.c_str()));
     count += line.find(text) != std::string::npos && pid != getpid() && is_alive(pid) ? 1 : 0;

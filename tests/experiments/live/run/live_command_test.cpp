@@ -34,7 +34,7 @@ class Live : public LiveProgram {
     folder.write("out/solo.csv",
                  "job,solo_s,gpu_util_pct,mem_alloc_pct,mem_time_pct,mem_used_mib\n" + rows);
   }
-  /// Someone else, for as long as the test runs: the process that runs the test.
+  /// Another user of the GPU: the process of the test.
   void others_use(int gpu) { write_fake_use(box(), {getpid(), gpu, 10, 500, 5}); }
 };
 
@@ -49,7 +49,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_F(Live, ProbeTellsWhatIsThereAndWhatWouldBeRefused) {
   use_box("16384 0 0 Fake V100\n40960 1 0 Fake A100\n16384 0 3 Fake T4\n16384 0 2 Fake P4\n");
   others_use(0);
-  // Whether MPS is installed is the machine's own affair, but for what is in PATH.
+  // PATH decides whether MPS is installed, so the test sets it.
   const std::string path = std::getenv("PATH");
   std::filesystem::create_directory(folder.path("bin"));
   setenv("PATH", folder.path("bin").c_str(), 1);
@@ -195,7 +195,7 @@ TEST_F(Live, AGpuThatOthersUseIsRefusedUnlessToldTo) {
                              std::to_string(getpid()) + ")"),
             0U)
       << refused.err;
-  // Without a GPU named, the free one is taken.
+  // Without --gpu, the free GPU is taken.
   EXPECT_NE(run(profile({}, "0.1 60 100 25 0")).out.find("on GPU 1"), std::string::npos);
   EXPECT_EQ(run(profile({"--gpu", "0", "--allow-others"}, "0.1 60 100 25 0")).code, 0);
 }
@@ -227,8 +227,8 @@ TEST_F(Live, CorunMeasuresPairsAsTheSimulatorReadsThem) {
   EXPECT_EQ(json["solo"][0]["runs"], 2);
   EXPECT_GE(json["solo"][0]["solo_s"], 0.3);
   EXPECT_EQ(json["solo"][1]["mem_time_pct"], 65);
-  // Each halves the other's speed, so both take about twice as long. A busy machine adds to both
-  // sides; that they slow each other down at all is what must be seen.
+  // Each halves the other's speed, so both take about twice as long. A busy machine changes both times; only
+  // that there is a slowdown is tested.
   ASSERT_EQ(json["together"].size(), 1U) << json.dump();  // a and c do not fit together
   EXPECT_EQ(json["together"][0]["jobs"], (Json{"a", "b"}));
   EXPECT_GT(json["together"][0]["isd"][0], 0.3);
@@ -243,7 +243,7 @@ TEST_F(Live, CorunMeasuresPairsAsTheSimulatorReadsThem) {
   EXPECT_EQ(measured.measurements[0].members[0].profile.mem_used_mib, 4096);
   EXPECT_EQ(read_profile_csv(folder.path("out/solo.csv")).jobs,
             (std::vector<std::string>{"a", "b", "c"}));
-  // a+c: refused where c's demand was known by then, out of memory where it was not.
+  // a+c: refused if c's demand was known by then, else out of memory.
   EXPECT_EQ(count(result("runs.csv"), ",refused,\"they need 18096 MiB together") +
                 count(result("runs.csv"), "out-of-memory"),
             2U)
@@ -255,7 +255,7 @@ TEST_F(Live, AJobMayTellItsRateInItsLastLine) {
       config({{"a", "0.05 60 100 25 0 rate"}, {"b", "0.05 60 100 25 0 chatty"}});
   ASSERT_EQ(run({"solo", file, "--repeats", "1", "--warm-up", "0"}).code, 0);
   const std::string runs = result("runs.csv");
-  EXPECT_EQ(count(runs, ",24.5\n"), 1U) << runs;  // the other says nothing
+  EXPECT_EQ(count(runs, ",24.5\n"), 1U) << runs;  // the other reports no rate
   EXPECT_EQ(count(runs, ",\n"), 1U) << runs;
 }
 
@@ -304,7 +304,7 @@ TEST_F(Live, AQueueRunsUnderEachPolicyBesideItsPrediction) {
   EXPECT_GT(fcfs["isd"]["predicted"], 0.1);
   EXPECT_EQ(json["policies"][1]["measured_minus_predicted"]["jobs"], 3);
   EXPECT_NE(result("prediction.csv").find("\nfcfs,isd,0."), std::string::npos);
-  // The log is one of the simulator's, and says what the policy wanted: the two oldest together.
+  // The log has the simulator's format and the policy's decision: the two oldest jobs together.
   const std::string log = result("fcfs.events.csv");
   EXPECT_EQ(count(log, ",start,"), 3U) << log;
   EXPECT_EQ(count(log, ",finish,"), 3U);
@@ -354,7 +354,7 @@ TEST_F(Live, WhoDoesNotFitWaitsUntilThereIsRoom) {
   const Json metrics = Json::parse(outcome.out)["policies"][0]["metrics"];
   EXPECT_EQ(metrics["jobs"]["measured"], 2);
   EXPECT_EQ(metrics["oom"]["measured"], 0);
-  // In the simulator it fails and starts anew, at the cost of such a wait and not of a real failure's.
+  // In the simulator the job fails and is retried; the default ramp costs it about as much as such a wait.
   EXPECT_EQ(metrics["jobs"]["predicted"], 2);
   EXPECT_LT(metrics["makespan_s"]["predicted"], 1);
   const std::string jobs = result("fcfs.jobs.csv");
@@ -445,7 +445,7 @@ TEST_F(Live, MistakesInAConfigurationHaveTheirPlace) {
 
 // ---- played back --------------------------------------------------------------------------------
 
-/// Two jobs that ran together from 1 s on: one until 4 s, the other until 6 s, when the third came alone.
+/// Two jobs ran together from 1 s on, one until 4 s, the other until 6 s. Then the third ran alone.
 struct Record {
   Workload work = workload({job(seconds{2}), job(seconds{3}), job(seconds{1}).at(seconds{5})});
   ClusterSpec box = cluster(1, 1);
@@ -467,7 +467,7 @@ TEST(LiveRecord, TheSamePolicyDecidesTheSameAgain) {
   EventLog log;
   ControlLoop(backend, {policy, "scripted"}, job_views(r.work), {}).run(&log);
   EXPECT_EQ(log, r.log);
-  // What it was shown is what was measured: J_c from start to exit, not from the decision on.
+  // The policy was shown the measured J_c: from start to exit, not from the decision on.
   ASSERT_EQ(policy.seen.size(), 2U);
   EXPECT_TRUE(policy.seen[0].together);
   EXPECT_EQ(policy.seen[0].length, seconds{5});
@@ -482,8 +482,8 @@ TEST(LiveRecord, AnotherDecisionIsFound) {
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(2)}, {G(0)}}});
   live::RecordedBackend backend(r.box, r.work, r.log, r.runs);
   ControlLoop loop(backend, {policy, "scripted"}, job_views(r.work), join().control);
-  // It starts both, one by one, in the same instant: as far as the log goes that is the same. But the third
-  // job then joins at 5 s, where the record has it wait.
+  // It starts both jobs one by one in the same instant, which gives the same log. But the third job then
+  // joins at 5 s; in the record it waits.
   EXPECT_THROW(loop.run(), live::DecisionDiffers);
 }
 

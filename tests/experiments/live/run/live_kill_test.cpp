@@ -7,13 +7,13 @@
 
 #include "tests/experiments/live/run/live_program.hpp"
 
-/// Whatever becomes of corun, nothing is left behind: no process, no MPS daemon, no directory.
+/// However corun ends, it leaves nothing behind: no process, no MPS daemon, no directory.
 namespace corun::test::live_kill_test {
 namespace {
 
 class LiveKill : public LiveProgram {
  protected:
-  /// A daemon of MPS that does nothing but be there.
+  /// Installs an MPS daemon that only makes its control pipe and waits.
   void install_mps() {
     std::filesystem::create_directory(box() + "/bin");
     const std::string program = box() + "/bin/nvidia-cuda-mps-control";
@@ -38,7 +38,7 @@ class LiveKill : public LiveProgram {
         << processes_of(box()) << " processes are left";
   }
 
-  // Jobs that ignore SIGTERM and leave a process behind, in a session of its own, that does too.
+  // Jobs that ignore SIGTERM and leave a process behind, in a session of its own, that ignores it as well.
   const std::string stubborn = "60 50 100 10 0 daemon hang";
   const std::string quick = "0.02 50 100 10 0";
 

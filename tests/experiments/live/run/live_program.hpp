@@ -18,7 +18,7 @@
 /// `corun live` on a fake box, as users run it.
 namespace corun::test {
 
-/// The program in the background. Killed with its object, should it still run.
+/// The program in the background. Its destructor kills it.
 class Background {
  public:
   Background(const std::vector<std::string>& arguments, std::string directory)
@@ -91,7 +91,7 @@ class LiveProgram : public ::testing::Test {
   }
   std::string box() const { return folder.path("box"); }
 
-  /// `corun live WORDS --nvml ...`; for `profile`, options must stand in `words` before `--`.
+  /// The words of `corun live WORDS`, with --nvml after the first.
   std::vector<std::string> live(std::vector<std::string> words) const {
     words.insert(words.begin(), "live");
     words.insert(words.begin() + 2, {"--nvml", CORUN_FAKE_NVML});
@@ -108,7 +108,7 @@ class LiveProgram : public ::testing::Test {
     for (std::string word; text >> word;) yaml += ", '" + word + "'";
     return yaml + "]";
   }
-  /// Writes a configuration: `workloads` by name and words of the fake workload, and further lines.
+  /// Writes a configuration, with `workloads` (name, words of the fake workload) and further lines.
   std::string config(const std::vector<std::pair<std::string, std::string>>& workloads,
                      const std::string& lines = "") const {
     std::string text =
@@ -127,7 +127,7 @@ class LiveProgram : public ::testing::Test {
   }
   std::size_t on_gpu(int gpu = 0) const { return fake_uses(box(), gpu).size(); }
 
-  /// No process of the box lives, and no directory of a session is there.
+  /// Whether no process of the box runs and no directory of a session exists.
   bool nothing_left() const {
     return processes_of(box()) == 0 && std::filesystem::is_empty(folder.path("tmp"));
   }

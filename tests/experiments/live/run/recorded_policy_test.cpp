@@ -1,4 +1,4 @@
-// The decisions of a run that is over, made again in a simulation.
+// The decisions of an ended run, made again in a simulation.
 #include "experiments/live/run/recorded_policy.hpp"
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 using live::RecordedPolicy;
 using live::RecordedRun;
 
-/// Plays `runs` back on as many GPUs, where co-runners slow everybody down by `slowdown`.
+/// Plays `runs` back on `gpus` GPUs, in a ShareWorld of this slowdown.
 RunRecord play(const Workload& work, const std::vector<RecordedRun>& runs, int gpus,
                double slowdown) {
   const ClusterSpec box = cluster(1, gpus);
@@ -32,7 +32,7 @@ RecordedRun ran(std::uint32_t i, std::uint32_t gpu, std::uint32_t group, Time st
 
 TEST(RecordedPolicy, AGroupStartsTogetherAndTheNextAfterIt) {
   const Workload work = workload({job(seconds{2}), job(seconds{2}), job(seconds{1})});
-  // Members start within moments. The third came 1 s after the second had gone.
+  // Members of a group start shortly after one another. The third job started 1 s after the second had ended.
   const auto starts = live::recorded_starts(
       std::vector{ran(0, 0, 0, seconds{0}, seconds{5}), ran(1, 0, 0, milliseconds{20}, seconds{6}),
                   ran(2, 0, 1, seconds{7}, seconds{8})},
@@ -59,7 +59,7 @@ TEST(RecordedPolicy, TimesAreTheWorldsAndCoRunnerIsTheRecords) {
 }
 
 TEST(RecordedPolicy, WhoJoinedJoinsWhenTheSameHaveLeft) {
-  // On record 0 and 1 ran together, and 2 took the place of 0 beside 1.
+  // In the record 0 and 1 ran together, and 2 replaced 0 beside 1.
   const Workload work = workload({job(seconds{1}), job(seconds{9}), job(seconds{1})});
   const RunRecord record =
       play(work,
@@ -73,7 +73,7 @@ TEST(RecordedPolicy, WhoJoinedJoinsWhenTheSameHaveLeft) {
 }
 
 TEST(RecordedPolicy, NobodyOvertakesOnAGpu) {
-  // 2 came after 1, though here it could have come before 1 is submitted.
+  // In the record 2 started after 1; in the simulation it could start before 1 is submitted.
   const Workload work =
       workload({job(seconds{1}), job(seconds{4}).at(seconds{5}), job(seconds{4})});
   const RunRecord record =
@@ -106,7 +106,7 @@ TEST(RecordedPolicy, GpusGoTheirOwnWays) {
             ran(2, 0, 2, seconds{2}, seconds{3}), ran(3, 1, 3, seconds{2}, seconds{3})},
            2, 1.0);
   EXPECT_EQ(record.jobs[2].gpu, G(0));
-  EXPECT_EQ(record.jobs[2].last_start, seconds{2});  // it waited 1 s on record
+  EXPECT_EQ(record.jobs[2].last_start, seconds{2});  // it waited 1 s in the record
   EXPECT_EQ(record.jobs[3].gpu, G(1));
   EXPECT_EQ(record.jobs[3].last_start, seconds{1});
 }

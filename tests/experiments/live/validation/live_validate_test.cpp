@@ -1,4 +1,4 @@
-// `corun live validate` after `corun live run` on a fake box, and what else is made of a run's files.
+// `corun live validate` after `corun live run` on a fake box, and other uses of a run's files.
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-/// Rows of a CSV file without quotes, by job; the last one where a job has several.
+/// Rows of a CSV file without quotes, by the column `key`; of several with the same key, the last.
 using Rows = std::map<std::string, std::map<std::string, std::string>>;
 Rows rows_of(const std::string& text, const std::string& key) {
   const auto fields = [](const std::string& line) {
@@ -87,7 +87,7 @@ class LiveValidate : public LiveProgram {
   }
 };
 
-/// Times are in seconds to the nanosecond, and were written as doubles.
+/// Times are whole nanoseconds, written in seconds as doubles.
 constexpr double kRounding = 1e-7;
 
 TEST_F(LiveValidate, WhatWasMeasuredStandsBesideBothPredictions) {
@@ -130,7 +130,7 @@ TEST_F(LiveValidate, WhatWasMeasuredStandsBesideBothPredictions) {
     EXPECT_EQ(policy["left_out"], (Json{{"failed", 0}, {"not_run", 0}, {"beside", 0}}));
   }
 
-  // Under fcfs a and b share the GPU and the third runs alone: in the world that was written above.
+  // Under fcfs a and b share the GPU and the third runs alone. The world is the pair written above.
   const Json& fcfs = json["policies"][0];
   const Rows rows = rows_of(result("fcfs.jobs.csv"), "job");
   EXPECT_EQ(of_job(fcfs, "a")["company"], Json{"b"});
@@ -153,14 +153,14 @@ TEST_F(LiveValidate, WhatWasMeasuredStandsBesideBothPredictions) {
               kRounding);
   EXPECT_NEAR(fcfs["ps"]["replayed"], 0.05, kRounding);
   EXPECT_NEAR(fcfs["ps"]["predicted"], 0.05, kRounding);
-  // The third starts as long after the other two have gone as it did.
+  // In the replay the third starts as long after the other two have ended as in the run.
   const auto exit = [](const auto& row) { return number(row, "start_s") + number(row, "corun_s"); };
   const double wait = number(late, "start_s") - std::max(exit(a), exit(b));
   EXPECT_NEAR(of_job(fcfs, "late")["jct_s"]["replayed"],
               std::min(number(a, "start_s"), number(b, "start_s")) + 0.36 + wait + 0.2 - 0.05,
               kRounding);
 
-  // All formats say the same; the figure has a mark for every job.
+  // The other formats and the figure.
   const Outcome csv =
       validate({folder.path("out"), "--format", "csv", "--figure", folder.path("f.svg")});
   ASSERT_EQ(csv.code, 0) << csv.err;
@@ -172,7 +172,8 @@ TEST_F(LiveValidate, WhatWasMeasuredStandsBesideBothPredictions) {
 }
 
 TEST_F(LiveValidate, ReplayKeepsTheGroupsOnRecord) {
-  // Said to take 0.1 s, `slow` takes much longer: who was predicted to run alone waits, and meets.
+  // `slow` takes much longer than its solo time of 0.1 s: jobs that were predicted to run alone wait and
+  // share.
   const std::string file =
       config({{"slow", "0.7 60 100 25 0"}, {"x", "0.1 60 100 25 1.0"}, {"y", "0.1 40 100 65 1.0"}},
              "queue: [slow, {workload: x, submit_s: 0.15}, {workload: y, submit_s: 0.3}]\n"
@@ -218,7 +219,7 @@ TEST_F(LiveValidate, ARunThatWasCutShortIsValidatedAsFarAsItWent) {
              "queue: [quick, long, quick]\npolicies: [{name: exclusive}, {name: fcfs}]\n");
   write_solo({{"quick", 0.1}, {"long", 3600}});
   Background corun(live({"run", file}), folder.path());
-  // The second job has the GPU once the first has gone.
+  // The second job has the GPU once the first has ended.
   ASSERT_TRUE(eventually([&] {
     for (const FakeUse& use : fake_uses(box(), 0)) {
       std::ifstream words("/proc/" + std::to_string(use.pid) + "/cmdline");
@@ -308,7 +309,7 @@ TEST_F(LiveValidate, MistakesAreOneLine) {
   says({out}, "no policy came to its end there; run corun live run CONFIG again");
 }
 
-// ---- what else is made of a run -----------------------------------------------------------------
+// ---- other uses of a run ------------------------------------------------------------------------
 
 /// An HDF5 file; its tables by name, each with the names of its columns.
 class Hdf5 {
@@ -362,7 +363,7 @@ TEST_F(LiveValidate, ResultsHaveTheTablesOfAReplay) {
   write_solo({{"a", 0.1}, {"b", 0.1}});
   write_pair("a", 0.1, 0.15, "b", 0.1, 0.18);
   ASSERT_EQ(run({"run", file}).code, 0);
-  // The prediction can be made again from what the run has left, wherever that lies now.
+  // The prediction can be repeated from the results directory, even if it was moved.
   fs::rename(folder.path("out"), folder.path("moved"));
   const Outcome again = run_corun({"replay", folder.path("moved/replay.yaml"), "--format", "json",
                                    "--output", folder.path("again.h5")},
@@ -414,7 +415,7 @@ TEST_F(LiveValidate, KnowledgeAndModelsLearnFromWhatWasMeasured) {
   EXPECT_EQ(sources[0]["pairs"], 3);
   EXPECT_EQ(sources[1]["pairs"], 1);
   EXPECT_NE(sources[1]["measured_on"].get<std::string>().find("Fake V100"), std::string::npos);
-  // What it has learnt is what the next run begins with.
+  // The next run starts with the learnt knowledge.
   const Outcome next = run({"run", file, "--set", "belief.initial=" + kb, "--set",
                             "policies=[{name: min-slowdown}]", "--format", "json"});
   ASSERT_EQ(next.code, 0) << next.err;

@@ -15,12 +15,12 @@
 namespace corun::live::cublas_test {
 namespace {
 
-/// That of fake_cublas.cpp.
+/// The version of fake_cublas.cpp's library.
 constexpr int kFakeMajor = 99;
 
 class CublasTest : public ::testing::Test {
  protected:
-  // Once it is loaded, Cublas::load() finds it by its name, wherever it is.
+  // Once it is loaded, Cublas::load() finds it by its name, whatever its directory.
   void SetUp() override { ASSERT_NE(dlopen(CORUN_FAKE_CUBLAS, RTLD_NOW), nullptr) << dlerror(); }
   void TearDown() override {
     unsetenv("FAKE_CUBLAS_CREATE");
@@ -32,7 +32,7 @@ class CublasTest : public ::testing::Test {
 TEST_F(CublasTest, MultipliesByRows) {
   const auto cublas = Cublas::load(kFakeMajor, &stream);
   ASSERT_NE(cublas, nullptr);
-  // No product of these is the same the other way round.
+  // A B differs from B A and from the products of the transposes.
   const std::vector<float> a{1, 2, 3, 4, 5, 6, 7, 8, 10};
   const std::vector<float> b{0, 1, 0, 2, 0, 0, 0, 0, 3};
   std::vector<float> c(9, std::numeric_limits<float>::quiet_NaN());

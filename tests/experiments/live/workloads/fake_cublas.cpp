@@ -1,5 +1,5 @@
-// The four functions of cuBLAS that workloads use, on the processor. Matrices are stored by columns, as
-// cuBLAS has it. FAKE_CUBLAS_CREATE and FAKE_CUBLAS_SGEMM are the statuses to return, 0 by default.
+// The four functions of cuBLAS that workloads use, on the processor. Matrices are column-major, as in cuBLAS.
+// FAKE_CUBLAS_CREATE and FAKE_CUBLAS_SGEMM are the statuses to return, 0 by default.
 #include <cstddef>
 #include <cstdlib>
 
@@ -43,7 +43,7 @@ int cublasSgemm_v2(void* of, int transpose_a, int transpose_b, int m, int n, int
     for (int j = 0; j < n; ++j) {
       float sum = 0;
       for (int l = 0; l < k; ++l) sum += a[at(i, l, lda)] * b[at(l, j, ldb)];
-      // As BLAS has it: with beta 0, C is not read.
+      // As in BLAS: with beta 0, C is not read.
       c[at(i, j, ldc)] = *alpha * sum + (*beta == 0 ? 0 : *beta * c[at(i, j, ldc)]);
     }
   }

@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::json;
 using test::TemporaryDirectory;
 
-/// A clock that moves when a step or a sleep says so.
+/// A clock that only steps and sleeps advance.
 struct FakeTime {
   double now_s = 100;
   double slept_s = 0;
@@ -34,7 +34,7 @@ struct FakeTime {
   }
 };
 
-/// A GPU whose steps take what the test says.
+/// A GPU whose steps call `on_step`.
 class FakeDevice : public WorkloadDevice {
  public:
   explicit FakeDevice(std::function<void(std::int64_t)> on_step = {}, double sum = 1.25)
@@ -198,7 +198,7 @@ TEST(Workloads, CalibrationFindsTheSteps) {
   EXPECT_EQ(calibrate({}, slow, time.clock(), 1).steps, 1);
 }
 
-/// What the command asks of the device.
+/// The arguments with which the command opens the device.
 struct Asked {
   Recipe recipe;
   std::uint64_t seed = 0;
@@ -291,7 +291,7 @@ TEST(WorkloadCommand, NoMemoryIsExitCodeOneInTheDriversWords) {
 }
 
 TEST(WorkloadCommand, WithoutAGpuItIsADeviceError) {
-  // On a box that has one this would run; hide it.
+  // Hides the machine's GPU, if it has one.
   setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
   try {
     workload_command({"rl", "--steps", "1"});
@@ -308,7 +308,7 @@ TEST(WorkloadCommand, SigtermEndsItAtOnceAndKeepsTheLines) {
   const std::string out = folder.path("out");
   const pid_t child = fork();
   if (child == 0) {
-    // As some parents leave it.
+    // Some parents leave signals ignored and blocked.
     std::signal(SIGTERM, SIG_IGN);
     sigset_t all;
     sigfillset(&all);

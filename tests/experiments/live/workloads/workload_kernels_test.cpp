@@ -1,11 +1,11 @@
-// The kernels of the built-in workloads, on the processor, beside plain loops.
+// The kernels of the built-in workloads, on the processor, compared with plain loops.
 #include <chrono>
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-// The runtime first, then what runs on it.
+// The runtime must come before the kernels.
 // clang-format off
 #include "tests/support/fiber_cuda.hpp"
 #include "experiments/live/workloads/workload_kernels.cuh"
@@ -141,7 +141,7 @@ Recipe small_recipe() {
 TEST_F(WorkloadKernels, AStepDoesWhatTheRecipeSays) {
   const Recipe recipe = small_recipe();
   RecipeOnGpu work(recipe, 1);
-  // The memory that the recipe holds, and what its products and reads need.
+  // The memory of the recipe, and that of its products and reads.
   EXPECT_NEAR(static_cast<double>(fiber_cuda::device.held),
               0.25 * 1024 * 1024 + 3 * 70 * 70 * 4 + kSums * 4, 16);
   const int filled = fiber_cuda::device.launches;
@@ -215,7 +215,7 @@ TEST_F(WorkloadKernels, TooLittleMemoryIsSaidSo) {
 
 TEST_F(WorkloadKernels, EveryCallMayFail) {
   Recipe recipe = small_recipe();
-  recipe.lookups = 0;  // the time of this test
+  recipe.lookups = 0;  // for the speed of this test
   int last = 0;
   {
     fiber_cuda::device = {};

@@ -98,7 +98,7 @@ std::string ExternalProcess::ask(const std::string& line, std::chrono::milliseco
   if (socket_ < 0) throw ExternalError("has ended");
   char unasked = 0;
   if (recv(socket_, &unasked, 1, MSG_DONTWAIT) > 0) {
-    throw ExternalError("spoke without having been asked");
+    throw ExternalError("wrote a line before it was asked");
   }
   send_and_receive(line + '\n', timeout);
   std::string answer = std::move(received_);

@@ -233,7 +233,7 @@ std::span<const ParameterSpec> lucid_parameters() {
        1e6,
        {}},
       {"label_sum",
-       "packing labels of two that share add up to this at most; -1: nobody shares",
+       "packing labels of two that share add up to this at most; -1: no job shares",
        ParameterKind::kInteger,
        std::int64_t{2},
        -1,

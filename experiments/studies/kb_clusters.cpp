@@ -124,7 +124,7 @@ void add_groups(StudySection& section, const SampleSet& samples, const Solutions
 
 void add_cluster_variants(StudySection& section, const ProfileTable& table) {
   section.text += fmt::format(
-      "\nwhat another analyst would have done, and what it changes\n"
+      "\nother ways to cluster, and what they change\n"
       "  {:<64}{:>3}{:>12}{:>12}{:>10}{:>10}{:>11}\n",
       "clusters", "k", "silhouette", "labels /52", "IV /12", "VII /12", "MAE ISD %");
   section.json["variants"] = Json::array();

@@ -172,7 +172,7 @@ void add_claims(StudySection& section, const Rankings& r, const std::string& acc
 
 std::string figure_of(const FeatureRanking& ranking, const AttributeNames& names) {
   BarChart chart;
-  chart.title = "What tells of " + names.utilisation + ": mean rank over four techniques";
+  chart.title = "Feature importance for " + names.utilisation + ": mean rank over four techniques";
   chart.axis = "mean rank of Pearson, forest, ridge and lasso (1 is best)";
   chart.note = "Error bars: standard deviation over the four. The target's own parts are left out.";
   for (const RankedFeature& f : ranking.features) {

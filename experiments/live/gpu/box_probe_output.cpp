@@ -87,13 +87,13 @@ std::string probe_table(const BoxProbe& box) {
                     gpu.processes ? std::to_string(gpu.processes->size()) : "-",
                     facts.mig ? (*facts.mig ? "on" : "off") : "-", mode_or(facts, "-")});
     for (std::size_t u = 0; u < kGpuUses.size(); ++u) {
-      const std::string yes = gpu.processes ? "yes" : "yes, if nobody else uses it";
+      const std::string yes = gpu.processes ? "yes" : "yes, if no other process uses it";
       const auto& why = gpu.refused[u];
       uses += fmt::format("GPU {}, {}: {}\n", facts.index, kGpuUses[u].name,
                           why.empty() ? yes : fmt::format("refused: {}", fmt::join(why, "; ")));
     }
   }
-  return fmt::format("driver {}, CUDA up to {}; MPS: {}\n\n{}(-: the driver does not tell)\n\n{}",
+  return fmt::format("driver {}, CUDA up to {}; MPS: {}\n\n{}(-: not reported by the driver)\n\n{}",
                      told(box.driver), told(box.cuda), box.mps, aligned(rows), uses);
 }
 

@@ -40,7 +40,8 @@ std::vector<std::string> refusals(const Nvml& nvml, std::size_t gpu, const GpuRu
   const GpuFacts& facts = nvml.gpus()[gpu];
   std::vector<std::string> reasons;
   if (facts.mig.value_or(false)) {
-    reasons.emplace_back("MIG is on, and a slice does not tell its utilisation: nvidia-smi -mig 0");
+    reasons.emplace_back(
+        "MIG is on, and a slice does not report its utilisation: nvidia-smi -mig 0");
   }
   if (facts.mode == GpuFacts::ComputeMode::kProhibited) {
     reasons.emplace_back("its compute mode prohibits compute: nvidia-smi -c DEFAULT");

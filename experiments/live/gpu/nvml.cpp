@@ -68,12 +68,12 @@ GpuFacts facts_of(const NvmlLibrary& library, unsigned index, NvmlLibrary::Devic
   facts.uuid = text_of(library.uuid, device);
   if (facts.uuid.empty()) {  // CUDA_VISIBLE_DEVICES needs it
     throw DeviceError("GPU " + std::to_string(index) +
-                      " does not tell its UUID; update the driver");
+                      " does not report its UUID; update the driver");
   }
   NvmlLibrary::Memory memory;
   if (const Result result = library.memory(device, &memory); result != kSuccess) {
     throw DeviceError("GPU " + std::to_string(index) +
-                      " does not tell its memory: " + library.why(result));
+                      " does not report its memory: " + library.why(result));
   }
   facts.memory_mib = static_cast<double>(memory.total) / kBytesPerMib;
   unsigned mig = 0;

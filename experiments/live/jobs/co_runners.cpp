@@ -48,7 +48,7 @@ std::vector<CoRunners> parse_pairs(const std::string& text, const LiveConfig& co
     }
     sets.push_back(std::move(co_runners));
   }
-  if (sets.empty()) throw InputError(place, "names nobody, expected e.g. gemm+stream");
+  if (sets.empty()) throw InputError(place, "names no workload, expected e.g. gemm+stream");
   return sets;
 }
 

@@ -73,7 +73,7 @@ std::string profiling_table(const ProfiledCommand& profiled) {
                                      {"temperature deg C", shown(outcome.temperature_c.max, 0)}});
   const char* untold = outcome.attributed ? ""
                                           : " Memory is what the GPU held more than before: the "
-                                            "driver did not tell it by process.";
+                                            "driver did not report it by process.";
   return head + table +
          fmt::format("\nThe profiler itself took {:.2f} % of one core.{}\n",
                      profiled.profiler_cpu_pct(), untold);

@@ -11,9 +11,11 @@ void check_live_cluster(const Config& config) {
                           "cluster.gpu_memory_mib", "cluster.gpu_speed", "cluster.path",
                           "cluster.virtual_clusters", "workload.source", "workload.path"}) {
     if (config.places.contains(key)) {
-      throw InputError(config.place(key), std::string(key) +
-                                              " is what is there in live work (live.gpus, queue); "
-                                              "leave it out");
+      throw InputError(
+          config.place(key),
+          std::string(key) +
+              " follows from the machine and the queue in live mode (live.gpus, queue); "
+              "leave it out");
     }
   }
   const auto refuse = [&](const char* key, const std::string& why) {
@@ -37,7 +39,7 @@ void check_live_cluster(const Config& config) {
 void check_live_policy(const PolicyInstance& policy) {
   if (!policy.granted_truth) return;
   throw InputError(policy.place, "policy '" + policy.label +
-                                     "' knows true costs, which nobody does here; leave it out");
+                                     "' knows true costs, unknown in live runs; leave it out");
 }
 
 void refuse_preemption(const PolicyInstance& policy) {

@@ -79,7 +79,7 @@ void validate_policies(const Experiment& experiment, const std::string& director
     if (p.failed + p.not_run + p.beside == 0) continue;
     run.notes.push_back(
         fmt::format("{}: of {} jobs are left out: {} that did not finish, {} that were not run, {} "
-                    "beside one that ended badly",
+                    "with a co-runner that ended badly",
                     p.label, run.queue->names.size(), p.failed, p.not_run, p.beside));
   }
   if (run.policies.empty()) {

@@ -8,7 +8,7 @@ namespace corun::live {
 
 std::string validation_figure(const RunValidation& run) {
   LineChart chart;
-  chart.title = "Individual slowdown on " + run.gpu + ": measured, and as the simulator says";
+  chart.title = "Individual slowdown on " + run.gpu + ": measured, and simulated";
   chart.note =
       "A mark is a job. Predicted: before the run, the policy free to decide. Replayed: with the "
       "decisions of the run.";

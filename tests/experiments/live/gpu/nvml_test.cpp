@@ -91,7 +91,8 @@ TEST_F(Drivers, WhatADriverDoesNotTellIsNoNumber) {
     }
     const Outcome probe = live_on(name, {"probe"});
     EXPECT_EQ(probe.code, 0) << probe.err;
-    EXPECT_NE(probe.out.find("GPU 0, alone: yes, if nobody else uses it\n"), std::string::npos);
+    EXPECT_NE(probe.out.find("GPU 0, alone: yes, if no other process uses it\n"),
+              std::string::npos);
     EXPECT_NE(
         probe.out.find("0 Fake V100  16384     0       -      -          -    -             -"),
         std::string::npos)

@@ -202,7 +202,7 @@ TEST_F(LiveValidate, WhatEndedBadlyIsLeftOutAndCounted) {
   const Outcome outcome = validate({file, "--format", "json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("note: fcfs: of 4 jobs are left out: 1 that did not finish, 0 that "
-                             "were not run, 1 beside one that ended badly\n"),
+                             "were not run, 1 with a co-runner that ended badly\n"),
             std::string::npos)
       << outcome.err;
   const Json fcfs = Json::parse(outcome.out)["policies"][0];

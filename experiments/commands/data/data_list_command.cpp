@@ -10,7 +10,7 @@
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
 
-/// `corun data list`: the public data sets, and which of them are here.
+/// `corun data list`: the public data sets, and which of them are present.
 namespace corun {
 
 namespace {
@@ -50,7 +50,7 @@ std::string summary_of(const std::vector<Listed>& all, const std::string& direct
 
 std::string table_of(const std::vector<Listed>& all, const std::string& directory) {
   using enum TextTable::Align;
-  constexpr std::size_t kShownDigits = 12;  // of a checksum, which is whole in JSON and CSV
+  constexpr std::size_t kShownDigits = 12;  // of a checksum; JSON and CSV have all
   TextTable table({kLeft, kLeft, kRight, kLeft});
   table.add({"file", "", "bytes", "sha256", "checksum", "holds", "made", "from"});
   const DataSource* source = nullptr;

@@ -32,7 +32,7 @@ MAGIC = b"corun sweep 1\n"
 
 
 def finished(journal):
-    """Replications in a journal: whole records up to the first that is torn."""
+    """Number of replications in a journal: whole records before the first torn one."""
     if not journal.exists():
         return 0
     data = journal.read_bytes()
@@ -67,7 +67,7 @@ class Sweep:
         return self.results.read_bytes()
 
     def kill_after(self, seconds):
-        """Whether it was still running then."""
+        """Whether it was still running at that instant."""
         process = subprocess.Popen(self.command)
         try:
             process.wait(timeout=seconds)

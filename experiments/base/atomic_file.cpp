@@ -52,7 +52,7 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
-/// `mode` empty: as the process makes files.
+/// 0 or the error number. `mode` empty: the permissions that the process gives to new files.
 int write_and_sync(const std::string& path, std::string_view bytes, std::optional<mode_t> mode) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) return errno;
@@ -62,7 +62,7 @@ int write_and_sync(const std::string& path, std::string_view bytes, std::optiona
   return file.close();
 }
 
-/// What a link leads to; a link to nothing is itself, as the file to come will replace it.
+/// The target of a link, or `path` itself for a link to nothing, which the new file will replace.
 std::string followed(const std::string& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
@@ -155,7 +155,7 @@ void check_outputs_differ(const std::vector<NamedFile>& outputs,
 
 void sync_directory(const std::string& path) {
   const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Not every file system can sync a directory; those that cannot have nothing better to offer.
+  // A failure is ignored because some file systems cannot sync a directory.
   if (directory.get() >= 0) static_cast<void>(::fsync(directory.get()));
 }
 

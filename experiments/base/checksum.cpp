@@ -5,8 +5,8 @@
 #include <cstring>
 #include <fstream>
 
-// SHA-256 by itself: the interface that came after it (EVP) first sets up all algorithms there are,
-// which takes longer than most files do.
+// The SHA256_* functions, which OpenSSL 3 deprecates: the newer EVP interface first sets up all
+// algorithms, which takes longer than hashing most files.
 #define OPENSSL_API_COMPAT 10100
 #include <openssl/sha.h>
 

@@ -9,7 +9,7 @@ namespace corun {
 /// cannot be read.
 std::string sha256_of_file(const std::string& path);
 
-/// The same of bytes at hand.
+/// The same for bytes in memory.
 std::string sha256_of_text(std::string_view bytes);
 
 }  // namespace corun

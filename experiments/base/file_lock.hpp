@@ -2,20 +2,20 @@
 
 #include <cstdint>
 
-/// Advisory locks of whole files and directories (flock): they keep two programs of ours apart and are
-/// gone with the last copy of the descriptor, however a program ends.
+/// Advisory locks of whole files and directories (flock): two corun processes exclude each other
+/// with them. A lock ends with the last copy of its descriptor, however the process ends.
 namespace corun {
 
 enum class LockOutcome : std::uint8_t {
-  kHeld,         ///< ours, until the descriptor is closed
+  kHeld,         ///< held until the descriptor is closed
   kTaken,        ///< another open of the file holds it
   kUnavailable,  ///< the file system has no locks, or the descriptor is bad; errno says which
 };
 
-/// Takes the exclusive lock of an open file or directory, without waiting.
+/// Takes the exclusive lock of an open file or directory without waiting.
 LockOutcome try_lock(int descriptor);
 
-/// Takes it, waiting for as long as another open holds it. Never kTaken.
+/// Takes it and waits as long as another open of the file holds it. Never returns kTaken.
 LockOutcome wait_for_lock(int descriptor);
 
 }  // namespace corun

@@ -6,21 +6,22 @@
 
 #include <nlohmann/json.hpp>
 
-/// JSON as all of our output has it: keys in the order in which they were added.
+/// JSON of all output: keys in the order in which they were added.
 namespace corun {
 
 using Json = nlohmann::ordered_json;
 
-/// A number; null where it is NaN or infinite, for which JSON has no word.
+/// A number, or null for NaN and infinity, which JSON cannot express.
 inline Json json_number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
-/// What is not known is null.
+/// The value, or null where there is none.
 template <typename T>
 Json json_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// The text of an output file: indented by two, with the line's end. Bytes that are not UTF-8 are replaced.
+/// The text of an output file: indented by two, with a line end. Bytes that are not UTF-8 are
+/// replaced.
 inline std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -10,7 +10,8 @@ namespace corun {
 
 namespace {
 
-/// Nobody may be reading (stderr closed, its disk full): the work goes on without a progress line.
+/// A failure to write (stderr closed, disk full) is ignored: the work goes on without a progress
+/// bar.
 void show(const std::string& text) {
   static_cast<void>(std::fputs(text.c_str(), stderr));
   static_cast<void>(std::fflush(stderr));

@@ -6,17 +6,17 @@
 
 namespace corun {
 
-/// A progress bar on stderr, drawn only when that is a terminal and not asked to be quiet; at most
-/// ten times a second, wiped when done.
+/// A progress bar on stderr. It is drawn only on a terminal and not if `quiet`, at most ten times a
+/// second, and is erased by the destructor.
 class Progress {
  public:
-  /// The rate is that of what is done beyond `already_done` from now on.
+  /// The rate shown counts the items done beyond `already_done`, from construction on.
   Progress(std::string what, bool quiet, std::size_t already_done = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Callers take turns.
+  /// Not thread-safe.
   void update(std::size_t done, std::size_t total);
 
  private:

@@ -6,28 +6,28 @@
 #include <string_view>
 #include <vector>
 
-/// Cells in aligned columns, as the tables of our output have them: every column as wide as its longest
-/// cell, two blanks between, no blanks at the end of a line.
+/// Cells in aligned columns: each column is as wide as its longest cell, two blanks separate
+/// columns, and no line ends in blanks.
 namespace corun {
 
-/// Characters that a terminal shows for a text in UTF-8: bytes that go on with a character do not count.
+/// Number of characters of a UTF-8 text: continuation bytes do not count.
 std::size_t shown_width(std::string_view text);
 
 class TextTable {
  public:
   enum class Align : std::uint8_t { kLeft, kRight };
 
-  /// The last of `columns`, of which there is one at least, holds for all that follow it. Every row
-  /// begins with `indent`.
+  /// The last of `columns` holds for all columns that follow. Every row begins with `indent`.
+  /// Throws std::invalid_argument if `columns` is empty.
   explicit TextTable(std::vector<Align> columns, std::string indent = "");
 
   /// A row; cells that are missing at its end are blank.
   void add(std::vector<std::string> cells);
 
-  /// A line between rows that has no columns and widens none.
+  /// A line between rows that has no columns and widens none of them.
   void add_line(std::string line);
 
-  /// All lines, each with its end.
+  /// All lines, each with a line end.
   std::string text() const;
 
  private:
@@ -43,10 +43,10 @@ class TextTable {
   std::vector<Row> rows_;
 };
 
-/// Rows of cells as lines: the first column to the left, the others to the right.
+/// Rows of cells as lines: the first column left-aligned, the others right-aligned.
 std::string aligned(std::vector<std::vector<std::string>> rows);
 
-/// A number with so many digits behind the point; "-" where there is none.
+/// A number with `digits` digits after the point; "-" where there is none.
 std::string shown(const std::optional<double>& value, int digits);
 
 }  // namespace corun

@@ -11,18 +11,18 @@ namespace corun {
 
 namespace {
 
-/// One decimal, and never "-0.0".
+/// A number with one decimal, never "-0.0".
 std::string px(double value) {
   std::string text = fmt::format("{:.1f}", value);
   return text == "-0.0" ? "0.0" : text;
 }
 
-/// What of `text` is drawn, before it is escaped.
+/// The text that is drawn, before it is escaped.
 std::string drawn(std::string_view text) {
   return printable(text, std::numeric_limits<std::size_t>::max());
 }
 
-/// Text as XML holds it. Control characters, which XML cannot hold at all, become \xNN first.
+/// Text escaped for XML. Control characters, which XML forbids, become \xNN first.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : drawn(text)) {
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text) {
         out += c;
     }
   }
-  // The two characters of the basic plane that are none.
+  // U+FFFE and U+FFFF, which XML forbids, become U+FFFD.
   for (const char* const none : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
     for (std::size_t at; (at = out.find(none)) != std::string::npos;) {
       out.replace(at, 3, "\xef\xbf\xbd");
@@ -54,7 +54,7 @@ std::string escaped(std::string_view text) {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
 
-/// Of the character that begins with this byte, in units of the font size.
+/// Width of the character that begins with this byte, in units of the font size.
 double advance(char c) {
   const auto u = static_cast<unsigned char>(c);
   if (u >= 0xe2) return 1.0;  // dashes and arrows, but also ideographs and pictures

@@ -6,13 +6,14 @@
 #include <utility>
 #include <vector>
 
-/// A picture as SVG text: lines, boxes, marks and words on white, in the colours of the figures of
-/// docs/. It needs no style sheet, font or script, and the white ground makes it readable on dark
-/// pages too. Coordinates are pixels with one decimal, so that equal pictures are equal bytes.
+/// A picture as SVG text: lines, boxes, marks and text on white, in the colours of the figures of
+/// docs/. It needs no style sheet, font or script. The white background makes it readable on dark
+/// pages. Coordinates are pixels, y downwards, written with one decimal, so that equal pictures are
+/// equal bytes.
 namespace corun {
 
-/// Colours that stay apart for colour-blind readers, in this order; whoever needs more than three
-/// should tell series apart by their marks as well.
+/// Colours in an order that colour-blind readers can distinguish. A chart of more than three series
+/// should vary their marks, too.
 namespace svg {
 inline constexpr const char* kInk = "#1f2933";
 inline constexpr const char* kGrey = "#6b7785";
@@ -52,7 +53,7 @@ class SvgCanvas {
   /// The rectangle between two opposite corners.
   void rect(SvgPoint a, SvgPoint b, const char* fill, const char* stroke = "none");
   void dot(SvgPoint at, double radius, const char* colour, double opacity = 1);
-  /// Filled with `fill` (white leaves the outline).
+  /// A mark with outline `stroke`, filled with `fill`.
   void mark(Mark mark, SvgPoint at, double radius, const char* stroke, const char* fill);
   void text(SvgPoint at, std::string_view text, const TextStyle& style = {});
   /// A line with a cap at both ends, upright or level.
@@ -65,13 +66,13 @@ class SvgCanvas {
   std::string parts_;
 };
 
-/// About how wide Helvetica sets `text` [px]; errs on the wide side.
+/// Estimated width of `text` in Helvetica [px]; overestimates rather than underestimates.
 double text_width(std::string_view text, int size, bool bold = false);
 
-/// `text`, or as much of it as fits into `width` and an ellipsis.
+/// `text`, or as much of it as fits into `width` [px] with an ellipsis.
 std::string elided(std::string_view text, double width, int size, bool bold = false);
 
-/// `text` broken between words into lines that fit `width`.
+/// `text` broken between words into lines that fit `width` [px].
 std::vector<std::string> wrapped(std::string_view text, double width, int size);
 
 }  // namespace corun

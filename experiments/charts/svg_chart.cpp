@@ -43,7 +43,7 @@ struct Plot {
 
 double title_height(const std::string& title) { return title.empty() ? 0 : 30; }
 
-/// A chart of few boxes leaves room for its title all the same, within reason.
+/// A narrow chart is widened for its title, up to 640 px.
 double widened(double width, const std::string& title) {
   const double wanted = text_width(title, kTitle, true) + 2 * kMargin;
   return std::max(width, std::min(wanted, 640.0));
@@ -62,7 +62,7 @@ void draw_note(SvgCanvas& canvas, const std::vector<std::string>& lines, double 
   }
 }
 
-/// What stands left of a plot with this upright axis: its title and the longest of its numbers.
+/// Room left of a plot for its vertical axis: the axis title and the longest number.
 double room_left(const SvgScale& y) {
   double widest = 0;
   for (const SvgScale::Tick& tick : y.ticks()) {
@@ -71,7 +71,7 @@ double room_left(const SvgScale& y) {
   return widest + 8 + 22;
 }
 
-/// Grid, numbers and title of the upright axis, and the title of the panel.
+/// Grid, numbers and title of the vertical axis, and the title of the panel.
 void draw_frame(SvgCanvas& canvas, const Plot& plot, const SvgScale& y, const std::string& title,
                 const std::string& axis) {
   canvas.text({plot.left, plot.top - 12}, elided(title, plot.right - plot.left, kNormal, true),
@@ -97,7 +97,7 @@ std::string nothing(const std::string& title) {
   return canvas.done();
 }
 
-/// Numbers in [0, 1) that lie apart however many are taken: the bits of `i` mirrored at the point.
+/// Van der Corput sequence in base 2: numbers in [0, 1) that stay evenly spread for any count.
 double spread(std::size_t i) {
   double value = 0;
   for (double weight = 0.5; i != 0; i /= 2, weight /= 2) {
@@ -119,7 +119,7 @@ std::vector<double> numbers_of(const BoxPanel& panel) {
   return all;
 }
 
-/// How wide the place of one box is: as its label wants it, within reason.
+/// Width of the slot of one box: that of its label, within bounds.
 double box_slot(const BoxPanel& panel) {
   double widest = 0;
   for (const BoxSummary& b : panel.boxes) {
@@ -181,7 +181,7 @@ constexpr double kBarRow = 18;
 constexpr double kBarHalf = 5.5;
 constexpr double kBarsWide = 470;
 constexpr double kBarLabelMax = 300;
-constexpr std::size_t kBarsOnAPage = 20;  ///< with more, the upper end wants numbers too
+constexpr std::size_t kBarsOnAPage = 20;  ///< with more, the numbers stand at the top as well
 
 std::vector<double> numbers_of(const BarChart& chart) {
   std::vector<double> all;
@@ -215,7 +215,7 @@ constexpr std::size_t kColours = std::size(svg::kPalette);
 
 const char* colour_of(std::size_t s) { return svg::kPalette[s % kColours]; }
 
-/// Marks change with every series, and are hollow in every second round.
+/// The mark changes with every series. Every second cycle of the four marks is hollow.
 void draw_mark(SvgCanvas& canvas, std::size_t s, SvgPoint at) {
   const bool hollow = s / kMarks % 2 == 1;
   canvas.mark(static_cast<Mark>(s % kMarks), at, 3.4, colour_of(s),
@@ -255,7 +255,7 @@ struct LegendEntry {
   std::string name;
 };
 
-/// Names of the series, as many to a line as fit.
+/// Names of the series, as many per line as fit.
 std::vector<LegendEntry> legend_of(const LinePanel& panel, double width) {
   constexpr double kKey = 34;
   std::vector<LegendEntry> legend;
@@ -275,7 +275,7 @@ std::vector<LegendEntry> legend_of(const LinePanel& panel, double width) {
   return legend;
 }
 
-/// Where a number lies along the level axis.
+/// Position of a number on the horizontal axis [px].
 using Across = std::function<double(double)>;
 
 void draw_series(SvgCanvas& canvas, const LinePanel& panel, std::size_t s, const Across& x,
@@ -316,7 +316,7 @@ void draw_legend(SvgCanvas& canvas, const LinePanel& panel, const std::vector<Le
   }
 }
 
-/// Into how many lines the names of an axis go, so that each has room.
+/// Number of lines into which the names of an axis are staggered, so that each has room.
 std::size_t name_lines(const LinePanel& panel, double width) {
   double widest = 0;
   for (const std::string& name : panel.x_names) {
@@ -326,7 +326,7 @@ std::size_t name_lines(const LinePanel& panel, double width) {
   return std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(slots)), 1, 3);
 }
 
-/// What stands below the plots beside the first line of numbers.
+/// Height of the names below the plot beyond their first line [px].
 double names_height(const LinePanel& panel, double width) {
   return kNameLine * static_cast<double>(name_lines(panel, width) - 1);
 }

@@ -5,18 +5,17 @@
 #include <string>
 #include <vector>
 
-/// Charts of the paper's figures as self-contained SVG: plain numbers in, text out. The same input
-/// gives the same bytes. Numbers that cannot be drawn (NaN, infinite, beyond 1e300, not positive on
-/// a logarithmic axis) are left out; a chart without any says "no data". Texts that have no room
-/// end in an ellipsis.
+/// The papers' kinds of charts as self-contained SVG text. The same input gives the same bytes.
+/// Numbers that cannot be drawn (NaN, infinite, beyond 1e300, not positive on a logarithmic axis)
+/// are left out; a chart without any says "no data". Texts that have no room end in an ellipsis.
 namespace corun {
 
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 // Box plots: ISD or PS by pair of clusters (PriRecT figures 5 and 6).
 
-/// A box from q1 to q3 with its median, whiskers to min and max, a diamond at the mean. A part
-/// whose numbers are not said is not drawn.
+/// A box from q1 to q3 with its median, whiskers to min and max, a diamond at the mean. A part with
+/// an undefined number is not drawn.
 struct BoxSummary {
   std::string label;
   std::size_t count = 0;
@@ -31,8 +30,8 @@ struct BoxSummary {
 
 struct BoxPanel {
   std::string title;
-  std::string axis;      ///< what is measured, with its unit
-  std::string category;  ///< what the labels are
+  std::string axis;      ///< the quantity, with its unit
+  std::string category;  ///< what the labels name
   std::vector<BoxSummary> boxes;
 };
 
@@ -51,10 +50,10 @@ struct RankedBar {
   std::string label;
   double value = kUndefined;
   double error = kUndefined;  ///< half the length of the error bar
-  bool accent = true;         ///< the stronger colour: what was chosen
+  bool accent = true;         ///< stronger colour, for what was chosen
 };
 
-/// Bars from 0 in the order given, each with its number.
+/// Horizontal bars from 0 in the order of `bars`, each with its number.
 struct BarChart {
   std::string title;
   std::string axis;
@@ -88,8 +87,8 @@ struct LinePanel {
   std::string y_axis;
   bool log_x = false;
   bool log_y = false;
-  std::vector<LineSeries> series;  ///< told apart by colour and mark, eight by both
-  /// Of x = 0, 1, 2 ... where these are words, which are then the axis; else empty.
+  std::vector<LineSeries> series;  ///< eight differ in colour and mark; later lines are dashed
+  /// Names of x = 0, 1, 2 ..., which then label the axis; empty if the axis is numeric.
   std::vector<std::string> x_names = {};
 };
 
@@ -98,8 +97,8 @@ struct LineChart {
   std::string note;
   std::vector<LinePanel> panels;
   std::size_t columns = 0;  ///< panels beside each other; 0: all of them
-  bool one_legend = false;  ///< that of the first panel, at the top, stands for all
-  double plot_wide = 350;   ///< of a panel, without its axes [px]
+  bool one_legend = false;  ///< the first panel's, at the top, for all panels
+  double plot_wide = 350;   ///< width of a panel without its axes [px]
   double plot_high = 240;
 };
 

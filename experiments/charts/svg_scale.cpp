@@ -9,7 +9,7 @@ namespace corun {
 
 namespace {
 
-/// The step of 1, 2 or 5 times a power of ten that gives at most about seven ticks.
+/// The step (1, 2 or 5 times a power of ten) that gives at most about seven ticks, and its power.
 double nice_step(double span, int& exponent) {
   const double raw = span / 6;
   exponent = static_cast<int>(std::floor(std::log10(raw)));
@@ -60,7 +60,7 @@ void SvgScale::linear(double lo, double hi, AxisKind kind) {
     lo = std::min(lo, 0.0);
     hi = std::max(hi, 0.0);
   }
-  // One number, or numbers that a double hardly tells apart: leave room around them.
+  // One number, or numbers that a double hardly distinguishes, get room around them.
   const double size = std::max(std::abs(lo), std::abs(hi));
   if (hi - lo <= 1e-9 * size || hi - lo < 1e-200) {
     const double pad = size < 1e-200 ? 1 : size * 0.1;
@@ -73,7 +73,7 @@ void SvgScale::linear(double lo, double hi, AxisKind kind) {
   const double last = std::ceil(hi / step - 1e-9);
   lo_ = first * step;
   hi_ = last * step;
-  // A bar has its own end: where that is barely beyond a tick, the axis ends there, not a step on.
+  // A bar that ends less than half a step beyond a tick ends the axis there, not at the next tick.
   const bool short_below = kind == AxisKind::kFromZero && (first + 1) * step - lo < 0.5 * step;
   const bool short_above = kind == AxisKind::kFromZero && hi - (last - 1) * step < 0.5 * step;
   if (short_below) lo_ = lo - 0.03 * (hi - lo);
@@ -97,7 +97,7 @@ void SvgScale::decades(double lo, double hi) {
   for (int e = first; e <= last; ++e) {
     if ((e - first) % every != 0) continue;
     for (const int factor : {1, 2, 3, 5, 7}) {
-      // Few decades leave room for what is between.
+      // A span of few decades has room for ticks within a decade.
       if (factor != 1 && hi_ - lo_ > (factor == 2 || factor == 5 ? 2.5 : 1.2)) continue;
       const double tick = e + std::log10(static_cast<double>(factor));
       if (tick < lo_ || tick > hi_) continue;

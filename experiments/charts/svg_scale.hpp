@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// The axis of a chart: which numbers it spans, where they lie, which of them it names.
+/// The axis of a chart: the numbers that it spans, their positions and its ticks.
 namespace corun {
 
 /// Numbers beyond this are not drawn: their differences would not fit a double.
@@ -14,9 +14,9 @@ inline constexpr double kDrawableMax = 1e300;
 bool drawable(double value, bool logarithmic = false);
 
 enum class AxisKind {
-  kLinear,    ///< begins at 0 when the numbers come near it
+  kLinear,    ///< extended to 0 if the numbers come near it
   kFromZero,  ///< contains 0
-  kLog,       ///< numbers at or below 0 have no place
+  kLog,       ///< numbers at or below 0 are left out
 };
 
 class SvgScale {
@@ -24,14 +24,14 @@ class SvgScale {
   struct Tick {
     double at = 0;  ///< [px]
     std::string label;
-    bool zero = false;  ///< the tick of 0
+    bool zero = false;  ///< this is the tick at 0
   };
 
-  /// Spans the drawable ones of `values`, rounded outwards to ticks; 0 to 1 (or 1 to 10) if there
+  /// Spans the drawable ones of `values`, with some room around them; 0 to 1 (or 1 to 10) if there
   /// are none. The lower end lies at `from`, the upper at `to` [px].
   SvgScale(std::span<const double> values, AxisKind kind, double from, double to);
 
-  /// Where `value` lies; it must be drawable and in the span.
+  /// Position of `value` [px], which must be drawable; a value beyond the span is drawn at its end.
   double operator()(double value) const;
   const std::vector<Tick>& ticks() const { return ticks_; }
   bool empty() const { return empty_; }
@@ -46,13 +46,13 @@ class SvgScale {
   bool empty_;
   double from_;
   double to_;
-  double lo_ = 0;  ///< of the span; its decimal logarithm on a logarithmic axis
+  double lo_ = 0;  ///< of the span; its log10 on a logarithmic axis
   double hi_ = 1;
   std::vector<Tick> ticks_;
 };
 
-/// A number for people: `decimals` digits after the point, powers of ten where it is very large or
-/// small.
+/// A number with `decimals` digits after the point, or with four significant digits if it is 1e7 or
+/// more or `decimals` is above 6.
 std::string chart_number(double value, int decimals);
 
 }  // namespace corun

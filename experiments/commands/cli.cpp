@@ -21,7 +21,7 @@ namespace po = boost::program_options;
 
 std::atomic<bool> stop_requested{false};
 
-/// The first signal ends the run in order, the second at once.
+/// The first signal ends the run orderly, the second at once.
 void request_stop(int) {
   if (stop_requested.exchange(true)) std::_Exit(kInterrupted);
 }
@@ -51,7 +51,7 @@ po::options_description common_options(bool configured) {
   return options;
 }
 
-/// share/corun/data beside the bin/ of this program, where it is there; else empty.
+/// share/corun/data beside the bin/ of this program if it exists; else empty.
 std::string installed_data() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -69,8 +69,8 @@ std::string data_directory(const po::variables_map& values) {
     }
     return directory;
   }
-  // The environment is not this command's own word: a stale path there is as good as none, and what
-  // needs a data file will say where it looked.
+  // Unlike --data, the variable is not checked: a stale path counts as an empty directory, and
+  // errors about missing files name the paths tried.
   const char* set = std::getenv("CORUN_DATA");
   if (set != nullptr && *set != '\0') return set;
   return installed_data();
@@ -92,7 +92,7 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
   }
   po::variables_map values;
   try {
-    // Guessing is off: `--sed` must not be taken for `--seed`.
+    // No guessing: `--se` must not be taken for `--seed`.
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     po::store(
         po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
@@ -196,9 +196,9 @@ const std::atomic<bool>& interrupted() {
   static const bool installed = [] {
     std::signal(SIGINT, request_stop);
     std::signal(SIGTERM, request_stop);
-    // A terminal that is closed; who was started by nohup goes on.
+    // A closed terminal ends the run, unless nohup made the program ignore SIGHUP.
     if (std::signal(SIGHUP, request_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error of write()
+    std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit becomes an error of write()
     return true;
   }();
   (void)installed;

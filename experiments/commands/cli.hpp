@@ -9,7 +9,7 @@
 
 #include "experiments/config/config.hpp"
 
-/// What all sub-commands of `corun` share: options, the places where data lie, exit codes.
+/// Shared by all sub-commands of `corun`: options, paths of data, exit codes.
 namespace corun {
 
 /// Exit codes of the program (DESIGN section 6).
@@ -24,22 +24,22 @@ enum ExitCode : int {
 
 enum class Format : std::uint8_t { kTable, kJson, kCsv };
 
-/// Options that every command takes.
+/// Options of every command.
 struct CommonOptions {
   Format format = Format::kTable;
   std::optional<std::uint64_t> seed;
   unsigned threads = 1;
   std::string device = "auto";
   std::optional<std::string> output;
-  /// Directory of the public data sets: --data, else CORUN_DATA, else share/corun/data of an installed
-  /// corun where it is there, else empty.
+  /// Directory of the public data sets: --data, else CORUN_DATA, else share/corun/data of an
+  /// installed corun if it exists, else empty.
   std::string data;
   bool quiet = false;
   bool dump_config = false;
   std::vector<std::string> overrides;  ///< --set KEY.PATH=VALUE, and --seed as one of them
 };
 
-/// One sub-command: its own options beside the common ones, and its help.
+/// One sub-command: its options beside the common ones, and its help.
 struct CommandLine {
   std::string name;      ///< "replay"
   std::string usage;     ///< "corun replay [CONFIG] [options]"
@@ -47,15 +47,15 @@ struct CommandLine {
   std::string examples;  ///< lines that run as printed
   boost::program_options::options_description own{"Options of this command"};
   std::string positional;         ///< name of the optional positional argument, or empty
-  std::string second_positional;  ///< of the one after it, or empty
-  bool configured = true;         ///< takes a configuration: --set, --dump-config apply
+  std::string second_positional;  ///< name of a second one, or empty
+  bool configured = true;         ///< takes a configuration, --set and --dump-config
 };
 
-/// Parses; empty when `--help` was asked for and printed. Throws InputError naming the flag.
+/// Parses the arguments; empty after printing help for `--help`. Throws InputError naming the flag.
 std::optional<boost::program_options::variables_map> parse_command_line(
     const CommandLine& command, const std::vector<std::string>& arguments, CommonOptions& common);
 
-/// What was given for an option that may be given several times; empty when it was not.
+/// The values of an option that may be given several times; empty if it was not given.
 std::vector<std::string> list_option(const boost::program_options::variables_map& values,
                                      const std::string& key);
 
@@ -63,12 +63,12 @@ std::vector<std::string> list_option(const boost::program_options::variables_map
 std::int64_t whole_option(const boost::program_options::variables_map& values,
                           const std::string& key, std::int64_t min, std::int64_t max);
 
-/// The path itself if it is there, else the file of that name in the data directory. InputError that
+/// The path itself if it exists, else the file of that name in the data directory. InputError that
 /// begins with `flag` if there is neither.
 std::string find_input_file(const std::string& path, const CommonOptions& common,
                             const std::string& flag);
 
-/// Prints what a command has to say, or writes it to --output in its place.
+/// Prints the output of a command, or writes it to --output instead.
 void emit(const CommonOptions& common, const std::string& text);
 
 /// The effective configuration of a command: CONFIG if given, else the default, then --set.

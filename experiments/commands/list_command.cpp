@@ -20,7 +20,7 @@
 #include "traces/catalog.hpp"
 #include "traces/csv_reader.hpp"
 
-/// `corun list`: what there is of policies, models, traces, knowledge bases and experiments.
+/// `corun list`: lists policies, models, traces, knowledge bases, experiments and keys.
 namespace corun {
 
 namespace {
@@ -61,7 +61,7 @@ std::vector<Row> policy_rows() {
   return rows;
 }
 
-/// Of a catalogue whose entries have a name and a description.
+/// Rows of a catalogue whose entries have a name and a description.
 template <typename Catalog>
 std::vector<Row> rows_of(const Catalog& catalog) {
   std::vector<Row> rows;
@@ -71,7 +71,7 @@ std::vector<Row> rows_of(const Catalog& catalog) {
   return rows;
 }
 
-/// The keys of a configuration: default and meaning, and on a line of its own what may stand there.
+/// The keys of a configuration: default and meaning, then a line with the permitted values.
 std::string keys_text(Format format) {
   const std::vector<KeyDescription> keys = describe_keys();
   if (format == Format::kJson) {
@@ -93,7 +93,7 @@ std::string keys_text(Format format) {
     }
     return text;
   }
-  constexpr std::size_t kLongest = 16;  // a longer default pushes its own meaning on, no other
+  constexpr std::size_t kLongest = 16;  // a longer default shifts only its own meaning
   std::size_t width = 0;
   for (const KeyDescription& k : keys) width = std::max(width, k.key.size());
   for (const KeyDescription& k : keys) {

@@ -7,7 +7,7 @@
 
 namespace corun {
 
-/// What the user should know beside the answer: a line on stderr, none with --quiet.
+/// Prints a note for the user on stderr, unless --quiet.
 inline void note(const CommonOptions& common, const std::string& text) {
   if (!common.quiet) std::cerr << "note: " << text << "\n";
 }

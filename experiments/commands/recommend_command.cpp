@@ -20,7 +20,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-/// `corun recommend`: the queue form of the same policy code that `replay` runs.
+/// `corun recommend`: plans a queue with the policy code that `replay` runs.
 namespace corun {
 
 namespace {
@@ -77,7 +77,7 @@ CommandLine recommend_command_line() {
 
 /// "1-1,0-2"
 std::vector<std::pair<int, int>> cluster_order(const std::string& text) {
-  constexpr std::int64_t kMost = 1000;  // what there is, the knowledge base says
+  constexpr std::int64_t kMost = 1000;  // the knowledge base checks which clusters exist
   std::vector<std::pair<int, int>> order;
   for (const std::string& pair : split_text(text, ',')) {
     const auto parts = split_text(pair, '-');
@@ -92,7 +92,7 @@ std::vector<std::pair<int, int>> cluster_order(const std::string& text) {
   return order;
 }
 
-/// The options of a bin, which only max-packing fills.
+/// Adds the options of a bin, which only max-packing fills.
 void add_bin_settings(const po::variables_map& values, PolicyConfig& policy) {
   const std::string by = choice_option(values, "by", {"utilisation", "memory"});
   if (policy.name != "max-packing") {
@@ -136,8 +136,7 @@ PolicyConfig policy_of(const po::variables_map& values) {
   return policy;
 }
 
-/// The configuration of an experiment whose first policy is the one asked for; errors in it name the
-/// flags.
+/// The configuration of an experiment with the requested policy; errors name the flags.
 Config config_of(const po::variables_map& values) {
   const auto text = [&](const char* key) { return values[key].as<std::string>(); };
   Config config = default_config();
@@ -169,7 +168,7 @@ Config config_of(const po::variables_map& values) {
   return config;
 }
 
-/// What is written must be none of what is read, and nothing is written before all is known.
+/// InputError if an output is also an input; checked before anything is written.
 void check_files(const po::variables_map& values, const CommonOptions& common) {
   std::vector<NamedFile> outputs;
   std::vector<NamedFile> inputs;

@@ -21,14 +21,14 @@
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 
-/// `corun replay`: the main job.
+/// `corun replay`: compares policies on a workload.
 namespace corun {
 
 namespace {
 
 namespace po = boost::program_options;
 
-/// A line on stderr; that nobody can read it is no reason to lose a result.
+/// Prints a line on stderr; a failure to write it is ignored.
 template <typename... Arguments>
 void note(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   std::fputs(fmt::format(format, std::forward<Arguments>(arguments)...).c_str(), stderr);
@@ -69,7 +69,7 @@ CommandLine described() {
   return command;
 }
 
-/// The worlds of `--worlds`, which goes with few other options.
+/// The worlds of `--worlds`, which excludes some other options.
 std::vector<std::string> world_names(const std::string& list, const CommonOptions& common,
                                      const ReplayFiles& files) {
   if (files.output || files.timeline || files.knowledge || common.format == Format::kCsv) {
@@ -84,7 +84,7 @@ std::vector<std::string> world_names(const std::string& list, const CommonOption
   return names;
 }
 
-/// Worlds of which at least one replication was run: fewer than asked for after an interrupt.
+/// Results of the worlds with at least one replication: fewer than requested after an interrupt.
 std::vector<ReplayResult> replay_worlds(const std::vector<std::unique_ptr<Experiment>>& experiments,
                                         const std::vector<std::string>& worlds,
                                         const CommonOptions& common) {
@@ -140,7 +140,7 @@ int compare_worlds(const Config& config, const CommonOptions& common,
   return stopped ? kInterrupted : kDone;
 }
 
-/// Runs it; finished replications go to the writer, if there is one, as they come.
+/// Runs the experiment; finished replications go to the writer, if any.
 ReplayResult replay_into(ResultsWriter* writer, const Experiment& experiment,
                          const CommonOptions& common) {
   Progress progress("replaying", common.quiet);

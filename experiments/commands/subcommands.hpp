@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// Commands that are several: `corun kb build`, `corun trace info`.
+/// Commands with subcommands: `corun kb build`, `corun trace info`.
 namespace corun {
 
 struct Subcommand {
@@ -18,13 +18,13 @@ struct SubcommandGroup {
   std::string_view name;   ///< "corun kb"
   std::string_view usage;  ///< what may follow the name, "WORD"
   std::string_view about;  ///< a sentence
-  std::string_view more;   ///< what --help says behind "`... WORD --help` teaches each of them"
+  std::string_view more;   ///< text of --help after "`... WORD --help` teaches each of them"
   std::string_view examples;
-  std::string_view noun = "word";  ///< what an unknown subcommand is called
+  std::string_view noun = "word";  ///< word for a subcommand in messages
 };
 
-/// Runs the one that the first argument names, on the other arguments; prints the list for --help.
-/// InputError for anything else.
+/// Runs the subcommand of the first argument with the other arguments and returns its exit code;
+/// prints the list for --help. InputError for an unknown subcommand.
 int run_subcommand(const SubcommandGroup& group, std::span<const Subcommand> all,
                    const std::vector<std::string>& arguments);
 

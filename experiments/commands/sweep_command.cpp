@@ -25,7 +25,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-/// `corun sweep`: many configurations, and what they answer.
+/// `corun sweep`: runs many configurations and answers questions about the results.
 namespace corun {
 
 namespace {
@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 
 using Journals = std::vector<std::unique_ptr<SweepJournalIndex>>;
 
-/// What was asked for, beside the common options.
+/// The options of one invocation.
 struct SweepRequest {
   CommonOptions common;
   po::variables_map values;
@@ -46,7 +46,7 @@ struct SweepRequest {
   }
   bool flag(const char* key) const { return values.count(key) != 0; }
 
-  /// A line on stderr; that nobody can read it is no reason to lose a result.
+  /// Prints a line on stderr; a failure to write it is ignored.
   void note(const std::string& text) const {
     if (!common.quiet) std::fputs((text + "\n").c_str(), stderr);
   }
@@ -177,7 +177,7 @@ void dump_config(const SweepRequest& request, const SweepPlan& plan) {
   std::cout << dump_yaml(plan.config_of(point));
 }
 
-/// Shows how far it is.
+/// Runs the sweep with a progress bar.
 SweepOutcome run_shown(const SweepRequest& request, const SweepPlan& plan, const SweepFiles& files,
                        const SweepJournalIndex* done, SweepOptions options) {
   Progress progress("sweeping", request.common.quiet, done != nullptr ? done->units().size() : 0);
@@ -241,7 +241,7 @@ int run(const SweepRequest& request, const std::string& config) {
   return kDone;
 }
 
-/// Options that mean something only beside others.
+/// Refuses options that require or exclude others.
 void check_combination(const SweepRequest& request) {
   const auto only = [&](const char* key, const char* with) {
     if (request.values.count(key) == 0 || request.values[key].defaulted() ||

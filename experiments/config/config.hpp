@@ -11,9 +11,9 @@
 #include "experiments/config/config_enums.hpp"
 #include "experiments/config/model_choice.hpp"
 
-/// The configuration of an experiment as typed structs; the defaults are the main job. The keys are
-/// listed in config_keys.hpp and documented in docs/configuration.md; reading and writing is in
-/// config_yaml.hpp. Keys end in their unit. An empty optional is `null` in YAML.
+/// The configuration of an experiment as typed structs with their defaults. config_keys.hpp lists
+/// the keys, docs/configuration.md documents them, config_yaml.hpp reads and writes them. Keys end
+/// in their unit. An empty optional is `null` in YAML.
 namespace corun {
 
 struct WorkloadConfig {
@@ -36,7 +36,7 @@ struct ClusterConfig {
   std::int64_t nodes = 4;
   std::int64_t gpus_per_node = 1;
   std::string gpu_type = "V100-16GB";
-  std::optional<double> gpu_memory_mib;  ///< null: what the GPU type has
+  std::optional<double> gpu_memory_mib;  ///< null: that of the GPU type
   double gpu_speed = 1;                  ///< relative to the trace's reference GPU type
   std::int64_t cpu_milli_per_node = 32000;
   std::int64_t memory_mib_per_node = 131072;
@@ -48,7 +48,7 @@ struct ClusterConfig {
 
 struct WorldConfig {
   WorldModel model = WorldKind::kMeasured;
-  ModelName fallback{"contention"};  ///< of kMeasured: where nothing was measured
+  ModelName fallback{"contention"};  ///< of kMeasured, for co-runs without a measurement
   std::optional<std::string> path;   ///< *.corun.csv or a pair table; null: the papers' tables
   bool noise = true;
 };
@@ -58,8 +58,8 @@ struct BeliefConfig {
   std::string initial = "jrs";  ///< a name of `corun list knowledge`, or FILE: a
                                 ///< knowledge base, *.corun.csv or a pair table
   double known = 1;             ///< share of the measured pairs known beforehand
-  std::uint64_t seed = 1;       ///< of the draws of a model's fit, alike in all replications
-  std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties that hold for jobs
+  std::uint64_t seed = 1;  ///< of the random draws of a model's fit, the same in all replications
+  std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties by job
 };
 
 struct EstimatesConfig {
@@ -73,15 +73,15 @@ struct ProfilingConfig {
 };
 
 struct ProbingConfig {
-  std::int64_t probes = 0;  ///< how many a job goes through before it is offered; 0: none
+  std::int64_t probes = 0;  ///< per job, before the policy may start it; 0: none
   double seconds = 120;     ///< length of one
   bool keeps_progress = false;
 };
 
 struct PreemptionConfig {
-  double save_s = 0;     ///< to save a job's state when it is taken off its GPUs
-  double restore_s = 0;  ///< to load it when it starts again
-  double lost_work = 0;  ///< share of the run's progress that must be done again
+  double save_s = 0;     ///< overhead to save a preempted job's state
+  double restore_s = 0;  ///< overhead to load it when the job starts again
+  double lost_work = 0;  ///< share (0 to 1) of the run's progress that is lost
 };
 
 struct ControlConfig {
@@ -94,21 +94,21 @@ struct ControlConfig {
   TickRule tick_rule = TickRule::kNotice;
 };
 
-/// Which jobs the figures are of; shares of all jobs, in order of submission.
+/// Jobs that the metrics leave out, as shares (0 to 1) of all jobs in order of submission.
 struct MeasureConfig {
   double skip_first = 0;  ///< warm-up
   double skip_last = 0;   ///< cool-down
 };
 
-/// monostate is null; pairs are cluster pairs, strings in a list are job names or texts, as the
-/// parameter's kind says.
+/// Value of a policy's parameter: monostate is null, pairs are cluster pairs, a list of strings has
+/// job names or texts, depending on the parameter's kind.
 using PolicySetting =
     std::variant<std::monostate, double, std::int64_t, std::string,
                  std::vector<std::pair<int, int>>, std::vector<std::string>, std::vector<double>>;
 
 struct PolicyConfig {
   std::string name;
-  std::optional<std::string> label;               ///< how the output calls it; null: its name
+  std::optional<std::string> label;               ///< its name in the output; null: `name`
   std::map<std::string, PolicySetting> settings;  ///< only those given
 };
 
@@ -127,13 +127,13 @@ struct Config {
   std::int64_t replications = 200;
   std::uint64_t seed = 1;
 
-  /// Where a key got its value: "world.path" -> "FILE:LINE:COLUMN" (or "--set world.path=...").
-  /// Keys of policies are "policies[0].epsilon". A key that kept its default is absent.
+  /// Place of each key's value: "world.path" -> "FILE:LINE:COLUMN" (or "--set world.path=...").
+  /// Keys of policies are "policies[0].epsilon". A key with its default value is absent.
   std::map<std::string, std::string> places;
-  /// Directory that relative paths are looked up in first; empty = the working directory.
+  /// Directory in which relative paths are looked up first; empty: the working directory.
   std::string directory;
 
-  /// The place of a key for an error message; "the default of KEY" when nobody gave it.
+  /// The place of a key for an error message; "the default of KEY" if it has its default value.
   std::string place(const std::string& key) const {
     const auto it = places.find(key);
     return it == places.end() ? "the default of " + key : it->second;

@@ -14,10 +14,9 @@ namespace {
 
 constexpr std::int64_t kGpusMax = 1'000'000;  // far beyond any experiment
 
-/// What `control.mode: rounds` needs and what it has no room for.
+/// Checks the keys that `control.mode: rounds` requires and those that it excludes.
 void check_rounds(const Config& config) {
-  constexpr double kShortestRound =
-      1e-3;  // below it rounds are no rounds, and their number overflows
+  constexpr double kShortestRound = 1e-3;  // shorter rounds are so many that their number overflows
   if (!config.control.round_s || *config.control.round_s < kShortestRound) {
     throw InputError(
         config.place(config.control.round_s ? "control.round_s" : "control.mode"),

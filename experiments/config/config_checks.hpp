@@ -2,10 +2,10 @@
 
 #include "experiments/config/config.hpp"
 
-/// What no single key of a configuration shows.
+/// Checks of keys that depend on one another.
 namespace corun {
 
-/// Throws InputError, at the place of one of the keys, where keys do not go together.
+/// Throws InputError at the place of one of the keys if keys contradict each other.
 void check_together(const Config& config);
 
 }  // namespace corun

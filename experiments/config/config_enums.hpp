@@ -8,14 +8,14 @@
 #include "sim/profiling_mode.hpp"
 #include "sim/tick_rule.hpp"
 
-/// What a configuration may choose from, and the words for it. The engine's own enums (StartMode,
-/// TickRule, ProfilingMode) have theirs here, too; docs/configuration.md says what each word means.
+/// The enums of a configuration and their words in YAML, with the words of the engine's enums
+/// (StartMode, TickRule, ProfilingMode). docs/configuration.md explains each word.
 namespace corun {
 
-/// workload.order: in which order the jobs of a source arrive.
+/// workload.order: the order in which the jobs of a source arrive.
 enum class QueueOrder : std::uint8_t {
   kShuffled,  ///< one permutation per seed, the same for all policies
-  kTrace,     ///< as the source has them
+  kTrace,     ///< the order of the source
 };
 template <>
 struct EnumNames<QueueOrder> {
@@ -23,10 +23,10 @@ struct EnumNames<QueueOrder> {
                                      EnumName{QueueOrder::kTrace, "trace"}};
 };
 
-/// workload.profiles: what jobs without a profile get.
+/// workload.profiles: the profile of jobs that bring none.
 enum class MissingProfiles : std::uint8_t {
-  kNone,  ///< they stay without
-  kJrs,   ///< that of a measured JRS job, drawn by seed and job
+  kNone,  ///< they stay without a profile
+  kJrs,   ///< the profile of a measured JRS job, drawn by seed and job
 };
 template <>
 struct EnumNames<MissingProfiles> {
@@ -42,11 +42,11 @@ struct EnumNames<SharingMode> {
                                      EnumName{SharingMode::kMps, "mps"}};
 };
 
-/// estimates.duration: what policies are told of run times.
+/// estimates.duration: the run times that policies see.
 enum class DurationEstimates : std::uint8_t {
   kNone,
   kExact,
-  kLognormal,  ///< true times a log-normal factor of median 1
+  kLognormal,  ///< the true time multiplied by a log-normal factor of median 1
 };
 template <>
 struct EnumNames<DurationEstimates> {
@@ -57,8 +57,8 @@ struct EnumNames<DurationEstimates> {
 
 /// control.mode
 enum class ControlMode : std::uint8_t {
-  kEvents,  ///< things happen when they happen
-  kRounds,  ///< at ends of rounds only
+  kEvents,  ///< each event at its own time
+  kRounds,  ///< events only at ends of rounds
 };
 template <>
 struct EnumNames<ControlMode> {
@@ -68,7 +68,7 @@ struct EnumNames<ControlMode> {
 
 /// control.plan
 enum class PlanMode : std::uint8_t {
-  kOnline,  ///< anew at each pass, with the belief of now
+  kOnline,  ///< a new plan at each pass, with the present belief
   kOnce,    ///< the first plan holds
 };
 template <>

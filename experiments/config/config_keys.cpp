@@ -16,8 +16,8 @@ namespace {
 using KeyList = std::vector<ConfigKey>;
 using Words = std::vector<std::string_view>;
 
-// Upper ends are far beyond any experiment. They keep a slip of the finger from filling the memory,
-// products from overflowing, and durations within what nanoseconds in 64 bits can say.
+// Upper bounds lie far beyond any experiment. They catch typing errors that would fill the memory,
+// keep products from overflowing, and keep durations within 64-bit nanoseconds.
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr Within<std::int64_t> kCount{1, kMillion};
 constexpr Within<std::int64_t> kPerNode{1, 1'000'000 * kMillion};
@@ -133,7 +133,8 @@ void add(KeyList& keys, BeliefConfig& c) {
        "what is known beforehand: one of corun list knowledge, or a file"},
       {"belief.known", number(c.known, kShare),
        "share of the measured pairs of belief.initial that is known beforehand"},
-      {"belief.seed", seed(c.seed, std::numeric_limits<std::int64_t>::max()),  // as of model fit
+      {"belief.seed",
+       seed(c.seed, std::numeric_limits<std::int64_t>::max()),  // as model fit --seed
        "of the draws by which a model is fitted, alike in all replications"},
       {"belief.overrides", text(c.overrides),
        "CSV of clusters and uncertainties of jobs in place of those of their profiles"},
@@ -255,7 +256,7 @@ std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_vie
   const std::vector<std::string_view> known = names_below(keys, section);
   std::string hint = did_you_mean(name, known);
   if (nearest(name, known).empty()) {
-    // A good key in the wrong section: the first key or section of that name anywhere.
+    // A known key in the wrong section: suggest the first key or section of that name.
     const auto path_to_name = [&](std::string_view path) -> std::string_view {
       for (std::size_t begin = 0; begin < path.size();) {
         const std::size_t end = std::min(path.find('.', begin), path.size());

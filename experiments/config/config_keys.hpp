@@ -13,20 +13,20 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/yaml_values.hpp"
 
-/// The one list of the keys of a configuration: what each is called, which variable it sets, what may
-/// stand there and what it means. Reading, writing, hints and `corun list keys` go by it; defaults are
-/// those of the structs. docs/configuration.md tells more of each key, and a test compares the two.
+/// The list of the keys of a configuration: name, variable, permitted values and meaning. The
+/// reader, the writer, hints and `corun list keys` use it. Defaults are those of the structs. A
+/// test compares the list with docs/configuration.md.
 namespace corun {
 
 /// The variable that a key sets; an optional one may be null.
 template <typename T>
 class Slot {
  public:
-  Slot(T& variable) : plain_(&variable) {}                        // NOLINT: it stands for it
+  Slot(T& variable) : plain_(&variable) {}                        // NOLINT: implicit on purpose
   Slot(std::optional<T>& variable) : may_be_empty_(&variable) {}  // NOLINT
 
   bool may_be_null() const { return may_be_empty_ != nullptr; }
-  /// Only a slot that may be null takes no value.
+  /// `value` may be empty only if may_be_null(); std::bad_optional_access otherwise.
   void set(std::optional<T> value) const {
     if (may_be_empty_ != nullptr) {
       *may_be_empty_ = std::move(value);
@@ -55,7 +55,7 @@ struct KeyNumber {
   Within<T> range;
 };
 
-/// One of a few words. `set` takes one of them, or nothing where the key may be null.
+/// One of a few words. `set` takes one of them, or nothing if the key may be null.
 struct KeyWord {
   std::vector<std::string_view> words;
   bool may_be_null = false;
@@ -71,23 +71,24 @@ using KeyValue = std::variant<KeyText, KeyFlag, KeyNumber<double>, KeyNumber<std
                               KeyNumber<std::uint64_t>, KeyWord, KeyPolicies>;
 
 struct ConfigKey {
-  std::string_view path;  ///< "cluster.oom.ramp_s"; ends in the unit, where there is one
+  std::string_view path;  ///< "cluster.oom.ramp_s"; ends in its unit, if any
   KeyValue value;
-  std::string_view meaning;  ///< a line, for lists
+  std::string_view meaning;  ///< one line for `corun list keys`
 };
 
 /// All keys, bound to the variables of `config`, which must outlive them. Sections and keys come in the
 /// order in which they are written; the keys of a section follow one another.
 std::vector<ConfigKey> config_keys(Config& config);
 
-/// What may stand at a key, for messages and lists: "a whole number from 1 to 5, or null".
+/// The permitted values of a key, for messages and lists: "a whole number from 1 to 5, or null".
 std::string expected_text(const KeyValue& value);
 
-/// The names of what a section holds: keys, and sections within it. "" is the whole configuration.
+/// The names of the keys and sections in a section; "" is the whole configuration.
 std::vector<std::string_view> names_below(std::span<const ConfigKey> keys,
                                           std::string_view section);
 
-/// What to say of a key that `section` does not have: the nearest one, or one of that name elsewhere.
+/// The error message for a key that `section` lacks: it suggests the nearest key, or one of that
+/// name elsewhere.
 std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_view section,
                                 std::string_view name);
 

@@ -20,7 +20,7 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-/// The default policies as if a file had listed them, but without a place: nobody gave them.
+/// The default policies as a YAML list without places, because no file names them.
 YamlNode default_policies_node() {
   YamlNode list;
   list.kind = Kind::kSequence;
@@ -38,7 +38,7 @@ struct Step {
   std::optional<std::size_t> index;
 };
 
-/// "policies[0].epsilon" as its steps; empty when it is no path.
+/// The steps of "policies[0].epsilon"; empty if the text is no path.
 std::vector<Step> parse_path(std::string_view path) {
   const auto is_name = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -66,7 +66,7 @@ std::vector<Step> parse_path(std::string_view path) {
   return steps;
 }
 
-/// Puts `value` where the steps lead, as docs/configuration.md says of --set.
+/// Puts `value` at the path, by the rules of --set in docs/configuration.md.
 void set_at(YamlNode& root, const std::vector<Step>& steps, YamlNode value,
             const std::string& place) {
   YamlNode* node = &root;
@@ -86,7 +86,7 @@ void set_at(YamlNode& root, const std::vector<Step>& steps, YamlNode value,
       path += fmt::format("[{}]", *step.index);
       continue;
     }
-    // `- fcfs` is short for `- {name: fcfs}`, and has room for parameters only in the long form.
+    // `- fcfs` is short for `- {name: fcfs}`; only the long form can hold parameters.
     if (node->kind == Kind::kScalar && i == 2 && steps[0].key == "policies") {
       YamlNode name = *node;
       name.key = "name";

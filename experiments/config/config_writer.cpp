@@ -62,7 +62,7 @@ Json json_of(const KeyValue& value) {
       value);
 }
 
-/// Text without quotes only where every YAML reader takes it for the same text.
+/// Quotes the text unless every YAML reader reads it as the same text without quotes.
 std::string yaml_word(const std::string& text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const bool plain = !text.empty() && (is_letter(text[0]) || text[0] == '/') &&
@@ -96,7 +96,7 @@ std::string yaml_flow(const Json& value) {
     case Json::value_t::string:
       return yaml_word(value.get_ref<const std::string&>());
     case Json::value_t::number_float:
-      // The shortest text that reads back as the same double.
+      // fmt writes the shortest text that reads back as the same double.
       return fmt::format("{}", value.get<double>());
     default:
       return value.dump();
@@ -107,7 +107,7 @@ std::string yaml_flow(const Json& value) {
 
 Json to_json(const Config& config) {
   Json out = Json::object();
-  Config copy = config;  // keys are bound to variables that may be set
+  Config copy = config;  // config_keys() needs a mutable Config
   for (const ConfigKey& key : config_keys(copy)) {
     Json* at = &out;
     std::string_view rest = key.path;

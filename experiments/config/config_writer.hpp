@@ -7,11 +7,10 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/config_keys.hpp"
 
-/// Configurations written back: the effective one, every key but the parameters of policies that
-/// nobody gave.
+/// Writes the effective configuration: every key, but of the policies' parameters only those given.
 namespace corun {
 
-/// Reading it gives the same Config but for `places` and `directory`.
+/// YAML that reads back as the same Config except `places` and `directory`.
 std::string dump_yaml(const Config& config);
 
 /// The same keys and values as dump_yaml.

@@ -4,4 +4,4 @@
 #include "experiments/config/config_reader.hpp"
 #include "experiments/config/config_writer.hpp"
 
-/// Configurations in YAML: reading, overriding and writing them, for who does more than one of these.
+/// Reading, overriding and writing configurations in YAML, for files that need several of these.

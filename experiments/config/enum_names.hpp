@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// The words by which configurations call the values of an enum: one table each, which reading, writing,
-/// messages and lists share. To give an enum words, specialise EnumNames:
+/// The words for the values of an enum in configurations: one table per enum, shared by reader,
+/// writer, messages and lists. To give an enum words, specialise EnumNames:
 ///
 ///     template <>
 ///     struct EnumNames<Colour> {
@@ -35,7 +35,7 @@ concept NamedEnum = requires {
   EnumNames<E>::kTable;
 };
 
-/// Values as positions, and all words different.
+/// Whether each value equals its position, and all words differ and are not empty.
 template <NamedEnum E>
 consteval bool is_in_order() {
   const auto& table = EnumNames<E>::kTable;
@@ -48,7 +48,7 @@ consteval bool is_in_order() {
   return true;
 }
 
-/// std::logic_error for a number that is no value of the enum.
+/// The word of a value. Throws std::logic_error for a number that is no value of the enum.
 template <NamedEnum E>
 constexpr std::string_view name_of(E value) {
   static_assert(is_in_order<E>());
@@ -58,7 +58,7 @@ constexpr std::string_view name_of(E value) {
   return table[at].word;
 }
 
-/// The value of that word, or nothing.
+/// The value of a word, or nothing for an unknown word.
 template <NamedEnum E>
 constexpr std::optional<E> parse_enum(std::string_view word) {
   static_assert(is_in_order<E>());

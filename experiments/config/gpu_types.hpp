@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-/// GPU types a configuration may name, with their device memory. Their speed relative to the trace's
-/// reference GPU is the configuration's (cluster.gpu_speed): it depends on the jobs.
+/// GPU types that a configuration may name, with their device memory. The configuration gives their
+/// speed relative to the trace's reference GPU (cluster.gpu_speed), because it depends on the jobs.
 namespace corun {
 
 struct GpuTypeInfo {
@@ -28,8 +28,8 @@ inline std::span<const GpuTypeInfo> gpu_types() {
       {"H100-80GB", 81920},
       {"H200-141GB", 144384},
       {"L40S", 49152},
-      // As Alibaba's node lists call them. G1 to G3 are models it does not name; their memory is the
-      // stand-in of the simulator that came with the lists.
+      // Names in Alibaba's node lists. G1 to G3 are undisclosed models; their memory is the
+      // stand-in value of the simulator published with the lists.
       {"P100", 16384},
       {"V100M16", 16384},
       {"V100M32", 32768},
@@ -44,7 +44,7 @@ inline std::span<const GpuTypeInfo> gpu_types() {
   return kTypes;
 }
 
-/// How a configuration calls the GPU type of a pair table: Gavel's have names of their own.
+/// The name in a configuration for the GPU type of a pair table; Gavel's types are translated.
 inline std::string_view gpu_type_of_table(std::string_view gpu) {
   if (gpu == "v100") return "V100-16GB";
   if (gpu == "p100") return "P100-16GB";
@@ -52,7 +52,7 @@ inline std::string_view gpu_type_of_table(std::string_view gpu) {
   return gpu;
 }
 
-/// The other way round; empty for a type that Gavel does not have.
+/// Gavel's name for a configuration's GPU type; empty for a type that Gavel lacks.
 inline std::string_view gpu_of_gavel(std::string_view type) {
   for (const std::string_view gpu : {"v100", "p100", "k80"}) {
     if (gpu_type_of_table(gpu) == type) return gpu;

@@ -15,7 +15,7 @@ std::vector<KeyDescription> describe_keys() {
   Config defaults;
   std::vector<KeyDescription> descriptions;
   for (const ConfigKey& key : config_keys(defaults)) {
-    // The short form: default policies have no parameters.
+    // The short form suffices because default policies have no parameters.
     std::string by_default = std::holds_alternative<KeyPolicies>(key.value)
                                  ? fmt::format("[{}]", fmt::join(default_policy_names(), ", "))
                                  : yaml_text(key.value);

@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-/// The keys of a configuration for people to read: what `corun list keys` prints, and what the table of
-/// docs/configuration.md must agree with.
+/// The keys of a configuration as `corun list keys` prints them. The table of docs/configuration.md
+/// must agree.
 namespace corun {
 
 struct KeyDescription {
   std::string key;         ///< "cluster.nodes"
-  std::string by_default;  ///< as one would write it in YAML
-  std::string value;       ///< what may stand there: "a whole number from 1 to 1000000"
+  std::string by_default;  ///< in YAML
+  std::string value;       ///< permitted values: "a whole number from 1 to 1000000"
   std::string meaning;
 };
 

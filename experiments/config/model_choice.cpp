@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDefaultModel = "default";
 
-/// These and the models of the catalogue, each once.
+/// `words` and the models of the catalogue, each once.
 std::vector<std::string_view> and_models(std::vector<std::string_view> words) {
   for (const InterferenceModelEntry& entry : interference_model_catalog()) {
     if (std::ranges::find(words, entry.name) == words.end()) words.push_back(entry.name);
@@ -38,7 +38,7 @@ std::string unknown_model_message(std::string_view name) {
 }
 
 std::vector<std::string_view> world_model_words() {
-  // "measured" has its place among the models: there is one of that name.
+  // "measured" is not added here because the catalogue has a model of that name.
   return and_models({name_of(WorldKind::kNone), name_of(WorldKind::kListedPairs)});
 }
 

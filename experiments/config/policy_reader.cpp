@@ -23,9 +23,9 @@ using Kind = YamlNode::Kind;
 constexpr std::size_t kPoliciesMax = 1000;
 constexpr std::int64_t kClusterMax = 1'000'000;  // far beyond any number of clusters
 
-/// The ends of a whole parameter's range, which its list gives as doubles.
+/// The range of an integer parameter, whose bounds ParameterSpec gives as doubles.
 Within<std::int64_t> whole_range(const ParameterSpec& spec) {
-  // 2^53: beyond it a double does not name one whole number.
+  // 2^53; larger doubles do not name one whole number.
   constexpr double kExact = 9007199254740992.0;
   const auto bound = [&](double x) {
     return static_cast<std::int64_t>(std::clamp(x, -kExact, kExact));
@@ -61,7 +61,7 @@ std::vector<std::string> read_job_names(const YamlValue& at) {
   std::set<std::string_view> seen;
   for (const YamlNode& item : at.node.children) {
     const YamlValue job{item, fmt::format("{}[{}]", at.key, jobs.size())};
-    // Traces often number their jobs, so a number is a name here.
+    // A number is accepted as a name because many traces number their jobs.
     if (item.kind != Kind::kScalar || item.text.empty()) job.refuse("the name of a job");
     if (!seen.insert(item.text).second) {
       job.refuse("each job once; remove one of them");
@@ -126,7 +126,7 @@ const PolicyEntry& known_policy(const YamlNode& name, std::span<const PolicyEntr
                                              did_you_mean(name.text, names)));
 }
 
-/// What stands beside the name of a policy: its label and its parameters.
+/// Reads the label and the parameters of a policy.
 void read_settings(const YamlValue& at, const PolicyEntry& entry, PolicyConfig& policy,
                    KeyPlaces& places) {
   std::vector<std::string_view> known = {"name", "label"};

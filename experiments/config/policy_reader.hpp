@@ -7,16 +7,16 @@
 #include "experiments/config/yaml_values.hpp"
 #include "policies/catalog.hpp"
 
-/// The list of policies of a configuration: names and parameters as a catalogue knows them.
+/// Reads the list of policies of a configuration: names and parameters of a catalogue.
 namespace corun {
 
-/// What messages and lists call it.
+/// The permitted value in messages and lists.
 inline constexpr const char* kPoliciesText =
     "a list of policies such as [{name: fcfs}, {name: random}]";
 
-/// Reads `policies`: `- fcfs`, or `- {name: fcfs, label: ..., PARAMETER: ...}`. The places of all that
-/// was given are noted as those of "policies[0]", "policies[0].epsilon". Throws InputError (place,
-/// what was found, what was expected).
+/// Reads `policies`: `- fcfs`, or `- {name: fcfs, label: ..., PARAMETER: ...}`. Notes the place of
+/// each value in `places` under "policies[0]", "policies[0].epsilon". Throws InputError (place,
+/// found, expected).
 std::vector<PolicyConfig> read_policies(const YamlValue& at, std::span<const PolicyEntry> catalog,
                                         KeyPlaces& places);
 

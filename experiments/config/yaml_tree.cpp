@@ -26,7 +26,7 @@ constexpr std::string_view kExpected = "expected YAML keys such as 'replications
   throw InputError(source.place(offset), message);
 }
 
-/// What yaml-cpp lets pass or answers in a way that helps nobody, found in the raw text.
+/// Finds errors in the raw text that yaml-cpp accepts or reports unclearly.
 void check_text(const YamlSource& source, std::size_t bytes_max) {
   const std::string_view text = source.text;
   if (text.size() > bytes_max) {
@@ -54,7 +54,7 @@ void check_text(const YamlSource& source, std::size_t bytes_max) {
   }
 }
 
-/// yaml-cpp takes the end of the file for the missing quote.
+/// Finds a missing closing quote, which yaml-cpp silently assumes at the end of the file.
 void check_closed(const YamlSource& source, std::size_t offset) {
   const std::string_view text = source.text;
   const char quote = text[offset];
@@ -90,7 +90,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     YamlNode node = start(mark, "", anchor, YamlNode::Kind::kNull);
-    // The mark of a value that is not there is that of whatever comes next.
+    // The mark of an omitted value is that of the next token, so it takes the key's place.
     const std::string_view rest = std::string_view(source_->text).substr(node.offset);
     const bool written = rest.substr(0, 1) == "~" || rest.substr(0, 4) == "null" ||
                          rest.substr(0, 4) == "Null" || rest.substr(0, 4) == "NULL";
@@ -153,8 +153,8 @@ class TreeBuilder : public YAML::EventHandler {
     node.kind = kind;
     node.source = source_;
     node.offset = offset_of(mark);
-    // A node's mark is that of its anchor or tag where it has one. '! x' is told from quotes, which
-    // carry the same tag, by the text alone.
+    // A node's mark is that of its anchor or tag if it has one. Only the text distinguishes '! x'
+    // from quotes, which carry the same tag.
     const char first = node.offset < source_->text.size() ? source_->text[node.offset] : '\0';
     if (anchor != 0 || first == '&') {
       refuse(*source_, node.offset, "found an anchor (&), expected a value; write it out");
@@ -237,7 +237,7 @@ std::string YamlSource::place(std::size_t offset) const {
   offset = std::min(offset, text.size());
   const auto next = std::upper_bound(line_starts.begin(), line_starts.end(), offset);
   const std::size_t start = *std::prev(next);
-  // An editor's column is one of characters, so their further bytes are not counted.
+  // Editors count columns in characters, so continuation bytes do not count.
   const auto further_before = [&](std::size_t end) {
     const auto it = std::lower_bound(further_bytes.begin(), further_bytes.end(), end);
     return static_cast<std::size_t>(it - further_bytes.begin());
@@ -274,7 +274,7 @@ std::string YamlNode::description() const {
 
 YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lines,
                     std::size_t bytes_max) {
-  // The byte order mark that some editors write is no part of the text, nor of its columns.
+  // The byte order mark that some editors write is neither text nor a column.
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
   auto source = std::make_shared<YamlSource>();
   source->name = printable(name, kYamlBytesMax);
@@ -289,8 +289,8 @@ YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lin
 
   TreeBuilder builder(source);
   try {
-    // The line is ended for yaml-cpp, which otherwise fails in the middle of a quoted text, where
-    // nobody knows its beginning.
+    // yaml-cpp gets a final line end; without it, an error within a quoted text has no mark of its
+    // beginning.
     std::istringstream in(source->text + "\n");
     YAML::Parser parser(in);
     // The builder refuses the second document, so this ends.
@@ -322,7 +322,7 @@ YamlNode read_yaml_file(const std::string& path, std::size_t bytes_max) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) throw unreadable(errno != 0 ? std::strerror(errno) : "it cannot be opened");
-  // No further than what is allowed, so that devices without end are refused too.
+  // Reads no further than the limit, so that endless devices are refused, too.
   std::string text;
   for (std::vector<char> buffer(std::size_t{1} << 16U); in && text.size() <= bytes_max;) {
     in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));

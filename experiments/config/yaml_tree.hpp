@@ -10,11 +10,11 @@
 /// YAML as a plain tree in which every node knows its place, for the readers of configurations. It
 /// accepts less than YAML does, so that nothing is lost or guessed silently: no anchors, aliases,
 /// merge keys and tags, one document, no duplicate keys, keys are plain words, no control
-/// characters, tabs never indent. Numbers are text until a reader who knows what is wanted looks.
+/// characters, tabs never indent. Numbers stay text: yaml_values.hpp converts them.
 namespace corun {
 
-/// Where text came from: a file, whose places are "NAME:LINE:COLUMN" (1-based, columns in
-/// characters), or an option of the command line, whose only place is NAME.
+/// The source of a text: a file, whose places are "NAME:LINE:COLUMN" (1-based, columns in
+/// characters), or a command-line option, whose only place is NAME.
 struct YamlSource {
   std::string name;
   std::string text;
@@ -31,16 +31,16 @@ struct YamlNode {
   Kind kind = Kind::kNull;
   bool quoted = false;             ///< a scalar in quotes, or a block of text
   std::string text;                ///< of a scalar
-  std::vector<YamlNode> children;  ///< of a sequence or a map, in the order of the file
+  std::vector<YamlNode> children;  ///< of a sequence or a map, in file order
   std::string key;                 ///< of a child of a map
   std::size_t key_offset = 0;
   std::size_t offset = 0;
-  std::shared_ptr<const YamlSource> source;  ///< empty: nobody wrote it, it is a default
+  std::shared_ptr<const YamlSource> source;  ///< empty for a default value
 
   std::string place() const { return source ? source->place(offset) : std::string(); }
   std::string key_place() const { return source ? source->place(key_offset) : std::string(); }
 
-  /// The child of that key, or nullptr; also for a node that is not a map.
+  /// The child of that key; nullptr if there is none or the node is no map.
   const YamlNode* find(std::string_view wanted) const;
   YamlNode* find(std::string_view wanted);
 
@@ -48,17 +48,19 @@ struct YamlNode {
   std::string description() const;
 };
 
-/// The largest configuration in bytes (other files say their own), and the deepest nesting of lists
-/// and maps.
+/// The largest configuration in bytes (readers of other files give their own limit), and the
+/// deepest nesting of lists and maps.
 inline constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20U;
 inline constexpr int kYamlDepthMax = 16;
 
-/// `name` is what places begin with; `has_lines` false makes it the whole place. InputError with
-/// place and hint for anything that the tree does not hold, an empty text included.
+/// Places begin with `name`; with `has_lines` false, `name` is the whole place. Throws InputError
+/// with place and hint for everything that the tree cannot hold, an empty text, and a text larger
+/// than `bytes_max`.
 YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lines = true,
                     std::size_t bytes_max = kYamlBytesMax);
 
-/// InputError "PATH: ..." when it cannot be read or is a directory, else as parse_yaml.
+/// Throws InputError "PATH: ..." if the file cannot be read or is a directory, else as
+/// parse_yaml().
 YamlNode read_yaml_file(const std::string& path, std::size_t bytes_max = kYamlBytesMax);
 
 }  // namespace corun

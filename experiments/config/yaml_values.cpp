@@ -21,8 +21,8 @@ using Kind = YamlNode::Kind;
 
 enum class NumberShape : std::uint8_t { kNone, kWhole, kDecimal };
 
-/// -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? and nothing else: what every reader of YAML or
-/// JSON takes for the same number.
+/// Accepts -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? only, which every reader of YAML or JSON
+/// reads as the same number.
 NumberShape shape_of(std::string_view text) {
   std::size_t i = 0;
   const auto digits = [&] {
@@ -49,7 +49,7 @@ NumberShape shape_of(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// What to do about text that should have been a number; begins with "; " unless empty.
+/// The advice for a text that should be a number; begins with "; " unless empty.
 std::string number_hint(const YamlNode& node) {
   if (node.kind != Kind::kScalar) return "";
   if (node.quoted) return "; write the number without quotes";
@@ -124,13 +124,13 @@ T read_number(const YamlValue& at, const Within<T>& range, const std::string& or
   if (is_whole && shape != NumberShape::kWhole) {
     at.refuse(expected + "; write it without decimals and exponent");
   }
-  // "-0" is a whole number that the parser for unsigned ones does not know.
+  // from_chars refuses "-0" for an unsigned number.
   std::string_view text = node.text;
   if (is_whole && text == "-0") text = "0";
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) at.refuse(expected + "; it does not fit");
-  // Of the right shape, so only "-5" for an unsigned number is left.
+  // The shape is right, so this is a negative number for an unsigned type.
   if (error != std::errc() || end != text.data() + text.size()) at.refuse(expected);
   if (!(value >= range.min && value <= range.max)) at.refuse(expected);
   if constexpr (!is_whole) value += 0.0;  // -0.0 becomes 0.0

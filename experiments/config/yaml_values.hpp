@@ -7,18 +7,18 @@
 
 #include "experiments/config/yaml_tree.hpp"
 
-/// The scalars of a YAML tree, read as what they should be. Every mistake is an InputError at the
-/// node's place: "KEY: found WHAT, expected WHAT; what to do".
+/// Reads the scalars of a YAML tree as numbers, texts, words and flags. Every mistake is an
+/// InputError at the node's place: "KEY: found ..., expected ...; what to do".
 namespace corun {
 
-/// Both ends included; infinite ends are no ends, but values are finite.
+/// A closed range. An infinite end is no bound, but values must be finite.
 template <typename T>
 struct Within {
   T min;
   T max;
 };
 
-/// A node with the key it belongs to, for messages.
+/// A node with its key, for messages.
 struct YamlValue {
   const YamlNode& node;
   std::string key;
@@ -27,35 +27,35 @@ struct YamlValue {
   bool is_null() const { return node.kind == YamlNode::Kind::kNull; }
 };
 
-/// Where keys got their values: "world.path" -> "FILE:LINE:COLUMN".
+/// Places of the values of keys: "world.path" -> "FILE:LINE:COLUMN".
 using KeyPlaces = std::map<std::string, std::string>;
 
-/// Notes the place of a value; a default has none.
+/// Notes the place of a value, unless it is a default.
 void remember(KeyPlaces& places, const YamlValue& at);
 
-/// What messages and lists call a number of this range: "a whole number from 1 to 5".
+/// The range in messages and lists: "a whole number from 1 to 5".
 template <typename T>
 std::string number_text(const Within<T>& range);
 
-/// A number in decimal, of T double, std::int64_t or std::uint64_t. `or_else` ends what is expected,
-/// such as ", or null"; so it does below.
+/// A decimal number; T is double, std::int64_t or std::uint64_t. Here and below, the error message
+/// appends `or_else` (such as ", or null") to the expected value.
 template <typename T>
 T read_number(const YamlValue& at, const Within<T>& range, const std::string& or_else = "");
 
-/// Text that is not empty, and in quotes where it looks like a number or a flag.
+/// Text that is not empty; it must be quoted if it looks like a number or a flag.
 std::string read_text(const YamlValue& at, const std::string& or_else = "");
 
-/// What messages and lists call one of these words: "one of a, b".
+/// The words in messages and lists: "one of a, b".
 std::string choice_text(std::span<const std::string_view> words);
 
-/// One of these words.
+/// The text, which must be one of `words`.
 std::string read_choice(const YamlValue& at, std::span<const std::string_view> words,
                         const std::string& or_else = "");
 
 /// true or false.
 bool read_flag(const YamlValue& at);
 
-/// A-Z as a-z, all else as it is.
+/// The text with A-Z as a-z, all else unchanged.
 std::string lower_case(std::string_view text);
 
 }  // namespace corun

@@ -69,7 +69,7 @@ std::vector<double> group_times(
     std::vector<std::size_t> stay;
     for (std::size_t k = 0; k < residents.size(); ++k) {
       const std::size_t job = residents[k];
-      // The first to end has no work left but for rounding.
+      // The first job to end has no work left except for rounding errors.
       if (left[job] / speed[k] <= step) {
         finish[job] = now;
         continue;

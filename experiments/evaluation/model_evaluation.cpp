@@ -41,12 +41,12 @@ Isd true_isd(const CorunMeasurement& pair) {
 
 // ---- predictors -------------------------------------------------------------------------------
 
-/// What a predictor makes of a pair, once fitted.
+/// Prediction of a fitted predictor for a pair.
 using Prediction = std::function<Isd(const CorunMeasurement&)>;
 
 struct Predictor {
   std::string name;
-  bool constant = false;  ///< tells no pair from another
+  bool constant = false;  ///< predicts the same for all pairs
   std::function<Prediction(std::span<const CorunMeasurement> training)> fit;
 };
 
@@ -162,8 +162,9 @@ std::vector<std::vector<Isd>> held_out_predictions(const EvaluationData& data,
   return sum;
 }
 
-/// Mean over pairs, and its standard error when pairs that share a job are not independent: the sum of
-/// the products of deviations over such pairs, itself included. Never below that of independent pairs.
+/// Mean over pairs, with a standard error for pairs that share a job and thus are dependent: it
+/// sums the products of deviations over all such pairs of pairs. At least the error of independent
+/// pairs.
 Estimate mean_over_pairs(std::span<const CorunMeasurement> pairs,
                          const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
@@ -218,14 +219,14 @@ PredictorScore score(std::span<const CorunMeasurement> pairs, const Predictor& p
   }
   result.rmse = std::sqrt(square / static_cast<double>(x.size()));
   result.bias = bias / static_cast<double>(x.size());
-  // Training means are low where the held-out job is slow: their ranking is an artefact.
+  // Training means are low if the held-out job is slow, so their ranking is an artefact.
   if (!predictor.constant && x.size() > 2) result.spearman = spearman(x, y);
   return result;
 }
 
 // ---- regret -----------------------------------------------------------------------------------
 
-/// A session's graph: its jobs in ascending order of key.
+/// A session's graph; jobs in ascending order of key.
 PairGraph graph_of(const EvaluationData& data, const EvaluationData::Session& session,
                    const std::vector<const std::vector<Isd>*>& predictions) {
   struct Sum {
@@ -246,7 +247,7 @@ PairGraph graph_of(const EvaluationData& data, const EvaluationData::Session& se
       const Isd& predicted = (*predictions[p])[i];
       sum.edge.predicted[p] += predicted[0] + predicted[1];
     }
-    // Last comes `opposites`, which counts an unknown utilisation as 50 %.
+    // The last column is `opposites`, which takes an unknown utilisation as 50 %.
     sum.edge.predicted.back() +=
         a.profile.gpu_util_pct.value_or(50) / 100 * b.profile.gpu_util_pct.value_or(50) / 100;
   }
@@ -267,7 +268,7 @@ PairGraph graph_of(const EvaluationData& data, const EvaluationData::Session& se
   return graph;
 }
 
-/// The graph over some of the jobs.
+/// The subgraph of some of the jobs.
 PairGraph subgraph(const PairGraph& graph, const std::vector<std::size_t>& jobs) {
   std::vector<std::optional<std::size_t>> position(graph.jobs);
   for (std::size_t i = 0; i < jobs.size(); ++i) position[jobs[i]] = i;
@@ -310,7 +311,7 @@ std::vector<std::size_t> draw_jobs(const PairGraph& graph, std::size_t queue_job
   return jobs;
 }
 
-/// Random queues that can be paired without a rest, in more than one way.
+/// Surveys of random queues that have more than one perfect matching.
 std::vector<MatchingSurvey> survey_queues(const PairGraph& graph, std::size_t session,
                                           std::size_t queue_jobs, std::size_t queues,
                                           std::uint64_t seed) {
@@ -331,8 +332,8 @@ std::vector<MatchingSurvey> survey_queues(const PairGraph& graph, std::size_t se
   return found;
 }
 
-/// Sum of what predictor p loses over the sum of what random pairing loses, against the optimum; the
-/// standard error is that of a ratio of sums over independent queues.
+/// Loss of predictor p against the optimum, summed over queues, divided by the summed loss of
+/// random pairing. The standard error is that of a ratio of sums over independent queues.
 Estimate regret_over(const std::vector<MatchingSurvey>& queues, std::size_t p) {
   double lost = 0;
   double random = 0;
@@ -356,7 +357,7 @@ void add_regret(ModelEvaluation& evaluation, const EvaluationData& data,
                 const std::vector<std::size_t>& ranking, std::size_t queues, std::uint64_t seed) {
   std::vector<const std::vector<Isd>*> columns;
   for (const std::size_t p : ranking) columns.push_back(&predictions[p]);
-  // Whose regret is in column c: the ranking predictors, then opposites.
+  // The predictor of each column of regrets: the ranking predictors, then opposites.
   std::vector<PredictorScore*> owners;
   for (const std::size_t p : ranking) owners.push_back(&evaluation.predictors[p]);
   owners.push_back(&evaluation.predictors.back());
@@ -443,9 +444,9 @@ std::vector<Claim> claims_of(const ModelEvaluation& evaluation) {
 
 // ---- all matchings at once --------------------------------------------------------------------
 
-/// Goes through the sets of settled jobs, from none to all of them, and keeps for each the figures
-/// over all ways to settle exactly these jobs. The lowest unsettled job is always settled next, so that
-/// few sets ever come up.
+/// Dynamic programming over sets of settled jobs (paired or left alone), from the empty set to all.
+/// Each set keeps sums over all ways to settle exactly its jobs. The lowest unsettled job is always
+/// settled next, so that few sets occur.
 class MatchingTable {
  public:
   static constexpr std::size_t kMostJobs = 56;
@@ -459,7 +460,8 @@ class MatchingTable {
     }
   }
 
-  /// All matchings that leave exactly `alone` jobs alone; no pairs when there are none.
+  /// Survey of the matchings that leave exactly `alone` jobs alone; without pairs if there are
+  /// none.
   MatchingSurvey survey(std::size_t alone) {
     places_.clear();
     states_.clear();
@@ -505,21 +507,21 @@ class MatchingTable {
     std::vector<std::int64_t> predicted;  ///< true cost first, then per predictor
   };
   struct State {
-    std::uint64_t key = 0;  ///< settled jobs and how many may still stay alone
+    std::uint64_t key = 0;  ///< settled jobs, and how many may still stay alone
     double matchings = 0;
-    double cost = 0;  ///< sum of true costs over them
+    double cost = 0;  ///< sum of true costs over these matchings
   };
   struct Cheapest {
     std::int64_t predicted = 0;
-    double matchings = 0;  ///< that many are equally cheap
-    double cost = 0;       ///< sum of true costs over those
+    double matchings = 0;  ///< number of equally cheap matchings
+    double cost = 0;       ///< sum of true costs over these
   };
 
   static std::uint64_t bit(std::size_t job) { return std::uint64_t{1} << job; }
   static std::uint64_t key(std::uint64_t settled, std::uint64_t alone) {
     return settled | alone << kMostJobs;
   }
-  /// Whole numbers: sums do not depend on their order, and equal costs are equal.
+  /// Fixed point, so that sums do not depend on their order and equal costs compare equal.
   static std::int64_t fixed(double cost) {
     return static_cast<std::int64_t>(std::llround(cost * 1e9));
   }
@@ -535,7 +537,7 @@ class MatchingTable {
     return it->second;
   }
 
-  /// Adds to the ways of settling `to` those of `from` with one step more.
+  /// Adds the ways to settle `from`, extended by one step, to those of `to`.
   void extend(std::size_t from, const Step& step, std::size_t to) {
     const State& before = states_[from];
     State& after = states_[to];
@@ -608,7 +610,7 @@ EvaluationData papers_evaluation() {
         std::pair{"PriRecT", kPrirectKnowledgeBase}}) {
     const EvaluationData part = evaluation_data(name, paper_measurements(keys, filter));
     EvaluationData::Session session = part.sessions.front();
-    session.whole = true;  // few edges, so that even 31 jobs are soon surveyed
+    session.whole = true;  // few edges, so even 31 jobs are surveyed quickly
     for (std::size_t& i : session.pairs) i += data.pairs.size();
     data.pairs.insert(data.pairs.end(), part.pairs.begin(), part.pairs.end());
     data.groups.insert(data.groups.end(), part.groups.begin(), part.groups.end());
@@ -650,7 +652,7 @@ ModelEvaluation evaluate_models(const EvaluationData& data, std::size_t queues,
   const auto predictions = held_out_predictions(data, all);
   const auto ours =
       static_cast<std::size_t>(std::ranges::find(all, kOurs, &Predictor::name) - all.begin());
-  std::vector<std::size_t> ranking;  // those that tell one pair from another
+  std::vector<std::size_t> ranking;  // predictors that rank pairs
   for (std::size_t p = 0; p < all.size(); ++p) {
     evaluation.predictors.push_back(score(data.pairs, all[p], predictions[p], predictions[ours]));
     if (!all[p].constant) ranking.push_back(p);

@@ -11,54 +11,54 @@
 
 #include "sim/measurement.hpp"
 
-/// How well interference models predict jobs they have never met, and what their predictions are
-/// worth to whoever pairs a queue by them.
+/// Evaluates predictions of interference models for unknown jobs, and the pairing of queues by
+/// these predictions.
 ///
-/// **Leave one job out.** For every job, each model is fitted on the pairs without it and predicts
-/// the pairs with it. A pair is thus predicted twice, once without either job; the mean of the two is
-/// its held-out prediction.
+/// **Leave one job out.** For every job, each model is fitted to the pairs without it and predicts
+/// the pairs with it. A pair is thus predicted twice, once without either job; the mean of the two
+/// is its held-out prediction.
 ///
 /// **Regret.** The measured pairs of a session are the edges of a graph over its jobs. Pairing a
 /// queue is a matching of that graph: a perfect one, or else one that leaves as few jobs alone as
-/// possible. Of all such matchings the one that the held-out predictions call cheapest costs, in
-/// truth, so much more than the cheapest; random costs, on average over all matchings, so much more:
+/// possible. Regret is the excess true cost of the matching that is cheapest by the held-out
+/// predictions, relative to the mean excess over all matchings:
 ///
 ///   regret = (cost of the chosen - least cost) / (mean cost over all matchings - least cost)
 ///
-/// 0 is the true optimum, 1 as good as random. Cost is the sum of both ISDs over the pairs. Nothing is
-/// sampled within a graph: optimum, mean over all matchings and the choice (the mean over equally
-/// cheap ones) are exact.
+/// 0 is the true optimum, 1 equals random pairing. Cost is the sum of both ISDs over the pairs.
+/// Nothing is sampled within a graph: optimum, mean over all matchings and the choice (the mean
+/// over equally cheap ones) are exact.
 namespace corun {
 
-/// Measured pairs and the sessions they fall into.
+/// Measured pairs and their sessions.
 struct EvaluationData {
   std::string name;
   /// Two members each, of known workloads, with clusters.
   std::vector<CorunMeasurement> pairs;
-  std::vector<CorunMeasurement> groups;  ///< of three members and more
-  /// The times are those of whole runs, so a pair's ISD follows from speeds and solo times of both.
-  /// Else only speeds under overlap are real, and ISD is 1 / speed - 1.
+  std::vector<CorunMeasurement> groups;  ///< of three members or more
+  /// True: times are of whole runs, so a pair's ISD follows from speeds and solo times. False: only
+  /// speeds under overlap were measured, and ISD is 1 / speed - 1.
   bool timed = true;
 
-  /// One graph to pair queues of.
+  /// The graph from which queues are paired.
   struct Session {
     std::string name;
-    std::vector<std::size_t> pairs;  ///< positions in EvaluationData::pairs
-    bool whole = true;               ///< pair all of its jobs as well
-    /// Queues of that many jobs drawn uniformly, those without a perfect matching drawn again.
-    /// 0: jobs of 4 to 12 measured pairs without a common job, which suits graphs with few edges.
+    std::vector<std::size_t> pairs;  ///< indices into EvaluationData::pairs
+    bool whole = true;               ///< also pair all of its jobs
+    /// Number of jobs of a random queue, drawn uniformly and redrawn without a perfect matching. 0:
+    /// the jobs of 4 to 12 disjoint measured pairs, which suits graphs with few edges.
     std::size_t queue_jobs = 0;
   };
   std::vector<Session> sessions;
 };
 
-/// The pairs among `rows` of which both workloads are known, as one session. Members without a
-/// cluster get that of the nearest centre.
+/// The pairs among `rows` with two known workloads, as one session. Members without a cluster get
+/// that of the nearest centre.
 EvaluationData evaluation_data(std::string name, std::span<const CorunMeasurement> rows);
 /// The tables of JRS and PriRecT in three sessions: the knowledge base (JRS II, III), the queue (JRS
 /// IV to VII) and PriRecT.
 EvaluationData papers_evaluation();
-/// `lucid_pairs.csv`, pairs with imputed speeds left out; queues of 24 jobs.
+/// Reads `lucid_pairs.csv` without pairs of imputed speed; queues of 24 jobs.
 EvaluationData lucid_evaluation(const std::string& path);
 
 /// A mean with its standard error.
@@ -67,13 +67,13 @@ struct Estimate {
   double error = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// How one predictor fared; ISD as fractions, NaN where it predicts none.
+/// Scores of one predictor; ISD as fractions, NaN if it predicts none.
 struct PredictorScore {
   std::string name;
-  /// Mean absolute error over both jobs of all pairs. Its standard error allows for pairs that
-  /// have a job in common.
+  /// Mean absolute error over both jobs of all pairs. Its standard error accounts for pairs that
+  /// share a job.
   Estimate mae;
-  Estimate mae_above_contention;  ///< the same, less that of contention on the same pairs
+  Estimate mae_above_contention;  ///< mae less that of contention on the same pairs
   double rmse = std::numeric_limits<double>::quiet_NaN();
   double bias = std::numeric_limits<double>::quiet_NaN();      ///< mean of predicted - true
   double spearman = std::numeric_limits<double>::quiet_NaN();  ///< NaN for a constant
@@ -83,15 +83,15 @@ struct PredictorScore {
   Estimate mean_queues;  ///< mean over the sessions
 };
 
-/// What there is to gain in one session; ISD per job as fractions.
+/// The possible gain in one session; mean ISD per job as fractions.
 struct SessionSummary {
   std::string name;
   std::size_t jobs = 0;
   std::size_t pairs = 0;  ///< measured pairs of different jobs; repetitions count once
-  double matchings = 0;   ///< of the whole graph; 0 where it is not asked for
+  double matchings = 0;   ///< of the whole graph; 0 unless Session::whole
   double whole_best = std::numeric_limits<double>::quiet_NaN();
   double whole_random = std::numeric_limits<double>::quiet_NaN();
-  std::size_t queues = 0;  ///< random queues that were found
+  std::size_t queues = 0;  ///< random queues found
   double queues_best = std::numeric_limits<double>::quiet_NaN();
   double queues_random = std::numeric_limits<double>::quiet_NaN();
 };
@@ -110,8 +110,8 @@ struct ModelEvaluation {
   std::size_t jobs = 0;
   double mean_isd = 0;
   std::vector<SessionSummary> sessions;
-  /// Training mean and median of ISD; `knowledge-base` (the papers: mean ISD per ordered pair of
-  /// clusters); every model of the catalogue; `opposites`, which predicts nothing and pairs jobs by
+  /// Training mean and median of ISD; `knowledge-base` (the papers' mean ISD per ordered pair of
+  /// clusters); every model of the catalogue; `opposites`, which predicts no ISD and pairs jobs by
   /// the least sum of u_a u_b (on a complete graph: the largest utilisation with the smallest).
   std::vector<PredictorScore> predictors;
   std::vector<Claim> claims;
@@ -120,11 +120,11 @@ struct ModelEvaluation {
   bool claims_hold() const;
 };
 
-/// `queues` random queues per session, drawn by `seed`. InputError when leaving some job out leaves no
-/// pair to fit on.
+/// Evaluates with `queues` random queues per session, drawn by `seed`. InputError if no pair
+/// remains to fit without some job.
 ModelEvaluation evaluate_models(const EvaluationData& data, std::size_t queues, std::uint64_t seed);
 
-/// A graph whose edges have a true cost and costs in the eyes of several predictors.
+/// A graph with a true cost and several predicted costs per edge.
 struct PairGraph {
   struct Edge {
     std::size_t a = 0;
@@ -132,22 +132,21 @@ struct PairGraph {
     double cost = 0;
     std::vector<double> predicted;
   };
-  std::size_t jobs = 0;  ///< up to 56
+  std::size_t jobs = 0;  ///< at most 56
   std::vector<Edge> edges;
 };
 
-/// Exact figures over all matchings that leave the fewest jobs alone.
+/// Exact statistics over all matchings that leave the fewest jobs alone.
 struct MatchingSurvey {
-  std::size_t pairs = 0;  ///< in each of these matchings
-  double matchings = 0;   ///< how many there are
-  double least = 0;       ///< true cost of the cheapest
-  double mean = 0;        ///< mean true cost over all
-  std::vector<double>
-      chosen;  ///< true cost of the one that each predictor calls cheapest; predicted
-               ///< costs are compared to 1e-9, the mean over equally cheap ones
+  std::size_t pairs = 0;       ///< in each of these matchings
+  double matchings = 0;        ///< number of these matchings
+  double least = 0;            ///< true cost of the cheapest
+  double mean = 0;             ///< mean true cost over all
+  std::vector<double> chosen;  ///< per predictor, true cost of its cheapest matching; predicted
+                               ///< costs are rounded to 1e-9; ties: mean over the cheapest
 };
-/// By dynamic programming over the sets of jobs that are settled: about 1e5 sets for 24 jobs, more
-/// only if there are many more edges than jobs beyond that.
+/// Dynamic programming over sets of settled jobs: about 1e5 sets for 24 jobs; more jobs are
+/// feasible if the graph has few edges.
 MatchingSurvey survey_matchings(const PairGraph& graph);
 
 }  // namespace corun

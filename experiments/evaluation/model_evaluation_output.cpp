@@ -14,7 +14,7 @@ namespace corun {
 
 namespace {
 
-/// `digits` decimals; "-" where there is nothing.
+/// A number with `digits` decimals; "-" for NaN.
 std::string shown(double value, int digits) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
 }
@@ -34,7 +34,7 @@ std::vector<const PredictorScore*> with_regret(const ModelEvaluation& evaluation
   return all;
 }
 
-/// Held-out errors of ISD, a line for each predictor that has any.
+/// Held-out errors of ISD, one line per predictor that predicts ISD.
 std::string errors_table(const ModelEvaluation& evaluation) {
   std::string out = fmt::format("{:<16}{:>15}{:>20}{:>8}{:>8}{:>10}\n", "predictor", "MAE",
                                 "above contention", "RMSE", "bias", "Spearman");
@@ -47,7 +47,7 @@ std::string errors_table(const ModelEvaluation& evaluation) {
   return out;
 }
 
-/// A line of regrets: what it is of, then a column for each predictor that ranks pairs.
+/// A line of regrets: `head`, then a column per predictor that ranks pairs.
 template <typename Regret>
 std::string regret_line(const std::string& head, const std::vector<const PredictorScore*>& columns,
                         const Regret& regret) {
@@ -88,7 +88,7 @@ std::string regret_table(const ModelEvaluation& evaluation) {
   return out;
 }
 
-/// Groups of more than two, a line for each model.
+/// Groups of more than two jobs, one line per model.
 std::string groups_table(const std::vector<GroupScore>& groups) {
   if (groups.empty()) return "";
   std::string out = fmt::format(

@@ -29,17 +29,17 @@ namespace corun {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-/// Predictors that know no pair from another; the models follow.
+/// Predictors that predict the same for all pairs; the models follow.
 constexpr std::array<const char*, 2> kConstants{"mean", "median"};
 
-/// What two jobs that start together come to.
+/// Costs of two jobs that start together.
 struct Outcome {
   std::array<double, 2> isd{};
   std::array<double, 2> stretch{};  ///< J_c over J_a
   double ps = 0;
 };
 
-/// `solo`: NaN where unknown, and both stay together to the end.
+/// `solo` [s]: NaN if unknown; then the jobs are equally long and stay together to the end.
 Outcome outcome_of(const std::array<double, 2>& solo, double speed_a, double speed_b) {
   if (!std::isnan(solo[0]) && !std::isnan(solo[1])) {
     const PairCost cost = pair_cost(solo[0], solo[1], speed_a, speed_b);
@@ -49,7 +49,7 @@ Outcome outcome_of(const std::array<double, 2>& solo, double speed_a, double spe
   return {{1 / speed_a - 1, 1 / speed_b - 1}, {1 / speed_a, 1 / speed_b}, equal.ps};
 }
 
-/// Both directions of a row as a predictor sees them.
+/// Prediction of both directions of a row.
 struct RowPrediction {
   Outcome expected;
   std::array<double, 2> isd_lo{kUnknown, kUnknown};
@@ -57,10 +57,10 @@ struct RowPrediction {
   std::array<SpeedPrediction, 2> speeds;
 };
 
-/// What the fits of one fold make of it. Rows: those scored of the fold.
+/// Predictions of the fits of one fold for its scored rows.
 struct FoldPrediction {
   std::vector<std::vector<RowPrediction>> predicted;  ///< [predictor][row]; empty: left out
-  std::vector<std::string> refused;                   ///< [model]: why, or nothing
+  std::vector<std::string> refused;  ///< [model]: why it cannot be fitted, or empty
 };
 
 FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>& train,
@@ -132,7 +132,7 @@ std::vector<std::vector<std::size_t>> folds_of(const PairTable& table, PairSplit
   std::vector<std::vector<std::size_t>> folds;
   if (split == PairSplit::kPairs) {
     constexpr std::size_t kFolds = 5;
-    // A pair that was measured again is one pair.
+    // Repeated measurements of a pair are one pair.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> number;
     std::vector<std::vector<std::size_t>> measurements;
     for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -152,7 +152,7 @@ std::vector<std::vector<std::size_t>> folds_of(const PairTable& table, PairSplit
     for (auto& fold : folds) std::sort(fold.begin(), fold.end());
     return folds;
   }
-  // Names stand in for numbers: the families' order of first appearance.
+  // Families are numbered in order of first appearance.
   std::vector<std::size_t> group(table.speeds.jobs.size());
   std::size_t groups = group.size();
   if (split == PairSplit::kFamily) {
@@ -179,7 +179,7 @@ struct Queues {
   std::vector<double> best, chosen, random;  ///< mean ISD per queue
 };
 
-/// Random queues paired by what a predictor expects; `predicted` and `truth` by row, NaN where unknown.
+/// Random queues paired by predicted costs; `predicted` and `truth` by row, NaN if unknown.
 Queues pair_queues(const PairTable& table, const std::vector<double>& truth,
                    const std::vector<double>& predicted, std::size_t queues, std::uint64_t seed) {
   constexpr std::size_t kQueue = 24;
@@ -197,7 +197,7 @@ Queues pair_queues(const PairTable& table, const std::vector<double>& truth,
   if (jobs.size() < 4) return out;
   constexpr double kNoPair = 1e4;
   for (std::size_t q = 0, tries = 0; q < queues && tries < 20 * queues; ++tries) {
-    // As many different jobs as there are, else with repetition: a queue of few kinds of jobs.
+    // Different jobs as far as there are enough, then repetitions.
     Rng rng(seed, Stream::kJobChoice, tries);
     std::vector<std::uint32_t> queue;
     if (jobs.size() >= 40) {
@@ -241,8 +241,8 @@ Queues pair_queues(const PairTable& table, const std::vector<double>& truth,
   return out;
 }
 
-/// What a fold's fits are given and what is scored: all other rows and all of the fold, but for the
-/// options' rows and probes.
+/// Sets the training rows (all rows outside the fold, less by options.rows, plus options.probes)
+/// and the scored rows (those of the fold without probes).
 void deal(const PairTable& table, const std::vector<std::size_t>& held, std::size_t fold,
           const PairEvaluationOptions& options, std::vector<std::size_t>& train,
           std::vector<std::size_t>& test) {
@@ -252,7 +252,7 @@ void deal(const PairTable& table, const std::vector<std::size_t>& held, std::siz
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (!is_held[r]) train.push_back(r);
   }
-  // Of fewer rows more are always a superset: the curve is one growing set of measurements.
+  // A larger number of rows gives a superset, so the learning curve is over one growing set.
   if (options.rows > 0 && options.rows < train.size()) {
     Rng rng(options.seed, Stream::kFolds, 1 + fold);
     rng.shuffle(std::span(train));
@@ -260,7 +260,7 @@ void deal(const PairTable& table, const std::vector<std::size_t>& held, std::siz
   }
   std::set<std::size_t> probed;
   if (options.probes > 0) {
-    // Jobs that are held out: those that no row outside the fold has.
+    // Held-out jobs: those of no row outside the fold.
     std::vector<bool> known(table.speeds.jobs.size(), false);
     for (std::size_t r = 0; r < rows.size(); ++r) {
       if (!is_held[r]) known[rows[r].a] = known[rows[r].b] = true;
@@ -282,8 +282,8 @@ void deal(const PairTable& table, const std::vector<std::size_t>& held, std::siz
   }
 }
 
-/// The quantile of a predicted speed at a level, in -log(speed) up to sign: normal halves through the
-/// ends of the interval.
+/// The quantile of a predicted speed at a level of kLevels, by a normal distribution of log(speed)
+/// on each side of the middle, through the ends of the 90 % interval.
 double quantile_of(const SpeedPrediction& p, double level) {
   constexpr std::array<double, kLevels.size()> kNormal{
       -kHalfWidth90,       -1.2815515655446004, -0.8416212335729143, -0.38532046640756773, 0,
@@ -293,13 +293,13 @@ double quantile_of(const SpeedPrediction& p, double level) {
   return p.speed * std::exp(side * kNormal[at] / kHalfWidth90);
 }
 
-/// How many of how many.
+/// Number of hits and of trials.
 struct Hits {
   double hits = 0;
   double of = 0;
 };
-/// The share over all folds, and its standard error by leaving out one fold at a time (the jackknife): co-runs
-/// of one fold are alike. NaN for a single fold.
+/// The share over all folds, and its standard error by the jackknife over folds, because co-runs of
+/// one fold are dependent. NaN for a single fold.
 std::pair<double, double> share_of(std::span<const Hits> folds) {
   Hits all;
   for (const Hits& fold : folds) {
@@ -358,7 +358,7 @@ class Tally {
     covered_by_fold_.push_back(std::exchange(fold_covered_, {}));
   }
   std::size_t folds() const { return by_fold_.size(); }
-  /// Mean ISD of each row; NaN where it was not predicted.
+  /// Predicted mean ISD of each row; NaN if not predicted.
   std::vector<double> expected() const {
     std::vector<double> out(sum_.size(), kUnknown);
     for (std::size_t r = 0; r < sum_.size(); ++r) {
@@ -396,12 +396,12 @@ class Tally {
 
 /// A fold of the cross-validation.
 struct Fold {
-  std::vector<std::size_t> train;  ///< rows its fits are given
-  std::vector<std::size_t> test;   ///< rows that are scored
-  FoldPrediction predicted;        ///< of those; nothing where there are none
+  std::vector<std::size_t> train;  ///< rows to fit
+  std::vector<std::size_t> test;   ///< scored rows
+  FoldPrediction predicted;        ///< of `test`; empty without scored rows
 };
 
-/// Deals the rows and fits and predicts every fold, on the options' threads.
+/// Splits the rows, fits and predicts every fold, on options.threads threads.
 std::vector<Fold> predict_folds(const PairTable& table,
                                 const std::vector<std::vector<std::size_t>>& held,
                                 const PairEvaluationOptions& options,
@@ -437,7 +437,7 @@ std::vector<double> measured_isd(const PairTable& table) {
   return isd;
 }
 
-/// Why a model cannot be fitted in one of the folds; empty: it can in all.
+/// Why a model cannot be fitted in some fold; empty if it can in all.
 std::string refusal_of(const std::vector<Fold>& folds, std::size_t model) {
   for (const Fold& fold : folds) {
     if (!fold.test.empty() && !fold.predicted.refused[model].empty()) {
@@ -458,8 +458,8 @@ Tally tally_of(const PairTable& table, const std::vector<Fold>& folds, std::size
   return tally;
 }
 
-/// What pairing queues by these predictions costs; nothing where hardly any queue can be paired, since few
-/// pairs were measured.
+/// Sets the regret of pairing queues by these predictions, unless too few queues can be paired for
+/// lack of measured pairs.
 void judge_queues(const Queues& queues, std::size_t asked, PairEvaluation& out, PairScore& score) {
   constexpr std::size_t kFewestQueues = 10;
   if (queues.best.size() < std::min(kFewestQueues, asked)) return;

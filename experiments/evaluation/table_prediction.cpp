@@ -12,7 +12,7 @@ namespace corun {
 
 namespace {
 
-/// What predicts a table: its features must be those that the model was fitted on.
+/// InputError unless the table has the features that the model was fitted to.
 void check_features(const InterferenceModel& model, const PairTable& table) {
   if (model.features() == table.speeds.features) return;
   std::vector<std::string> ours, theirs;

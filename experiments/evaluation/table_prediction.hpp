@@ -6,12 +6,12 @@
 #include "models/interference/interference_model.hpp"
 #include "traces/pair_table.hpp"
 
-/// A table of pairs predicted by a model that was fitted on another.
+/// Predicts a table of pairs by a model fitted to another table.
 namespace corun {
 
-/// For every row of the table both speeds and their standard deviations, in the order of
-/// write_predictions(). InputError, naming the table, where its features are not those that the model
-/// was fitted on.
+/// Both speeds and their standard deviations per row of the table, in the order of
+/// write_predictions(). InputError, naming the table, if its features differ from those that the
+/// model was fitted to.
 std::vector<std::array<double, 4>> predict_table(const InterferenceModel& model,
                                                  const PairTable& table);
 

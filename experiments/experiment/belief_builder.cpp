@@ -25,7 +25,7 @@ namespace corun {
 
 namespace {
 
-/// A word that looks like the name of a knowledge base, and not like a file.
+/// Whether a word resembles the name of a knowledge base and names no file.
 bool is_misspelt_name(const std::string& word, std::span<const std::string_view> known) {
   std::error_code error;
   return !nearest(word, known).empty() && !std::filesystem::exists(word, error) &&
@@ -83,7 +83,8 @@ void BeliefBuilder::start_from_clusters(const Cluster& cluster, bool labels_are_
         throw InputError(place,
                          "belief.model truth learns nothing from a table of pairs; leave it out");
       }
-      // Clusters of the table's own jobs: the papers' centres hold for their profiles only.
+      // A belief by clusters of the table's jobs, because the papers' centres hold for their
+      // profiles only.
       fit(measured_speeds(path, cluster, tables));
       return;
     }
@@ -105,7 +106,7 @@ void BeliefBuilder::start_from_file(const std::string& path, const Cluster& clus
                         printable(source.name) + "), the cluster is " + here);
   }
   initial_knowledge_ = std::move(file.kb);
-  // The papers' labels say nothing of other clusters.
+  // The papers' labels do not number the clusters of a file.
   labels_hold_ = !labels_are_papers;
 }
 
@@ -135,7 +136,7 @@ void BeliefBuilder::fit(SpeedTable table) {
   try {
     if (b.known == 1) {
       prior_ = ModelBelief::make_prior(std::move(table), entry, options, scoring_);
-    } else {  // fitted in each replication, on what is known there; that it can be is seen now
+    } else {  // fitted per replication on its known pairs; a small fit now reveals errors
       constexpr double kFew = 8;
       const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
       ModelBelief::make_prior(observed_pairs(table, share, config_->seed), entry, options);
@@ -185,7 +186,7 @@ std::unique_ptr<Belief> BeliefBuilder::cluster_belief(const Trace& trace) const 
   assignments.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
     const Profile& profile = trace.workload.jobs[j].profile;
-    // Without the papers' labels a stand-in for an unpublished profile is no profile.
+    // Without the papers' labels a job with a stand-in profile counts as one without a profile.
     ClusterAssignment a = assign_cluster(initial_knowledge_->clustering(),
                                          labels_hold_ || !profile.imputed ? profile : Profile{});
     if (labels_hold_) {

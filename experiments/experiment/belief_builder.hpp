@@ -18,40 +18,40 @@
 #include "sim/cluster_view.hpp"
 #include "traces/trace.hpp"
 
-/// From `belief` of a configuration to what policies believe at the start of each run (DESIGN 4.6). A
-/// belief goes by clusters of profiles, or by jobs with an interference model; belief.model: truth has
-/// the clusters of a knowledge base and no belief of its own.
+/// Builds the beliefs that policies have at the start of each run from `belief` of a configuration
+/// (DESIGN 4.6). A belief is about clusters of profiles, or about jobs with an interference model.
+/// belief.model: truth uses the clusters of a knowledge base and has no belief.
 namespace corun {
 
 class BeliefBuilder {
  public:
-  /// What a belief by jobs starts from. Null where beliefs go by clusters.
+  /// Initial state of beliefs about jobs; null for beliefs about clusters.
   using Prior = std::shared_ptr<const ModelBelief::Prior>;
 
-  /// Reads the knowledge base or the measurements and fits the model, once where all of them are known
-  /// beforehand. `labels_are_papers`: the clusters that the trace's jobs bring along are the papers'.
-  /// Throws InputError at the key that does not fit, and as the readers.
+  /// Reads the knowledge base or the measurements and, if all pairs are known beforehand, fits the
+  /// model. `labels_are_papers`: the cluster labels of the trace's jobs are the papers'. Throws
+  /// InputError at the wrong key, and as the readers.
   BeliefBuilder(std::shared_ptr<const Config> config, const Cluster& cluster,
                 bool labels_are_papers, InputFiles& files, MeasurementTables& tables,
                 ScoringOptions scoring);
 
-  /// For the beliefs of one replication: fitted on the share belief.known of the measured pairs that
-  /// this replication's seed draws, or shared by all where the share is 1. Any thread. InputError where
-  /// the model cannot be fitted on that share.
+  /// The prior of one replication: fitted to the share belief.known of the measured pairs, drawn by
+  /// the replication's seed, or shared by all replications if the share is 1. Thread-safe.
+  /// InputError if the model cannot be fitted to that share.
   Prior prior(std::size_t replication) const;
 
-  /// A belief over the jobs of a trace. `prior` is what prior() gives for the replication
-  /// (std::logic_error where it is null and beliefs go by jobs); `views[i]` is JobId i.
+  /// A belief about the jobs of a trace. `prior` comes from prior() of the replication;
+  /// std::logic_error if it is null and beliefs are about jobs. `views[i]` is JobId i.
   std::unique_ptr<Belief> belief(const Trace& trace, const Prior& prior,
                                  std::span<const JobView> views) const;
 
-  /// What beliefs by clusters start from; without any observation where beliefs go by jobs.
+  /// Initial knowledge of beliefs about clusters; without observations if beliefs are about jobs.
   const KnowledgeBase& initial_knowledge() const { return *initial_knowledge_; }
-  /// Jobs that do not take their cluster from their profile, by belief.overrides.
+  /// Clusters and uncertainties of jobs from belief.overrides.
   const std::vector<ClusterOverride>& overrides() const { return overrides_; }
-  /// True: the clusters that jobs of the trace bring along are those of initial_knowledge().
+  /// Whether the cluster labels of the trace's jobs number clusters of initial_knowledge().
   bool labels_hold() const { return labels_hold_; }
-  /// Knowledge from elsewhere than this cluster.
+  /// Sentences on knowledge that was measured on other GPUs or with another sharing mode.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -60,14 +60,14 @@ class BeliefBuilder {
   void start_from_file(const std::string& path, const Cluster& cluster, bool labels_are_papers);
   SpeedTable measured_speeds(const std::string& path, const Cluster& cluster,
                              MeasurementTables& tables);
-  /// The model, on what is known beforehand of `table`.
+  /// Fits the model to the pairs of `table` that are known beforehand.
   void fit(SpeedTable table);
   void refuse_share() const;
   std::unique_ptr<Belief> cluster_belief(const Trace& trace) const;
 
   std::shared_ptr<const Config> config_;
   ScoringOptions scoring_;
-  Prior prior_;  ///< of all pairs; its model is null where only a share of them is known
+  Prior prior_;  ///< of all pairs; its model is null if only a share is known
   std::optional<KnowledgeBase> initial_knowledge_;
   bool labels_hold_ = true;
   std::vector<ClusterOverride> overrides_;

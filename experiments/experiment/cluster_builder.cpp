@@ -13,7 +13,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kMostModels = 32;  // a job's GPU models are the bits of 32
+constexpr std::size_t kMostModels = 32;  // a job's GPU models are bits of a 32-bit mask
 constexpr std::int64_t kMostGpus = 1'000'000;
 
 std::string known_gpu_types(const std::string& found) {
@@ -22,7 +22,7 @@ std::string known_gpu_types(const std::string& found) {
   return did_you_mean(found, names);
 }
 
-/// The node that `cluster` describes; of a node list, what its lines do not say.
+/// The node that `cluster` describes; its values fill the gaps of a node list.
 NodeSpec described_node(const ClusterConfig& c) {
   const GpuTypeInfo* known = find_gpu_type(c.gpu_type);
   NodeSpec node;
@@ -33,7 +33,7 @@ NodeSpec described_node(const ClusterConfig& c) {
   return node;
 }
 
-/// A key that says a second time what the node list says is refused, unless it has its default, as in a
+/// Refuses a key that repeats what the node list gives, unless the key has its default, as in a
 /// dumped configuration.
 void refuse_twice_said(const Config& config) {
   const ClusterConfig& c = config.cluster;
@@ -89,7 +89,7 @@ void add_listed_nodes(const Config& config, InputFiles& files, Cluster& cluster)
   }
 }
 
-/// Reads cluster.virtual_clusters and returns how many nodes they have together.
+/// Reads cluster.virtual_clusters and returns their total number of nodes.
 std::int64_t add_virtual_clusters(const Config& config, InputFiles& files, Cluster& cluster) {
   const ClusterConfig& c = config.cluster;
   cluster.virtual_clusters = read_virtual_clusters(

@@ -9,29 +9,29 @@
 #include "sim/cluster_spec.hpp"
 #include "traces/pair_table.hpp"
 
-/// From `cluster` of a configuration to the machines of the simulation.
+/// Builds the machines of the simulation from `cluster` of a configuration.
 namespace corun {
 
-/// The machines, and what their configuration says beside them.
+/// The machines, their virtual clusters and warnings.
 struct Cluster {
   ClusterSpec spec;
-  std::vector<VirtualCluster> virtual_clusters;  ///< their nodes follow one another; may be none
-  std::vector<std::string> warnings;             ///< nodes of a list that were left out
+  std::vector<VirtualCluster> virtual_clusters;  ///< may be empty; their nodes follow one another
+  std::vector<std::string> warnings;             ///< on nodes of a list that were left out
 
-  /// The GPU types as text: one, or all of a node list, separated by commas.
+  /// The GPU types as text, separated by commas.
   std::string gpu_types() const;
 };
 
-/// The configuration with cluster.gpu_type by the name of our table of types, where it was given by
-/// Gavel's name (v100, p100, k80).
+/// The configuration with one of Gavel's names in cluster.gpu_type (v100, p100, k80) replaced by
+/// the name in gpu_types().
 Config with_standard_gpu_type(Config config);
 
-/// Reads the node list or the virtual clusters where they are named. InputError at the key, or at the
-/// line of the file, that cannot be.
+/// Reads the node list and the virtual clusters, if named. InputError at the wrong key or line of a
+/// file.
 Cluster build_cluster(const Config& config, InputFiles& files);
 
-/// A sentence for each way in which `pairs` were measured elsewhere than on this cluster: on another GPU
-/// type, with another way of sharing. `subject` begins it: "the world was measured".
+/// One sentence if `pairs` were measured on another GPU type than the cluster's, one if with
+/// another sharing mode. `subject` begins each: "the world was measured".
 std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluster& cluster,
                                             const std::string& subject);
 

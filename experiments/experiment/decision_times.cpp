@@ -9,7 +9,7 @@ namespace corun {
 
 namespace {
 
-constexpr double kLeast = 1e-9;  // of the first bin; clocks tell no less
+constexpr double kLeast = 1e-9;  // [s], start of the first bin; clocks resolve no less
 constexpr double kPerDoubling = 16;
 
 std::string spell(double seconds) {

@@ -7,21 +7,22 @@
 #include "sim/round_backend.hpp"
 #include "sim/simulated_backend.hpp"
 
-/// From a configuration to the options of the engine: the one translation, for replays and for live
-/// queues.
+/// Translates a configuration into options of the engine, for replays and live queues.
 namespace corun {
 
-/// control.mode: rounds, in which whole groups start on empty GPUs.
+/// Whether control.mode is rounds.
 bool runs_in_rounds(const Config& config);
 
-/// control, profiling and probing; retries after running out of memory as cluster.oom has them. In
-/// rounds a pass comes with every round, so that `round` stays 0.
+/// Options from control, profiling, probing and cluster.oom.retries. In rounds every round has a
+/// pass, so `round` stays 0.
 ControlOptions control_options(const Config& config);
 
-/// world.noise, profiling, probing, preemption and ticks. `seed` is that of the replication.
+/// Options from world.noise, profiling, probing, preemption and control.tick_*. `seed` is the
+/// replication's.
 SimulationOptions simulation_options(const Config& config, std::uint64_t seed);
 
-/// control.round_s, which a configuration of this mode has (std::bad_optional_access), and world.noise.
+/// Options from control.round_s and world.noise. Throws std::bad_optional_access without
+/// control.round_s, which check_together() requires in this mode.
 RoundOptions round_options(const Config& config, std::uint64_t seed);
 
 }  // namespace corun

@@ -51,7 +51,7 @@ void Experiment::check(const Trace& trace) {
   for (std::string& sentence : warnings_of_jobs(*config_, beliefs_, trace)) {
     warnings_.push_back(std::move(sentence));
   }
-  // What names of jobs and clusters policies are given must exist.
+  // Throws if a policy's parameters name a job or cluster that does not exist.
   for (const PolicyInstance& policy : policies_) {
     parameters_of(policy, *config_, trace, beliefs_.initial_knowledge().clusters());
   }

@@ -19,63 +19,65 @@
 #include "experiments/inputs/input_cache.hpp"
 #include "sim/cluster_view.hpp"
 
-/// A configuration made runnable: from its parts (a workload source, builders of cluster, world and
-/// belief, policies, a runner) each replication gets its jobs, its world and, for each policy, a belief
-/// of its own. Replications are independent and may run on any thread; replication r has seed
-/// `config.seed + r`, so it can be repeated alone.
+/// A runnable configuration. Its parts (workload source, builders of cluster, world and belief,
+/// policies, runner) give each replication its jobs, its world and one belief per policy.
+/// Replications are independent and may run on any thread. Replication r has seed `config.seed +
+/// r`, so it can be repeated alone.
 namespace corun {
 
 class Experiment {
  public:
-  /// `data_directory` may be empty. With a `queue` the jobs are its, whatever config.workload names.
-  /// `device`: where large batches of pairs are scored; null: the processor. `shared`: where several
-  /// experiments read the same files; null: this one reads its own. Throws InputError (place, found,
-  /// expected).
+  /// `data_directory` may be empty. The jobs of `queue`, if given, replace config.workload.
+  /// `device` scores large batches of pairs; null: the processor. `shared` caches files for several
+  /// experiments; null: no sharing. Throws InputError (place, found, expected).
   Experiment(Config config, std::string data_directory, std::optional<Trace> queue = {},
              std::shared_ptr<Device> device = nullptr,
              const std::shared_ptr<InputCache>& shared = nullptr);
-  Experiment(const Experiment&) = delete;  // its parts refer to one another
+  Experiment(const Experiment&) = delete;  // the parts refer to one another
   Experiment& operator=(const Experiment&) = delete;
 
   const Config& config() const { return *config_; }
-  /// As configured; of the default comparison those that can place every job.
+  /// The configured policies; of the default comparison only those that can place every job.
   const std::vector<PolicyInstance>& policies() const { return policies_; }
   const ClusterSpec& cluster() const { return cluster_.spec; }
-  /// What the user should know: extrapolated world, imputed or missing profiles, a thin fit.
+  /// Sentences for the user: extrapolated world, imputed or missing profiles, a model fitted to few
+  /// pairs.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// The warning of overload_of(), empty where there is none.
+  /// The warning of overload_of(); empty if there is none.
   const std::string& overload() const { return overload_; }
-  /// The files that were read, as found.
+  /// Paths of the files that were read.
   const std::vector<std::string>& input_files() const { return files_.paths(); }
   /// "sha256:... FILE" for every file that was read.
   const std::vector<std::string>& inputs() const { return files_.entries(); }
-  /// What beliefs by clusters start from.
+  /// BeliefBuilder::initial_knowledge().
   const KnowledgeBase& initial_knowledge() const { return beliefs_.initial_knowledge(); }
-  /// Jobs that do not take their cluster from their profile, by belief.overrides.
+  /// BeliefBuilder::overrides().
   const std::vector<ClusterOverride>& overrides() const { return beliefs_.overrides(); }
   std::uint64_t seed_of(std::size_t number) const { return corun::seed_of(*config_, number); }
 
-  /// Runs all policies on the same workload, true costs and noise. Thread-safe. Throws InputError at a
-  /// policy's place when it breaks a rule of the control loop, at the workload's or the belief's where this
-  /// replication's jobs or share of known pairs cannot be had; and Interrupted.
+  /// Runs all policies on the same workload, true costs and noise. Thread-safe. Throws InputError
+  /// at a policy's place if it breaks a rule of the control loop, at the workload's or belief's
+  /// place if the jobs of this replication cannot be generated or the model cannot be fitted to its
+  /// known pairs. Throws Interrupted if stopped.
   Replication run(std::size_t number, const RunObservation& observation = {}) const;
 
-  /// Makes all that run(0) needs and runs nothing: throws the InputError with which it would begin.
+  /// Prepares run(0) without running it: throws the InputErrors that run(0) would throw at its
+  /// start.
   void check_runs() const;
 
-  /// One policy alone, watched.
+  /// Runs one policy of a replication.
   PolicyRun run_policy(const Trace& trace, std::size_t number, const PolicyInstance& policy,
                        const RunObservation& observation) const;
 
   /// As WorkloadSource::trace().
   std::shared_ptr<const Trace> make_trace(std::size_t number) const;
   std::unique_ptr<World> make_world(const Trace& trace) const { return worlds_.world(trace); }
-  /// A policy as a run would build it: PolicyRunner::make_policy().
+  /// As PolicyRunner::make_policy().
   std::unique_ptr<Policy> make_policy(const Trace& trace, std::size_t number,
                                       const PolicyInstance& policy, const World& world,
                                       const std::atomic<bool>* stop = nullptr) const;
 
-  /// What policies may see of a job of this trace, and of all of them, by JobId.
+  /// The view that policies have of one job of a trace, and of all jobs by JobId.
   JobView view_of(const Trace& trace, std::size_t number, JobId job) const;
   std::vector<JobView> views_of(const Trace& trace, std::size_t number) const;
 
@@ -83,7 +85,7 @@ class Experiment {
   void check(const Trace& trace);
   SharedRun shared_run(const Trace& trace, std::size_t number, bool believes) const;
 
-  // A part is made of those above it; each takes them in its constructor.
+  // Each part is constructed from parts above it.
   std::shared_ptr<const Config> config_;  ///< with_standard_gpu_type()
   InputFiles files_;
   Cluster cluster_;

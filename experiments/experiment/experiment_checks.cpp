@@ -22,7 +22,7 @@ std::string share_of(std::size_t some, const Trace& trace) {
   return std::to_string(some) + " of " + std::to_string(trace.names.size());
 }
 
-/// GPUs by virtual cluster of the trace; of the whole cluster where there are none.
+/// GPUs by virtual cluster of the trace; without virtual clusters, of the whole cluster.
 struct GpuCounts {
   std::vector<std::int64_t> gpus;
   std::optional<Refusal> refusal;
@@ -53,7 +53,7 @@ GpuCounts gpu_counts(const Config& config, const Cluster& cluster, const Trace& 
   return counts;
 }
 
-/// Of one job. `gpus` has its queue's GPUs; `queue` says whose they are.
+/// Checks one job. `gpus`: GPUs that its queue has; `queue`: the queue's name for messages.
 std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder& beliefs,
                                       const Trace& trace, std::size_t j, std::int64_t gpus,
                                       const std::string& queue) {
@@ -153,7 +153,7 @@ std::string overload_of(const Config& config, const Cluster& cluster, const Trac
     last = std::max(last, job.submit);
   }
   const double span_s = to_seconds(last - first);
-  // Without arrivals over a good while it is a batch.
+  // Arrivals over a short span compared with the mean work are a batch.
   if (span_s * static_cast<double>(trace.names.size()) <= 4 * work_s) return "";
   const int gpus = cluster.spec.gpu_count();
   const double load = work_s / (span_s * gpus * config.cluster.gpu_speed);

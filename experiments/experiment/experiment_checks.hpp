@@ -10,33 +10,34 @@
 #include "experiments/experiment/policy_instances.hpp"
 #include "traces/trace.hpp"
 
-/// What is wrong, or worth saying, of jobs, cluster, belief and policies together. Nothing here is
-/// thrown or changed: findings are values.
+/// Checks of jobs, cluster, belief and policies together. They throw and change nothing: findings
+/// are returned.
 namespace corun {
 
-/// Why an experiment cannot be run.
+/// The reason why an experiment cannot run.
 struct Refusal {
   std::string place;    ///< in the configuration or in a file
-  std::string message;  ///< what was found, what was expected, what to do
+  std::string message;  ///< found, expected, what to do
 };
 
-/// What the jobs of a trace are refused for, the first of all findings: no job, a gang larger than its
-/// cluster, a cluster label that the knowledge base has not, a job to be probed that wants several GPUs,
-/// a virtual cluster without nodes, an override of a job that is not there.
+/// The first reason to refuse a trace, if any: no job, a gang larger than its cluster, a cluster
+/// label unknown to the knowledge base, a gang with probing, a virtual cluster without nodes, an
+/// override of an unknown job.
 std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& cluster,
                                        const BeliefBuilder& beliefs, const Trace& trace);
 
-/// Profiles and memory demands that are not known or not the jobs' own, one sentence each.
+/// Warnings about missing, imputed or overridden profiles and unknown memory demands, one sentence
+/// each.
 std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
                                           const Trace& trace);
 
-/// What to say where the trace offers more work over time than the cluster can do without sharing; empty
-/// where it does not, and for a batch, which has no offered load.
+/// A warning if the trace offers more work per time than the cluster can do without sharing; else
+/// empty. A batch has no offered load, so it gives no warning.
 std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace);
 
-/// A policy that places pods (one node for all GPUs of a job) over jobs that no node can hold.
+/// A policy that places pods (all GPUs of a job on one node), and a job that no node can hold.
 struct UnplaceablePods {
-  std::size_t policy = 0;  ///< position in the list
+  std::size_t policy = 0;  ///< index into `policies`
   std::string what;  ///< "job 'x' asks for 5 GPUs, a node has 4, and fgd places a pod on one node"
   std::string cure;  ///< "raise cluster.gpus_per_node"
 };

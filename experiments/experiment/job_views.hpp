@@ -7,14 +7,15 @@
 #include "sim/cluster_view.hpp"
 #include "traces/trace.hpp"
 
-/// What policies may see of the jobs of a trace (DESIGN 4.13).
+/// The views that policies have of the jobs of a trace (DESIGN 4.13).
 namespace corun {
 
-/// One job. A drawn estimate of its run time is keyed by (seed of the replication, job).
+/// The view of one job. A drawn estimate of its run time is keyed by (seed of the replication,
+/// job).
 JobView job_view(const EstimatesConfig& estimates, std::uint64_t seed, const Trace& trace,
                  JobId job);
 
-/// All of them, by JobId.
+/// The views of all jobs, by JobId.
 std::vector<JobView> job_views(const EstimatesConfig& estimates, std::uint64_t seed,
                                const Trace& trace);
 

@@ -17,7 +17,8 @@ void ObservedPolicy::decide(const ClusterView& view, std::vector<Decision>& out)
     } else {
       inner_.decide(view, out);
     }
-  } catch (const PolicyError&) {  // one that waits for others gives up when the run is stopped
+  } catch (
+      const PolicyError&) {  // a policy that waits for another program gives up when the run is stopped
     if (stopped()) throw Interrupted{};
     throw;
   }

@@ -7,10 +7,10 @@
 #include "experiments/experiment/replication.hpp"
 #include "sim/policy.hpp"
 
-/// A policy watched from outside: how long it decides, and what its knowledge base has become.
+/// A wrapper of a policy that measures decision times and reports its knowledge base.
 namespace corun {
 
-/// Passes everything through. Throws Interrupted where the run is to stop.
+/// Forwards all calls. decide() throws Interrupted if `observation.stop` is set.
 class ObservedPolicy final : public Policy {
  public:
   /// The arguments must outlive this. Times and losses are added to `run`.
@@ -26,7 +26,7 @@ class ObservedPolicy final : public Policy {
   ProbePlanner* probe_planner() override { return inner_.probe_planner(); }
   std::optional<PlanBound> plan_quality() const override { return inner_.plan_quality(); }
 
-  /// Counts the last pass, which no later pass has ended. To be called once, after the run.
+  /// Counts the last pass. Call it once, after the run.
   void end_of_run() { end_of_pass(); }
 
  private:
@@ -37,8 +37,8 @@ class ObservedPolicy final : public Policy {
   Policy& inner_;
   PolicyRun& run_;
   const RunObservation& observation_;
-  std::size_t pass_ = 0;  ///< the one under way; 0: none yet
-  double pass_s_ = 0;     ///< spent in it
+  std::size_t pass_ = 0;  ///< current pass; 0: none yet
+  double pass_s_ = 0;     ///< decision time in the current pass so far [s]
 };
 
 }  // namespace corun

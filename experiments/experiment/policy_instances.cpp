@@ -18,7 +18,7 @@ namespace {
 using ClusterPairs = std::vector<std::pair<int, int>>;
 using Words = std::vector<std::string>;
 
-/// `place` is the parameter's.
+/// Job names as JobIds. InputError at `place`, the parameter's, for unknown or repeated names.
 std::vector<JobId> jobs_named(const Words& names, const Trace& trace, const std::string& place) {
   std::vector<JobId> jobs;
   for (const std::string& name : names) {
@@ -45,7 +45,7 @@ void check_clusters(const ClusterPairs& pairs, int clusters, const std::string& 
   }
 }
 
-/// No trait depends on a list of words: of these, names of jobs are not known yet.
+/// Lists of words are skipped: no trait depends on them, and job names are not known yet.
 PolicyTraits traits_of(const PolicyEntry& entry, const PolicyConfig& config) {
   Parameters parameters(entry.parameters);
   for (const auto& [name, setting] : config.settings) {

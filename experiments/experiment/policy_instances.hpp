@@ -9,26 +9,27 @@
 #include "policies/parameters.hpp"
 #include "traces/trace.hpp"
 
-/// From `policies` of a configuration to the policies that are compared.
+/// The policies to compare, from `policies` of a configuration.
 namespace corun {
 
 /// A policy as configured.
 struct PolicyInstance {
   const PolicyEntry* entry = nullptr;
-  std::string label;  ///< how the output calls it; all different
+  std::string label;  ///< name in the output; all differ
   PolicyConfig config;
   std::string key;             ///< "policies[2]", for the places of its parameters
-  std::string place;           ///< of that key in the configuration, for errors
+  std::string place;           ///< of that key, for errors
   bool granted_truth = false;  ///< the oracle, or belief: {model: truth}
-  PolicyTraits traits;         ///< under its parameters
+  PolicyTraits traits;         ///< with its parameters
 };
 
 /// In the order of the configuration. Equal labels are numbered "fcfs#1", "fcfs#2". InputError at a
-/// policy that cannot be had.
+/// policy that needs estimates.duration, or whose label equals another after numbering.
 std::vector<PolicyInstance> policy_instances(const Config& config);
 
-/// The policy's parameters over the jobs of a trace: names of jobs become numbers. `clusters` is how
-/// many the knowledge base has. InputError at a parameter that names what is not there.
+/// The policy's parameters with the job names of a trace replaced by JobIds. `clusters`: number of
+/// clusters of the knowledge base. InputError at a parameter that names an unknown job or cluster,
+/// and at a policy that lacks a required list of texts.
 Parameters parameters_of(const PolicyInstance& policy, const Config& config, const Trace& trace,
                          int clusters);
 

@@ -29,7 +29,7 @@ std::vector<Duration> solo_times(const Trace& trace, double gpu_speed) {
   return solo;
 }
 
-/// The part of a cluster that one virtual cluster has.
+/// The nodes of one virtual cluster.
 ClusterSpec nodes_of(const ClusterSpec& whole, std::size_t first, std::int64_t count) {
   ClusterSpec part = whole;
   const auto begin = whole.nodes.begin() + static_cast<std::ptrdiff_t>(first);
@@ -37,7 +37,7 @@ ClusterSpec nodes_of(const ClusterSpec& whole, std::size_t first, std::int64_t c
   return part;
 }
 
-/// RoundBackend keeps its records; whoever takes them one by one gets them at the end.
+/// RoundBackend has no sink, so its records go to the sink after the run.
 void show(const RunRecord& record, RunSink& sink) {
   for (std::size_t j = 0; j < record.jobs.size(); ++j) {
     sink.job(static_cast<JobId>(j), record.jobs[j]);
@@ -90,7 +90,7 @@ SubmitWindow PolicyRunner::measured_window(const Workload& workload) const {
 PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& policy,
                             const RunObservation& observation) const {
   const SubmitWindow window = measured_window(shared.trace.workload);
-  // Records of virtual clusters are put together first, so they are kept until then.
+  // Records of virtual clusters must be kept until they are combined.
   const bool collects = !observation.keep_records && cluster_.virtual_clusters.empty();
   MetricsCollector collector(collects ? shared.trace.names.size() : 0, window);
   PolicyRun run =

@@ -16,32 +16,31 @@
 /// Runs one policy over one trace, with a world and a belief of its own.
 namespace corun {
 
-/// What the policies of one replication have in common.
+/// Data shared by the policies of one replication.
 struct SharedRun {
   const Trace& trace;
   std::uint64_t seed = 0;
-  BeliefBuilder::Prior prior;  ///< of this replication, where a policy of it asks for a belief
+  BeliefBuilder::Prior prior;  ///< of this replication; null if no policy needs a belief
 };
 
 class PolicyRunner {
  public:
-  /// The arguments must outlive this. `trace_place`: where an error of the engine, which knows no
-  /// places, is told.
+  /// The arguments must outlive this. `trace_place`: place of the engine's errors, which have none.
   PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
                const BeliefBuilder& beliefs, std::string trace_place);
 
-  /// A policy as a run builds it, with its belief. The world must outlive the policy: only a policy
-  /// that was granted truth keeps hold of it. `stop` as in PolicyContext. InputError where a parameter
-  /// names what is not there.
+  /// A policy with its belief, as run() builds it. The world must outlive the policy; only a policy
+  /// that was granted truth refers to it. `stop` as in PolicyContext. InputError as
+  /// parameters_of().
   std::unique_ptr<Policy> make_policy(const SharedRun& shared, const PolicyInstance& policy,
                                       const World& world, const std::atomic<bool>* stop) const;
 
-  /// The whole run, virtual cluster by virtual cluster where there are some. InputError at a policy's
-  /// place when it breaks a rule of the control loop; Interrupted.
+  /// The whole run; virtual clusters run one after another. Throws InputError at the policy's place
+  /// if it breaks a rule of the control loop, and Interrupted if stopped.
   PolicyRun run(const SharedRun& shared, const PolicyInstance& policy,
                 const RunObservation& observation) const;
 
-  /// Makes all that run() needs and runs nothing: throws the InputError with which run() would begin.
+  /// Prepares run() without running it: throws the InputErrors that run() would throw at its start.
   void check(const SharedRun& shared, const PolicyInstance& policy) const;
 
  private:

@@ -18,7 +18,7 @@ namespace corun {
 
 namespace {
 
-/// A job without profile has no distance.
+/// A distance, or "unknown" for a job without a profile.
 std::string shown_distance(double d) {
   return std::isfinite(d) ? fmt::format("{:.1f}", d) : "unknown";
 }

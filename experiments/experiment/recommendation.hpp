@@ -10,8 +10,8 @@
 #include "models/knowledge/knowledge_base.hpp"
 #include "policies/group_policy.hpp"
 
-/// A queue in, groups that should share a GPU out: the plan that a policy of JRS makes of a queue before
-/// an idle cluster (JRS section II-B), with what the knowledge base expects of each group and why.
+/// Recommends the groups of a queue that should share a GPU: the plan of a JRS policy for an idle
+/// cluster (JRS section II-B), with the expected cost of each group and the reason.
 namespace corun {
 
 inline constexpr PredictionInterval kUnknownInterval{std::numeric_limits<double>::quiet_NaN(),
@@ -20,12 +20,12 @@ inline constexpr PredictionInterval kUnknownInterval{std::numeric_limits<double>
 /// One group of two jobs or more.
 struct Recommendation {
   Group group;
-  std::vector<std::string> jobs;        ///< what the jobs are called, in the group's order
+  std::vector<std::string> jobs;        ///< names of the jobs, in the group's order
   std::vector<int> clusters;            ///< of the jobs
-  std::vector<double> uncertainty;      ///< of the jobs; infinite where there is no profile
-  std::vector<std::string> overridden;  ///< jobs whose cluster or uncertainty a file gave
+  std::vector<double> uncertainty;      ///< of the jobs; infinite without a profile
+  std::vector<std::string> overridden;  ///< jobs with a cluster or uncertainty from --overrides
   std::vector<std::string> blank;       ///< jobs without a profile
-  /// Of the next such co-run, 90 %; NaN where unknown.
+  /// 90 % intervals of the next such co-run, fractions; NaN if unknown.
   std::array<PredictionInterval, 2> isd{kUnknownInterval, kUnknownInterval};
   PredictionInterval ps = kUnknownInterval;
   std::int64_t observations = 0;  ///< co-runs of this pair of clusters
@@ -33,13 +33,13 @@ struct Recommendation {
 };
 
 struct RecommendedQueue {
-  std::vector<Recommendation> groups;  ///< in the order in which they are to start
-  std::vector<std::string> alone;      ///< jobs that share with nobody
-  int largest_gang = 1;                ///< most GPUs that a job of the queue asks for
+  std::vector<Recommendation> groups;  ///< in order of their start
+  std::vector<std::string> alone;      ///< jobs that run alone
+  int largest_gang = 1;                ///< largest number of GPUs of a job
 };
 
-/// By the first policy of the experiment, which is one of JRS; jobs of one gang size are planned together.
-/// InputError where its belief goes by jobs and not by clusters.
+/// Plans with the first policy of the experiment, which must be a Recommender (std::bad_cast); jobs
+/// of one gang size are planned together. InputError if its belief is not about clusters.
 RecommendedQueue recommend(const Experiment& experiment);
 
 }  // namespace corun

@@ -13,17 +13,17 @@
 #include "sim/run_record.hpp"
 #include "traces/trace.hpp"
 
-/// What running an experiment gives, and how a run is watched.
+/// The result of running an experiment, and options for observing a run.
 namespace corun {
 
 /// One policy's run within a replication.
 struct PolicyRun {
   RunRecord record;
   MetricValues metrics;
-  double decide_s = 0;  ///< wall-clock spent in decisions; never part of the results
+  double decide_s = 0;  ///< wall-clock time of decisions; never part of the results
   double longest_decision_s = 0;
-  DecisionTimes pass_times;  ///< the same, by scheduling pass
-  PlanLosses losses;         ///< of plans that are not the best by construction
+  DecisionTimes pass_times;  ///< wall-clock time by scheduling pass
+  PlanLosses losses;         ///< of plans with a proven bound
 };
 
 /// All policies of one seed, on the same workload, true costs and noise.
@@ -33,16 +33,16 @@ struct Replication {
   std::vector<PolicyRun> runs;  ///< one per policy, in their order
 };
 
-/// Thrown out of a run whose `stop` was set.
+/// Thrown by a run after `stop` was set.
 struct Interrupted {};
 
-/// What watching a run costs extra: asked for only where it is wanted.
+/// Optional observation of a run.
 struct RunObservation {
-  const std::atomic<bool>* stop = nullptr;  ///< looked at in every decision, and while one waits
+  const std::atomic<bool>* stop = nullptr;  ///< checked at each decision and while a policy waits
   EventLog* log = nullptr;
-  /// False: only the metrics and the usage of a run are kept, not what became of each job and episode.
+  /// False: only metrics and usage of a run are kept, not the records of jobs and episodes.
   bool keep_records = true;
-  /// False: nobody reads the clock, and the run says nothing of how long its decisions took.
+  /// False: decision times stay 0.
   bool time_decisions = true;
   /// Called after each finished co-run and probe with the policy's knowledge base (policies that have one).
   std::function<void(Time, const KnowledgeBase&)> on_learned = {};

@@ -16,8 +16,8 @@ namespace corun {
 
 namespace {
 
-/// Gives each job that has no profile at all one of a measured JRS job, whichever (seed, job) draws, and
-/// counts it as imputed. It is the job's true profile for this run: world and policies go by it.
+/// Gives each job without any profile that of a measured JRS job, drawn by (seed, job), and counts
+/// it as imputed. For this run it is the job's true profile, which world and policies use.
 void draw_profiles(Trace& trace, std::uint64_t seed) {
   const std::vector<Profile>& measured = jrs_profiles();
   for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
@@ -40,7 +40,7 @@ const TraceEntry& find_source(const Config& config) {
                    "unknown workload source '" + name + "': " + did_you_mean(name, known));
 }
 
-/// Keys that this source has no use for.
+/// Refuses keys that the source does not use.
 void refuse_useless_keys(const Config& config, const TraceEntry& source, bool given) {
   const WorkloadConfig& w = config.workload;
   if (w.labels && w.source != "lucid") {
@@ -49,7 +49,7 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
         "workload.labels is for source lucid, found source " + w.source + "; leave it out");
   }
   if (given || source.generates) return;
-  // What a dumped configuration says of them are the defaults.
+  // Default values are accepted because a dumped configuration contains them.
   const bool jobs = w.jobs != WorkloadConfig{}.jobs;
   if (!jobs && !w.load) return;
   const std::string key = jobs ? "workload.jobs" : "workload.load";
@@ -58,7 +58,7 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
                                           "size and load: corun trace generate --like FILE");
 }
 
-/// Policies that would start a job on a GPU model it does not name.
+/// Names of the policies that ignore the GPU models that jobs name.
 std::string heedless_policies(const Config& config) {
   std::string names;
   for (const PolicyConfig& p : config.policies) {
@@ -69,7 +69,8 @@ std::string heedless_policies(const Config& config) {
   return names;
 }
 
-/// One permutation per seed, the same for all policies; submit times stay in order.
+/// The order of arrival by one permutation per seed, the same for all policies; submit times stay
+/// in order.
 std::vector<JobId> shuffled(const Trace& jobs, std::uint64_t seed) {
   std::vector<JobId> order = jobs.workload.arrivals;
   Rng rng(seed, Stream::kQueueOrder);
@@ -119,7 +120,8 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   }
   if (w.labels) query.labels = files.find(*w.labels, config_->place("workload.labels"));
   const std::shared_ptr<const TraceFile> read = files.cache().trace(query);
-  // A trace that is shared has keys of its own; the experiment's begin with them.
+  // A shared trace was read with its own keys, so the experiment's keys must begin with the same
+  // names.
   for (std::size_t k = 0; k < read->keys.size(); ++k) {
     tables_->keys().of(read->keys.text(static_cast<WorkloadKey>(k)));
   }

@@ -14,33 +14,33 @@
 #include "experiments/inputs/measurement_tables.hpp"
 #include "traces/catalog.hpp"
 
-/// From `workload` of a configuration to the jobs of each replication.
+/// The jobs of each replication, from `workload` of a configuration.
 namespace corun {
 
-/// The seed of a replication: it can be repeated alone.
+/// The seed of a replication.
 inline std::uint64_t seed_of(const Config& config, std::size_t replication) {
   return config.seed + replication;
 }
 
 class WorkloadSource {
  public:
-  /// Files are read here, once: one that changes or goes during a long run must not change the run.
-  /// With a `queue` the jobs are its, whatever config.workload names. Throws InputError at the key that
-  /// does not fit, and as the readers. `config` is not null.
+  /// Reads all files, so that later changes of a file do not affect a long run. The jobs of
+  /// `queue`, if given, replace config.workload. `config` must not be null. Throws InputError at
+  /// the wrong key, and as the readers.
   WorkloadSource(std::shared_ptr<const Config> config, const Cluster& cluster,
                  std::optional<Trace> queue, InputFiles& files);
 
-  /// The jobs of a replication by JobId, and in `workload.arrivals` the order in which they come; shared
-  /// where replications do not differ. Any thread. InputError where a generating source cannot make them.
+  /// The jobs of a replication by JobId, their order of arrival in `workload.arrivals`. The object
+  /// is shared if replications do not differ. Thread-safe. InputError if a generating source fails.
   std::shared_ptr<const Trace> trace(std::size_t replication) const;
 
-  /// The jobs are those of a file or of a queue that was given.
+  /// Whether the jobs come from a file or a given queue, not from a generator.
   bool is_given() const { return given_ != nullptr; }
-  /// The tables and names that reading the workload began; the world's are read into them next.
+  /// The tables and keys, filled by reading the workload; the world adds its own.
   const std::shared_ptr<MeasurementTables>& tables() const { return tables_; }
-  /// The source reads a file: a trace, or a table to draw jobs from.
+  /// Whether the source reads a file: a trace, or a table to draw jobs from.
   bool reads_file() const { return entry_->reads_file; }
-  /// What the file brings with it: jobs left out, virtual clusters and GPU models that nobody heeds.
+  /// Sentences on jobs left out, and on virtual clusters and GPU models that are ignored.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -54,8 +54,8 @@ class WorkloadSource {
   const TraceEntry* entry_ = nullptr;
   int capacity_gpus_ = 0;
   std::shared_ptr<const Trace> given_;     ///< null: the source generates
-  const PairTable* drawn_from_ = nullptr;  ///< of sources that draw from a table
-  mutable std::mutex keys_mutex_;          ///< generating hands out keys
+  const PairTable* drawn_from_ = nullptr;  ///< for sources that draw from a table, else null
+  mutable std::mutex keys_mutex_;          ///< guards `tables_`: generating adds keys
   std::vector<std::string> warnings_;
 };
 

@@ -16,10 +16,10 @@ namespace corun {
 
 namespace {
 
-/// What a world is made of: a table of pairs, or rows of groups of any size.
+/// The measurements of a world: a table of pairs, or rows of groups of any size.
 struct WorldMeasurements {
   const PairTable* pairs = nullptr;
-  const GavelThroughputs* rates = nullptr;  ///< the pairs are of these
+  const GavelThroughputs* rates = nullptr;  ///< source of `pairs`, if they are rates
   std::vector<CorunMeasurement> rows;
 
   SpeedTable speeds() const {
@@ -46,7 +46,7 @@ WorldMeasurements read_measurements(const Config& config, InputFiles& files,
   return read;
 }
 
-/// The measured groups of a world that goes by them.
+/// The measured groups of a measured world.
 MeasuredTable measured_table(const WorldMeasurements& read, const SpeedTable& speeds) {
   return read.pairs ? MeasuredTable(speeds) : MeasuredTable(read.rows);
 }

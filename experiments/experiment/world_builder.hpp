@@ -13,22 +13,22 @@
 #include "sim/world.hpp"
 #include "traces/trace.hpp"
 
-/// From `world` of a configuration to what co-runs really cost in each replication (DESIGN 4.6).
+/// Builds the worlds, the true costs of co-runs, from `world` of a configuration (DESIGN 4.6).
 namespace corun {
 
 class WorldBuilder {
  public:
-  /// Reads the measurements and fits the model, once. Throws InputError at the key that does not fit,
-  /// and as the readers.
+  /// Reads the measurements and fits the model. Throws InputError at the wrong key, and as the
+  /// readers.
   WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
                std::shared_ptr<MeasurementTables> tables);
 
-  /// The world over the jobs of a trace. Any thread.
+  /// The world of the jobs of a trace. Thread-safe.
   std::unique_ptr<World> world(const Trace& trace) const;
 
-  /// The tables it was given and what it has read; the belief's are read into them next.
+  /// The tables and keys of the constructor, with the world's; the belief adds its own.
   MeasurementTables& tables() const { return *tables_; }
-  /// Measured elsewhere than on this cluster, or too little to fit a model on.
+  /// Sentences on measurements from another GPU type or sharing mode, or too few to fit a model.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -40,7 +40,7 @@ class WorldBuilder {
   std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two below
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;
-  bool extrapolated_ = false;  ///< the cluster is not what the world was measured on
+  bool extrapolated_ = false;  ///< measured on another GPU type or sharing mode
   std::vector<std::string> warnings_;
 };
 

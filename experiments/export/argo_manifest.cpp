@@ -19,9 +19,10 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kLabelMax = 63;          ///< RFC 1123, and the value of a Kubernetes label
-constexpr std::size_t kSubdomainMax = 253;     ///< the same, names with dots
-constexpr std::size_t kGeneratedNameMax = 57;  ///< of 63, '-' and the five letters of Kubernetes
+constexpr std::size_t kLabelMax = 63;       ///< RFC 1123 label, and value of a Kubernetes label
+constexpr std::size_t kSubdomainMax = 253;  ///< RFC 1123 subdomain
+constexpr std::size_t kGeneratedNameMax =
+    57;  ///< 63 less '-' and the five letters that Kubernetes appends
 constexpr std::array<std::string_view, 3> kReserved = {"init", "main", "wait"};
 constexpr const char* kPodLabel = "corun/gpu-group";
 constexpr const char* kClaim = "gpu";
@@ -35,7 +36,7 @@ bool is_label(std::string_view text, std::size_t most = kLabelMax) {
                      [](char c) { return lower_or_digit(c) || c == '-'; });
 }
 
-/// Labels with dots between them.
+/// Whether the text is RFC 1123 labels separated by dots.
 bool is_subdomain(std::string_view text) {
   if (text.size() > kSubdomainMax) return false;
   for (;;) {
@@ -46,7 +47,7 @@ bool is_subdomain(std::string_view text) {
   }
 }
 
-/// What comes after the '/' of a qualified name, and the value of a label.
+/// Whether the text may follow the '/' of a qualified name or be the value of a label.
 bool is_label_value(std::string_view text) {
   const auto alphanumeric = [](char c) { return lower_or_digit(c) || (c >= 'A' && c <= 'Z'); };
   return !text.empty() && text.size() <= kLabelMax && alphanumeric(text.front()) &&
@@ -61,14 +62,14 @@ bool is_qualified(std::string_view text) {
          is_label_value(text.substr(slash + 1));
 }
 
-/// FNV-1a, 32 bits: short, and the same everywhere.
+/// 32-bit FNV-1a.
 std::uint32_t hash(std::string_view text) {
   std::uint32_t h = 2166136261U;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 16777619U;
   return h;
 }
 
-/// `name` with every run of other characters as one '-'.
+/// `name` in lower case, each run of other characters replaced by one '-'.
 std::string label_like(std::string_view name) {
   std::string out;
   for (char c : name) {
@@ -124,7 +125,7 @@ void check(const ArgoOptions& options) {
   }
 }
 
-/// Every job of the plan, pod by pod.
+/// All jobs of the plan, in order of pods. Throws std::logic_error for an invalid plan.
 std::vector<std::string> jobs_of(const ArgoPlan& plan) {
   std::vector<std::string> jobs;
   for (const ArgoGroup& group : plan.groups) {
@@ -181,11 +182,11 @@ class Manifest {
   void begin_map(const char* key) { out_ << YAML::Key << key << YAML::Value << YAML::BeginMap; }
   void begin_list(const char* key) { out_ << YAML::Key << key << YAML::Value << YAML::BeginSeq; }
 
-  /// A word of ours, which YAML takes for a string as it stands.
+  /// A word that YAML reads as a string without quotes.
   void plain(const char* key, const std::string& value) {
     out_ << YAML::Key << key << YAML::Value << value;
   }
-  /// Anything: quoted, so that 1, yes and null stay text.
+  /// Any text: quoted, so that 1, yes and null stay text.
   void quoted(const std::string& text) { out_ << YAML::DoubleQuoted << text; }
   void quoted(const char* key, const std::string& value) {
     out_ << YAML::Key << key << YAML::Value;
@@ -198,7 +199,7 @@ class Manifest {
     out_ << YAML::EndSeq;
   }
 
-  /// As many digits as the last one needs: Argo starts tasks in the order of their names.
+  /// Numbers have leading zeros because Argo starts tasks in the order of their names.
   std::string pod_name(std::size_t p) const {
     const std::size_t digits = std::max<std::size_t>(3, std::to_string(pods_.size()).size());
     return fmt::format("pod-{:0{}}", p + 1, digits);
@@ -215,7 +216,7 @@ class Manifest {
     out_ << YAML::EndSeq << YAML::EndMap;
   }
 
-  /// Nodes with one GPU, one pod on each.
+  /// Node selector and anti-affinity: nodes with one GPU, one pod on each.
   void placement() {
     begin_map("podMetadata");
     begin_map("labels");
@@ -251,7 +252,7 @@ class Manifest {
     out_ << YAML::EndSeq << YAML::EndMap << YAML::EndMap;
   }
 
-  /// `first` is the position of its first job among all.
+  /// `first`: index of the pod's first job among all jobs.
   void pod(std::size_t p, std::size_t first) {
     const ArgoGroup& group = pods_[p];
     out_ << YAML::BeginMap;
@@ -263,7 +264,7 @@ class Manifest {
     if (!options_.claim_template.empty()) {
       const nlohmann::ordered_json claim{{"name", kClaim},
                                          {"resourceClaimTemplateName", options_.claim_template}};
-      // Blocks of YAML would do as well; JSON has no indentation to lose.
+      // JSON, because YAML within YAML depends on indentation.
       quoted("podSpecPatch", nlohmann::ordered_json{{"resourceClaims", {claim}}}.dump());
     }
     begin_map("containerSet");
@@ -275,7 +276,7 @@ class Manifest {
   void annotations(const ArgoGroup& group, std::size_t first) {
     nlohmann::ordered_json jobs;
     for (std::size_t j = first; j < first + group.jobs.size(); ++j) jobs[names_[j]] = jobs_[j];
-    // ASCII throughout, and no "{{".
+    // ASCII only, and no "{{".
     std::string json = jobs.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
     for (std::size_t at = 1; (at = json.find('{', at)) != std::string::npos;) {
       json.replace(at, 1, "\\u007b");
@@ -344,7 +345,7 @@ std::vector<std::string> argo_names(std::span<const std::string> jobs) {
   const auto keeps = [](const std::string& job) {
     return is_label(job) && std::find(kReserved.begin(), kReserved.end(), job) == kReserved.end();
   };
-  // Names that can stay do, whoever comes first.
+  // Names that are valid labels are reserved first, so that no generated name takes one.
   std::set<std::string> taken;
   for (const std::string& job : jobs) {
     if (keeps(job)) taken.insert(job);

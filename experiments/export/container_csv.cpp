@@ -11,7 +11,7 @@ namespace corun {
 
 namespace {
 
-/// The words of a command line; nothing if a quote or a backslash is left open.
+/// The words of a command line; nothing if a quote is open or a backslash ends the text.
 std::optional<std::vector<std::string>> words(std::string_view text) {
   std::vector<std::string> out;
   bool in_word = false;
@@ -26,7 +26,7 @@ std::optional<std::vector<std::string>> words(std::string_view text) {
     in_word = true;
     if (c == '\\' && quote != '\'') {
       if (++i == text.size()) return std::nullopt;
-      // Between double quotes a backslash is one, but before a quote or another.
+      // Between double quotes a backslash is literal unless a quote or backslash follows.
       if (quote == '"' && text[i] != '"' && text[i] != '\\') out.back() += c;
       out.back() += text[i];
     } else if (quote == 0 && (c == '"' || c == '\'')) {

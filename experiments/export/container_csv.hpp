@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-/// Which container runs a job, as a readable file.
+/// The container of each job, as a CSV file:
 ///
 ///   job,image,command,args
 ///   resnet50-b,registry.example/resnet:2,python train.py,--batch 64 --name 'night run'
 namespace corun {
 
-/// How a job is run. Argo replaces its variables, "{{workflow.name}}", in all three.
+/// The container of a job. Argo replaces its variables, such as "{{workflow.name}}", in all three.
 struct ContainerSpec {
   std::string image;
   std::vector<std::string> command;  ///< empty: the image's own
@@ -24,9 +24,9 @@ struct ContainerTable {
   std::map<std::string, ContainerSpec, std::less<>> jobs;
 };
 
-/// CSV with the columns `job,image` and, where wanted, `command,args`: words between blanks, where
-/// quotes and backslashes work as in a shell and nothing is expanded. InputError with its place for
-/// anything else, a job that is listed twice included.
+/// Reads a CSV with the columns `job,image` and optionally `command,args`: words separated by
+/// blanks, with quotes and backslashes as in a shell and no expansion. InputError at its place for
+/// anything else, also for a job listed twice.
 ContainerTable read_container_csv(const std::string& path);
 ContainerTable read_container_csv(std::istream& in, const std::string& name);
 

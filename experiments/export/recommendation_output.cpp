@@ -14,7 +14,7 @@ namespace corun {
 
 namespace {
 
-/// "7.0 [0, 30]", in per cent.
+/// "7.0 [0, 30]", in %.
 std::string shown(double x, const PredictionInterval& in) {
   return std::isfinite(in.lo)
              ? fmt::format("{:.1f} [{:.0f}, {:.0f}]", 100 * x, 100 * in.lo, 100 * in.hi)
@@ -29,7 +29,7 @@ Json to_json(const Recommendation& r) {
   Json entry;
   entry["jobs"] = r.jobs;
   entry["clusters"] = r.clusters;
-  // A bin's costs are nobody's belief: the knowledge base knows pairs.
+  // The knowledge base knows costs of pairs only, so a bin has none.
   const auto& expected = r.group.expected;
   entry["isd"] =
       expected ? Json{json_number(expected->isd_a), json_number(expected->isd_b)} : Json(nullptr);

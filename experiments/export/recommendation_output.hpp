@@ -7,14 +7,14 @@
 #include "experiments/experiment/recommendation.hpp"
 #include "experiments/export/argo_manifest.hpp"
 
-/// Recommended groups as `corun recommend` shows and hands them on.
+/// Recommended groups in the output formats of `corun recommend`.
 namespace corun {
 
-/// A line per group, then one per job that runs alone.
+/// One line per group, then one per job that runs alone; ISD and PS in %.
 std::string recommendation_table(const RecommendedQueue& queue);
-/// `groups` and `alone`; fractions, null where nothing is known.
+/// An object with `groups` and `alone`; ISD and PS as fractions, null if unknown.
 nlohmann::ordered_json recommendation_json(const RecommendedQueue& queue);
-/// group,job,cluster,uncertainty,isd,isd_lo,isd_hi,ps,ps_lo,ps_hi,reason: a row per job
+/// Columns group,job,cluster,uncertainty,isd,isd_lo,isd_hi,ps,ps_lo,ps_hi,reason; one row per job.
 std::string recommendation_csv(const RecommendedQueue& queue);
 /// The same groups in the same order, for argo_manifest().
 ArgoPlan argo_plan(const RecommendedQueue& queue);

@@ -8,7 +8,7 @@ namespace corun {
 
 namespace {
 
-/// One word for a shell.
+/// A text quoted as one word of a shell.
 std::string quoted(const std::string& word) {
   std::string out = "'";
   for (const char c : word) {

@@ -10,7 +10,7 @@ namespace corun {
 
 namespace {
 
-/// Throws InputError as the readers.
+/// InputError as the readers.
 std::shared_ptr<TraceFile> read_trace_file(const TraceQuery& query) {
   auto file = std::make_shared<TraceFile>();
   TraceRequest request;

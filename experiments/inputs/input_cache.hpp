@@ -14,47 +14,48 @@
 
 #include "traces/catalog.hpp"
 
-/// Files that many experiments read, read once: the points of a sweep share a trace.
+/// A cache of input files for many experiments: the points of a sweep share a trace.
 namespace corun {
 
-/// Which file is read as what. Equal queries give equal traces, as long as the files stay as they are.
+/// Which files are read, and in which format. Equal queries give equal traces while the files do
+/// not change.
 struct TraceQuery {
-  const TraceEntry* source = nullptr;  ///< one that reads a file and generates nothing
+  const TraceEntry* source = nullptr;  ///< must read a file, not generate a trace
   std::string path;
   std::optional<std::string> labels;  ///< as TraceRequest::labels
-  std::string rates;                  ///< of sources that count steps: the file of rates
-  std::string gpu;                    ///< and whose of them are taken
+  std::string rates;                  ///< for sources that count steps: the file of rates
+  std::string gpu;                    ///< and the GPU type, in Gavel's name, whose rates are read
 
   bool operator==(const TraceQuery&) const = default;
 };
 
-/// What reading a trace gives.
+/// A trace that was read.
 struct TraceFile {
   Trace trace;
-  WorkloadKeys keys;                              ///< of the jobs, and of the rates
-  std::shared_ptr<const GavelThroughputs> rates;  ///< of sources that count steps; else none
+  WorkloadKeys keys;                              ///< of the jobs and the rates
+  std::shared_ptr<const GavelThroughputs> rates;  ///< for sources that count steps; else null
 };
 
-/// Thread-safe. A file that has changed since it was read, by what the file system says of it (size,
-/// times, which file it is), is read again.
+/// Thread-safe. A file that has changed since it was read (by device, inode, size or times) is read
+/// again.
 class InputCache {
  public:
-  /// At most so many different traces are held; the one that was asked for longest ago goes. Who has one
-  /// keeps it.
+  /// Most traces held; the least recently requested one is dropped. A caller's pointer keeps its
+  /// trace alive.
   static constexpr std::size_t kTracesMax = 4;
 
-  /// Who asks for a trace that is being read waits for it. Throws what its reader throws, and the next
-  /// who asks reads it again.
+  /// Waits if another thread is reading the trace. Throws what the reader throws; the next call
+  /// reads again.
   std::shared_ptr<const TraceFile> trace(const TraceQuery& query);
 
   /// As sha256_of_file().
   std::string sha256(const std::string& path);
 
-  /// How many traces were read from their files, and not taken from here.
+  /// Number of traces read from files, not from the cache.
   std::size_t traces_read() const;
 
  private:
-  /// What of a file changes when its bytes do.
+  /// File attributes that change with its bytes.
   struct Stamp {
     std::uint64_t device = 0;
     std::uint64_t number = 0;
@@ -85,8 +86,8 @@ class InputCache {
   static Reading read(const TraceQuery& query);
   void drop(std::uint64_t number);
 
-  mutable std::mutex mutex_;  ///< over all below; nothing is read under it
-  std::list<Entry> entries_;  ///< the one asked for last comes first
+  mutable std::mutex mutex_;  ///< guards all below; no file is read under it
+  std::list<Entry> entries_;  ///< most recently requested first
   std::uint64_t next_number_ = 0;
   std::map<std::string, Sum> sums_;
 };

@@ -6,29 +6,28 @@
 
 #include "experiments/inputs/input_cache.hpp"
 
-/// The files of one experiment: where they lie, and what their bytes were when they were read.
+/// The input files of one experiment: their paths and checksums.
 namespace corun {
 
 class InputFiles {
  public:
-  /// Relative paths are looked up in `config_directory` first (empty: the working directory), then in
-  /// `data_directory` (empty: there is none). Checksums and traces come from the cache, which is not
-  /// null.
+  /// Relative paths are looked up in `config_directory` first (empty: the working directory), then
+  /// in `data_directory` (empty: none). `cache` must not be null.
   InputFiles(std::string config_directory, std::string data_directory,
              std::shared_ptr<InputCache> cache);
 
-  /// The path under which the file is there; from then on it is an input of the experiment. InputError
-  /// at `place` that names where was looked.
+  /// The path at which the file exists; the file becomes an input of the experiment. InputError at
+  /// `place`, with the paths tried, if there is none.
   std::string find(const std::string& path, const std::string& place);
 
-  /// A file that a reader opened by itself, named by its last part.
+  /// Adds a file that a reader opened by itself, under its file name.
   void add(const std::string& file);
 
   InputCache& cache() const { return *cache_; }
 
-  /// Paths as found, in the order of asking. A path that find() is asked for again is not added again.
+  /// Paths as found, in order of the calls; a repeated find() adds nothing.
   const std::vector<std::string>& paths() const { return paths_; }
-  /// "sha256:... PATH" of each of them: PATH as find() was given it, of add() the file's name.
+  /// "sha256:... PATH" of each: PATH as given to find(), or the file name for add().
   const std::vector<std::string>& entries() const { return entries_; }
 
  private:

@@ -10,24 +10,24 @@
 #include "traces/pair_table.hpp"
 #include "traces/workload_names.hpp"
 
-/// The tables of measured co-runs that one experiment reads, each read once, and the keys by which
-/// they and its jobs name workloads. A key is the number of the name's first appearance: whoever reads
-/// next takes the tables from whoever read before (the world from the workload, the belief from the world).
+/// The tables of measured co-runs of one experiment, each read once, and the workload keys that
+/// they share with its jobs. Keys are numbered by first appearance of a name, so all parts must
+/// share one object: the workload hands it to the world, the world to the belief.
 namespace corun {
 
 class MeasurementTables {
  public:
   WorkloadKeys& keys() { return keys_; }
 
-  /// The table at a path that InputFiles found, one row per pair. InputError: as its reader, or no pair
-  /// has both speeds.
+  /// The table at a path that InputFiles found, one row per pair. InputError as its reader, and if
+  /// no pair has both speeds.
   const PairTable& pairs(const std::string& path);
 
-  /// Gavel's rates, read on the first call, for the GPU type of the configuration. InputError: as
-  /// find_rates() and their reader.
+  /// Gavel's rates [steps/s] for the GPU type of the configuration, read on the first call.
+  /// InputError as find_rates() and the reader.
   const GavelThroughputs& rates(const Config& config, InputFiles& files);
 
-  /// Rates that came with a trace: rates() gives them. Null changes nothing.
+  /// Makes rates() return the rates read with a trace. Null changes nothing.
   void take_rates(std::shared_ptr<const GavelThroughputs> rates);
 
  private:
@@ -36,13 +36,14 @@ class MeasurementTables {
   std::shared_ptr<const GavelThroughputs> rates_;
 };
 
-/// world.path, which must be a file of Gavel's rates, and Gavel's name of the cluster's GPU type.
+/// The file of Gavel's rates and Gavel's name of the cluster's GPU type.
 struct RatesFile {
   std::string path;
   std::string gpu;
 };
 
-/// InputError at the key that does not fit: no world.path, no rates in it, or no rates for the type.
+/// Reads world.path and cluster.gpu_type. InputError at the wrong key: no world.path, a file
+/// without rates, or a GPU type without rates.
 RatesFile find_rates(const Config& config, InputFiles& files);
 
 }  // namespace corun

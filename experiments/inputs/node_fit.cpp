@@ -12,7 +12,7 @@ namespace corun {
 
 namespace {
 
-/// What is not asked for is not checked.
+/// A request of 0 fits anywhere.
 bool within(std::int64_t asked, std::int64_t have) { return asked == 0 || asked <= have; }
 
 std::string too_much(std::int64_t asked, const char* unit, std::int64_t have) {

@@ -4,11 +4,12 @@
 
 #include "traces/trace.hpp"
 
-/// A queue of jobs to be paired, as `corun recommend --queue FILE` takes it.
+/// The queue of jobs of `corun recommend --queue FILE`.
 namespace corun {
 
-/// A job trace, or a table of profiles: then all jobs are there at once, and how long they take is
-/// not known, which no recommendation asks. InputError as the readers of both.
+/// Reads a job trace (if it has a column solo_s) or a table of profiles. The jobs of a table arrive
+/// at once with 1 s of work each, because no recommendation uses run times. InputError as the
+/// reader.
 Trace read_queue(const std::string& path);
 
 }  // namespace corun

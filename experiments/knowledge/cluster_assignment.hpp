@@ -9,15 +9,16 @@
 #include "models/knowledge/clusters.hpp"
 #include "traces/profile_csv.hpp"
 
-/// The cluster of each profile of a table and how uncertain that is, by both scores.
+/// The cluster of each profile of a table and its uncertainty by both rules: the summed distances to
+/// all centres and the distance to its own centre, in percentage points or, if scaled, deviations.
 namespace corun {
 
 struct AssignedProfile {
   std::string job;
   bool has_features = false;
   ClusterAssignment assignment;
-  int rank_all = 0;  ///< within its cluster, by the sum of the distances; 0 without features
-  int rank_own = 0;  ///< within its cluster, by the own distance
+  int rank_all = 0;  ///< within its cluster, by the summed distances; 0 without features
+  int rank_own = 0;  ///< within its cluster, by the distance to its own centre
 };
 
 struct AssignmentTable {

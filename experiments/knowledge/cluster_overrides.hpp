@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-/// What holds for a job in place of what its profile says: for jobs whose profile nobody published,
-/// or whose printed figures are to be kept. `belief: {overrides: FILE}`, `corun recommend --overrides
-/// FILE`; every output that used one says so.
+/// Clusters and uncertainties of jobs that replace those of their profiles, for jobs without a
+/// published profile or with printed figures to keep: `belief: {overrides: FILE}`, `corun recommend
+/// --overrides FILE`. Every output that used one says so.
 ///
 ///   job,cluster,uncertainty,why
 ///   J8-256,0,124.15,no profile published      both, as JRS Table IV prints them
-///   J4-869,,234.35,printed for another job     empty: what the profile says
+///   J4-869,,234.35,printed for another job     empty: the cluster of the profile
 namespace corun {
 
 struct ClusterOverride {
@@ -22,7 +22,8 @@ struct ClusterOverride {
   std::string place;  ///< FILE:LINE:COLUMN of the job's name
 };
 
-/// Throws InputError for a job listed twice, neither value given, or a cluster not below `clusters`.
+/// Throws InputError for a job listed twice, a line with neither value, a cluster not below
+/// `clusters`, or an uncertainty outside 0 to 1e9.
 std::vector<ClusterOverride> read_cluster_overrides(const std::string& path, int clusters);
 /// The same from a stream, called `name` in messages.
 std::vector<ClusterOverride> read_cluster_overrides(std::istream& in, const std::string& name,

@@ -7,24 +7,27 @@
 #include "experiments/knowledge/knowledge_file.hpp"
 #include "sim/measurement.hpp"
 
-/// What a knowledge base learns: tables of measured co-runs, and other knowledge bases.
+/// Learning of a knowledge base from tables of measured co-runs and from other knowledge bases.
 namespace corun {
 
 struct CorunTable {
-  KnowledgeSource source;  ///< its `pairs` are counted when it is learnt
+  KnowledgeSource source;  ///< `pairs` is counted by learn_table()
   std::vector<CorunMeasurement> rows;
 };
 
-/// Whether `name` is one of the papers' tables: jrs (II and III) or prirect (III and IV).
+/// Whether `name` is one of the papers' tables: "jrs" (JRS Tables II and III) or "prirect" (PriRecT
+/// Tables III and IV).
 bool is_corun_table(std::string_view name);
+/// The paper's table of that name, else a file of co-runs. InputError as read_corun_csv().
 CorunTable read_corun_table(const std::string& name_or_path);
 
-/// Learns a table of co-runs, by the profiles of its jobs; one that is in already is left out. Gives
-/// what the user should know, a line each. InputError when nothing in it can be learnt.
+/// Learns the pairs of a table, clustered by the profiles of their jobs. A table that `file` has
+/// learnt already is left out. Returns notes for the user, one line each. InputError if no pair of
+/// the table can be learnt.
 std::vector<std::string> learn_table(KnowledgeFile& file, const CorunTable& table);
 
-/// Takes all that `other` has learnt into `file`; notes as learn_table(). InputError, naming
-/// `other_name`, when clusters or decay differ or both have learnt from the same file.
+/// Adds all that `other` has learnt to `file`; returns notes as learn_table(). InputError, naming
+/// `other_name`, if clusters or decay differ or both have learnt from the same source.
 std::vector<std::string> merge_knowledge(KnowledgeFile& file, const KnowledgeFile& other,
                                          const std::string& other_name);
 

@@ -37,7 +37,7 @@ constexpr std::size_t kBytesMax = std::size_t{64} << 20U;
   throw InputError(node.place(), what + " is " + node.description() + ", expected " + expected);
 }
 
-/// A map of which every key must be known, and read.
+/// A map. Refuses unknown keys on construction.
 class Section {
  public:
   Section(const YamlNode& node, std::string name, std::vector<std::string_view> keys)
@@ -128,11 +128,12 @@ constexpr double kFractionMax = 1e6;
 constexpr const char* kFraction = "a fraction (0.1 for 10 %)";
 constexpr const char* kWeight = "a weight, 0 or more";
 
-/// One line of `isd` or `ps`.
+/// Reads one line of `isd` or `ps`.
 Statistic statistic_of(const Section& row, const YamlNode& node) {
   Statistic::State s;
   s.count = row.whole("count", 1, 1'000'000'000'000, "a number of observations, 1 or more");
-  // A mean of more than 1000 % in a file written by hand is a percentage.
+  // Without m2 the line was written by hand: a mean above 10 (1000 %) is then probably a
+  // percentage.
   s.mean = row.number("mean", -kFractionMax, row.find("m2") ? kFractionMax : 10, kFraction);
   const double variance = row.number("variance", 0, 1e12, "a variance, 0 or more");
   const auto n = static_cast<double>(s.count);
@@ -146,7 +147,7 @@ Statistic statistic_of(const Section& row, const YamlNode& node) {
                                  "each other; leave m2 out to keep the variance",
                                  csv_number(s.m2), csv_number(variance * free)));
   }
-  // A mean of few values may lie a rounding outside of them.
+  // Rounding may put a mean slightly outside the range of its values.
   const double slack = 1e-9 * (1 + std::abs(s.mean));
   s.min = row.number_or("min", s.mean, -kFractionMax, s.mean + slack, "a fraction, not above mean");
   s.max = row.number_or("max", s.mean, s.mean - slack, kFractionMax, "a fraction, not below mean");
@@ -245,7 +246,7 @@ void read_statistics(const YamlNode& list, bool isd, KnowledgeBase& kb) {
   }
 }
 
-/// Both sides of each co-run were observed, or the file is not one.
+/// Checks that each co-run has observations of both its jobs.
 void check_counts(const KnowledgeBase& kb, const YamlNode& root) {
   for (int a = 0; a < kb.clusters(); ++a) {
     for (int b = a; b < kb.clusters(); ++b) {
@@ -312,13 +313,15 @@ std::string line_of(int a, int b, const Statistic& statistic) {
   return out + "}\n";
 }
 
-/// The file, locked against other processes until destruction. A lock is on an open file, and writing
-/// puts another file in its place: whoever waited looks again whether it holds the one of that name.
+/// The file, locked against other processes until destruction. A lock belongs to an open file, and
+/// an update replaces the file. After waiting, the constructor thus checks that it holds the file
+/// of that name, and else tries again.
 class FileLock {
  public:
   explicit FileLock(const std::string& path) {
     for (;;) {
-      fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not hang it
+      fd_ =
+          ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a pipe must not block
       if (fd_ < 0) {
         throw InputError(path, fmt::format("cannot be opened ({}), expected a knowledge base; "
                                            "`corun kb build` writes one",
@@ -436,7 +439,7 @@ namespace {
 void write(const std::string& path, const KnowledgeFile& file, const std::string& place,
            const std::string& temporary) {
   const std::string text = knowledge_text(file);
-  parse_knowledge(text, place);  // nothing that cannot be read takes the place of a good file
+  parse_knowledge(text, place);  // throws before a good file is replaced by an unreadable one
   write_file_atomically(checked_output_path(path, place), text, temporary);
 }
 
@@ -494,7 +497,8 @@ void update_knowledge_file(const std::string& path,
   const FileLock lock(path);
   KnowledgeFile file = read_knowledge_file(path);
   change(file);
-  // Who holds the lock is alone, so what a killed update left is overwritten by the next.
+  // The lock excludes other updates, so one fixed name suffices and overwrites what a killed update
+  // left.
   write(path, file, place, checked_output_path(path, place) + ".tmp-update");
 }
 

@@ -8,8 +8,8 @@
 
 #include "models/knowledge/knowledge_base.hpp"
 
-/// A knowledge base as a readable file, what `corun kb build` writes and `belief: {initial: FILE}`,
-/// `corun recommend --kb FILE` and the other words of `corun kb` read. YAML, version 1:
+/// A knowledge base as a YAML file, version 1. `corun kb build` writes it; `belief: {initial:
+/// FILE}`, `corun recommend --kb FILE` and the other words of `corun kb` read it:
 ///
 ///   kind: corun knowledge base
 ///   version: 1
@@ -17,7 +17,7 @@
 ///   features: [gpu_util_pct, mem_alloc_pct, mem_time_pct]
 ///   centres:                       # one row per cluster, in the unit of the features
 ///     - [61.423, 43.245, 24.456]
-///   distance_centres: []           # where distances are taken to others than the labels
+///   distance_centres: []           # centres for distances, if other than those for labels
 ///   scale: [1, 1, 1]               # a feature counts as (value - centre) / scale
 ///   uncertainty: all-centres       # or own-centre
 ///   decay: 0
@@ -25,17 +25,17 @@
 ///     - {name: mine.corun.csv, sha256: 0f3c..., pairs: 46, measured_on: V100-16GB time-slicing}
 ///   isd:                           # a job of `cluster` beside one of `partner`; fractions
 ///     - {cluster: 0, partner: 1, count: 12, mean: 0.052, variance: 0.0011, ...}
-///   ps:                            # of the two together; cluster <= co-runner
+///   ps:                            # of the two together; cluster <= partner
 ///     - {cluster: 0, partner: 1, count: 12, mean: 0.338, variance: 0.0090, ...}
 ///   complete: true                 # last line: a file cut short has none
 ///
-/// Behind the variance stand, where they are known, `m2`, `min`, `max` and either `values` (up to 64
+/// After the variance follow, if known, `m2`, `min`, `max` and either `values` (up to 64
 /// observations in order of arrival) or `bins` ({bin: weight}, see statistic.hpp), and with decay
-/// `weight`, `weight2` and the `weights` of the values. A file written by hand may leave them out: it
-/// then has no quartiles. Pairs that are not listed were never observed.
+/// `weight`, `weight2` and the `weights` of the values. A file written by hand may omit them and
+/// then has no quartiles. An unlisted cluster pair was never observed.
 ///
-/// Reading back gives the same knowledge base (bit for bit without decay), so that learning in many
-/// runs is learning in one. It is written whole or not at all.
+/// Reading back gives the same knowledge base (bit for bit without decay), so learning in several
+/// runs equals learning in one. The file is written whole or not at all.
 namespace corun {
 
 struct KnowledgeSource {
@@ -46,7 +46,7 @@ struct KnowledgeSource {
   friend bool operator==(const KnowledgeSource&, const KnowledgeSource&) = default;
 };
 
-/// The same bytes, or the same table that comes with corun.
+/// Whether both are the same bytes or the same table that comes with corun.
 inline bool same_source(const KnowledgeSource& a, const KnowledgeSource& b) {
   return a.sha256.empty() && b.sha256.empty() ? a.name == b.name : a.sha256 == b.sha256;
 }
@@ -60,21 +60,21 @@ struct KnowledgeFile {
 inline constexpr int kKnowledgeVersion = 1;
 inline constexpr std::size_t kMostKnowledgeClusters = 64;
 
-/// Throws InputError "FILE:LINE:COLUMN: ..." for anything that is not as above: another kind or a
-/// newer version, a file that was cut short, numbers out of range or that contradict each other.
+/// Throws InputError "FILE:LINE:COLUMN: ..." for a file of another form: another kind or version, a
+/// truncated file, numbers that are out of range or contradict each other.
 KnowledgeFile read_knowledge_file(const std::string& path);
 /// The same from text, called `name` in messages.
 KnowledgeFile parse_knowledge(std::string_view text, const std::string& name);
 
 std::string knowledge_text(const KnowledgeFile& file);
 
-/// Writes it atomically; `place` is the flag that named the path, for errors.
+/// Writes the file atomically; `place` is the flag that named the path, for errors.
 void write_knowledge_file(const std::string& path, const KnowledgeFile& file,
                           const std::string& place);
 
-/// Reads, lets `change` alter, and writes back, under a lock: of two processes that update one file
-/// the second waits for the first and builds on what it wrote. When `change` throws nothing is
-/// written.
+/// Reads the file, applies `change` and writes it back under a lock: of two processes that update
+/// one file, the second waits for the first and reads its result. Nothing is written if `change`
+/// throws. InputError as read_knowledge_file(), and if the file cannot be locked or written.
 void update_knowledge_file(const std::string& path,
                            const std::function<void(KnowledgeFile&)>& change,
                            const std::string& place);

@@ -33,7 +33,7 @@ constexpr std::string_view kSum = ", sha256 ";
 constexpr std::size_t kDigestDigits = 16;
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 constexpr std::size_t kMostAbout = 400;
-/// More than any line that begins such a file.
+/// Longer than any first line of such a file.
 constexpr std::size_t kLongestLine = 160;
 
 const char* name_of(FeatureScale scale) { return scale == FeatureScale::kLog ? "log" : "linear"; }
@@ -43,7 +43,8 @@ bool is_digest(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// std::invalid_argument or nlohmann::json::exception when it is not as the header says.
+/// Throws std::invalid_argument or nlohmann::json::exception if the content deviates from the
+/// format.
 ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
                      std::span<const std::string> names) {
   using namespace model_state;
@@ -89,7 +90,7 @@ ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
   return file;
 }
 
-/// The digits that `text` begins with, as a number; they are taken off. -1: none, or too many.
+/// Removes the leading digits of `text` and returns their number; -1 for none or too many.
 std::int64_t take_number(std::string_view& text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto number = parse_integer(text.substr(0, digits));

@@ -9,31 +9,30 @@
 #include "models/interference/catalog.hpp"
 #include "traces/workload_names.hpp"
 
-/// A fitted interference model as a file, so that learning is done once. Version 3 is a line of text,
+/// A fitted interference model as a file. Version 3 is a line of text,
 ///
 ///   corun speed model, version 3, bytes 1234567, sha256 0f3c...
 ///
-/// and so many bytes of CBOR (RFC 8949), of which that is the SHA-256: a map of exactly these keys,
+/// followed by that many bytes of CBOR (RFC 8949) with that SHA-256: a map of exactly these keys,
 ///
-///   about        what it was learnt from, one line
-///   model        its name in the catalogue
+///   about        what the model was fitted to, one line
+///   model        name in the catalogue
 ///   features     [{name, scale: linear or log}]
 ///   workloads    the jobs it has seen, each as the first 16 hexadecimal digits of the SHA-256 of its
 ///                name; "" for a job without one
 ///   state        InterferenceModel::save(), each model its own: lists of numbers are byte strings,
 ///                little-endian (model_state.hpp)
 ///
-/// Version 2 lacked `strength` in the samples of `factors`. Files of another version are refused: a model is
-/// fitted again.
+/// Files of another version are refused: fit the model again.
 ///
-/// A model read predicts the same bits on any machine. What the workloads are called cannot be read off
-/// the file; whoever guesses a name can confirm it.
+/// A model that was read predicts the same bits on any machine. The file does not contain the names
+/// of workloads, but a guessed name can be confirmed by its digest.
 namespace corun {
 
 struct ModelFile {
   std::string name;  ///< in the catalogue
   std::shared_ptr<const InterferenceModel> model;
-  std::vector<std::string> workloads;  ///< digests, one per job of `model->workloads()`
+  std::vector<std::string> workloads;  ///< digests, one per entry of `model->workloads()`
   std::string about;
 };
 
@@ -41,23 +40,25 @@ inline constexpr int kModelVersion = 3;
 
 /// The first 16 hexadecimal digits of the SHA-256 of a workload's name; "" for none.
 std::string workload_digest(std::string_view name);
-/// Those of all jobs of a model that was fitted with keys of `keys`.
+/// The digests of all jobs of a model that was fitted with keys of `keys`, in the order of
+/// model.workloads().
 std::vector<std::string> workload_digests(const InterferenceModel& model, const WorkloadKeys& keys);
 
-/// Throws InputError "FILE: ..." for anything that is not as above: another kind, another version, a
-/// file cut short or damaged, sizes that do not fit each other, numbers that are not possible.
-/// Workloads that are among `names`, those of the table to predict, get their keys from `keys`; the
-/// others stay kUnknownWorkload: the model has learnt from them, but nobody asks for them.
+/// Throws InputError "FILE: ..." for a file of another form: another kind or version, a truncated
+/// or damaged file, inconsistent sizes, impossible numbers. Workloads among `names` (those of the
+/// table to predict) get their keys from `keys`. The others stay kUnknownWorkload because no
+/// prediction asks for them.
 ModelFile read_model_file(const std::string& path, WorkloadKeys& keys,
                           std::span<const std::string> names);
 /// The same from a file's bytes, called `place` in messages.
 ModelFile parse_model(std::string_view bytes, const std::string& place, WorkloadKeys& keys,
                       std::span<const std::string> names);
 
+/// Throws std::logic_error if `file.workloads` and the model differ in their number of jobs.
 std::string model_bytes(const ModelFile& file);
 
-/// Writes it whole or not at all; `place` is the flag that named the path, for errors. Nothing that
-/// could not be read back takes the place of a good file.
+/// Writes the file atomically, after a check that its bytes can be read back; `place` is the flag
+/// that named the path, for errors.
 void write_model_file(const std::string& path, const ModelFile& file, const std::string& place);
 
 }  // namespace corun

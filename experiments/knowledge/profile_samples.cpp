@@ -42,7 +42,7 @@ void add_sample(SampleSet& samples, std::string name, const Profile& profile, bo
   samples.origins.push_back(std::move(origin));
 }
 
-/// The columns in which the authors' samples are not what their recipe gives, a line each.
+/// Notes on the columns in which the authors' samples differ from their recipe, a line each.
 std::vector<std::string> odd_columns() {
   std::map<std::pair<std::string_view, std::size_t>, std::vector<const PaperOddSample*>> columns;
   for (const PaperOddSample& odd : prirect_odd_samples()) {
@@ -108,7 +108,7 @@ std::string samples_csv(const SampleSet& samples) {
   ProfileTable table;
   std::map<std::string, int> times;
   for (const std::string& name : samples.names) {
-    // A table names each profile once.
+    // Names in a table of profiles must differ.
     const int n = ++times[name];
     table.jobs.push_back(n == 1 ? name : fmt::format("{}#{}", name, n));
   }

@@ -13,7 +13,7 @@ namespace corun {
 
 namespace {
 
-/// A model's name without what people write differently.
+/// A model's name reduced to letters and digits in lower case.
 std::string plain_name(std::string_view name) {
   std::string plain;
   for (const char c : name) {
@@ -48,14 +48,14 @@ std::size_t find_job(const ProfileTable& table, std::string_view workload,
   return *found;
 }
 
-/// By the name of the traces' tables.
+/// The technique with that name in the tables of traces/.
 Technique technique_of(std::string_view name) {
   const auto technique = find_technique(name);
   if (!technique) throw std::logic_error("no technique '" + std::string(name) + "'");
   return *technique;
 }
 
-/// All that the recipe gives of one workload.
+/// Adds all samples of the recipe of one workload.
 void add_series(const ProfileTable& table, const PaperSyntheticRecipe& recipe,
                 AmplifiedProfiles& out) {
   const PaperSeries series = paper_series(table, recipe);
@@ -82,7 +82,7 @@ void add_series(const ProfileTable& table, const PaperSyntheticRecipe& recipe,
   }
 }
 
-/// The points of one workload, by falling batch size.
+/// The profiles of one workload, largest batch size first.
 struct ProfiledModel {
   std::string model;
   std::vector<std::size_t> jobs;
@@ -117,7 +117,7 @@ std::vector<ProfiledModel> workloads_of(const ProfileTable& table) {
   return all;
 }
 
-/// One workload's samples and where they lie on the axis.
+/// One workload's samples and their positions on the axis.
 struct Layout {
   std::vector<ProfileSample> samples;
   std::vector<double> positions;

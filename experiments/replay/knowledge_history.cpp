@@ -11,7 +11,7 @@ namespace corun {
 
 namespace {
 
-/// All pairs of clusters as rows.
+/// Writes one row per pair of clusters.
 void write_rows(std::ostream& out, const std::string& start, const char* metric,
                 const std::vector<ClusterPairKnowledge>& pairs) {
   for (const ClusterPairKnowledge& p : pairs) {

@@ -13,7 +13,7 @@ namespace corun {
 
 namespace {
 
-/// Over all of these runs.
+/// Shares of co-run time over all of these runs.
 Coverage coverage_of(const std::vector<const UsageRecord*>& usage) {
   std::array<double, 4> sum{};
   for (const UsageRecord* u : usage) {

@@ -5,17 +5,17 @@
 
 #include "experiments/experiment/experiment.hpp"
 
-/// The files that a replay was asked to write.
+/// The output files of a replay.
 namespace corun {
 
 struct ReplayFiles {
-  std::optional<std::string> output;     ///< results file; its run file lies beside it
+  std::optional<std::string> output;     ///< results file, with its run file beside it
   std::optional<std::string> timeline;   ///< directory
   std::optional<std::string> knowledge;  ///< CSV
 };
 
-/// Everything that will be written can be, is written once, and is not what was read. Before a long
-/// run, not after it. Makes the directory of the timeline. Throws InputError naming the flag.
+/// Checks before a long run that all output files can be written, differ from each other and are no
+/// input files. Makes the directory of the timeline. Throws InputError naming the flag.
 void check_replay_files(const Experiment& experiment, const std::optional<std::string>& config,
                         const ReplayFiles& files);
 

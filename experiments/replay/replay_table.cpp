@@ -22,7 +22,7 @@ const Interval& of(const MetricIntervals& metrics, Metric m) {
   return metrics[static_cast<std::size_t>(m)];
 }
 
-/// With this many digits; never "-0.0".
+/// A number with this many digits; never "-0.0".
 std::string fixed(double x, int digits) {
   std::string text = fmt::format("{:.{}f}", x, digits);
   if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
@@ -41,13 +41,13 @@ std::string plain(const Interval& i, double scale, int digits) {
   return std::isnan(i.mean) ? "-" : fixed(i.mean * scale, digits);
 }
 
-/// What the paper reports for a policy on its own queue, as "ISD / PS (Table)"; empty if nothing.
+/// The JRS paper's result for a policy on the JRS queue, as "ISD / PS (Table)"; empty if none.
 std::string paper_figures(const PolicyInstance& policy) {
   std::string text;
   for (const std::string_view table : {"JRS-IV", "JRS-V", "JRS-VI", "JRS-VII"}) {
     const PaperSchedule schedule = paper_schedule(table);
     if (schedule.policy != policy.entry->name) continue;
-    // The printed tables are without exploration and go by the mean alone.
+    // The printed tables use no exploration and no risk term.
     const auto& settings = policy.config.settings;
     const auto above_zero = [&](const char* name) {
       const auto at = settings.find(name);
@@ -70,13 +70,13 @@ std::string paper_figures(const PolicyInstance& policy) {
   return text;
 }
 
-/// Share of co-run time of known cost: 0 where nothing ran together.
+/// Share of co-run time with any source of cost: 0 without co-runs.
 double shared(const Coverage& c) { return c.measured + c.modelled + c.extrapolated; }
 
 void print_winner(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
                   Metric metric, bool smaller, const char* what) {
   const auto& policies = experiment.policies();
-  // A policy that never shares has slowdown 0 and saves nothing: a bound, not an answer.
+  // A policy that never shares has slowdown 0 and saves nothing, so it is not compared.
   const auto usable = [&](std::size_t p) {
     return !policies[p].granted_truth && shared(result.coverage_by_policy[p]) > 0 &&
            !std::isnan(of(result.comparison.policies[p], metric).mean);
@@ -108,12 +108,12 @@ void print_winner(std::ostream& out, const Experiment& experiment, const ReplayR
              ties.empty() ? "" : "; not significantly different (95 %): " + ties);
 }
 
-/// What is shown, and what its columns and footnotes depend on.
+/// The experiment and result, with the facts that determine columns and footnotes.
 struct Shown {
   Shown(const Experiment& the_experiment, const ReplayResult& the_result)
       : experiment(the_experiment), result(the_result) {
     const Config& config = experiment.config();
-    // The papers probed nobody.
+    // The papers did not probe.
     paper_queue = config.workload.source == "jrs-queue" && config.probing.probes == 0;
     if (!result.replications.empty()) jobs = result.replications.front().trace->names.size();
     const auto& policies = experiment.policies();
@@ -122,7 +122,7 @@ struct Shown {
     }
   }
 
-  /// 1 replication: no intervals.
+  /// One replication has no intervals.
   bool single() const { return result.replications.size() == 1; }
   const MetricIntervals& metrics(std::size_t policy) const {
     return result.comparison.policies[policy];

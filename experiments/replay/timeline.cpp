@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A label as a file name: whatever a path could trip over becomes '_'.
+/// A label as a file name: characters that are unsafe in a path become '_'.
 std::string file_name(std::string label) {
   for (char& c : label) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||

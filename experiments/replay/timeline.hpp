@@ -8,10 +8,10 @@
 /// `--timeline DIR`: the events of replication 0, one CSV per policy.
 namespace corun {
 
-/// The file of each policy in this directory, named after its label, all different.
+/// The file of each policy in this directory, named after its label; all differ.
 std::vector<std::string> timeline_files(const Experiment& experiment, const std::string& directory);
 
-/// Runs replication 0 once more. Throws InputError where a file cannot be written.
+/// Runs replication 0 again. Throws InputError if a file cannot be written.
 void write_timelines(const Experiment& experiment, const std::string& directory);
 
 }  // namespace corun

@@ -18,7 +18,7 @@ namespace corun {
 
 namespace {
 
-/// By policy.
+/// Mean ISD by policy.
 std::vector<double> mean_isd(const ReplayResult& result) {
   std::vector<double> isd;
   for (const MetricIntervals& metrics : result.comparison.policies) {
@@ -27,7 +27,7 @@ std::vector<double> mean_isd(const ReplayResult& result) {
   return isd;
 }
 
-/// With what is not defined above all else: NaN has no order.
+/// The values with NaN, which has no order, replaced by infinity.
 std::vector<double> orderable(std::span<const double> isd) {
   std::vector<double> values(isd.begin(), isd.end());
   for (double& v : values) {
@@ -37,7 +37,7 @@ std::vector<double> orderable(std::span<const double> isd) {
 }
 
 std::optional<double> tau_b(std::span<const double> isd, std::span<const double> reference) {
-  constexpr std::size_t kFewest = 3;  // two can only agree or not
+  constexpr std::size_t kFewest = 3;  // two policies can only agree or not
   std::vector<double> x;
   std::vector<double> y;
   for (std::size_t p = 0; p < isd.size(); ++p) {
@@ -50,7 +50,7 @@ std::optional<double> tau_b(std::span<const double> isd, std::span<const double>
   return std::isnan(tau) ? std::nullopt : std::optional(tau);
 }
 
-/// The labels from the best to the worst: "a < b = c".
+/// The labels from best to worst: "a < b = c".
 std::string ranking_text(const WorldResult& world, const WorldRanking& ranking) {
   const std::vector<double> isd = mean_isd(*world.result);
   std::string text;
@@ -73,7 +73,7 @@ bool survives(const std::vector<WorldRanking>& rankings) {
   return std::ranges::all_of(rankings, &WorldRanking::same);
 }
 
-/// A WorldModel or a ModelName of --worlds.
+/// A WorldModel or ModelName from --worlds.
 template <typename Choice>
 Choice world_model(const std::string& name) {
   if (const auto choice = Choice::find(name)) return *choice;

@@ -12,39 +12,41 @@
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/results/replay_result.hpp"
 
-/// `corun replay --worlds`: whether the ranking of policies by mean ISD survives a change of world.
+/// `corun replay --worlds`: checks whether the ranking of policies by mean ISD is the same in
+/// several worlds.
 namespace corun {
 
-/// The configuration with another world: a model, or "measured+cluster-mean", which is measured with that
-/// fallback. Throws InputError: a fallback for another model.
+/// The configuration with another world: a model, or "measured+MODEL", the measured world with that
+/// fallback. Throws InputError for an unknown model and for a fallback of another model.
 Config in_world(Config config, const std::string& world);
 
-/// One world: its name and what came out.
+/// One world: its name, experiment and result.
 struct WorldResult {
   std::string world;
   const Experiment* experiment = nullptr;
   const ReplayResult* result = nullptr;
 };
 
-/// The policies of one world by mean ISD, beside those of another.
+/// The ranking of policies by mean ISD in one world, compared with another world.
 struct WorldRanking {
-  /// Policies, least ISD first; equal ones in the order of the configuration, those whose ISD is not
-  /// defined (no job finished) last.
+  /// Policy indices, least ISD first, ties in the order of the configuration, undefined ISD (no job
+  /// finished) last.
   std::vector<std::size_t> order;
-  /// Kendall's tau-b between both worlds, over the policies whose ISD is defined in both. It corrects for
-  /// ties, a pair of policies with one ISD. Empty where it is not defined: fewer than three policies, or
-  /// all tied in one of the worlds.
+  /// Kendall's tau-b between both worlds, over the policies with a defined ISD in both. Empty for
+  /// fewer than three such policies, or if all tie in one world.
   std::optional<double> tau;
-  /// Both worlds order and tie the same policies.
+  /// Whether both worlds have the same order and ties.
   bool same = true;
 };
 
-/// `isd` and `reference`: mean ISD by policy in both worlds, equally many; NaN: not defined.
+/// `isd` and `reference`: mean ISD (fraction) by policy in both worlds, of equal length; NaN:
+/// undefined.
 WorldRanking rank_world(std::span<const double> isd, std::span<const double> reference);
 
-/// Per world the ranking, and tau with the first world ("-": not defined). `a = b`: a tie.
+/// Prints the ranking per world, and tau with the first world ("-": undefined). `a = b`: a tie.
 void print_ranking(std::ostream& out, const std::vector<WorldResult>& worlds);
-/// The same as `worlds` of `world`, `ranking` (labels) and `tau` (null: not defined), and `survives`.
+/// The same as JSON: `worlds` with `world`, `ranking` (labels) and `tau` (null: undefined), and
+/// `survives`.
 Json ranking_json(const std::vector<WorldResult>& worlds);
 
 }  // namespace corun

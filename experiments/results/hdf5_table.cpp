@@ -10,11 +10,11 @@ namespace corun::hdf5 {
 
 namespace {
 
-// Rows are packed in memory as they lie in the file, so that HDF5 has nothing to convert.
+// Rows are packed in memory as in the file, so that HDF5 converts nothing.
 static_assert(std::endian::native == std::endian::little, "rows are packed little-endian");
 
 constexpr std::size_t kChunkBytes = 256 * 1024;
-constexpr unsigned kDeflateLevel = 1;  // higher levels take longer and save little on these columns
+constexpr unsigned kDeflateLevel = 1;  // higher levels take longer and save little here
 
 [[noreturn]] void fail(const char* doing) {
   throw std::runtime_error(std::string("the HDF5 library could not ") + doing +
@@ -29,7 +29,7 @@ Handle text_type(std::size_t width) {
   return type;
 }
 
-/// What h5py writes for bool and reads as bool.
+/// The type that h5py uses for bool.
 Handle bool_type() {
   Handle type(H5Tenum_create(H5T_STD_I8LE), H5Tclose, "make a type");
   std::int8_t value = 0;
@@ -43,7 +43,7 @@ void write_attribute(hid_t object, const std::string& name, hid_t type, hid_t sp
                      const void* data) {
   const Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                          H5Aclose, "make an attribute");
-  // An empty array has no data to point at, which the library would refuse.
+  // The library refuses the null pointer of an empty array.
   if (data != nullptr) check(H5Awrite(attribute, type, data), "write an attribute");
 }
 
@@ -146,7 +146,7 @@ Table& Table::integer(std::int64_t value) {
 
 Table& Table::real(double value) {
   assert(columns_[next_].kind == Kind::kReal);
-  // The sign and payload of a NaN mean nothing: one pattern only.
+  // One bit pattern for all NaNs, so that equal rows are equal bytes.
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
   return put(&value, sizeof value);
 }
@@ -183,8 +183,8 @@ Handle Table::make_type() {
   return type;
 }
 
-/// Waits for the first rows: a short table gets one chunk of just its size, since a chunk is
-/// always written whole.
+/// Called with the first rows: a short table gets one chunk of its size because chunks are always
+/// written whole.
 void Table::make_dataset(std::size_t rows) {
   const hsize_t none = 0;
   const hsize_t any = H5S_UNLIMITED;
@@ -196,7 +196,7 @@ void Table::make_dataset(std::size_t rows) {
     check(H5Pset_shuffle(how), "set compression");
     check(H5Pset_deflate(how, kDeflateLevel), "set compression");
   }
-  check(H5Pset_obj_track_times(how, false), "set properties");  // no clock in the file
+  check(H5Pset_obj_track_times(how, false), "set properties");  // no timestamps in the file
   check(H5Pset_fill_time(how, H5D_FILL_TIME_ALLOC), "set properties");
   data_.emplace(H5Dcreate2(file_, name_, type_, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
                 "make a table");
@@ -241,11 +241,11 @@ std::string file_image(const std::function<void(hid_t file)>& fill) {
   silence_hdf5();
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make a property list");
   check(H5Pset_fapl_core(access, std::size_t{1} << 20, false), "set properties");
-  // The format is the same whatever version of the library writes it, and old ones can read it.
+  // Every version of the library writes this format, and old versions can read it.
   check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18), "set properties");
   const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "make a property list");
   check(H5Pset_obj_track_times(creation, false), "set properties");
-  // The library looks for a file of this name first: this one cannot exist.
+  // The library checks for an existing file of this name; this one cannot exist.
   const Handle file(H5Fcreate("/dev/null/corun", H5F_ACC_TRUNC, creation, access), H5Fclose,
                     "make the file");
   fill(file);
@@ -304,7 +304,7 @@ Handle TableReader::member_type(const std::string& column, H5T_class_t wanted) c
 }
 
 void TableReader::read(const std::string& column, hid_t type, std::size_t bytes, void* out) const {
-  // A row of one member: the library picks it out of the file's rows by its name.
+  // A row type of one member, which the library finds in the file's rows by name.
   const Handle row(H5Tcreate(H5T_COMPOUND, bytes), H5Tclose, "make a type");
   check(H5Tinsert(row, column.c_str(), 0, type), "make a type");
   if (rows_ > 0) {

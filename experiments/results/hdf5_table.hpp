@@ -13,16 +13,17 @@
 
 #include <hdf5.h>
 
-/// HDF5 files as corun writes them: attributes and tidy tables, every column with its unit and
-/// description, no clock anywhere, equal rows in equal bytes. What fails here is memory or a
-/// mistake of ours (std::runtime_error), never the disk: files are built in memory.
+/// HDF5 files of corun: attributes and tidy tables, every column with its unit and description, no
+/// timestamps; equal rows give equal bytes. Files are built in memory, so writing throws
+/// std::runtime_error only for lack of memory or a programming error.
 ///
-/// The library is not safe for threads: hold hdf5_mutex() around every use of it.
+/// The library is not thread-safe: hold hdf5_mutex() around every use of it.
 namespace corun::hdf5 {
 
 std::mutex& hdf5_mutex();
 
-/// Throws when an identifier or status of the library says that it failed.
+/// Throws std::runtime_error if a status of the library means failure; `doing` completes "could not
+/// ...".
 void check(herr_t status, const char* doing);
 
 /// Owns an identifier of the HDF5 library.
@@ -46,13 +47,13 @@ class Handle {
   Close close_;
 };
 
-/// The library prints its error stack unless told not to; ours are exceptions.
+/// Stops the library from printing its error stack; errors become exceptions.
 void silence_hdf5();
 
 void write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void write_attribute(hid_t object, const std::string& name, std::uint64_t value);
 void write_attribute(hid_t object, const std::string& name, double value);
-/// Of variable length: those reach h5py as str, and may be longer than 64 KiB.
+/// Text of variable length, which h5py reads as str and which may exceed 64 KiB.
 void write_attribute(hid_t object, const std::string& name, const std::string& value);
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::string>& value);
 
@@ -61,7 +62,7 @@ enum class Kind : std::uint8_t { kInt32, kInt64, kReal, kBool, kText };
 struct Column {
   std::string name;
   Kind kind;
-  std::string units;  ///< empty where there is none (text, bool)
+  std::string units;  ///< empty if there is none (text, bool)
   std::string description;
   std::size_t width = 0;  ///< of text, in bytes
 
@@ -69,7 +70,7 @@ struct Column {
   Handle type() const;
 };
 
-/// Wide enough for the longest text; HDF5 has no text of width 0.
+/// Bytes of the longest text, at least 1 because HDF5 has no text of width 0.
 template <typename Range, typename Text>
 std::size_t width_of(const Range& range, Text text) {
   std::size_t width = 1;
@@ -77,11 +78,11 @@ std::size_t width_of(const Range& range, Text text) {
   return width;
 }
 
-/// One table: values are put in the order of the columns, row after row, and go to the file chunk
-/// by chunk. finish() after the last row; only then is the dataset sure to be there.
+/// One table. Put values in the order of the columns, row after row; they go to the file chunk by
+/// chunk. Call finish() after the last row: before, the dataset may not exist.
 class Table {
  public:
-  /// `deflate` off: for columns of noisy reals, which take long to compress and stay as long.
+  /// `deflate` off for columns of noisy reals, which compress slowly and hardly shrink.
   Table(hid_t file, const char* name, const char* description, std::vector<Column> columns,
         bool deflate = true);
 
@@ -114,17 +115,17 @@ class Table {
   hsize_t written_ = 0;
 };
 
-/// The bytes of a file that `fill` writes into, to be written by us: the library keeps a
-/// half-closed file when a disk is full, and gives no reason. Takes the mutex.
+/// The bytes of a file that `fill` writes into. The caller writes them to disk, because the library
+/// gives no reason when a disk is full and leaves the file half closed. Locks hdf5_mutex().
 std::string file_image(const std::function<void(hid_t file)>& fill);
 
-// Reading: throws std::runtime_error for what is not there or of another type.
+// Reading: throws std::runtime_error for a missing object or another type.
 
 Handle open_file(const std::string& path);
 std::string read_text_attribute(hid_t object, const char* name);
 std::int64_t read_integer_attribute(hid_t object, const char* name);
 
-/// A table as columns.
+/// Reads a table by column; one value per row.
 class TableReader {
  public:
   TableReader(hid_t file, const char* name);

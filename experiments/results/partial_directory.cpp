@@ -45,7 +45,7 @@ std::vector<fs::path> parts_in(const std::string& directory) {
   return parts;
 }
 
-/// Files that a writer had not finished when it was killed.
+/// Unfinished files of a killed writer.
 std::vector<fs::path> unfinished_in(const std::string& directory) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -60,7 +60,7 @@ void remove_files(const std::vector<fs::path>& files) {
   for (const fs::path& file : files) fs::remove(file, error);
 }
 
-/// Replications in part files, by their attribute; a file that is none counts nothing.
+/// Number of replications in part files, by their attribute; unreadable files count 0.
 std::int64_t count_replications(const std::vector<fs::path>& parts) {
   const std::lock_guard lock(hdf5_mutex());
   silence_hdf5();
@@ -84,7 +84,7 @@ std::int64_t count_replications(const std::vector<fs::path>& parts) {
 
 PartialDirectory::PartialDirectory(const std::string& target, const char* place)
     : place_(place), path_(target + ".partial") {
-  constexpr int kAttempts = 100;  // each is lost to another writer that came or went meanwhile
+  constexpr int kAttempts = 100;  // an attempt fails if another writer comes or goes meanwhile
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const bool made = ::mkdir(path_.c_str(), 0777) == 0;
     if (!made && errno != EEXIST) {
@@ -114,7 +114,7 @@ void PartialDirectory::remove() const {
   fs::remove(path_, error);
 }
 
-/// False when the directory went away meanwhile (another writer finished).
+/// False if the directory vanished meanwhile because another writer finished.
 bool PartialDirectory::lock(const std::string& target) {
   fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd_ < 0) {
@@ -127,7 +127,7 @@ bool PartialDirectory::lock(const std::string& target) {
                                                   : std::generic_category().message(error)) +
                                  "); remove it or choose another file");
   }
-  // Where locks are not to be had (some network file systems) the writer does without.
+  // Without support for locks (some network file systems) the writer goes on unlocked.
   if (try_lock(fd_) == LockOutcome::kTaken) {
     unlock();
     throw InputError(place_, "'" + target +
@@ -146,7 +146,8 @@ void PartialDirectory::unlock() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-/// Parts of a killed run are the user's; a directory without any is taken over (false).
+/// Moves a directory with parts of a killed run aside (true). A directory without parts is cleaned
+/// and used (false).
 bool PartialDirectory::move_aside() {
   const std::vector<fs::path> parts = parts_in(path_);
   if (parts.empty()) {

@@ -3,17 +3,17 @@
 #include <cstddef>
 #include <string>
 
-/// The directory `<path>.partial` beside a results file that is being written. One writer at a time has
-/// it, by a lock on the directory itself, so that two programs cannot write the same file.
+/// The directory `<path>.partial` beside a results file that is being written. A lock on the
+/// directory keeps two programs from writing the same file.
 ///
 /// Parts that a killed run left in it are moved aside to `<path>.partial.1` (or .2, ...), never deleted.
 namespace corun {
 
 class PartialDirectory {
  public:
-  /// Makes and locks it. Throws InputError, which begins with `place`, where the user named `target`:
-  /// something else has that name, another program is writing `target`, or parts of a killed run cannot
-  /// be moved.
+  /// Makes and locks the directory. Throws InputError, which begins with `place` (the flag that
+  /// named `target`), if something else has that name, another program is writing `target`, or
+  /// parts of a killed run cannot be moved.
   PartialDirectory(const std::string& target, const char* place);
   ~PartialDirectory();
   PartialDirectory(const PartialDirectory&) = delete;
@@ -23,10 +23,10 @@ class PartialDirectory {
   /// One line for the user about parts that were moved aside; usually empty.
   const std::string& notice() const { return notice_; }
 
-  /// A part of this number, from 0.
+  /// The path of the part of this number, from 0.
   std::string part_path(std::size_t number) const;
 
-  /// Removes parts and temporary files, and then the directory, if nothing else is in it.
+  /// Removes parts and temporary files, then the directory if it is empty.
   void remove() const;
 
  private:

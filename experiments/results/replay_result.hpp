@@ -6,11 +6,11 @@
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/statistics/bootstrap.hpp"
 
-/// The result of a replay (or of a live run, as a replay of one replication): what the tables, the JSON
-/// and the results file are made of.
+/// The result of a replay, or of a live run as a replay of one replication: the source of tables,
+/// JSON and results file.
 namespace corun {
 
-/// Share of co-run time by where its cost came from; all 0 when nothing ran together.
+/// Shares (0 to 1) of co-run time by source of its cost; all 0 without co-runs.
 struct Coverage {
   double measured = 0;
   double modelled = 0;
@@ -25,7 +25,7 @@ struct ReplayResult {
   bool interrupted = false;  ///< some replications were not run
 };
 
-/// Of this policy, over all replications.
+/// Sums of one policy over all replications; `policy` is its index.
 DecisionTimes decision_times(const ReplayResult& result, std::size_t policy);
 PlanLosses plan_losses(const ReplayResult& result, std::size_t policy);
 

@@ -5,12 +5,12 @@
 
 #include "experiments/results/hdf5_table.hpp"
 
-/// The tables of a results file: every name, unit and description of docs/results.md, in the order in
-/// which result_rows.cpp fills them. Another column is a line in
-/// result_columns.cpp and a value at the same position there.
+/// The tables of a results file: every name, unit and description of docs/results.md, in the order
+/// in which result_rows.cpp fills them. To add a column, add a line in result_columns.cpp and a
+/// value at the same position in result_rows.cpp.
 namespace corun {
 
-/// Bytes of the longest text of each kind in the file; HDF5 has no text of width 0.
+/// Bytes of the longest text of each kind in the file, at least 1.
 struct TextWidths {
   std::size_t label = 1;
   std::size_t policy_name = 1;

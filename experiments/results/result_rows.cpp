@@ -89,8 +89,7 @@ class ResultTables {
     return {file_, layout.name, layout.description, std::move(layout.columns)};
   }
 
-  /// Calls f(replication, policy index, run) in the order of the rows: by policy, then replication,
-  /// so that a policy's rows lie together.
+  /// Calls f(replication, policy index, run) in the order of the rows: by policy, then replication.
   template <typename F>
   void for_each_run(F f) const {
     for (std::size_t p = 0; p < policy_headers().size(); ++p) {

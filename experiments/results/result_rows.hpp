@@ -8,25 +8,25 @@
 #include "experiments/results/replay_result.hpp"
 #include "experiments/results/results_header.hpp"
 
-/// A results file as bytes: attributes of the root and the tables of result_columns.hpp. Equal contents
-/// give equal bytes.
+/// Builds the bytes of a results file: attributes of the root and the tables of result_columns.hpp.
+/// Equal contents give equal bytes.
 namespace corun {
 
-/// A replication as the tables need it, wherever it is kept.
+/// A reference to the data of a replication that the tables need.
 struct ReplicationView {
   std::size_t number;
-  const std::vector<std::string>* names;  ///< of its jobs
+  const std::vector<std::string>* names;  ///< names of its jobs
   const std::vector<PolicyRun>* runs;     ///< in the order of ResultsHeader::policies
 };
 
 struct ResultsContents {
   const ResultsHeader& header;
   std::span<const ReplicationView> replications;  ///< ascending by number
-  /// Comparison and coverage; without, the file is a part: not complete, those tables empty.
+  /// Comparison and coverage. Null makes a part file: incomplete, with these tables empty.
   const ReplayResult* result = nullptr;
 };
 
-/// Throws std::runtime_error where HDF5 runs out of memory. Holds hdf5_mutex() meanwhile.
+/// Throws std::runtime_error if HDF5 runs out of memory. Locks hdf5_mutex().
 std::string results_image(const ResultsContents& contents);
 
 }  // namespace corun

@@ -6,8 +6,8 @@
 
 #include "experiments/base/json.hpp"
 
-/// What determines a results file beside the replications themselves. No clock, no thread count, no
-/// device, no output path: those go to the run file (run_info.hpp).
+/// The contents of a results file beside the replications. Wall-clock times, thread count, device
+/// and output path are in the run file (run_info.hpp) instead.
 namespace corun {
 
 class Experiment;
@@ -16,7 +16,7 @@ struct PolicyInstance;
 inline constexpr int kResultsSchemaVersion = 1;
 
 struct PolicyHeader {
-  std::string label;       ///< how the output calls it; all different
+  std::string label;       ///< name in the output; all differ
   std::string name;        ///< in the catalogue
   std::string parameters;  ///< JSON text
   bool granted_truth = false;
@@ -32,10 +32,10 @@ struct ResultsHeader {
   std::string measured_on;             ///< the GPU of a live run; empty: simulated
 };
 
-/// What a results file of this experiment says of itself.
+/// The header of the results file of an experiment.
 ResultsHeader results_header(const Experiment& experiment);
 
-/// The parameters of a policy as JSON: those given and the fallbacks of the others.
+/// The parameters of a policy as JSON: the values given, and the defaults of the others.
 Json parameters_json(const PolicyInstance& policy);
 
 }  // namespace corun

@@ -18,7 +18,7 @@
 namespace corun {
 
 struct ResultsWriter::Impl {
-  /// What a part needs of a replication that its owner will move or change.
+  /// Copy of the data that a part needs from a replication.
   struct Pending {
     std::size_t number;
     std::vector<std::string> names;
@@ -32,7 +32,8 @@ struct ResultsWriter::Impl {
         directory(target, kOutputFlag),
         writer([this](const std::stop_token& stop) { write_parts(stop); }) {}
 
-  /// The thread: waits for a replication, gives others the interval to join it, writes them.
+  /// Body of the thread: waits for a replication, then for `interval`, then writes all pending
+  /// ones.
   void write_parts(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     while (!failure) {
@@ -52,7 +53,7 @@ struct ResultsWriter::Impl {
     }
   }
 
-  /// Called by the thread, or after it ended.
+  /// Called by the thread, or after its end.
   void write_part(const std::vector<Pending>& batch) {
     if (batch.empty()) return;
     std::vector<ReplicationView> views;
@@ -81,11 +82,11 @@ struct ResultsWriter::Impl {
   bool keep_parts = false;
   bool finished = false;
 
-  std::mutex mutex;  ///< over pending and failure
+  std::mutex mutex;  ///< guards pending and failure
   std::condition_variable_any wake;
   std::vector<Pending> pending;
   std::exception_ptr failure;
-  std::jthread writer;  ///< last: it uses all of the above
+  std::jthread writer;  ///< last member: the thread uses the others
 };
 
 ResultsWriter::ResultsWriter(const std::string& path, ResultsHeader header,
@@ -121,7 +122,8 @@ void ResultsWriter::finish(const ReplayResult& result) {
   }
   std::ranges::sort(views, {}, &ReplicationView::number);
   try {
-    // The temporary file is in the directory of the parts, so that a kill leaves one thing behind.
+    // The temporary file is in the directory of the parts, so that a kill leaves only that
+    // directory.
     write_file_atomically(impl_->target, results_image({impl_->header, views, &result}),
                           impl_->directory.path() + "/results.tmp");
   } catch (const std::exception& error) {
@@ -130,7 +132,7 @@ void ResultsWriter::finish(const ReplayResult& result) {
       impl_->write_part(impl_->pending);
       impl_->pending.clear();
     } catch (const std::exception&) {
-      // The first error is the one to tell.
+      // The first error is reported.
     }
     const std::size_t safe = impl_->committed;
     throw InputError(kOutputFlag,

@@ -5,19 +5,20 @@
 #include "experiments/results/replay_result.hpp"
 #include "experiments/results/results_header.hpp"
 
-/// How a run went, apart from its result: the run file `<results_path>.run.json` (docs/results.md).
+/// The run file `<results_path>.run.json` (docs/results.md): facts of a run that are not its
+/// result.
 namespace corun {
 
 struct RunInfo {
   double wall_s = 0;
   unsigned threads = 1;
   std::string device;       ///< cpu, or a GPU's name
-  std::string started_utc;  ///< ISO 8601; left out when empty
+  std::string started_utc;  ///< ISO 8601; omitted if empty
 };
 
-/// Writes the run file: wall-clock, threads, device, and for each policy the time its decisions took
-/// (total and longest, and quantiles over scheduling passes) and, where its plans came with a bound, what
-/// they may have lost. Throws InputError where it cannot be written.
+/// Writes the run file: wall-clock time, threads, device, and per policy its decision times (total,
+/// longest, quantiles over scheduling passes) and, if its plans have bounds, their possible losses.
+/// Throws InputError if the file cannot be written.
 void write_run_json(const std::string& results_path, const RunInfo& info,
                     const ResultsHeader& header, const ReplayResult& result);
 

@@ -24,14 +24,14 @@ Interval interval(double mean, std::vector<double>& resampled) {
           std::max(mean, quantile(resampled, 0.975))};
 }
 
-/// A metric that two policies do not define in the same replications. A difference of their means
-/// would compare different replications, so the differences themselves are resampled.
+/// A metric that two policies define in different replications. A difference of their means would
+/// compare different replications, so the differences themselves are resampled.
 struct Unpaired {
   std::size_t metric, p, q;
   std::vector<double> differences;     ///< by replication; 0 where one of them is not defined
   std::vector<double> both;            ///< by replication: 1 where both are defined, else 0
   bool never = true;                   ///< no replication defines it for both
-  std::vector<double> resampled = {};  ///< means; the last one is the sample's
+  std::vector<double> resampled = {};  ///< means of the resamples, then of the sample
 };
 
 std::vector<Unpaired> find_unpaired(const std::vector<std::vector<MetricValues>>& values) {
@@ -60,7 +60,7 @@ std::vector<Unpaired> find_unpaired(const std::vector<std::vector<MetricValues>>
   return found;
 }
 
-/// What one policy's replications gave, so that many resamples of it are summed up quickly.
+/// The metrics of one policy by replication, stored so that many resamples are summed quickly.
 class PolicySample {
  public:
   explicit PolicySample(const std::vector<MetricValues>& values) : values_(values) {
@@ -79,9 +79,9 @@ class PolicySample {
     }
   }
 
-  /// Mean of each metric over these replications, of those that define it; NaN where none does.
+  /// Mean of each metric over those of the drawn replications that define it; NaN if none does.
   MetricValues means(std::span<const std::uint32_t> drawn) const {
-    constexpr std::size_t kAhead = 8;  // they lie anywhere in memory
+    constexpr std::size_t kAhead = 8;  // the drawn values are scattered in memory
     MetricValues sum{};
     for (std::size_t i = 0; i < drawn.size(); ++i) {
       if (i + kAhead < drawn.size()) {
@@ -113,7 +113,8 @@ class PolicySample {
   /// A metric that not every replication defines.
   struct Defined {
     std::size_t metric;
-    std::vector<std::uint8_t> in;  ///< by replication: 1 where it does, else 0; empty: none does
+    std::vector<std::uint8_t>
+        in;  ///< by replication: 1 if it defines the metric, else 0; empty: none does
   };
   std::vector<MetricValues> values_;  ///< 0 for NaN
   std::vector<Defined> defined_;
@@ -142,7 +143,7 @@ Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::ui
   std::vector<PolicySample> samples;
   samples.reserve(policies);
   for (const auto& of_policy : values) samples.emplace_back(of_policy);
-  // Of one replication every resample is the sample.
+  // With one replication every resample equals the sample.
   const int resamples = replications > 1 ? kResamples : 1;
   // means[b][p][m]: mean of metric m of policy p in resample b; the last one is the sample itself.
   std::vector<std::vector<MetricValues>> means(static_cast<std::size_t>(resamples) + 1);

@@ -9,8 +9,8 @@
 /// Confidence intervals over replications (DESIGN section 3).
 namespace corun {
 
-/// Mean and its 95 % percentile-bootstrap interval; lo <= mean <= hi. NaN throughout where no
-/// replication defines the metric.
+/// Mean and its 95 % percentile-bootstrap interval, in the unit of the values; lo <= mean <= hi.
+/// All three are NaN if no replication defines the metric.
 struct Interval {
   double mean = 0;
   double lo = 0;
@@ -20,6 +20,7 @@ struct Interval {
 using MetricIntervals = std::array<Interval, kMetricCount>;
 
 struct Comparison {
+  /// By policy, in the order of `values`.
   std::vector<MetricIntervals> policies;
   /// versus[a][b]: policy a minus policy b, paired by replication.
   std::vector<std::vector<MetricIntervals>> versus;
@@ -27,15 +28,15 @@ struct Comparison {
 
 inline constexpr int kResamples = 1000;
 
-/// Interval of a mean over independent values; not empty.
+/// Interval of the mean of independent `values`, which must not be empty.
 Interval bootstrap_mean(std::span<const double> values, std::uint64_t seed);
 
 /// `values[p][r]` are the metrics of policy p in replication r. All policies are resampled with the
-/// same replications (they share arrivals, true costs and noise), so a difference of resampled means
-/// is the mean of resampled differences. kResamples resamples, keyed by (seed, resample).
-/// A replication that does not define a metric is left out of that metric's means; from the
-/// difference of two policies it is left out where either of them does not define it. Threads change
-/// nothing but the time: O(kResamples x policies x replications).
+/// same replications (they share arrivals, true costs and noise), so a difference of resampled
+/// means is the mean of resampled differences. kResamples resamples, keyed by (seed, resample). A
+/// replication that does not define a metric (NaN) is left out of that metric's means. A difference
+/// of two policies uses the replications in which both define it. The result is the same for any
+/// number of threads. Time is O(kResamples x policies x replications).
 Comparison compare(const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed,
                    unsigned threads = 1);
 

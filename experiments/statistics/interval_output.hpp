@@ -5,13 +5,14 @@
 #include "experiments/base/json.hpp"
 #include "experiments/statistics/bootstrap.hpp"
 
-/// How intervals are written.
+/// Intervals as JSON and text.
 namespace corun {
 
 /// {"mean", "lo", "hi"}.
 Json interval_json(const Interval& interval);
 
-/// "mean [lo, hi]", each times `scale` and with so many digits behind the point; "-" where there is none.
+/// "mean [lo, hi]", each times `scale`, with `digits` digits after the point; "-" if the mean is
+/// NaN.
 std::string interval_text(const Interval& interval, double scale, int digits);
 
 }  // namespace corun

@@ -51,18 +51,18 @@ SweepRun run_of(const PolicyRun& run) {
 /// "FILE" of "sha256:... FILE".
 std::string file_of(const std::string& entry) { return entry.substr(entry.find(' ') + 1); }
 
-/// So many points of a sweep are all tried before the first runs; and of so many that were tried, what
-/// they have built is kept until they run.
+/// Sweeps of at most this many points try all points before the first runs, and at most this many
+/// built experiments are kept until their point runs.
 constexpr std::size_t kTriedMax = 16;
 
-/// A point that some thread has begun.
+/// A point that a thread has begun.
 struct ActivePoint {
   std::size_t point = 0;
-  std::shared_ptr<const Experiment> experiment;  ///< empty while it is made
-  std::vector<std::size_t> left;                 ///< replications nobody has taken, the last first
+  std::shared_ptr<const Experiment> experiment;  ///< null while it is being built
+  std::vector<std::size_t> left;                 ///< replications not yet taken, last first
 };
 
-/// The one place where threads meet. Everything else of a sweep is a thread's own, or constant.
+/// The state shared by threads. All else of a sweep is local to a thread or constant.
 class Sweep {
  public:
   Sweep(const SweepPlan& plan, SweepJournalWriter& journal, const SweepJournalIndex* done,
@@ -93,8 +93,8 @@ class Sweep {
   }
 
  private:
-  /// A point that cannot run is told before the first one runs, not when its turn comes. Checked are the
-  /// points that points_to_check() picks of those with work left.
+  /// Reports points that cannot run before the first one runs. Checks the points that
+  /// points_to_check() selects from those with work left.
   void check() {
     std::vector<std::size_t> left;
     for (std::size_t p = 0; p < plan_.points(); ++p) {
@@ -140,13 +140,13 @@ class Sweep {
         lock.lock();
         own->experiment = std::move(experiment);
         changed_.notify_all();
-        if (!own->experiment) return;  // failed: everybody stops
+        if (!own->experiment) return;  // failed: all threads stop
         continue;
       }
       ActivePoint* from = has_own ? &*own : most_left();
       if (from == nullptr) {
         if (!being_made()) return;
-        // Somebody makes an experiment, which will have replications to take.
+        // Another thread is building an experiment, which will have replications to take.
         changed_.wait_for(lock, std::chrono::milliseconds(50));
         continue;
       }
@@ -162,7 +162,7 @@ class Sweep {
     }
   }
 
-  /// Under the lock. False when all points have been begun.
+  /// Call with the lock. False if all points have been begun.
   bool begin_next_point() {
     for (; next_point_ < plan_.points(); ++next_point_) {
       ActivePoint point{next_point_, nullptr, {}};
@@ -196,14 +196,14 @@ class Sweep {
                                               std::nullopt, options_.device, files_);
   }
 
-  /// What the trial of a point has built; empty where it was not kept.
+  /// The experiment built when the point was tried; null if it was not kept.
   std::shared_ptr<const Experiment> take_tried(std::size_t point) {
     const std::lock_guard lock(record_mutex_);
     const auto node = tried_.extract(point);
     return node ? node.mapped() : nullptr;
   }
 
-  /// Without the lock. Empty when that failed.
+  /// Call without the lock. Null on failure.
   std::shared_ptr<const Experiment> make_experiment(std::size_t point) {
     try {
       std::shared_ptr<const Experiment> experiment = take_tried(point);
@@ -216,7 +216,7 @@ class Sweep {
     }
   }
 
-  /// What the results say of a point beside its runs.
+  /// Records the inputs and policies of a point.
   void record(std::size_t point, const Experiment& experiment) {
     const std::lock_guard lock(record_mutex_);
     for (std::size_t i = 0; i < experiment.inputs().size(); ++i) {
@@ -234,7 +234,7 @@ class Sweep {
     if (fresh) journal_.add_policies(point, policies);
   }
 
-  /// Without the lock. False when it was interrupted or failed.
+  /// Call without the lock. False if interrupted or failed.
   bool run_unit(const Experiment& experiment, const SweepUnit& unit) {
     try {
       const Replication replication =
@@ -260,7 +260,7 @@ class Sweep {
       error = std::make_exception_ptr(InputError(std::string(e.what()) + " [" +
                                                  printable(plan_.describe(unit.point), 200) + "]"));
     } catch (...) {
-      // Told as it is.
+      // Other errors are reported unchanged.
     }
     const std::lock_guard lock(error_mutex_);
     errors_.emplace(unit, error);
@@ -271,17 +271,18 @@ class Sweep {
   SweepJournalWriter& journal_;
   const SweepOptions& options_;
   const std::map<SweepUnit, std::size_t>* done_ = nullptr;
-  const std::shared_ptr<InputCache> files_ = std::make_shared<InputCache>();  ///< of all points
+  const std::shared_ptr<InputCache> files_ =
+      std::make_shared<InputCache>();  ///< shared by all points
 
-  std::mutex mutex_;  ///< over the next four
+  std::mutex mutex_;  ///< guards the next four
   std::condition_variable changed_;
   std::list<ActivePoint> active_;  ///< erased by its own thread only
   std::size_t next_point_ = 0;
   SweepOutcome outcome_;
 
-  std::mutex record_mutex_;                                         ///< over the next three
-  std::map<std::size_t, std::shared_ptr<const Experiment>> tried_;  ///< kept for their turn
-  std::map<std::string, std::string> inputs_;                       ///< by file, as written
+  std::mutex record_mutex_;                                         ///< guards the next three
+  std::map<std::size_t, std::shared_ptr<const Experiment>> tried_;  ///< kept until their point runs
+  std::map<std::string, std::string> inputs_;                       ///< entry by file
   std::map<std::uint64_t, std::string> policies_;
 
   std::mutex error_mutex_;
@@ -330,7 +331,7 @@ std::vector<std::size_t> points_to_check(const SweepPlan& plan,
   std::set<std::size_t> chosen;
   for (std::size_t k = 0; k < plan.keys().size(); ++k) {
     std::set<std::string> seen;
-    std::vector<std::size_t> firsts;  // the points at which a value is met first
+    std::vector<std::size_t> firsts;  // the first point of each value
     for (const std::size_t p : points) {
       if (seen.insert(plan.text(p, k)).second) firsts.push_back(p);
     }

@@ -12,11 +12,11 @@
 #include "experiments/sweep/sweep_plan.hpp"
 #include "models/scoring/device.hpp"
 
-/// Many configurations, each over many seeds, on all threads (docs/sweeps.md).
+/// Runs many configurations, each with many seeds, on several threads (docs/sweeps.md).
 namespace corun {
 
-/// One of `of` equal parts of a sweep, counted from 1. Points are dealt in turn; where there are
-/// fewer than four for each part, replications are.
+/// One of `of` equal parts of a sweep, counted from 1. Points are assigned in turn; with fewer than
+/// four points per part, replications are.
 struct SweepShard {
   std::size_t number = 1;
   std::size_t of = 1;
@@ -30,9 +30,9 @@ struct SweepShard {
 struct SweepOptions {
   unsigned threads = 1;
   SweepShard shard;
-  std::string data_directory;      ///< as for Experiment
-  std::shared_ptr<Device> device;  ///< where large batches of pairs are scored; null: the processor
-  const std::atomic<bool>* stop = nullptr;  ///< set from outside: the runs in hand are dropped
+  std::string data_directory;               ///< as in Experiment
+  std::shared_ptr<Device> device;           ///< scores large batches of pairs; null: the processor
+  const std::atomic<bool>* stop = nullptr;  ///< when set, current replications are dropped
   /// Called once per finished replication, one call at a time.
   std::function<void(std::size_t finished, std::size_t total)> on_finished;
 };
@@ -43,27 +43,28 @@ struct SweepOutcome {
   bool interrupted() const { return finished < total; }
 };
 
-/// The sweep as a part of it must agree with the others.
+/// The identity that all parts of the sweep must share.
 SweepIdentity sweep_identity(const SweepPlan& plan);
 
-/// Throws InputError when the journal is of another sweep, of another corun, or when a file that
-/// was read has changed since.
+/// Throws InputError if the journal is of another sweep or another corun, or if an input file has
+/// changed since.
 void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan);
 
-/// The points whose experiments are built and tried before the first point runs: all of `points` up to
-/// 16; of more those at which a key has a value for the first time, for each key at most 50, and of more
-/// numbers than that the least and the greatest. What goes wrong only where two values meet is then told
-/// when the sweep comes to it.
+/// The points whose experiments are built and tried before the first point runs: all of up to 16
+/// `points`. Of more points, those at which a key first has a value, at most 50 per key; of a key
+/// with more numbers only the least and the greatest. An error that only a combination of values
+/// causes is then reported when its point runs.
 std::vector<std::size_t> points_to_check(const SweepPlan& plan,
                                          const std::vector<std::size_t>& points);
 
-/// Runs what the journal does not hold yet. `done` is what was read of it before, if it was there.
+/// Runs the replications that the journal lacks. `done`: the journal as read before, or null for a
+/// new one.
 ///
-/// Each thread takes the next point, reads what it needs and runs its replications; when no point
-/// is left, threads take replications from points that others have begun. So nobody waits while there is
-/// work, and the end waits for one replication at most. Points that read the same trace share it
-/// (InputCache). Results do not depend on who ran what. Throws what points_to_check() or a replication
-/// throws; for an InputError the point is named.
+/// Each thread takes the next point, builds its experiment and runs its replications. When no point
+/// is left, threads take replications from points begun by others, so no thread idles while
+/// replications remain. Points that read the same trace share it (InputCache). Results do not
+/// depend on the assignment to threads. Throws the exception of a trial or a replication; an
+/// InputError names the point.
 SweepOutcome run_sweep(const SweepPlan& plan, SweepJournalWriter& journal,
                        const SweepJournalIndex* done, const SweepOptions& options);
 

@@ -35,8 +35,8 @@ constexpr std::array<JudgedMetric, 21> kJudged = {{
     {Metric::kFailed, true, false},
 }};
 
-/// The sweep as one array: metric of a policy at a point in a replication. Only what all policies
-/// define counts, so that means are over the same replications of the same points.
+/// The sweep as an array: metric of a policy at a point in a replication. Values that some policy
+/// does not define are left out for all, so that means are over the same replications and points.
 class Cube {
  public:
   Cube(const SweepResults& results, const std::vector<std::size_t>& columns) {
@@ -56,7 +56,7 @@ class Cube {
   std::size_t points() const { return points_.size(); }
   std::size_t policies() const { return policies_.size(); }
   std::size_t replications() const { return replications_; }
-  /// Number of a point in the sweep.
+  /// The number in the sweep of a point of the cube.
   std::size_t number(std::size_t point) const { return points_[point]; }
 
   double at(Metric m, std::size_t point, std::size_t policy, std::size_t replication) const {
@@ -104,7 +104,7 @@ class Cube {
   std::size_t replications_ = 0;
 };
 
-/// Policies that never share a GPU have an ISD of 0 and win nothing by it.
+/// Whether the metric is ISD and the policy never shares a GPU: its ISD of 0 must not win.
 bool never_shares(const Cube& cube, Metric metric, std::size_t policy) {
   if (metric != Metric::kIsd && metric != Metric::kIsdMax) return false;
   for (std::size_t p = 0; p < cube.points(); ++p) {
@@ -119,7 +119,7 @@ bool is_better(Metric metric, double a, double b) {
   return judged(metric).smaller_is_better ? a < b : a > b;
 }
 
-/// The best of those that can be; the first of equals. Empty where none is defined.
+/// The best of `candidates`, the first of ties; empty if no mean is defined.
 std::optional<std::size_t> best_of(Metric metric, const std::vector<std::size_t>& candidates,
                                    const std::vector<double>& means) {
   std::optional<std::size_t> best;
@@ -159,7 +159,7 @@ void answer_best(const Cube& cube, const Comparison& comparison, Metric metric,
 
 // ---- main effects -------------------------------------------------------------------------------
 
-/// A swept key as levels: its values where they are few, else ranges that hold as many points each.
+/// A swept key as levels: its values if they are few, else ranges with equally many points.
 struct Factor {
   std::string name;
   std::vector<EffectAnswer::Level> levels;
@@ -187,7 +187,7 @@ Factor factor_of(const SweepResults& results, const Cube& cube, std::size_t key)
     factor.level_of.resize(texts.size());
     std::size_t level = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      // Equal values stay in one range.
+      // Equal values must stay in one range.
       const bool full = i * kRanges >= (level + 1) * order.size();
       if (full && value(order[i]) != value(order[i - 1])) ++level;
       factor.level_of[order[i]] = level;
@@ -214,7 +214,7 @@ Factor factor_of(const SweepResults& results, const Cube& cube, std::size_t key)
   return factor;
 }
 
-/// The effect over the policies `of`; `level_of(point, policy)`.
+/// The effect over the policies `of`; `level_of(point, policy)` gives the level.
 template <typename LevelOf>
 EffectAnswer effect_of(const Cube& cube, Metric metric, const std::vector<std::size_t>& of,
                        std::vector<EffectAnswer::Level> levels, LevelOf level_of,
@@ -306,8 +306,8 @@ void answer_effects(const SweepResults& results, const Cube& cube, Metric metric
 
 // ---- Pareto front -------------------------------------------------------------------------------
 
-/// The front of these cells, with how often each stays on it when replications are drawn anew.
-/// values[cell][replication].
+/// The Pareto front of these cells, with the share of bootstrap resamples in which each stays on
+/// it. isd[cell][replication], ps likewise.
 std::vector<FrontAnswer> front_of(std::vector<FrontAnswer> cells,
                                   const std::vector<std::vector<double>>& isd,
                                   const std::vector<std::vector<double>>& ps, std::uint64_t seed) {
@@ -327,7 +327,7 @@ std::vector<FrontAnswer> front_of(std::vector<FrontAnswer> cells,
   std::iota(drawn.begin(), drawn.end(), 0U);
   const std::vector<std::size_t> front = pareto_front(means(isd, drawn), means(ps, drawn));
   std::vector<double> stays(cells.size(), 0);
-  constexpr int kFrontResamples = 200;  // a share to the nearest percent is enough
+  constexpr int kFrontResamples = 200;  // a share to a few percent suffices
   for (int b = 0; b < kFrontResamples; ++b) {
     Rng rng(seed, Stream::kBootstrap, static_cast<std::uint64_t>(b));
     for (std::uint32_t& r : drawn) r = rng.below(static_cast<std::uint32_t>(replications));
@@ -466,7 +466,7 @@ double paired_t_test(std::span<const double> differences) {
   double squares = 0;
   for (const double d : differences) squares += (d - mean) * (d - mean);
   const double error = std::sqrt(squares / (n - 1) / n);
-  // Differences that are all the same, but for the last bits of the sums they come from.
+  // All differences are equal, up to rounding.
   if (error <= 1e-12 * std::abs(mean) || error == 0) return mean == 0 ? 1 : 0;
   const boost::math::students_t distribution(n - 1);
   return 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(mean) / error));

@@ -110,12 +110,12 @@ SweepJournalIndex::SweepJournalIndex(const std::string& path)
 bool SweepJournalIndex::begun(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::error_code error;
-  if (!in) return std::filesystem::exists(path, error);  // the constructor says what is wrong
+  if (!in) return std::filesystem::exists(path, error);  // the constructor reports the error
   std::string head(kMagic.size() + kFrame, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(in.gcount()));
   const std::string_view start = std::string_view(head).substr(0, kMagic.size());
-  if (!kMagic.starts_with(start)) return true;  // something else, as the constructor says
+  if (!kMagic.starts_with(start)) return true;  // another file, which the constructor refuses
   if (head.size() < kMagic.size() + kFrame) return false;
   const std::size_t header = get(std::string_view(head).substr(kMagic.size()), 0, 4);
   in.seekg(0, std::ios::end);
@@ -197,7 +197,7 @@ void SweepJournalWriter::open_locked(int flags) {
     throw InputError(place_,
                      "cannot write '" + path_ + "': " + reason(errno) + "; choose another file");
   }
-  // Where locks are not to be had (some network file systems) the writer does without.
+  // Without support for locks (some network file systems) the writer goes on unlocked.
   if (try_lock(fd_) == LockOutcome::kTaken) {
     throw InputError(place_, "'" + path_ +
                                  "' is being written by another corun; wait for it or "
@@ -209,7 +209,7 @@ SweepJournalWriter SweepJournalWriter::create(const std::string& path,
                                               const SweepIdentity& identity,
                                               const std::string& place) {
   SweepJournalWriter writer(path, place);
-  // Whole or not at all, so that there is no journal without its header.
+  // Written atomically, so that no journal lacks its header.
   const std::string begin = std::string(kMagic) + framed(header_payload(identity));
   write_file_atomically(path, begin);
   writer.open_locked(O_APPEND);
@@ -255,7 +255,7 @@ void SweepJournalWriter::append(std::string_view payload) {
   const double now = now_s();
   if (now - synced_at_ < kSyncEvery_s) return;
   synced_at_ = now;
-  lock.unlock();  // the others go on
+  lock.unlock();  // other threads go on
   static_cast<void>(::fdatasync(fd_));
 }
 

@@ -13,27 +13,27 @@
 
 #include "sim/metrics.hpp"
 
-/// What a sweep has finished so far, in a file that only grows: one record with a checksum per
-/// finished replication of a point. A kill at any instant leaves every record that was written, and
-/// at most one that is torn, which the next reader passes over. Splitting a sweep over machines
-/// gives several journals; write_sweep_results (sweep_results.hpp) makes one results file of them.
+/// The journal of a sweep: an append-only file with one checksummed record per finished replication
+/// of a point. A kill at any instant leaves all written records and at most one torn record, which
+/// the next reader ignores. A sweep split over machines gives several journals, which
+/// write_sweep_results() (sweep_results.hpp) merges into one results file.
 ///
 /// The file: the magic "corun sweep 1\n", then records
 ///   u32 bytes of the payload | u32 CRC-32 of the payload | payload
-/// in little-endian order. The first byte of a payload says what it is: 'H' header, 'I' an input
-/// file, 'P' a point's policies (all three JSON text), 'R' a replication: u64 point, u64
-/// replication, then for each policy the metrics and kSweepUsage reals.
+/// in little-endian order. The first byte of a payload is its kind: 'H' header, 'I' an input file,
+/// 'P' a point's policies (all three JSON text), 'R' a replication: u64 point, u64 replication,
+/// then per policy the metrics and kSweepUsage reals.
 namespace corun {
 
-/// Beside the metrics, what coverage is computed from: time with co-runners that was measured, modelled,
-/// extrapolated [GPU s].
+/// Number of values beside the metrics: co-run time with measured, modelled and extrapolated cost
+/// [GPU s], for the coverage.
 inline constexpr std::size_t kSweepUsage = 3;
 inline constexpr std::size_t kSweepReals = kMetricCount + kSweepUsage;
 
 /// One policy in one replication of a point: the metrics in their order, then the usage.
 using SweepRun = std::array<double, kSweepReals>;
 
-/// What must agree between the parts of one sweep.
+/// The facts that all parts of a sweep must share.
 struct SweepIdentity {
   std::string corun_version;
   std::string commit;
@@ -45,10 +45,10 @@ struct SweepIdentity {
   bool operator==(const SweepIdentity&) const = default;
 };
 
-/// A file that a point's experiment has read.
+/// An input file of a point's experiment.
 struct SweepInput {
   std::string entry;  ///< "sha256:... FILE", as in results files
-  std::string found;  ///< where it was found
+  std::string found;  ///< path at which it was found
 
   bool operator==(const SweepInput&) const = default;
 };
@@ -63,15 +63,15 @@ struct SweepUnit {
   }
 };
 
-/// A journal as read: where each record lies, but not the runs themselves.
+/// A journal as read: the offsets of its records, without the runs.
 class SweepJournalIndex {
  public:
-  /// Reads to the first record that is torn. Throws InputError that begins with the path: it cannot
-  /// be read, or is no journal.
+  /// Reads up to the first torn record. Throws InputError, which begins with the path, if the file
+  /// cannot be read, is no journal or is damaged.
   explicit SweepJournalIndex(const std::string& path);
 
-  /// Whether a journal was begun there so far that it can be continued: false where there is no file, and
-  /// for one that was cut short before its header was whole.
+  /// Whether the file is more than the beginning of a journal: false if there is no file or it ends
+  /// before the end of its header. True for other files, which the constructor refuses.
   static bool begun(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -84,7 +84,7 @@ class SweepJournalIndex {
   std::size_t valid_bytes() const { return valid_bytes_; }
   std::size_t file_bytes() const { return file_bytes_; }
 
-  /// The runs of a unit, one per policy; `offset` from units(). One thread at a time.
+  /// The runs of a unit, one per policy; `offset` from units(). Not thread-safe.
   std::vector<SweepRun> read(std::size_t offset) const;
 
  private:
@@ -100,13 +100,15 @@ class SweepJournalIndex {
   std::size_t file_bytes_ = 0;
 };
 
-/// Appends to a journal. Locked while it lives, so that two programs cannot write the same one.
+/// Appends to a journal. It holds a lock, so that two programs cannot write the same journal.
 class SweepJournalWriter {
  public:
-  /// Makes a new journal; there must be none. Throws InputError that begins with `place`.
+  /// Makes a new journal. Throws InputError, which begins with `place`, if it cannot be written or
+  /// locked.
   static SweepJournalWriter create(const std::string& path, const SweepIdentity& identity,
                                    const std::string& place);
-  /// Continues the one that `index` has read: cuts off what is torn.
+  /// Continues the journal of `index` after cutting off a torn record. Throws InputError also if
+  /// the file has changed since.
   static SweepJournalWriter resume(const SweepJournalIndex& index, const std::string& place);
 
   ~SweepJournalWriter();
@@ -115,13 +117,13 @@ class SweepJournalWriter {
   SweepJournalWriter& operator=(const SweepJournalWriter&) = delete;
   SweepJournalWriter& operator=(SweepJournalWriter&&) = delete;
 
-  /// Any thread; all three are in the file when they return (a power cut may lose the last second).
-  /// Throw InputError with the reason, and leave no torn record behind (disk full, ...).
+  /// Thread-safe. The record is in the file on return (a power cut may lose the last second). Throw
+  /// InputError with the reason (disk full, ...) and then leave no torn record.
   void add_input(const SweepInput& input);
   void add_policies(std::uint64_t point, const std::string& policies_json);
   void add_runs(const SweepUnit& unit, const std::vector<SweepRun>& runs);
 
-  /// Brings everything to the disk.
+  /// Syncs the file to disk.
   void sync();
 
  private:

@@ -27,7 +27,7 @@ std::string name_of(Metric m) { return std::string(metric_info(m).name); }
 
 std::string title_of(Metric m) { return name_of(m) + (judged(m).percent ? " %" : ""); }
 
-/// Three or more significant digits, and none of noise.
+/// A number with at least three significant digits; "-" for NaN.
 std::string number(double x) {
   if (std::isnan(x)) return "-";
   const double size = std::abs(x);
@@ -52,7 +52,7 @@ std::string p_value(double p) {
   return p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", p);
 }
 
-/// All columns to the left, indented by two blanks.
+/// A table of left-aligned columns, indented by two blanks.
 std::string indented(Rows rows) {
   TextTable table({TextTable::Align::kLeft}, "  ");
   for (std::vector<std::string>& row : rows) table.add(std::move(row));
@@ -84,13 +84,13 @@ std::string better_side(Metric m) {
   return judged(m).smaller_is_better ? "less is better" : "more is better";
 }
 
-/// policy - best, of a difference between the two whichever is ahead.
+/// policy - best, from a difference with either sign.
 Interval minus_best(const DifferenceAnswer& d, std::size_t best) {
   if (d.worse == best) return d.difference;
   return {-d.difference.mean, -d.difference.hi, -d.difference.lo};
 }
 
-/// The policies by one metric, each compared with the best.
+/// Table of the policies by one metric, each compared with the best.
 std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) {
   const Metric m = best.metric;
   std::vector<std::size_t> order(answers.policies.size());
@@ -155,7 +155,7 @@ std::string front_table(const SweepResults& results, const SweepAnswers& answers
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < answers.front.size(); ++i) {
     const FrontAnswer& f = answers.front[i];
-    // Points that come out alike, because a key does not matter to a policy, are one line.
+    // Points with equal results, because a key does not affect a policy, share one line.
     std::size_t alike = 1;
     const auto is_alike = [&](const FrontAnswer& g) {
       return g.policy == f.policy && g.isd == f.isd && g.ps == f.ps;
@@ -321,7 +321,7 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
 
 namespace {
 
-/// The keys by how much they move the metrics, most first.
+/// The keys by the size of their main effects, largest first.
 std::vector<std::string> keys_by_share(const SweepResults& results, const SweepAnswers& answers) {
   std::map<std::string, double> share;
   for (const EffectAnswer& effect : answers.effects) {
@@ -388,7 +388,7 @@ LinePanel front_panel(const SweepAnswers& answers) {
 }  // namespace
 
 std::string answers_figure(const SweepResults& results, const SweepAnswers& answers) {
-  constexpr std::size_t kMetricsMax = 4;  // more would not be read
+  constexpr std::size_t kMetricsMax = 4;  // more would be unreadable
   constexpr std::size_t kKeysMax = 4;
   LineChart chart;
   chart.title = fmt::format("{} points, {} replications", answers.points, answers.replications);

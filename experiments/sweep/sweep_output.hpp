@@ -6,7 +6,7 @@
 
 #include "experiments/sweep/sweep_answers.hpp"
 
-/// How the answers of a sweep are shown: to people, to scripts, to spreadsheets, as a picture.
+/// The answers of a sweep as text, JSON, CSV and figure.
 namespace corun {
 
 std::string answers_table(const SweepResults& results, const SweepAnswers& answers);
@@ -15,13 +15,13 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
 /// undefined numbers are null.
 nlohmann::ordered_json answers_json(const SweepResults& results, const SweepAnswers& answers);
 
-/// question,metric,a,b,value,lo,hi,share,points: one row per answer; docs/sweeps.md says what each
-/// question puts where.
+/// Columns question,metric,a,b,value,lo,hi,share,points: one row per answer; docs/sweeps.md defines
+/// the columns of each question.
 std::string answers_csv(const SweepResults& results, const SweepAnswers& answers);
 
-/// A column of panels per metric, four at most: the policies with their intervals, below them the main
-/// effects of the swept keys, those that matter most first; at the end PS against ISD of every point and
-/// policy with the front.
+/// An SVG with a column of panels per metric (at most four): the policies with their intervals,
+/// then the main effects of the swept keys, largest first; the last panel is PS against ISD of
+/// every point and policy, with the Pareto front.
 std::string answers_figure(const SweepResults& results, const SweepAnswers& answers);
 
 }  // namespace corun

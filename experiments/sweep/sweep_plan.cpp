@@ -32,7 +32,7 @@ constexpr std::size_t kBytesMax = std::size_t{256} << 20U;  // lists of points m
                    fmt::format("{}: found {}, expected {}", key, node.description(), expected));
 }
 
-/// A value as YAML on one line, for records and for --dump-config.
+/// A value as one line of YAML, for records and --dump-config.
 std::string written(const YamlNode& node) {
   const auto quoted = [](const std::string& text) {
     std::string out = "'";
@@ -73,7 +73,7 @@ std::string written(const YamlNode& node) {
   return out;
 }
 
-/// A key path inside a flow map: brackets need quotes.
+/// A key path in a flow map, where brackets need quotes.
 std::string written_key(const std::string& key) {
   return key.find('[') == std::string::npos ? key : "'" + key + "'";
 }
@@ -106,8 +106,8 @@ void check_keys(const YamlNode& section, const std::string& name,
   }
 }
 
-/// One dimension of a space: from a draw in [0, 1) to a value. Numbers keep six digits: they are
-/// read by people, and the last bit of a logarithm differs between machines.
+/// One dimension of a space: maps a draw in [0, 1) to a value. Numbers are rounded to six digits,
+/// because the last bit of a logarithm differs between machines.
 class Dimension {
  public:
   Dimension(const YamlNode& node, const std::string& name) : node_(&node) {
@@ -205,7 +205,7 @@ SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
   SweepPlan plan;
   plan.directory_ = directory;
   plan.policies_ = policies;
-  if (root.kind != NodeKind::kMap) config_from_tree(root, {}, policies);  // says what is wrong
+  if (root.kind != NodeKind::kMap) config_from_tree(root, {}, policies);  // throws
   std::vector<std::string> own;
   for (const std::string& text : overrides) {
     if (!text.starts_with("sweep.") && !text.starts_with("sweep=")) {
@@ -297,7 +297,7 @@ void SweepPlan::read_grid(const YamlNode& section) {
                                    kSweepPointsMax));
     }
   }
-  // The last key turns fastest, as in nested loops.
+  // The last key varies fastest, as in nested loops.
   chosen_.resize(points * keys_.size());
   for (std::size_t p = 0; p < points; ++p) {
     std::size_t rest = p;

@@ -11,28 +11,28 @@
 #include "experiments/config/yaml_tree.hpp"
 #include "policies/catalog.hpp"
 
-/// Which configurations a sweep runs (docs/sweeps.md): an ordinary configuration with one more
-/// section, `sweep`. Every point is that configuration with some keys set, exactly as --set would.
+/// The configurations of a sweep (docs/sweeps.md): an ordinary configuration with an additional
+/// section `sweep`. Every point is that configuration with some keys set, as by --set.
 namespace corun {
 
-/// At most so many points; a slip in a grid is more likely than a use for more.
+/// Most points of a sweep; more are probably a mistake in a grid.
 inline constexpr std::size_t kSweepPointsMax = 1'000'000;
 
-/// The points of a sweep, known before the first of them runs.
+/// The points of a sweep.
 class SweepPlan {
  public:
-  /// A value of a point; an empty `text` means that this point keeps the configuration's own.
+  /// A value of a point; an empty `text` means that the point keeps the configuration's value.
   struct Value {
     YamlNode node;
-    std::string text;  ///< as YAML on one line
+    std::string text;  ///< as one line of YAML
   };
 
-  /// Reads a file. `overrides` as in config_yaml.hpp; those that begin with "sweep." belong to the
-  /// section. Every point is read once, so that a mistake in any of them is told before any work:
+  /// Reads a file. `overrides` as in config_yaml.hpp; those that begin with "sweep." set keys of
+  /// the section. Reads every point once, so that mistakes are reported before any work. Throws
   /// InputError with its place.
   static SweepPlan read(const std::string& path, std::span<const std::string> overrides,
                         std::span<const PolicyEntry> policies);
-  /// Reads text; `place_name` stands for the file in places.
+  /// Reads text; places name `place_name` as the file.
   static SweepPlan parse(std::string_view text, const std::string& place_name,
                          std::span<const std::string> overrides,
                          std::span<const PolicyEntry> policies);
@@ -40,23 +40,23 @@ class SweepPlan {
   std::size_t points() const { return replications_.size(); }
   /// The swept keys, in the order in which they were first named.
   const std::vector<std::string>& keys() const { return keys_; }
-  /// The value of a key at a point, as text; empty where the point keeps the configuration's.
+  /// The value of a key at a point, as text; empty if the point keeps the configuration's value.
   const std::string& text(std::size_t point, std::size_t key) const {
     return values_[key][chosen_[point * keys_.size() + key]].text;
   }
-  /// Replications of a point (they may be swept, too), and of all points.
+  /// Replications of a point (which may be swept, too), and of all points.
   std::size_t replications(std::size_t point) const { return replications_[point]; }
   std::size_t total_replications() const { return total_; }
 
-  /// The configuration of a point; any thread.
+  /// The configuration of a point. Thread-safe.
   Config config_of(std::size_t point) const;
   /// "point 3 (cluster.nodes=4, belief.known=0.5)"
   std::string describe(std::size_t point) const;
   /// The configuration without the section.
   const Config& base() const { return base_; }
 
-  /// The configuration with its points as a list: an ordinary sweep file that gives the same plan.
-  /// Equal texts are equal sweeps.
+  /// A sweep file with the points as a list, which gives the same plan. Equal texts mean equal
+  /// sweeps.
   std::string dump_yaml() const;
 
  private:
@@ -76,8 +76,9 @@ class SweepPlan {
   Config base_;
   std::vector<std::string> keys_;
   std::vector<std::size_t> key_offsets_;
-  std::vector<std::vector<Value>> values_;  ///< by key; the first is "keeps the configuration's"
-  std::vector<std::uint32_t> chosen_;       ///< by point and key: index into values_[key]
+  std::vector<std::vector<Value>>
+      values_;  ///< by key; the first means "keeps the configuration's value"
+  std::vector<std::uint32_t> chosen_;  ///< by point and key: index into values_[key]
   std::vector<std::uint32_t> replications_;
   std::size_t total_ = 0;
 };

@@ -21,7 +21,7 @@ namespace corun {
 
 namespace {
 
-using namespace hdf5;  // NOLINT: this file is about little else
+using namespace hdf5;  // NOLINT: all of this file uses it
 
 constexpr const char* kKind = "corun sweep";
 
@@ -41,19 +41,19 @@ std::vector<PolicyRow> policy_rows(const std::string& json_text) {
   return rows;
 }
 
-/// Where a replication lies.
+/// Location of a replication in a journal.
 struct Found {
   const SweepJournalIndex* journal = nullptr;
   std::size_t offset = 0;
 };
 
-/// Everything that goes into the file but the runs, which are read point by point.
+/// Contents of the file except the runs, which are read point by point.
 struct Contents {
   SweepPlan plan;
   SweepIdentity identity;
   std::set<std::string> inputs;
   std::map<SweepUnit, Found> units;
-  std::vector<std::size_t> points;               ///< those whose replications are all there
+  std::vector<std::size_t> points;               ///< points with all replications
   std::vector<std::vector<PolicyRow>> policies;  ///< of these
   std::size_t missing = 0;                       ///< replications
 };
@@ -178,7 +178,7 @@ class Layout {
     }
   }
 
-  /// One column per swept key: numbers where all its values are.
+  /// One column per swept key, of numbers if all its values are numbers.
   void points() const {
     const auto& keys = c_.plan.keys();
     std::vector<Column> columns{
@@ -252,7 +252,7 @@ class Layout {
         .text(label);
   }
 
-  /// /metrics and /means in one go over the journals.
+  /// Writes /metrics and /means in one pass over the journals.
   void runs() const {
     std::vector<Column> each{point_column(),
                              policy_column(),
@@ -395,7 +395,7 @@ SweepResults read_sweep_results(const std::string& path) {
     throw;
   } catch (const std::runtime_error& e) {
     std::string why = e.what();
-    why = why.substr(0, why.find(" of the results"));  // what follows is about writing
+    why = why.substr(0, why.find(" of the results"));  // the rest concerns writing
     throw InputError(path, "cannot be read as the results of corun sweep (" + why + ")");
   }
 }

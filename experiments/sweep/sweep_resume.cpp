@@ -25,8 +25,8 @@ void remove_file(const std::string& path) {
   fs::remove(path, error);
 }
 
-/// Whether the results file is of this sweep, made by this corun. Throws where it is of another and would
-/// be replaced.
+/// Whether the results file is of this sweep and this corun. Throws InputError if it is of another
+/// sweep and would be replaced.
 bool is_complete(const SweepPlan& plan, const std::string& output, bool journal_begun) {
   const SweepIdentity now = sweep_identity(plan);
   const SweepIdentity there = sweep_identity_of_results(output);
@@ -53,11 +53,11 @@ SweepFiles sweep_files(const std::string& output, bool shard) {
 SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, bool resume) {
   SweepStart start;
   const bool begun = SweepJournalIndex::begun(files.journal);
-  if (!begun && resume) remove_file(files.journal);  // cut short at its birth
+  if (!begun && resume) remove_file(files.journal);  // truncated within its header
   std::error_code error;
   if (resume && !files.shard && fs::exists(files.output, error)) {
     if (is_complete(plan, files.output, begun)) {
-      if (begun) remove_file(files.journal);  // killed after it was of use
+      if (begun) remove_file(files.journal);  // killed before it was removed
       start.complete = true;
       return start;
     }
@@ -90,7 +90,7 @@ SweepOutcome run_journalled(const SweepPlan& plan, const std::string& journal,
     if (outcome.interrupted() && !any) remove_file(journal);
     return outcome;
   } catch (...) {
-    if (!any) remove_file(journal);  // nothing worth keeping
+    if (!any) remove_file(journal);  // nothing to keep
     throw;
   }
 }

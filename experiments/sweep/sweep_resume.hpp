@@ -8,37 +8,38 @@
 #include "experiments/sweep/sweep_journal.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
 
-/// A sweep from what is there of it to its results file: what `--resume` finds, the journal while it runs,
-/// and the file that takes the journal's place (docs/sweeps.md). All throw InputError where a file is not
-/// as it should be or cannot be written.
+/// Starts, resumes and finishes a sweep: the state that `--resume` finds, the journal during the
+/// run, and the results file that replaces the journal (docs/sweeps.md). All functions throw
+/// InputError if a file has unexpected contents or cannot be written.
 namespace corun {
 
 struct SweepFiles {
-  std::string output;   ///< of a whole sweep: the results file
-  std::string journal;  ///< what is finished is kept here
-  bool shard = false;   ///< of one part: the journal is its output
+  std::string output;   ///< results file of a whole sweep
+  std::string journal;  ///< finished replications
+  bool shard = false;   ///< one part of a sweep, whose output is the journal
 };
 
 SweepFiles sweep_files(const std::string& output, bool shard);
 
 struct SweepStart {
-  bool complete = false;                    ///< the results file is of this very sweep
-  std::unique_ptr<SweepJournalIndex> done;  ///< what was finished before; null: nothing
+  bool complete = false;                    ///< the results file of this sweep exists
+  std::unique_ptr<SweepJournalIndex> done;  ///< earlier journal; null: none
 
   std::size_t kept() const { return done ? done->units().size() : 0; }  ///< replications
 };
 
-/// Looks at what is there. With `resume` a stopped sweep goes on; without, its journal is in the way.
+/// Checks for files of an earlier run. With `resume` a stopped sweep continues; without, its
+/// journal is an error.
 SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, bool resume);
 
-/// Runs what the journal does not hold yet; a journal that holds nothing at its end is removed.
+/// Runs the replications that the journal lacks; removes a journal that stays empty.
 SweepOutcome run_journalled(const SweepPlan& plan, const std::string& journal,
                             const SweepJournalIndex* done, SweepOptions options);
 
-/// Of a whole sweep that has ended: the results file takes the place of the journal.
+/// Replaces the journal of a finished whole sweep by the results file.
 void finish_sweep(const SweepPlan& plan, const SweepFiles& files);
 
-/// How a sweep went, apart from its result.
+/// Facts of a run of a sweep that are not its result.
 struct SweepRunInfo {
   std::size_t kept_from_before = 0;  ///< replications
   unsigned threads = 1;

@@ -4,7 +4,7 @@
 #include "experiments/commands/data/data_commands.hpp"
 #include "experiments/commands/subcommands.hpp"
 
-/// `corun data list | derive`: the public data sets, which are no part of corun.
+/// `corun data list | derive`: the public data sets, which are not part of corun.
 namespace corun {
 
 int data_command(const std::vector<std::string>& arguments) {

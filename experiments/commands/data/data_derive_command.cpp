@@ -21,7 +21,7 @@
 #include "traces/gavel_pairs.hpp"
 #include "traces/lucid_colocation.hpp"
 
-/// `corun data derive`: the tables that corun reads from what authors publish.
+/// `corun data derive`: makes the tables that corun reads from the authors' published files.
 namespace corun {
 
 namespace {
@@ -29,9 +29,9 @@ namespace {
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
 
-/// A table that is to be written.
+/// A table to write.
 struct DerivedTable {
-  std::string folder;  ///< where corun looks for it below the data directory
+  std::string folder;  ///< folder of the data directory in which corun looks for it
   std::string name;
   std::size_t rows = 0;
   std::string text;
@@ -68,8 +68,8 @@ std::vector<DerivedTable> derive_lucid(const std::string& from,
   return tables;
 }
 
-/// Writes all of them into `directory`, which is made where it is missing; gives the paths. None is one
-/// of `inputs`.
+/// Writes all tables into `directory`, which it makes if missing, and returns their paths.
+/// InputError if one is among `inputs`.
 std::vector<std::string> write_tables(const std::vector<DerivedTable>& tables,
                                       const std::string& directory, const CommonOptions& common,
                                       const std::vector<NamedFile>& inputs) {
@@ -93,7 +93,7 @@ std::vector<std::string> write_tables(const std::vector<DerivedTable>& tables,
   return paths;
 }
 
-/// As `corun data list` has it; "-" for a table that corun itself does not read.
+/// The word of `corun data list` for the checksum; "-" for a table that corun does not read.
 std::string_view checksum_word(const DerivedTable& table, const std::string& sha256) {
   const std::string file = table.folder + "/" + table.name;
   for (const PublicDataSet& set : public_data_sets()) {

@@ -10,7 +10,7 @@
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
 
-/// `corun data list`: the public data sets, and which of them are here.
+/// `corun data list`: the public data sets, and which of them are present.
 namespace corun {
 
 namespace {

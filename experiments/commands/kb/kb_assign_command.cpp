@@ -10,7 +10,7 @@
 #include "sim/error.hpp"
 #include "traces/profile_csv.hpp"
 
-/// `corun kb assign`: the cluster of each profile and how uncertain that is.
+/// `corun kb assign`: the cluster and uncertainty of each profile.
 namespace corun {
 
 namespace po = boost::program_options;

@@ -17,7 +17,7 @@
 #include "sim/error.hpp"
 #include "traces/profile_csv.hpp"
 
-/// `corun kb build`: from solo profiles and measured co-runs to a knowledge base file.
+/// `corun kb build`: makes a knowledge base file from solo profiles and measured co-runs.
 namespace corun {
 
 namespace {
@@ -81,7 +81,7 @@ bool given(const po::variables_map& values, const char* key) {
   return values.count(key) != 0 && !values[key].defaulted();
 }
 
-/// Where the knowledge base goes. What is written must be none of what is read.
+/// The path of the knowledge base. InputError if an output is also an input.
 std::string checked_output(const po::variables_map& values, const CommonOptions& common) {
   if (!common.output) {
     throw InputError("corun kb build", "where to? Give --output KB.yaml");
@@ -177,12 +177,12 @@ SampleOptions sample_options(const po::variables_map& values) {
   return options;
 }
 
-/// Clusters, and what is to be said of where they come from.
+/// Clusters and their origin.
 struct BuiltClusters {
   Clusters clusters;
-  std::string about;    ///< one line for the file
-  std::string found;    ///< a line for the table; may be empty
-  std::string samples;  ///< CSV of what was clustered, where it was asked for
+  std::string about;    ///< origin, one line for the file
+  std::string found;    ///< summary, one line for the table; may be empty
+  std::string samples;  ///< CSV of the clustered profiles, if requested
 };
 
 BuiltClusters cluster_profiles(const po::variables_map& values, const CommonOptions& common,

@@ -4,8 +4,7 @@
 #include "experiments/commands/kb/kb_commands.hpp"
 #include "experiments/commands/subcommands.hpp"
 
-/// `corun kb build | show | assign | update | eval`: the knowledge base from raw profiles and measured
-/// co-runs to what policies believe.
+/// `corun kb build | show | assign | update | eval`: commands about knowledge bases.
 namespace corun {
 
 int kb_command(const std::vector<std::string>& arguments) {

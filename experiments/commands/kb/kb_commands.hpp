@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-/// The commands of `corun kb` beside `eval`, each in a file of its own.
+/// The commands of `corun kb` except `eval`, each in a file of its own.
 namespace corun {
 
 int kb_build_command(const std::vector<std::string>& arguments);

@@ -20,8 +20,8 @@
 #include "sim/error.hpp"
 #include "traces/profile_csv.hpp"
 
-/// `corun kb eval`: how well each step of the knowledge base works, and whether what the papers say of
-/// it holds.
+/// `corun kb eval`: evaluates each step of the knowledge base and checks the papers' claims about
+/// it.
 namespace corun {
 
 namespace {
@@ -72,7 +72,7 @@ std::string section_option(const po::variables_map& values) {
   return section;
 }
 
-/// What is written must be none of what is read.
+/// InputError if an output is also an input.
 void check_files(const po::variables_map& values, const CommonOptions& common,
                  const std::string& section, const std::string& figure) {
   std::vector<NamedFile> outputs;

@@ -6,14 +6,14 @@
 #include "experiments/commands/cli.hpp"
 #include "experiments/knowledge/knowledge_file.hpp"
 
-/// Co-runs read and knowledge bases shown as the flags of `corun kb` say.
+/// Reading of co-runs and output of knowledge bases by the flags of `corun kb`.
 namespace corun {
 
-/// Learns every table of --coruns, by name or path, each once.
+/// Learns each table of --coruns, given by name or path; prints notes on stderr.
 void learn_coruns(KnowledgeFile& file, const std::vector<std::string>& tables,
                   const CommonOptions& common);
 
-/// A knowledge base in the form that was asked for.
+/// A knowledge base in `format`.
 std::string knowledge_output(const KnowledgeFile& file, Format format);
 
 }  // namespace corun

@@ -8,7 +8,7 @@
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 
-/// `corun kb show`: what a knowledge base knows.
+/// `corun kb show`: prints a knowledge base.
 namespace corun {
 
 namespace po = boost::program_options;

@@ -8,7 +8,7 @@
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 
-/// `corun kb update`: more co-runs, or what another box has learnt, into a knowledge base file.
+/// `corun kb update`: adds co-runs or another knowledge base to a knowledge base file.
 namespace corun {
 
 namespace po = boost::program_options;

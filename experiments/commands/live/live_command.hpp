@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-/// The words of `corun live`, each in a file of its own, live_WORD_command.cpp (`solo` and `corun` share
-/// live_measure_command.cpp). Each gives the program's exit code.
+/// The words of `corun live`, each in its file live_WORD_command.cpp (`solo` and `corun` share
+/// live_measure_command.cpp). Each returns the program's exit code.
 namespace corun::live {
 
 int probe_command(const std::vector<std::string>& arguments);

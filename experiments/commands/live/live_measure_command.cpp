@@ -9,7 +9,7 @@
 #include "experiments/live/gpu/gpu_box.hpp"
 #include "experiments/live/jobs/measurement_output.hpp"
 
-/// `corun live solo` and `corun live corun`: what workloads take alone and together.
+/// `corun live solo` and `corun live corun`: measure workloads alone and together.
 namespace corun::live {
 
 namespace {
@@ -29,7 +29,7 @@ CommandLine measure_command_line(const std::string& word) {
   return command;
 }
 
-/// Every workload alone, and the pairs that --pairs names.
+/// The sets to measure: every workload alone, and the pairs of --pairs.
 std::vector<CoRunners> sets_of(const LiveConfig& config, const po::variables_map& values,
                                bool pairs) {
   std::vector<CoRunners> sets;
@@ -79,7 +79,7 @@ int measure_and_report(const CommandLine& command, const std::vector<std::string
   const auto order = balanced_order(sets, repeats, config.config.seed);
   const MeasuredSession result = measure(nvml, gpu, config, order, stop, options);
 
-  // What was measured before an interrupt is kept.
+  // Measurements before an interrupt are kept.
   const std::vector<std::string> files = write_measurement(result, config);
   if (common.format == Format::kJson) {
     std::cout << json_text(measurement_json(result, config));

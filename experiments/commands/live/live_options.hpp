@@ -10,25 +10,26 @@
 #include "experiments/live/gpu/nvml.hpp"
 #include "experiments/live/jobs/live_config.hpp"
 
-/// The options that words of `corun live` share.
+/// The options shared by the words of `corun live`.
 namespace corun::live {
 
-/// --nvml and --record, and for words that run jobs --allow-others.
+/// Adds --nvml and --record, and --allow-others if the word runs jobs.
 void add_live_options(CommandLine& command, bool runs_jobs);
 
-/// The library that --nvml names, recorded if --record says so: in a new file, which is none of `outputs` and
-/// not in `directory`, where the word keeps its results (empty: nowhere).
+/// The library of --nvml, recorded into the file of --record if given. That file must be new, none
+/// of `outputs` and not in `directory`, the word's directory of results (empty: none); else
+/// InputError.
 Nvml open_nvml(const boost::program_options::variables_map& values,
                std::vector<NamedFile> outputs = {}, const std::string& directory = "");
 
-/// What stands for CONFIG; InputError where nothing does.
+/// The value of CONFIG; InputError if it is missing.
 std::string config_path(const CommandLine& command,
                         const boost::program_options::variables_map& values);
 
-/// The configuration in this file, with --set, and with --output as its directory of results.
+/// The configuration of this file with --set, and with --output as its directory of results.
 LiveConfig load_live_config(const std::string& path, const CommonOptions& common);
 
-/// Makes the directory of results where it is not there.
+/// Makes the directory of results if missing; InputError if that fails.
 void make_results_directory(const LiveConfig& config, const CommonOptions& common);
 
 }  // namespace corun::live

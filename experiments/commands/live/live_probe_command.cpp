@@ -2,7 +2,7 @@
 #include "experiments/commands/live/live_options.hpp"
 #include "experiments/live/gpu/box_probe_output.hpp"
 
-/// `corun live probe`: what is on this machine.
+/// `corun live probe`: describes the GPUs of this machine.
 namespace corun::live {
 
 int probe_command(const std::vector<std::string>& arguments) {

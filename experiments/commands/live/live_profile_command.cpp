@@ -12,7 +12,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-/// `corun live profile`: the job profiler on one command.
+/// `corun live profile`: profiles one command.
 namespace corun::live {
 
 namespace {
@@ -50,7 +50,7 @@ CommandLine profile_command_line() {
   return command;
 }
 
-/// The options of one call.
+/// The options of one invocation.
 class ProfileOptions {
  public:
   explicit ProfileOptions(const po::variables_map& values) : values_(values) {}
@@ -103,7 +103,7 @@ class ProfileOptions {
     return origin;
   }
 
-  /// Every file that will be written.
+  /// All output files.
   std::vector<NamedFile> outputs(const CommonOptions& common) const {
     std::vector<NamedFile> outputs;
     for (const char* key : {"profile", "samples"}) {
@@ -135,7 +135,7 @@ void tell_failure(const ProfiledCommand& profiled) {
 }  // namespace
 
 int profile_command(const std::vector<std::string>& arguments) {
-  // What stands behind `--` is the command, whatever it looks like.
+  // All words after `--` are the command.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   CommonOptions common;
   const auto parsed =

@@ -13,7 +13,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-/// `corun live validate`: what `corun live run` has measured, beside what the simulator says of it.
+/// `corun live validate`: compares measurements of `corun live run` with the simulator.
 namespace corun::live {
 
 namespace {

@@ -45,7 +45,7 @@ Gemm gemm_option(const po::variables_map& values) {
   throw InputError("--gemm", "found '" + printable(text) + "', expected auto, cublas or own");
 }
 
-/// Whoever stops a job by SIGTERM wants it gone, even if our parent blocked or ignored the signal.
+/// SIGTERM must end the job even if the parent process blocked or ignored the signal.
 void end_on_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -101,7 +101,7 @@ void check_options(const po::variables_map& values, const CommonOptions& common)
   }
 }
 
-/// What is asked for: a job, or, with `seconds`, the length of one.
+/// The request: a job, or, with `seconds`, the number of steps of that length.
 struct Request {
   WorkloadRun run;
   std::optional<double> seconds;
@@ -159,7 +159,7 @@ int workload_command_on(const std::vector<std::string>& arguments, const OpenDev
     if (!file) throw InputError("--output", "'" + printable(path) + "' cannot be written");
   }
   std::ostream& out = common.output ? file : std::cout;
-  // Flushed line by line: whoever is stopped has told how far it came.
+  // Flushed line by line, so that a stopped job has printed its progress.
   const WriteLine write = [&](const std::string& line) { out << line << '\n' << std::flush; };
 
   end_on_signals();

@@ -4,7 +4,7 @@
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/subcommands.hpp"
 
-/// `corun model fit | predict | eval`: what pairs of jobs cost each other, learnt from measured pairs.
+/// `corun model fit | predict | eval`: interference models of pairs of jobs.
 namespace corun {
 
 int model_command(const std::vector<std::string>& arguments) {

@@ -43,7 +43,7 @@ std::vector<const InterferenceModelEntry*> models_of(const std::vector<std::stri
   return models;
 }
 
-/// The splits asked for that the table allows.
+/// The requested splits that the table allows.
 std::vector<PairSplit> splits_of(const std::string& asked, const PairTable& table) {
   const std::set<std::string> families(table.families.begin(), table.families.end());
   const bool has_families = families.size() > 1 && !families.contains("");
@@ -59,7 +59,7 @@ std::vector<PairSplit> splits_of(const std::string& asked, const PairTable& tabl
   return splits;
 }
 
-/// What is written must be none of what is read.
+/// InputError if an output is also an input.
 void check_files(const CrossValidation& asked, const CommonOptions& common,
                  const std::string& figure) {
   std::vector<NamedFile> outputs;
@@ -73,7 +73,7 @@ void check_files(const CrossValidation& asked, const CommonOptions& common,
   check_outputs_differ(outputs, inputs);
 }
 
-/// Every split at every point of the curves; 0 rows are all of them.
+/// Evaluates every split at every point of the curves; 0 rows means all.
 std::vector<PairEvaluation> evaluate_all(const CrossValidation& asked, const PairTable& table,
                                          const std::vector<PairSplit>& splits,
                                          PairEvaluationOptions options, bool quiet) {

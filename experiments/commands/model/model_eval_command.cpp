@@ -14,7 +14,7 @@
 #include "sim/error.hpp"
 #include "traces/corun_csv.hpp"
 
-/// `corun model eval`: how well interference models predict what they have not seen.
+/// `corun model eval`: evaluates predictions of interference models on held-out pairs.
 namespace corun {
 
 namespace {
@@ -101,7 +101,7 @@ EvaluationData data_of(const std::string& pairs, const std::string& directory) {
   return evaluation_data(pairs, read_corun_csv(pairs, keys).measurements);
 }
 
-/// "10,30,100" as whole numbers from `least`; empty when not given.
+/// "10,30,100" as whole numbers of at least `least`; empty if not given.
 std::vector<std::size_t> counts_option(const po::variables_map& values, const std::string& key,
                                        std::int64_t least) {
   std::vector<std::size_t> out;
@@ -133,7 +133,7 @@ CrossValidation cross_validation_options(const po::variables_map& values) {
   return asked;
 }
 
-/// Jobs left out one at a time. `given` is what --pairs names.
+/// Leave-one-job-out evaluation. `given`: the values of --pairs.
 int evaluate_left_out(const std::vector<std::string>& given, std::size_t queues, std::uint64_t seed,
                       const CommonOptions& common) {
   if (given.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");

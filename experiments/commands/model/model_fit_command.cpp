@@ -20,7 +20,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-/// `corun model fit`: what pairs of jobs cost each other, learnt from measured pairs.
+/// `corun model fit`: fits an interference model to measured pairs.
 namespace corun {
 
 namespace {
@@ -58,7 +58,7 @@ const InterferenceModelEntry& model_option(const po::variables_map& values) {
   throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, known));
 }
 
-/// Jobs that have a row.
+/// Number of jobs that occur in a row.
 std::size_t measured_jobs(const SpeedTable& table) {
   std::set<std::uint32_t> seen;
   for (const SpeedTable::Row& row : table.rows) {

@@ -13,7 +13,7 @@
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 
-/// `corun model predict`: a table of pairs, predicted by a model that was fitted before.
+/// `corun model predict`: predicts a table of pairs with a fitted model.
 namespace corun {
 
 namespace {
@@ -42,8 +42,8 @@ CommandLine predict_command_line() {
   return command;
 }
 
-/// How many of the table's jobs the model has never seen, in words. It is told by the digests in the
-/// file: models that go by features alone keep none.
+/// A note on the number of the table's jobs that the model has not seen, by the digests in its
+/// file. Models that use features alone keep no digests.
 std::string unseen_jobs(const ModelFile& file, const PairTable& table) {
   const std::set<std::string> seen(file.workloads.begin(), file.workloads.end());
   if (seen.empty()) return file.name + " goes by features alone";

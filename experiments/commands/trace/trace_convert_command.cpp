@@ -1,7 +1,8 @@
 #include "experiments/commands/trace/trace_commands.hpp"
 #include "experiments/commands/trace/trace_options.hpp"
 
-/// `corun trace convert`: any format that corun reads to corun's own CSV or to Standard Workload Format.
+/// `corun trace convert`: converts any format that corun reads to corun's CSV or Standard Workload
+/// Format.
 namespace corun {
 
 int trace_convert_command(const std::vector<std::string>& arguments) {

@@ -84,7 +84,7 @@ SyntheticOptions synthetic_options(const po::variables_map& values) {
   return options;
 }
 
-/// The trace of --like, which is none of the outputs; nothing without it.
+/// The trace of --like, which must be none of the outputs; empty without the option.
 std::optional<ReadTrace> read_like(const po::variables_map& values, const CommonOptions& common,
                                    const std::vector<NamedFile>& outputs, WorkloadKeys& keys) {
   if (values.count("like") != 0) {

@@ -5,14 +5,14 @@
 #include "sim/error.hpp"
 #include "traces/openb.hpp"
 
-/// `corun trace info`: what one looks at first in a trace of jobs.
+/// `corun trace info`: prints statistics of a trace of jobs.
 namespace corun {
 
 namespace {
 
 namespace po = boost::program_options;
 
-/// GPUs of the cluster that the flags name; nothing if they name none.
+/// Number of GPUs of the cluster that the flags name; empty if they name none.
 std::optional<double> cluster_gpus(const po::variables_map& values, const CommonOptions& common) {
   if (values.count("node-list") != 0) {
     if (values.count("gpus") != 0) {

@@ -21,7 +21,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// The formats that read a file of jobs, "csv, helios, ...".
+/// Names of the formats of files of jobs: "csv", "helios" ...
 std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;
   for (const TraceEntry& entry : trace_catalog()) {
@@ -30,8 +30,8 @@ std::vector<std::string_view> format_names() {
   return names;
 }
 
-/// The rates that make the steps of a trace time, of --rates. Nothing for a format that has times; its
-/// path goes to `read`.
+/// The rates of --rates that convert steps of a trace to time; empty for a format with times. Sets
+/// `read.rates` to their path.
 std::optional<GavelThroughputs> read_rates(const TraceEntry& format,
                                            const po::variables_map& values,
                                            const CommonOptions& common, WorkloadKeys& keys,

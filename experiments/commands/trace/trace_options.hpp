@@ -10,31 +10,31 @@
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"
 
-/// Traces read, written and shown as the flags of `corun trace` say. All throw InputError that begins
-/// with the flag or the argument.
+/// Reading, writing and output of traces by the flags of `corun trace`. All functions throw
+/// InputError that begins with the flag or argument.
 namespace corun {
 
-/// A trace and what it was read as.
+/// A trace, its format and its files.
 struct ReadTrace {
   Trace trace;
   std::string format;
   std::string path;
-  std::string rates;  ///< the file that made steps time; empty: none
+  std::string rates;  ///< file of rates that converted steps to time; empty: none
 };
 
-/// --format-name, --rates and --gpu-type, which read_trace() takes.
+/// Adds --format-name, --rates and --gpu-type, which read_trace() reads.
 void add_trace_format(CommandLine& command);
 
-/// The trace at `given`, a path or a file of the data directory, which `flag` names.
+/// The trace at `given`, a path or a file of the data directory; `flag` is its flag, for errors.
 ReadTrace read_trace(const std::string& given, const boost::program_options::variables_map& values,
                      const CommonOptions& common, const std::string& flag, WorkloadKeys& keys);
 
-/// What a trace was read from, `place` being the flag or argument that named it.
+/// The files of a trace, for check_outputs_differ(); `place` is the flag or argument that named it.
 std::vector<NamedFile> files_of(const ReadTrace& read, const std::string& place);
 
 enum class WrittenFormat : std::uint8_t { kJobCsv, kStandardWorkload };
 
-/// --to, which written_format() takes.
+/// Adds --to, which written_format() reads.
 void add_written_format(CommandLine& command);
 WrittenFormat written_format(const boost::program_options::variables_map& values,
                              const std::string& out);
@@ -42,11 +42,11 @@ WrittenFormat written_format(const boost::program_options::variables_map& values
 void write_trace(const std::string& path, WrittenFormat format, const Trace& trace,
                  const WorkloadKeys& keys, const CommonOptions& common);
 
-/// A positional argument that `command` cannot do without.
+/// A positional argument that `command` requires.
 std::string required_argument(const boost::program_options::variables_map& values,
                               const std::string& key, const std::string& command);
 
-/// The figures of a trace in the form that was asked for.
+/// The statistics of a trace in `format`.
 std::string trace_output(const TraceReport& report, Format format);
 
 }  // namespace corun

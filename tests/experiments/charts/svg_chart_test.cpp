@@ -21,7 +21,7 @@ namespace {
 
 using Tree = boost::property_tree::ptree;
 
-/// The <svg> element; a failure if the text is not well-formed.
+/// The <svg> element; records a failure if the text is not well-formed.
 Tree parse(const std::string& text) {
   std::istringstream in(text);
   Tree tree;
@@ -53,7 +53,7 @@ double attribute(const Tree& element, const char* name) {
   return std::stod(element.get<std::string>(std::string("<xmlattr>.") + name));
 }
 
-/// The corners of the box around an element, words as wide as Helvetica sets them.
+/// The corners of the bounding box of an element, with text_width() for text.
 std::vector<SvgPoint> extent(const std::string& name, const Tree& e) {
   const auto a = [&](const char* key) { return attribute(e, key); };
   if (name == "line") return {{a("x1"), a("y1")}, {a("x2"), a("y2")}};
@@ -90,7 +90,7 @@ std::vector<SvgPoint> extent(const std::string& name, const Tree& e) {
   return {};
 }
 
-/// Well-formed, and nothing leaves the canvas.
+/// Parses the text and checks that no element leaves the canvas.
 Tree checked(const std::string& text) {
   Tree svg = parse(text);
   const double width = attribute(svg, "width");
@@ -124,7 +124,7 @@ BoxChart boxes() {
 
 TEST(SvgChart, BoxesHaveTheirPartsAndTheirCounts) {
   const Tree svg = checked(svg_box_chart(boxes()));
-  EXPECT_EQ(count(svg, "rect"), 1U + 2U);  // ground, boxes
+  EXPECT_EQ(count(svg, "rect"), 1U + 2U);  // background, boxes
   EXPECT_EQ(count(svg, "polygon"), 2U);    // means
   EXPECT_EQ(count(svg, "circle"), 3U);     // observations
   EXPECT_TRUE(has_text(svg, "n 12"));
@@ -172,7 +172,7 @@ TEST(SvgChart, LinesBreakWhereAPointIsMissing) {
   for (int i = 0; i < 6; ++i)
     points.push_back({static_cast<double>(i), i == 3 ? kUndefined : 1.0 * i});
   const Tree svg = checked(svg_line_chart(chart));
-  EXPECT_EQ(count(svg, "polyline"), 2U + 1U);  // both runs, and the key of the legend
+  EXPECT_EQ(count(svg, "polyline"), 2U + 1U);  // both runs, and the legend
   EXPECT_EQ(count(svg, "circle"), 5U + 1U);
 }
 
@@ -212,7 +212,7 @@ TEST(SvgChart, PanelsStandInRowsUnderOneLegend) {
 
 TEST(SvgChart, WordsMakeAnAxisAndSeriesMayLackLineOrMarks) {
   LineChart chart{"", "", {{"p", "", "", false, false, {}, {"first", "second"}}}};
-  chart.panels[0].series.push_back({"", {{0, 1}, {1, 2}, {2, 3}}, false});  // there is no third
+  chart.panels[0].series.push_back({"", {{0, 1}, {1, 2}, {2, 3}}, false});  // x = 2 has no name
   Tree svg = checked(svg_line_chart(chart));
   EXPECT_TRUE(has_text(svg, "first") && has_text(svg, "second"));
   EXPECT_EQ(count(svg, "circle"), 2U);
@@ -222,7 +222,7 @@ TEST(SvgChart, WordsMakeAnAxisAndSeriesMayLackLineOrMarks) {
   svg = checked(svg_line_chart(chart));
   EXPECT_EQ(count(svg, "circle"), 0U);
   EXPECT_EQ(count(svg, "polyline"), 1U);
-  // With little room they stand in several lines, and none is cut that can be spared.
+  // With little room the names are staggered in several lines instead of shortened.
   chart.panels[0].x_names = {"kube-default", "min-slowdown", "max-packing", "opposites"};
   chart.plot_wide = 200;
   svg = checked(svg_line_chart(chart));
@@ -321,7 +321,7 @@ TEST(SvgChart, ScalesHoldAnyNumbers) {
   }
 }
 
-// Whatever the numbers and the words: well-formed, inside, and the same bytes again.
+// Random numbers and texts give well-formed SVG within the canvas, with the same bytes each time.
 TEST(SvgChart, RandomChartsStayInside) {
   const std::vector<std::string> pieces = {"a", "Wide",  "&",      "<",  "]]>", "é",  "漢",
                                            " ", "iiiii", "@@@@@@", "\n", "\"",  "--", "\\"};

@@ -6,7 +6,7 @@
 
 #include "tests/support/program.hpp"
 
-// Every input is hostile: one line that begins with the place, exit code 2, nothing written.
+// Bad inputs of all kinds give one line that begins with the place, exit code 2 and no output.
 namespace corun::bad_input_test {
 namespace {
 
@@ -146,7 +146,7 @@ TEST(BadFlags, CudaWithoutAUsableGpuIsItsOwnExitCode) {
   EXPECT_EQ(outcome.err.rfind("--device cuda: ", 0), 0U) << outcome.err;
 }
 
-// A node list whose nodes each lack something else; what does fit runs.
+// A node list of which each node lacks another resource; a job that fits a node runs.
 TEST(PodsOnANodeList, WhatNoNodeHasTogetherIsToldAtTheStart) {
   const test::TemporaryDirectory directory;
   directory.write(
@@ -174,7 +174,7 @@ TEST(PodsOnANodeList, WhatNoNodeHasTogetherIsToldAtTheStart) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
-// Nobody asked for kube-default: the comparison does without it and says so.
+// The default comparison leaves kube-default out and says so, because the user did not name it.
 TEST(PodsInTheDefaultComparison, APolicyThatCannotPlaceThemIsLeftOut) {
   const test::TemporaryDirectory directory;
   directory.write("jobs.csv", "job,submit_s,solo_s,cpu_milli\nhungry,0,10,32001\n");

@@ -7,7 +7,7 @@
 
 #include "tests/support/program.hpp"
 
-/// Exit codes of the program that no other test comes by (DESIGN section 6).
+/// Exit codes of the program that no other test covers (DESIGN section 6).
 namespace corun::exit_code_test {
 namespace {
 

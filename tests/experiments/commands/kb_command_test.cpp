@@ -81,7 +81,7 @@ TEST(KbEndToEnd, FromRawProfilesComeTablesFourAndSeven) {
   const test::TemporaryDirectory directory;
   struct Case {
     std::string coruns, objective, pairing, table;
-    std::size_t alone;  ///< groups that profiles alone give
+    std::size_t alone;  ///< groups found without overrides
   };
   for (const Case& c : {Case{"jrs", "min-slowdown", "matching", "JRS-IV", 8},
                         Case{"prirect", "balance", "greedy-rank", "JRS-VII", 7}}) {
@@ -95,7 +95,7 @@ TEST(KbEndToEnd, FromRawProfilesComeTablesFourAndSeven) {
     ASSERT_EQ(overridden.code, 0) << overridden.err;
     const Json json = Json::parse(overridden.out);
     EXPECT_EQ(printed_groups(json, c.table), 12u) << c.table;
-    // The output says whose figures were given.
+    // The output names the jobs with overrides.
     std::size_t named = 0;
     for (const Json& group : json["groups"]) {
       named += group["overridden"].size();
@@ -175,10 +175,10 @@ TEST(KbEvaluation, AnotherAnalystGetsOtherRecommendations) {
   EXPECT_EQ(variants[1].labels, 48u);
   EXPECT_NEAR(variants[1].inertia, 105469, 1);
   for (std::size_t i = 1; i < variants.size(); ++i) {
-    // No other way to cluster keeps even half of either table.
+    // No other clustering reproduces even half of either table.
     EXPECT_LT(variants[i].table_iv, 6u) << variants[i].name;
     EXPECT_LT(variants[i].table_vii, 6u) << variants[i].name;
-    // And none predicts ISD much better or worse: the recommendations rest on ties.
+    // None predicts ISD much better or worse: the recommendations depend on ties.
     EXPECT_NEAR(variants[i].mae, variants[0].mae, 0.015) << variants[i].name;
   }
 }
@@ -194,7 +194,7 @@ TEST(KbEvaluation, IntervalsCoverWhatTheyPromise) {
   EXPECT_GE(l.covered_isd(), 0.85);
   EXPECT_LE(l.covered_isd(), 0.97);
   EXPECT_GE(l.covered_ps(), 0.85);
-  // Cluster means and one mean for all cannot be told apart by so few pairs.
+  // So few pairs do not distinguish cluster means from one overall mean.
   EXPECT_LT(l.gain.lo, 0);
   EXPECT_GT(l.gain.hi, 0);
   EXPECT_NEAR(l.gain.mean, l.mae_isd_overall - l.mae_isd, 1e-12);
@@ -250,17 +250,17 @@ TEST(KbCommand, BuildUpdateShowRecommend) {
   const auto learnt = test::run_corun({"kb", "update", kb, "--coruns", coruns});
   ASSERT_EQ(learnt.code, 0) << learnt.err;
   EXPECT_EQ(read_knowledge_file(kb).kb.pairs_observed(), 6);
-  // The same file again: a co-run counts once.
+  // Learning the same file again changes nothing: a co-run counts once.
   const std::string before = test::read_file(kb);
   const auto again = test::run_corun({"kb", "update", kb, "--coruns", coruns});
   EXPECT_EQ(again.code, 0);
   EXPECT_NE(again.err.find("is already in"), std::string::npos) << again.err;
   EXPECT_EQ(test::read_file(kb), before);
-  // At once is the same as after.
+  // Learning both tables at once equals learning one after the other.
   const std::string at_once = directory.path("at-once.yaml");
   ASSERT_EQ(test::run_corun({"kb", "build", "--coruns", coruns, "-o", at_once}).code, 0);
   EXPECT_EQ(test::read_file(at_once), before);
-  // Two boxes, merged.
+  // Knowledge bases of two machines, merged.
   const std::string other = directory.path("other.yaml");
   ASSERT_EQ(test::run_corun({"kb", "build", "--coruns", "jrs", "-o", other}).code, 0);
   const auto merged = test::run_corun({"kb", "update", kb, "--merge", other});
@@ -294,7 +294,7 @@ TEST(KbCommand, ACoRunCountsOnceUnderAnyName) {
   EXPECT_NE(merged.err.find("both have learnt from"), std::string::npos) << merged.err;
   EXPECT_NE(test::run_corun({"kb", "update", a, "--coruns", two}).err.find("is already in"),
             std::string::npos);
-  // Written by hand it names no source, and that is said.
+  // A file written by hand names no source, and the output says so.
   const auto by_hand = test::run_corun(
       {"kb", "build", "--like", kSource + "/examples/kb.yaml", "-o", directory.path("c.yaml")});
   ASSERT_EQ(by_hand.code, 0) << by_hand.err;
@@ -346,7 +346,7 @@ TEST(KbCommand, NeverWritesOverWhatItReads) {
       {"recommend", "--kb", kb, "-o", kb},
       {"recommend", "--argo", same, "-o", same},
       {"kb", "eval", "interference", "--figure", same, "-o", same},
-      // And nothing at all when something else is wrong.
+      // Nothing is written if another argument is wrong.
       {"kb", "build", "--profiles", profiles, "--clusters", "60", "--samples", same, "-o",
        same + "2"},
       {"kb", "show", kb, "--figure", same, "-o", "x"},
@@ -364,7 +364,7 @@ TEST(KbCommand, NeverWritesOverWhatItReads) {
 }
 
 TEST(KbCommand, WhatItWritesItReads) {
-  // Hundreds of co-runs of one pair of clusters, forgotten at any rate: old bins fade to nothing.
+  // Hundreds of co-runs of one cluster pair, with several rates of decay: old bins vanish.
   const test::TemporaryDirectory directory;
   std::string rows =
       "group,gpu,sharing,job,gpu_util_pct,mem_alloc_pct,mem_time_pct,solo_s,corun_s\n";
@@ -397,7 +397,7 @@ TEST(KbCommand, OwnProfilesOwnClusters) {
   const KnowledgeFile file = read_knowledge_file(kb);
   EXPECT_EQ(file.kb.clusters(), 4);
   EXPECT_NE(file.kb.clustering().scale, (FeatureVector{1, 1, 1}));
-  // Policies take their clusters from it: cluster numbers up to 3 come out.
+  // Policies take their clusters from the file: cluster numbers reach 3.
   const auto run = test::run_corun(
       {"recommend", "--queue", kSource + "/examples/jobs.csv", "--kb", kb, "--format", "json"});
   ASSERT_EQ(run.code, 0) << run.err;
@@ -454,7 +454,7 @@ TEST(KbCommand, RecommendsFromATableOfProfiles) {
 }
 
 TEST(KbCommand, WhatAJobIsCalledChangesNothing) {
-  // Renaming jobs, models and batch sizes leaves clusters and groups as they were.
+  // Renaming jobs, models and batch sizes does not change clusters and groups.
   const test::TemporaryDirectory directory;
   const std::string rows[4] = {"90,60,50", "20,10,5", "60,40,20", "22,9,6"};
   std::string plain = "job,gpu_util_pct,mem_alloc_pct,mem_time_pct,model,batch_size\n";

@@ -36,7 +36,7 @@ TEST(ModelCommand, FitsPredictsAndKeepsEveryRow) {
       test::run_corun({"model", "predict", "--model", model, "--pairs", pairs, "--out", out});
   ASSERT_EQ(predict.code, 0) << predict.err;
   EXPECT_EQ(lines_of(test::read_file(out)).size(), 7u);
-  // The same seed gives the same bytes, on any number of threads; the file names nobody.
+  // The same seed gives the same bytes for any number of threads; the file contains no names.
   const std::string again = directory.path("again.model");
   ASSERT_EQ(
       test::run_corun({"model", "fit", "--pairs", pairs, "--out", again, "--threads", "3"}).code,
@@ -48,7 +48,7 @@ TEST(ModelCommand, FitsPredictsAndKeepsEveryRow) {
 TEST(ModelCommand, PredictsHeldOutPairsOfLucid) {
   const char* file = "lucid/lucid_pairs.csv";
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
-  // Every fifth pair is held out, and stripped of all that was measured of it.
+  // Every fifth pair is held out and loses all its measurements.
   const std::vector<std::string> lines = lines_of(test::read_file(test::public_data(file)));
   std::vector<std::string> header;
   std::istringstream names(lines[0]);

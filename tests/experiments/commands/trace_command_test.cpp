@@ -104,10 +104,10 @@ TEST(TraceCommand, RatesMakeGavelsStepsTime) {
   auto run = run_corun({"trace", "info", jobs, "--rates", rates, "--format", "json"});
   ASSERT_EQ(run.code, 0) << run.err;
   Json json = Json::parse(run.out);
-  EXPECT_EQ(json["format"], "gavel");  // known by how the file begins
+  EXPECT_EQ(json["format"], "gavel");  // recognised by the beginning of the file
   EXPECT_EQ(json["jobs"], 6);
   EXPECT_EQ(json["solo_s"]["min"], 400);   // 12000 steps at 30 a second
-  EXPECT_EQ(json["solo_s"]["max"], 2400);  // 21600 at 9: two GPUs have a rate of their own
+  EXPECT_EQ(json["solo_s"]["max"], 2400);  // 21600 at 9: rate for two GPUs
   EXPECT_EQ(json["gangs"][1]["jobs"], 2);
 
   run =

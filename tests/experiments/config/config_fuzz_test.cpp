@@ -13,7 +13,7 @@ namespace {
 
 using namespace config_test;  // NOLINT: its own tests
 
-/// Parsing must end in a Config or in an InputError with place; anything else is a failure.
+/// Fails unless parsing gives a Config or an InputError with a place.
 void expect_answer(const std::string& text) {
   try {
     const Config c = parse(text);
@@ -54,7 +54,7 @@ TEST(Fuzz, EveryByteLeftOutOrDoubled) {
   }
 }
 
-/// All texts of `length` characters of `alphabet`: the corners of the grammar, nothing around them.
+/// Parses all texts of `length` characters of `alphabet`.
 void expect_answers_to_all(std::string_view alphabet, std::size_t length) {
   std::size_t count = 1;
   for (std::size_t k = 0; k < length; ++k) count *= alphabet.size();

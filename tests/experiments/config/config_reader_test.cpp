@@ -211,7 +211,7 @@ TEST(ConfigYaml, AcceptsOtherWaysToWriteTheSame) {
 class ConfigFile : public testing::Test {
  public:
   ConfigFile() {
-    // Cases may run at the same time as processes of their own.
+    // Cases may run at the same time in separate processes.
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     directory_ = std::filesystem::path(testing::TempDir()) /
                  (std::string("corun_config_yaml_test_") + test->name());

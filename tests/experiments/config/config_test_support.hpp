@@ -15,13 +15,13 @@
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
 
-/// What the tests of configurations share: a catalogue of policies, reading of texts, and texts that
+/// Shared by the tests of configurations: a catalogue of policies, reading of texts, and texts that
 /// must be refused.
 namespace corun::config_test {
 
 using Strings = std::vector<std::string>;
 
-// A catalogue with a parameter of each kind, so that this test needs no policy.
+// A catalogue with a parameter of each kind, so that these tests need no real policy.
 inline const std::array<ParameterSpec, 8> kParameters = {{
     {"pairing",
      "how",
@@ -58,7 +58,7 @@ inline const std::array<PolicyEntry, 4> kPolicies = {{
     {"max-packing", "fullest", PolicyNeeds::kBelief, kParameters, nullptr},
 }};
 
-// Names all four, for overrides of the default list, which names policies that are not here.
+// The catalogue with all default policies, for overrides of the default list.
 inline std::vector<PolicyEntry> with_defaults() {
   std::vector<PolicyEntry> entries(kPolicies.begin(), kPolicies.end());
   for (const std::string_view name :
@@ -85,8 +85,8 @@ inline std::string error_of(std::string_view text, const Strings& overrides = {}
 struct Refusal {
   const char* name;
   std::string text;
-  const char* place;  // what the error begins with
-  const char* hint;   // what it holds
+  const char* place;  // beginning of the error
+  const char* hint;   // a part of it
 };
 
 inline void PrintTo(const Refusal& r, std::ostream* out) { *out << r.name; }

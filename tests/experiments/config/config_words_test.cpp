@@ -13,7 +13,7 @@
 #include "experiments/config/config_writer.hpp"
 #include "tests/experiments/config/config_test_support.hpp"
 
-/// Every key that takes a word takes each of its words, gives it back, and no other.
+/// Every key of words accepts each of its words, writes it back, and refuses others.
 namespace corun::config_words_test {
 namespace {
 
@@ -35,7 +35,7 @@ std::vector<WordKey> word_keys() {
   return found;
 }
 
-/// What some words need beside them.
+/// Overrides that some words require.
 Strings beside(const std::string& path, std::string_view word) {
   if (path == "control.mode" && word == "rounds") return {"control.round_s=60"};
   if (path == "control.tick_rule" && word == "progress") return {"control.tick_s=1"};

@@ -44,7 +44,7 @@ TYPED_TEST(EnumTable, NothingElseIsAValueOrAWord) {
   EXPECT_THROW(name_of(static_cast<TypeParam>(beyond)), std::logic_error);
 }
 
-// A table without its last values would still be in order.
+// is_in_order() does not notice a table that lacks its last values.
 TEST(EnumTables, HoldTheLastValueOfTheEnginesEnums) {
   EXPECT_EQ(name_of(StartMode::kJoin), "join");
   EXPECT_EQ(name_of(TickRule::kProgress), "progress");

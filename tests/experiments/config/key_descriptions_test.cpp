@@ -17,7 +17,7 @@ namespace {
 
 using namespace config_test;  // NOLINT: its own tests
 
-/// The cells of a row of a Markdown table, without marks of code.
+/// The cells of a row of a Markdown table, without backticks.
 std::vector<std::string> cells_of(const std::string& row) {
   std::vector<std::string> cells;
   std::size_t begin = row.find('|');

@@ -63,7 +63,7 @@ TEST(WorldModel, TakesItsOwnWordsAndModels) {
   expect_round_trip<WorldModel>(world_model_words());
   EXPECT_EQ(world_model_words().front(), "none");
   EXPECT_FALSE(holds(world_model_words(), "default"));
-  // There is a model of that name, too; the world's own word is meant.
+  // A model has this name, too; the world's word takes precedence.
   EXPECT_EQ(WorldModel::find("measured"), WorldKind::kMeasured);
   EXPECT_EQ(WorldModel::find("measured")->model(), nullptr);
   ASSERT_NE(WorldModel::find("cluster-mean")->model(), nullptr);

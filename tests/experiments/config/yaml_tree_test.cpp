@@ -83,7 +83,7 @@ std::string repeated(std::string_view unit, std::size_t times) {
   return out;
 }
 
-// These must also be answered in time linear in their size.
+// The time to refuse these must be linear in their size.
 INSTANTIATE_TEST_SUITE_P(
     Large, RefusedText,
     testing::Values(

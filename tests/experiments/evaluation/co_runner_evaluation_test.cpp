@@ -62,7 +62,7 @@ TEST(Groups, ThePairsOfTheFactorModelSayWhatTheBinsCost) {
     EXPECT_NEAR(factors.own, factors.rules[1], 1e-9) << "the model's own rule is the norm";
     EXPECT_NEAR(factors.own, g.measured, 0.25 * g.measured) << g.group;
   }
-  // Products of pair slowdowns overshoot the nine twofold.
+  // Products of pair slowdowns overestimate the group of nine about twofold.
   EXPECT_GT(groups[1].models[0].rules[3], 1.8 * groups[1].measured);
 }
 

@@ -1,10 +1,11 @@
-// How well the default model predicts what it was not fitted on: a change that makes it err more, or its
-// 90 % intervals cover less or more than they do, fails here.
+// Accuracy of the default model on held-out pairs: a change that increases its error, or changes
+// the coverage of its 90 % intervals, fails here.
 //
-// The bounds hold today's figures with a small margin. Folds and fits are drawn by a fixed seed, so that the
-// same build gives the same figures on any number of threads; the margin is for compilers and libraries
-// that round otherwise, which is like another seed of the fits. Four seeds on the same folds (the families
-// of the P100 table, `--seed 1` to 4) differ by up to 0.9 % of the error and 1.4 points of coverage.
+// The bounds are recorded values with a small margin. Folds and fits are drawn by a fixed seed, so
+// the same build gives the same values for any number of threads. The margin is for compilers and
+// libraries that round differently, which acts like another seed of the fits. Four seeds on the
+// same folds (the families of the P100 table, `--seed 1` to 4) differ by up to 0.9 % of the error
+// and 1.4 points of coverage.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 namespace corun::ensemble_accuracy_test {
 namespace {
 
-/// As `corun model eval --model ensemble --format json` prints them: mae and covered.
+/// The values `mae` and `covered` of `corun model eval --model ensemble --format json`.
 struct Figures {
   double mae;      ///< mean absolute error of ISD [fraction]
   double covered;  ///< share of co-runs within the 90 % interval
@@ -29,7 +30,7 @@ constexpr double kOtherCoverage = 0.02;  // as a share of all co-runs, in both d
 void expect_as_good_as(const Figures& today, const PairTable& table, PairSplit split) {
   PairEvaluationOptions options;
   options.seed = 1;
-  options.queues = 1;  // regret is not looked at
+  options.queues = 1;  // regret is not tested
   options.models = {&interference_model_catalog().front()};
   const PairEvaluation found = evaluate_pairs(table, split, options);
   const PairScore& score = found.scores.back();
@@ -39,7 +40,7 @@ void expect_as_good_as(const Figures& today, const PairTable& table, PairSplit s
   EXPECT_LE(score.covered, today.covered + kOtherCoverage) << "is less sure than it need be";
 }
 
-/// A table of the data directory.
+/// Compares the scores on a table of the data directory with the recorded ones.
 void expect_as_good_as(const Figures& today, const std::string& file, PairSplit split) {
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   WorkloadKeys keys;

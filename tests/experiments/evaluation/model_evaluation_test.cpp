@@ -36,7 +36,7 @@ PairGraph random_graph(std::uint64_t seed, std::size_t jobs, double density) {
   for (std::size_t a = 0; a < jobs; ++a) {
     for (std::size_t b = a + 1; b < jobs; ++b) {
       if (rng.uniform() >= density) continue;
-      // The second predictor has few levels, and so many ties.
+      // The second predictor has few levels, hence many ties.
       graph.edges.push_back(
           {a, b, rng.uniform(), {rng.uniform(), static_cast<double>(rng.below(3))}});
     }
@@ -44,7 +44,7 @@ PairGraph random_graph(std::uint64_t seed, std::size_t jobs, double density) {
   return graph;
 }
 
-/// All matchings one by one: per matching its number of pairs and its edges.
+/// Enumerates all matchings: per matching its number of pairs and its edges.
 void list_matchings(const PairGraph& graph, std::size_t edge, std::uint64_t used,
                     std::vector<std::size_t>& chosen, std::vector<std::vector<std::size_t>>& all) {
   if (edge == graph.edges.size()) {
@@ -113,7 +113,7 @@ TEST(SurveyMatchings, AgainstAllOfThem) {
 }
 
 TEST(SurveyMatchings, AgainstTheMatchingLibrary) {
-  // The library matches complete graphs: pairs that were not measured cost more than all others.
+  // The library matches complete graphs, so unmeasured pairs get a cost above all others.
   constexpr double kPenalty = 50;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::size_t jobs = 10 + seed % 11;
@@ -172,8 +172,8 @@ TEST(ModelEvaluation, PapersTables) {
   }
 }
 
-/// The claim: contention is not a constant. Leaving one job out on the papers' tables it beats the
-/// mean and the cluster means in MAE, and its regret is below that of `opposites`.
+/// With one job left out on the papers' tables, contention beats the mean and the cluster means in
+/// MAE, and its regret is below that of `opposites`.
 TEST(ModelEvaluation, ContentionBeatsTheMeansAndOpposites) {
   const ModelEvaluation& e = papers();
   const PredictorScore& ours = e.predictor("contention");
@@ -188,8 +188,8 @@ TEST(ModelEvaluation, ContentionBeatsTheMeansAndOpposites) {
   EXPECT_TRUE(e.claims_hold());
 }
 
-/// What an independent evaluation in other software gave on these pairs and two of a draft, before
-/// the level of the model: contention 9.94, mean 12.82, median 11.36, cluster means of ISD 12.63.
+/// An independent evaluation on these pairs and two more, of an earlier form of the model, gave
+/// contention 9.94, mean 12.82, median 11.36, cluster means of ISD 12.63.
 TEST(ModelEvaluation, FiguresArePlausible) {
   const ModelEvaluation& e = papers();
   EXPECT_NEAR(100 * e.predictor("mean").mae.value, 12.8, 0.6);
@@ -205,7 +205,7 @@ TEST(ModelEvaluation, FiguresArePlausible) {
     EXPECT_NEAR(p.mae_above_contention.value, p.mae.value - e.predictor("contention").mae.value,
                 1e-12);
   }
-  // Constants tell no pair from another.
+  // A constant has no rank correlation.
   EXPECT_TRUE(std::isnan(e.predictor("mean").spearman));
   EXPECT_TRUE(e.predictor("mean").queues.empty());
   EXPECT_TRUE(std::isnan(e.predictor("opposites").mae.value));

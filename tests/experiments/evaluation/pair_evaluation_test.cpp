@@ -15,7 +15,8 @@
 namespace corun::pair_evaluation_test {
 namespace {
 
-/// Jobs with one feature; a job slows down by its own times its co-runner's, with a little noise.
+/// Jobs with one feature; the slowdown of a job is the product of both features, with a little
+/// noise.
 PairTable planted(std::size_t jobs, double noise) {
   Rng rng(1, Stream::kTest);
   PairTable table;
@@ -40,7 +41,7 @@ PairTable planted(std::size_t jobs, double noise) {
   return table;
 }
 
-/// Factors with few sweeps, under their own name.
+/// The model `factors` with few sweeps, under another name.
 const InterferenceModelEntry kQuick{
     "factors", "", [](const SpeedTable& table, const FitOptions&) {
       FactorOptions o;
@@ -75,7 +76,7 @@ TEST(PairEvaluation, FindsWhoPredicts) {
     EXPECT_LT(factors.mae, of(e, "cluster-mean").mae) << name_of(split);
     EXPECT_GT(factors.spearman, 0.95);
     EXPECT_GT(factors.covered, 0.85);
-    // Of 650 co-runs in folds: more than a coin of that share would give, and no more than folds allow.
+    // The error over folds is not far below that of 650 independent co-runs, and is small.
     const double coin = std::sqrt(factors.covered * (1 - factors.covered) / 650);
     EXPECT_GT(factors.covered_error, 0.3 * coin) << name_of(split);
     EXPECT_LT(factors.covered_error, 0.1) << name_of(split);
@@ -101,8 +102,8 @@ TEST(PairEvaluation, PapersPairsWithPublishedProfilesAreScoredAloneAndAllAreFitt
   }
 }
 
-/// Speeds that nobody can predict, each pair measured three times: whoever repeats what he has seen must
-/// not be taken for a prophet.
+/// Unpredictable speeds, each pair measured three times: a model that repeats a measurement of the
+/// same pair must not score well.
 TEST(PairEvaluation, RepeatedMeasurementsStayTogether) {
   PairTable table = planted(12, 0);
   Rng rng(2, Stream::kTest);
@@ -132,7 +133,8 @@ TEST(PairEvaluation, LearningCurvesAndProbesAreDealtAsAsked) {
   options.rows = 0;
   const double all = of(evaluate_pairs(table, PairSplit::kPairs, options), "factors").mae;
   EXPECT_LT(all, 0.7 * few);
-  options.models = {find_interference_model("low-rank")};  // by keys alone: probes are all it has
+  options.models = {
+      find_interference_model("low-rank")};  // uses keys only, so probes are its only data
   const PairEvaluation blind = evaluate_pairs(table, PairSplit::kJob, options);
   options.probes = 6;
   const PairEvaluation probed = evaluate_pairs(table, PairSplit::kJob, options);
@@ -163,7 +165,7 @@ TEST(PairEvaluation, RefusesWhatCannotBeSplit) {
   PairTable unscored = planted(8, 0);
   unscored.scored.assign(unscored.scored.size(), false);
   EXPECT_THROW(evaluate_pairs(unscored, PairSplit::kPairs, options), InputError);
-  PairTable lonely = planted(2, 0);  // the one pair held out leaves nothing
+  PairTable lonely = planted(2, 0);  // holding out the only pair leaves none
   EXPECT_THROW(evaluate_pairs(lonely, PairSplit::kJob, options), InputError);
 }
 

@@ -19,7 +19,7 @@ testing::AssertionResult contains(const std::string& text, const std::string& pa
   return testing::AssertionFailure() << "'" << text << "' does not contain '" << part << "'";
 }
 
-/// The parts that the checks look at, of a configuration and jobs made here.
+/// The arguments of the checks, from a configuration and jobs made here.
 struct Parts {
   explicit Parts(const std::vector<std::string>& overrides)
       : config(std::make_shared<const Config>(default_config_with(overrides, policy_catalog()))),

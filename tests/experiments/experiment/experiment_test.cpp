@@ -18,7 +18,7 @@ Config with(const std::vector<std::string>& overrides) {
   return default_config_with(overrides, policy_catalog());
 }
 
-/// checked() is what check_runs() says, ran() what run(0) says; empty: nothing.
+/// The error texts of check_runs() and run(0); empty: no error.
 template <typename Call>
 std::string error_of(const Call& call) {
   try {

@@ -21,7 +21,7 @@
 namespace corun::pair_experiment_test {
 namespace {
 
-/// Six jobs, all pairs and copies. Light ones (low) hardly slow anybody; two heavy ones do.
+/// Six jobs, all pairs, also of equal jobs. Light jobs (low) hardly slow others; two heavy jobs do.
 std::string lucid_like() {
   std::string text =
       "job_a,model_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,norm_a,"
@@ -86,14 +86,15 @@ TEST(PairExperiment, TwoJobsRunAtTheMeasuredSpeeds) {
     const auto of = [&](Provenance p) { return usage.corun_s[static_cast<std::size_t>(p)]; };
     EXPECT_EQ(of(Provenance::kExtrapolated), 0);
     const auto beside = speeds.at(names[0]).find(names[1]);
-    if (beside == speeds.at(names[0]).end()) {  // y with z did not fit, and copies were not tried
+    // y and z did not fit together, and pairs of equal jobs were not measured.
+    if (beside == speeds.at(names[0]).end()) {
       EXPECT_EQ(of(Provenance::kMeasured), 0);
       continue;
     }
     EXPECT_EQ(of(Provenance::kModelled), 0);
     ++measured;
     const std::array<double, 2> speed{beside->second, speeds.at(names[1]).at(names[0])};
-    std::array<double, 2> alone{};  // until when if the co-runners stayed
+    std::array<double, 2> alone{};  // finish if the co-runners stayed
     std::array<double, 2> solo{};
     for (std::size_t k = 0; k < 2; ++k) {
       solo[k] = to_seconds(trace.workload.jobs[k].work);
@@ -172,7 +173,7 @@ TEST(PairExperiment, KnownSubsetsAreKeyedByReplicationAndSharedByPolicies) {
   const std::vector<double> alone = isd_of(experiment_of(base, later), 1);
   EXPECT_EQ(alone, std::vector<double>(one.begin() + 6, one.begin() + 9));
 
-  // Without the other policies it is the same.
+  // Without the other policies the result is the same.
   std::vector<std::string> single = known;
   single.emplace_back("policies=[{name: balance}]");
   const std::vector<double> balance = isd_of(experiment_of(base, single), 2);
@@ -191,7 +192,7 @@ TEST(PairExperiment, BeliefsLearnFromNothingByTheTablesFeatures) {
   }
 }
 
-/// The fit's draws are the belief's own: another seed, another fit, in the same world with the same queue.
+/// Another belief.seed gives another fit in the same world with the same queue.
 TEST(PairExperiment, BeliefSeedDrawsTheFitAndNothingElse) {
   const auto isd = [](const std::string& model, const std::string& seed) {
     return isd_of(experiment_of({"belief={model: " + model + ", seed: " + seed + "}",

@@ -23,7 +23,7 @@ using Fields = std::map<std::string, std::string>;
 
 /// The published field references, as far as Argo Workflows 3.5 and 3.6 agree (Workflow to
 /// ContainerNode) and of Kubernetes 1.31 (the rest). Types: text, number, flag; [T] a list, {} a
-/// map from text to text; `any` for what a manifest of ours has no business with.
+/// map from text to text; `any` for fields that our manifests do not use.
 const std::map<std::string, Fields> kTypes = {
     {"Workflow",
      {{"apiVersion", "text"},
@@ -258,7 +258,7 @@ bool is_rfc1123(const std::string& name) {
 
 std::string text_of(const YAML::Node& node) { return node.as<std::string>(); }
 
-/// Everything that must hold for any plan; returns the document.
+/// Checks the invariants of any plan and returns the document.
 YAML::Node checked(const ArgoPlan& plan, const ArgoOptions& options,
                    const ContainerTable* containers = nullptr) {
   const std::string text = argo_manifest(plan, options, containers);
@@ -381,7 +381,7 @@ TEST(ArgoManifest, OnePodPerGroupWithReasonsAndExpectations) {
   EXPECT_EQ(text_of(spec["templates"][3]["metadata"]["annotations"]["corun/reason"]), "alone");
 }
 
-// Where the pod may run decides whether its containers meet on one GPU.
+// The nodes on which a pod may run determine whether its containers share one GPU.
 TEST(ArgoManifest, SharedResourceRunsOnNodesWithOneGpuAndOnePod) {
   const YAML::Node spec = checked(small_plan(), {})["spec"];
   EXPECT_EQ(text_of(spec["nodeSelector"]["nvidia.com/gpu.count"]), "1");
@@ -467,7 +467,7 @@ TEST(ArgoManifest, NamesDependOnTheJobAlone) {
   EXPECT_EQ(first[2], second[0]);
   EXPECT_NE(second[1], second[2]);
   EXPECT_EQ(first[1].rfind("vgg-16-", 0), 0U);
-  // A name that looks like another's label with its hash keeps it; the other gives way.
+  // A name that equals the generated label of another job keeps it; the other job gets a new label.
   const std::vector<std::string> clash = {"Vgg 16", first[1]};
   EXPECT_EQ(argo_names(clash)[1], first[1]);
   EXPECT_EQ(argo_names(clash)[0], first[1] + "-2");
@@ -479,7 +479,7 @@ TEST(ArgoManifest, TheThousandthPodStillComesLast) {
   checked(plan, {});
 }
 
-// Names made of what YAML, JSON, Argo and Kubernetes treat specially.
+// Names of characters that YAML, JSON, Argo and Kubernetes treat specially.
 TEST(ArgoManifest, AnyPlanOfAnyNamesIsAValidWorkflow) {
   const std::vector<std::string> pieces = {
       "a",   "B",  "7",          "-",      "_",    ".",    "/",    " ",   "'", "\"",

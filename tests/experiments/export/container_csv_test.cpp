@@ -35,7 +35,7 @@ TEST(ContainerCsv, WordsAreThoseOfAShellWithoutItsExpansions) {
   EXPECT_EQ(words("'a b'c ''"), (Words{"a bc", ""}));
   EXPECT_EQ(words("a\\ b \\\\ \\'"), (Words{"a b", "\\", "'"}));
   EXPECT_EQ(words("'a\\b' $HOME *"), (Words{"a\\b", "$HOME", "*"}));
-  // Doubled, as CSV wants them.
+  // Quotes doubled, as CSV requires.
   EXPECT_EQ(words("\"\"\"a \\\"\" \\\\ \\n\"\"\""), (Words{"a \" \\ \\n"}));
   EXPECT_TRUE(words("   ").empty());
 }

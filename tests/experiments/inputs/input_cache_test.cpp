@@ -16,7 +16,7 @@
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"
 
-/// Files that many experiments read are read once, and nothing comes out otherwise than without.
+/// Files of several experiments are read once, and results equal those without the cache.
 namespace corun::input_cache_test {
 namespace {
 
@@ -51,7 +51,7 @@ TEST(InputCache, HoldsFewTracesAndLeavesThemToThoseWhoHaveThem) {
   const std::weak_ptr<const TraceFile> second = cache.trace(queries[1]);
   const std::shared_ptr<const TraceFile> third = cache.trace(queries[2]);
   EXPECT_FALSE(first.expired());
-  cache.trace(queries[0]);  // now the second was asked for longest ago
+  cache.trace(queries[0]);  // now the second is the least recently requested
   for (const TraceQuery& query : queries) {
     if (query != queries[1] && query != queries[2]) cache.trace(query);
   }
@@ -98,7 +98,7 @@ std::vector<MetricValues> metrics_of(const Experiment& experiment) {
   return all;
 }
 
-/// NaN is as good as NaN.
+/// Compares values; NaN equals NaN.
 void expect_equal(const std::vector<MetricValues>& a, const std::vector<MetricValues>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -119,7 +119,7 @@ TEST(InputCache, ExperimentsComeOutAsWithoutIt) {
       {"workload.source=gavel", "workload.path=" + kExamples + "gavel.csv",
        "world.path=" + kExamples + "gavel_rates.json", "world.fallback=cluster-mean",
        "world.noise=false", "policies=[fcfs, min-slowdown, oracle]"},
-      // Jobs that name GPU models are fitted to the cluster, each experiment its own copy.
+      // Jobs that name GPU models are adapted to the cluster in a copy per experiment.
       {"workload.source=openb", "workload.path=" + kCorpus + "openb/small.csv",
        "policies=[fcfs, fgd]", "cluster.gpus_per_node=2"}};
   for (const std::vector<std::string>& settings : cases) {

@@ -42,8 +42,9 @@ TEST_F(VirtualClusters, AreReadWithOrWithoutANameOfTheirColumn) {
   EXPECT_NE(refusal("vc,num,nodes,x\n").find(":1:"), std::string::npos);
 }
 
-// Three jobs of 10 s on one GPU each: in one cluster of two nodes the third waits for any of them, in two
-// virtual clusters the second job of `a` waits for the first of `a`, while `b` stands idle.
+// Three jobs of 10 s on one GPU each: in one cluster of two nodes the third waits for either of the
+// others; in two virtual clusters the second job of `a` waits for the first of `a` while `b` is
+// idle.
 TEST_F(VirtualClusters, ShareNothing) {
   const std::string jobs = file("jobs.csv",
                                 "job_id,vc,gpu_num,submit_time,duration\n"

@@ -29,7 +29,7 @@ bool same(const KnowledgeBase& x, const KnowledgeBase& y) {
   return true;
 }
 
-/// `n` co-runs of random clusters, drawn from a generator that goes on.
+/// Adds `n` co-runs of random clusters and advances the generator.
 void observe_some(KnowledgeBase& kb, Rng& rng, std::size_t n) {
   const auto clusters = static_cast<std::uint64_t>(kb.clusters());
   for (std::size_t i = 0; i < n; ++i) {
@@ -52,7 +52,7 @@ TEST(KnowledgeFile, EveryNamedKnowledgeBaseComesBack) {
 }
 
 TEST(KnowledgeFile, LearningInManyRunsIsLearningInOne) {
-  // Random streams, written and read back at random instants: the same bytes as never stopping.
+  // Random streams, written and read back at random points, give the same bytes as one stream.
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     Rng stream(seed, Stream::kEstimates);
     Rng same_stream(seed, Stream::kEstimates);
@@ -188,8 +188,8 @@ TEST(KnowledgeFile, UpdatesOfManyProcessesAreAllKept) {
 }
 
 TEST(KnowledgeFile, KilledAtAnyInstantItIsWhole) {
-  // A child that updates without end is killed again and again; what it leaves is always readable
-  // and never loses what was there.
+  // A child that updates endlessly is killed repeatedly; its file is always readable and never
+  // loses earlier updates.
   test::TemporaryDirectory directory;
   const std::string path = directory.path("kb.yaml");
   write_knowledge_file(path, {KnowledgeBase(paper_clusters()), "", {}}, "--output");
@@ -203,7 +203,7 @@ TEST(KnowledgeFile, KilledAtAnyInstantItIsWhole) {
             path, [](KnowledgeFile& f) { f.kb.observe(1, 2, 0.1, 0.2, 0.3); }, "kb");
       }
     }
-    // Any instant will do: another one each time.
+    // A different instant each time.
     std::this_thread::sleep_for(std::chrono::microseconds(500 + 1700 * round));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);

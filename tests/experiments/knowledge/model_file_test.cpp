@@ -76,7 +76,8 @@ const std::string& good_bytes() {
   return bytes;
 }
 
-/// What comes of bytes: a model, or the line that refuses them, which begins with the file's name.
+/// The result of reading bytes: a model, or the line that refuses them, which begins with the
+/// file's name.
 struct Reading {
   std::optional<ModelFile> file;
   std::string refusal;
@@ -96,13 +97,13 @@ Reading reading(std::string_view bytes, WorkloadKeys& keys) {
   return r;
 }
 
-/// Empty when the bytes are not refused.
+/// The refusal of the bytes; empty if they are accepted.
 std::string refusal(std::string_view bytes) {
   WorkloadKeys keys;
   return reading(bytes, keys).refusal;
 }
 
-/// The good file with its content changed and a checksum that is right again.
+/// The good file with its content changed and a matching checksum.
 std::string changed(const std::function<void(Json&)>& change) {
   const std::string& good = good_bytes();
   Json root = Json::from_cbor(good.substr(good.find('\n') + 1));
@@ -114,7 +115,7 @@ std::string changed(const std::function<void(Json&)>& change) {
          content;
 }
 
-/// A number in a byte string of floats replaced by one that is not possible.
+/// Replaces a number in a byte string of floats by an impossible one.
 template <typename Float>
 void spoil(Json& bytes, Float value) {
   auto& binary = bytes.get_binary();
@@ -151,7 +152,7 @@ TEST_F(ModelFileOnDisk, WhatIsReadPredictsTheSameBits) {
   const ModelFile written = small_model(table, keys);
   write_model_file(path("a.model"), written, "--out");
 
-  WorkloadKeys other;  // a later run: names met in another order, some more
+  WorkloadKeys other;  // a later run: names in another order, and more of them
   other.of("something else");
   auto names = all_names();
   std::reverse(names.begin(), names.end());
@@ -195,7 +196,7 @@ TEST_F(ModelFileOnDisk, WorkloadsNobodyAsksForKeepTheirPlace) {
   EXPECT_EQ(keys.size(), 1U);
   EXPECT_EQ(std::ranges::count(known, *keys.find(some[0])), 1);
   EXPECT_EQ(std::ranges::count(known, kUnknownWorkload), kJobs - 1);
-  // Written again nothing is lost.
+  // Writing the model again loses nothing.
   write_model_file(path("again.model"), read, "--out");
   std::ifstream in(path("again.model"), std::ios::binary);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), good_bytes());
@@ -336,7 +337,7 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
     const std::string what = refusal(changed(wrong[i].second));
     EXPECT_NE(what.find(wrong[i].first), std::string::npos) << i << ": " << what;
   }
-  // Not CBOR at all, with a checksum that is right.
+  // No CBOR, with a matching checksum.
   const std::string junk = "junk";
   EXPECT_NE(refusal(fmt::format("corun speed model, version 3, bytes 4, sha256 {}\n{}",
                                 sha256_of_text(junk), junk))
@@ -344,8 +345,8 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
             std::string::npos);
 }
 
-/// Content that is damaged below a right checksum, as no accident does it: refused, or read and then
-/// fit for predictions. Of every model of the catalogue.
+/// Damaged content with a matching checksum, for every model of the catalogue, is refused or gives
+/// a model that predicts.
 TEST(ModelFile, NoContentDoesHarm) {
   WorkloadKeys keys;
   SpeedTable table = table_of(keys);
@@ -380,7 +381,7 @@ TEST(ModelFile, NoContentDoesHarm) {
   }
 }
 
-/// Every model of the catalogue comes back from its file as it was.
+/// Every model of the catalogue is unchanged after writing and reading.
 TEST_F(ModelFileOnDisk, EveryModelOfTheCatalogue) {
   WorkloadKeys keys;
   SpeedTable table = table_of(keys);

@@ -22,7 +22,7 @@ void add(ProfileTable& table, std::string model, std::optional<double> batch_siz
   table.source = "t.csv";
 }
 
-/// One workload of three batch sizes, not in order; one of one; a job of unknown origin.
+/// A workload of three batch sizes, not in order; one of one batch size; a job of unknown origin.
 ProfileTable small_table() {
   ProfileTable table;
   add(table, "net", 64, 60, {}, 30);
@@ -56,14 +56,14 @@ TEST(AmplifyProfiles, LaysSamplesBetweenFallingBatchSizes) {
     EXPECT_EQ(s.profile.imputed, !s.measured);
     EXPECT_EQ(s.profile.mem_used_mib.has_value(), s.measured);
   }
-  // By row: a third and two thirds of the way, whatever the batch size is rounded to.
+  // By row: at one third and two thirds, regardless of the rounded batch size.
   EXPECT_EQ(batch_sizes, (std::vector<double>{128, 107, 85, 64, 44, 24, 4}));
   EXPECT_EQ(util, (std::vector<double>{90, 80, 70, 60, 46.67, 33.33, 20}));
-  // The allocation at 64 is missing: 128 to 4 in a straight line over the rows, and not at 64.
+  // The allocation at 64 is missing: the rows are on a line from 128 to 4, and row 64 stays empty.
   EXPECT_EQ(out.samples[2].profile.mem_alloc_pct, 50);
   EXPECT_EQ(out.samples[3].profile.mem_alloc_pct, std::nullopt);
   EXPECT_EQ(out.samples[5].profile.mem_alloc_pct, 20);
-  // The lone point and the unknown job pass.
+  // The single point and the unknown job stay.
   ASSERT_EQ(out.samples.size(), 9u);
   EXPECT_EQ(out.samples[7].model, "other");
   EXPECT_EQ(out.samples[8].profile, small_table().profiles[4]);
@@ -108,7 +108,7 @@ TEST(AmplifyProfiles, TheBestTechniqueIsChosenPerAttribute) {
   options.technique.reset();
   const auto many = amplify_profiles(table, options);
   ASSERT_EQ(many.columns.size(), 3u);
-  // A polynomial that is sampled often enough always comes back (regenerate()).
+  // With enough samples regenerate() always recovers a polynomial.
   for (const ColumnTechnique& c : many.columns) EXPECT_EQ(c.technique, Technique::kBarycentric);
   // Sampled once between neighbours, only the line and the parabola do.
   options.between = 1;
@@ -141,7 +141,7 @@ TEST(PaperSamples, TheRecipeIsWhole) {
   for (const PaperSyntheticRecipe& recipe : prirect_recipes()) {
     for (const bool is_measured : recipe.measured) ++(is_measured ? measured : synthetic);
     for (const std::string_view name : recipe.techniques) EXPECT_TRUE(find_technique(name)) << name;
-    // RL-CartPole's last row is 10 behind 8, as listed; all else falls, or rises, all the way.
+    // RL-CartPole's last row is 10 after 8, as listed; all other batch sizes are monotonic.
     auto rows = recipe.batch_sizes;
     if (rows.front() < rows.back()) std::ranges::reverse(rows);
     if (recipe.workload == "RL-CartPole") std::swap(rows[19], rows[20]);
@@ -199,7 +199,7 @@ TEST_F(PaperData, TheRecipeGivesTheAuthorsSamples) {
     const char* columns[] = {"mgup_pct", "mgmap_pct", "magtsamp_pct"};
     for (std::size_t a = 0; a < kProfileAttributes; ++a) {
       const double listed = *csv.number(csv.column(columns[a]), rule);
-      // Not only near: the same digits.
+      // Equal to the digits listed.
       EXPECT_NEAR(*(sample.profile.*kAttributes[a]), listed, 1e-9) << where << kAttributeNames[a];
       odd += std::abs(*(recipe.samples[i].profile.*kAttributes[a]) - listed) > 1e-9 ? 1 : 0;
     }
@@ -207,7 +207,7 @@ TEST_F(PaperData, TheRecipeGivesTheAuthorsSamples) {
   }
   EXPECT_EQ(i, 175u);
   EXPECT_EQ(std::ranges::count_if(published.samples, &ProfileSample::measured), 46);
-  // The recipe alone misses just the samples that are called odd.
+  // The recipe alone misses exactly the odd samples.
   EXPECT_EQ(odd, prirect_odd_samples().size());
   EXPECT_EQ(published.notes.size(), odd);
   EXPECT_TRUE(recipe.notes.empty());

@@ -16,8 +16,8 @@
 #include "traces/measured/paper_tables.hpp"
 #include "traces/paper_workloads.hpp"
 
-// The papers' tables as goldens: what the recommender must give back from the knowledge base alone,
-// and what the simulation must give back from each measured row alone.
+// The papers' tables as goldens: the recommender must reproduce them from the knowledge base alone,
+// the simulation from each measured row alone.
 namespace corun::goldens_test {
 namespace {
 
@@ -58,7 +58,7 @@ TEST(Goldens, BalanceFromPrirectsKnowledgeBaseIsTableVII) {
   EXPECT_EQ(groups, printed_schedule("JRS-VII"));
 }
 
-// The rank order that Tables V and VI follow after their bins; no criterion on means gives it.
+// The order of cluster pairs in Tables V and VI after their bins; no criterion on means gives it.
 constexpr const char* kPackingOrder = "1-1,1-2,2-2,0-0,0-2";
 
 TEST(Goldens, MaxPackingFillsTableVsBinAndItsPairs) {
@@ -77,7 +77,7 @@ TEST(Goldens, MaxPackingAfterTableVIsBinGivesItsPairs) {
 }
 
 TEST(Goldens, AnotherKnowledgeBaseGivesAnotherSchedule) {
-  // The goldens above can fail: Table VII does not come from the JRS knowledge base.
+  // Checks that the goldens above can fail: Table VII does not follow from the JRS knowledge base.
   EXPECT_NE(recommended({"--kb", "jrs", "--objective", "balance", "--pairing", "greedy-rank"}),
             printed_schedule("JRS-VII"));
 }
@@ -142,8 +142,8 @@ TEST(Goldens, EveryMeasuredPairReplayedAloneGivesBackItsTimesAndSaving) {
       const Trace trace = paper_row_trace(keys, pair);
       const std::array sides{&pair.a, &pair.b};
       const std::string what = std::string(pair.table) + " row " + std::to_string(pair.row);
-      // ps_pct is recomputed from the times; the table prints it cut to one digit, which
-      // paper_tables_test holds it to.
+      // ps_pct is recomputed from the times; the table prints it truncated to one digit, which
+      // paper_tables_test checks.
       expect_row(trace, sides, pair.ps_pct, what);
       ++rows;
     }
@@ -192,7 +192,7 @@ TEST(Goldens, BothMeasuredBinsReplayedAloneGiveBackTheirTimes) {
     }
     ASSERT_EQ(record.episodes.size(), 1U);
     EXPECT_NEAR(*record.episodes[0].ps(), (solo - longest) / solo, 1e-6);
-    // The bins' savings were printed against solo times of whole seconds.
+    // The printed savings of the bins use solo times in whole seconds.
     EXPECT_NEAR(*record.episodes[0].ps() * 100, group.ps_pct_printed, 0.15);
   }
 }

@@ -178,7 +178,7 @@ TEST(Replay, ResultsHaveTheSameBytesAtAnyThreadCountTwiceAndAnywhere) {
     EXPECT_TRUE(std::filesystem::exists(file + ".run.json"));
   }
   for (const std::string& b : bytes) EXPECT_TRUE(b == bytes.front()) << "bytes differ";
-  // Another seed must give other bytes, or the comparison above shows nothing.
+  // Another seed must give other bytes, or the comparison above could not fail.
   const std::string other = directory.path("seed8.h5");
   test::run_corun({"replay", "--set", "replications=30", "--seed", "8", "--output", other, "-q"});
   EXPECT_FALSE(test::read_file(other) == bytes.front());
@@ -308,7 +308,7 @@ TEST(Replay, TimelineAndKnowledgeAreWritten) {
   EXPECT_NE(kb.find("min-slowdown,"), std::string::npos);
 }
 
-/// Every policy with a belief by clusters shows what it learns: rows after the ones it began with.
+/// Every policy with a belief about clusters writes rows after its initial ones.
 TEST(Replay, KnowledgeIsWrittenOfEveryPolicyThatLearnsByClusters) {
   const test::TemporaryDirectory directory;
   const test::Outcome outcome =

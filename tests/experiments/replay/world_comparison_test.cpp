@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-/// Rankings of policies in two worlds, ties and missing figures included.
+/// Rankings of policies in two worlds, with ties and missing values.
 namespace corun::world_comparison_test {
 namespace {
 
@@ -39,8 +39,9 @@ TEST(WorldComparison, APairTiedInBothWorldsIsNoAgreement) {
   EXPECT_FALSE(r.same);
 }
 
-// Tied policies stand in the order of the configuration; that they are told apart elsewhere is a change,
-// whichever comes first then. Of three pairs one is tied in the first world: 2 / sqrt(2 * 3).
+// Tied policies are in the order of the configuration; another world that distinguishes them has
+// another ranking, whichever is first there. Of three pairs one is tied in the first world: 2 /
+// sqrt(2 * 3).
 TEST(WorldComparison, ATieInOneWorldIsAnotherRanking) {
   for (const List& isd : {List{1, 2, 3}, List{2, 1, 3}}) {
     const WorldRanking r = rank_world(isd, List{1, 1, 3});
@@ -61,7 +62,7 @@ TEST(WorldComparison, TauIsNotDefinedForTwoPoliciesNorForTiesOnly) {
   EXPECT_EQ(rank_world(List{1, 2, 3}, List{5, 5, 5}).tau, std::nullopt);
 }
 
-// Where no job finished there is no ISD: such a policy stands last, and tau is of the others.
+// A policy without finished jobs has no ISD: it is last, and tau is of the others.
 TEST(WorldComparison, PoliciesWithoutAFigureAreLast) {
   const WorldRanking r = rank_world(List{kNone, 3, 1, 2}, List{0, 3, 1, 2});
   EXPECT_EQ(r.order, (Order{2, 3, 1, 0}));

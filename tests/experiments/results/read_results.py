@@ -33,7 +33,7 @@ METRICS_TO_FIND = ["isd", "ps", "ps_total", "jct_s", "queue_s", "makespan_s", "l
 
 
 def frame(file, name):
-    """A table as users read it; text comes as bytes."""
+    """A table as users read it; text columns are decoded from bytes."""
     table = pd.DataFrame(file[name][:])
     for column in table.columns:
         if file[name].dtype[column].kind == "S":
@@ -69,7 +69,7 @@ def check_layout(file):
 
 
 def check_agreement(file):
-    """The tables agree with each other, as a reader may expect."""
+    """The tables agree with each other."""
     tables = {name: frame(file, name) for name in file}
     runs, metrics, policies = tables["runs"], tables["metrics"], tables["policies"]
     assert metrics.replication.nunique() == file.attrs["replications"]
@@ -108,7 +108,7 @@ def check_agreement(file):
 
 
 def check_test_values(file, tables):
-    """The values that results_writer_test.cpp writes (make_replication there)."""
+    """Checks the values of make_replication() in results_writer_test.cpp."""
     assert file.attrs["config"] == "seed: 7\n# π\n"
     assert file.attrs["seed"] == 7
     assert list(file.attrs["inputs"]) == ["sha256:00 jobs.csv", "sha256:ff pairs.corun.csv"]

@@ -170,14 +170,14 @@ void wait_for(const ResultsWriter& writer, std::size_t committed) {
   ASSERT_TRUE(test::eventually([&] { return writer.committed() >= committed; }));
 }
 
-/// What a row of /runs is compared by here.
+/// The columns of /runs that the tests compare.
 struct RunRow {
   std::int64_t replication;
   double finish_s;
 };
 
-/// Reads two columns of /runs and checks the rest of the file for being there. Throws when the file
-/// cannot be read.
+/// Reads two columns of /runs and checks that the other tables exist. Throws if the file cannot be
+/// read.
 std::vector<RunRow> read_runs(const std::string& path) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   const auto need = [&](std::int64_t id) {
@@ -211,7 +211,7 @@ std::vector<RunRow> read_runs(const std::string& path) {
   return rows;
 }
 
-/// Replications in the parts of a directory, each checked to be whole and right.
+/// Replications in the parts of a directory; checks that each part is complete and correct.
 std::set<std::size_t> read_parts(const std::string& directory) {
   std::map<std::size_t, std::vector<double>> found;
   if (!fs::exists(directory)) return {};
@@ -240,7 +240,7 @@ TEST_F(ResultsTest, BytesDependOnTheResultAlone) {
   std::vector<std::string> written;
   for (int i = 0; i < 3; ++i) {
     const std::string file = path(i == 0 ? "a.h5" : "another name " + std::to_string(i) + ".h5");
-    // Once everything in one part, once a part each, in different orders.
+    // All replications in one part, and one part each, in different orders.
     ResultsWriter writer(file, make_header(), i == 1 ? kNow : kNever_ms);
     std::vector<std::size_t> order(result.replications.size());
     for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
@@ -254,12 +254,12 @@ TEST_F(ResultsTest, BytesDependOnTheResultAlone) {
   EXPECT_EQ(written[0], written[2]);
   EXPECT_EQ(names(), (std::set<std::string>{"a.h5", "another name 1.h5", "another name 2.h5"}));
 
-  // Later in another second: no clock in it.
+  // Written again in another second: no timestamps in it.
   const std::time_t written_at = std::time(nullptr);
   ASSERT_TRUE(test::eventually([&] { return std::time(nullptr) > written_at; }));
   ResultsWriter(path("a.h5"), make_header()).finish(result);
   EXPECT_EQ(bytes_of(path("a.h5")), written[0]);
-  // Decision times are no part of it, everything else is.
+  // Decision times do not change the file, everything else does.
   ReplayResult other = make_result(40);
   other.replications[3].runs[1].decide_s = 99;
   ResultsWriter(path("a.h5"), make_header()).finish(other);
@@ -294,7 +294,7 @@ TEST_F(ResultsTest, PandasReadsItWithNoHelpOfOurs) {
 
 TEST_F(ResultsTest, TakesLongTextsAndNoReplicationsAtAll) {
   ResultsHeader header = make_header();
-  header.config.assign(200'000, 'x');  // beyond what a plain HDF5 attribute holds
+  header.config.assign(200'000, 'x');  // more than a fixed-length HDF5 attribute holds
   header.inputs.clear();
   header.policies[1].parameters = "[" + std::string(100'000, ' ') + "]";
   ResultsWriter(path("r.h5"), header).finish(make_result(0, true));
@@ -381,7 +381,7 @@ TEST_F(ResultsTest, WithoutFinishNothingIsLeft) {
   EXPECT_EQ(bytes_of(path("r.h5")), "old");
 }
 
-/// Runs `child` in a process that is killed with no warning when `wait` returns.
+/// Runs `child` in a process that is killed by SIGKILL when `wait` returns.
 template <typename F, typename Wait>
 void kill_during(F child, Wait wait) {
   const pid_t pid = ::fork();
@@ -402,7 +402,7 @@ void kill_during(F child, Wait wait) {
   ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << WEXITSTATUS(status);
 }
 
-/// Memory that a killed child leaves behind.
+/// Memory shared with a child, which survives its kill.
 struct Shared {
   std::atomic<std::size_t> committed{0};
 };
@@ -428,7 +428,7 @@ TEST_F(ResultsTest, AKillAtAnyInstantLosesNothingThatWasCommitted) {
     const std::string file = path("r" + std::to_string(i) + ".h5");
     const SharedMemory shared;
     const std::chrono::microseconds delay{random() % (i % 2 == 0 ? 60'000 : 10'000)};
-    // Every other kill waits for something to lose, however slow the machine is.
+    // Every other kill waits for committed replications, however slow the machine is.
     const std::size_t wanted = i % 2 == 0 ? 0 : 1 + random() % 20;
     kill_during(
         [&] {
@@ -436,7 +436,7 @@ TEST_F(ResultsTest, AKillAtAnyInstantLosesNothingThatWasCommitted) {
           for (std::size_t n = 0;; ++n) {
             writer.add(make_replication(n));
             shared->committed = writer.committed();
-            // The pace of a replay: several commits come while one is killed.
+            // The pace of a replay: several commits before the kill.
             std::this_thread::sleep_for(std::chrono::microseconds{200});
           }
         },
@@ -447,7 +447,7 @@ TEST_F(ResultsTest, AKillAtAnyInstantLosesNothingThatWasCommitted) {
     const std::size_t committed = shared->committed;
     std::set<std::size_t> found;
     ASSERT_NO_THROW(found = read_parts(file + ".partial")) << "killed after " << delay.count();
-    // They are added in order, so the first ones are the committed ones.
+    // Replications are added in order, so the first ones are committed.
     ASSERT_GE(found.size(), committed);
     for (std::size_t n = 0; n < committed; ++n) EXPECT_TRUE(found.contains(n)) << n;
     with_parts += found.empty() ? 0 : 1;
@@ -475,7 +475,7 @@ TEST_F(ResultsTest, AKillDuringFinishLeavesTheOldFileOrTheNew) {
         [&] { std::this_thread::sleep_for(std::chrono::microseconds{random() % 40'000}); });
     EXPECT_TRUE(allowed.contains(bytes_of(path("r.h5"))));
   }
-  // Nothing was in parts, so nothing is in the way of the next run, and it leaves nothing behind.
+  // No parts were written, so the next run starts without a notice and leaves no files.
   ResultsWriter last(path("r.h5"), make_header());
   EXPECT_EQ(last.notice(), "");
   last.finish(small);
@@ -568,7 +568,7 @@ TEST_F(ResultsTest, FollowsALinkToTheFile) {
   EXPECT_EQ(read_runs(path("folder/r.h5")).size(), 6U);
 }
 
-/// No file may grow beyond `bytes` while this lives: what a full disk does, without needing one.
+/// While this object lives, no file may grow beyond `bytes`, as on a full disk.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) {

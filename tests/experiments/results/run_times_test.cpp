@@ -15,11 +15,11 @@
 #include "experiments/results/hdf5_table.hpp"
 #include "experiments/results/result_rows.hpp"
 
-/// J_c, J_a and ISD as /runs of a results file has them.
+/// J_c, J_a and ISD in /runs of a results file.
 namespace corun::test::run_times_test {
 namespace {
 
-/// The file of this run, as the only policy's in the only replication.
+/// The results file with this run as the only one.
 std::string file_of(const RunRecord& record) {
   ResultsHeader header;
   header.policies = {{"timetable", "timetable", "{}", false}};

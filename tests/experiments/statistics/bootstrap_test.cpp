@@ -40,8 +40,8 @@ TEST(Bootstrap, DifferencesArePairedByReplication) {
   EXPECT_NEAR(d.hi, 1, 1e-9);
 }
 
-// They stay paired where one policy does not define the metric: without its third replication the
-// mean of policy 0 is far lower, and that says nothing about the policies.
+// Differences stay paired if one policy does not define the metric: without its third replication
+// the mean of policy 0 is far lower, which must not affect the difference.
 TEST(Bootstrap, ReplicationsThatOnePolicyDoesNotDefineAreLeftOut) {
   const std::vector<std::vector<double>> values{
       {10, 200, kNaN, 40}, {11, 201, 3001, 41}, {12, 202, 3002, kNaN}};

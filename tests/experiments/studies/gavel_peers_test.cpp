@@ -23,7 +23,7 @@ struct Case {
   std::string trace;
   int gpus;
   bool packed;
-  double jct_s;       ///< as Gavel prints it
+  double jct_s;       ///< printed by Gavel
   double makespan_s;  ///< end of the last round
 
   std::string name() const {
@@ -85,8 +85,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"minimize_makespan_g1", 16, true, 28293.058, 49736.214}),
     [](const testing::TestParamInfo<Case>& c) { return c.param.name(); });
 
-/// The JCT of the rules as they stand in the documentation, played round by round, for pairs and for
-/// whom Gavel has no published figures: the other GPU types, and jobs that arrive over time.
+/// The JCT by the documented rules, simulated round by round, for cases without published results
+/// of Gavel: pairs, the other GPU types, and jobs that arrive over time.
 std::vector<double> by_the_rules(const Trace& trace, int gpus, bool packed, const World& world) {
   struct Group {
     std::vector<std::size_t> jobs;

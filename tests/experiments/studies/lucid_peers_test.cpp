@@ -16,9 +16,9 @@
 #include "traces/csv_reader.hpp"
 #include "traces/lucid_pairs.hpp"
 
-/// Lucid's simulator (Hu et al., ASPLOS 2023) on its own traces: when every job starts and ends, to the
-/// second. Without sharing against the results that it printed; with sharing against its rules, gone
-/// through second by second here.
+/// Lucid's simulator (Hu et al., ASPLOS 2023) on its own traces: when every job starts and ends, to
+/// the second. Without sharing, compared with its printed results; with sharing, with its rules,
+/// simulated second by second here.
 namespace corun::lucid_peers_test {
 namespace {
 
@@ -108,8 +108,9 @@ INSTANTIATE_TEST_SUITE_P(
       return c.param.trace + "_" + c.param.policy + "_" + std::to_string(c.param.nodes);
     });
 
-/// The rules of sharing, one second after the other, over nodes of eight GPUs. Work is counted in Work: the
-/// peer's doubles, or whole millionths, of which a rate of few digits takes a whole number a second.
+/// The rules of sharing, one second after the other, over nodes of eight GPUs. Work is counted in
+/// type Work: the peer's doubles, or integer millionths, so that a rate of few digits is a whole
+/// number per second.
 template <typename Work>
 std::vector<Span> naive_sharing(const Trace& trace, const std::vector<LucidRates>& rates,
                                 int nodes) {
@@ -261,7 +262,7 @@ TEST_P(LucidWithSharing, StartsAndEndsEveryJobByTheRules) {
   }
   const Peer peer("lucid-sharing.yaml",
                   {"workload.path=" + trace, "cluster.nodes=" + std::to_string(nodes)});
-  WorkloadKeys keys;  // the experiment has its own
+  WorkloadKeys keys;  // separate from the experiment's
   const std::vector<LucidRates> rates = read_lucid_rates(test::public_data(pairs), keys);
   Trace again = peer.trace();
   {
@@ -286,7 +287,7 @@ TEST_P(LucidWithSharing, StartsAndEndsEveryJobByTheRules) {
     jct += static_cast<double>(found.end - found.submit);
     rounded_jct += static_cast<double>(rounded[j].end - rounded[j].submit);
   }
-  // The peer subtracts a rate a thousand times, rounding each time: now and then that decides a tick.
+  // The peer subtracts a rate a thousand times and rounds each time, which sometimes shifts a tick.
   EXPECT_NEAR(jct, rounded_jct, 2e-5 * rounded_jct);
 }
 

@@ -37,8 +37,8 @@ TEST(TableTwo, IsTranscribedInFull) {
     const double points = row.workload == "DCGAN" ? 4 : 5;
     for (std::size_t a = 0; a < kProfileAttributes; ++a) {
       if (is_misprint(row, a)) continue;
-      // An RMSE lies between the MAE and the square root of the number of points times it; up to a
-      // unit of the last digit, here bounded by a tenth of what is small.
+      // An RMSE is between the MAE and sqrt(number of points) times the MAE, up to a unit of the
+      // last printed digit.
       const double rmse = number(row.attributes[a].rmse);
       const double mae = number(row.attributes[a].mae);
       EXPECT_GE(rmse * 1.1, mae) << row.technique << row.workload << a;

@@ -17,8 +17,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Results whose ISD and PS are given by a function of (point, policy, replication); other metrics
-/// 1.
+/// Results with ISD and PS from a function of (point, policy, replication) and all other metrics 1.
 using Truth = std::function<std::pair<double, double>(std::size_t, std::size_t, std::size_t)>;
 SweepResults results_of(const std::string& section, const std::vector<std::string>& labels,
                         std::size_t replications, const Truth& truth) {
@@ -51,8 +50,8 @@ double noise(std::size_t replication, std::size_t what) {
 
 constexpr const char* kGrid = "sweep: {grid: {cluster.nodes: [2, 4, 8], belief.known: [0, 1]}}\n";
 
-/// ISD = 0.2 + 0.03 * (level of nodes) + 0.1 for policy b + common noise; `known` matters to
-/// nobody. b and c differ by noise of their own only.
+/// ISD = 0.2 + 0.03 * (level of nodes) + 0.1 for policy b + common noise; `known` has no effect. b
+/// and c differ by independent noise only.
 std::pair<double, double> known_truth(std::size_t p, std::size_t q, std::size_t r) {
   const std::size_t level = p / 2;
   const auto nodes = static_cast<double>(level);
@@ -66,7 +65,7 @@ TEST(SweepAnswers, FindWhatWasPutIn) {
   const SweepResults results = results_of(kGrid, {"a", "b", "c", "oracle"}, 20, known_truth);
   const SweepAnswers answers = answer_sweep(results, {Metric::kIsd, Metric::kPs});
   EXPECT_EQ(answers.policies, (std::vector<std::string>{"a", "b", "c"}));
-  ASSERT_EQ(answers.left_out.size(), 1U);  // the oracle is a bound
+  ASSERT_EQ(answers.left_out.size(), 1U);  // oracle is a bound
   EXPECT_EQ(answers.points, 6U);
 
   const BestAnswer& isd = answers.best.at(0);
@@ -76,7 +75,7 @@ TEST(SweepAnswers, FindWhatWasPutIn) {
   EXPECT_LE(isd.means[0].lo, isd.means[0].mean);
   EXPECT_LT(isd.means[0].lo, 0.23);
   EXPECT_GT(isd.means[0].hi, 0.23);
-  const BestAnswer& ps = answers.best.at(1);  // more is better
+  const BestAnswer& ps = answers.best.at(1);  // greater is better
   EXPECT_NE(ps.best, 0U);
   EXPECT_EQ(ps.undecided.size(), 1U);  // b and c are alike
   EXPECT_NE(ps.undecided.at(0), 0U);
@@ -119,7 +118,7 @@ TEST(SweepAnswers, FindWhatWasPutIn) {
 }
 
 TEST(SweepAnswers, TheFrontIsWhatNobodyBeats) {
-  // q is the policy: (isd, ps) on a known staircase, and one that is beaten.
+  // (isd, ps) by policy q: points on a known front, and one that is dominated.
   const std::vector<std::pair<double, double>> at = {
       {0.0, 0.0}, {0.1, 0.2}, {0.2, 0.3}, {0.3, 0.25}};
   const SweepResults results =
@@ -137,20 +136,20 @@ TEST(SweepAnswers, TheFrontIsWhatNobodyBeats) {
     EXPECT_EQ(answers.policy_front[q].point, kNoPoint);
     EXPECT_NEAR(answers.policy_front[q].stays, 1, 1e-9);
   }
-  // Both points of `none` are alike; of the others the first point is better in both.
+  // Both points of `none` are equal; of the others the first point is better in both metrics.
   ASSERT_EQ(answers.front.size(), 4U);
   EXPECT_EQ(answers.front[1].point, 1U);
   EXPECT_EQ(answers.front[2].policy, 1U);
   EXPECT_EQ(answers.front[2].point, 0U);
-  // Who never shares wins no prize for it.
+  // A policy that never shares is not the best in ISD.
   EXPECT_EQ(answers.policies[answers.best.at(0).best], "some");
 }
 
 TEST(SweepAnswers, UndefinedValuesAreLeftOutForAllPolicies) {
   const SweepResults results = results_of("sweep: {grid: {cluster.nodes: [2, 4]}}\n", {"a", "b"}, 6,
                                           [](std::size_t p, std::size_t q, std::size_t r) {
-                                            // Where b is not defined, a is far off: their
-                                            // difference must not see that.
+                                            // Where b is undefined, a is far off: their difference
+                                            // must ignore that.
                                             if (p == 1 && r < 3)
                                               return std::pair(q == 1 ? kNaN : 50.0, 0.1);
                                             return std::pair(q == 0 ? 0.1 : 0.2, 0.1);
@@ -192,7 +191,7 @@ TEST(SweepAnswers, ShownAsTextJsonCsvAndPicture) {
   EXPECT_NE(table.find("\n2 of 2 differences between two policies are significant (*) at 5 %"),
             std::string::npos)
       << table;
-  // Each metric has its policies, the best first, and then the effect of each setting.
+  // Each metric lists its policies, the best first, then the effect of each setting.
   const std::size_t isd = table.find("\nisd %, less is better\n  policy  mean [95 %]");
   const std::size_t ps = table.find("\nps %, more is better\n  policy  mean [95 %]");
   ASSERT_NE(isd, std::string::npos) << table;

@@ -86,7 +86,7 @@ TEST(SweepPlan, RandomPointsLieInTheirRanges) {
     EXPECT_LE(config.belief.known, 0.75);
     EXPECT_GE(*config.workload.load, 0.01);
     EXPECT_LE(*config.workload.load, 10);
-    below += *config.workload.load < 0.3162 ? 1 : 0;  // the middle of the range, by its logarithm
+    below += *config.workload.load < 0.3162 ? 1 : 0;  // the geometric middle of the range
   }
   EXPECT_EQ(nodes, (std::set<std::int64_t>{2, 3, 4, 5}));
   EXPECT_NEAR(below, 150, 40);  // 4.6 standard deviations
@@ -213,7 +213,7 @@ constexpr const char* kSmall =
     "policies: [fcfs, random, min-slowdown]\nworkload: {source: jrs-resampled, jobs: 12}\n"
     "replications: 3\nsweep:\n  grid:\n    workload.load: [0.5, 1]\n    cluster.nodes: [1, 2, 4]\n";
 
-/// Runs a sweep, or goes on with it, as the command does; gives its outcome.
+/// Runs or continues a sweep as the command does and returns its outcome.
 SweepOutcome run_small(const std::string& journal, unsigned threads, SweepShard shard = {},
                        std::size_t stop_after = 1000, const std::string& text = kSmall) {
   const SweepPlan plan = plan_of(text);
@@ -296,7 +296,7 @@ TEST(Sweep, AJournalCutAnywhereIsContinuedToTheSameBytes) {
   run_small(directory.path("whole"), 1);
   const std::string whole = test::read_file(directory.path("whole"));
   const std::size_t header =
-      whole.find("sweep:");  // inside the header: before its end there is no journal at all
+      whole.find("sweep:");  // within the header, before the end of which there is no journal
   for (std::size_t size = header + 2000; size < whole.size(); size += whole.size() / 23) {
     directory.write("cut", whole.substr(0, size));
     run_small(directory.path("cut"), 1);
@@ -344,8 +344,8 @@ TEST(Sweep, OtherConfigurationsAndUnfinishedPartsAreRefused) {
   }
 }
 
-// Killed before its header was whole a journal holds nothing: --resume begins anew. What is no journal at
-// all, or the results of another sweep, is left alone.
+// A journal without a complete header holds nothing: --resume begins anew. Another file, or the
+// results of another sweep, is not touched.
 TEST(Sweep, ResumesFromAJournalCutAtItsBirth) {
   const test::TemporaryDirectory directory;
   directory.write("s.yaml", kSmall);
@@ -390,7 +390,7 @@ TEST(Sweep, AnInputThatChangedIsNoticed) {
 
 // ---- what cannot run is told first ----------------------------------------------------------------
 
-/// What a sweep that nothing may have run of is refused with.
+/// The refusal of a sweep; checks that no replication has run.
 std::string refusal_of(const std::string& text, unsigned threads) {
   const test::TemporaryDirectory directory;
   const SweepPlan plan = plan_of(text);
@@ -412,7 +412,8 @@ std::string refusal_of(const std::string& text, unsigned threads) {
 TEST(Sweep, APointThatCannotRunIsToldBeforeTheFirstRuns) {
   const std::string begin = "replications: 1\nworkload: {source: jrs-queue}\n";
   for (const unsigned threads : {1U, 4U}) {
-    // Its experiment cannot be built, its policy refuses the mode, its names are of no job.
+    // Points whose experiment cannot be built, whose policy refuses the mode, and whose names match
+    // no job.
     const std::string type = refusal_of(
         begin + "sweep:\n  grid:\n    cluster.nodes: [1, 2]\n    cluster.gpu_type: [T4, Z9, Z8]\n",
         threads);

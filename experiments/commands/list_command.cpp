@@ -121,7 +121,7 @@ std::vector<Row> rows_called(const std::string& what) {
                                                    "knowledge", "experiments", "keys"};
   throw InputError("corun list",
                    what.empty()
-                       ? fmt::format("what? One of {}", fmt::join(kKnown, ", "))
+                       ? fmt::format("needs a word: one of {}", fmt::join(kKnown, ", "))
                        : "no list '" + printable(what) + "': " + did_you_mean(what, kKnown));
 }
 

@@ -44,12 +44,12 @@ constexpr std::array<Command, 9> kCommands{{
 
 void print_help() {
   std::cout << "corun " << corun::version()
-            << ": if two training jobs share one GPU, who should sit with whom?\n\n"
+            << ": which jobs should share a GPU, and what does it cost?\n\n"
                "usage: corun COMMAND [options]\n\nCommands:\n";
   for (const Command& c : kCommands) {
     std::cout << "  " << c.name << std::string(12 - c.name.size(), ' ') << c.summary << "\n";
   }
-  std::cout << "\n`corun COMMAND --help` teaches each of them. To begin:\n"
+  std::cout << "\n`corun COMMAND --help` describes each. To begin:\n"
                "  corun replay                  the measured JRS queue under nine policies\n"
                "  corun recommend --queue jrs-queue --kb jrs --objective min-slowdown\n"
                "  corun list policies\n";

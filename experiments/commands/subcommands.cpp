@@ -22,8 +22,8 @@ void print_help(const SubcommandGroup& group, std::span<const Subcommand> all) {
   for (const Subcommand& s : all) {
     std::cout << fmt::format("  {:<{}}  {}\n", s.name, width, s.summary);
   }
-  std::cout << fmt::format("\n`{} WORD --help` teaches each of them{}.\n\nExamples:\n{}",
-                           group.name, group.more, group.examples);
+  std::cout << fmt::format("\n`{} WORD --help` describes each{}.\n\nExamples:\n{}", group.name,
+                           group.more, group.examples);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ int run_subcommand(const SubcommandGroup& group, std::span<const Subcommand> all
   std::vector<std::string_view> known;
   for (const Subcommand& s : all) known.push_back(s.name);
   throw InputError(std::string(group.name),
-                   name.empty() ? fmt::format("do what? There is: {}", fmt::join(known, ", "))
+                   name.empty() ? fmt::format("needs a word: one of {}", fmt::join(known, ", "))
                                 : fmt::format("no {} '{}': {}", group.noun, printable(name),
                                               did_you_mean(name, known)));
 }

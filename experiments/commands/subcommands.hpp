@@ -18,7 +18,7 @@ struct SubcommandGroup {
   std::string_view name;   ///< "corun kb"
   std::string_view usage;  ///< what may follow the name, "WORD"
   std::string_view about;  ///< a sentence
-  std::string_view more;   ///< text of --help after "`... WORD --help` teaches each of them"
+  std::string_view more;   ///< text of --help after "`... WORD --help` describes each"
   std::string_view examples;
   std::string_view noun = "word";  ///< word for a subcommand in messages
 };

@@ -135,7 +135,7 @@ void add(KeyList& keys, BeliefConfig& c) {
        "share of the measured pairs of belief.initial that is known beforehand"},
       {"belief.seed",
        seed(c.seed, std::numeric_limits<std::int64_t>::max()),  // as model fit --seed
-       "of the draws by which a model is fitted, alike in all replications"},
+       "of the random draws of a model's fit, the same in all replications"},
       {"belief.overrides", text(c.overrides),
        "CSV of clusters and uncertainties of jobs in place of those of their profiles"},
   };
@@ -145,7 +145,7 @@ void add(KeyList& keys, BeliefConfig& c) {
 void add(KeyList& keys, EstimatesConfig& estimates, ProfilingConfig& profiling,
          ProbingConfig& probing, PreemptionConfig& preemption) {
   const KeyList list{
-      {"estimates.duration", word(estimates.duration), "what policies are told of run times"},
+      {"estimates.duration", word(estimates.duration), "the run times that policies see"},
       {"estimates.sigma", number(estimates.sigma, {0, 10}), "log-standard deviation of lognormal"},
       {"profiling.mode", word(profiling.mode),
        "how jobs get the profile that policies need; epoch and minute: alone on a GPU, first"},
@@ -169,11 +169,11 @@ void add(KeyList& keys, EstimatesConfig& estimates, ProfilingConfig& profiling,
 
 void add(KeyList& keys, ControlConfig& c) {
   const KeyList list{
-      {"control.mode", word(c.mode), "rounds: things happen at ends of rounds only"},
+      {"control.mode", word(c.mode), "rounds: events only at ends of rounds"},
       {"control.start", word(c.start),
        "join: a waiting job may join a running one; group: only an empty GPU takes jobs"},
       {"control.plan", word(c.plan),
-       "online: a new plan at each pass, with the belief of now; once: keep to the first"},
+       "online: a new plan at each pass, with the present belief; once: the first plan holds"},
       {"control.round_s", number(c.round_s, kDuration),
        "length of a round; with mode events: scheduling passes only at multiples of it"},
       {"control.reallocate_s", number(c.reallocate_s, kDuration),

@@ -48,7 +48,7 @@ void refuse_twice_said(const Config& config) {
   }
   if (c.virtual_clusters) {
     throw InputError(config.place("cluster.virtual_clusters"),
-                     "virtual clusters take nodes that are all alike, and cluster.path lists "
+                     "virtual clusters take identical nodes, and cluster.path lists "
                      "others; leave one of them out");
   }
 }

@@ -117,7 +117,7 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuil
         : beliefs.labels_hold() ? " jobs have no published profile: their cluster's centre stands "
                                   "in (imputed)"
                                 : " jobs have no published profile: they count as cluster 0 with "
-                                  "infinite uncertainty where overrides say nothing else";
+                                  "infinite uncertainty without an override";
     warnings.push_back(share_of(trace.imputed_profiles, trace) + stands_in);
   }
   if (!beliefs.overrides().empty()) {

@@ -38,10 +38,11 @@ void MeasurementTables::take_rates(std::shared_ptr<const GavelThroughputs> rates
 
 RatesFile find_rates(const Config& config, InputFiles& files) {
   if (!config.world.path) {
-    throw InputError(config.place("workload.source"),
-                     "source '" + config.workload.source +
-                         "' counts steps: set world.path to the rates that make them time, Gavel's "
-                         "simulation_throughputs.json");
+    throw InputError(
+        config.place("workload.source"),
+        "source '" + config.workload.source +
+            "' counts steps: set world.path to the rates that convert them to time, Gavel's "
+            "simulation_throughputs.json");
   }
   std::string path = files.find(*config.world.path, config.place("world.path"));
   if (!has_throughputs(path)) {

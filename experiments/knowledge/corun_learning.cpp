@@ -48,17 +48,17 @@ std::vector<std::string> learn_table(KnowledgeFile& file, const CorunTable& tabl
   }
   std::vector<std::string> notes;
   if (!file.sources.empty() && file.sources.front().measured_on != table.source.measured_on) {
-    notes.push_back(fmt::format(
-        "{} was measured on {}, {} on {}: what they cost is put together all the same",
-        printable(table.source.name), printable(table.source.measured_on),
-        printable(file.sources.front().name), printable(file.sources.front().measured_on)));
+    notes.push_back(fmt::format("{} was measured on {}, {} on {}: their costs are combined",
+                                printable(table.source.name), printable(table.source.measured_on),
+                                printable(file.sources.front().name),
+                                printable(file.sources.front().measured_on)));
   }
   if (learnt.larger_groups > 0) {
-    notes.push_back(fmt::format("{}: {} groups of more than two jobs passed over",
+    notes.push_back(fmt::format("{}: {} groups of more than two jobs skipped",
                                 printable(table.source.name), learnt.larger_groups));
   }
   if (learnt.without_profile > 0) {
-    notes.push_back(fmt::format("{}: {} pairs with a job without profile passed over",
+    notes.push_back(fmt::format("{}: {} pairs with a job without profile skipped",
                                 printable(table.source.name), learnt.without_profile));
   }
   file.sources.push_back(table.source);
@@ -90,9 +90,8 @@ std::vector<std::string> merge_knowledge(KnowledgeFile& file, const KnowledgeFil
   }
   std::vector<std::string> notes;
   if (other.kb.pairs_observed() > sourced) {
-    notes.push_back(fmt::format(
-        "{}: {} of its co-runs name no source; whether they are in already cannot be told",
-        printable(other_name), other.kb.pairs_observed() - sourced));
+    notes.push_back(fmt::format("{}: {} of its co-runs name no source; they may be counted twice",
+                                printable(other_name), other.kb.pairs_observed() - sourced));
   }
   file.kb.merge(other.kb);
   file.sources.insert(file.sources.end(), other.sources.begin(), other.sources.end());

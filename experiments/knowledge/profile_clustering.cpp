@@ -78,8 +78,8 @@ ClusteringResult cluster_samples(const SampleSet& samples, const ClusteringOptio
       clusters.centres.push_back(centre);
       const auto size = std::count(found.labels.begin(), found.labels.end(), c);
       if (size == 1) {
-        result.notes.push_back(
-            fmt::format("cluster {} is one profile: its distances say nothing of others", c));
+        result.notes.push_back(fmt::format(
+            "cluster {} is one profile: its distances do not apply to other profiles", c));
       }
     }
   } catch (const std::invalid_argument& e) {

@@ -168,7 +168,7 @@ std::string front_table(const SweepResults& results, const SweepAnswers& answers
       ++left_out;
       continue;
     }
-    add(f, alike > 1 ? fmt::format("{} (+{} alike)", f.point, alike - 1) : std::to_string(f.point));
+    add(f, alike > 1 ? fmt::format("{} (+{} equal)", f.point, alike - 1) : std::to_string(f.point));
     for (std::size_t k = 0; k < keys.size(); ++k) {
       rows.back().push_back(results.plan.text(f.point, k));
     }

@@ -161,14 +161,16 @@ int data_derive_command(const std::vector<std::string>& arguments) {
   const auto values = parse_command_line(derive_command_line(), arguments, common);
   if (!values) return kDone;
   constexpr std::array<std::string_view, 2> kKnown{"gavel", "lucid"};
-  const std::string what = needed_option(*values, "WHAT", "what? One of gavel, lucid");
+  const std::string what = needed_option(*values, "WHAT", "needs a name: gavel or lucid");
   if (what != "gavel" && what != "lucid") {
     throw InputError("corun data derive",
                      "no data set '" + printable(what) + "': " + did_you_mean(what, kKnown));
   }
-  const std::string from = find_input_file(
-      needed_option(*values, "from", "from what? Give --from FILE"), common, "--from");
-  const std::string out = needed_option(*values, "out", "where to? Give --out DIR");
+  const std::string from =
+      find_input_file(needed_option(*values, "from", "needs the authors' file; give --from FILE"),
+                      common, "--from");
+  const std::string out =
+      needed_option(*values, "out", "needs a folder for its tables; give --out DIR");
   std::vector<NamedFile> inputs{{"--from", from}};
   std::optional<std::string> solo;
   if (values->count("solo") != 0) {

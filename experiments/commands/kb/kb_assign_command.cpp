@@ -35,7 +35,7 @@ int kb_assign_command(const std::vector<std::string>& arguments) {
   if (!parsed) return kDone;
   choose_device(common.device);
   if (parsed->count("profiles") == 0) {
-    throw InputError("corun kb assign", "assign what? Give --profiles FILE");
+    throw InputError("corun kb assign", "needs profiles; give --profiles FILE");
   }
   const std::string name = parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs";
   const std::string profiles =

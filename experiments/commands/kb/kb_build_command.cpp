@@ -84,7 +84,7 @@ bool given(const po::variables_map& values, const char* key) {
 /// The path of the knowledge base. InputError if an output is also an input.
 std::string checked_output(const po::variables_map& values, const CommonOptions& common) {
   if (!common.output) {
-    throw InputError("corun kb build", "where to? Give --output KB.yaml");
+    throw InputError("corun kb build", "needs a file to write; give --output KB.yaml");
   }
   std::string output = checked_output_path(*common.output, "--output");
   std::vector<NamedFile> outputs{{"--output", output}};

@@ -19,7 +19,8 @@ int kb_update_command(const std::vector<std::string>& arguments) {
   command.usage = "corun kb update KB.yaml [--coruns FILE ...] [--merge KB.yaml ...] [options]";
   command.summary =
       "Teaches a knowledge base file more co-runs, or what another box has learnt over the same\n"
-      "clusters. The file changes as a whole or not at all, whatever stops the program; several\n"
+      "clusters. The file changes as a whole or not at all, even if the program is killed; "
+      "several\n"
       "updates at once wait for each other; a file of co-runs that is already in is left out.";
   command.examples =
       "  corun kb build -o kb.yaml && corun kb update kb.yaml --coruns examples/mine.corun.csv\n";
@@ -47,7 +48,8 @@ int kb_update_command(const std::vector<std::string>& arguments) {
   const std::vector<std::string> coruns = list_option(*parsed, "coruns");
   const std::vector<std::string> others = list_option(*parsed, "merge");
   if (coruns.empty() && others.empty()) {
-    throw InputError("corun kb update", "learn what? Give --coruns FILE or --merge KB.yaml");
+    throw InputError("corun kb update",
+                     "needs co-runs or a knowledge base; give --coruns FILE or --merge KB.yaml");
   }
   std::string shown;
   update_knowledge_file(

@@ -39,7 +39,7 @@ void print_help() {
   for (const Word& w : kWords) {
     std::cout << "  " << w.name << std::string(10 - w.name.size(), ' ') << w.summary << "\n";
   }
-  std::cout << "\n`corun live WORD --help` teaches each of them; docs/live.md tells the story.\n";
+  std::cout << "\n`corun live WORD --help` describes each; see docs/live.md.\n";
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void add_live_options(CommandLine& command, bool runs_jobs) {
       "write everything that NVML says to this file, too (JSON lines)");
   if (runs_jobs) {
     command.own.add_options()("allow-others",
-                              "use GPUs that somebody else is using; what is measured then cannot "
+                              "use GPUs that another user has; what is measured then cannot "
                               "be repeated");
   }
 }

@@ -30,7 +30,7 @@ CommandLine run_command_line() {
       "live.output (or the directory --output), for each policy: POLICY.jobs.csv,\n"
       "POLICY.events.csv and POLICY.corun.csv; of all: results.h5, with the tables of\n"
       "`corun replay --output`. Ctrl-C stops all jobs and keeps what was finished. Then\n"
-      "`corun live validate` sets it all beside the simulator, job by job.";
+      "`corun live validate` compares all with the simulator, job by job.";
   command.examples =
       "  corun live solo my-box.yaml && corun live run my-box.yaml\n"
       "  corun live run my-box.yaml --set 'policies=[{name: fcfs}]' --format json\n";

@@ -26,9 +26,9 @@ CommandLine validate_command_line() {
   command.name = "live validate";
   command.usage = "corun live validate CONFIG|DIRECTORY [options]";
   command.summary =
-      "What `corun live run CONFIG` has measured beside what the simulator says of it, job by\n"
+      "What `corun live run CONFIG` has measured, compared with the simulator, job by\n"
       "job: ISD, JCT and PS as measured, as predicted before the run, and as replayed after it\n"
-      "with the decisions of the run, so that the error of the world stands apart from that of\n"
+      "with the decisions of the run, so that the error of the world is separate from that of\n"
       "other decisions; means with 95 % intervals over jobs. Reads the directory of results\n"
       "(live.output, or --output DIR) alone: needs no GPU, and the directory may have been moved.\n"
       "--set reaches the simulator: world.noise=false, say.";

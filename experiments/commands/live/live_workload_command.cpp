@@ -62,7 +62,7 @@ CommandLine workload_command_line() {
   command.usage = "corun live workload NAME [options]";
   command.summary =
       "A training-like loop on the first visible GPU: a fixed number of steps, so that its time\n"
-      "alone and beside others can be compared. Prints one JSON object a line; the last tells the\n"
+      "alone and beside others can be compared. Prints one JSON object a line; the last has the\n"
       "seconds and steps per second. `--list` shows what there is. Exit code 3 where there is no\n"
       "GPU, 1 where its memory does not suffice.";
   command.examples =

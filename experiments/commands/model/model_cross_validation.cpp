@@ -108,7 +108,7 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
   const PairTable table = read_pair_tables(asked.tables, common, keys);
   const std::vector<PairSplit> splits = splits_of(asked.split, table);
   if (!asked.probes.empty() && asked.split != "job" && asked.split != "family") {
-    throw InputError("--probes", "goes with --split job or family, where somebody is held out");
+    throw InputError("--probes", "goes with --split job or family, which hold out jobs");
   }
   PairEvaluationOptions options;
   options.models = models_of(asked.models);

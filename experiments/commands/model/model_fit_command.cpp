@@ -90,7 +90,7 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   if (!parsed) return kDone;
   choose_device(common.device);
   const std::vector<std::string> pairs = list_option(*parsed, "pairs");
-  if (pairs.empty()) throw InputError("corun model fit", "from what? Give --pairs FILE");
+  if (pairs.empty()) throw InputError("corun model fit", "needs pairs; give --pairs FILE");
   const InterferenceModelEntry& entry = model_option(*parsed);
   const std::string output = model_output_option(*parsed, common, "corun model fit", "MODEL");
   std::vector<NamedFile> inputs;

@@ -40,7 +40,7 @@ std::string model_output_option(const boost::program_options::variables_map& val
     throw InputError("--out", "is another name of --output; give one of them");
   }
   if (values.count("out") == 0 && !common.output) {
-    throw InputError(command, "where to? Give --out " + example);
+    throw InputError(command, "needs a file to write; give --out " + example);
   }
   return checked_output_path(
       values.count("out") != 0 ? values["out"].as<std::string>() : *common.output, "--out");

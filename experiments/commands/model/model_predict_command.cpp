@@ -46,7 +46,7 @@ CommandLine predict_command_line() {
 /// file. Models that use features alone keep no digests.
 std::string unseen_jobs(const ModelFile& file, const PairTable& table) {
   const std::set<std::string> seen(file.workloads.begin(), file.workloads.end());
-  if (seen.empty()) return file.name + " goes by features alone";
+  if (seen.empty()) return file.name + " uses features only";
   const auto unseen = std::ranges::count_if(
       table.names, [&](const std::string& name) { return !seen.contains(workload_digest(name)); });
   return fmt::format("{} of the jobs never measured", unseen);

@@ -48,7 +48,7 @@ std::optional<GavelThroughputs> read_rates(const TraceEntry& format,
   if (!given) {
     throw InputError(shown_path(read.path),
                      "a trace of format '" + std::string(format.name) +
-                         "' counts steps, expected the rates that make them time; give them: "
+                         "' counts steps, expected the rates that convert them to time; give them: "
                          "--rates simulation_throughputs.json");
   }
   const std::string type = values["gpu-type"].as<std::string>();
@@ -69,7 +69,7 @@ void add_trace_format(CommandLine& command) {
                             "format of the trace, one of `corun list traces`; else it is known by "
                             "how the file begins")(
       "rates", po::value<std::string>(),
-      "of traces that count steps (Gavel's): the file of the rates that make them time, "
+      "of traces that count steps (Gavel's): the file of the rates that convert them to time, "
       "simulation_throughputs.json")("gpu-type",
                                      po::value<std::string>()->default_value("V100-16GB"),
                                      "whose rates are taken: V100-16GB, P100-16GB or K80");

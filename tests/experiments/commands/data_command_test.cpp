@@ -125,10 +125,11 @@ TEST(DataCommand, RefusesInOneLine) {
   refused({"deriv"}, "corun data: no word 'deriv': did you mean 'derive'?");
   refused({"--dat"}, "--dat: no such option of corun data list; did you mean");
   refused({"--data", "none"}, "--data: 'none' is not a directory");
-  refused({"derive"}, "corun data derive: what? One of gavel, lucid");
+  refused({"derive"}, "corun data derive: needs a name: gavel or lucid");
   refused({"derive", "lucd"}, "corun data derive: no data set 'lucd': did you mean 'lucid'?");
-  refused({"derive", "lucid"}, "corun data derive: from what? Give --from FILE");
-  refused({"derive", "lucid", "--from", "c.csv"}, "corun data derive: where to? Give --out DIR");
+  refused({"derive", "lucid"}, "corun data derive: needs the authors' file; give --from FILE");
+  refused({"derive", "lucid", "--from", "c.csv"},
+          "corun data derive: needs a folder for its tables; give --out DIR");
   refused({"derive", "lucid", "--from", "none", "--out", "o"}, "--from: no file 'none'");
   refused({"derive", "gavel", "--from", "r.json", "--solo", "c.csv", "--out", "o"},
           "--solo: is for lucid");

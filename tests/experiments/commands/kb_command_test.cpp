@@ -486,9 +486,9 @@ TEST(KbCommand, BadInputIsOneClearLine) {
     std::string expected;
   };
   const std::vector<Case> cases{
-      {{"kb"}, "do what? There is: build, show, assign, update, eval"},
+      {{"kb"}, "needs a word: one of build, show, assign, update, eval"},
       {{"kb", "biuld"}, "did you mean 'build'?"},
-      {{"kb", "build"}, "Give --output KB.yaml"},
+      {{"kb", "build"}, "give --output KB.yaml"},
       {{"kb", "build", "--profiles", "nowhere.csv", "-o", out}, "no file 'nowhere.csv'"},
       {{"kb", "build", "--profiles", good, "--clusters", "5", "-o", out}, "good.csv: "},
       {{"kb", "build", "--profiles", good, "--clusters", "0", "-o", out}, "--clusters: found '0'"},
@@ -559,7 +559,7 @@ TEST(KbCommand, BadInputIsOneClearLine) {
        "newer.yaml:2:10: 'version' is '7'"},
       {{"kb", "update", "jrs", "--coruns", good}, "never changes"},
       {{"kb", "update", directory.path("none.yaml"), "--coruns", good}, "none.yaml"},
-      {{"kb", "assign", "jrs"}, "Give --profiles FILE"},
+      {{"kb", "assign", "jrs"}, "give --profiles FILE"},
       {{"kb", "eval", "nothing"}, "no section 'nothing'"},
       {{"recommend", "--overrides", write("o.csv", "job,cluster,uncertainty,why\nJ8-257,0,1,x\n")},
        "o.csv:2:1: no job 'J8-257' in the workload: did you mean"},

@@ -147,10 +147,10 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
     std::string expected;
   };
   for (const Case& c : std::vector<Case>{
-           {{"model"}, "do what? There is: fit, predict, eval"},
+           {{"model"}, "needs a word: one of fit, predict, eval"},
            {{"model", "fti"}, "did you mean 'fit'?"},
-           {{"model", "fit", "--out", out}, "Give --pairs FILE"},
-           {{"model", "fit", "--pairs", pairs}, "Give --out MODEL"},
+           {{"model", "fit", "--out", out}, "give --pairs FILE"},
+           {{"model", "fit", "--pairs", pairs}, "give --out MODEL"},
            {{"model", "fit", "--pairs", pairs, "--pairs", pairs, "--out", out}, "given twice"},
            {{"model", "fit", "--pairs", "nowhere.csv", "--out", out}, "no file 'nowhere.csv'"},
            {{"model", "fit", "--pairs", pairs, "--out", pairs}, "would be overwritten"},

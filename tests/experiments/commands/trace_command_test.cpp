@@ -63,7 +63,7 @@ TEST(TraceCommand, RefusesInOneLine) {
     EXPECT_EQ(run.out, "");
   };
   const std::string jobs = kCorpus + "csv/small.csv";
-  refused({"trace"}, "corun trace: do what?");
+  refused({"trace"}, "corun trace: needs a word");
   refused({"trace", "inf"}, "corun trace: no word 'inf': did you mean 'info'?");
   refused({"trace", "info"}, "corun trace info: needs FILE");
   refused({"trace", "info", "missing.csv"}, "FILE: no file 'missing.csv'");

@@ -17,14 +17,13 @@ namespace {
 
 using namespace config_test;  // NOLINT: its own tests
 
-/// The cells of a row of a Markdown table, without backticks.
+/// The cells of a row of a Markdown table without bars at its ends.
 std::vector<std::string> cells_of(const std::string& row) {
   std::vector<std::string> cells;
-  std::size_t begin = row.find('|');
-  for (std::size_t end = row.find('|', begin + 1); end != std::string::npos;
-       end = row.find('|', begin + 1)) {
-    std::string cell = row.substr(begin + 1, end - begin - 1);
-    begin = end;
+  for (std::size_t begin = 0; begin <= row.size();) {
+    const std::size_t end = std::min(row.find('|', begin), row.size());
+    std::string cell = row.substr(begin, end - begin);
+    begin = end + 1;
     const std::size_t first = cell.find_first_not_of(' ');
     const std::size_t last = cell.find_last_not_of(' ');
     cell = first == std::string::npos ? "" : cell.substr(first, last - first + 1);
@@ -42,11 +41,11 @@ std::string without_marks(std::string text) {
 std::vector<std::vector<std::string>> documented() {
   std::ifstream page(std::string(CORUN_SOURCE_DIR) + "/docs/configuration.md");
   std::string line;
-  while (std::getline(page, line) && line != "| key | default | meaning |") {
+  while (std::getline(page, line) && line != "key | default | meaning") {
   }
-  std::getline(page, line);  // |---|---|---|
+  std::getline(page, line);  // ---|---|---
   std::vector<std::vector<std::string>> rows;
-  while (std::getline(page, line) && line.starts_with('|')) rows.push_back(cells_of(line));
+  while (std::getline(page, line) && line.starts_with('`')) rows.push_back(cells_of(line));
   return rows;
 }
 

@@ -32,18 +32,18 @@ struct ContentionEquation {
   double deviation = 0;  ///< of -log(speed) of a single co-run
 
   /// The four pressures on one job; the others only through their sums.
-  CORUN_HOST_DEVICE_INLINE void pressures(const ContentionLoad& own, double others_free_u,
+  CORUN_HOST_DEVICE_INLINE void pressures(const ContentionLoad& slowed, double others_free_u,
                                           double others_u, double others_t,
                                           double out[kTerms]) const {
-    out[0] = own.free_u * others_free_u;
-    out[1] = own.t * others_u;
-    out[2] = own.light * others_u;
-    out[3] = math::max(0.0, own.t + others_t - ContentionLoad::kKnee) - own.overflow;
+    out[0] = slowed.free_u * others_free_u;
+    out[1] = slowed.t * others_u;
+    out[2] = slowed.light * others_u;
+    out[3] = math::max(0.0, slowed.t + others_t - ContentionLoad::kKnee) - slowed.overflow;
   }
-  CORUN_HOST_DEVICE_INLINE SpeedBelief speed(const ContentionLoad& own, double others_free_u,
+  CORUN_HOST_DEVICE_INLINE SpeedBelief speed(const ContentionLoad& slowed, double others_free_u,
                                              double others_u, double others_t) const {
     double p[kTerms];
-    pressures(own, others_free_u, others_u, others_t, p);
+    pressures(slowed, others_free_u, others_u, others_t, p);
     double excess = 0;
     for (std::size_t k = 0; k < kTerms; ++k) excess += coefficients[k] * p[k];
     const double speed = 1 / (1 + excess);
@@ -67,17 +67,17 @@ struct ContentionView {
     return {free_u[i], u[i], t[i], light[i], overflow[i]};
   }
   /// Job `own` beside job `co-runner`.
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(const Job& own, const Job& co_runner) const {
-    return equation.speed(own, co_runner.free_u, co_runner.u, co_runner.t);
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(const Job& slowed, const Job& co_runner) const {
+    return equation.speed(slowed, co_runner.free_u, co_runner.u, co_runner.t);
   }
   /// Speed of resident `own` of `count` beside all the others, in their order.
   CORUN_HOST_DEVICE_INLINE double with_co_runners(const std::uint32_t* residents, std::size_t count,
-                                                  std::size_t own) const {
+                                                  std::size_t slowed) const {
     double others_free_u = 0;
     double others_u = 0;
     double others_t = 0;
     for (std::size_t r = 0; r < count; ++r) {
-      if (r == own) continue;
+      if (r == slowed) continue;
       others_free_u += free_u[residents[r]];
       others_u += u[residents[r]];
       others_t += t[residents[r]];
@@ -85,7 +85,7 @@ struct ContentionView {
     // Alone: 1, and not the quotient that it would come to.
     return count == 1
                ? 1.0
-               : equation.speed(job(residents[own]), others_free_u, others_u, others_t).speed;
+               : equation.speed(job(residents[slowed]), others_free_u, others_u, others_t).speed;
   }
 };
 

@@ -23,9 +23,9 @@ struct Kernels {
   /// Doubles that prepare(), log_slowdown() and speeds() want as `scratch`.
   static std::size_t scratch(const Problem& problem) {
     const Model& model = problem.model;
-    const std::size_t lines = problem.layout.known < kLines ? problem.layout.known : kLines;
+    const std::size_t known = problem.layout.known < kLines ? problem.layout.known : kLines;
     return kPadding * (model.width() + 3 * model.owns + model.rows + 2 * model.co_runners +
-                       lines * model.co_runners + 3 * kLines) +
+                       known * model.co_runners + 3 * kLines) +
            model.co_runners + kPadding;
   }
 
@@ -35,7 +35,7 @@ struct Kernels {
   /// The states of slowed jobs, layout.size() numbers each.
   void (*prepare)(const Problem&, const SlowedJobs&, double* states, double* scratch);
   /// Slowed job `own` with its state beside some co-runners.
-  void (*log_slowdown)(const Problem&, std::size_t own, const double* state, const CoRunners&,
+  void (*log_slowdown)(const Problem&, std::size_t slowed, const double* state, const CoRunners&,
                        double* scratch, LogSlowdown* out);
   /// All pairs of a tile, from the states of its rows' jobs.
   void (*speeds)(const Problem&, const PairTile&, const double* states, double* scratch,

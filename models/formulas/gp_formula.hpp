@@ -160,18 +160,18 @@ CORUN_HOST_DEVICE_INLINE OwnTerms own_terms(const Model& model, double kernel, b
 }
 
 /// The five pressures of own on co-runner.
-CORUN_HOST_DEVICE_INLINE void raw_pressures_of(const Load& own, const Load& co_runner,
+CORUN_HOST_DEVICE_INLINE void raw_pressures_of(const Load& slowed, const Load& co_runner,
                                                double (&out)[kPressureCount]) {
-  out[0] = (1 - own.m) * own.u * (1 - co_runner.m) * co_runner.u;
-  out[1] = own.t * co_runner.u;
-  out[2] = math::max(0.0, 1 - own.u / 0.1) * co_runner.u;
-  out[3] = math::max(0.0, own.t + co_runner.t - 0.5);
-  out[4] = math::max(0.0, own.u + co_runner.u - 1);
+  out[0] = (1 - slowed.m) * slowed.u * (1 - co_runner.m) * co_runner.u;
+  out[1] = slowed.t * co_runner.u;
+  out[2] = math::max(0.0, 1 - slowed.u / 0.1) * co_runner.u;
+  out[3] = math::max(0.0, slowed.t + co_runner.t - 0.5);
+  out[4] = math::max(0.0, slowed.u + co_runner.u - 1);
 }
 /// Standardised.
-CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& own,
+CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& slowed,
                                            const Load& co_runner, double (&out)[kPressureCount]) {
-  raw_pressures_of(own, co_runner, out);
+  raw_pressures_of(slowed, co_runner, out);
   CORUN_UNROLL
   for (std::size_t p = 0; p < kPressureCount; ++p) {
     const double x = (out[p] - model.pressure_mean[p]) / model.pressure_deviation[p];
@@ -205,13 +205,15 @@ struct Slowed {
   const double* alone = nullptr;
   const double* identity = nullptr;
   std::size_t stride = 0;
-  const double* half = nullptr;  ///< half_row() of all rows, half_stride apart
-  std::size_t half_stride = 0;
+  const double* precision_alone =
+      nullptr;  ///< precision_alone_row() of all rows, precision_alone_stride apart
+  std::size_t precision_alone_stride = 0;
 
-  static CORUN_HOST_DEVICE_INLINE Slowed of(const Jobs& jobs, std::size_t first, const double* half,
-                                            std::size_t half_stride) {
-    return {jobs.smooth + first, jobs.alone + first, jobs.identity + first, jobs.stride, half,
-            half_stride};
+  static CORUN_HOST_DEVICE_INLINE Slowed of(const Jobs& jobs, std::size_t first,
+                                            const double* precision_alone,
+                                            std::size_t precision_alone_stride) {
+    return {jobs.smooth + first, jobs.alone + first, jobs.identity + first,
+            jobs.stride,         precision_alone,    precision_alone_stride};
   }
 };
 
@@ -256,8 +258,8 @@ CORUN_HOST_DEVICE_INLINE Number block(const Model& model, std::size_t b, std::si
 
 /// Of row a with what does not depend on the co-runner: as stored, so up to a.
 template <class Number>
-CORUN_HOST_DEVICE_INLINE Number half_row(const Model& model, std::size_t a, const double* alone,
-                                         std::size_t stride) {
+CORUN_HOST_DEVICE_INLINE Number precision_alone_row(const Model& model, std::size_t a,
+                                                    const double* alone, std::size_t stride) {
   return part_of_row<Number>(model, a, 0, a + 1, alone, stride);
 }
 
@@ -283,7 +285,7 @@ CORUN_HOST_DEVICE_INLINE Number against_earlier(const Model& model, std::size_t 
   Number sum(0.0);
   for (std::size_t a = model.first[b]; a < model.first[b + 1]; ++a) {
     sum = fma(number_at<Number>(left + model.own_of[a] * jobs.stride),
-              number_at<Number>(jobs.half + a * jobs.half_stride), sum);
+              number_at<Number>(jobs.precision_alone + a * jobs.precision_alone_stride), sum);
   }
   return sum;
 }
@@ -331,7 +333,7 @@ CORUN_HOST_DEVICE_INLINE Number form_entry(const Model& model, std::size_t c, st
   Number sum(0.0);
   for (std::size_t a = 0; a < model.rows; ++a) {
     sum = fma(number_at<Number>(jobs.alone + model.own_of[a] * jobs.stride),
-              number_at<Number>(jobs.half + a * jobs.half_stride), sum);
+              number_at<Number>(jobs.precision_alone + a * jobs.precision_alone_stride), sum);
   }
   return sum;
 }

@@ -26,26 +26,26 @@ struct KindTableView {
   static constexpr bool kNeverFaster = false;
   using Job = std::size_t;
   CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const { return kind[i]; }
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job co_runner) const {
-    const std::size_t at = own * kinds + co_runner;
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job slowed, Job co_runner) const {
+    const std::size_t at = slowed * kinds + co_runner;
     return {speed[at], sd[at], inverse[at]};
   }
   /// Speed of resident `own` of `count` beside all the others, taken in their order.
   CORUN_HOST_DEVICE_INLINE double with_co_runners(const std::uint32_t* residents, std::size_t count,
-                                                  std::size_t own) const {
+                                                  std::size_t slowed) const {
     if (count < 2) return 1;
-    const std::size_t row = kind[residents[own]] * kinds;
+    const std::size_t row = kind[residents[slowed]] * kinds;
     if (adds_up) {
       double sum = 0;
       for (std::size_t r = 0; r < count; ++r) {
-        if (r != own) sum += excess[row + kind[residents[r]]];
+        if (r != slowed) sum += excess[row + kind[residents[r]]];
       }
       return 1 / (1 + sum);
     }
-    if (count == 2) return math::min(1.0, speed[row + kind[residents[1 - own]]]);
+    if (count == 2) return math::min(1.0, speed[row + kind[residents[1 - slowed]]]);
     CoRunnerNorm co_runners;
     for (std::size_t r = 0; r < count; ++r) {
-      if (r != own) co_runners.add(speed[row + kind[residents[r]]]);
+      if (r != slowed) co_runners.add(speed[row + kind[residents[r]]]);
     }
     return math::min(1.0, co_runners.speed());
   }

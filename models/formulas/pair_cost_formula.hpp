@@ -80,9 +80,9 @@ CORUN_HOST_DEVICE_INLINE SpeedBelief at_most_1(const SpeedBelief& belief) {
 
 /// What `view` says of one job beside another, for costs.
 template <class View>
-CORUN_HOST_DEVICE_INLINE SpeedBelief slowed(const View& view, const typename View::Job& own,
+CORUN_HOST_DEVICE_INLINE SpeedBelief slowed(const View& view, const typename View::Job& job,
                                             const typename View::Job& co_runner) {
-  const SpeedBelief belief = view.beside(own, co_runner);
+  const SpeedBelief belief = view.beside(job, co_runner);
   return View::kNeverFaster ? belief : at_most_1(belief);
 }
 

@@ -23,10 +23,10 @@ struct SpeedTileView {
   CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const { return i; }
   /// One of the two a row, the other a column. Rows lie before columns, or the columns are all jobs
   /// (j0 = 0) and the rows' own come first: either way this finds a place that is filled.
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job co_runner) const {
-    const bool by_row = own < co_runner;
-    const std::size_t row = by_row ? own : co_runner;
-    const std::size_t column = by_row ? co_runner : own;
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job slowed, Job co_runner) const {
+    const bool by_row = slowed < co_runner;
+    const std::size_t row = by_row ? slowed : co_runner;
+    const std::size_t column = by_row ? co_runner : slowed;
     const std::size_t at = (row - i0) * columns + (column - j0);
     const double speed = by_row ? row_speed[at] : column_speed[at];
     const double sd = by_row ? row_sd[at] : column_sd[at];

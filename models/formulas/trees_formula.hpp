@@ -77,11 +77,11 @@ CORUN_HOST_DEVICE_INLINE void pair_row(const Shape& shape, const Features& of,
                                        const Effects& beside_effects, const Put& put) {
   std::size_t column = 0;
   for (std::size_t kind = 0; kind < 2; ++kind) {
-    const double* const own = kind == 0 ? of.logs : of.linears;
+    const double* const slowed = kind == 0 ? of.logs : of.linears;
     const double* const co_runner = kind == 0 ? beside.logs : beside.linears;
     const std::size_t count = kind == 0 ? shape.logs : shape.linears;
     for (std::size_t f = 0; f < count; ++f) {
-      const double x = own[f * of.stride];
+      const double x = slowed[f * of.stride];
       const double y = co_runner[f * beside.stride];
       put(column++, static_cast<float>(x));
       put(column++, static_cast<float>(y));

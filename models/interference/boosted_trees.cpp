@@ -90,12 +90,12 @@ std::vector<Effects> additive_effects(const std::vector<Observation>& all, std::
                                       double mean,
                                       const std::function<bool(const Observation&)>& counts) {
   std::vector<const Observation*> seen;
-  std::vector<double> as_own(jobs, 0);
+  std::vector<double> as_slowed(jobs, 0);
   std::vector<double> as_co_runner(jobs, 0);
   for (const Observation& o : all) {
     if (!counts(o)) continue;
     seen.push_back(&o);
-    as_own[o.of] += 1;
+    as_slowed[o.of] += 1;
     as_co_runner[o.beside] += 1;
   }
   std::vector<Effects> effects(jobs, {0, 0});
@@ -108,10 +108,10 @@ std::vector<Effects> additive_effects(const std::vector<Observation>& all, std::
     std::fill(sum.begin(), sum.end(), 0);
     for (const Observation* o : seen)
       sum[o->of] += o->log_slowdown - mean - effects[o->beside].co_runner;
-    for (std::size_t j = 0; j < jobs; ++j) effects[j].own = sum[j] / (as_own[j] + kRidge);
+    for (std::size_t j = 0; j < jobs; ++j) effects[j].own = sum[j] / (as_slowed[j] + kRidge);
   }
   for (std::size_t j = 0; j < jobs; ++j) {
-    if (as_own[j] == 0) effects[j].own = kNaN;
+    if (as_slowed[j] == 0) effects[j].own = kNaN;
     if (as_co_runner[j] == 0) effects[j].co_runner = kNaN;
   }
   return effects;
@@ -218,7 +218,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
     if (std::isnan(effects[j].own) && std::isnan(effects[j].co_runner)) continue;
     model.workloads_.push_back(table.jobs[j]);
-    model.own_.push_back(effects[j].own);
+    model.slowed_.push_back(effects[j].own);
     model.co_runner_.push_back(effects[j].co_runner);
     model.values_.insert(model.values_.end(), table.of(j), table.of(j) + width);
   }
@@ -256,7 +256,7 @@ TreesBatch BoostedTrees::batch(std::span<const PairJob> jobs) const {
       out.linears[f * out.count + j] = job.linears[f];
     }
     if (!at) continue;
-    out.own[j] = own_[*at];
+    out.own[j] = slowed_[*at];
     out.co_runner[j] = co_runner_[*at];
     out.unknown[j] = 0;
   }
@@ -308,7 +308,7 @@ std::vector<SpeedPrediction> BoostedTrees::predict(std::span<const PairJob> jobs
 nlohmann::json BoostedTrees::save() const {
   using model_state::packed;
   return {{"values", packed(values_)},
-          {"own", packed(own_)},
+          {"own", packed(slowed_)},
           {"partner", packed(co_runner_)},
           {"mean", packed(std::vector{mean_})},
           {"depth", trees_.depth},
@@ -337,7 +337,7 @@ BoostedTrees BoostedTrees::load(const nlohmann::json& state,
     check_features(std::span(model.values_).subspan(j * width, width), model.features_,
                    kBoostedTrees);
   }
-  for (auto [effects, key] : {std::pair{&model.own_, "own"}, {&model.co_runner_, "partner"}}) {
+  for (auto [effects, key] : {std::pair{&model.slowed_, "own"}, {&model.co_runner_, "partner"}}) {
     *effects = model_state::doubles(state, key);
     if (effects->size() != jobs) refuse(kBoostedTrees, "effects are not one per job");
     for (const double x : *effects) {

@@ -63,9 +63,9 @@ class BoostedTrees final : public InterferenceModel {
   std::vector<SpeedTable::Feature> features_;
   std::vector<WorkloadKey> workloads_;  ///< jobs seen
   JobIndex index_;
-  std::vector<double> values_;           ///< of the jobs seen, jobs x features
-  std::vector<double> own_, co_runner_;  ///< effects a and b of the jobs seen; NaN: none
-  double mean_ = 0;                      ///< of t; the trees say what comes on top
+  std::vector<double> values_;              ///< of the jobs seen, jobs x features
+  std::vector<double> slowed_, co_runner_;  ///< effects a and b of the jobs seen; NaN: none
+  double mean_ = 0;                         ///< of t; the trees say what comes on top
   TreeEnsemble trees_;
   RankedTrees ranked_;  ///< of trees_
   Spreads spreads_;

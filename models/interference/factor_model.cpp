@@ -18,7 +18,7 @@ namespace {
 
 /// Half-width of a 90 % interval in standard deviations: between a normal's 1.645 and 1.587 of a
 /// Student t with 6 degrees, since both posterior and noise scatter.
-constexpr double kReach = 1.62;
+constexpr double kHalfWidth = 1.62;
 
 }  // namespace
 
@@ -45,8 +45,8 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
     out.seen = true;
     for (const Sample& sample : state_.samples) {
       const auto k = static_cast<std::size_t>(sample.rank) + 1;
-      for (const auto* half : {&sample.own, &sample.co_runner}) {
-        const float* const row = half->data() + at->second * k;
+      for (const auto* role : {&sample.job, &sample.co_runner}) {
+        const float* const row = role->data() + at->second * k;
         out.factors.insert(out.factors.end(), row, row + k);
       }
     }
@@ -83,19 +83,19 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
   for (std::size_t s = 0; s < state_.samples.size(); ++s) {
     const Sample& sample = state_.samples[s];
     const auto k = static_cast<std::size_t>(sample.rank) + 1;
-    const double* const own = of.factors.data() + at;
+    const double* const job = of.factors.data() + at;
     const double* const co_runner = beside.factors.data() + at + k;
     const double job_scale = of.seen ? 0 : of.deviation_scale[s];
     const double co_runner_scale = beside.seen ? 0 : beside.deviation_scale[s];
-    const double* const own_off = of.seen ? kNone.data() : deviations_[0].data() + at;
+    const double* const job_off = of.seen ? kNone.data() : deviations_[0].data() + at;
     const double* const co_runner_off =
         beside.seen ? kNone.data() : deviations_[same_job ? 0 : 1].data() + at + k;
     at += 2 * k;
-    double expected = own[0] + co_runner[0];
-    double r = expected + job_scale * own_off[0] + co_runner_scale * co_runner_off[0];
+    double expected = job[0] + co_runner[0];
+    double r = expected + job_scale * job_off[0] + co_runner_scale * co_runner_off[0];
     for (std::size_t c = 1; c < k; ++c) {
-      expected += own[c] * co_runner[c];
-      r += (own[c] + job_scale * own_off[c]) * (co_runner[c] + co_runner_scale * co_runner_off[c]);
+      expected += job[c] * co_runner[c];
+      r += (job[c] + job_scale * job_off[c]) * (co_runner[c] + co_runner_scale * co_runner_off[c]);
     }
     if (same_job && !of.seen) expected += job_scale * co_runner_scale * affinity_[s];
     if (s < state_.predicting) mean += expected;
@@ -114,8 +114,8 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
   SpeedPrediction out;
   out.speed = std::min(speed_of(t), kFastest);
   out.sd = std::min(out.speed * sd, 1.0);
-  out.lo = std::min(speed_of(t + kReach * sd), out.speed);
-  out.hi = speed_of(t - kReach * sd);
+  out.lo = std::min(speed_of(t + kHalfWidth * sd), out.speed);
+  out.hi = speed_of(t - kHalfWidth * sd);
   return out;
 }
 
@@ -159,9 +159,9 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
     const auto first = all.factors.begin() + static_cast<std::ptrdiff_t>(at);
     one.assign(first, first + static_cast<std::ptrdiff_t>(d));
     if (all.seen) return one;
-    Rng own(draw, Stream::kModelDraws, 1 + position);
+    Rng rng_of_job(draw, Stream::kModelDraws, 1 + position);
     std::vector<double> z(d);
-    for (double& x : z) x = own.normal();
+    for (double& x : z) x = rng_of_job.normal();
     for (std::size_t c = 0; c < d; ++c) {
       for (std::size_t e = 0; e <= c; ++e) {
         one[c] += all.deviation_scale[chosen] * sample.scatter[c * d + e] * z[e];
@@ -172,10 +172,10 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
   std::vector<double> out;
   out.reserve(pairs.size());
   for (const auto& [i, j] : pairs) {
-    const std::vector<double>& own = job(i);
+    const std::vector<double>& slowed = job(i);
     const std::vector<double>& co_runner = job(j);
-    double r = own[0] + co_runner[k];
-    for (std::size_t c = 1; c < k; ++c) r += own[c] * co_runner[k + c];
+    double r = slowed[0] + co_runner[k];
+    for (std::size_t c = 1; c < k; ++c) r += slowed[c] * co_runner[k + c];
     out.push_back(speed_of(state_.target_mean + state_.target_deviation * r));
   }
   return out;

@@ -51,7 +51,7 @@ class GibbsChain {
   std::vector<Observation> observations;
 
  private:
-  void draw_factors(const Eigen::MatrixXd& prior, bool own);
+  void draw_factors(const Eigen::MatrixXd& prior, bool slowed);
   void draw_noise();
   void draw_prior();
   FactorModel::Sample sample() const;
@@ -62,7 +62,7 @@ class GibbsChain {
   double spread_;
   Rng rng_;
   Eigen::Index jobs_, k_, d_;
-  std::vector<std::vector<std::size_t>> by_own_, by_co_runner_;
+  std::vector<std::vector<std::size_t>> by_slowed_, by_co_runner_;
 };
 
 /// Wishart(freedom, scale) by Bartlett's decomposition; `scale` positive definite.

@@ -120,7 +120,7 @@ class GpModel final : public InterferenceModel {
  private:
   explicit GpModel(gp::State state);
   void know(std::uint32_t job);
-  void learn(std::uint32_t own, std::uint32_t co_runner, double speed);
+  void learn(std::uint32_t slowed, std::uint32_t co_runner, double speed);
   void describe_equation(gp::Model& formula) const;
   void describe_rows(GpBatch& out) const;
   void describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const;

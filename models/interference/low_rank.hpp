@@ -57,7 +57,7 @@ class LowRank final : public InterferenceModel {
   /// Of the jobs of `observations`, by their positions, from random starts.
   LowRank(std::span<const Observation> observations, std::size_t jobs, std::uint64_t seed);
   /// (a, u) of one job and start given all (b, v), or the reverse; 0 for a job without observations.
-  void solve(std::size_t job, std::size_t start, bool own);
+  void solve(std::size_t job, std::size_t start, bool slowed);
   void see(const Observation& o);
   void average();
   double log_slowdown(std::size_t of, std::size_t beside) const;
@@ -68,7 +68,8 @@ class LowRank final : public InterferenceModel {
   std::vector<Observation> observations_;  ///< rows are not kept
   double mean_ = 0;                        ///< of -log(speed)
   double deviation_ = 1;
-  std::vector<double> own_;  ///< jobs x starts x (a, u); one more: what stands for jobs never seen
+  std::vector<double>
+      slowed_;  ///< jobs x starts x (a, u); one more: what stands for jobs never seen
   std::vector<double> co_runner_;                   ///< jobs x starts x (b, v); likewise
   std::vector<std::vector<std::uint32_t>> of_;      ///< observations of each job
   std::vector<std::vector<std::uint32_t>> beside_;  ///< beside each job

@@ -25,9 +25,10 @@ std::vector<CoRunner> CpuCoRunnerSearch::of_all() {
   // that tiles under way at the same time seldom want the same lists.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> tiles;
   tiles.reserve(blocks_ * (blocks_ + 1) / 2);
-  for (std::size_t apart = 0; apart < blocks_; ++apart) {
-    for (std::size_t row = 0; row + apart < blocks_; ++row) {
-      tiles.emplace_back(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(row + apart));
+  for (std::size_t distance = 0; distance < blocks_; ++distance) {
+    for (std::size_t row = 0; row + distance < blocks_; ++row) {
+      tiles.emplace_back(static_cast<std::uint32_t>(row),
+                         static_cast<std::uint32_t>(row + distance));
     }
   }
   parallel_for_with<CostTiles::Scratch>(tiles.size(), threads_,
@@ -58,7 +59,7 @@ std::pair<std::size_t, std::size_t> CpuCoRunnerSearch::block(std::size_t b) cons
 }
 
 /// The lists of a block, for as long as the lock is held.
-std::unique_lock<std::mutex> CpuCoRunnerSearch::own(std::size_t b) {
+std::unique_lock<std::mutex> CpuCoRunnerSearch::lock_lists(std::size_t b) {
   std::unique_lock lock(owned_[b].guard);
   const auto [from, to] = block(b);
   if (!std::exchange(owned_[b].is_clear, true)) lists_.clear(from, to);
@@ -83,9 +84,9 @@ void CpuCoRunnerSearch::look_at_tile(std::size_t row, std::size_t column,
   const auto [j0, j1] = block(column);
   const PairTile tile{i0, i1, j0, j1};
   costs_(tile, scratch);
-  const std::unique_lock first = own(row);
+  const std::unique_lock first = lock_lists(row);
   std::unique_lock<std::mutex> second;
-  if (column != row) second = own(column);
+  if (column != row) second = lock_lists(column);
   offer(tile, scratch);
 }
 

@@ -35,7 +35,7 @@ class CpuCoRunnerSearch {
 
   /// Jobs [first, second) of a block.
   std::pair<std::size_t, std::size_t> block(std::size_t b) const;
-  std::unique_lock<std::mutex> own(std::size_t b);
+  std::unique_lock<std::mutex> lock_lists(std::size_t b);
   void offer(const PairTile& tile, const CostTiles::Scratch& scratch) const;
   void look_at_tile(std::size_t row, std::size_t column, CostTiles::Scratch& scratch);
   void look_at_job(std::size_t i, CostTiles::Scratch& scratch);

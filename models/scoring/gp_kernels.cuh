@@ -20,7 +20,7 @@ struct GpKernels {
   /// sums in registers (more spill on some architectures) for 14 numbers loaded, which take a multiprocessor
   /// 28 cycles a warp: the double-precision units of a V100 or A100 need 48 for the sums, an H100's 24.
   static constexpr unsigned kWarp = 32;
-  static constexpr unsigned kOwns = kThreads / kWarp;
+  static constexpr unsigned kSlowed = kThreads / kWarp;
   static constexpr unsigned kCoRunners = 6;
   /// How far beyond the last of some co-runners a block reads lines of Jobs::co_runner.
   static constexpr unsigned kSlack = kWarp * kCoRunners;
@@ -42,16 +42,18 @@ __global__ void __launch_bounds__(Threads) gp_describe(gp::Problem problem) {
   }
 }
 
-/// half_row() of row blockIdx.y for `count` slowed jobs; lines of count numbers.
+/// precision_alone_row() of row blockIdx.y for `count` slowed jobs; lines of count numbers.
 template <unsigned Threads>
 __global__ void __launch_bounds__(Threads)
-    gp_half_rows(gp::Problem problem, std::uint32_t first, std::uint32_t count, double* half) {
+    gp_precision_alone(gp::Problem problem, std::uint32_t first, std::uint32_t count,
+                       double* precision_alone) {
   const gp::Model& model = problem.model;
   const gp::Jobs& jobs = problem.jobs;
   const std::uint32_t i = blockIdx.x * Threads + threadIdx.x;
   if (i >= count) return;
   const std::size_t a = blockIdx.y;
-  half[a * count + i] = gp::half_row<double>(model, a, jobs.alone + first + i, jobs.stride);
+  precision_alone[a * count + i] =
+      gp::precision_alone_row<double>(model, a, jobs.alone + first + i, jobs.stride);
 }
 
 /// Where in a state a number is.
@@ -66,17 +68,18 @@ CORUN_HOST_DEVICE_INLINE GpEntry form_entry_at(std::size_t at) {
   return {panel * gp::kPanel + in_panel % gp::kPanel, in_panel / gp::kPanel};
 }
 
-/// Number blockIdx.y + `from` of the states of slowed jobs, from their half_rows. Threads of a block share the rows of
+/// Number blockIdx.y + `from` of the states of slowed jobs, from their precision_alone rows. Threads of a block share the rows of
 /// the precision that they read.
 template <unsigned Threads>
 __global__ void __launch_bounds__(Threads)
-    gp_prepare(gp::Problem problem, gp::SlowedJobs wanted, std::uint32_t from, const double* half,
-               double* states) {
+    gp_prepare(gp::Problem problem, gp::SlowedJobs wanted, std::uint32_t from,
+               const double* precision_alone, double* states) {
   const gp::Model& model = problem.model;
   const gp::Layout& layout = problem.layout;
   const std::uint32_t i = blockIdx.x * Threads + threadIdx.x;
   if (i >= wanted.count) return;
-  const gp::Slowed slowed = gp::Slowed::of(problem.jobs, wanted.first + i, half + i, wanted.count);
+  const gp::Slowed slowed =
+      gp::Slowed::of(problem.jobs, wanted.first + i, precision_alone + i, wanted.count);
   const std::size_t at = std::size_t{from} + blockIdx.y;
   double number = 0;
   if (at < layout.mean()) {
@@ -106,17 +109,17 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
   const gp::Model& model = problem.model;
   const gp::Jobs& jobs = problem.jobs;
   const gp::Layout& layout = problem.layout;
-  const std::uint32_t owns = tile.rows();
+  const std::uint32_t slowed_count = tile.rows();
   const std::uint32_t count = tile.columns();
   const std::uint32_t first = tile.j0;
-  alignas(16) __shared__ double form[Shape::kOwns][Shape::kColumns * gp::kPanel];
+  alignas(16) __shared__ double form[Shape::kSlowed][Shape::kColumns * gp::kPanel];
   const unsigned warp = threadIdx.x / Shape::kWarp;
   const unsigned lane = threadIdx.x % Shape::kWarp;
   // What lies beyond the last repeats it, and is written nowhere.
-  const std::uint32_t own = blockIdx.x * Shape::kOwns + warp;
-  const std::uint32_t i = own < owns ? own : owns - 1;
+  const std::uint32_t slowed = blockIdx.x * Shape::kSlowed + warp;
+  const std::uint32_t i = slowed < slowed_count ? slowed : slowed_count - 1;
   const double* const state = states + i * layout.size();
-  const gp::Load own_load = jobs.load(tile.i0 + i);
+  const gp::Load slowed_load = jobs.load(tile.i0 + i);
   const auto co_runner = [&](unsigned n) {
     return (blockIdx.y * CoRunners + n) * Shape::kWarp + lane;
   };
@@ -128,7 +131,7 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
   double pressures[CoRunners][gp::kPressureCount];
   CORUN_ROLLED
   for (unsigned n = 0; n < CoRunners; ++n) {
-    gp::pressures_of(model, own_load, jobs.load(job(n)), pressures[n]);
+    gp::pressures_of(model, slowed_load, jobs.load(job(n)), pressures[n]);
   }
   const std::size_t constant = model.co_runners;
   // Behind the last job there is something to read, if not to use: kSlack numbers.
@@ -183,9 +186,9 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
           [&](std::size_t b) { return v(b, n); }, mean[n], explained[n]);
     }
     const LogSlowdown log_slowdown = gp::log_slowdown(model, pressures[n], mean[n], explained[n]);
-    if (own >= owns || co_runner(n) >= count) continue;
+    if (slowed >= slowed_count || co_runner(n) >= count) continue;
     const double fast = math::speed_of(log_slowdown.t);
-    const std::size_t at = own * out.row_stride + co_runner(n) * out.column_stride;
+    const std::size_t at = slowed * out.row_stride + co_runner(n) * out.column_stride;
     out.speed[at] = fast;
     out.sd[at] = fast * log_slowdown.sd;
   }
@@ -236,9 +239,9 @@ class GpOnGpu {
                cudaStream_t stream) const {
     if (count == 0) return;
     const unsigned across = gp_blocks(count, GpKernels::kThreads);
-    CORUN_LAUNCH(CORUN_GPU::gp_half_rows<GpKernels::kThreads>, dim3(across, problem_.model.rows),
-                 dim3(GpKernels::kThreads), 0, stream, problem_, static_cast<std::uint32_t>(first),
-                 static_cast<std::uint32_t>(count), scratch);
+    CORUN_LAUNCH(CORUN_GPU::gp_precision_alone<GpKernels::kThreads>,
+                 dim3(across, problem_.model.rows), dim3(GpKernels::kThreads), 0, stream, problem_,
+                 static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), scratch);
     check_launch("starting to prepare jobs");
     const gp::SlowedJobs wanted{first, count, known_.data()};
     constexpr std::size_t kMostBlocks = 65535;  // of a grid's second direction
@@ -257,7 +260,7 @@ class GpOnGpu {
     if (tile.rows() == 0 || tile.columns() == 0) return;
     constexpr unsigned kCoRunners = GpKernels::kCoRunners;
     CORUN_LAUNCH(CORUN_GPU::gp_speeds<kCoRunners>,
-                 dim3(gp_blocks(tile.rows(), GpKernels::kOwns),
+                 dim3(gp_blocks(tile.rows(), GpKernels::kSlowed),
                       gp_blocks(tile.columns(), std::size_t{GpKernels::kWarp} * kCoRunners)),
                  dim3(GpKernels::kThreads), 0, stream, problem_, GpuTile::of(tile), states, out);
     check_launch("starting to predict pairs");

@@ -240,8 +240,8 @@ class Scorer final : public GpuScorer {
       stream.wait();
     });
     for (std::size_t e = 0; e < n * k; ++e) {
-      const auto own = static_cast<std::uint32_t>(e / k);
-      out[e] = {position_behind(own, host_position.data()[e], ranking.jobs), host_cost.data()[e]};
+      const auto job = static_cast<std::uint32_t>(e / k);
+      out[e] = {position_behind(job, host_position.data()[e], ranking.jobs), host_cost.data()[e]};
     }
     return out;
   }
@@ -308,8 +308,8 @@ class Scorer final : public GpuScorer {
           },
           [&](const auto& lane) {
             for (std::size_t e = 0; e < (lane.i1 - lane.i0) * k; ++e) {
-              const auto own = static_cast<std::uint32_t>(lane.i0 + e / k);
-              out[lane.i0 * k + e] = {position_behind(own, lane.host_b.data()[e], ranking.jobs),
+              const auto job = static_cast<std::uint32_t>(lane.i0 + e / k);
+              out[lane.i0 * k + e] = {position_behind(job, lane.host_b.data()[e], ranking.jobs),
                                       lane.host_a.data()[e]};
             }
           });

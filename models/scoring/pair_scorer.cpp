@@ -219,8 +219,8 @@ std::vector<double> PairScorer::co_runner_speeds(std::span<const std::uint32_t> 
     const auto* const table = formula ? std::get_if<KindTableJobs>(&formula->jobs) : nullptr;
     if (table != nullptr) {
       const KindTableView view = view_of(*table);
-      for (std::size_t own = 0; own < count; ++own) {
-        out[from + own] = view.with_co_runners(members.data() + from, count, own);
+      for (std::size_t resident = 0; resident < count; ++resident) {
+        out[from + resident] = view.with_co_runners(members.data() + from, count, resident);
       }
       return;
     }

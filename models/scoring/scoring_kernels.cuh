@@ -88,14 +88,14 @@ __global__ void __launch_bounds__(TopCoRunnersKernel<Cost>::kThreads)
   }
   __syncthreads();
 
-  typename View::Job own[kRows];
-  SoloTime own_solo[kRows];
+  typename View::Job job[kRows];
+  SoloTime job_solo[kRows];
   CORUN_UNROLL
   for (unsigned r = 0; r < kRows; ++r) {
     // Rows beyond the last repeat it, and are written nowhere.
     const std::uint32_t i = first + r < i1 ? first + r : i1 - 1;
-    own[r] = view.job(i);
-    own_solo[r] = solo.of(i);
+    job[r] = view.job(i);
+    job_solo[r] = solo.of(i);
   }
 
   unsigned turn = 0;
@@ -112,13 +112,13 @@ __global__ void __launch_bounds__(TopCoRunnersKernel<Cost>::kThreads)
       CORUN_UNROLL
       for (unsigned r = 0; r < kRows; ++r) {
         const std::uint32_t i = first + r;
-        const SpeedBelief of_own = slowed(view, own[r], co_runner);
-        const SpeedBelief of_co_runner = slowed(view, co_runner, own[r]);
+        const SpeedBelief of_job = slowed(view, job[r], co_runner);
+        const SpeedBelief of_co_runner = slowed(view, co_runner, job[r]);
         // A pair's cost is asked for in one order only, the lower position first.
         const bool lower = i < j;
         const double c =
-            cost(pick(lower, own_solo[r], co_runner_solo), pick(lower, co_runner_solo, own_solo[r]),
-                 pick(lower, of_own, of_co_runner), pick(lower, of_co_runner, of_own)) -
+            cost(pick(lower, job_solo[r], co_runner_solo), pick(lower, co_runner_solo, job_solo[r]),
+                 pick(lower, of_job, of_co_runner), pick(lower, of_co_runner, of_job)) -
             price;
         if (i < i1 && i != j && !(c > limit[r])) {
           const unsigned at = r * entries + k + atomicAdd(&waiting[turn][r], 1U);
@@ -227,10 +227,10 @@ struct SpeedBlocksView {
   static constexpr bool kNeverFaster = false;
   using Job = std::uint32_t;
   CORUN_HOST_DEVICE_INLINE Job job(std::uint32_t i) const { return i; }
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job co_runner) const {
-    const bool ab = own >= a0 && own < a1 && co_runner >= b0 && co_runner < b1;
-    const std::size_t at = ab ? std::size_t{own - a0} * (b1 - b0) + (co_runner - b0)
-                              : std::size_t{own - b0} * (a1 - a0) + (co_runner - a0);
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job slowed, Job co_runner) const {
+    const bool ab = slowed >= a0 && slowed < a1 && co_runner >= b0 && co_runner < b1;
+    const std::size_t at = ab ? std::size_t{slowed - a0} * (b1 - b0) + (co_runner - b0)
+                              : std::size_t{slowed - b0} * (a1 - a0) + (co_runner - a0);
     const double speed = ab ? ab_speed[at] : ba_speed[at];
     const double sd = ab ? ab_sd[at] : ba_sd[at];
     return {speed, sd, 1 / speed};

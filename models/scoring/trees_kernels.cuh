@@ -53,12 +53,12 @@ __global__ void __launch_bounds__(MostThreads)
   auto* const nodes = reinterpret_cast<std::int32_t*>(shared);
   auto* const row = reinterpret_cast<float*>(shared + TreesKernel::kTreeBytes) + threadIdx.x;
   const unsigned threads = blockDim.x;
-  const std::uint32_t own = tile.i0 + blockIdx.y;
+  const std::uint32_t slowed = tile.i0 + blockIdx.y;
   const std::uint32_t co_runner = blockIdx.x * threads + threadIdx.x;
   // Beyond the last: a copy of it, written nowhere.
   const std::uint32_t count = tile.columns();
   const std::uint32_t j = tile.j0 + (co_runner < count ? co_runner : count - 1);
-  trees::pair_row(jobs.shape, jobs.features(own), jobs.features(j), jobs.effects(own),
+  trees::pair_row(jobs.shape, jobs.features(slowed), jobs.features(j), jobs.effects(slowed),
                   jobs.effects(j), [&](std::size_t column, float x) { row[column * threads] = x; });
 
   const trees::Ensemble& all = model.trees;
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(MostThreads)
     }
   }
   if (co_runner >= count) return;
-  const std::size_t unknown = std::size_t{jobs.unknown[own]} + jobs.unknown[j];
+  const std::size_t unknown = std::size_t{jobs.unknown[slowed]} + jobs.unknown[j];
   const LogSlowdown log_slowdown = model.log_slowdown(sum, unknown);
   const double fast = math::speed_of(log_slowdown.t);
   const std::size_t at = blockIdx.y * out.row_stride + co_runner * out.column_stride;

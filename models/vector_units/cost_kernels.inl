@@ -13,15 +13,15 @@ void costs_of(const View& given, const SoloView& solos, double risk, const PairT
   const SoloView solo = solos;
   const CostFormula<kRisky, kObjective, kKnown> cost{risk};
   for (std::size_t i = tile.i0; i < tile.i1; ++i) {
-    const typename View::Job own = view.job(i);
-    const SoloTime own_solo = solo.of(i);
+    const typename View::Job job = view.job(i);
+    const SoloTime job_solo = solo.of(i);
     const std::size_t from = i + 1 > tile.j0 ? i + 1 : tile.j0;
     double* const row = out + (i - tile.i0) * (tile.j1 - tile.j0);
 #pragma GCC ivdep
     for (std::size_t j = from; j < tile.j1; ++j) {
       const typename View::Job co_runner = view.job(j);
       row[j - tile.j0] =
-          cost(own_solo, solo.of(j), slowed(view, own, co_runner), slowed(view, co_runner, own));
+          cost(job_solo, solo.of(j), slowed(view, job, co_runner), slowed(view, co_runner, job));
     }
   }
 }
@@ -38,9 +38,9 @@ void costs_of_column(const View& given, const SoloView& solos, double risk, cons
   const std::size_t to = tile.i1 < tile.j0 ? tile.i1 : tile.j0;
 #pragma GCC ivdep
   for (std::size_t i = tile.i0; i < to; ++i) {
-    const typename View::Job own = view.job(i);
-    out[i - tile.i0] = cost(solo.of(i), co_runner_solo, slowed(view, own, co_runner),
-                            slowed(view, co_runner, own));
+    const typename View::Job job = view.job(i);
+    out[i - tile.i0] = cost(solo.of(i), co_runner_solo, slowed(view, job, co_runner),
+                            slowed(view, co_runner, job));
   }
 }
 
@@ -54,7 +54,7 @@ struct KindColumns {
       return {speed[c], sd[c], inverse[c]};
     }
   };
-  Side own, co_runner;
+  Side job, co_runner;
 
   template <bool kSpreads>
   CORUN_HOST_DEVICE_INLINE void fill(const KindTableView& view, std::size_t kind, std::size_t from,
@@ -62,11 +62,11 @@ struct KindColumns {
     for (std::size_t j = from; j < to; ++j) {
       const SpeedBelief here = slowed(view, kind, view.job(j));
       const SpeedBelief there = slowed(view, view.job(j), kind);
-      own.speed[j - from] = here.speed;
-      own.inverse[j - from] = here.inverse;
+      job.speed[j - from] = here.speed;
+      job.inverse[j - from] = here.inverse;
       co_runner.speed[j - from] = there.speed;
       co_runner.inverse[j - from] = there.inverse;
-      if (kSpreads) own.sd[j - from] = here.sd;
+      if (kSpreads) job.sd[j - from] = here.sd;
       if (kSpreads) co_runner.sd[j - from] = there.sd;
     }
   }
@@ -92,13 +92,13 @@ void costs_of_kinds(const KindTableView& given, const SoloView& solos, double ri
         for (std::size_t i = first; i < i1; ++i) {
           if (view.job(i) != kind) continue;
           done[i - i0] = true;
-          const SoloTime own_solo = solo.of(i);
+          const SoloTime job_solo = solo.of(i);
           double* const row = out + (i - tile.i0) * tile.columns() + (j0 - tile.j0);
           const std::size_t from = i + 1 > j0 ? i + 1 : j0;
 #pragma GCC ivdep
           for (std::size_t j = from; j < j1; ++j) {
             row[j - j0] =
-                cost(own_solo, solo.of(j), columns.own.at(j - j0), columns.co_runner.at(j - j0));
+                cost(job_solo, solo.of(j), columns.job.at(j - j0), columns.co_runner.at(j - j0));
           }
         }
       }
@@ -155,12 +155,12 @@ template <class View>
 void speeds(const View& given, const PairTile& tile, double* speed, double* sd) {
   const View view = given;
   for (std::size_t i = tile.i0; i < tile.i1; ++i) {
-    const typename View::Job own = view.job(i);
+    const typename View::Job job = view.job(i);
     double* const speeds = speed + (i - tile.i0) * (tile.j1 - tile.j0);
     double* const sds = sd + (i - tile.i0) * (tile.j1 - tile.j0);
 #pragma GCC ivdep
     for (std::size_t j = tile.j0; j < tile.j1; ++j) {
-      const SpeedBelief belief = view.beside(own, view.job(j));
+      const SpeedBelief belief = view.beside(job, view.job(j));
       speeds[j - tile.j0] = belief.speed;
       sds[j - tile.j0] = belief.sd;
     }

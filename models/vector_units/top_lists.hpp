@@ -15,13 +15,13 @@
 /// behind the job, around the end (Belief::top_co_runners()).
 namespace corun {
 
-CORUN_HOST_DEVICE_INLINE std::uint32_t distance_behind(std::uint32_t own, std::uint32_t position,
+CORUN_HOST_DEVICE_INLINE std::uint32_t distance_behind(std::uint32_t job, std::uint32_t position,
                                                        std::uint32_t jobs) {
-  return position > own ? position - own : jobs - own + position;
+  return position > job ? position - job : jobs - job + position;
 }
-CORUN_HOST_DEVICE_INLINE std::uint32_t position_behind(std::uint32_t own, std::uint32_t distance,
+CORUN_HOST_DEVICE_INLINE std::uint32_t position_behind(std::uint32_t job, std::uint32_t distance,
                                                        std::uint32_t jobs) {
-  return distance < jobs - own ? own + distance : distance - (jobs - own);
+  return distance < jobs - job ? job + distance : distance - (jobs - job);
 }
 
 /// TopLists, for loops that are compiled for a vector unit.
@@ -80,12 +80,12 @@ class TopLists {
   TopListsView view() const { return {jobs_, k_, stride_, lists_.get(), thresholds_.get()}; }
   /// Adds the list of one job to `out`.
   void take(std::size_t job, std::vector<CoRunner>& out) const {
-    const auto own = static_cast<std::uint32_t>(job);
+    const auto position = static_cast<std::uint32_t>(job);
     const double* const cost = view().costs(job);
     const double* const distance = view().distances(job);
     for (std::size_t n = 0; n < k_; ++n) {
       out.push_back(
-          {position_behind(own, static_cast<std::uint32_t>(distance[n]), jobs_), cost[n]});
+          {position_behind(position, static_cast<std::uint32_t>(distance[n]), jobs_), cost[n]});
     }
   }
 

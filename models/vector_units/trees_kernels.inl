@@ -69,12 +69,12 @@ void rank(const trees::Ranked& trees, const float* values, std::int16_t* ranks) 
     const float* const threshold = trees.threshold + trees.first[l];
     const std::uint32_t size = trees.first[l + 1] - trees.first[l];
     const float beyond = (trees.test[l] & 1) != 0 ? kInfinity : -kInfinity;
-    const float* const own = values + static_cast<std::uint32_t>(trees.test[l]) / 2 * kRanked;
+    const float* const tested = values + static_cast<std::uint32_t>(trees.test[l]) / 2 * kRanked;
     for (std::size_t r = 0; r < kRanked; r += kTogether) {
       float x[kTogether];
       std::uint32_t below[kTogether] = {};
       for (std::size_t n = 0; n < kTogether; ++n)
-        x[n] = own[r + n] == own[r + n] ? own[r + n] : beyond;
+        x[n] = tested[r + n] == tested[r + n] ? tested[r + n] : beyond;
       for (std::uint32_t half = size / 2 + 1; half > 0; half /= 2) {
         for (std::size_t n = 0; n < kTogether; ++n) {
           below[n] += threshold[below[n] + half - 1] <= x[n] ? half : 0;
@@ -92,15 +92,15 @@ template <unsigned N, int kBit>
 CORUN_INLINE void less_lefts(const std::uint16_t* line, const std::int16_t* rank,
                              const std::int16_t* ranks, Ranks (&out)[kAbreast]) {
   const Ranks limit = Ranks{} + rank[N];
-  const auto* const own = reinterpret_cast<const Ranks*>(ranks + line[N] * kRanked);
+  const auto* const tested = reinterpret_cast<const Ranks*>(ranks + line[N] * kRanked);
   if constexpr (kBit == 1) {
-    for (std::size_t n = 0; n < kAbreast; ++n) out[n] = limit > own[n];
+    for (std::size_t n = 0; n < kAbreast; ++n) out[n] = limit > tested[n];
   } else {
     Ranks left[kAbreast], right[kAbreast];
     less_lefts<2 * N + 1, kBit / 2>(line, rank, ranks, left);
     less_lefts<2 * N + 2, kBit / 2>(line, rank, ranks, right);
     for (std::size_t n = 0; n < kAbreast; ++n) {
-      out[n] = limit > own[n] ? left[n] - static_cast<std::int16_t>(kBit) : right[n];
+      out[n] = limit > tested[n] ? left[n] - static_cast<std::int16_t>(kBit) : right[n];
     }
   }
 }

@@ -36,10 +36,10 @@ void check_samples(const FactorState& state) {
   for (const FactorSample& s : state.samples) {
     require(s.rank >= 1 && s.rank <= kMostRank, "a rank is not possible");
     const auto k = static_cast<std::size_t>(s.rank) + 1;
-    require(s.own.size() == n * k && s.co_runner.size() == n * k && s.beta.size() == q * 2 * k &&
+    require(s.job.size() == n * k && s.co_runner.size() == n * k && s.beta.size() == q * 2 * k &&
                 s.scatter.size() == 4 * k * k,
             "sizes of a sample do not fit");
-    require(moderate(s.own) && moderate(s.co_runner) && moderate(s.beta) && moderate(s.scatter) &&
+    require(moderate(s.job) && moderate(s.co_runner) && moderate(s.beta) && moderate(s.scatter) &&
                 s.noise > 0 && s.noise <= 1e12F && s.strength >= 1e-12F && s.strength <= 1e12F,
             "a sample has a number that is not possible");
   }
@@ -80,7 +80,7 @@ nlohmann::json save(const FactorState& state) {
     samples.push_back({{"rank", s.rank},
                        {"noise", s.noise},
                        {"strength", s.strength},
-                       {"own", packed(s.own)},
+                       {"own", packed(s.job)},
                        {"partner", packed(s.co_runner)},
                        {"beta", packed(s.beta)},
                        {"scatter", packed(s.scatter)}});

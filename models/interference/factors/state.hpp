@@ -15,7 +15,7 @@ namespace corun {
 /// One draw from the posterior. Vectors are jobs x (rank + 1), row-major, (a, u) and (b, v).
 struct FactorSample {
   int rank = 0;
-  std::vector<float> own;        ///< (a_i, u_i) of the jobs seen
+  std::vector<float> job;        ///< (a_i, u_i) of the jobs seen
   std::vector<float> co_runner;  ///< (b_i, v_i)
   std::vector<float> beta;       ///< basis x d, row-major
   std::vector<float> scatter;    ///< d x d, lower triangular root of inv(Lambda), row-major

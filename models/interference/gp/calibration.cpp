@@ -135,13 +135,13 @@ class Calibrator {
   /// The jobs closest to one, that one first, by both kernels.
   std::vector<std::size_t> neighbours(std::size_t job, std::size_t count) const {
     const std::vector<Place>& places = rows_.places;
-    const std::vector<double> own = posterior_.covariance().own(places[job], places);
+    const std::vector<double> slowed = posterior_.covariance().own(places[job], places);
     const std::vector<double> co_runner = posterior_.covariance().co_runner(places[job], places);
     std::vector<std::size_t> order(places.size());
     std::iota(order.begin(), order.end(), 0);
     std::swap(order.front(), order[job]);
     std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t i, std::size_t j) {
-      return own[i] * co_runner[i] > own[j] * co_runner[j];
+      return slowed[i] * co_runner[i] > slowed[j] * co_runner[j];
     });
     order.resize(std::min(count, order.size()));
     return order;

@@ -32,7 +32,7 @@ struct Place {
 };
 
 /// The pressures of `own` under `co-runner` as they are.
-Pressures raw_pressures(const Load& own, const Load& co_runner);
+Pressures raw_pressures(const Load& slowed, const Load& co_runner);
 
 struct Features {
   std::vector<SpeedTable::Feature> given;
@@ -44,7 +44,7 @@ struct Features {
   Place raw_place(std::span<const double> features) const;
   Place standardised(Place place) const;
   Place place(std::span<const double> features) const { return standardised(raw_place(features)); }
-  Pressures pressures(const Load& own, const Load& co_runner) const;
+  Pressures pressures(const Load& slowed, const Load& co_runner) const;
   /// How pressures are standardised, for the formula.
   void set_pressures(Model& formula) const;
 

@@ -9,10 +9,10 @@ namespace corun::gp {
 namespace {
 
 /// To row `a`, what one row of inv(L) adds: the products of its number `a` and those up to it.
-void add(double* row, std::size_t a, const double* line) {
-  const double twice = 2 * line[a];
-  view(row, a) += twice * view(line, a);
-  row[a] += line[a] * line[a];
+void add(double* row, std::size_t a, const double* root_row) {
+  const double twice = 2 * root_row[a];
+  view(row, a) += twice * view(root_row, a);
+  row[a] += root_row[a] * root_row[a];
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Precision::Precision(const InverseRoot& root, const std::vector<std::uint32_t>& 
   }
 }
 
-void Precision::insert(std::size_t at, const std::vector<double>& line) {
+void Precision::insert(std::size_t at, const std::vector<double>& root_row) {
   ++size_;
   packed_.resize(size_ * (size_ + 1) / 2);
   // From the last row: what moves goes up.
@@ -48,7 +48,7 @@ void Precision::insert(std::size_t at, const std::vector<double>& line) {
     } else if (a == at) {
       std::fill(row, row + a + 1, 0);
     }
-    add(row, a, line.data());
+    add(row, a, root_row.data());
   }
 }
 

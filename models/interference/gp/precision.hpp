@@ -19,7 +19,7 @@ class Precision {
   /// order[a]: which row of the root row a of this one is.
   Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order);
   /// One more row and column at `at`. `line`: the root's new row, in the new order.
-  void insert(std::size_t at, const std::vector<double>& line);
+  void insert(std::size_t at, const std::vector<double>& root_row);
   std::span<const double> packed() const { return packed_; }
 
  private:

@@ -38,7 +38,7 @@ struct TrainingSet {
 
   double target_of(double speed) const;
   /// One more observation; its jobs are there.
-  void add(std::uint32_t own, std::uint32_t co_runner, double target);
+  void add(std::uint32_t slowed, std::uint32_t co_runner, double target);
 };
 
 /// Of `most` measured directions of the table, drawn by the seed, and the jobs in them.

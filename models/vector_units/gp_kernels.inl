@@ -4,7 +4,7 @@ namespace corun::CORUN_SET {
 
 namespace {
 
-/// As many doubles as the vector unit holds.
+/// A register of doubles.
 struct Pack {
 #if defined(__AVX512F__)
   static constexpr std::size_t kSize = 8;
@@ -41,7 +41,8 @@ struct Pack {
 };
 CORUN_INLINE void load_number(const double* from, Pack& to) { to.load(from); }
 
-/// Chains of fma that hide each other's latency: rows of the form times packs of co-runners.
+/// kRows rows of the form times kPacks packs of co-runners are independent chains of fma, which hide each
+/// other's latency.
 #if defined(__AVX512F__)
 constexpr std::size_t kRows = 4, kPacks = 4;
 #else
@@ -69,7 +70,7 @@ void gp_describe(const gp::Problem& problem, std::size_t from, std::size_t to) {
   }
 }
 
-/// A pack's numbers, one into the state of each of the slowed jobs.
+/// Writes one number of the pack into the state of each slowed job. `size`: of a state.
 CORUN_INLINE void scatter(Pack pack, double* states, std::size_t size, std::size_t jobs) {
   double numbers[Pack::kSize];
   pack.store(numbers);
@@ -78,20 +79,20 @@ CORUN_INLINE void scatter(Pack pack, double* states, std::size_t size, std::size
   }
 }
 
-/// What a sweep over the rows of the precision sums up, for a pack of slowed jobs; the entries are those
-/// of form_entry() and line_entry(), by the same chains.
+/// The sums of one sweep over the rows of the precision, for a pack of slowed jobs. The results are those of
+/// form_entry() and line_entry(), by the same chains of fma.
 struct Sweep {
   Pack *smooth, *alone, *identity;  ///< owns each
   Pack* precision_alone;            ///< rows: precision_alone_row()
   Pack* later;                      ///< co-runners: against_later()
   Pack* row;                        ///< co-runners: entries of one row of the form
-  // Of up to kLines known co-runners.
-  const std::int32_t* known_of;                              ///< co-runners: which line; kNew
-  Pack* identity_form;                                       ///< kLines x co-runners
-  Pack *identity_later, *identity_smooth, *identity_square;  ///< kLines each
+  // The identity rows (gp::Layout) of up to kLines known co-runners.
+  const std::int32_t* known_of;  ///< co-runners: number among these, or kNew
+  Pack* identity_form;           ///< kLines x co-runners: coefficients of v
+  Pack *identity_later, *identity_smooth, *identity_square;  ///< kLines each: their other terms
 };
 
-/// Rows a .. a + Rows - 1, all of co-runner c.
+/// Adds rows a .. a + Rows - 1, all of co-runner c.
 template <bool kWithKnown, std::size_t Rows>
 CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t c,
                              const Sweep& sum) {
@@ -155,7 +156,7 @@ CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t 
   for (std::size_t r = 0; r < Rows; ++r) sum.precision_alone[a + r] = precision_alone[r];
 }
 
-/// All rows, co-runner by co-runner; each row of the form is handed to `done(c)`.
+/// Adds all rows, co-runner by co-runner. done(c) is called when row c of the form is complete.
 template <bool kWithKnown, class Done>
 void sweep(const gp::Model& model, const Sweep& sum, std::size_t known_count, const Done& done) {
   constexpr std::size_t kGroup = kWithKnown ? 2 : 4;
@@ -273,7 +274,7 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
   }
 }
 
-/// v of up to kTile co-runners, and what of it changes with the slowed job.
+/// v of up to kTile co-runners, and the loads from which the pressures in v follow for each slowed job.
 struct Tile {
   double* v;  ///< width x kTile
   double u[kTile], t[kTile], m[kTile];
@@ -281,7 +282,7 @@ struct Tile {
   std::size_t count;
 };
 
-/// With the jobs who_is(0) .. who_is(count - 1); the first stands in for those beyond the last.
+/// Fills the tile with jobs who_is(0) .. who_is(count - 1); the first fills the rest of the tile.
 template <class WhoIs>
 CORUN_INLINE void fill(const gp::Problem& problem, const WhoIs& who_is, std::size_t count,
                        Tile& tile) {

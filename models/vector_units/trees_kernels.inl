@@ -4,8 +4,9 @@ namespace corun::CORUN_SET {
 
 namespace {
 
-/// Pairs that walk down the trees side by side, their features in lines: every feature twice, what is not
-/// known once below and once above all thresholds. A node's test names the one that goes its way.
+/// Pairs that walk down the trees at a time. `values` has two rows of kWalkers numbers for each feature,
+/// which differ for NaN: below all thresholds in the first, above all in the second. A node's test is the row
+/// to read.
 constexpr std::size_t kWalkers = 16;
 
 void walked_sums(const trees::Ensemble& ensemble, const trees::Jobs& jobs, const PairList& pairs,
@@ -48,7 +49,7 @@ void walked_sums(const trees::Ensemble& ensemble, const trees::Jobs& jobs, const
 
 #if !defined(CORUN_ONE_AT_A_TIME)
 
-/// As many ranks as the vector unit holds.
+/// A register of ranks.
 #if defined(__AVX512BW__)
 using Ranks = std::int16_t __attribute__((vector_size(64), may_alias));
 #elif defined(__AVX2__)
@@ -57,11 +58,12 @@ using Ranks = std::int16_t __attribute__((vector_size(32), may_alias));
 using Ranks = std::int16_t __attribute__((vector_size(16), may_alias));
 #endif
 constexpr std::size_t kInRegister = sizeof(Ranks) / sizeof(std::int16_t);
-/// Registers at a time, which share what is loaded of a node.
+/// Registers at a time, which share the loads of a node.
 constexpr std::size_t kAbreast = kInRegister < 32 ? 2 : 1;
 constexpr std::size_t kRanked = trees::Kernels::kRanked;
 
-/// The ranks of kRanked pairs in each line; `values`: kRanked for every feature.
+/// Computes `ranks`, lines x kRanked pairs, by binary search in the thresholds of each line. `values`:
+/// features x kRanked.
 void rank(const trees::Ranked& trees, const float* values, std::int16_t* ranks) {
   constexpr float kInfinity = __builtin_huge_valf();
   constexpr std::size_t kTogether = 8;  // searches that hide each other's latency
@@ -87,7 +89,8 @@ void rank(const trees::Ranked& trees, const float* values, std::int16_t* ranks) 
   }
 }
 
-/// Less the number that has a bit for every level below and at node N, set where a pair goes left.
+/// Computes -1 times the number that has one bit for each level from node N down, set where the pair goes
+/// left.
 template <unsigned N, int kBit>
 CORUN_INLINE void less_lefts(const std::uint16_t* line, const std::int16_t* rank,
                              const std::int16_t* ranks, Ranks (&out)[kAbreast]) {
@@ -105,7 +108,7 @@ CORUN_INLINE void less_lefts(const std::uint16_t* line, const std::int16_t* rank
   }
 }
 
-/// Adds the leaves that those who went left so often have reached.
+/// Adds to `sums` the leaves that these pairs reach.
 CORUN_INLINE void add_leaves(const float* leaf, Ranks less_lefts, double* sums) {
 #if defined(__AVX512BW__)
   const __m512 low = _mm512_loadu_ps(leaf);
@@ -134,7 +137,8 @@ CORUN_INLINE void add_leaves(const float* leaf, Ranks less_lefts, double* sums) 
   for (std::size_t half = 0; half < 2; ++half) {
     const __m256i at = _mm256_cvtepi16_epi32(half == 0 ? _mm256_castsi256_si128(index)
                                                        : _mm256_extracti128_si256(index, 1));
-    // A table has eight: the right one of four by the two bits above, which go to the sign's place.
+    // A table lookup selects one of eight leaves; the two higher bits, moved to the sign bit, select one of
+    // the four tables.
     const __m256 bit_3 = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28));
     const __m256 bit_4 = _mm256_castsi256_ps(_mm256_slli_epi32(at, 27));
     const auto of = [ leaf, at ](std::size_t table) __attribute__((always_inline)) {

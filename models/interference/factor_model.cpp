@@ -16,8 +16,8 @@ namespace corun {
 
 namespace {
 
-/// Half-width of a 90 % interval in standard deviations: between a normal's 1.645 and 1.587 of a
-/// Student t with 6 degrees, since both posterior and noise scatter.
+/// Half-width of a 90 % interval in standard deviations: between 1.645 of a normal (the posterior) and 1.587
+/// of a Student t with 6 degrees of freedom (the noise).
 constexpr double kHalfWidth = 1.62;
 
 }  // namespace
@@ -28,13 +28,13 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
   return model;
 }
 
-/// What the samples know of one job.
+/// The factors of one job in all samples.
 struct FactorModel::Resolved {
   bool seen = false;
-  /// (a, u, b, v) that the first sample expects, the second, and so on.
+  /// Expected (a, u, b, v) of the first sample, then of the second, and so on.
   std::vector<double> factors;
-  /// Of a job never seen, by sample: the standard deviation of its factors around these, in that of a job
-  /// whose kernel features say all.
+  /// Only for an unseen job, by sample: the standard deviation of its factors, over that of a job whose
+  /// kernel features leave no variance.
   std::vector<double> deviation_scale;
 };
 
@@ -55,7 +55,8 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
   const std::vector<double> phi =
       factors::basis_of(state_, factors::standardised(state_, job.features));
   const std::size_t kernel_features = factors::kernel_features(state_);
-  // What the kernel features leave of the process's variance, more the farther the job is from those seen.
+  // The variance of the process that the kernel features leave; it grows with the distance from the seen
+  // jobs.
   double left = kernel_features > 0 ? factors::kKernelOfItself : 0;
   for (std::size_t q = phi.size() - kernel_features; q < phi.size(); ++q) left -= phi[q] * phi[q];
   for (const Sample& sample : state_.samples) {
@@ -71,12 +72,12 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
   return out;
 }
 
-/// `same_job`: both are the same workload.
+/// `same_job`: both have the same workload.
 SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
                                      bool same_job) const {
   static constexpr std::array<double, 2 * (kMostRank + 1)> kNone{};
   double mean = 0;   // of the expected r over the samples
-  double drawn = 0;  // of r with a never seen job's own deviation drawn
+  double drawn = 0;  // mean of r with drawn deviations for unseen jobs
   double square = 0;
   double noise = 0;
   std::size_t at = 0;
@@ -106,7 +107,7 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
   const auto n = static_cast<double>(state_.samples.size());
   mean /= static_cast<double>(state_.predicting);
   drawn /= n;
-  const double off = drawn - mean;  // what the chains that do not predict see differently
+  const double off = drawn - mean;  // the offset of all samples from those that predict
   const double variance = std::max(0.0, square / n - drawn * drawn) + off * off +
                           noise / n * state_.freedom / (state_.freedom - 2);
   const double sd = state_.target_deviation * std::sqrt(variance);
@@ -186,7 +187,7 @@ FactorModel::FactorModel(State state) : state_(std::move(state)) {
   draw_deviations();
 }
 
-/// What follows from the jobs of the state.
+/// Sets the members that follow from the jobs of the state.
 void FactorModel::index() {
   for (std::size_t i = 0; i < state_.keys.size(); ++i) {
     if (state_.keys[i] == kUnknownWorkload) continue;
@@ -194,8 +195,8 @@ void FactorModel::index() {
   }
 }
 
-/// What follows from the samples. The draws are the same for every job and model: the same question
-/// has the same answer.
+/// Sets the members that follow from the samples. The random streams are the same for every job and model, so
+/// equal questions have equal answers.
 void FactorModel::draw_deviations() {
   std::vector<double> z;
   for (std::size_t s = 0; s < state_.samples.size(); ++s) {

@@ -19,8 +19,8 @@ Matrix normal_matrix(Rng& rng, Eigen::Index rows, Eigen::Index columns) {
   return m;
 }
 
-/// Cholesky root. What is rooted here is positive definite by construction; should rounding have
-/// spoilt that, it is helped by the least share of its diagonal that does.
+/// The Cholesky factor of a matrix that is positive definite by construction. If rounding makes it
+/// indefinite, the smallest sufficient share of its largest diagonal element is added to the diagonal.
 Eigen::LLT<Matrix> rooted(const Matrix& m) {
   Eigen::LLT<Matrix> root(m);
   for (double help = 1e-12; root.info() != Eigen::Success; help *= 100) {
@@ -101,8 +101,9 @@ void GibbsChain::sweep() {
   draw_prior();
 }
 
-/// Rows of `own` given `co-runner`, or the other way round: each is a Bayesian linear regression on
-/// the factors of the jobs it met, with the prior that the other half of its factors leaves.
+/// Draws (a, u) of every job given all (b, v) if `slowed`, else the reverse. Each is a Bayesian linear
+/// regression on the factors of the other jobs in its observations, with its prior given the job's factors in
+/// the other role.
 void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
   const Eigen::Index from = slowed ? 0 : k_;
   const Eigen::Index other = slowed ? k_ : 0;
@@ -114,7 +115,7 @@ void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
   const Matrix mean =
       prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
   const auto& met = slowed ? by_slowed_ : by_co_runner_;
-  // `given` stays as it is throughout: also a job beside itself meets its own other half as drawn.
+  // `given` does not change here: a job beside itself also has its given factors in the other role.
   Matrix h(k_, k_);
   Vector g(k_);
   Vector x(k_);

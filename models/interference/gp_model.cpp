@@ -63,7 +63,7 @@ GpModel::Evidence GpModel::evidence(const SpeedTable& table, std::span<const dou
   return gp::evidence_of(data.rows, parameters);
 }
 
-/// A job of the data can be found by its key.
+/// Makes a job of the data findable by its key.
 void GpModel::know(std::uint32_t job) {
   const WorkloadKey key = state_.data.keys[job];
   if (key != kUnknownWorkload && !position_.emplace(key, job).second) {
@@ -194,7 +194,7 @@ std::shared_ptr<PairFormula> GpModel::formula(std::span<const PairJob> kinds,
 std::vector<SpeedPrediction> GpModel::predict(std::span<const PairJob> jobs,
                                               std::span<const PairQuery> pairs) const {
   constexpr std::size_t kStates = std::size_t{1} << 20U;  // numbers of slowed jobs at a time
-  // Those that are slowed come first.
+  // Slowed jobs come first.
   constexpr std::size_t kUnused = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> position(jobs.size(), kUnused);
   std::vector<PairJob> used;
@@ -253,7 +253,7 @@ std::unique_ptr<InterferenceModel> GpModel::clone() const {
 
 void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
   if (!possible(speed_a) || !possible(speed_b)) gp::refuse("a speed is not above 0 and finite");
-  // Whatever can fail comes first: a refusal changes nothing.
+  // All that can throw comes first, so that an exception changes nothing.
   const bool same_job = a.workload == b.workload && a.workload != kUnknownWorkload;
   std::array<gp::Place, 2> fresh;
   const std::array<const PairJob*, 2> jobs{&a, &b};
@@ -283,7 +283,7 @@ void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double s
   }
 }
 
-/// One direction of a pair of jobs that are known; NaN: not measured.
+/// Learns one direction of a pair of known jobs; NaN: not measured.
 void GpModel::learn(std::uint32_t slowed, std::uint32_t co_runner, double speed) {
   if (std::isnan(speed)) return;
   state_.data.add(slowed, co_runner, state_.data.target_of(speed));

@@ -19,12 +19,12 @@ namespace {
 
 constexpr const char* kLowRank = "low rank";
 constexpr int kSweeps = 25;
-/// Sweeps over two jobs that are learnt about.
+/// Sweeps over the two jobs of a learnt co-run.
 constexpr int kSweepsToLearn = 3;
 /// Ridges, in observations: each effect and each factor counts as this many of 0.
 constexpr double kEffectRidge = 0.3;
 constexpr double kFactorRidge = 1;
-/// Deviation of the factors that the starts draw.
+/// Standard deviation of the factors that a start draws.
 constexpr double kStartDeviation = 0.5;
 
 }  // namespace
@@ -86,7 +86,8 @@ void LowRank::solve(std::size_t job, std::size_t start, bool slowed) {
   Eigen::Map<Vector>(solved.data() + job * kAll + start * kOne) = normal.llt().solve(right);
 }
 
-/// The mean over the jobs with observations, which also stands in for those without.
+/// Gives every job without observations, and the entry for unseen jobs, the mean over the jobs with
+/// observations.
 void LowRank::average() {
   const std::size_t jobs = of_.size();
   for (auto [values, seen] : {std::pair{&slowed_, &of_}, {&co_runner_, &beside_}}) {
@@ -136,7 +137,7 @@ LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
                           o.log_slowdown});
     }
   }
-  // Jobs without a measurement are none that it was fitted with.
+  // Jobs without a measurement are not part of the model.
   constexpr std::uint32_t kNowhere = 0xffffffffU;
   std::vector<std::uint32_t> place(jobs, kNowhere);
   for (const Observation& o : all) place[o.of] = place[o.beside] = 0;
@@ -185,7 +186,7 @@ void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double s
   for (const PairJob& job : {a, b}) {
     if (!index_.find(job.workload)) check_features(job.features, features_, kLowRank);
   }
-  // A table of these two says what is possible and what there is to learn.
+  // observations_of() a table of these two jobs checks the speeds and gives the directions to learn.
   SpeedTable two;
   two.jobs = {a.workload};
   if (b.workload != a.workload) two.jobs.push_back(b.workload);

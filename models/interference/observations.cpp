@@ -16,7 +16,7 @@ namespace corun {
 
 namespace {
 
-/// Half-width of a 90 % interval of t: at least, and while fewer than twenty were held out.
+/// Half-width of a 90 % interval of t: the least, and the one for fewer than twenty held-out predictions.
 constexpr double kLeastHalfWidth = 0.01;
 constexpr double kPriorHalfWidth = 0.5;
 
@@ -165,7 +165,7 @@ double speed_of(double log_slowdown) {
 }
 
 Spreads::Spreads(std::span<const HeldOut> held_out) {
-  /// Fewer say little: they take in those of pairs with one unseen job less.
+  /// A smaller group also takes in the group of pairs with one unseen job less.
   constexpr std::size_t kEnough = 40;
   constexpr std::size_t kMostKnots = 4;
   std::vector<HeldOut> group;

@@ -16,14 +16,15 @@ namespace corun::factors {
 
 namespace {
 
-/// Larger features would overflow when squared.
+/// Squares of larger features would overflow.
 constexpr double kLargestFeature = 1e100;
 
 void require(bool fine, const char* what) {
   if (!fine) refuse(what);
 }
 
-/// Bounds are far beyond what a fit gives: so that no prediction overflows.
+/// Whether all moduli are at most `most`. The bounds are far beyond the results of a fit and prevent
+/// overflow.
 template <class Number>
 bool bounded(const std::vector<Number>& values, Number most) {
   return std::all_of(values.begin(), values.end(), [&](Number v) { return std::fabs(v) <= most; });

@@ -13,7 +13,7 @@ namespace corun::gp {
 
 namespace {
 
-/// Log-normal priors: medians and log-deviations, of a target standardised.
+/// Log-normal priors: logarithms of the medians, and log-deviations.
 struct Prior {
   double center, width;
 };
@@ -34,7 +34,7 @@ Prior prior_of(std::size_t parameter) {
   return parameter < kVariances.size() ? kVariances[parameter] : kLength;
 }
 
-/// One number for every two jobs.
+/// jobs x jobs numbers.
 class JobPairs {
  public:
   explicit JobPairs(std::size_t jobs) : jobs_(jobs), values_(jobs * jobs, 0) {}
@@ -46,7 +46,7 @@ class JobPairs {
   std::vector<double> values_;
 };
 
-/// A and B between the jobs, or the evidence's derivatives with respect to them.
+/// A and B between the jobs, or the derivatives of the evidence with respect to them.
 struct JobKernels {
   JobPairs slowed, co_runner;
   explicit JobKernels(std::size_t jobs) : slowed(jobs), co_runner(jobs) {}
@@ -63,7 +63,7 @@ JobKernels kernels_between(const std::vector<Place>& places, const Covariance& c
   return out;
 }
 
-/// The targets against the covariance.
+/// K factored, and the targets solved for.
 struct Solution {
   InverseRoot root;
   std::vector<double> weights;  ///< inv(K) y
@@ -93,7 +93,7 @@ Solution solve(const Rows& rows, const Covariance& covariance, const JobKernels&
   return out;
 }
 
-/// inv(K), the lower triangle, row by row.
+/// The lower triangle of inv(K), row by row.
 std::vector<double> inverse_of(const InverseRoot& root) {
   const std::size_t count = root.size();
   std::vector<double> inverse(count * (count + 1) / 2, 0);
@@ -106,7 +106,7 @@ std::vector<double> inverse_of(const InverseRoot& root) {
   return inverse;
 }
 
-/// What the gradient is summed up from, over every two rows.
+/// Sums up the gradient over all pairs of rows.
 class RowDerivatives {
  public:
   RowDerivatives(const Rows& rows, const Covariance& covariance, const JobKernels& kernels,
@@ -117,7 +117,7 @@ class RowDerivatives {
         gradient_(gradient),
         of_kernels_(rows.places.size()) {}
 
-  /// Rows a and b, of which W has `w`, counted for both orders.
+  /// Adds rows a and b. `w`: W_ab, doubled if a and b differ.
   void add(std::size_t a, std::size_t b, double w) {
     const Rows::Observation& x = rows_.observations[a];
     const Rows::Observation& y = rows_.observations[b];
@@ -143,7 +143,7 @@ class RowDerivatives {
     of_kernels_.co_runner.at(x.co_runner, y.co_runner) += w * (s[kCoRunner] + s[kProduct] * left);
   }
 
-  /// After all rows: from derivatives with respect to variances and ratios to those of their logarithms.
+  /// After all rows: converts derivatives with respect to variances and ratios to those of their logarithms.
   void end_variances() {
     gradient_[kProductOwn] *= covariance_[kProduct];
     gradient_[kProductCoRunner] *= covariance_[kProduct];
@@ -152,7 +152,8 @@ class RowDerivatives {
     }
   }
 
-  /// After all rows, from A and B to the logarithms of the lengths: dA/dlog l = A (d / l)^2.
+  /// After all rows: adds the derivatives with respect to the logarithms of the lengths, dA / dlog l = A (d /
+  /// l)^2.
   void end_lengths() {
     const std::size_t n = rows_.places.size();
     const std::size_t width = covariance_.width();
@@ -177,7 +178,7 @@ class RowDerivatives {
   const Covariance& covariance_;
   const JobKernels& kernels_;
   std::vector<double>& gradient_;
-  JobKernels of_kernels_;  ///< what concerns jobs only is summed over the rows first
+  JobKernels of_kernels_;  ///< derivatives with respect to A and B, summed over the rows
 };
 
 void add_gradient(const Rows& rows, const Covariance& covariance, const JobKernels& kernels,

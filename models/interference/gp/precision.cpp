@@ -8,7 +8,7 @@ namespace corun::gp {
 
 namespace {
 
-/// To row `a`, what one row of inv(L) adds: the products of its number `a` and those up to it.
+/// Adds to row `a` of P the products of number `a` of a row of inv(L) with its numbers 0 .. a.
 void add(double* row, std::size_t a, const double* root_row) {
   const double twice = 2 * root_row[a];
   view(row, a) += twice * view(root_row, a);
@@ -19,7 +19,7 @@ void add(double* row, std::size_t a, const double* root_row) {
 
 Precision::Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order)
     : size_(root.size()) {
-  // In the order of the root first: of each element, root by root.
+  // First in the order of the root. Every element sums over the rows of the root in ascending order.
   std::vector<double> unsorted(size_ * (size_ + 1) / 2, 0);
   for (std::size_t a = 0; a < size_; ++a) {
     double* const row = unsorted.data() + a * (a + 1) / 2;
@@ -37,7 +37,7 @@ Precision::Precision(const InverseRoot& root, const std::vector<std::uint32_t>& 
 void Precision::insert(std::size_t at, const std::vector<double>& root_row) {
   ++size_;
   packed_.resize(size_ * (size_ + 1) / 2);
-  // From the last row: what moves goes up.
+  // From the last row, because rows move towards the end.
   for (std::size_t a = size_; a-- > 0;) {
     double* const row = packed_.data() + a * (a + 1) / 2;
     if (a > at) {

@@ -16,7 +16,7 @@ namespace corun::gp {
 
 namespace {
 
-/// Numbers of a file beyond this are not possible.
+/// Bound of the moments of features in a file.
 constexpr double kLargestFeature = 1e100;
 
 using model_state::finite_doubles;
@@ -31,7 +31,7 @@ bool within(const Values& values, double least, double most) {
                      [&](double v) { return v >= least && v <= most; });
 }
 
-/// How places are standardised.
+/// The moments of places.
 void load_features(const nlohmann::json& saved, std::size_t width, Features& out) {
   out.mean = finite_doubles(saved, "mean", width);
   out.deviation = finite_doubles(saved, "deviation", width);
@@ -70,7 +70,7 @@ Calibration load_calibration(const nlohmann::json& saved) {
   return out;
 }
 
-/// `load`: three numbers of each job.
+/// `load`: jobs x (u, t, m).
 void load_places(const nlohmann::json& saved, std::size_t width, const std::vector<double>& load,
                  std::vector<Place>& out) {
   const std::size_t n = load.size() / 3;
@@ -83,7 +83,7 @@ void load_places(const nlohmann::json& saved, std::size_t width, const std::vect
   }
 }
 
-/// After the features and the places.
+/// Needs the features and the places in `data`.
 void load_observations(const nlohmann::json& saved, TrainingSet& data) {
   const std::size_t n = data.rows.places.size();
   const auto slowed = model_state::integers(saved, "own");

@@ -16,7 +16,7 @@ namespace corun::gp {
 
 namespace {
 
-/// Of the draws of rows, far from those of samples.
+/// Entities of the random streams that draw rows.
 constexpr std::uint64_t kHyperEntity = ~0ULL;
 constexpr std::uint64_t kFittedEntity = ~0ULL - 1;
 
@@ -68,7 +68,7 @@ TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint
     speeds.resize(most);
   }
 
-  // The jobs seen: those with a speed of their own or of a co-runner.
+  // The jobs with a measured row, as the slowed job or as the co-runner.
   std::vector<std::uint32_t> number(table.jobs.size(), 0);  // from 1
   std::vector<Place> raw;
   const auto see = [&](std::uint32_t job) {

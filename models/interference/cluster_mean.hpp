@@ -62,8 +62,7 @@ class ClusterMeanModel final : public InterferenceModel {
   std::vector<double> mean_, deviation_;  ///< of each feature; deviation 0: not used
   std::size_t clusters_ = 1;
   std::vector<double> centres_;  ///< clusters x features, standardised
-  std::vector<double>
-      excess_;  ///< clusters x clusters, row-major: of the row's job beside the column's
+  std::vector<double> excess_;   ///< by ordered pair of clusters, row-major
   double sigma_ = 0;
   ResidualSpread spread_;
 };

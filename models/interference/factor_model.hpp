@@ -94,8 +94,7 @@ class FactorModel final : public InterferenceModel {
   /// One draw per sample of the deviation of an unseen job's factors from their expectation: [0] for the
   /// slowed job, [1] for its co-runner.
   std::array<std::vector<double>, 2> deviations_;
-  std::vector<double>
-      affinity_;  ///< by sample: trace of cov(u, v), for a job beside a copy of itself
+  std::vector<double> affinity_;  ///< by sample: trace of cov(u, v), for a job beside its copy
 };
 
 }  // namespace corun

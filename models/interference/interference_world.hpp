@@ -97,11 +97,10 @@ class InterferenceWorld final : public World {
   /// The distribution of the speeds of one set of co-runners.
   struct SpeedDistribution {
     Provenance provenance = Provenance::kAlone;
-    std::uint64_t entity = 0;  ///< key of the draw, with the seed
-    std::optional<double>
-        sigma;             ///< of the log-normal factor on each excess; unset for measured rows
-    std::size_t rows = 1;  ///< measured rows, with equal probability
-    std::vector<double> speeds;  ///< rows x residents, row-major
+    std::uint64_t entity = 0;     ///< key of the draw, with the seed
+    std::optional<double> sigma;  ///< of the log-normal factor on each excess; unset for rows
+    std::size_t rows = 1;         ///< measured rows, with equal probability
+    std::vector<double> speeds;   ///< rows x residents, row-major
   };
   SpeedDistribution distribution(const CoRunners& co_runners) const;
   /// The distribution from the measured rows of `group` for its members among `residents`; false if there are

@@ -19,8 +19,7 @@ class SpeedTile {
 
  private:
   std::vector<double> row_speed_, row_sd_, column_speed_, column_sd_;
-  std::vector<double>
-      turned_;  ///< columns x rows: the column's job beside the row's, to be transposed
+  std::vector<double> turned_;  ///< columns x rows: speeds before they are transposed
 };
 
 struct CostTiles {

@@ -80,9 +80,8 @@ class ModelBelief final : public Belief {
 
   std::shared_ptr<const Prior> prior_;
   std::shared_ptr<const InterferenceModel> model_;
-  std::shared_ptr<InterferenceModel>
-      learning_;      ///< model_, if it is this belief's own copy, which learns
-  SpeedTable table_;  ///< the prior's rows and the rows learnt
+  std::shared_ptr<InterferenceModel> learning_;  ///< model_, if it is a copy that learns
+  SpeedTable table_;                             ///< the prior's rows and the rows learnt
   std::vector<BelievedJob> jobs_;
   std::vector<std::size_t> kind_;   ///< by JobId; all jobs of one workload are one kind
   std::vector<std::uint32_t> row_;  ///< by kind: position in table_.jobs

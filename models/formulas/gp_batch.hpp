@@ -52,8 +52,7 @@ struct GpBatch {
   std::vector<double> own_places, co_runner_places, own_rates, co_runner_rates, weights,
       weighted_pressures;
   std::vector<std::uint32_t> first, own_of;
-  std::span<const double>
-      precision;  ///< owned by the model, which must outlive the batch and not learn
+  std::span<const double> precision;  ///< the model's: it must outlive this and not learn
 
   // The jobs, in the caller's order. Matrices have rows of `stride` numbers, one per job, zeros after the
   // last; `stride` is a multiple of gp::Kernels::kPadding.

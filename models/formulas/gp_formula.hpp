@@ -53,12 +53,10 @@ struct Model {
   double share[3] = {}, factor[3] = {};  ///< factor of the deviation by the share of variance left
 
   std::uint32_t rows = 0, owns = 0, co_runners = 0, features = 0;
-  const double* own_places =
-      nullptr;  ///< owns x features, row-major: x of the jobs slowed in a row
-  const double* co_runner_places =
-      nullptr;                              ///< co-runners x features: x of the co-runners in a row
-  const double* own_rates = nullptr;        ///< 1 / length of each feature, kernel A
-  const double* co_runner_rates = nullptr;  ///< likewise, kernel B
+  const double* own_places = nullptr;        ///< owns x features: x of the slowed jobs in the rows
+  const double* co_runner_places = nullptr;  ///< co-runners x features: x of the co-runners
+  const double* own_rates = nullptr;         ///< 1 / length of each feature, kernel A
+  const double* co_runner_rates = nullptr;   ///< likewise, kernel B
   // Arrays over the rows, sorted by co-runner.
   const std::uint32_t* first = nullptr;   ///< co-runners + 1: where the rows of each begin
   const std::uint32_t* own_of = nullptr;  ///< by row: position of the slowed job among `owns`
@@ -215,9 +213,8 @@ struct Slowed {
   const double* alone = nullptr;
   const double* identity = nullptr;
   std::size_t stride = 0;
-  const double* precision_alone =
-      nullptr;  ///< precision_alone_row() of all rows, precision_alone_stride apart
-  std::size_t precision_alone_stride = 0;
+  const double* precision_alone = nullptr;  ///< precision_alone_row() of all rows
+  std::size_t precision_alone_stride = 0;   ///< between two rows
 
   static CORUN_HOST_DEVICE_INLINE Slowed of(const Jobs& jobs, std::size_t first,
                                             const double* precision_alone,

@@ -16,9 +16,8 @@ namespace corun {
 /// Many jobs, as arrays in the memory of the device that reads them.
 struct KindTableView {
   std::size_t kinds = 1;
-  const double* speed =
-      nullptr;                 ///< kinds x kinds, row-major: of the row's job beside the column's
-  const double* sd = nullptr;  ///< likewise
+  const double* speed = nullptr;        ///< kinds x kinds: of the row's job beside the column's
+  const double* sd = nullptr;           ///< likewise
   const double* inverse = nullptr;      ///< 1 / speed
   const std::uint32_t* kind = nullptr;  ///< one entry per job
   const double* excess = nullptr;       ///< as KindTableJobs::excess

@@ -26,8 +26,7 @@ struct PairFormula;
 /// A job to predict.
 struct PairJob {
   WorkloadKey workload = kUnknownWorkload;
-  std::span<const double>
-      features;  ///< in the order and units of the model's features; NaN: not known
+  std::span<const double> features;  ///< in the order of the model's features; NaN: not known
 };
 
 /// One direction of a pair, by positions in a list of jobs. Equal positions: a job beside a copy of itself.

@@ -65,8 +65,8 @@ class MeasuredTable {
 struct WorldJob {
   WorkloadKey workload = kUnknownWorkload;
   Profile profile;
-  std::vector<double> features =
-      {};  ///< in the order and units of the model's features; empty: taken from the profile, by name
+  /// In the order and units of the model's features; empty: taken from the profile, by name.
+  std::vector<double> features = {};
 };
 
 class InterferenceWorld final : public World {

@@ -191,7 +191,7 @@ Spreads::Spreads(std::span<const HeldOut> held_out) {
         knot.sd += off.back() * off.back() / n;
       }
       std::sort(off.begin(), off.end());
-      // The k-th smallest and largest of n leave out a share of k / (n + 1) of what comes next.
+      // The k-th smallest and largest of n leave out a share of k / (n + 1) of new values.
       const auto tail = static_cast<std::size_t>(0.05 * (n + 1));
       const bool enough = tail > 0;
       knot.sd = std::max(std::sqrt(knot.sd), enough ? kLeastHalfWidth / kHalfWidth90Rounded

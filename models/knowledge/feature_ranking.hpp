@@ -40,8 +40,7 @@ inline constexpr std::array<std::string_view, 2> kOwnParts{"GPU_Util_%_ran", "Mi
 /// The value of an attribute by one technique, and its rank among all ranked attributes.
 struct Score {
   double value = 0;  ///< signed, except for the forest
-  double rank =
-      0;  ///< by absolute value, from 1; a midrank if values are equal to 1e-9 of the largest
+  double rank = 0;   ///< by absolute value, from 1; a midrank if equal to 1e-9 of the largest
 };
 
 struct RankedFeature {

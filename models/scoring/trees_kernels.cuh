@@ -18,7 +18,7 @@ struct TreesKernel {
   static constexpr unsigned kMostThreads = 128;
   static constexpr unsigned kLeastThreads = 32;
   static constexpr std::size_t kShared = 48 * 1024;
-  /// The part of shared memory for trees; the rest is for the features of the block's pairs.
+  /// Shared memory for trees; the remaining part is for the features of the block's pairs.
   static constexpr std::size_t kTreeBytes = 16 * 1024;
 
   /// Threads of a block, one per pair: as many as shared memory has room for; 0 if not even a warp fits.

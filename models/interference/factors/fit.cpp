@@ -48,8 +48,7 @@ int chains_for(std::size_t rows) {
 }
 
 struct Seen {
-  std::vector<std::size_t>
-      jobs;  ///< positions in the table of the jobs with a row, as the slowed job or as the co-runner
+  std::vector<std::size_t> jobs;  ///< positions in the table of the jobs with a row
   std::vector<GibbsChain::Observation> observations;  ///< by positions in `jobs`
 };
 

@@ -9,15 +9,14 @@ namespace corun {
 struct FactorChain {
   int rank = 8;           ///< length of u and v, from 1 to factors::kMostRank
   double spread = 0.005;  ///< scale of the Wishart prior of Lambda, above 0, at most 1e6
-  bool predicts =
-      true;  ///< false: its samples only widen the interval; such chains must be listed last
+  bool predicts = true;   ///< false: samples only widen the interval; listed last
   friend bool operator==(const FactorChain&, const FactorChain&) = default;
 };
 
 struct FactorOptions {
   std::vector<FactorChain> chains{{8, 0.005, true}, {8, 0.1, false}};
-  int chains_per_kind =
-      0;  ///< chains of each kind that predicts; 0: by the number of rows, 8 up to 250, 1 from 1001
+  /// Chains of each kind that predicts. 0: by the number of rows, 8 up to 250 rows, 1 from 1001.
+  int chains_per_kind = 0;
   int sweeps = 500;    ///< of each chain, more than burn_in
   int burn_in = 170;   ///< sweeps before the first sample
   int keep_every = 5;  ///< sweeps between samples; times chains_per_kind in a chain that predicts

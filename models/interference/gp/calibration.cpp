@@ -165,7 +165,7 @@ class Calibrator {
         std::move(rows),
         Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size)),
         Eigen::VectorXd(size)};
-    Eigen::VectorXd part(size);  // of a row of inv(L), the columns S up to its own
+    Eigen::VectorXd part(size);  // of a row of inv(L), its columns in S
     std::size_t used = 0;
     for (std::size_t r = out.rows.front(); r < rows_.observations.size(); ++r) {
       const double* const row = posterior_.root().row(r);

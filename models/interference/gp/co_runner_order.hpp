@@ -12,8 +12,8 @@ namespace corun::gp {
 
 class CoRunnerOrder {
  public:
-  /// Inserts the next observation of `rows`: the one whose number is how many were added before. Returns its
-  /// place, behind the others of its co-runner.
+  /// Inserts the next observation of `rows`, in the order of their numbers from 0. Returns its place, behind
+  /// the others of its co-runner.
   std::size_t add(const Rows& rows);
 
   /// Column of a job as the slowed job; kNew if it is so in no observation.

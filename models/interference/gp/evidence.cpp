@@ -19,13 +19,13 @@ struct Prior {
 };
 Prior prior_of(std::size_t parameter) {
   static const std::array<Prior, kLengths> kVariances{{
-      {std::log(0.2), 1.5},   // own effect
-      {std::log(0.1), 1.5},   // own identity
-      {std::log(0.2), 1.5},   // co-runner effect
-      {std::log(0.1), 1.5},   // co-runner identity
+      {std::log(0.2), 1.5},   // effect as the slowed job
+      {std::log(0.1), 1.5},   // its identity
+      {std::log(0.2), 1.5},   // effect as the co-runner
+      {std::log(0.1), 1.5},   // its identity
       {std::log(0.2), 1.5},   // product
-      {std::log(0.3), 1.5},   // product, share of own identity
-      {std::log(0.3), 1.5},   // product, share of co-runner identity
+      {std::log(0.3), 1.5},   // product, identity of the slowed job
+      {std::log(0.3), 1.5},   // product, identity of the co-runner
       {std::log(0.5), 1.5},   // constant
       {std::log(0.1), 1.5},   // pressures
       {std::log(0.05), 1.5},  // noise

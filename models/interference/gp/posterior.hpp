@@ -20,7 +20,7 @@ class Posterior {
   Posterior() = default;
   explicit Posterior(Covariance covariance) : covariance_(std::move(covariance)) {}
 
-  /// Adds the next observation of `rows`: the one whose number is how many were added before.
+  /// Adds the next observation of `rows`, in the order of their numbers from 0.
   void take_in(const Rows& rows);
 
   const Covariance& covariance() const { return covariance_; }

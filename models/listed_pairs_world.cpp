@@ -18,12 +18,12 @@ Provenance ListedPairsWorld::speeds(const CoRunners& co_runners, std::optional<s
                                     std::span<double> out) const {
   const auto residents = co_runners.residents;
   std::fill(out.begin(), out.end(), 1.0);
-  // Without a list nobody asks what co-runners cost: there is nothing to know.
+  // With an empty list, sharing costs nothing.
   if (residents.size() < 2 || pairs_->size() == 0) return Provenance::kAlone;
   bool all_listed = true;
   for (std::size_t i = 0; i + 1 < residents.size(); ++i) {
     for (std::size_t k = i + 1; k < residents.size(); ++k) {
-      // The later of the two is looked up first; where nobody says which, the higher number is.
+      // The job that joined later comes first in the key; if it is not known, the job with the higher number.
       const bool first_is_newcomer = residents[i] == co_runners.newcomer;
       const std::size_t newcomer = first_is_newcomer ? i : k;
       const std::size_t other = first_is_newcomer ? k : i;
@@ -34,7 +34,7 @@ Provenance ListedPairsWorld::speeds(const CoRunners& co_runners, std::optional<s
       if (listed == nullptr) continue;
       std::array<double, 2> speed = *listed;
       if (turned) std::swap(speed[0], speed[1]);
-      // Of two the list is taken at its word, also where it says more than full speed.
+      // A pair takes the listed speed even above 1.
       const bool pair = residents.size() == 2;
       out[newcomer] = pair ? speed[0] : std::min(out[newcomer], speed[0]);
       out[other] = pair ? speed[1] : std::min(out[other], speed[1]);

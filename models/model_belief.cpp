@@ -14,7 +14,7 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kFewestNewRows = 8;
-/// Up to so many kinds of jobs all pairs of them are predicted at once.
+/// With at most this many kinds of jobs, all pairs of kinds are predicted in one batch.
 constexpr std::size_t kFewKinds = 128;
 
 }  // namespace
@@ -37,7 +37,7 @@ ModelBelief::ModelBelief(std::shared_ptr<const Prior> prior, std::vector<Believe
       table_(prior_->table),
       jobs_(std::move(jobs)),
       fitted_rows_(table_.rows.size()) {
-  // Keys of jobs without a workload of their own must differ from all others.
+  // A job of unknown workload gets a key that no other job has.
   std::set<WorkloadKey> taken(table_.jobs.begin(), table_.jobs.end());
   for (const BelievedJob& job : jobs_) taken.insert(job.workload);
   WorkloadKey next = kUnknownWorkload - 1;
@@ -68,7 +68,7 @@ ModelBelief::ModelBelief(std::shared_ptr<const Prior> prior, std::vector<Believe
   }
 }
 
-/// What the model says of every pair of kinds: batches are far cheaper than pairs one by one.
+/// Predicts every pair of kinds in one batch, which is far cheaper than one pair at a time.
 void ModelBelief::predict_all() const {
   std::vector<PairQuery> pairs;
   for (std::size_t a = 0; a < kinds_.size(); ++a) {
@@ -124,7 +124,7 @@ std::vector<CoRunner> ModelBelief::top_co_runners(const CoRunnerSearch& search,
                                                   const CostRule& rule) const {
   if (!model_) return Belief::top_co_runners(search, rule);
   const std::span<const JobId> jobs = search.jobs;
-  // Only the kinds that are among them.
+  // Only the kinds of these jobs.
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::vector<std::uint32_t> place(kinds_.size(), kNone);
   std::vector<PairJob> kinds;
@@ -176,7 +176,7 @@ void ModelBelief::learn(const EpisodeOutcome& outcome) {
   try {
     excess = overlap_excess(row);
   } catch (const InputError&) {
-    return;  // times rounded to a scheduler's tick, of which no speeds can be made
+    return;  // times rounded to a scheduler's tick may fit no speeds
   }
   learn_probe({outcome.members[0].job, outcome.members[1].job, 1 / (1 + excess[0]),
                1 / (1 + excess[1]), outcome.end});

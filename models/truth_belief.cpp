@@ -10,7 +10,7 @@ TruthBelief::TruthBelief(const World& world, std::vector<Duration> solo, bool no
 PairSpeeds TruthBelief::pair_speeds(JobId a, JobId b) const {
   if (!world_.fits_together(a, b)) return {0, 0};
   std::vector<World::PairOutcome> outcomes;
-  world_.World::pair_outcomes(a, b, outcomes);  // the interface's own: at the expected speeds
+  world_.World::pair_outcomes(a, b, outcomes);  // the base class: at the expected speeds
   return {outcomes.front().speed_a, outcomes.front().speed_b};
 }
 
@@ -27,7 +27,7 @@ PairBelief TruthBelief::ask(JobId a, JobId b) const {
   if (noise_) {
     world_.pair_outcomes(a, b, outcomes);
   } else {
-    world_.World::pair_outcomes(a, b, outcomes);  // the interface's own: at the expected speeds
+    world_.World::pair_outcomes(a, b, outcomes);  // the base class: at the expected speeds
   }
   const double solo_a = to_seconds(solo_[index(a)]);
   const double solo_b = to_seconds(solo_[index(b)]);

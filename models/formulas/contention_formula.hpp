@@ -8,17 +8,18 @@
 #include "models/formulas/math.hpp"
 #include "models/formulas/speed_belief.hpp"
 
-/// The contention model's equation (contention.hpp), once for every device.
+/// The equation of the contention model (contention.hpp, which has the source), compiled for every device.
 namespace corun {
 
-/// What the equation needs of a job.
+/// What the equation reads of a job. All values are fractions.
 struct ContentionLoad {
   double free_u = 0;    ///< (1 - m) u
   double u = 0;         ///< maximum GPU utilisation, a fraction
   double t = 0;         ///< share of time accessing memory
-  double light = 0;     ///< max(0, 1 - u / 0.10): how much its launches wait for busy others
-  double overflow = 0;  ///< max(0, t - 0.5): memory time over capacity when alone
+  double light = 0;     ///< max(0, 1 - u / 0.10): weight of the launch latency
+  double overflow = 0;  ///< max(0, t - 0.5): memory time over capacity without co-runners
 
+  /// u: maximum GPU utilisation; m: memory allocated; t: time accessing memory; fractions in [0, 1].
   static ContentionLoad of(double u, double m, double t) {
     return {(1 - m) * u, u, t, math::max(0.0, 1 - u / kLight), math::max(0.0, t - kKnee)};
   }
@@ -28,22 +29,23 @@ struct ContentionLoad {
 
 struct ContentionEquation {
   static constexpr std::size_t kTerms = 4;
-  double coefficients[kTerms] = {};
-  double deviation = 0;  ///< of -log(speed) of a single co-run
+  double coefficients[kTerms] = {};  ///< c1 to c4, at least 0
+  double deviation = 0;              ///< standard deviation of -log(speed) of a single co-run
 
-  /// The four pressures on one job; the others only through their sums.
-  CORUN_HOST_DEVICE_INLINE void pressures(const ContentionLoad& own, double others_free_u,
+  /// The four pressures on the slowed job, without coefficients. `others_*`: sums over its co-runners.
+  CORUN_HOST_DEVICE_INLINE void pressures(const ContentionLoad& slowed, double others_free_u,
                                           double others_u, double others_t,
                                           double out[kTerms]) const {
-    out[0] = own.free_u * others_free_u;
-    out[1] = own.t * others_u;
-    out[2] = own.light * others_u;
-    out[3] = math::max(0.0, own.t + others_t - ContentionLoad::kKnee) - own.overflow;
+    out[0] = slowed.free_u * others_free_u;
+    out[1] = slowed.t * others_u;
+    out[2] = slowed.light * others_u;
+    out[3] = math::max(0.0, slowed.t + others_t - ContentionLoad::kKnee) - slowed.overflow;
   }
-  CORUN_HOST_DEVICE_INLINE SpeedBelief speed(const ContentionLoad& own, double others_free_u,
+  /// Normalised speed in (0, 1], with its standard deviation and its reciprocal.
+  CORUN_HOST_DEVICE_INLINE SpeedBelief speed(const ContentionLoad& slowed, double others_free_u,
                                              double others_u, double others_t) const {
     double p[kTerms];
-    pressures(own, others_free_u, others_u, others_t, p);
+    pressures(slowed, others_free_u, others_u, others_t, p);
     double excess = 0;
     for (std::size_t k = 0; k < kTerms; ++k) excess += coefficients[k] * p[k];
     const double speed = 1 / (1 + excess);
@@ -51,7 +53,7 @@ struct ContentionEquation {
   }
 };
 
-/// Many jobs, as arrays that lie in the memory of the device that reads them.
+/// Many jobs, one entry per job in each array. The arrays lie in the memory of the device that reads them.
 struct ContentionView {
   ContentionEquation equation;
   const double* free_u = nullptr;
@@ -61,35 +63,34 @@ struct ContentionView {
   const double* overflow = nullptr;
 
   static constexpr bool kNeverFaster = true;  ///< no speed is above 1
-  /// All that is known of one job, in registers.
+  /// One job, in registers.
   using Job = ContentionLoad;
   CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const {
     return {free_u[i], u[i], t[i], light[i], overflow[i]};
   }
-  /// Job `own` beside job `co-runner`.
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(const Job& own, const Job& co_runner) const {
-    return equation.speed(own, co_runner.free_u, co_runner.u, co_runner.t);
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(const Job& slowed, const Job& co_runner) const {
+    return equation.speed(slowed, co_runner.free_u, co_runner.u, co_runner.t);
   }
-  /// Speed of resident `own` of `count` beside all the others, in their order.
+  /// Speed of residents[slowed] beside all other residents. `residents`: `count` positions of jobs.
   CORUN_HOST_DEVICE_INLINE double with_co_runners(const std::uint32_t* residents, std::size_t count,
-                                                  std::size_t own) const {
+                                                  std::size_t slowed) const {
     double others_free_u = 0;
     double others_u = 0;
     double others_t = 0;
     for (std::size_t r = 0; r < count; ++r) {
-      if (r == own) continue;
+      if (r == slowed) continue;
       others_free_u += free_u[residents[r]];
       others_u += u[residents[r]];
       others_t += t[residents[r]];
     }
-    // Alone: 1, and not the quotient that it would come to.
+    // A job alone has speed 1 exactly: the equation could give a rounded quotient.
     return count == 1
                ? 1.0
-               : equation.speed(job(residents[own]), others_free_u, others_u, others_t).speed;
+               : equation.speed(job(residents[slowed]), others_free_u, others_u, others_t).speed;
   }
 };
 
-/// The same, owned, as the host prepares it.
+/// The jobs of a ContentionView, in vectors of the host.
 struct ContentionJobs {
   using View = ContentionView;
   ContentionEquation equation;
@@ -103,7 +104,7 @@ struct ContentionJobs {
     overflow.push_back(job.overflow);
   }
   std::size_t size() const { return u.size(); }
-  /// Of arrays that lie where `at` says (short_formula.hpp).
+  /// A view of the arrays at at(array) (short_formula.hpp).
   template <class At>
   ContentionView view(const At& at) const {
     return {equation, at(free_u), at(u), at(t), at(light), at(overflow)};

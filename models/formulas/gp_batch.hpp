@@ -8,36 +8,36 @@
 #include "models/formulas/gp_formula.hpp"
 #include "models/formulas/pair_tile.hpp"
 
-/// A Gaussian process and the jobs it is asked about, as gp_formula.hpp wants them: what
-/// GpModel::batch() gives, for predict() and for whoever scores whole queues.
+/// A Gaussian process and the jobs to predict, in the layout of gp_formula.hpp. GpModel::batch() makes it,
+/// for predict() and for PairScorer.
 namespace corun {
 
 namespace gp {
 
-/// What the processor has of this formula for one instruction set (vector_units/kernels.hpp).
+/// The kernels of this formula for one vector instruction set (vector_units/kernels.hpp).
 struct Kernels {
-  /// Arrays that are handed in have room for whole multiples of it.
+  /// Arrays passed to the kernels have room for a multiple of this many jobs.
   static constexpr std::size_t kPadding = 32;
-  /// Known co-runners whose lines are worked out at a time.
+  /// Known co-runners whose identity rows (gp::Layout) are computed at a time.
   static constexpr std::size_t kLines = 64;
-  /// Doubles that prepare(), log_slowdown() and speeds() want as `scratch`.
+  /// Length of the `scratch` array that prepare(), log_slowdown() and speeds() need, in doubles.
   static std::size_t scratch(const Problem& problem) {
     const Model& model = problem.model;
-    const std::size_t lines = problem.layout.known < kLines ? problem.layout.known : kLines;
+    const std::size_t known = problem.layout.known < kLines ? problem.layout.known : kLines;
     return kPadding * (model.width() + 3 * model.owns + model.rows + 2 * model.co_runners +
-                       lines * model.co_runners + 3 * kLines) +
+                       known * model.co_runners + 3 * kLines) +
            model.co_runners + kPadding;
   }
 
-  /// Works out what Jobs has of the jobs from .. to - 1, rounded up to whole vectors; `from` is a
-  /// multiple of kPadding.
+  /// Computes the kernel arrays of gp::Jobs for jobs from .. to - 1, and for the jobs up to the next multiple
+  /// of kPadding. `from` is a multiple of kPadding.
   void (*describe)(const Problem&, std::size_t from, std::size_t to);
-  /// The states of slowed jobs, layout.size() numbers each.
+  /// Computes the states of slowed jobs: `states` is jobs x layout.size(), row-major.
   void (*prepare)(const Problem&, const SlowedJobs&, double* states, double* scratch);
-  /// Slowed job `own` with its state beside some co-runners.
-  void (*log_slowdown)(const Problem&, std::size_t own, const double* state, const CoRunners&,
+  /// Predicts job `slowed`, from its state, beside each of some co-runners: one entry of `out` per co-runner.
+  void (*log_slowdown)(const Problem&, std::size_t slowed, const double* state, const CoRunners&,
                        double* scratch, LogSlowdown* out);
-  /// All pairs of a tile, from the states of its rows' jobs.
+  /// Predicts all pairs of a tile. `states`: of the tile's rows, rows x layout.size().
   void (*speeds)(const Problem&, const PairTile&, const double* states, double* scratch,
                  const TileSpeeds& out);
 };
@@ -47,25 +47,26 @@ struct Kernels {
 struct GpBatch {
   using Kernels = gp::Kernels;
 
-  // The model. Its pointers are set by problem().
+  // The model. problem() sets its pointers.
   gp::Model formula;
   std::vector<double> own_places, co_runner_places, own_rates, co_runner_rates, weights,
       weighted_pressures;
   std::vector<std::uint32_t> first, own_of;
-  std::span<const double> precision;  ///< the model's: it must stay, and learn nothing
+  std::span<const double> precision;  ///< the model's: it must outlive this and not learn
 
-  // The jobs, in the order asked: lines of `stride` numbers, a multiple of gp::Kernels::kPadding.
+  // The jobs, in the caller's order. Matrices have rows of `stride` numbers, one per job, zeros after the
+  // last; `stride` is a multiple of gp::Kernels::kPadding.
   std::size_t count = 0;
   std::size_t stride = 0;
   std::vector<double> x, u, t, m;
   std::vector<std::int32_t> own, line;
-  /// The co-runners of the data that are among the jobs: a line in every state for each.
+  /// Columns of the fitted co-runners that are among the jobs. Every state has one identity row for each.
   std::vector<std::uint32_t> known;
-  // Filled in by gp::describe_co_runner() and gp::describe_own().
+  // Computed by gp::describe_co_runner() and gp::describe_own().
   std::vector<double> co_runner, smooth, alone, identity;
 
-  /// With the arrays that are given where `at` says, as at(array): in the memory that is to be read. What describe()
-  /// works out lies here.
+  /// The model and the jobs, with each given array at at(array): a copy in the memory of the device that
+  /// reads it. The arrays that describe() computes are those of this batch.
   template <class At>
   gp::Problem problem(const At& at) {
     gp::Problem out;

@@ -6,80 +6,85 @@
 #include "models/formulas/log_slowdown.hpp"
 #include "models/formulas/math.hpp"
 
-/// The posterior of the Gaussian process over pairs (gp_model.hpp), once for every device.
+/// The posterior of the Gaussian process over pairs (gp_model.hpp, which has the source), compiled for every
+/// device.
 ///
-/// Job i beside job j has with row a of the data, a pair of jobs (o, p), the covariance
+/// The covariance of job i beside job j with row a of the data, which is job o beside job p, is
 ///
 ///   k_a = alone_o(i) + smooth_o(i) B_jp + identity_o(i) [j is p] + w2 phi_ij . phi_a
 ///
-/// so that mean = k' weights and explained = k' P k, P = inv(K), are for one slowed job i a linear and
-/// a quadratic form of
+/// The posterior needs mean = k' weights and explained = k' P k, with P = inv(K). For one slowed job i these
+/// are a linear and a quadratic form of
 ///
 ///   v = (B_jp of all jobs p that were a co-runner in a row, 1, phi_ij, zeros up to a multiple of 8)
 ///
-/// and of one more entry, 1, for a co-runner that the data knows. Both forms are worked out once for
-/// every slowed job, O(rows^2), for all co-runners; a pair then takes O(co-runners^2).
+/// and of one more entry, 1, if j is a known co-runner: a co-runner of a row. Both forms are computed once
+/// per slowed job, O(rows^2), and serve all its co-runners; a pair then takes O(co-runners^2).
 ///
-/// Rows are in the order of their co-runners' columns. Each sum is a chain of math::fma by ascending
-/// index from 0, so that vector units, threads and GPUs, which share work out by jobs and by entries of
-/// a form, give the same bits.
+/// Rows are sorted by the column of their co-runner. Each sum is a chain of math::fma by ascending index from
+/// 0. Vector units, threads and GPUs divide the work by jobs and by entries of a form, never within a sum, so
+/// they give the same bits.
 
 namespace corun::gp {
 
 inline constexpr std::size_t kPressureCount = 5;
-/// Rows of a form side by side in memory.
+/// Rows of the quadratic form that are adjacent in memory.
 inline constexpr std::size_t kPanel = 8;
-/// Of a job that is not one of those in the data, in the role asked about.
+/// Column of a job that has no row of the data in this role (slowed job or co-runner).
 inline constexpr std::int32_t kNew = -1;
 
-/// Fractions, as in gp_model.hpp.
+/// GPU utilisation, memory time and memory allocated of a job (gp_model.hpp), fractions in [0, 1].
 struct Load {
   double u = 0, t = 0, m = 0;
 };
 
-/// A model, as arrays that lie in the memory of the device that reads them.
+/// A fitted model. Targets are standardised, so variances have no unit. The arrays lie in the memory of the
+/// device that reads them.
 struct Model {
-  // Variances and ratios, gp_model.hpp.
+  // Variances and ratios of the equation in gp_model.hpp: a1, a2, b1, b2; p, r1, r2, c, w2.
   double own = 0, own_identity = 0, co_runner = 0, co_runner_identity = 0;
   double product = 0, product_own = 0, product_co_runner = 0, constant = 0, pressures = 0;
-  double prior = 0;  ///< variance of t but for the pressures' part
+  double prior = 0;  ///< prior variance of t without the term of the pressures
   double noise = 0;
   double pressure_mean[kPressureCount] = {};
-  double pressure_deviation[kPressureCount] = {};  ///< 0: says nothing
-  double farthest = 0;                             ///< standardised pressures end there
+  double pressure_deviation[kPressureCount] = {};  ///< 0: the pressure is constant and left out
+  double farthest = 0;  ///< bound of the modulus of a standardised pressure
   double target_mean = 0, target_deviation = 1;
-  double share[3] = {}, factor[3] = {};  ///< of the deviation, by the share of variance left
+  double share[3] = {}, factor[3] = {};  ///< factor of the deviation by the share of variance left
 
   std::uint32_t rows = 0, owns = 0, co_runners = 0, features = 0;
-  const double* own_places = nullptr;        ///< owns x features: jobs slowed in a row
-  const double* co_runner_places = nullptr;  ///< co-runners x features: jobs beside them
-  const double* own_rates = nullptr;         ///< inverse lengths
-  const double* co_runner_rates = nullptr;
-  // By row, those of co-runner 0 first.
+  const double* own_places = nullptr;        ///< owns x features: x of the slowed jobs in the rows
+  const double* co_runner_places = nullptr;  ///< co-runners x features: x of the co-runners
+  const double* own_rates = nullptr;         ///< 1 / length of each feature, kernel A
+  const double* co_runner_rates = nullptr;   ///< likewise, kernel B
+  // Arrays over the rows, sorted by co-runner.
   const std::uint32_t* first = nullptr;   ///< co-runners + 1: where the rows of each begin
-  const std::uint32_t* own_of = nullptr;  ///< rows: position among owns
-  const double* weights = nullptr;        ///< rows: P y
-  /// P by rows of its lower triangle, what is off the diagonal twice: k'Pk is the sum over a and b <= a
-  /// of k_a k_b times this.
+  const std::uint32_t* own_of = nullptr;  ///< by row: position of the slowed job among `owns`
+  const double* weights = nullptr;        ///< by row: P y
+  /// The lower triangle of P, row by row, with elements off the diagonal doubled: k'Pk is the sum over a and
+  /// b <= a of k_a k_b times this.
   const double* precision = nullptr;
-  const double* weighted_pressures = nullptr;    ///< kPressureCount x rows: 2 w2 P phi
+  const double* weighted_pressures = nullptr;    ///< kPressureCount x rows, row-major: 2 w2 P phi
   double pressure_weights[kPressureCount] = {};  ///< w2 phi' weights
   double pressure_form[kPressureCount][kPressureCount] =
-      {};  ///< lower triangle of w2^2 phi' P phi, doubled
+      {};  ///< lower triangle of w2^2 phi' P phi, doubled off the diagonal
 
-  /// Length of v.
+  /// Length of v, a multiple of kPanel.
   CORUN_HOST_DEVICE_INLINE std::size_t width() const {
     return (co_runners + 1 + kPressureCount + kPanel - 1) / kPanel * kPanel;
   }
   CORUN_HOST_DEVICE_INLINE static std::size_t row_start(std::size_t a) { return a * (a + 1) / 2; }
 };
 
-// ---- what is prepared for a slowed job ----------------------------------------------------------
+// ---- the state of a slowed job ------------------------------------------------------------------
 
-/// Where things are in the state of one slowed job: the quadratic form, by panels of kPanel rows, each
-/// panel by columns (b of the panel of c: up to that panel's last row, what is above the diagonal is 0,
-/// what is off the diagonal doubled); the linear form; then for every known co-runner that was asked for
-/// its own line: the covariance of its identity with v, of itself, and its part of the mean.
+/// Where the parts of a slowed job's state are:
+///   1. the quadratic form, `width` x `width`, in panels of kPanel rows; each panel column by column, up to
+///      the column of its last row. Elements above the diagonal are 0, below it doubled;
+///   2. the linear form, `width` numbers;
+///   3. an identity row of width + 2 numbers for each of `known` co-runners: what the entry 1 of a known
+///      co-runner adds to the forms. `width` coefficients of v and a constant, for explained; a constant for
+///      the mean.
 struct Layout {
   std::size_t width = 0;
   std::size_t known = 0;
@@ -91,52 +96,55 @@ struct Layout {
     return panel(c / kPanel) + b * kPanel + c % kPanel;
   }
   CORUN_HOST_DEVICE_INLINE std::size_t mean() const { return panel(width / kPanel); }
+  /// Where the identity row of known co-runner k begins.
   CORUN_HOST_DEVICE_INLINE std::size_t line(std::size_t k) const {
     return mean() + width + k * (width + 2);
   }
   CORUN_HOST_DEVICE_INLINE std::size_t size() const { return line(known); }
 };
 
-/// Many jobs, as arrays that lie in the memory of the device that reads them. Lines of `stride` numbers,
-/// one for each job, zeros after the last.
+/// Many jobs, as arrays in the memory of the device that reads them. Matrices are row-major, with rows of
+/// `stride` numbers, one per job, zeros after the last.
 struct Jobs {
   std::size_t count = 0;
   std::size_t stride = 0;
   // Given.
-  const double* x = nullptr;  ///< Model::features lines
+  const double* x = nullptr;  ///< Model::features rows: standardised features
   const double* u = nullptr;
   const double* t = nullptr;
   const double* m = nullptr;
-  const std::int32_t* own = nullptr;   ///< position among Model::owns; kNew
-  const std::int32_t* line = nullptr;  ///< of a known co-runner, Layout::line; kNew
-  // Worked out by describe().
-  double* co_runner = nullptr;  ///< Model::co_runners lines: B with each
-  double* smooth = nullptr;     ///< Model::owns lines
-  double* alone = nullptr;      ///< likewise
-  double* identity = nullptr;   ///< likewise
+  const std::int32_t* own = nullptr;   ///< position of the job among Model::owns, or kNew
+  const std::int32_t* line = nullptr;  ///< number of its identity row (Layout::line()), or kNew
+  // Computed by describe().
+  double* co_runner = nullptr;  ///< Model::co_runners rows: B with each
+  double* smooth = nullptr;     ///< Model::owns rows: smooth_o
+  double* alone = nullptr;      ///< Model::owns rows: alone_o
+  double* identity = nullptr;   ///< Model::owns rows: identity_o
 
   CORUN_HOST_DEVICE_INLINE Load load(std::size_t j) const { return {u[j], t[j], m[j]}; }
 };
 
-/// A model asked about jobs. Like its parts, what points to memory of the device that reads it.
+/// A model and the jobs to predict. All pointers are to memory of the device that reads them.
 struct Problem {
   Model model;
   Jobs jobs;
   Layout layout;
 };
-/// Slowed jobs whose states are worked out: `count` from `first`. known[k]: the co-runner that line k of a state is of.
+/// Slowed jobs whose states are computed: `count` jobs from `first`. known[k]: the co-runner column of
+/// identity row k.
 struct SlowedJobs {
   std::size_t first = 0, count = 0;
   const std::uint32_t* known = nullptr;
 };
 
-/// Jobs beside one slowed job: `count` positions.
+/// Co-runners of one slowed job: `count` positions of jobs.
 struct CoRunners {
   const std::uint32_t* jobs = nullptr;
   std::size_t count = 0;
 };
 
-/// exp(-squared distance / 2). `x`: a job's features, `stride` apart.
+/// A or B between a job and a job of the data: exp(-squared distance / 2). `x`: the job's features, `stride`
+/// apart.
 CORUN_HOST_DEVICE_INLINE double kernel(const double* x, std::size_t stride, const double* place,
                                        const double* rates, std::size_t features) {
   double sum = 0;
@@ -147,11 +155,11 @@ CORUN_HOST_DEVICE_INLINE double kernel(const double* x, std::size_t stride, cons
   return math::exp(-sum / 2);
 }
 
-/// How a slowed job's covariance with rows of one own job depends on the co-runner.
+/// smooth_o, alone_o and identity_o of a slowed job: its covariance with the rows in which job o is slowed.
 struct OwnTerms {
   double smooth, alone, identity;
 };
-/// From A of both; `same`: they are one.
+/// `kernel`: A between both jobs; `same`: both are the same job.
 CORUN_HOST_DEVICE_INLINE OwnTerms own_terms(const Model& model, double kernel, bool same) {
   const double product = model.product * (same ? kernel + model.product_own : kernel);
   const double alone = math::fma(model.own, kernel, model.constant);
@@ -159,19 +167,19 @@ CORUN_HOST_DEVICE_INLINE OwnTerms own_terms(const Model& model, double kernel, b
           math::fma(model.product_co_runner, product, model.co_runner_identity)};
 }
 
-/// The five pressures of own on co-runner.
-CORUN_HOST_DEVICE_INLINE void raw_pressures_of(const Load& own, const Load& co_runner,
+/// The five pressures phi (gp/features.hpp) on the slowed job, not standardised.
+CORUN_HOST_DEVICE_INLINE void raw_pressures_of(const Load& slowed, const Load& co_runner,
                                                double (&out)[kPressureCount]) {
-  out[0] = (1 - own.m) * own.u * (1 - co_runner.m) * co_runner.u;
-  out[1] = own.t * co_runner.u;
-  out[2] = math::max(0.0, 1 - own.u / 0.1) * co_runner.u;
-  out[3] = math::max(0.0, own.t + co_runner.t - 0.5);
-  out[4] = math::max(0.0, own.u + co_runner.u - 1);
+  out[0] = (1 - slowed.m) * slowed.u * (1 - co_runner.m) * co_runner.u;
+  out[1] = slowed.t * co_runner.u;
+  out[2] = math::max(0.0, 1 - slowed.u / 0.1) * co_runner.u;
+  out[3] = math::max(0.0, slowed.t + co_runner.t - 0.5);
+  out[4] = math::max(0.0, slowed.u + co_runner.u - 1);
 }
-/// Standardised.
-CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& own,
+/// The same, standardised.
+CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& slowed,
                                            const Load& co_runner, double (&out)[kPressureCount]) {
-  raw_pressures_of(own, co_runner, out);
+  raw_pressures_of(slowed, co_runner, out);
   CORUN_UNROLL
   for (std::size_t p = 0; p < kPressureCount; ++p) {
     const double x = (out[p] - model.pressure_mean[p]) / model.pressure_deviation[p];
@@ -180,14 +188,14 @@ CORUN_HOST_DEVICE_INLINE void pressures_of(const Model& model, const Load& own,
   }
 }
 
-/// What Jobs has of one job as a co-runner, p of Model::co_runners.
+/// Fills in Jobs::co_runner of job j, row p.
 CORUN_HOST_DEVICE_INLINE void describe_co_runner(const Model& model, const Jobs& jobs,
                                                  std::size_t j, std::size_t p) {
   jobs.co_runner[p * jobs.stride + j] =
       kernel(jobs.x + j, jobs.stride, model.co_runner_places + p * model.features,
              model.co_runner_rates, model.features);
 }
-/// Likewise as the slowed one, with the rows of o of Model::owns.
+/// Fills in Jobs::smooth, alone and identity of job j, row o.
 CORUN_HOST_DEVICE_INLINE void describe_own(const Model& model, const Jobs& jobs, std::size_t j,
                                            std::size_t o) {
   const double near = kernel(jobs.x + j, jobs.stride, model.own_places + o * model.features,
@@ -198,20 +206,21 @@ CORUN_HOST_DEVICE_INLINE void describe_own(const Model& model, const Jobs& jobs,
   jobs.identity[o * jobs.stride + j] = terms.identity;
 }
 
-/// Of slowed jobs side by side, the terms that entries of the forms are made of. `Number`: a double, or
-/// as many as a vector unit holds, for that many jobs from the first.
+/// The terms of one or several adjacent slowed jobs, from which the entries of their forms are computed.
+/// `Number` below is a double, or a register of a vector unit for as many jobs from the first.
 struct Slowed {
-  const double* smooth = nullptr;  ///< lines of Jobs, at the first of the jobs
+  const double* smooth = nullptr;  ///< rows of Jobs, at the first of these jobs
   const double* alone = nullptr;
   const double* identity = nullptr;
   std::size_t stride = 0;
-  const double* half = nullptr;  ///< half_row() of all rows, half_stride apart
-  std::size_t half_stride = 0;
+  const double* precision_alone = nullptr;  ///< precision_alone_row() of all rows
+  std::size_t precision_alone_stride = 0;   ///< between two rows
 
-  static CORUN_HOST_DEVICE_INLINE Slowed of(const Jobs& jobs, std::size_t first, const double* half,
-                                            std::size_t half_stride) {
-    return {jobs.smooth + first, jobs.alone + first, jobs.identity + first, jobs.stride, half,
-            half_stride};
+  static CORUN_HOST_DEVICE_INLINE Slowed of(const Jobs& jobs, std::size_t first,
+                                            const double* precision_alone,
+                                            std::size_t precision_alone_stride) {
+    return {jobs.smooth + first, jobs.alone + first, jobs.identity + first,
+            jobs.stride,         precision_alone,    precision_alone_stride};
   }
 };
 
@@ -225,7 +234,8 @@ CORUN_HOST_DEVICE_INLINE Number number_at(const double* from) {
   return out;
 }
 
-/// Sum over the rows from .. to - 1 of P as stored in row a, times `right`.
+/// Sum over rows a2 = from .. to - 1 of the stored P[a][a2] times `right` of the job slowed in row a2. Here
+/// and below, `left` and `right` are one of smooth, alone and identity.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number part_of_row(const Model& model, std::size_t a, std::size_t from,
                                             std::size_t to, const double* right,
@@ -239,7 +249,7 @@ CORUN_HOST_DEVICE_INLINE Number part_of_row(const Model& model, std::size_t a, s
   return sum;
 }
 
-/// Sum over the rows a of co-runner b of left_a times the part of a's row that is of co-runner c <= b.
+/// Sum over the rows a of co-runner b and the rows a2 <= a of co-runner c <= b of left_a P[a][a2] right_a2.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number block(const Model& model, std::size_t b, std::size_t c,
                                       const double* left, const double* right, std::size_t stride) {
@@ -254,14 +264,14 @@ CORUN_HOST_DEVICE_INLINE Number block(const Model& model, std::size_t b, std::si
   return sum;
 }
 
-/// Of row a with what does not depend on the co-runner: as stored, so up to a.
+/// Row a of the stored triangle of P times `alone`.
 template <class Number>
-CORUN_HOST_DEVICE_INLINE Number half_row(const Model& model, std::size_t a, const double* alone,
-                                         std::size_t stride) {
+CORUN_HOST_DEVICE_INLINE Number precision_alone_row(const Model& model, std::size_t a,
+                                                    const double* alone, std::size_t stride) {
   return part_of_row<Number>(model, a, 0, a + 1, alone, stride);
 }
 
-/// Sum over the rows from .. to - 1 of left_a times a number of that row.
+/// Sum over the rows a = from .. to - 1 of left_a times of_row[a].
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number against_rows(const Model& model, std::size_t from, std::size_t to,
                                              const double* left, std::size_t stride,
@@ -274,8 +284,8 @@ CORUN_HOST_DEVICE_INLINE Number against_rows(const Model& model, std::size_t fro
   return sum;
 }
 
-/// Co-runner b's rows with `left` against all rows with what does not depend on the co-runner: with those up
-/// to each, and with those from each on.
+/// Both sum left_a P[a][a2] alone_a2 over the rows a of co-runner b: against_earlier() with the rows a2 <= a,
+/// against_later() with the rows a2 >= a.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number against_earlier(const Model& model, std::size_t b,
                                                 const double* left, const Slowed& jobs) {
@@ -283,7 +293,7 @@ CORUN_HOST_DEVICE_INLINE Number against_earlier(const Model& model, std::size_t 
   Number sum(0.0);
   for (std::size_t a = model.first[b]; a < model.first[b + 1]; ++a) {
     sum = fma(number_at<Number>(left + model.own_of[a] * jobs.stride),
-              number_at<Number>(jobs.half + a * jobs.half_stride), sum);
+              number_at<Number>(jobs.precision_alone + a * jobs.precision_alone_stride), sum);
   }
   return sum;
 }
@@ -308,7 +318,7 @@ CORUN_HOST_DEVICE_INLINE Number against_constant(const Model& model, std::size_t
          against_later<Number>(model, b, left, jobs);
 }
 
-/// Entry (c, b), b <= c, of the quadratic form.
+/// Entry (c, b), b <= c, of the quadratic form, doubled off the diagonal.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number form_entry(const Model& model, std::size_t c, std::size_t b,
                                            const Slowed& jobs) {
@@ -331,7 +341,7 @@ CORUN_HOST_DEVICE_INLINE Number form_entry(const Model& model, std::size_t c, st
   Number sum(0.0);
   for (std::size_t a = 0; a < model.rows; ++a) {
     sum = fma(number_at<Number>(jobs.alone + model.own_of[a] * jobs.stride),
-              number_at<Number>(jobs.half + a * jobs.half_stride), sum);
+              number_at<Number>(jobs.precision_alone + a * jobs.precision_alone_stride), sum);
   }
   return sum;
 }
@@ -349,8 +359,7 @@ CORUN_HOST_DEVICE_INLINE Number mean_entry(const Model& model, std::size_t b, co
                               model.weights);
 }
 
-/// Entry b of the line of known co-runner k: its identity against v_b for b < width, against itself, its
-/// part of the mean.
+/// Entry b of the identity row (Layout) of the known co-runner in column k.
 template <class Number>
 CORUN_HOST_DEVICE_INLINE Number line_entry(const Model& model, std::size_t k, std::size_t b,
                                            const Slowed& jobs) {
@@ -377,9 +386,8 @@ CORUN_HOST_DEVICE_INLINE Number line_entry(const Model& model, std::size_t k, st
 
 // ---- pairs --------------------------------------------------------------------------------------
 
-/// Rows of a panel, or some neighbours of it, against the columns from .. to - 1: sum += form x v. For
-/// `Count` numbers side by side, each a double or as many as a vector unit holds: `v(b, n)` is v_b of the
-/// n-th. `form`: column `from` of the first of the rows.
+/// Adjacent rows of a panel times the columns from .. to - 1 of v: sum += form x v. `Count` numbers at once,
+/// each a double or a register: `v(b, n)` is v_b of the n-th. `form`: at column `from` of the first row.
 template <std::size_t Rows, std::size_t Count, class Number, class V>
 CORUN_HOST_DEVICE_INLINE void add_columns(const double* form, std::size_t from, std::size_t to,
                                           const V& v, Number (&sum)[Rows][Count]) {
@@ -398,8 +406,8 @@ CORUN_HOST_DEVICE_INLINE void add_columns(const double* form, std::size_t from, 
   }
 }
 
-/// The columns of the rows' own, up to the diagonal, after which each row is complete and adds to what
-/// the posterior says. `first`: number of the first row; `form` and `linear`: both forms from there.
+/// The columns `first` .. `first` + Rows - 1, up to the diagonal. Each row's sum is then complete and adds to
+/// mean and explained. `first`: number of the first row; `form` and `linear`: both forms from there.
 template <std::size_t Rows, std::size_t Count, class Number, class V>
 CORUN_HOST_DEVICE_INLINE void end_rows(const double* form, const double* linear, std::size_t first,
                                        const V& v, Number (&sum)[Rows][Count],
@@ -425,7 +433,8 @@ CORUN_HOST_DEVICE_INLINE void end_rows(const double* form, const double* linear,
   }
 }
 
-/// Both, for rows first .. first + Rows - 1, Rows a divisor of kPanel; rows by ascending `first` from 0.
+/// add_columns() and end_rows() for rows first .. first + Rows - 1. Rows is a divisor of kPanel. Call it by
+/// ascending `first`, from 0.
 template <std::size_t Rows, std::size_t Count, class Number, class V>
 CORUN_HOST_DEVICE_INLINE void add_rows(const double* state, const Layout& layout, std::size_t first,
                                        const V& v, Number (&mean)[Count],
@@ -441,7 +450,7 @@ CORUN_HOST_DEVICE_INLINE void add_rows(const double* state, const Layout& layout
   end_rows(form + first * kPanel, state + layout.mean() + first, first, v, sum, mean, explained);
 }
 
-/// What a co-runner that is known adds, by its line; `v(b)`.
+/// Adds the terms of a known co-runner. `line`: its identity row; `v(b)`: v_b of the pair.
 template <class V>
 CORUN_HOST_DEVICE_INLINE void add_line(const double* line, std::size_t width, const V& v,
                                        double& mean, double& explained) {
@@ -451,7 +460,8 @@ CORUN_HOST_DEVICE_INLINE void add_line(const double* line, std::size_t width, co
   mean += line[width + 1];
 }
 
-/// From what the forms give.
+/// -log(speed) of a pair, with its deviation, from mean = k' weights and explained = k' P k. `pressures`:
+/// standardised.
 CORUN_HOST_DEVICE_INLINE LogSlowdown log_slowdown(const Model& model,
                                                   const double (&pressures)[kPressureCount],
                                                   double mean, double explained) {
@@ -463,7 +473,7 @@ CORUN_HOST_DEVICE_INLINE LogSlowdown log_slowdown(const Model& model,
   const double prior = math::fma(model.pressures, square, model.prior);
   const double left = math::min(math::max(prior - explained, 0.0), prior);
   const double share = left / prior;
-  // Straight lines between the factors found; beyond them as they are.
+  // Linear between the three factors, constant beyond them.
   double factor = model.factor[2];
   CORUN_UNROLL
   for (std::size_t f = 2; f > 0; --f) {

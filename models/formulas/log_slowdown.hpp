@@ -2,17 +2,17 @@
 
 #include "models/formulas/math.hpp"
 
-/// What models of t = -log(speed) say of one direction of a pair.
+/// One direction of a pair, as models of t = -log(speed) predict it.
 namespace corun {
 
 struct LogSlowdown {
   double t = 0;
-  double sd = 0;  ///< of a single co-run's
+  double sd = 0;  ///< standard deviation of t of a single co-run
 };
 
 namespace math {
 
-/// exp(-log slowdown), finite and above 0 whatever it is.
+/// exp(-log slowdown), with the exponent limited to +-300: finite and above 0.
 CORUN_HOST_DEVICE_INLINE double speed_of(double log_slowdown) {
   constexpr double kLargestExponent = 300;
   return exp(-min(max(log_slowdown, -kLargestExponent), kLargestExponent));

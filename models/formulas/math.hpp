@@ -6,17 +6,17 @@
 
 #include "sim/base/host_device.hpp"
 
-/// Arithmetic of the formulas that are compiled for the processor, for each of its vector units and for
-/// the GPU, with the same bits from all of them.
+/// Arithmetic of the formulas. It is compiled for the processor, for each of its vector units and for the
+/// GPU, and gives the same bits on all of them.
 ///
-/// The rules: plain IEEE double operations in the order written (-ffp-contract=off, nvcc -fmad=false);
-/// where a product and a sum are to be one rounding, math::fma says so; exp and log are those below,
-/// never a library's, whose last bits differ between versions and devices. No branch but what a
-/// compiler turns into a selection, so that loops over these functions are vectorised; such functions are
-/// marked CORUN_HOST_DEVICE_INLINE.
+/// The rules: IEEE double operations in the order written (-ffp-contract=off, nvcc -fmad=false); math::fma
+/// where a product and a sum share one rounding; exp and log from this file, never from a library, because
+/// the last bits of libraries differ between versions and devices. Branches are only such that a compiler
+/// turns into selections, so that loops over these functions are vectorised. Such functions are marked
+/// CORUN_HOST_DEVICE_INLINE.
 namespace corun {
 
-/// Before a loop over a short array: to stay in registers, or to stay a loop.
+/// Before a loop over a short array: CORUN_UNROLL keeps the array in registers, CORUN_ROLLED keeps the loop.
 #if defined(__CUDACC__) || defined(__clang__)
 #define CORUN_UNROLL _Pragma("unroll")
 #define CORUN_ROLLED _Pragma("unroll 1")
@@ -27,8 +27,8 @@ namespace corun {
 
 namespace math {
 
-/// a * b + c, rounded once. Quick where the target has the instruction (the GPU, AVX2, AVX-512);
-/// elsewhere a call of the C library that gives the same bits.
+/// a * b + c, rounded once. One instruction on the GPU, AVX2 and AVX-512; elsewhere a call of the C library,
+/// with the same bits.
 CORUN_HOST_DEVICE_INLINE double fma(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
   return ::fma(a, b, c);
@@ -37,13 +37,13 @@ CORUN_HOST_DEVICE_INLINE double fma(double a, double b, double c) {
 #endif
 }
 
-/// As std::min and std::max: the first where both are equal or one is NaN.
+/// As std::min and std::max: `a` if both are equal or one is NaN.
 CORUN_HOST_DEVICE_INLINE double min(double a, double b) { return b < a ? b : a; }
 CORUN_HOST_DEVICE_INLINE double max(double a, double b) { return a < b ? b : a; }
 
 CORUN_HOST_DEVICE_INLINE double sqrt(double x) {
 #if defined(__CUDA_ARCH__)
-  return ::sqrt(x);  // rounded as IEEE wants it; --use_fast_math is never given
+  return ::sqrt(x);  // correctly rounded: --use_fast_math is never set
 #else
   return __builtin_sqrt(x);
 #endif
@@ -64,11 +64,11 @@ CORUN_HOST_DEVICE_INLINE double from_bits(std::uint64_t bits) {
 #endif
 }
 
-/// 1 / b, where b is 1 / a as IEEE rounds it, itself so rounded; a within 2^-900 .. 2^900, or NaN. Units with fma
-/// (CORUN_DIVIDE_BY_FMA, the GPU) need no divider, of which wide ones have too few: a is so near that one
-/// step of Newton's rounds it right (Markstein, "Computation of elementary functions on the IBM RISC
-/// System/6000 processor", 1990). The exception there, a number whose 52 digits are all ones, is no
-/// other's reciprocal. tests/models/scoring/scoring_math_test.cpp compares with `/`.
+/// 1 / b, correctly rounded, for b = 1 / a, correctly rounded, and a within 2^-900 .. 2^900 or NaN. With fma
+/// (CORUN_DIVIDE_BY_FMA, the GPU) it takes no division, which wide vector units do slowly: a is so close to
+/// the result that one Newton step rounds it correctly (Markstein, "Computation of elementary functions on
+/// the IBM RISC System/6000 processor", 1990). The exception named there, a number whose 52 fraction bits are
+/// all ones, is not the reciprocal of a number. tests/models/scoring/scoring_math_test.cpp compares with `/`.
 CORUN_HOST_DEVICE_INLINE double inverse(double b, [[maybe_unused]] double a) {
 #if defined(CORUN_DIVIDE_BY_FMA) || defined(__CUDA_ARCH__)
   return fma(a, fma(-b, a, 1.0), a);
@@ -77,18 +77,17 @@ CORUN_HOST_DEVICE_INLINE double inverse(double b, [[maybe_unused]] double a) {
 #endif
 }
 
-/// e^x, within 1 unit of the last place; 0 and infinity beyond the range, subnormal numbers included.
+/// e^x, within 1 unit of the last place, including subnormal results; 0 and infinity beyond the range.
 ///
-/// x = n ln 2 + r, |r| <= ln 2 / 2 = 0.3466: ln 2 in two parts, the first of 42 bits, so that n times it
-/// is exact for |n| < 2^11. e^r by its Taylor series: the first term left out is below 0.3466^14 / 14!
-/// = 4.2e-18. No fma: it would be a function call on processors without the instruction.
+/// x = n ln 2 + r, |r| <= ln 2 / 2 = 0.3466. ln 2 has two parts, the first of 42 bits, so that its product
+/// with n is exact for |n| < 2^11. e^r is a Taylor series; the first term left out is below 0.3466^14 / 14! =
+/// 4.2e-18. No fma, because it is a function call on processors without the instruction.
 CORUN_HOST_DEVICE_INLINE double exp(double x) {
   constexpr double kLog2E = 1.4426950408889634;
   constexpr double kLn2High = 0x1.62e42fefa3800p-1;
   constexpr double kLn2Low = 0x1.ef35793c76730p-45;
-  constexpr double kShift =
-      0x1.8p52;             // added to a number it leaves the nearest integer in the low bits
-  x = x < -746 ? -746 : x;  // beyond these e^x is 0 or infinity; NaN stays
+  constexpr double kShift = 0x1.8p52;  // a number plus this has the nearest integer in its low bits
+  x = x < -746 ? -746 : x;             // beyond these bounds e^x is 0 or infinity; NaN stays
   x = x > 710 ? 710 : x;
   const double n = (x * kLog2E + kShift) - kShift;
   const double r = (x - n * kLn2High) - n * kLn2Low;
@@ -106,7 +105,7 @@ CORUN_HOST_DEVICE_INLINE double exp(double x) {
   p = p * r + 0.5;
   p = (p * r) * r + r;
   p = p + 1.0;
-  // 2^n in two factors: each is a normal number, and only the last product rounds.
+  // 2^n as two factors, because 2^n alone may be subnormal or infinite: only the last product rounds.
   const double half = n * 0.5 + kShift;
   const double rest = (n - (half - kShift)) + kShift;
   const double scale_half = from_bits((bits_of(half) + 1023) << 52);
@@ -114,11 +113,11 @@ CORUN_HOST_DEVICE_INLINE double exp(double x) {
   return (p * scale_half) * scale_rest;
 }
 
-/// Natural logarithm, within 1 unit of the last place (2 near 1 / sqrt(2) and sqrt(2)). log(0) =
-/// -infinity; NaN below 0; subnormal numbers as all others.
+/// Natural logarithm, within 1 unit of the last place (2 near 1 / sqrt(2) and sqrt(2)), including subnormal
+/// numbers. log(0) is -infinity; below 0 it is NaN.
 ///
 /// x = 2^k m, m within sqrt(1/2) .. sqrt(2); log m = 2 atanh(s) = f - s (f - R), f = m - 1,
-/// s = f / (2 + f), R = 2 s^2 (1/3 + s^2/5 + s^4/7 + ...) up to s^20 / 23: what is left out is below
+/// s = f / (2 + f), R = 2 s^2 (1/3 + s^2/5 + s^4/7 + ...) up to s^20 / 23. The terms left out are below
 /// 0.0295^11 / 25 of the result.
 CORUN_HOST_DEVICE_INLINE double log(double x) {
   constexpr double kLn2High = 0x1.62e42fefa3800p-1;
@@ -127,7 +126,7 @@ CORUN_HOST_DEVICE_INLINE double log(double x) {
   constexpr double kInfinity = __builtin_huge_val();
   const bool tiny = x < 0x1p-1022;
   const std::uint64_t scaled = bits_of(tiny ? x * 0x1p54 : x);
-  // Counted from sqrt(1/2), with 1024 added to the exponent so that it is never negative.
+  // Bits relative to sqrt(1/2), with 1024 added to the exponent so that it is never negative.
   const std::uint64_t above = scaled - kRootHalf + (1024ULL << 52);
   const double k =
       (from_bits(0x4330000000000000ULL | (above >> 52)) - 0x1p52) - (tiny ? 1078 : 1024);

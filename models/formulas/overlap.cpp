@@ -15,7 +15,7 @@ std::vector<double> overlap_excess(const CorunMeasurement& measurement) {
 
   std::vector<double> excess;
   for (const CorunMember& member : members) {
-    // Solo seconds of work done by the member's end, as a function of its excess: falls with x.
+    // Solo time [s] of the work done by the member's end, as a function of its excess x: falls with x.
     const auto work = [&](double x) {
       double done = 0;
       double from = 0;

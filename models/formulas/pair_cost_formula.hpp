@@ -6,44 +6,45 @@
 #include "models/formulas/speed_belief.hpp"
 #include "sim/pair_objective.hpp"
 
-/// From the speeds of two jobs to what their pair costs (DESIGN section 3), once for every device.
+/// From the speeds of two jobs to the cost of their pair (DESIGN section 3), compiled for every device.
 namespace corun {
 
-/// Solo time [s] of a job, or of two together, with its reciprocal as IEEE rounds it.
+/// Solo time [s] of a job, or of two jobs together, with its reciprocal [1/s], correctly rounded.
 struct SoloTime {
   double value = 1;
   double inverse = 1;
 };
 CORUN_HOST_DEVICE_INLINE SoloTime solo_time(double seconds) { return {seconds, 1 / seconds}; }
 
-/// Two jobs that start together, with speeds while both are resident; the survivor then runs at 1.
+/// Two jobs that start together. When the first ends, the other continues at speed 1. ISD and PS are
+/// fractions.
 struct PairCost {
   double corun_a_s = 0;
   double corun_b_s = 0;
-  double isd_a = 0;  ///< fraction
+  double isd_a = 0;
   double isd_b = 0;
   double ps = 0;
 };
 
-/// The same by who ends first, f, and last, l:
+/// The same cost by order of ending: job f ends first, job l last.
 ///
 ///   together = J_f / s_f      lost = together (1 - s_l)
 ///   ISD_f = 1 / s_f - 1       ISD_l = lost / J_l           PS = (J_f - lost) / (J_f + J_l)
 struct EndedPair {
   bool a_ends_first = true;
   double together_s = 0;
-  double lost_s = 0;  ///< by the last
+  double lost_s = 0;  ///< lost by the job that ends last
   double last_solo_s = 0;
   double isd_first = 0;
   double isd_last = 0;
   double ps = 0;
 };
 
-/// Solo times [s], their sum, and speeds above 0 with their reciprocals.
+/// `solo`: sum of both solo times. `a`, `b`: speeds above 0 while both are resident.
 CORUN_HOST_DEVICE_INLINE EndedPair ended_pair(const SoloTime& solo_a, const SoloTime& solo_b,
                                               const SoloTime& solo, const SpeedBelief& a,
                                               const SpeedBelief& b) {
-  const double alone_a = solo_a.value * a.inverse;  // if the co-runners stayed to the end
+  const double alone_a = solo_a.value * a.inverse;  // J_c if the co-runner stayed to the end
   const double alone_b = solo_b.value * b.inverse;
   EndedPair pair;
   pair.a_ends_first = alone_a <= alone_b;
@@ -66,29 +67,30 @@ CORUN_HOST_DEVICE_INLINE PairCost pair_cost(const SoloTime& solo_a, const SoloTi
           pair.a_ends_first ? pair.isd_last : pair.isd_first, pair.ps};
 }
 
-/// The same from plain numbers.
+/// The same from solo times [s] and normalised speeds, all above 0.
 CORUN_HOST_DEVICE_INLINE PairCost pair_cost(double solo_a_s, double solo_b_s, double speed_a,
                                             double speed_b) {
   return pair_cost(solo_time(solo_a_s), solo_time(solo_b_s), solo_time(solo_a_s + solo_b_s),
                    {speed_a, 0, 1 / speed_a}, {speed_b, 0, 1 / speed_b});
 }
 
-/// Nobody is believed to run faster with co-runners than alone: what a model says beyond is noise.
+/// The belief with a speed of 1 at most. A job does not run faster with co-runners than alone, so a predicted
+/// speed above 1 is noise.
 CORUN_HOST_DEVICE_INLINE SpeedBelief at_most_1(const SpeedBelief& belief) {
   return {math::min(1.0, belief.speed), belief.sd, math::max(1.0, belief.inverse)};
 }
 
-/// What `view` says of one job beside another, for costs.
+/// The speed of `job` beside `co_runner` by the formula of `view`, at most 1, for costs.
 template <class View>
-CORUN_HOST_DEVICE_INLINE SpeedBelief slowed(const View& view, const typename View::Job& own,
+CORUN_HOST_DEVICE_INLINE SpeedBelief slowed(const View& view, const typename View::Job& job,
                                             const typename View::Job& co_runner) {
-  const SpeedBelief belief = view.beside(own, co_runner);
+  const SpeedBelief belief = view.beside(job, co_runner);
   return View::kNeverFaster ? belief : at_most_1(belief);
 }
 
-/// Expected cost at the median speeds, of 1 at most, and its standard deviations, to first order: half
-/// of what the cost changes by between one standard deviation below and above, for each of the speeds;
-/// steps are relative and not beyond a factor of e^2, so that no speed drops to 0.
+/// Expected cost at the median speeds, which must be 1 at most, and its standard deviations to first order:
+/// for each speed, half the difference of the costs at one standard deviation below and above. Steps are
+/// relative, at most a factor of e^2, so that no speed is 0.
 CORUN_HOST_DEVICE_INLINE PairBelief believed_cost(const SoloTime& solo_a, const SoloTime& solo_b,
                                                   const SpeedBelief& a, const SpeedBelief& b) {
   const SoloTime solo = solo_time(solo_a.value + solo_b.value);
@@ -117,7 +119,7 @@ CORUN_HOST_DEVICE_INLINE PairBelief believed_cost(const SoloTime& solo_a, const 
   return out;
 }
 
-/// Solo times of a batch of jobs [s] as a scheduler estimates them, NaN where it does not.
+/// Estimated solo times [s] of a batch of jobs, one entry per job; NaN: no estimate.
 struct SoloView {
   const double* seconds = nullptr;
   const double* inverse = nullptr;  ///< 1 / seconds
@@ -126,8 +128,9 @@ struct SoloView {
   }
 };
 
-/// objective_cost() of the pairs of a batch. Where a solo time is not known both count as equally long;
-/// `kKnown`: all are. Deviations are worked out only where `kRisky`: a rule with a risk above 0.
+/// objective_cost() of the pairs of a batch. If a solo time of a pair is not known, both jobs count as
+/// equally long. `kKnown`: all solo times are known. `kRisky`: the rule has a risk above 0, which needs
+/// deviations.
 template <bool kRisky, Objective kObjective, bool kKnown = false>
 struct CostFormula {
   double risk = 0;
@@ -143,7 +146,7 @@ struct CostFormula {
     if constexpr (kRisky) {
       return objective_cost(CostRule{kObjective, risk}, believed_cost(first, second, a, b));
     } else {
-      // The objectives ask what the two come to and not who is who.
+      // Without risk, the objectives are symmetric in both jobs.
       const EndedPair pair = ended_pair(first, second, solo_time(first.value + second.value), a, b);
       return objective_cost(CostRule{kObjective, 0}, {pair.isd_first, pair.isd_last, pair.ps});
     }

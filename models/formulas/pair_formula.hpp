@@ -9,12 +9,12 @@
 #include "models/formulas/short_formula.hpp"
 #include "models/formulas/trees_batch.hpp"
 
-/// The list of formulas: models whose equation is compiled for every device, each as all that it needs of a list
-/// of jobs. models/README.md says how to add one.
+/// The list of formulas: the models whose equation is compiled for every device, each as the data of the
+/// model and of a list of jobs. models/README.md says how to add one.
 ///
-/// Two sorts. Short equations stand in the innermost loop, beside the cost of the pair and the choice of
-/// the cheapest (short_formula.hpp). Long ones fill tiles of speeds first, which are then read as a View of their own
-/// (speed_tile.hpp): their batch of jobs names the Kernels that the processor has for them.
+/// There are two kinds. A short equation is evaluated in the innermost loop, with the cost of the pair and
+/// the choice of the cheapest (short_formula.hpp). A long equation first fills tiles of speeds, which that
+/// loop then reads (speed_tile.hpp); its batch of jobs names its Kernels for the processor.
 namespace corun {
 
 template <class... Jobs>

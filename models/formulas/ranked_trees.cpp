@@ -18,7 +18,7 @@ RankedTrees::RankedTrees(const trees::Ensemble& trees) {
   const std::size_t inner = trees.inner();
   const std::size_t nodes = inner * trees.trees;
 
-  // Lines: the tests that there are, each with its distinct thresholds.
+  // A line of ranks for each test that occurs, with its distinct thresholds.
   std::vector<std::vector<float>> of_test(2 * std::size_t{trees.columns});
   for (std::size_t n = 0; n < nodes; ++n) {
     of_test[static_cast<std::size_t>(trees.test[n])].push_back(trees.threshold[n]);
@@ -42,12 +42,12 @@ RankedTrees::RankedTrees(const trees::Ensemble& trees) {
     first.push_back(static_cast<std::uint32_t>(threshold.size()));
   }
 
-  // In place of a shallower tree's leaves stand trees whose leaves are all the same.
+  // A leaf of a shallower tree becomes a subtree whose leaves all have its value.
   const std::size_t copies = Ranked::kLeaves / (inner + 1);
   for (std::size_t t = 0; t < trees.trees; ++t) {
     for (std::size_t n = 0; n < Ranked::kInner; ++n) {
       std::uint16_t line = 0;
-      std::size_t rank = 0;  // any: the leaves below are all the same
+      std::size_t rank = 0;  // any rank will do: the leaves below are equal
       if (n < inner) {
         const std::size_t at = t * inner + n;
         line = line_of[static_cast<std::size_t>(trees.test[at])];

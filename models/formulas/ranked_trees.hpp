@@ -6,31 +6,31 @@
 
 #include "models/formulas/trees_formula.hpp"
 
-/// Trees as vector units like them. A node only asks on which side of its threshold a feature lies, so a
-/// feature's place among all thresholds of its column, its rank, says as much as the feature: a whole
-/// number of 16 bits, of which a register holds four times as many as doubles. All nodes of a tree are
-/// asked side by side, with no way down that loads from where the last load has led
-/// (vector_units/trees_kernels.inl). Which leaf comes out is the same as on the way down, so the sums have the same bits.
+/// Trees in a form for vector units. A node only tests on which side of its threshold a feature lies. The
+/// rank of a feature, its place among all thresholds of its test, therefore replaces the feature: an integer
+/// of 16 bits, of which a register holds four times as many as doubles. All nodes of a tree are evaluated, so
+/// no load depends on the result of another, as it does in a walk down the tree
+/// (vector_units/trees_kernels.inl). The leaf is the same as in a walk, so the sums have the same bits.
 namespace corun {
 
 namespace trees {
 
-/// RankedTrees, in memory that stays.
+/// A view of RankedTrees. Every tree is complete, of depth kDepth.
 struct Ranked {
   static constexpr unsigned kDepth = 5;
   static constexpr std::size_t kInner = (std::size_t{1} << kDepth) - 1;
   static constexpr std::size_t kLeaves = kInner + 1;
 
-  std::uint32_t trees = 0;    ///< 0: there is no such form of these trees
-  std::uint32_t columns = 0;  ///< of a pair's features
-  std::uint32_t lines = 0;
-  const std::uint16_t* line = nullptr;  ///< kInner of each tree: which ranks the node looks at
-  const std::int16_t* rank = nullptr;   ///< likewise: a rank below goes left
-  const float* leaf = nullptr;          ///< kLeaves of each tree
-  // Of each line: which feature, and its thresholds.
+  std::uint32_t trees = 0;              ///< 0: these trees have no such form
+  std::uint32_t columns = 0;            ///< features of a pair
+  std::uint32_t lines = 0;              ///< tests that occur; each has one line of ranks
+  const std::uint16_t* line = nullptr;  ///< trees x kInner: the line that the node reads
+  const std::int16_t* rank = nullptr;   ///< trees x kInner: a lower rank goes left
+  const float* leaf = nullptr;          ///< trees x kLeaves
+  // One entry per line: its feature and its thresholds.
   const std::int32_t* test = nullptr;    ///< as Ensemble::test
-  const std::uint32_t* first = nullptr;  ///< lines + 1: of its thresholds, among all
-  const float* threshold = nullptr;      ///< ascending; 2^n - 1 of each line, at the end infinity
+  const std::uint32_t* first = nullptr;  ///< lines + 1: where the thresholds of each begin
+  const float* threshold = nullptr;      ///< ascending, 2^n - 1 per line, padded with infinity
 };
 
 }  // namespace trees
@@ -38,10 +38,11 @@ struct Ranked {
 class RankedTrees {
  public:
   RankedTrees() = default;
-  /// Empty where trees are single leaves or deeper than Ranked::kDepth, or a column has more thresholds
-  /// than there are ranks.
+  /// No trees if `trees` are single leaves or deeper than Ranked::kDepth, or if a test has more thresholds,
+  /// or the trees more tests, than 16 bits can count.
   explicit RankedTrees(const trees::Ensemble& trees);
 
+  /// Points into this object.
   trees::Ranked view() const;
 
  private:

@@ -6,21 +6,23 @@
 
 #include "models/formulas/speed_belief.hpp"
 
-/// What a formula has that stands in an innermost loop: Jobs own arrays, one number of each job in each, and
+/// The members of a formula that is evaluated in an innermost loop. Jobs owns arrays with one entry per job,
+/// and has
 ///
-///   size()         how many jobs
+///   size()         the number of jobs
 ///   Jobs::View     plain pointers to the arrays, with the equation
-///   view(at)       a View of the arrays at at(array): where they are in the memory that is to be read
+///   view(at)       a View of the arrays at at(array): copies in the memory of the device that reads them
 ///
 /// A View has
-///   Job               what beside() needs of one job
-///   job(i)            that of job i
-///   beside(own, co-runner)
-///                     speed of `own` beside `co-runner` and its deviation, as predict() gives them, and 1 / speed
-///                     rounded (SpeedBelief); where the reciprocal may be had otherwise, math.hpp says
-///   with_co_runners(residents, count, own)
-///                     speed of resident number `own` of `count`, as InterferenceModel::speeds() gives it
-///   kNeverFaster      true only if no speed of beside() is above 1: it is then not clamped
+///   Job               the data of one job that beside() needs
+///   job(i)            the data of job i
+///   beside(slowed, co_runner)
+///                     speed of `slowed` beside `co_runner` with its standard deviation, as in predict(),
+///                     and 1 / speed, correctly rounded (SpeedBelief; math::inverse() spares the division)
+///   with_co_runners(residents, count, slowed)
+///                     speed of residents[slowed] beside the others of `count` residents, as
+///                     InterferenceModel::speeds() gives it
+///   kNeverFaster      true only if beside() gives no speed above 1: the speed is then not limited to 1
 namespace corun {
 
 template <class Jobs>
@@ -33,7 +35,7 @@ concept ShortFormula = requires(const typename Jobs::View& view,
   { view.with_co_runners(residents, i, i) } -> std::same_as<double>;
 };
 
-/// Of the arrays as they are, in the memory of the host.
+/// A view of the arrays themselves, in the memory of the host.
 template <ShortFormula Jobs>
 typename Jobs::View view_of(const Jobs& jobs) {
   return jobs.view([](const auto& numbers) { return numbers.data(); });

@@ -1,12 +1,12 @@
 #pragma once
 
-/// What a formula says of one direction of a pair.
+/// One direction of a pair, as a formula predicts it.
 namespace corun {
 
 struct SpeedBelief {
-  double speed = 1;    ///< normalised, median, above 0
-  double sd = 0;       ///< standard deviation of a single co-run's speed
-  double inverse = 1;  ///< 1 / speed, as IEEE rounds it
+  double speed = 1;    ///< median of the normalised speed, above 0
+  double sd = 0;       ///< standard deviation of the speed of a single co-run
+  double inverse = 1;  ///< 1 / speed, correctly rounded
 };
 
 }  // namespace corun

@@ -5,12 +5,12 @@
 #include "models/formulas/math.hpp"
 #include "models/formulas/speed_belief.hpp"
 
-/// Speeds that were worked out before, as a formula of their own: how models whose equation is too long
-/// for an inner loop are scored, and those that have none.
+/// A View of speeds that were computed before. The models whose equation is too long for an inner loop, or
+/// that have no formula, are scored by it.
 namespace corun {
 
-/// Both directions of the pairs of rows [i0, ...) and columns [j0, j0 + columns), each row-major with
-/// the same layout. Job numbers below are those of the whole batch.
+/// Both directions of the pairs of rows from i0 and columns [j0, j0 + columns), in matrices rows x columns,
+/// row-major. Jobs are numbered as in the whole batch.
 struct SpeedTileView {
   std::size_t i0 = 0, j0 = 0, columns = 0;
   const double* row_speed = nullptr;  ///< of the row's job beside the column's
@@ -21,12 +21,12 @@ struct SpeedTileView {
   static constexpr bool kNeverFaster = false;
   using Job = std::size_t;
   CORUN_HOST_DEVICE_INLINE Job job(std::size_t i) const { return i; }
-  /// One of the two a row, the other a column. Rows lie before columns, or the columns are all jobs
-  /// (j0 = 0) and the rows' own come first: either way this finds a place that is filled.
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job co_runner) const {
-    const bool by_row = own < co_runner;
-    const std::size_t row = by_row ? own : co_runner;
-    const std::size_t column = by_row ? co_runner : own;
+  /// One of the two jobs is a row, the other a column of the tile. The lower number is taken as the row:
+  /// tiles lie on or above the diagonal of the matrix of pairs.
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job slowed, Job co_runner) const {
+    const bool by_row = slowed < co_runner;
+    const std::size_t row = by_row ? slowed : co_runner;
+    const std::size_t column = by_row ? co_runner : slowed;
     const std::size_t at = (row - i0) * columns + (column - j0);
     const double speed = by_row ? row_speed[at] : column_speed[at];
     const double sd = by_row ? row_sd[at] : column_sd[at];

@@ -9,20 +9,20 @@
 #include "models/formulas/ranked_trees.hpp"
 #include "models/formulas/trees_formula.hpp"
 
-/// Boosted trees and the jobs they are asked about, as trees_formula.hpp wants them: what
-/// BoostedTrees::batch() gives, for predict() and for whoever scores whole queues.
+/// Boosted trees and the jobs to predict, in the layout of trees_formula.hpp. BoostedTrees::batch() makes it,
+/// for predict() and for PairScorer.
 namespace corun {
 
 namespace trees {
 
-/// What the processor has of this formula for one instruction set (vector_units/kernels.hpp).
+/// The kernels of this formula for one vector instruction set (vector_units/kernels.hpp).
 struct Kernels {
-  /// Pairs that go through ranked trees side by side.
+  /// Pairs that ranked trees evaluate at a time.
   static constexpr std::size_t kRanked = 64;
-  /// Floats that sums() wants as `scratch`.
+  /// Length of the `scratch` array that sums() needs, in floats.
   static std::size_t scratch(const Ensemble& trees) { return kRanked * (2 * trees.columns + 3); }
 
-  /// Sums of the trees for some pairs; `ranked`: the same trees, or without any.
+  /// Sums of the leaves for some pairs, one entry of `out` per pair. `ranked`: the same trees, or none.
   void (*sums)(const Ensemble&, const Ranked& ranked, const Jobs&, const PairList&, float* scratch,
                double* out);
 };
@@ -32,19 +32,19 @@ struct Kernels {
 struct TreesBatch {
   using Kernels = trees::Kernels;
 
-  trees::Ensemble trees;  ///< the model's: it must stay
-  trees::Ranked ranked;   ///< likewise, the same trees
-  double mean = 0;
+  trees::Ensemble trees;  ///< views into the model, which must outlive the batch
+  trees::Ranked ranked;   ///< the same trees
+  double mean = 0;        ///< of t
   std::array<std::vector<trees::Knot>, 3> knots;
 
-  // The jobs, in the order asked: lines of `count` numbers.
+  // The jobs, in the caller's order: matrices have rows of `count` numbers, one per job.
   trees::Shape shape;
   std::size_t count = 0;
   std::vector<double> logs, linears;
   std::vector<double> own, co_runner;
   std::vector<std::uint8_t> unknown;
 
-  /// With the arrays where `at` says, as at(array): in the memory that is to be read.
+  /// The model with each array at at(array): a copy in the memory of the device that reads it.
   template <class At>
   trees::Model model(const At& at) const {
     trees::Model out;
@@ -59,6 +59,7 @@ struct TreesBatch {
     }
     return out;
   }
+  /// The jobs, likewise.
   template <class At>
   trees::Jobs jobs(const At& at) const {
     return {shape, count, count, at(logs), at(linears), at(own), at(co_runner), at(unknown)};

@@ -34,17 +34,17 @@ constexpr BoostingShape kShape{.rounds = 150,
                                .lambda = 1,
                                .leaf_weight = 1,
                                .seed = 0};
-/// How often the effects of a job are hidden from the trees.
+/// Probability that the effects of a job are hidden from the trees in a row.
 constexpr double kHidden = 0.3;
-/// Of the additive effects: counts as this many log slowdowns of 0.
+/// Ridge of the additive effects: counts as this many log slowdowns of 0.
 constexpr double kRidge = 1;
 constexpr int kEffectSweeps = 8;
-/// Features are single precision to the trees, and products of two must fit.
+/// Bound of linear features: the product of two must fit single precision.
 constexpr double kLargestFeature = 1e15;
 
 using trees::Effects;
 
-/// A job as the trees see it.
+/// The features of a job.
 struct Job {
   std::vector<double> logs;     ///< features on log scales, then their differences
   std::vector<double> linears;  ///< the others
@@ -69,7 +69,6 @@ Job job_of(std::span<const double> values, const std::vector<SpeedTable::Feature
   return job;
 }
 
-/// How many numbers a job has.
 trees::Shape shape_of(const std::vector<SpeedTable::Feature>& features) {
   const std::vector<double> unknown(features.size(), kNaN);
   const Job job = job_of(unknown, features);
@@ -85,17 +84,17 @@ void add_row(std::vector<float>& out, const Job& of, const Job& beside, const Ef
                   [&](std::size_t, float x) { out.push_back(x); });
 }
 
-/// Effects by the observations that count, block coordinate descent.
+/// The effects of all jobs from the observations for which `counts` is true, by block coordinate descent.
 std::vector<Effects> additive_effects(const std::vector<Observation>& all, std::size_t jobs,
                                       double mean,
                                       const std::function<bool(const Observation&)>& counts) {
   std::vector<const Observation*> seen;
-  std::vector<double> as_own(jobs, 0);
+  std::vector<double> as_slowed(jobs, 0);
   std::vector<double> as_co_runner(jobs, 0);
   for (const Observation& o : all) {
     if (!counts(o)) continue;
     seen.push_back(&o);
-    as_own[o.of] += 1;
+    as_slowed[o.of] += 1;
     as_co_runner[o.beside] += 1;
   }
   std::vector<Effects> effects(jobs, {0, 0});
@@ -108,16 +107,16 @@ std::vector<Effects> additive_effects(const std::vector<Observation>& all, std::
     std::fill(sum.begin(), sum.end(), 0);
     for (const Observation* o : seen)
       sum[o->of] += o->log_slowdown - mean - effects[o->beside].co_runner;
-    for (std::size_t j = 0; j < jobs; ++j) effects[j].own = sum[j] / (as_own[j] + kRidge);
+    for (std::size_t j = 0; j < jobs; ++j) effects[j].own = sum[j] / (as_slowed[j] + kRidge);
   }
   for (std::size_t j = 0; j < jobs; ++j) {
-    if (as_own[j] == 0) effects[j].own = kNaN;
+    if (as_slowed[j] == 0) effects[j].own = kNaN;
     if (as_co_runner[j] == 0) effects[j].co_runner = kNaN;
   }
   return effects;
 }
 
-/// What the ensembles of a fit have in common.
+/// The inputs that all ensembles of a fit share.
 struct Task {
   const std::vector<Observation>& all;
   const std::vector<Job>& jobs;
@@ -126,7 +125,7 @@ struct Task {
   std::uint64_t seed;
 };
 
-/// One ensemble, and what it predicts of the rows that it has not seen. No trees where nothing is left.
+/// One ensemble and its predictions of the rows held out. It has no trees if all rows are held out.
 struct Bag {
   TreeEnsemble trees;
   std::vector<HeldOut> held_out;
@@ -134,7 +133,8 @@ struct Bag {
 
 Bag fit_bag(const Task& task, std::size_t number) {
   const auto held = [&](const Observation& o) { return task.holdout.held(number, o); };
-  // A row's effects leave out its own fold; those of rows held out, all that is held out.
+  // The effects in a training row leave out the row's fold; those in a held-out row leave out all held-out
+  // rows.
   std::vector<std::vector<Effects>> without_fold;
   for (std::size_t fold = 0; fold < Holdout::kFolds; ++fold) {
     without_fold.push_back(additive_effects(
@@ -218,7 +218,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
     if (std::isnan(effects[j].own) && std::isnan(effects[j].co_runner)) continue;
     model.workloads_.push_back(table.jobs[j]);
-    model.own_.push_back(effects[j].own);
+    model.slowed_.push_back(effects[j].own);
     model.co_runner_.push_back(effects[j].co_runner);
     model.values_.insert(model.values_.end(), table.of(j), table.of(j) + width);
   }
@@ -256,7 +256,7 @@ TreesBatch BoostedTrees::batch(std::span<const PairJob> jobs) const {
       out.linears[f * out.count + j] = job.linears[f];
     }
     if (!at) continue;
-    out.own[j] = own_[*at];
+    out.own[j] = slowed_[*at];
     out.co_runner[j] = co_runner_[*at];
     out.unknown[j] = 0;
   }
@@ -308,7 +308,7 @@ std::vector<SpeedPrediction> BoostedTrees::predict(std::span<const PairJob> jobs
 nlohmann::json BoostedTrees::save() const {
   using model_state::packed;
   return {{"values", packed(values_)},
-          {"own", packed(own_)},
+          {"own", packed(slowed_)},
           {"partner", packed(co_runner_)},
           {"mean", packed(std::vector{mean_})},
           {"depth", trees_.depth},
@@ -337,7 +337,7 @@ BoostedTrees BoostedTrees::load(const nlohmann::json& state,
     check_features(std::span(model.values_).subspan(j * width, width), model.features_,
                    kBoostedTrees);
   }
-  for (auto [effects, key] : {std::pair{&model.own_, "own"}, {&model.co_runner_, "partner"}}) {
+  for (auto [effects, key] : {std::pair{&model.slowed_, "own"}, {&model.co_runner_, "partner"}}) {
     *effects = model_state::doubles(state, key);
     if (effects->size() != jobs) refuse(kBoostedTrees, "effects are not one per job");
     for (const double x : *effects) {

@@ -12,32 +12,33 @@
 #include "models/interference/observations.hpp"
 #include "models/knowledge/tree_ensemble.hpp"
 
-/// Gradient-boosted trees (models/knowledge/boosting.hpp) of what a pair of jobs looks like. For job i
-/// beside job j they learn t_ij = -log(speed) less its mean from
-///   - each feature x of both, on its scale: x_i, x_j, x_i - x_j, x_i + x_j (of a log scale: ratio and
-///     product); so also for ratios of two features of one job that are on log scales;
-///   - the products u_i w_j of two features on linear scales: both jobs want it at once;
-///   - what was seen of each job beside other co-runners: its effect as the slowed, a, and as the co-runner, b,
-///     of t_ij = mean + a_i + b_j, least squares with ridge 1: a_i + b_j, a_i, b_j, b_i, a_j. NaN of jobs
-///     never seen.
-/// Effects that a row is learnt with come from the other folds of rows, never from the row itself; and
-/// at random those of either job are hidden, so that the trees also learn to do without.
+/// Gradient-boosted trees (models/knowledge/boosting.hpp) over pairs of jobs. For job i beside job j they
+/// learn t_ij = -log(speed) less its mean from
+///   - each feature x of both jobs, on its scale: x_i, x_j, x_i - x_j, x_i + x_j (on a log scale: ratio and
+///     product); likewise from the ratios of two log-scale features of one job;
+///   - the products u_i w_j of two linear features, because both jobs may need a resource at once;
+///   - the effect a of each job as the slowed job and b as the co-runner, measured beside other jobs, in
+///     t_ij = mean + a_i + b_j, by least squares with ridge 1: a_i + b_j, a_i, b_j, b_i, a_j. NaN for unseen
+///     jobs.
+/// The effects in a training row come from the other folds of rows. The effects of each job are hidden at
+/// random, so that the trees also learn to predict without them.
 ///
-/// Five ensembles, each without a fifth of the pairs, are averaged (bagging), and what they left out
-/// shows how far predictions of jobs seen lie off; five more, each without a fifth of the jobs, show it
-/// for jobs never seen, and are then dropped.
+/// Five ensembles, each fitted without a fifth of the pairs, are averaged (bagging); the pairs left out give
+/// the intervals for seen jobs. Five more, each fitted without a fifth of the jobs, give the intervals for
+/// unseen jobs and are then dropped.
 ///
-/// Fit on one core: about a second for 1500 directions. The same arguments give the same bits with one
-/// version of XGBoost; a model that was saved predicts the same bits without regard to it.
+/// A fit of 1500 directions takes about a second on one core. The same arguments give the same bits with one
+/// version of XGBoost; a saved model predicts the same bits with any version.
 namespace corun {
 
 class BoostedTrees final : public InterferenceModel {
  public:
   static constexpr std::size_t kMostFeatures = 32;
 
-  /// std::invalid_argument as observations_of() and check_features(), or for more than kMostFeatures.
+  /// std::invalid_argument as observations_of() and check_features(), for more than kMostFeatures features
+  /// and for less than one thread.
   static BoostedTrees fit(const SpeedTable& table, const FitOptions& options);
-  /// What save() gave. std::invalid_argument for what is not possible.
+  /// `state`: from save(). std::invalid_argument if it is not a possible state.
   static BoostedTrees load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
                            std::vector<WorkloadKey> workloads);
 
@@ -48,12 +49,12 @@ class BoostedTrees final : public InterferenceModel {
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
-  /// The model and these jobs as the formula wants them, for as long as the model is there.
-  /// std::invalid_argument as predict().
+  /// The model and these jobs for the formula; valid while the model lives. std::invalid_argument as
+  /// predict().
   TreesBatch batch(std::span<const PairJob> jobs) const;
   std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
                                        std::span<const std::uint32_t> kind_of) const override;
-  /// By pairs that were held out.
+  /// From pairs that were held out.
   double residual_sigma() const override { return sigma_; }
   nlohmann::json save() const override;
 
@@ -61,11 +62,11 @@ class BoostedTrees final : public InterferenceModel {
   BoostedTrees() = default;
 
   std::vector<SpeedTable::Feature> features_;
-  std::vector<WorkloadKey> workloads_;  ///< jobs seen
+  std::vector<WorkloadKey> workloads_;  ///< seen jobs
   JobIndex index_;
-  std::vector<double> values_;           ///< of the jobs seen, jobs x features
-  std::vector<double> own_, co_runner_;  ///< effects a and b of the jobs seen; NaN: none
-  double mean_ = 0;                      ///< of t; the trees say what comes on top
+  std::vector<double> values_;  ///< features of the seen jobs, jobs x features, row-major
+  std::vector<double> slowed_, co_runner_;  ///< effects a and b of the seen jobs; NaN: none
+  double mean_ = 0;                         ///< of t; the trees predict t less this
   TreeEnsemble trees_;
   RankedTrees ranked_;  ///< of trees_
   Spreads spreads_;

@@ -102,14 +102,14 @@ void ClusterMeanModel::choose_centres(const SpeedTable& table) {
     double square = 0;
     for (const double x : known) square += (x - mean_[f]) * (x - mean_[f]);
     const double deviation = std::sqrt(square / static_cast<double>(known.size()));
-    constexpr double kSame = 1e-9;  // what differs by less is the same but for rounding
+    constexpr double kSame = 1e-9;  // a smaller relative deviation is rounding
     if (deviation > kSame * std::max(1.0, std::fabs(mean_[f]))) deviation_[f] = deviation;
   }
   std::vector<double> rows;
   std::set<std::vector<double>> distinct;
   for (const std::uint32_t job : seen) {
     std::vector<double> z = position_of({table.of(job), width});
-    for (double& x : z) x = std::isnan(x) ? 0 : x;  // k-means wants all: the mean
+    for (double& x : z) x = std::isnan(x) ? 0 : x;  // k-means needs a value: the mean
     rows.insert(rows.end(), z.begin(), z.end());
     distinct.insert(std::move(z));
   }

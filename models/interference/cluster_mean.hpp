@@ -7,20 +7,22 @@
 #include "models/interference/interference_model.hpp"
 #include "models/interference/residual_spread.hpp"
 
-/// The papers' view: a job beside a job of another cluster runs at the mean speed that was measured for
-/// that ordered pair of clusters (mean excess 1/s - 1; pairs of clusters never measured take the overall
-/// mean). More residents: excesses add up.
+/// The model of the JRS papers: the excess 1/s - 1 of a job beside another is the mean measured for their
+/// ordered pair of clusters, at least 0; a pair of clusters without a measurement takes the overall mean.
+/// With more residents, the excesses add up.
 ///
-/// A job's cluster is that of the nearest centre, by the features it has. Centres: the papers' three
-/// where the table has their features (gpu_util_pct, mem_alloc_pct, mem_time_pct), in percentage
-/// points; else three by k-means over the fitted jobs' features, logarithms where on a log scale,
-/// standardised. Without features, or with fewer than three different jobs: one cluster.
+/// A job's cluster is that of the nearest centre (Euclidean), by the features it has. The centres are the
+/// three of the papers if the table has their features (gpu_util_pct, mem_alloc_pct, mem_time_pct), in
+/// percentage points; else three by k-means over the standardised features of the fitted jobs, as logarithms
+/// for features on a log scale. Without features, or with fewer than three different jobs, there is one
+/// cluster.
 namespace corun {
 
 class ClusterMeanModel final : public InterferenceModel {
  public:
-  /// std::invalid_argument without a measured speed, or for features that are not possible.
+  /// std::invalid_argument without a measured speed, and as check_table() and scaled_feature().
   static ClusterMeanModel fit(const SpeedTable& table, const FitOptions& options = {});
+  /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static ClusterMeanModel load(const nlohmann::json& saved,
                                std::vector<SpeedTable::Feature> features,
                                const std::vector<WorkloadKey>& workloads);
@@ -42,14 +44,14 @@ class ClusterMeanModel final : public InterferenceModel {
   double residual_sigma() const override { return sigma_; }
   nlohmann::json save() const override;
 
-  /// Nearest centre, the lowest of equals.
+  /// The nearest centre, the lowest number of equals. std::invalid_argument as predict().
   std::size_t cluster_of(const PairJob& job) const;
   std::size_t clusters() const { return clusters_; }
 
  private:
   ClusterMeanModel() = default;
   void choose_centres(const SpeedTable& table);
-  /// A job's features as distances are taken: those that the centres have, standardised; NaN: unknown.
+  /// The standardised features of a job; NaN: not known, or not used by the centres.
   std::vector<double> position_of(std::span<const double> features) const;
   double excess(std::size_t of, std::size_t beside) const {
     return excess_[of * clusters_ + beside];
@@ -57,10 +59,10 @@ class ClusterMeanModel final : public InterferenceModel {
 
   static const std::vector<WorkloadKey> kNone;
   std::vector<SpeedTable::Feature> features_;
-  std::vector<double> mean_, deviation_;  ///< of each feature; deviation 0: it does not count
+  std::vector<double> mean_, deviation_;  ///< of each feature; deviation 0: not used
   std::size_t clusters_ = 1;
   std::vector<double> centres_;  ///< clusters x features, standardised
-  std::vector<double> excess_;   ///< ordered pairs of clusters, row-major
+  std::vector<double> excess_;   ///< by ordered pair of clusters, row-major
   double sigma_ = 0;
   ResidualSpread spread_;
 };

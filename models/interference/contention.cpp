@@ -16,7 +16,7 @@ namespace corun {
 
 namespace {
 
-/// Non-negative least squares by trying every subset of columns: exact, and 15 small solves.
+/// Exact non-negative least squares by trying every subset of columns: 15 small problems.
 Eigen::Vector4d non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
   Eigen::Vector4d best = Eigen::Vector4d::Zero();
   double least = b.squaredNorm();
@@ -76,7 +76,7 @@ ContentionModel ContentionModel::fit(const SpeedTable& table, const FitOptions&)
     if (most > 0) model.readings_[1].full = most;
   }
 
-  // Means of the known values first: they stand in for what a job lacks.
+  // First the means of the known values, which replace values that a job lacks.
   struct Side {
     std::uint32_t of, beside;
     double excess;
@@ -197,7 +197,7 @@ void ContentionModel::speeds(std::span<const PairJob> residents, std::span<doubl
     double others_free_u = 0;
     double others_u = 0;
     double others_t = 0;
-    // Summed anew for each job, in order: the difference total - own would not be exactly 0 alone.
+    // Summed for each job in order: subtracting the job from a total would leave rounding errors.
     for (std::size_t j = 0; j < residents.size(); ++j) {
       if (j == i) continue;
       const ContentionLoad l = load_of(residents[j]);

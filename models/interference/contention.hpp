@@ -18,30 +18,32 @@
 ///   x_i = c1 (1 - m_i) u_i  sum_j (1 - m_j) u_j              arithmetic units, symmetric; jobs that
 ///                                                            hold much memory run long kernels and
 ///                                                            interfere less
-///       + c2 t_i  sum_j u_j                                  own memory traffic delayed by others
-///       + c3 max(0, 1 - u_i / 0.10)  sum_j u_j               launch latency of a light job that has
-///                                                            to wait for busy ones
-///       + c4 [max(0, t_i + sum_j t_j - 0.5) - max(0, t_i - 0.5)]   memory time over capacity, the
-///                                                            part that the others add
+///       + c2 t_i  sum_j u_j                                  memory traffic of i delayed by the j
+///       + c3 max(0, 1 - u_i / 0.10)  sum_j u_j               launch latency of a light job that
+///                                                            waits for busy co-runners
+///       + c4 [max(0, t_i + sum_j t_j - 0.5) - max(0, t_i - 0.5)]   memory time over capacity, as far
+///                                                            as the j add it
 ///
-/// with c >= 0, so 0 < s <= 1 and s = 1 alone. More than two residents: sums over j as written.
+/// with c >= 0, so 0 < s <= 1, and s = 1 alone. With more than two residents the sums over j are as written.
 ///
-/// Fit: non-negative least squares over both directions of every measured pair, weight s^2 (that is
-/// least squares on the relative error of the time under overlap), then one common factor so that the
-/// mean excess of the fitted rows is met: a world whose level is right on average.
+/// The fit is by non-negative least squares over both directions of every measured pair with weight s^2, that
+/// is, on the relative error of the time under overlap. One common factor then makes the mean predicted
+/// excess equal to the mean measured excess.
 ///
-/// u, m, t are the features gpu_util_pct (which a table must have), mem_alloc_pct and mem_time_pct; m
-/// is mem_used_mib over the most that a fitted job uses where there is no mem_alloc_pct. What a job
-/// lacks takes the mean over the members of the fitted rows. How good it is: `corun model eval` prints
-/// it; docs/models.md says what it means.
+/// u, m and t are the features gpu_util_pct, which a table must have, mem_alloc_pct and mem_time_pct. Without
+/// mem_alloc_pct, m is mem_used_mib over the most that a fitted job uses. A value that a job lacks is the
+/// mean over the members of the fitted rows. `corun model eval` prints the errors; docs/models.md explains
+/// them.
 namespace corun {
 
 class ContentionModel final : public InterferenceModel {
  public:
   static constexpr std::size_t kTerms = ContentionEquation::kTerms;
 
-  /// std::invalid_argument without a measured speed or without the feature gpu_util_pct.
+  /// std::invalid_argument without a measured speed or without the feature gpu_util_pct, and as
+  /// check_table().
   static ContentionModel fit(const SpeedTable& table, const FitOptions& options = {});
+  /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static ContentionModel load(const nlohmann::json& saved,
                               std::vector<SpeedTable::Feature> features,
                               const std::vector<WorkloadKey>& workloads);
@@ -69,10 +71,10 @@ class ContentionModel final : public InterferenceModel {
   struct Means {
     double u, m, t;  ///< fractions
   };
-  /// How u, m, t are read off a job's features.
+  /// How u, m or t follows from the features of a job.
   struct Reading {
-    std::ptrdiff_t feature = -1;  ///< -1: the table has none
-    double full = 100;            ///< so much of it is a fraction of 1
+    std::ptrdiff_t feature = -1;  ///< position; -1: the table has no such feature
+    double full = 100;            ///< the value that is a fraction of 1, in the unit of the feature
   };
 
   ContentionModel() = default;

@@ -19,7 +19,7 @@ namespace corun {
 
 namespace {
 
-/// No member is surer of t than this.
+/// The least deviation of t that a member counts with.
 constexpr double kLeastDeviation = 0.01;
 
 }  // namespace
@@ -91,7 +91,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       throw std::invalid_argument("ensemble: a pair is of a job that is not there");
     }
   }
-  // Of each member only the pairs in which it has a say.
+  // Each member predicts only the pairs in which it has a weight.
   std::array<std::vector<SpeedPrediction>, kMembers> said;
   for (std::size_t m = 0; m < kMembers; ++m) {
     std::vector<PairQuery> asked;

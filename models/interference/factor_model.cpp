@@ -16,9 +16,9 @@ namespace corun {
 
 namespace {
 
-/// Half-width of a 90 % interval in standard deviations: between a normal's 1.645 and 1.587 of a
-/// Student t with 6 degrees, since both posterior and noise scatter.
-constexpr double kReach = 1.62;
+/// Half-width of a 90 % interval in standard deviations: between 1.645 of a normal (the posterior) and 1.587
+/// of a Student t with 6 degrees of freedom (the noise).
+constexpr double kHalfWidth = 1.62;
 
 }  // namespace
 
@@ -28,13 +28,13 @@ FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& optio
   return model;
 }
 
-/// What the samples know of one job.
+/// The factors of one job in all samples.
 struct FactorModel::Resolved {
   bool seen = false;
-  /// (a, u, b, v) that the first sample expects, the second, and so on.
+  /// Expected (a, u, b, v) of the first sample, then of the second, and so on.
   std::vector<double> factors;
-  /// Of a job never seen, by sample: the standard deviation of its factors around these, in that of a job
-  /// whose kernel features say all.
+  /// Only for an unseen job, by sample: the standard deviation of its factors, over that of a job whose
+  /// kernel features leave no variance.
   std::vector<double> deviation_scale;
 };
 
@@ -45,8 +45,8 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
     out.seen = true;
     for (const Sample& sample : state_.samples) {
       const auto k = static_cast<std::size_t>(sample.rank) + 1;
-      for (const auto* half : {&sample.own, &sample.co_runner}) {
-        const float* const row = half->data() + at->second * k;
+      for (const auto* role : {&sample.job, &sample.co_runner}) {
+        const float* const row = role->data() + at->second * k;
         out.factors.insert(out.factors.end(), row, row + k);
       }
     }
@@ -55,7 +55,8 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
   const std::vector<double> phi =
       factors::basis_of(state_, factors::standardised(state_, job.features));
   const std::size_t kernel_features = factors::kernel_features(state_);
-  // What the kernel features leave of the process's variance, more the farther the job is from those seen.
+  // The variance of the process that the kernel features leave; it grows with the distance from the seen
+  // jobs.
   double left = kernel_features > 0 ? factors::kKernelOfItself : 0;
   for (std::size_t q = phi.size() - kernel_features; q < phi.size(); ++q) left -= phi[q] * phi[q];
   for (const Sample& sample : state_.samples) {
@@ -71,31 +72,31 @@ FactorModel::Resolved FactorModel::resolve(const PairJob& job) const {
   return out;
 }
 
-/// `same_job`: both are the same workload.
+/// `same_job`: both have the same workload.
 SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
                                      bool same_job) const {
   static constexpr std::array<double, 2 * (kMostRank + 1)> kNone{};
   double mean = 0;   // of the expected r over the samples
-  double drawn = 0;  // of r with a never seen job's own deviation drawn
+  double drawn = 0;  // mean of r with drawn deviations for unseen jobs
   double square = 0;
   double noise = 0;
   std::size_t at = 0;
   for (std::size_t s = 0; s < state_.samples.size(); ++s) {
     const Sample& sample = state_.samples[s];
     const auto k = static_cast<std::size_t>(sample.rank) + 1;
-    const double* const own = of.factors.data() + at;
+    const double* const job = of.factors.data() + at;
     const double* const co_runner = beside.factors.data() + at + k;
     const double job_scale = of.seen ? 0 : of.deviation_scale[s];
     const double co_runner_scale = beside.seen ? 0 : beside.deviation_scale[s];
-    const double* const own_off = of.seen ? kNone.data() : deviations_[0].data() + at;
+    const double* const job_off = of.seen ? kNone.data() : deviations_[0].data() + at;
     const double* const co_runner_off =
         beside.seen ? kNone.data() : deviations_[same_job ? 0 : 1].data() + at + k;
     at += 2 * k;
-    double expected = own[0] + co_runner[0];
-    double r = expected + job_scale * own_off[0] + co_runner_scale * co_runner_off[0];
+    double expected = job[0] + co_runner[0];
+    double r = expected + job_scale * job_off[0] + co_runner_scale * co_runner_off[0];
     for (std::size_t c = 1; c < k; ++c) {
-      expected += own[c] * co_runner[c];
-      r += (own[c] + job_scale * own_off[c]) * (co_runner[c] + co_runner_scale * co_runner_off[c]);
+      expected += job[c] * co_runner[c];
+      r += (job[c] + job_scale * job_off[c]) * (co_runner[c] + co_runner_scale * co_runner_off[c]);
     }
     if (same_job && !of.seen) expected += job_scale * co_runner_scale * affinity_[s];
     if (s < state_.predicting) mean += expected;
@@ -106,7 +107,7 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
   const auto n = static_cast<double>(state_.samples.size());
   mean /= static_cast<double>(state_.predicting);
   drawn /= n;
-  const double off = drawn - mean;  // what the chains that do not predict see differently
+  const double off = drawn - mean;  // the offset of all samples from those that predict
   const double variance = std::max(0.0, square / n - drawn * drawn) + off * off +
                           noise / n * state_.freedom / (state_.freedom - 2);
   const double sd = state_.target_deviation * std::sqrt(variance);
@@ -114,8 +115,8 @@ SpeedPrediction FactorModel::combine(const Resolved& of, const Resolved& beside,
   SpeedPrediction out;
   out.speed = std::min(speed_of(t), kFastest);
   out.sd = std::min(out.speed * sd, 1.0);
-  out.lo = std::min(speed_of(t + kReach * sd), out.speed);
-  out.hi = speed_of(t - kReach * sd);
+  out.lo = std::min(speed_of(t + kHalfWidth * sd), out.speed);
+  out.hi = speed_of(t - kHalfWidth * sd);
   return out;
 }
 
@@ -159,9 +160,9 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
     const auto first = all.factors.begin() + static_cast<std::ptrdiff_t>(at);
     one.assign(first, first + static_cast<std::ptrdiff_t>(d));
     if (all.seen) return one;
-    Rng own(draw, Stream::kModelDraws, 1 + position);
+    Rng rng_of_job(draw, Stream::kModelDraws, 1 + position);
     std::vector<double> z(d);
-    for (double& x : z) x = own.normal();
+    for (double& x : z) x = rng_of_job.normal();
     for (std::size_t c = 0; c < d; ++c) {
       for (std::size_t e = 0; e <= c; ++e) {
         one[c] += all.deviation_scale[chosen] * sample.scatter[c * d + e] * z[e];
@@ -172,10 +173,10 @@ std::vector<double> FactorModel::sample(std::span<const PairJob> jobs,
   std::vector<double> out;
   out.reserve(pairs.size());
   for (const auto& [i, j] : pairs) {
-    const std::vector<double>& own = job(i);
+    const std::vector<double>& slowed = job(i);
     const std::vector<double>& co_runner = job(j);
-    double r = own[0] + co_runner[k];
-    for (std::size_t c = 1; c < k; ++c) r += own[c] * co_runner[k + c];
+    double r = slowed[0] + co_runner[k];
+    for (std::size_t c = 1; c < k; ++c) r += slowed[c] * co_runner[k + c];
     out.push_back(speed_of(state_.target_mean + state_.target_deviation * r));
   }
   return out;
@@ -186,7 +187,7 @@ FactorModel::FactorModel(State state) : state_(std::move(state)) {
   draw_deviations();
 }
 
-/// What follows from the jobs of the state.
+/// Sets the members that follow from the jobs of the state.
 void FactorModel::index() {
   for (std::size_t i = 0; i < state_.keys.size(); ++i) {
     if (state_.keys[i] == kUnknownWorkload) continue;
@@ -194,8 +195,8 @@ void FactorModel::index() {
   }
 }
 
-/// What follows from the samples. The draws are the same for every job and model: the same question
-/// has the same answer.
+/// Sets the members that follow from the samples. The random streams are the same for every job and model, so
+/// equal questions have equal answers.
 void FactorModel::draw_deviations() {
   std::vector<double> z;
   for (std::size_t s = 0; s < state_.samples.size(); ++s) {

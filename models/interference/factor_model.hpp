@@ -11,37 +11,34 @@
 #include "models/interference/factors/state.hpp"
 #include "models/interference/interference_model.hpp"
 
-/// Low-rank completion of the table of co-run speeds, with the jobs' features as prior knowledge: the
-/// model that predicts a pair from what either job did beside other co-runners, and a job never seen from
-/// what it looks like alone. One posterior, no switch between the two.
+/// Low-rank completion of the table of co-run speeds, with the features of the jobs as prior knowledge. It
+/// predicts a seen job from its co-runs with other jobs and an unseen job from its features, by one
+/// posterior.
 ///
-/// For job i beside job j, t_ij = -log(speed), standardised over the table to r_ij:
+/// For job i beside job j, t_ij = -log(speed), standardised over the table, is
 ///
-///   r_ij = a_i + b_j + u_i . v_j + e_ij        a: how susceptible, b: how heavy, u.v: with whom
+///   r_ij = a_i + b_j + u_i . v_j + e_ij        a: susceptibility, b: load, u.v: interaction
 ///   e_ij ~ Student t, `freedom` degrees, scale 1/sqrt(tau)
 ///   w_i = (a_i, u_i, b_i, v_i) ~ N(phi_i' beta, inv(Lambda)), full Lambda, d = 2 rank + 2
 ///
-/// phi_i = (1, x_i, kernel features of the jobs seen): x_i are the features, those on a log scale as
-/// logarithms and beside them the difference of every two of these (ratios of rates), standardised,
-/// at most 10 deviations from the mean; the kernel is the sum of Gaussians of lengths 1 and 2 and of the
-/// mean of Gaussians of one feature each, so that beta is a linear model plus a Gaussian process of low
-/// rank. What the low rank leaves of the process's variance at a job never seen (all of it far from those
-/// seen) is added to what that job may deviate by, as FITC does (Snelson and Ghahramani, NIPS 2005), or the
-/// model would be surest of what it knows least. beta has a Gaussian prior whose strength is inferred,
-/// Lambda a Wishart prior of scale `spread`. By what deviation t is standardised is, where there are
-/// few rows, mostly a prior's (0.3, worth two speeds): two rows that agree do not promise a third.
+/// phi_i are the features of job i with kernel features (factors/basis.hpp), so that phi_i' beta is a linear
+/// model plus a Gaussian process of low rank. The variance of the process that the low rank leaves at an
+/// unseen job, which grows with the distance from the seen jobs, is added to the variance of that job's
+/// factors, as in FITC (Snelson and Ghahramani, NIPS 2005); otherwise the model would be most certain where
+/// it knows least. beta has a Gaussian prior of inferred strength, Lambda a Wishart prior of scale `spread`.
+/// The deviation that standardises t has a prior of 0.3 at the weight of two speeds (moments.hpp).
 ///
-/// Fitted by Gibbs sampling (Bayesian probabilistic matrix factorisation: Salakhutdinov and Mnih, ICML
-/// 2008; side information: Simm et al., Macau, 2017; gibbs_chain.hpp). Two kinds of chain: one that holds
-/// jobs close to what their features say (a small `spread`) makes the prediction, exp(-mean of t), the
-/// median speed. It is too sure of jobs never seen, so the spread is that of both kinds' samples
-/// around the prediction, noise included; the second lets jobs differ more. Where rows are few, a
-/// single chain settles in one of several explanations (on the papers' 114 pairs it errs by half a
-/// point of ISD more than eight), so there are several chains of the first kind (`chains_per_kind`).
+/// Fitted by Gibbs sampling (Bayesian probabilistic matrix factorisation: Salakhutdinov and Mnih, ICML 2008;
+/// side information: Simm et al., Macau, 2017; gibbs_chain.hpp). There are two kinds of chain. The first has
+/// a small `spread` and keeps jobs close to their features; it makes the prediction exp(-mean of t), the
+/// median speed. It is too certain about unseen jobs, so a second kind lets jobs differ more, and the
+/// deviation is that of the samples of both kinds around the prediction, noise included. With few rows a
+/// single chain stays in one of several modes (on the papers' 114 pairs its error in ISD is half a percentage
+/// point larger than that of eight chains), so there are several chains of the first kind
+/// (`chains_per_kind`).
 ///
-/// How well it predicts: `corun model eval`, docs/models.md. Repeatable to the byte for any number of
-/// threads: each chain has its own stream of draws. Cost: rows x rank^2 x sweeps x chains; about a
-/// second at any number of rows up to 1000.
+/// Errors: `corun model eval`, docs/models.md. The result has the same bytes at any number of threads. Cost:
+/// rows x rank^2 x sweeps x chains; about a second for any number of rows up to 1000.
 namespace corun {
 
 class FactorModel final : public InterferenceModel {
@@ -49,20 +46,20 @@ class FactorModel final : public InterferenceModel {
   static constexpr std::size_t kMostFeatures = factors::kMostFeatures;
   static constexpr int kMostRank = factors::kMostRank;
 
-  /// std::invalid_argument: no row with a speed, a speed not above 0 or not finite, a row of a job
-  /// that is not there, a workload listed twice, features that are infinite, beyond 1e100 or, on a log
-  /// scale, not above 0, more than kMostFeatures of them, options out of bounds. Jobs of
-  /// kUnknownWorkload are learnt from, but never found again.
+  /// The model learns from jobs of kUnknownWorkload but cannot find them again. std::invalid_argument: no
+  /// measured speed; a speed not above 0 or not finite; a row of a missing job; a workload listed twice; a
+  /// feature infinite, beyond 1e100 or, on a log scale, not above 0; more than kMostFeatures features;
+  /// options out of bounds.
   static FactorModel fit(const SpeedTable& table, const FactorOptions& options = {});
-  /// From save(); std::invalid_argument for anything that is not possible.
+  /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static FactorModel load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> features,
                           std::vector<WorkloadKey> workloads);
 
   using InterferenceModel::predict;
-  /// The same workload twice is a job beside a copy of itself. What concerns a job alone is done once.
+  /// A pair of two jobs of one workload is a job beside a copy of itself. The work per job is done once.
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
-  /// One sample of the chains that predict, with what jobs never seen may deviate by.
+  /// The speeds in one sample of the predicting chains, with drawn deviations for unseen jobs.
   std::vector<double> sample(std::span<const PairJob> jobs, std::span<const PairQuery> pairs,
                              std::uint64_t draw) const override;
 
@@ -80,7 +77,7 @@ class FactorModel final : public InterferenceModel {
   using Sample = FactorSample;
   using State = FactorState;
   const State& state() const { return state_; }
-  /// std::invalid_argument when sizes do not fit each other or a number is not possible.
+  /// std::invalid_argument if sizes do not fit each other or a number is out of range.
   static FactorModel from(State state);
 
  private:
@@ -93,11 +90,11 @@ class FactorModel final : public InterferenceModel {
 
   State state_;
   std::map<WorkloadKey, std::size_t> position_;
-  std::size_t factors_ = 0;  ///< of one job, (a, u, b, v) of all samples
-  /// What a job never seen may deviate by from what is expected of it, one draw for every sample;
-  /// the second is for the job beside it.
+  std::size_t factors_ = 0;  ///< length of (a, u, b, v) of one job over all samples
+  /// One draw per sample of the deviation of an unseen job's factors from their expectation: [0] for the
+  /// slowed job, [1] for its co-runner.
   std::array<std::vector<double>, 2> deviations_;
-  std::vector<double> affinity_;  ///< of a job to a copy of itself, by sample: trace of cov(u, v)
+  std::vector<double> affinity_;  ///< by sample: trace of cov(u, v), for a job beside its copy
 };
 
 }  // namespace corun

@@ -19,8 +19,8 @@ Matrix normal_matrix(Rng& rng, Eigen::Index rows, Eigen::Index columns) {
   return m;
 }
 
-/// Cholesky root. What is rooted here is positive definite by construction; should rounding have
-/// spoilt that, it is helped by the least share of its diagonal that does.
+/// The Cholesky factor of a matrix that is positive definite by construction. If rounding makes it
+/// indefinite, the smallest sufficient share of its largest diagonal element is added to the diagonal.
 Eigen::LLT<Matrix> rooted(const Matrix& m) {
   Eigen::LLT<Matrix> root(m);
   for (double help = 1e-12; root.info() != Eigen::Success; help *= 100) {
@@ -65,10 +65,10 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
       jobs_(basis.rows()),
       k_(chain.rank + 1),
       d_(2 * k_) {
-  by_own_.resize(static_cast<std::size_t>(jobs_));
+  by_slowed_.resize(static_cast<std::size_t>(jobs_));
   by_co_runner_.resize(static_cast<std::size_t>(jobs_));
   for (std::size_t o = 0; o < observations.size(); ++o) {
-    by_own_[static_cast<std::size_t>(observations[o].of)].push_back(o);
+    by_slowed_[static_cast<std::size_t>(observations[o].of)].push_back(o);
     by_co_runner_[static_cast<std::size_t>(observations[o].beside)].push_back(o);
   }
   const auto factors = [&] {
@@ -101,20 +101,21 @@ void GibbsChain::sweep() {
   draw_prior();
 }
 
-/// Rows of `own` given `co-runner`, or the other way round: each is a Bayesian linear regression on
-/// the factors of the jobs it met, with the prior that the other half of its factors leaves.
-void GibbsChain::draw_factors(const Matrix& prior, bool own) {
-  const Eigen::Index from = own ? 0 : k_;
-  const Eigen::Index other = own ? k_ : 0;
-  Matrix& drawn = own ? parameters.own : parameters.co_runner;
-  const Matrix& given = own ? parameters.co_runner : parameters.own;
+/// Draws (a, u) of every job given all (b, v) if `slowed`, else the reverse. Each is a Bayesian linear
+/// regression on the factors of the other jobs in its observations, with its prior given the job's factors in
+/// the other role.
+void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
+  const Eigen::Index from = slowed ? 0 : k_;
+  const Eigen::Index other = slowed ? k_ : 0;
+  Matrix& drawn = slowed ? parameters.own : parameters.co_runner;
+  const Matrix& given = slowed ? parameters.co_runner : parameters.own;
   const Matrix p = parameters.precision.block(from, from, k_, k_);
   const Matrix cross = parameters.precision.block(from, other, k_, k_);
   const Matrix shift = rooted(p).solve(cross);
   const Matrix mean =
       prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
-  const auto& met = own ? by_own_ : by_co_runner_;
-  // `given` stays as it is throughout: also a job beside itself meets its own other half as drawn.
+  const auto& met = slowed ? by_slowed_ : by_co_runner_;
+  // `given` does not change here: a job beside itself also has its given factors in the other role.
   Matrix h(k_, k_);
   Vector g(k_);
   Vector x(k_);
@@ -123,7 +124,7 @@ void GibbsChain::draw_factors(const Matrix& prior, bool own) {
     g.noalias() = p * mean.row(i).transpose();
     for (const std::size_t o : met[static_cast<std::size_t>(i)]) {
       const Observation& seen = observations[o];
-      x = given.row(own ? seen.beside : seen.of).transpose();
+      x = given.row(slowed ? seen.beside : seen.of).transpose();
       const double level = x(0);
       x(0) = 1;
       const double w = parameters.tau * seen.weight;

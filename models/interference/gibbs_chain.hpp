@@ -9,49 +9,52 @@
 #include "models/interference/factor_model.hpp"
 #include "sim/rng.hpp"
 
-/// How a FactorModel is fitted; see there for the model. Priors: Lambda ~ Wishart(d + 2, S) with
-/// inv(S) = spread (d + 2) / 2 I; beta ~ matrix normal, mean 0, rows inv(L), columns inv(Lambda), with
-/// L = diag(0.1, strength, ..., strength); strength ~ Gamma(0.5, rate 0.5); tau ~ Gamma(1, rate 0.05).
+/// The Gibbs sampler of a FactorModel (factor_model.hpp has the model and its source). Priors:
+/// Lambda ~ Wishart(d + 2, S) with inv(S) = spread (d + 2) / 2 I; beta ~ matrix normal, mean 0, rows inv(L),
+/// columns inv(Lambda), with L = diag(0.1, strength, ..., strength); strength ~ Gamma(0.5, rate 0.5); tau ~
+/// Gamma(1, rate 0.05).
 ///
-/// Not for users of the model: what is here is here for the test of the sampler against its priors.
+/// Internal to the model. The parameters are public so that a test can compare the sampler with its priors.
 namespace corun {
 
 class GibbsChain {
  public:
   struct Observation {
-    Eigen::Index of, beside;
-    double target;  ///< r
-    /// Of the Student t as a mixture of normals: e ~ N(0, 1 / (tau weight)),
-    /// weight ~ Gamma(freedom / 2, rate freedom / 2).
+    Eigen::Index of, beside;  ///< rows of the basis: the slowed job and its co-runner
+    double target;            ///< r
+    /// For the Student t as a mixture of normals: e ~ N(0, 1 / (tau weight)), weight ~ Gamma(freedom / 2,
+    /// rate freedom / 2).
     double weight = 1;
   };
-  /// What is drawn.
+  /// The parameters that are drawn.
   struct Parameters {
     Eigen::MatrixXd own;        ///< (a_i, u_i), jobs x (rank + 1)
-    Eigen::MatrixXd co_runner;  ///< (b_i, v_i)
+    Eigen::MatrixXd co_runner;  ///< (b_i, v_i), likewise
     Eigen::MatrixXd beta;       ///< basis x d
     Eigen::MatrixXd precision;  ///< Lambda
     double tau = 10;
     double strength = 1;
   };
 
-  /// `basis` has a row phi_i for every job, 1 first; it and `options` must outlive the chain. `number`
-  /// is the chain's own: its stream of draws.
+  /// `basis` has a row phi_i for every job, 1 first; it and `options` must outlive the chain. `number`,
+  /// different for each chain, selects its random stream.
   GibbsChain(const Eigen::MatrixXd& basis, std::vector<Observation> observations,
              const FactorChain& chain, const FactorOptions& options, std::uint64_t number);
 
-  /// All sweeps that the options want; after the burn-in one of `every` is a sample.
+  /// Runs all sweeps of the options; after the burn-in, one of `every` gives a sample. std::logic_error if a
+  /// matrix is not positive definite.
   std::vector<FactorModel::Sample> run(int every);
-  /// Every parameter and weight drawn once, given all others.
+  /// Draws every parameter and weight once, given all others.
   void sweep();
 
+  /// a + b + u . v.
   double fitted(const Observation& o) const;
 
   Parameters parameters;
   std::vector<Observation> observations;
 
  private:
-  void draw_factors(const Eigen::MatrixXd& prior, bool own);
+  void draw_factors(const Eigen::MatrixXd& prior, bool slowed);
   void draw_noise();
   void draw_prior();
   FactorModel::Sample sample() const;
@@ -62,7 +65,7 @@ class GibbsChain {
   double spread_;
   Rng rng_;
   Eigen::Index jobs_, k_, d_;
-  std::vector<std::vector<std::size_t>> by_own_, by_co_runner_;
+  std::vector<std::vector<std::size_t>> by_slowed_, by_co_runner_;
 };
 
 /// Wishart(freedom, scale) by Bartlett's decomposition; `scale` positive definite.

@@ -63,7 +63,7 @@ GpModel::Evidence GpModel::evidence(const SpeedTable& table, std::span<const dou
   return gp::evidence_of(data.rows, parameters);
 }
 
-/// A job of the data can be found by its key.
+/// Makes a job of the data findable by its key.
 void GpModel::know(std::uint32_t job) {
   const WorkloadKey key = state_.data.keys[job];
   if (key != kUnknownWorkload && !position_.emplace(key, job).second) {
@@ -141,14 +141,16 @@ void GpModel::describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const {
   out.count = jobs.size();
   out.stride =
       (jobs.size() + gp::Kernels::kPadding - 1) / gp::Kernels::kPadding * gp::Kernels::kPadding;
-  const auto lines = [&](std::size_t count) { return std::vector<double>(count * out.stride, 0); };
-  out.x = lines(width);
-  out.u = out.t = out.m = lines(1);
+  const auto per_job = [&](std::size_t count) {
+    return std::vector<double>(count * out.stride, 0);
+  };
+  out.x = per_job(width);
+  out.u = out.t = out.m = per_job(1);
   out.own.assign(out.stride, gp::kNew);
   out.line = out.own;
-  out.co_runner = lines(order_.co_runners().size());
-  out.smooth = out.alone = out.identity = lines(order_.owns().size());
-  std::vector<std::int32_t> line_of(order_.co_runners().size(), gp::kNew);
+  out.co_runner = per_job(order_.co_runners().size());
+  out.smooth = out.alone = out.identity = per_job(order_.owns().size());
+  std::vector<std::int32_t> known_of(order_.co_runners().size(), gp::kNew);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const auto at = position_.find(jobs[j].workload);
     const bool held = at != position_.end();
@@ -162,12 +164,12 @@ void GpModel::describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const {
     out.own[j] = order_.own_column(at->second);
     const std::int32_t column = order_.co_runner_column(at->second);
     if (column == gp::kNew) continue;
-    std::int32_t& line = line_of[static_cast<std::size_t>(column)];
-    if (line == gp::kNew) {
-      line = static_cast<std::int32_t>(out.known.size());
+    std::int32_t& known = known_of[static_cast<std::size_t>(column)];
+    if (known == gp::kNew) {
+      known = static_cast<std::int32_t>(out.known.size());
       out.known.push_back(static_cast<std::uint32_t>(column));
     }
-    out.line[j] = line;
+    out.line[j] = known;
   }
 }
 
@@ -192,7 +194,7 @@ std::shared_ptr<PairFormula> GpModel::formula(std::span<const PairJob> kinds,
 std::vector<SpeedPrediction> GpModel::predict(std::span<const PairJob> jobs,
                                               std::span<const PairQuery> pairs) const {
   constexpr std::size_t kStates = std::size_t{1} << 20U;  // numbers of slowed jobs at a time
-  // Those that are slowed come first.
+  // Slowed jobs come first.
   constexpr std::size_t kUnused = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> position(jobs.size(), kUnused);
   std::vector<PairJob> used;
@@ -251,7 +253,7 @@ std::unique_ptr<InterferenceModel> GpModel::clone() const {
 
 void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
   if (!possible(speed_a) || !possible(speed_b)) gp::refuse("a speed is not above 0 and finite");
-  // Whatever can fail comes first: a refusal changes nothing.
+  // All that can throw comes first, so that an exception changes nothing.
   const bool same_job = a.workload == b.workload && a.workload != kUnknownWorkload;
   std::array<gp::Place, 2> fresh;
   const std::array<const PairJob*, 2> jobs{&a, &b};
@@ -281,16 +283,16 @@ void GpModel::learn(const PairJob& a, const PairJob& b, double speed_a, double s
   }
 }
 
-/// One direction of a pair of jobs that are known; NaN: not measured.
-void GpModel::learn(std::uint32_t own, std::uint32_t co_runner, double speed) {
+/// Learns one direction of a pair of known jobs; NaN: not measured.
+void GpModel::learn(std::uint32_t slowed, std::uint32_t co_runner, double speed) {
   if (std::isnan(speed)) return;
-  state_.data.add(own, co_runner, state_.data.target_of(speed));
+  state_.data.add(slowed, co_runner, state_.data.target_of(speed));
   posterior_.take_in(state_.data.rows);
   const std::size_t at = order_.add(state_.data.rows);
   const double* const root = posterior_.root().row(rows() - 1);
-  std::vector<double> line;
-  for (const std::uint32_t row : order_.observations()) line.push_back(root[row]);
-  precision_.insert(at, line);
+  std::vector<double> root_row;
+  for (const std::uint32_t row : order_.observations()) root_row.push_back(root[row]);
+  precision_.insert(at, root_row);
 }
 
 nlohmann::json GpModel::save() const { return state_.save(); }

@@ -19,69 +19,60 @@
 #include "models/interference/interference_model.hpp"
 #include "sim/speed_table.hpp"
 
-/// Gaussian process over directed pairs of jobs: grey box, exact, learns online.
+/// Gaussian process over directed pairs of jobs, with a physical mean; exact; learns online.
 ///
 /// For job i beside job j, t_ij = -log(speed), standardised over the fitted rows, is
 ///
-///   t_ij = constant + own effect of i + co-runner effect of j + product effect of (i, j)
-///        + pressures(i, j) . w + noise                         all Gaussian, of covariance
+///   t_ij = constant + effect of i as the slowed job + effect of j as the co-runner
+///        + product effect of (i, j) + pressures(i, j) . w + noise        all Gaussian, with covariance
 ///
 ///   K[(i,j),(k,l)] = c + (a1 A_ik + a2 [i = k]) + (b1 B_jl + b2 [j = l])
 ///                  + p (A_ik + r1 [i = k]) (B_jl + r2 [j = l])
 ///                  + w2 phi_ij . phi_kl + noise [same row]
 ///
-/// A and B are kernels over the jobs' features, of a job as the one that is slowed and as the one
-/// that slows: A_ik = exp(-sum_f ((x_if - x_kf) / l_f)^2 / 2) with a length for every feature
-/// (automatic relevance), B likewise with lengths of its own. x: the features, those on a log scale
-/// as logarithms and beside them the difference of every two of these (ratios of rates),
-/// standardised over the jobs, at most 10 deviations from the mean; NaN is the mean. [i = k]: the
-/// same workload by its opaque key, so that a job measured before has effects of its own; a job
-/// never seen goes by its features.
+/// A and B are kernels over the features of jobs, A as slowed jobs and B as co-runners:
+/// A_ik = exp(-sum_f ((x_if - x_kf) / l_f)^2 / 2) with a length for every feature (automatic relevance
+/// determination), B likewise with other lengths. x: gp/features.hpp. [i = k]: both have the same workload,
+/// by its opaque key, so that a job measured before has effects beyond its features.
 ///
-/// Grey box: where the table has the features gpu_util_pct (u), mem_time_pct (t) and mem_alloc_pct
-/// (m), the mean is linear in what contention.hpp calls pressures, (1-m_i) u_i (1-m_j) u_j, t_i
-/// u_j, max(0, 1 - u_i/0.10) u_j, max(0, t_i + t_j - 0.5), and in max(0, u_i + u_j - 1), all
-/// standardised. Their weights have a Gaussian prior of variance w2 and are integrated out: a
-/// linear kernel. What of u, t and m is not among the features counts as 0; a pressure that is the
-/// same in all rows is left out.
+/// The physical mean: if the table has the features gpu_util_pct (u), mem_time_pct (t) and mem_alloc_pct (m),
+/// the mean is linear in the pressures of contention.hpp and in max(0, u_i + u_j - 1), all standardised.
+/// Their weights w have a Gaussian prior of variance w2 and are integrated out, which gives a linear kernel.
+/// A missing feature counts as 0; a pressure that is constant over the rows is left out.
 ///
-/// The variances, r1, r2 and the lengths maximise the marginal likelihood times log-normal priors,
-/// wide ones, which decide where there are few rows (MAP-II; Rasmussen and Williams, "Gaussian
-/// Processes for Machine Learning", 2006, section 5.4.1), by L-BFGS with analytic gradients; on
-/// kHyperRows directed rows at most, drawn by the seed.
+/// The variances, r1, r2 and the lengths maximise the marginal likelihood times wide log-normal priors, which
+/// matter if there are few rows (MAP-II; Rasmussen and Williams, "Gaussian Processes for Machine Learning",
+/// 2006, section 5.4.1), by L-BFGS with analytic gradients, on at most kHyperRows directed rows, drawn by the
+/// seed.
 ///
-/// Speed is exp(-mean of t): the median. Intervals are the posterior's times a factor that depends
-/// on the share of the prior variance that is left. It is found by leaving out, in closed form,
-/// every co-run, every job with all its co-runs, and some jobs with those most like them (an eighth
-/// of all): a posterior of one set of parameters is too sure of what is far away.
+/// The predicted speed is exp(-mean of t), the median. Intervals are those of the posterior times a factor
+/// (gp/calibration.hpp), because the posterior of one set of parameters is too narrow far from the data.
 ///
-/// learn() appends to the inverse of the Cholesky root and to the inverse, O(rows^2): a millisecond for a
-/// co-run at 1000 rows; parameters, standardisation and factors stay as fitted. Predictions
-/// (models/formulas/gp_formula.hpp): O(rows^2) for every job that is slowed, then O(co-runners^2) for a
-/// pair, with as many co-runners as jobs are in the rows. A fit takes three seconds for 1000 rows
-/// (docs/performance.md).
+/// learn() extends the inverse Cholesky factor and the inverse in O(rows^2): a millisecond per co-run at 1000
+/// rows. Parameters, standardisation and factors stay as fitted. A prediction
+/// (models/formulas/gp_formula.hpp) takes O(rows^2) per slowed job, then O(co-runners^2) per pair, where the
+/// co-runners are those of the rows. A fit of 1000 rows takes three seconds (docs/performance.md).
 ///
-/// Where it fails: families of jobs whose like was never measured. Intervals there missed 11 to 22 %
-/// of the co-runs of four public tables. Settings were chosen looking at those tables: expect a
-/// little less on others.
+/// Known error: for families of jobs without similar measured jobs, intervals missed 11 to 22 % of the
+/// co-runs of four public tables. The settings were chosen on those tables, so expect slightly worse results
+/// on others.
 namespace corun {
 
 class GpModel final : public InterferenceModel {
  public:
   static constexpr std::size_t kMostFeatures = gp::kMostFeatures;
-  /// Directed rows that hyper-parameters are found on.
+  /// The most directed rows that parameters are fitted on.
   static constexpr std::size_t kHyperRows = 800;
-  /// Directed rows a fit takes in (of more, that many are drawn by the seed), and learn() up to.
+  /// The most directed rows that a fit takes in; of more, it draws as many by the seed. learn() adds rows up
+  /// to kMostHeld.
   static constexpr std::size_t kMostFitted = 2000;
   static constexpr std::size_t kMostHeld = gp::kMostHeld;
 
-  /// std::invalid_argument: no row with a speed, a speed not above 0 or not finite, a row of a job
-  /// that is not there, a workload listed twice, features that are infinite, beyond 1e100 or, on a
-  /// log scale, not above 0, more than kMostFeatures of them. Jobs of kUnknownWorkload are learnt
-  /// from, but never found again.
+  /// The model learns from jobs of kUnknownWorkload but cannot find them again. std::invalid_argument: no
+  /// measured speed; a speed not above 0 or not finite; a row of a missing job; a workload listed twice; a
+  /// feature infinite, beyond 1e100 or, on a log scale, not above 0; more than kMostFeatures features.
   static GpModel fit(const SpeedTable& table, const FitOptions& options = {});
-  /// What save() gave. std::invalid_argument: sizes do not fit each other, or a number is not
-  /// possible.
+  /// `state`: from save(). std::invalid_argument if sizes do not fit each other or a number is out of range.
   static GpModel load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
                       std::vector<WorkloadKey> workloads);
 
@@ -93,14 +84,15 @@ class GpModel final : public InterferenceModel {
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
-  /// The model and these jobs as the formula wants them, for as long as the model stays as it is.
-  /// std::invalid_argument as predict().
+  /// The model and these jobs for the formula; valid while the model is unchanged. describe() must then fill
+  /// in the arrays of the jobs. std::invalid_argument as predict().
   GpBatch batch(std::span<const PairJob> jobs) const;
   std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
                                        std::span<const std::uint32_t> kind_of) const override;
   double residual_sigma() const override { return state_.calibration.residual_sigma; }
-  /// Also of jobs never seen, which are known from then on. False: kMostHeld rows are held.
   bool learns() const override { return true; }
+  /// Also for unseen jobs, which are known from then on. It has no effect once kMostHeld rows are held.
+  /// std::invalid_argument as InterferenceModel::learn(); the model is then unchanged.
   void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) override;
   nlohmann::json save() const override;
 
@@ -109,27 +101,27 @@ class GpModel final : public InterferenceModel {
   using Parameter = gp::Parameter;
   using enum gp::Parameter;
   const std::vector<double>& parameters() const { return state_.parameters; }
-  /// How many parameters a model of these features has.
+  /// The number of parameters of a model with these features.
   static std::size_t parameter_count(const std::vector<SpeedTable::Feature>& features);
 
   using Evidence = gp::Evidence;
-  /// Of the rows of `table`, all of them, at the parameters given. std::invalid_argument as for
-  /// fit().
+  /// The evidence of log-parameters on all rows of `table`. std::invalid_argument as fit(), and for another
+  /// number of parameters.
   static Evidence evidence(const SpeedTable& table, std::span<const double> parameters);
 
  private:
   explicit GpModel(gp::State state);
   void know(std::uint32_t job);
-  void learn(std::uint32_t own, std::uint32_t co_runner, double speed);
+  void learn(std::uint32_t slowed, std::uint32_t co_runner, double speed);
   void describe_equation(gp::Model& formula) const;
   void describe_rows(GpBatch& out) const;
   void describe_jobs(std::span<const PairJob> jobs, GpBatch& out) const;
 
   gp::State state_;
-  // What follows from it.
+  // These follow from the state.
   std::map<WorkloadKey, std::uint32_t> position_;
   gp::Posterior posterior_;
-  gp::CoRunnerOrder order_;  ///< of predictions
+  gp::CoRunnerOrder order_;  ///< of the rows in predictions
   gp::Precision precision_;
 };
 

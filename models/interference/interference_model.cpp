@@ -36,7 +36,7 @@ std::vector<SpeedPrediction> InterferenceModel::predict_co_runners(
   std::vector<SpeedPrediction> out(n);
   for (std::size_t i = 0; i < n; ++i) {
     CoRunnerNorm speed, lo, hi;
-    double variance = 0;  // of the excess, by the largest pair's relative error
+    double variance = 0;  // the largest relative standard deviation of a pair
     for (std::size_t q = i * (n - 1); q < (i + 1) * (n - 1); ++q) {
       speed.add(pairs[q].speed);
       lo.add(pairs[q].lo);

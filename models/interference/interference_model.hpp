@@ -10,113 +10,114 @@
 
 #include "sim/speed_table.hpp"
 
-/// The one interface of interference models: jobs that share a GPU in, the normalised speed of each
-/// while all of them are resident out, with how far a single co-run may lie from it. J_c, ISD and PS
-/// follow from the speeds and the solo times (overlap.hpp). The same object serves as a world
-/// (interference_world.hpp) and as a belief (model_belief.hpp).
+/// The interface of interference models. For jobs that share a GPU, a model predicts the normalised speed of
+/// each while all are resident, and the spread of single co-runs around it. J_c, ISD and PS follow from the
+/// speeds and the solo times (pair_cost_formula.hpp). A model serves in a world (interference_world.hpp) and
+/// in a belief (model_belief.hpp).
 ///
-/// A model is fitted on a SpeedTable and answers for any jobs: those it was fitted with are known by
-/// their opaque key, others by their features. Nothing else is ever asked about a job.
+/// A model is fitted on a SpeedTable. It finds fitted jobs by their opaque key and predicts all other jobs by
+/// their features; it uses nothing else of a job.
 ///
 /// To add a model: models/interference/<name>.{hpp,cpp} and one line in catalog.cpp.
 namespace corun {
 
 struct PairFormula;
 
-/// A job as a prediction asks for it.
+/// A job to predict.
 struct PairJob {
   WorkloadKey workload = kUnknownWorkload;
-  std::span<const double> features;  ///< as many as the model's and in their order; NaN: not known
+  std::span<const double> features;  ///< in the order of the model's features; NaN: not known
 };
 
-/// One direction of a pair, by position among the jobs asked about. The same twice: a job beside a
-/// copy of itself.
+/// One direction of a pair, by positions in a list of jobs. Equal positions: a job beside a copy of itself.
 struct PairQuery {
-  std::size_t of = 0;
-  std::size_t beside = 0;
+  std::size_t of = 0;      ///< the slowed job
+  std::size_t beside = 0;  ///< its co-runner
 };
 
 /// Normalised speed of one job beside its co-runners.
 struct SpeedPrediction {
   double speed = 1;  ///< median, above 0; may exceed 1 by noise
-  double sd = 0;     ///< standard deviation of a single co-run's speed, noise included
-  double lo = 1;     ///< 90 % of single co-runs should lie between
+  double sd = 0;     ///< standard deviation of the speed of a single co-run, noise included
+  double lo = 1;     ///< bounds of the interval for 90 % of single co-runs
   double hi = 1;
 };
 
-/// The most that a measured speed can be by noise; no median lies above.
+/// Upper bound of a predicted median speed: noise makes no measured speed larger.
 inline constexpr double kFastest = 2;
 
-/// What every fit is told beside the rows.
+/// Options of every fit.
 struct FitOptions {
-  std::uint64_t seed = 1;  ///< of draws, where a model has any
-  int threads = 1;         ///< changes speed only
+  std::uint64_t seed = 1;  ///< of random draws, in models that draw
+  int threads = 1;         ///< does not change the result
 };
 
 class InterferenceModel {
  public:
   virtual ~InterferenceModel() = default;
 
-  /// A copy that learns on its own.
+  /// A copy that learns independently.
   virtual std::unique_ptr<InterferenceModel> clone() const = 0;
 
-  /// What it expects of a job's features.
+  /// The features that the model expects of a job.
   virtual const std::vector<SpeedTable::Feature>& features() const = 0;
-  /// The jobs it was fitted with, in the order of its state; kUnknownWorkload for those that cannot be
-  /// found again. Empty for models that go by features alone.
+  /// The jobs that the model has learnt from, in the order of its state; kUnknownWorkload for those that
+  /// cannot be found again. Empty for a model that uses features only.
   virtual const std::vector<WorkloadKey>& workloads() const = 0;
 
-  /// Speeds of many directed pairs among some jobs, in the order asked. Always finite; a prediction for
-  /// a pair is the same bits in any batch. std::invalid_argument: a job that goes by its features has
-  /// another number of them than the model, or one that is infinite or, on a log scale, not above 0.
+  /// Speeds of many directed pairs of `jobs`, one entry per pair. All numbers are finite; a pair gets the
+  /// same bits in any batch. std::invalid_argument: an unknown job has another number of features than the
+  /// model, or one that is infinite or, on a log scale, not above 0.
   virtual std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                                std::span<const PairQuery> pairs) const = 0;
-  /// The same for one.
+  /// The same for one pair.
   SpeedPrediction predict(const PairJob& of, const PairJob& beside) const;
 
-  /// The model's equation in the form that is compiled for vector units and GPUs, with all it needs of
-  /// these jobs: job n is kinds[kind_of[n]]. Its numbers are those of predict(), bit for bit. nullptr:
-  /// there is no such form, predict() is all there is. Whatever of the model changes makes it stale.
+  /// The equation of the model with the data of these jobs, compiled for vector units and GPUs; job n is
+  /// kinds[kind_of[n]]. It gives the bits of predict(). nullptr if the model has no formula. It is valid
+  /// while the model lives unchanged.
   virtual std::shared_ptr<PairFormula> formula(std::span<const PairJob> kinds,
                                                std::span<const std::uint32_t> kind_of) const;
 
-  /// Co-runners of any size: what each of two or more residents runs at beside all the others. Unless a
-  /// model knows better, from its pairs: the excesses x = 1/speed - 1 of job i beside each other
-  /// resident add up in the norm of exponent p (formulas/co_runner_norm.hpp),
+  /// The speed of each resident beside all others, for any number of residents; one entry per resident.
+  /// Unless a model overrides this, the excesses x = 1/speed - 1 of job i beside each other resident j alone
+  /// combine in the norm of exponent p (formulas/co_runner_norm.hpp),
   ///   x_i = (sum_j x_ij^p)^(1/p),
-  /// which is the pair's for two. p was chosen by the two groups that were ever measured, of five and
-  /// nine jobs (JRS Tables V and VI); `corun model eval` compares with sums (p = 1), p = 2 and products
-  /// of slowdowns. Intervals: each end likewise.
+  /// which for two residents is the pair's. p was chosen on the only two measured groups, of five and nine
+  /// jobs (JRS Tables V and VI); `corun model eval` compares with sums (p = 1), p = 2 and products of
+  /// slowdowns. The ends of the intervals combine in the same way; the relative deviation is the largest of
+  /// the pairs.
   virtual std::vector<SpeedPrediction> predict_co_runners(std::span<const PairJob> residents) const;
 
-  /// As predict_co_runners, for worlds: the expected speed only, in (0, 1]; 1 for a job alone.
+  /// As predict_co_runners(), for worlds: the speeds only, limited to (0, 1]; 1 for a job alone. `out`: one
+  /// entry per resident.
   virtual void speeds(std::span<const PairJob> residents, std::span<double> out) const;
 
-  /// Log-standard deviation of the mean-one factor by which the excess 1/s - 1 of single co-runs
-  /// scatters around the model: the noise of a world made of it.
+  /// Log-standard deviation of the factor, of mean one, between the excess 1/s - 1 of single co-runs and that
+  /// of the model: the noise of a world made of the model.
   virtual double residual_sigma() const = 0;
 
-  /// Speeds as one draw from what the model believes possible has them, noise of single co-runs left
-  /// out where a model can tell it apart: for Thompson sampling. The same `draw` among the same jobs is
-  /// one draw, however its pairs are asked about. Unless a model knows better: every pair on its own,
-  /// log-normal with its standard deviation, keyed by (draw, positions of both).
+  /// One draw of the speeds from the model's belief, for Thompson sampling: one entry per pair. It excludes
+  /// the noise of single co-runs if the model can separate it. Calls with the same `draw` and jobs belong to
+  /// one draw, in whatever order they ask for pairs. Unless a model overrides this, pairs are independent and
+  /// log-normal with their standard deviation, keyed by (draw, both positions).
   virtual std::vector<double> sample(std::span<const PairJob> jobs,
                                      std::span<const PairQuery> pairs, std::uint64_t draw) const;
 
   /// Whether learn() does anything.
   virtual bool learns() const { return false; }
-  /// Takes in one more finished co-run of two without a new fit, where the model learns. A NaN speed was
-  /// not measured; jobs of kUnknownWorkload cannot be found again and may be passed over.
-  /// std::invalid_argument as for predict(), and for speeds that are not above 0.
+  /// Takes in one finished co-run of two without a new fit, if the model learns. NaN: the speed was not
+  /// measured. Jobs of kUnknownWorkload cannot be found again; a model may ignore them. std::invalid_argument
+  /// as predict(), and for a speed not above 0.
   virtual void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b);
 
-  /// All that predict() needs beside features() and workloads(), for files (model_state.hpp).
+  /// The data that predict() needs beside features() and workloads(), for files (model_state.hpp).
   virtual nlohmann::json save() const = 0;
 };
 
-/// Log-standard deviation of the excesses of a table's rows around what `model` predicts of them: for
-/// residual_sigma(). Directions are weighted by s^2, so that it is about relative errors of the time
-/// under overlap.
+/// Log-standard deviation of the excesses of a table's rows around the predictions of `model`, for
+/// residual_sigma(). Directions are weighted by s^2, which makes it a measure of the relative errors of the
+/// time under overlap.
 double excess_scatter(const InterferenceModel& model, const SpeedTable& table);
 
 }  // namespace corun

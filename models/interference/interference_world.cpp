@@ -178,7 +178,7 @@ void InterferenceWorld::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>
   World::pair_outcomes(a, b, out);
   const double sigma = model_->residual_sigma();
   if (sigma == 0) return;
-  // Nodes and weights of the standard normal: exact for polynomials of degree nine.
+  // Gauss-Hermite nodes and weights for the standard normal, exact for polynomials of degree nine.
   struct Node {
     double z, weight;
   };

@@ -11,11 +11,12 @@
 
 namespace corun {
 
-/// A local minimum near x of a smooth function, by limited-memory BFGS (Liu and Nocedal, "On the limited
-/// memory BFGS method for large scale optimization", 1989) with steps halved until they are worth it.
-/// `value(x, gradient)` gives the value at x and writes as many derivatives; an infinite value is a
-/// wall, and at the start it gives x back. Ends after 40 iterations, or three in a row that gain less
-/// than 0.001: what is minimised is a negative log-likelihood, and x are logarithms of parameters.
+/// A local minimum near x of a negative log-likelihood over the logarithms of parameters, by limited-memory
+/// BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989). A step is
+/// halved until it decreases the value sufficiently. `value(x, gradient)` returns the value at x and writes
+/// one derivative per element of x; a step to an infinite value is rejected. Returns x if the first value is
+/// not finite. Ends after 40 iterations, after three in a row that gain less than 0.001, or when no step
+/// decreases the value.
 template <typename Function>
 std::vector<double> minimise(const Function& value, std::vector<double> x) {
   constexpr int kIterations = 40;

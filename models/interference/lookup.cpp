@@ -65,7 +65,7 @@ std::vector<SpeedPrediction> Lookup::predict(std::span<const PairJob> jobs,
     if (!at) check_features(job.features, features_, kLookup);
     place.push_back(at.value_or(workloads_.size()));
   }
-  // Any pair that was never measured: the median, as far off as all are.
+  // A pair without a measurement: the median, with the spread of all speeds around it.
   const double median = -std::log(quantile(speeds_, 0.5));
   std::vector<double> residuals;
   for (const Observation& o : observations_) residuals.push_back(o.log_slowdown - median);
@@ -92,7 +92,7 @@ std::vector<SpeedPrediction> Lookup::predict(std::span<const PairJob> jobs,
 }
 
 double Lookup::residual_sigma() const {
-  // excess_scatter() of single measurements, deviation() off their means.
+  // As excess_scatter(), for single measurements that deviate from their means by deviation().
   double error = 0;
   double scale = 0;
   for (const Observation& o : observations_) {
@@ -109,7 +109,7 @@ void Lookup::learn(const PairJob& a, const PairJob& b, double speed_a, double sp
     if (!index_.find(job.workload)) check_features(job.features, features_, kLookup);
   }
   if (std::isnan(speed_a) && std::isnan(speed_b)) return;
-  // A table of these two says what is possible and what there is to learn.
+  // observations_of() a table of these two jobs checks the speeds and gives the directions to learn.
   SpeedTable two;
   two.jobs = {a.workload};
   if (b.workload != a.workload) two.jobs.push_back(b.workload);

@@ -12,12 +12,11 @@
 #include "models/interference/interference_model.hpp"
 #include "models/interference/observations.hpp"
 
-/// What was measured of exactly this job beside exactly that one, by their keys: the geometric mean of
-/// its speeds. Predicts nothing: a pair never measured has the median of all speeds, and how
-/// far they lie from it for an interval.
+/// The geometric mean of the speeds measured of exactly this job beside exactly that one, by their keys. A
+/// pair without a measurement gets the median of all speeds, with their spread around it as the interval.
 ///
-/// The interval of n measurements is that of one more, s sqrt(1 + 1/n) of log speed wide as a standard
-/// deviation, with s pooled over all pairs that were repeated; a prior of 0.05 counts as four repeats.
+/// The interval of a pair with n measurements is that of one more: log speed has a standard deviation of
+/// s sqrt(1 + 1/n). s is pooled over all repeated pairs, with a prior of 0.05 at the weight of four repeats.
 /// (The one pair that the JRS papers print twice differs by 0.14.)
 namespace corun {
 
@@ -25,7 +24,7 @@ class Lookup final : public InterferenceModel {
  public:
   /// std::invalid_argument as observations_of().
   static Lookup fit(const SpeedTable& table, const FitOptions& options);
-  /// What save() gave. std::invalid_argument for what is not possible.
+  /// `state`: from save(). std::invalid_argument if it is not a possible state.
   static Lookup load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
                      std::vector<WorkloadKey> workloads);
 
@@ -36,16 +35,16 @@ class Lookup final : public InterferenceModel {
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
-  /// Of pairs that were measured: by s.
+  /// For measured pairs, from s.
   double residual_sigma() const override;
-  /// Jobs of kUnknownWorkload are passed over.
+  /// learn() ignores jobs of kUnknownWorkload.
   bool learns() const override { return true; }
   void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) override;
   nlohmann::json save() const override;
 
  private:
   struct Mean {
-    double log_slowdown = 0;  ///< of -log(speed)
+    double log_slowdown = 0;  ///< mean of -log(speed)
     double count = 0;
   };
 
@@ -59,8 +58,8 @@ class Lookup final : public InterferenceModel {
   std::vector<Observation> observations_;          ///< in order of measurement; rows are not kept
   std::unordered_map<std::uint64_t, Mean> means_;  ///< by directed pair of positions
   std::vector<double> speeds_;                     ///< all, ascending
-  double squares_ = 0;  ///< of -log(speed) around the means of its pair, summed
-  double freedom_ = 0;  ///< repeats in all
+  double squares_ = 0;  ///< sum of squares of -log(speed) around the mean of its pair
+  double freedom_ = 0;  ///< number of repeats
 };
 
 }  // namespace corun

@@ -19,12 +19,12 @@ namespace {
 
 constexpr const char* kLowRank = "low rank";
 constexpr int kSweeps = 25;
-/// Sweeps over two jobs that are learnt about.
+/// Sweeps over the two jobs of a learnt co-run.
 constexpr int kSweepsToLearn = 3;
 /// Ridges, in observations: each effect and each factor counts as this many of 0.
 constexpr double kEffectRidge = 0.3;
 constexpr double kFactorRidge = 1;
-/// Deviation of the factors that the starts draw.
+/// Standard deviation of the factors that a start draws.
 constexpr double kStartDeviation = 0.5;
 
 }  // namespace
@@ -39,7 +39,7 @@ LowRank::LowRank(std::span<const Observation> observations, std::size_t jobs, st
     square += (o.log_slowdown - mean_) * (o.log_slowdown - mean_) / n;
   }
   deviation_ = std::max(kLeastSlownessDeviation, std::sqrt(square));
-  own_.assign((jobs + 1) * kAll, 0);
+  slowed_.assign((jobs + 1) * kAll, 0);
   co_runner_.assign((jobs + 1) * kAll, 0);
   for (std::size_t job = 0; job < jobs; ++job) {
     Rng rng(seed, Stream::kLowRank, job);
@@ -48,9 +48,9 @@ LowRank::LowRank(std::span<const Observation> observations, std::size_t jobs, st
     }
   }
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    for (const bool own : {true, false}) {
+    for (const bool slowed : {true, false}) {
       for (std::size_t job = 0; job < jobs; ++job) {
-        for (std::size_t start = 0; start < kStarts; ++start) solve(job, start, own);
+        for (std::size_t start = 0; start < kStarts; ++start) solve(job, start, slowed);
       }
     }
   }
@@ -64,7 +64,7 @@ void LowRank::see(const Observation& o) {
   observations_.push_back(o);
 }
 
-void LowRank::solve(std::size_t job, std::size_t start, bool own) {
+void LowRank::solve(std::size_t job, std::size_t start, bool slowed) {
   constexpr int kSize = kOne;
   using Vector = Eigen::Matrix<double, kSize, 1>;
   Eigen::Matrix<double, kSize, kSize> normal;
@@ -72,24 +72,25 @@ void LowRank::solve(std::size_t job, std::size_t start, bool own) {
   normal.diagonal().setConstant(kFactorRidge);
   normal(0, 0) = kEffectRidge;
   Vector right = Vector::Zero();
-  const std::vector<double>& given = own ? co_runner_ : own_;
-  for (const std::uint32_t at : (own ? of_ : beside_)[job]) {
+  const std::vector<double>& given = slowed ? co_runner_ : slowed_;
+  for (const std::uint32_t at : (slowed ? of_ : beside_)[job]) {
     const Observation& o = observations_[at];
-    const std::size_t other = own ? o.beside : o.of;
+    const std::size_t other = slowed ? o.beside : o.of;
     Vector x = Eigen::Map<const Vector>(given.data() + other * kAll + start * kOne);
     const double target = (o.log_slowdown - mean_) / deviation_ - x(0);
     x(0) = 1;
     normal.noalias() += x * x.transpose();
     right += target * x;
   }
-  std::vector<double>& solved = own ? own_ : co_runner_;
+  std::vector<double>& solved = slowed ? slowed_ : co_runner_;
   Eigen::Map<Vector>(solved.data() + job * kAll + start * kOne) = normal.llt().solve(right);
 }
 
-/// The mean over the jobs with observations, which also stands in for those without.
+/// Gives every job without observations, and the entry for unseen jobs, the mean over the jobs with
+/// observations.
 void LowRank::average() {
   const std::size_t jobs = of_.size();
-  for (auto [values, seen] : {std::pair{&own_, &of_}, {&co_runner_, &beside_}}) {
+  for (auto [values, seen] : {std::pair{&slowed_, &of_}, {&co_runner_, &beside_}}) {
     std::array<double, kAll> sum{};
     double count = 0;
     for (std::size_t job = 0; job < jobs; ++job) {
@@ -106,13 +107,13 @@ void LowRank::average() {
 }
 
 double LowRank::log_slowdown(std::size_t of, std::size_t beside) const {
-  const double* const own = own_.data() + of * kAll;
+  const double* const slowed = slowed_.data() + of * kAll;
   const double* const co_runner = co_runner_.data() + beside * kAll;
   double sum = 0;
   for (std::size_t start = 0; start < kStarts; ++start) {
     const std::size_t c = start * kOne;
-    sum += own[c] + co_runner[c];
-    for (std::size_t k = 1; k < kOne; ++k) sum += own[c + k] * co_runner[c + k];
+    sum += slowed[c] + co_runner[c];
+    for (std::size_t k = 1; k < kOne; ++k) sum += slowed[c + k] * co_runner[c + k];
   }
   return mean_ + deviation_ * sum / static_cast<double>(kStarts);
 }
@@ -136,7 +137,7 @@ LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
                           o.log_slowdown});
     }
   }
-  // Jobs without a measurement are none that it was fitted with.
+  // Jobs without a measurement are not part of the model.
   constexpr std::uint32_t kNowhere = 0xffffffffU;
   std::vector<std::uint32_t> place(jobs, kNowhere);
   for (const Observation& o : all) place[o.of] = place[o.beside] = 0;
@@ -185,7 +186,7 @@ void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double s
   for (const PairJob& job : {a, b}) {
     if (!index_.find(job.workload)) check_features(job.features, features_, kLowRank);
   }
-  // A table of these two says what is possible and what there is to learn.
+  // observations_of() a table of these two jobs checks the speeds and gives the directions to learn.
   SpeedTable two;
   two.jobs = {a.workload};
   if (b.workload != a.workload) two.jobs.push_back(b.workload);
@@ -202,7 +203,7 @@ void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double s
       of_.emplace_back();
       beside_.emplace_back();
       for (std::vector<double>* values :
-           {&own_, &co_runner_}) {  // starts as the mean, which is last
+           {&slowed_, &co_runner_}) {  // starts as the mean, which is last
         const std::vector<double> mean(values->end() - static_cast<std::ptrdiff_t>(kAll),
                                        values->end());
         values->insert(values->end(), mean.begin(), mean.end());
@@ -212,10 +213,10 @@ void LowRank::learn(const PairJob& a, const PairJob& b, double speed_a, double s
   }
   for (const Observation& o : seen) see({place[o.of], place[o.beside], 0, o.log_slowdown});
   for (int sweep = 0; sweep < kSweepsToLearn; ++sweep) {
-    for (const bool own : {true, false}) {
+    for (const bool slowed : {true, false}) {
       for (const std::uint32_t job : place) {
-        if ((own ? of_ : beside_)[job].empty()) continue;
-        for (std::size_t start = 0; start < kStarts; ++start) solve(job, start, own);
+        if ((slowed ? of_ : beside_)[job].empty()) continue;
+        for (std::size_t start = 0; start < kStarts; ++start) solve(job, start, slowed);
       }
     }
   }
@@ -236,7 +237,7 @@ nlohmann::json LowRank::save() const {
           {"beside", packed(beside)},
           {"slownesses", packed(log_slowdowns)},
           {"level", packed(std::vector{mean_, deviation_, sigma_})},
-          {"own", packed(own_)},
+          {"own", packed(slowed_)},
           {"partner", packed(co_runner_)},
           {"spreads", spreads_.save()}};
 }
@@ -273,7 +274,7 @@ LowRank LowRank::load(const nlohmann::json& state, std::vector<SpeedTable::Featu
       model.deviation_ > kMostSlowness || model.sigma_ < 0) {
     refuse(kLowRank, "a mean or a deviation is not possible");
   }
-  for (auto [values, key] : {std::pair{&model.own_, "own"}, {&model.co_runner_, "partner"}}) {
+  for (auto [values, key] : {std::pair{&model.slowed_, "own"}, {&model.co_runner_, "partner"}}) {
     *values = model_state::finite_doubles(state, key, (jobs + 1) * kAll);
     for (const double x : *values) {
       if (std::fabs(x) > kMostFactor) refuse(kLowRank, "a factor is not possible");

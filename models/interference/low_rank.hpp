@@ -11,16 +11,16 @@
 #include "models/interference/interference_model.hpp"
 #include "models/interference/observations.hpp"
 
-/// Matrix completion over jobs that come again, as Gavel's estimator of throughputs does (Narayanan,
-/// Santhanam, Kazhamiaka, Phanishayee and Zaharia, "Heterogeneity-Aware Cluster Scheduling Policies for
-/// Deep Learning Workloads", OSDI 2020). With r_ij the standardised -log(speed) of job i beside job j,
+/// Matrix completion over recurring jobs, as in Gavel's throughput estimator (Narayanan, Santhanam,
+/// Kazhamiaka, Phanishayee and Zaharia, "Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning
+/// Workloads", OSDI 2020). With r_ij the standardised -log(speed) of job i beside job j,
 ///   r_ij = a_i + b_j + u_i . v_j,   u and v of rank 4,
-/// by alternating least squares with ridges (Zhou, Wilkinson, Schreiber and Pan 2008): (a_i, u_i) of
-/// every job given all (b, v), then the reverse. The mean of a few random starts counts.
+/// by alternating least squares with ridges (Zhou, Wilkinson, Schreiber and Pan 2008): (a_i, u_i) of every
+/// job given all (b, v), then the reverse. The prediction is the mean over kStarts random starts.
 ///
-/// Goes by keys alone; of a job never seen, it takes the mean (a, u) or (b, v) of those that were.
-/// Intervals are by what fits without a fifth of the pairs, or of the jobs, are off by. learn() solves
-/// again for the two jobs, all others as they were.
+/// It uses keys, not features; an unseen job gets the mean (a, u) or (b, v) of the seen jobs. Intervals come
+/// from the errors of fits without a fifth of the pairs or of the jobs. learn() solves again for the two jobs
+/// only.
 namespace corun {
 
 class LowRank final : public InterferenceModel {
@@ -30,7 +30,7 @@ class LowRank final : public InterferenceModel {
 
   /// std::invalid_argument as observations_of().
   static LowRank fit(const SpeedTable& table, const FitOptions& options);
-  /// What save() gave. std::invalid_argument for what is not possible.
+  /// `state`: from save(). std::invalid_argument if it is not a possible state.
   static LowRank load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
                       std::vector<WorkloadKey> workloads);
 
@@ -41,9 +41,9 @@ class LowRank final : public InterferenceModel {
   using InterferenceModel::predict;
   std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
                                        std::span<const PairQuery> pairs) const override;
-  /// By pairs that were held out.
+  /// From pairs that were held out.
   double residual_sigma() const override { return sigma_; }
-  /// False for jobs of kUnknownWorkload.
+  /// learn() ignores jobs of kUnknownWorkload.
   bool learns() const override { return true; }
   void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) override;
   nlohmann::json save() const override;
@@ -51,13 +51,14 @@ class LowRank final : public InterferenceModel {
  private:
   LowRank() = default;
 
-  static constexpr std::size_t kOne = kRank + 1;  ///< (a, u) or (b, v)
+  static constexpr std::size_t kOne = kRank + 1;  ///< length of (a, u) or (b, v)
   static constexpr std::size_t kAll = kStarts * kOne;
 
-  /// Of the jobs of `observations`, by their positions, from random starts.
+  /// Fits the factors of `jobs` jobs; observations have positions among them. No features, keys or intervals.
   LowRank(std::span<const Observation> observations, std::size_t jobs, std::uint64_t seed);
-  /// (a, u) of one job and start given all (b, v), or the reverse; 0 for a job without observations.
-  void solve(std::size_t job, std::size_t start, bool own);
+  /// Solves for (a, u) of one job and start given all (b, v) if `slowed`, else the reverse; 0 for a job
+  /// without observations.
+  void solve(std::size_t job, std::size_t start, bool slowed);
   void see(const Observation& o);
   void average();
   double log_slowdown(std::size_t of, std::size_t beside) const;
@@ -68,10 +69,10 @@ class LowRank final : public InterferenceModel {
   std::vector<Observation> observations_;  ///< rows are not kept
   double mean_ = 0;                        ///< of -log(speed)
   double deviation_ = 1;
-  std::vector<double> own_;  ///< jobs x starts x (a, u); one more: what stands for jobs never seen
-  std::vector<double> co_runner_;                   ///< jobs x starts x (b, v); likewise
-  std::vector<std::vector<std::uint32_t>> of_;      ///< observations of each job
-  std::vector<std::vector<std::uint32_t>> beside_;  ///< beside each job
+  std::vector<double> slowed_;     ///< (jobs + 1) x starts x (a, u); the last is for unseen jobs
+  std::vector<double> co_runner_;  ///< (jobs + 1) x starts x (b, v); likewise
+  std::vector<std::vector<std::uint32_t>> of_;  ///< by job: observations of it as the slowed job
+  std::vector<std::vector<std::uint32_t>> beside_;  ///< by job: observations of it as the co-runner
   Spreads spreads_;
   double sigma_ = 0;
 };

@@ -9,23 +9,24 @@
 /// Measured co-runs of jobs that have a Profile, as the table that interference models are fitted on.
 namespace corun {
 
-/// gpu_util_pct, mem_alloc_pct, mem_time_pct: all that is ever known of a job in a simulation.
+/// gpu_util_pct, mem_alloc_pct and mem_time_pct, in percent: the features of a job in a simulation.
 std::vector<SpeedTable::Feature> profile_features();
 
-/// What to make of a profile that nobody published (Profile::imputed).
+/// The meaning of an imputed profile (Profile::imputed).
 enum class ImputedProfiles : std::uint8_t {
-  kBelieved,  ///< what stands in counts: worlds
-  kUnknown,   ///< a profile without any feature: beliefs
+  kBelieved,  ///< its values count; for worlds
+  kUnknown,   ///< it has no features; for beliefs
 };
 
-/// A profile as `features` ask for it, by name: those above and mem_used_mib; NaN where it is unknown
-/// or of another name.
+/// The values of a profile for `features`, by name: profile_features() and mem_used_mib, in the units of the
+/// profile. NaN for an unknown value, another name, or a value not above 0 on a log scale.
 std::vector<double> feature_values(const Profile& profile,
                                    std::span<const SpeedTable::Feature> features,
                                    ImputedProfiles imputed);
 
-/// The pairs among measured rows: jobs by workload, with the mean of their known profiles. Members of
-/// an unknown workload are jobs of their own. Larger groups are passed over.
+/// The pairs among measured rows, with profile_features(). A job is a workload, with the mean of its known
+/// profiles; every member of unknown workload is a separate job. Skips rows of other sizes. InputError as
+/// overlap_excess().
 SpeedTable speed_table(std::span<const CorunMeasurement> rows, ImputedProfiles imputed);
 
 }  // namespace corun

@@ -16,9 +16,9 @@ namespace corun {
 
 namespace {
 
-/// Half-width of a 90 % interval of t: at least, and while fewer than twenty were held out.
-constexpr double kLeastReach = 0.01;
-constexpr double kPriorReach = 0.5;
+/// Half-width of a 90 % interval of t: the least, and the one for fewer than twenty held-out predictions.
+constexpr double kLeastHalfWidth = 0.01;
+constexpr double kPriorHalfWidth = 0.5;
 
 }  // namespace
 
@@ -165,17 +165,17 @@ double speed_of(double log_slowdown) {
 }
 
 Spreads::Spreads(std::span<const HeldOut> held_out) {
-  /// Fewer say little: they take in those of pairs with one unseen job less.
+  /// A smaller group also takes in the group of pairs with one unseen job less.
   constexpr std::size_t kEnough = 40;
   constexpr std::size_t kMostKnots = 4;
   std::vector<HeldOut> group;
   for (std::size_t u = 0; u < knots_.size(); ++u) {
-    std::vector<HeldOut> own;
+    std::vector<HeldOut> selected;
     for (const HeldOut& h : held_out) {
-      if (h.unknown == u) own.push_back(h);
+      if (h.unknown == u) selected.push_back(h);
     }
-    if (own.size() < kEnough) own.insert(own.end(), group.begin(), group.end());
-    group = std::move(own);
+    if (selected.size() < kEnough) selected.insert(selected.end(), group.begin(), group.end());
+    group = std::move(selected);
     std::stable_sort(group.begin(), group.end(),
                      [](const HeldOut& a, const HeldOut& b) { return a.predicted < b.predicted; });
     const std::size_t knots = std::clamp<std::size_t>(group.size() / kEnough, 1, kMostKnots);
@@ -191,12 +191,12 @@ Spreads::Spreads(std::span<const HeldOut> held_out) {
         knot.sd += off.back() * off.back() / n;
       }
       std::sort(off.begin(), off.end());
-      // The k-th smallest and largest of n leave out a share of k / (n + 1) of what comes next.
+      // The k-th smallest and largest of n leave out a share of k / (n + 1) of new values.
       const auto tail = static_cast<std::size_t>(0.05 * (n + 1));
       const bool enough = tail > 0;
-      knot.sd = std::max(std::sqrt(knot.sd), enough ? kLeastReach / kHalfWidth90Rounded
-                                                    : kPriorReach / kHalfWidth90Rounded);
-      knot.below = -(enough ? kLeastReach : kPriorReach);
+      knot.sd = std::max(std::sqrt(knot.sd), enough ? kLeastHalfWidth / kHalfWidth90Rounded
+                                                    : kPriorHalfWidth / kHalfWidth90Rounded);
+      knot.below = -(enough ? kLeastHalfWidth : kPriorHalfWidth);
       knot.above = -knot.below;
       if (!off.empty()) {
         const std::size_t skip = enough ? tail - 1 : 0;

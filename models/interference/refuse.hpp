@@ -5,7 +5,7 @@
 
 namespace corun {
 
-/// std::invalid_argument "MODEL: WHAT".
+/// Throws std::invalid_argument with the message "MODEL: WHAT".
 [[noreturn]] inline void refuse(const char* model, const std::string& what) {
   throw std::invalid_argument(std::string(model) + ": " + what);
 }

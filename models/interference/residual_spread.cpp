@@ -18,7 +18,7 @@ ResidualSpread ResidualSpread::of(std::span<const double> residuals) {
   double square = 0;
   for (const double r : sorted) square += r * r;
   const auto n = static_cast<double>(sorted.size());
-  // The median may lie outside for skewed residuals: a prediction lies within its own interval.
+  // With skewed residuals 0 could lie outside the quantiles, but a prediction must lie within its interval.
   return {std::sqrt(square / n), std::min(0.0, quantile(sorted, 0.05)),
           std::max(0.0, quantile(sorted, 0.95))};
 }

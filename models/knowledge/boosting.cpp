@@ -79,11 +79,11 @@ TreeEnsemble GradientBoosting::trees() const {
     const auto left = tree.at("left_children").get<std::vector<int>>();
     const auto right = tree.at("right_children").get<std::vector<int>>();
     const auto feature = tree.at("split_indices").get<std::vector<int>>();
-    // Of a leaf: its value.
+    // For a leaf: its value.
     const auto condition = tree.at("split_conditions").get<std::vector<float>>();
     const auto missing_left = tree.at("default_left").get<std::vector<int>>();
-    // The library's nodes, place by place of the complete tree. A leaf above the last level goes on to
-    // the left: nothing reaches an infinite threshold.
+    // place: the library's node at each place of the complete tree. A leaf above the last level fills its
+    // subtree: no feature reaches an infinite threshold.
     std::vector<std::size_t> place{0};
     for (std::size_t n = 0; n + 1 < leaves; ++n) {
       const std::size_t node = place[n];

@@ -6,9 +6,9 @@
 #include "models/knowledge/knowledge_base.hpp"
 #include "sim/belief.hpp"
 
-/// The papers' belief: a co-run costs what its pair of clusters has cost on average so far. It learns
-/// from every finished co-run of two; learning an ISD takes the solo times J_a of both, which the
-/// papers measured beforehand and the simulation hands over with the outcome.
+/// The belief of the JRS papers: the expected cost of a co-run is the mean cost of its pair of clusters so
+/// far. It learns from every finished co-run of two. An ISD needs both solo times J_a, which the papers
+/// measured beforehand and the simulation gives with the outcome.
 namespace corun {
 
 class ClusterMeanBelief final : public Belief, public ClusterBelief {
@@ -18,13 +18,13 @@ class ClusterMeanBelief final : public Belief, public ClusterBelief {
       : kb_(std::move(kb)), assignments_(std::move(assignments)) {}
 
   PairBelief pair(JobId a, JobId b) const override { return cluster_pair(cluster(a), cluster(b)); }
-  /// One draw per pair of clusters: all its jobs share it.
+  /// One draw per pair of clusters, which all its jobs share.
   PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const override {
     return sampled_cluster_pair(cluster(a), cluster(b), draw);
   }
   void learn(const EpisodeOutcome& outcome) override;
-  /// As a co-run of two equally long jobs, but either with the ISD 1/s - 1 that it would have with co-runners
-  /// to its end.
+  /// Learns the PS of two equally long jobs and, for each job, the ISD 1/s - 1, as if it had a co-runner to
+  /// its end.
   void learn_probe(const ProbeOutcome& outcome) override;
   bool learns_from_probes() const override { return true; }
   const ClusterBelief* as_clusters() const override { return this; }
@@ -32,8 +32,8 @@ class ClusterMeanBelief final : public Belief, public ClusterBelief {
   int clusters() const override { return kb_.clusters(); }
   int cluster(JobId job) const override { return assignments_[index(job)].cluster; }
   double uncertainty(JobId job) const override { return assignments_[index(job)].uncertainty; }
-  /// Standard deviations are those of the pair's own co-runs; of all co-runs where it has fewer than
-  /// two.
+  /// Means and standard deviations of the pair's co-runs. Without a co-run the means, and with fewer than two
+  /// the standard deviations, are those of all co-runs.
   PairBelief cluster_pair(int a, int b) const override;
 
   const KnowledgeBase& knowledge_base() const { return kb_; }
@@ -43,7 +43,7 @@ class ClusterMeanBelief final : public Belief, public ClusterBelief {
   std::vector<ClusterAssignment> assignments_;
 };
 
-/// The knowledge base of a belief that goes by one; nullptr for any other belief.
+/// The knowledge base of a ClusterMeanBelief; nullptr for any other belief.
 const KnowledgeBase* knowledge_base_of(const Belief& belief);
 
 }  // namespace corun

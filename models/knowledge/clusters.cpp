@@ -10,8 +10,8 @@ namespace {
 
 using MaybeFeatures = std::array<std::optional<double>, kFeatures>;
 
-/// Distance over the features that are known, each in units of its scale, as if the others were as
-/// far: a profile that lacks one must not look near for that.
+/// Distance over the known features, each in units of its scale, extrapolated to all features: a profile that
+/// lacks features must not seem nearer.
 double distance(const MaybeFeatures& features, const FeatureVector& centre,
                 const FeatureVector& scale) {
   double square = 0;

@@ -49,8 +49,8 @@ void check(const MatrixView& table, std::span<const std::string> names, std::siz
   if (constant(y)) refuse("the target '" + names[target] + "' is constant");
 }
 
-/// Values to scores, ranked by absolute value from the largest. Differences below 1e-9 of the largest
-/// are rounding, as between an attribute and its copy with another origin: equal ranks.
+/// Ranks values by absolute value from the largest. Values are rounded to 1e-9 of the largest before, so that
+/// an attribute and its shifted copy have equal ranks.
 std::vector<Score> scores(const std::vector<double>& values) {
   double largest = 0;
   for (const double v : values) largest = std::max(largest, std::abs(v));

@@ -12,24 +12,23 @@
 #include "models/knowledge/matrix_view.hpp"
 #include "models/knowledge/regularised_regression.hpp"
 
-/// Which attributes of a job tell most of a target: PriRecT section III-B and Fig. 2, JRS section
-/// III-B.
+/// Ranking of the attributes of jobs by their relation to a target: PriRecT section III-B and Fig. 2, JRS
+/// section III-B.
 ///
-/// Four techniques rank the attributes by the absolute value of what each gives them: Pearson's
-/// correlation, the importance in a random forest, and the coefficients of ridge and lasso regression
-/// on standardised attributes; forest and penalties come from the papers' grids by cross-validation.
-/// Rank 1 is the largest; equal values, such as the many zeros of the lasso, share the mean of their
-/// ranks. The order is that of the mean rank. Spearman and Kendall are given beside, as PriRecT does,
-/// and do not count.
+/// Four techniques rank the attributes by absolute value: Pearson's correlation, the importance in a random
+/// forest, and the coefficients of ridge and lasso regression on standardised attributes. Forest and
+/// penalties are chosen from the papers' grids by cross-validation. Rank 1 is the largest value; equal
+/// values, such as the many zeros of the lasso, share the mean of their ranks. Attributes are ordered by the
+/// mean rank. Spearman's and Kendall's correlations are added, as in PriRecT, but do not count.
 ///
-/// What a rank does not say: an attribute that the target is computed from is first without telling
-/// anything. In the papers' data set maximum = minimum + range holds to the last digit for GPU
-/// utilisation and for the time of memory access. kOwnParts names the target's; leave them in to
-/// repeat the paper, out to learn something.
+/// An attribute from which the target is computed ranks first but is no finding. In the papers' data set,
+/// maximum = minimum + range holds to the last digit for GPU utilisation and for the time of memory access.
+/// kOwnParts names the parts of the target "MGUP": include them to repeat the paper, exclude them to rank the
+/// others.
 namespace corun {
 
-/// What PriRecT takes out before it ranks: the identifier (attribute 1 of its Table I), capacities
-/// (44, 45, 55, 56, 57), and what it holds sensitive (2 to 5). Names of the Futurewei data set.
+/// The attributes that PriRecT excludes: the identifier (attribute 1 of its Table I), capacities (44, 45, 55,
+/// 56, 57) and sensitive attributes (2 to 5). Names of the Futurewei data set.
 inline constexpr std::array<std::string_view, 10> kNotRanked{
     "ID",        "Model",         "Dataset",  "Epoch",   "BS",
     "SMU_total", "SMU_available", "DU_total", "DU_used", "DU_free"};
@@ -38,10 +37,10 @@ inline constexpr std::array<std::string_view, 10> kNotRanked{
 /// target, "MGMAP" (maximum memory allocated), has no parts there.
 inline constexpr std::array<std::string_view, 2> kOwnParts{"GPU_Util_%_ran", "Min_GPU_Util_%"};
 
-/// What a technique gives an attribute, and the place among all ranked attributes that follows.
+/// The value of an attribute by one technique, and its rank among all ranked attributes.
 struct Score {
-  double value = 0;  ///< signed, but for the forest
-  double rank = 0;   ///< by absolute value, from 1; a midrank where values are equal to 1e-9
+  double value = 0;  ///< signed, except for the forest
+  double rank = 0;   ///< by absolute value, from 1; a midrank if equal to 1e-9 of the largest
 };
 
 struct RankedFeature {
@@ -52,11 +51,11 @@ struct RankedFeature {
   Score ridge;   ///< target's unit per deviation of the attribute
   Score lasso;   ///< the same
   double mean_rank = 0;       ///< of pearson, forest, ridge and lasso
-  double rank_deviation = 0;  ///< of these four ranks, as a population: divisor 4
+  double rank_deviation = 0;  ///< standard deviation of these four ranks, divisor 4
 };
 
 enum class SkipReason {
-  kExcluded,  ///< the caller said so
+  kExcluded,  ///< by the caller
   kMissing,   ///< a row has no value (NaN)
   kConstant,  ///< all rows have one value
 };
@@ -72,7 +71,7 @@ struct RankingOptions {
   CrossValidation validation;
   ForestGrid forest;
   std::vector<double> penalties{kPenaltyGrid.begin(), kPenaltyGrid.end()};
-  int threads = 1;  ///< of the search among forests; changes speed only
+  int threads = 1;  ///< of the search among forests; does not change the result
 };
 
 struct FeatureRanking {
@@ -84,10 +83,10 @@ struct FeatureRanking {
   double target_variance = 0;  ///< population; 1 - error / variance is a technique's held-out R^2
 };
 
-/// Ranks the columns of `table`, called `names`, for the column `target`; NaN marks a missing value.
-/// std::invalid_argument if the shape is wrong, a value is infinite, the target is missing somewhere,
-/// constant, excluded or no column, an excluded column does not exist, nothing is left to rank, there
-/// are fewer rows than folds or fewer than 3, or an option is refused by the technique it is for.
+/// Ranks the columns of `table`, with one name per column, for the column `target`. NaN: missing value.
+/// std::invalid_argument: a wrong shape; an infinite value; a target that is missing in a row, constant,
+/// excluded or no column; an excluded column that does not exist; no attribute left to rank; fewer rows than
+/// folds or than 3; an option out of bounds.
 FeatureRanking rank_features(const MatrixView& table, std::span<const std::string> names,
                              std::size_t target, std::span<const std::size_t> excluded,
                              const RankingOptions& options = {});

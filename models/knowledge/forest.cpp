@@ -31,7 +31,7 @@ struct RegressionForest::Library {
   double mean = 0;   ///< of the target
   double scale = 1;  ///< its deviation; 1 for a constant target
   xgboost::Matrix train;
-  std::vector<std::pair<xgboost::Booster, int>> blocks;  ///< and the trees in each
+  std::vector<std::pair<xgboost::Booster, int>> blocks;  ///< with the number of trees in each
 };
 
 RegressionForest::RegressionForest(const MatrixView& predictors, std::span<const double> target,

@@ -11,7 +11,7 @@
 namespace corun {
 namespace {
 
-/// The wanted numbers of trees, each once and ascending.
+/// The numbers of trees of the grid, each once, ascending.
 std::vector<int> milestones(const std::vector<int>& trees) {
   std::vector<int> sorted = trees;
   std::ranges::sort(sorted);
@@ -19,7 +19,7 @@ std::vector<int> milestones(const std::vector<int>& trees) {
   return sorted;
 }
 
-/// Grows the forest to `trees` by way of every smaller milestone.
+/// Grows the forest to `trees` in blocks that end at each smaller milestone.
 void grow_to(RegressionForest& forest, const std::vector<int>& milestones, int trees) {
   for (const int m : milestones) {
     if (m > trees) return;
@@ -53,7 +53,7 @@ ForestChoice choose_forest(const MatrixView& predictors, std::span<const double>
   ForestChoice choice;
   choice.errors.assign(shapes * grid.trees.size(), 0);
   parallel_for(shapes, threads, [&](std::size_t i) {
-    // Folds in order, in one thread: a sum that no schedule can reorder.
+    // One thread sums over the folds in order, so that the sum does not depend on the schedule.
     for (const Split& s : splits) {
       RegressionForest forest(s.train_view(), s.train_target, shape_of(i));
       for (const int step : steps) {

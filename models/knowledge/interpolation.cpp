@@ -28,7 +28,7 @@ constexpr std::array<TechniqueEntry, 6> kTechniques{{
      "order-2 smoothing spline, squared residuals summing to the number of points"},
 }};
 
-/// The piece of an increasing axis that answers for t; the outermost ones answer for what is outside.
+/// The piece of an increasing axis for t; outside the axis, the outermost piece.
 std::size_t piece_of(std::span<const double> x, double t) {
   const auto above = std::upper_bound(x.begin() + 1, x.end() - 1, t);
   return static_cast<std::size_t>(above - x.begin()) - 1;
@@ -52,14 +52,14 @@ Values linear(std::span<const double> x, std::span<const double> y, std::span<co
 
 Values barycentric(std::span<const double> x, std::span<const double> y,
                    std::span<const double> at) {
-  // The weights are products of n-1 distances: on an axis about four units long they stay within
-  // range for the longest. Scaling by a power of two rounds nothing.
+  // The weights are products of n - 1 distances, which overflow latest on an axis about four units long.
+  // Scaling by a power of two does not round.
   const double range = x.back() - x.front();
   const int exponent = range > 0 ? 2 - std::ilogb(range) : 0;
   Values scaled;
   scaled.reserve(x.size());
   for (const double t : x) scaled.push_back(std::ldexp(t, exponent));
-  // Of the highest approximation order, Floater and Hormann's rational function is the polynomial.
+  // With the highest approximation order, the rational function of Floater and Hormann is the polynomial.
   const boost::math::barycentric_rational<double> curve(scaled.data(), y.data(), x.size(),
                                                         x.size() - 1);
   Values out;
@@ -85,7 +85,7 @@ Values newton(std::span<const double> x, std::span<const double> y, std::span<co
   return out;
 }
 
-/// Cubic pieces that meet with these slopes; the outermost carry on outside.
+/// Cubic pieces with these slopes at the points; the outermost pieces extend outside.
 Values hermite(std::span<const double> x, std::span<const double> y, std::span<const double> slope,
                std::span<const double> at) {
   Values out;
@@ -102,8 +102,8 @@ Values hermite(std::span<const double> x, std::span<const double> y, std::span<c
   return out;
 }
 
-/// Slope of the parabola through the first three points at the first, cut down where it would point
-/// the wrong way or overshoot. `h` are the lengths of the first two pieces, `d` their rises.
+/// Slope at the first point of the parabola through the first three points, limited to preserve monotonicity.
+/// `h0`, `h1`: lengths of the first two pieces; `d0`, `d1`: their slopes.
 double end_slope(double h0, double h1, double d0, double d1) {
   const double slope = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1);
   if (slope * d0 <= 0) return 0;
@@ -111,8 +111,8 @@ double end_slope(double h0, double h1, double d0, double d1) {
   return slope;
 }
 
-/// By hand because Boost's pchip (1.74) wants four points, has two-point slopes at its ends and no
-/// value outside. Where it has one, the tests compare.
+/// Not Boost's pchip (1.74), because that needs four points, has two-point slopes at its ends and no values
+/// outside. The tests compare both where both apply.
 Values pchip(std::span<const double> x, std::span<const double> y, std::span<const double> at) {
   const std::size_t n = x.size();
   Values h(n - 1);
@@ -123,7 +123,7 @@ Values pchip(std::span<const double> x, std::span<const double> y, std::span<con
   }
   Values slope(n, 0.0);
   for (std::size_t i = 1; i + 1 < n; ++i) {
-    if (d[i - 1] * d[i] <= 0) continue;  // a turn, or flat on one side: flat here
+    if (d[i - 1] * d[i] <= 0) continue;  // an extremum, or flat on one side: slope 0
     const double w1 = 2 * h[i] + h[i - 1];
     const double w2 = h[i] + 2 * h[i - 1];
     slope[i] = (w1 + w2) / (w1 / d[i - 1] + w2 / d[i]);
@@ -137,7 +137,8 @@ Values pchip(std::span<const double> x, std::span<const double> y, std::span<con
 ///
 ///   h_i m_{i-1} + 2 (h_{i-1} + h_i) m_i + h_{i-1} m_{i+1} = 3 (h_i d_{i-1} + h_{i-1} d_i),
 ///
-/// and so is the third at the second and the last but one (not-a-knot). Dense: series are short.
+/// and the third at the second and the last but one (not-a-knot). The system is dense, because series are
+/// short.
 Values cubic_spline(std::span<const double> x, std::span<const double> y,
                     std::span<const double> at) {
   const auto n = static_cast<Eigen::Index>(x.size());

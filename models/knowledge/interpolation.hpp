@@ -5,16 +5,16 @@
 #include <string_view>
 #include <vector>
 
-/// The six interpolation techniques that PriRecT compares in Table II (section III-C), over any
-/// strictly monotone axis. x and the values are plain numbers of any unit.
+/// The six interpolation techniques of PriRecT Table II (section III-C), over any strictly monotone axis. x
+/// and the values may have any unit.
 ///
-/// Outside the known points, kLinear holds the value of the nearest one; every other technique
-/// carries on the polynomial of its outermost piece, which for kBarycentric and kKrogh is the one
-/// polynomial they are made of: it leaves any bounds within a step or two.
+/// Outside the known points, kLinear holds the value of the nearest point. Every other technique extends the
+/// polynomial of its outermost piece; for kBarycentric and kKrogh, whose only piece is a polynomial of high
+/// degree, values soon diverge.
 ///
-/// A technique with fewer points than it needs gives the polynomial through those there are: one
-/// point a constant, two a straight line, three a parabola. Needed: linear 2, pchip 3, cubic spline
-/// 4, order-2 spline 4.
+/// With fewer points than a technique needs, the curve is the polynomial through all points: a constant, a
+/// line or a parabola. Points needed: linear, barycentric and krogh 2, pchip 3, cubic spline 4, order-2
+/// spline 4.
 namespace corun {
 
 enum class Technique { kLinear, kBarycentric, kKrogh, kPchip, kCubicSpline, kSpline2 };
@@ -25,28 +25,27 @@ struct TechniqueEntry {
   std::string_view description;
 };
 
-/// The visible table, in the order of the enumeration and of PriRecT Table II.
+/// All techniques, in the order of the enumeration and of PriRecT Table II.
 std::span<const TechniqueEntry> technique_catalog();
-/// Empty when there is none of that name.
+/// Empty if no technique has that name.
 std::optional<Technique> find_technique(std::string_view name);
 std::string_view technique_name(Technique technique);
 
-/// The values at `at` (any order, any place) of the curve through or, kSpline2, near the points
-/// (x, y). x is strictly increasing or strictly decreasing; a curve does not depend on which, but for
-/// kSpline2, whose knots are laid from the least x upwards.
+/// The values at the positions `at` (in any order, inside or outside) of the curve through the points (x, y),
+/// or near them for kSpline2. x is strictly increasing or strictly decreasing. Mirroring the axis mirrors
+/// the curve, except for kSpline2, whose knots are placed from the least x upwards.
 ///
 /// - kBarycentric: the interpolating polynomial in barycentric form (Berrut and Trefethen 2004).
 /// - kKrogh: the same polynomial in Newton's form, by divided differences (Krogh 1970). Equal to
 ///   kBarycentric but for rounding, which grows fast with the number of points.
 /// - kPchip: cubic pieces whose slopes never overshoot (Fritsch and Butland 1984: weighted harmonic
 ///   mean inside, one-sided three-point slope at the ends).
-/// - kCubicSpline: two continuous derivatives, "not-a-knot" at both ends.
+/// - kCubicSpline: cubic pieces with two continuous derivatives, "not-a-knot" at both ends.
 /// - kSpline2: the smoothing spline of order 2 with the sum of squared residuals held at the number
 ///   of points (smoothing_spline.hpp). It does *not* pass through the points.
 ///
-/// Throws std::invalid_argument for no points, x and y of different lengths, x not strictly monotone,
-/// anything that is not finite, and for a polynomial of so many points or so far out that its value
-/// is no finite number.
+/// std::invalid_argument: no points, x and y of different lengths, x not strictly monotone, a number that is
+/// not finite, or a polynomial whose value is not finite.
 std::vector<double> interpolate(Technique technique, std::span<const double> x,
                                 std::span<const double> y, std::span<const double> at);
 

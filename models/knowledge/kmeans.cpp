@@ -13,7 +13,7 @@
 namespace corun {
 namespace {
 
-/// Squares of larger values, summed over rows, might not fit a double.
+/// Sums of squares of larger values could overflow.
 constexpr double kMaxValue = 1e150;
 constexpr int kMaxPermuted = 8;  ///< 40320 permutations
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -59,8 +59,8 @@ std::size_t check_rows(std::span<const double> rows, std::size_t features,
   return rows.size() / features;
 }
 
-/// The rows in lexicographic order, and where each came from: nothing below depends on the order in
-/// which the caller has them.
+/// The rows in lexicographic order, with their original positions, so that results do not depend on the order
+/// of the caller's rows.
 struct Points {
   std::vector<double> values;
   std::vector<std::size_t> origin;
@@ -104,15 +104,15 @@ void check_count(const Points& points, int k) {
   }
 }
 
-/// Labels of the points under given centres.
+/// The labels of the points for given centres.
 struct Assignment {
   std::vector<int> labels;
   double cost = 0;  ///< sum of squared distances to the centres
   int reseeded = 0;
 };
 
-/// Every centre without rows takes one. A row that stands alone stays: its cluster would be the next
-/// to be empty. With k different rows there is always another, at some distance from its centre.
+/// Gives every centre without rows the farthest row of a cluster of two or more. A single row stays, because
+/// its cluster would be empty. With k different rows there is always a row to move.
 void reseed(Assignment& assignment, std::vector<double>& distances, int k) {
   std::vector<std::size_t> sizes(at(k));
   for (const int label : assignment.labels) ++sizes[at(label)];
@@ -151,7 +151,7 @@ Assignment assign(const Points& points, std::span<const double> centres, int k) 
   return result;
 }
 
-/// No cluster is empty.
+/// The mean of each cluster; none is empty.
 std::vector<double> means(const Points& points, const std::vector<int>& labels, int k) {
   std::vector<double> centres(at(k) * points.features);
   std::vector<double> sizes(at(k));
@@ -164,7 +164,7 @@ std::vector<double> means(const Points& points, const std::vector<int>& labels, 
   return centres;
 }
 
-/// Labels are those of the sorted points.
+/// Lloyd's iteration; labels are in the order of the sorted points.
 KMeans iterate(const Points& points, std::span<const double> start, int k) {
   KMeans result;
   result.k = k;
@@ -179,8 +179,8 @@ KMeans iterate(const Points& points, std::span<const double> start, int k) {
       result.start_was_fixed = result.iterations == 1 && now.reseeded == 0;
       break;
     }
-    // The cost falls with every change, unless rows are so near to the middle between two centres
-    // that rounding decides; then they could go to and fro for ever.
+    // The cost falls with every change, except by rounding if a row is halfway between two centres; then
+    // labels could alternate without end.
     if (!(next.cost < now.cost)) break;
     result.reseeded += next.reseeded;
     now = std::move(next);
@@ -225,7 +225,7 @@ void number_by_centres(KMeans& clusters) {
   renumber(clusters, order);
 }
 
-/// k-means++. `k` different rows exist, so some weight is left for every draw.
+/// Starting centres by k-means++. There are `k` different rows, so every draw has some weight left.
 std::vector<double> spread_start(const Points& points, int k, Rng rng) {
   std::vector<double> centres;
   std::vector<double> weights(points.size(), kInfinity);
@@ -242,7 +242,7 @@ std::vector<double> spread_start(const Points& points, int k, Rng rng) {
     double left = rng.uniform() * total;
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (weights[i] <= 0) continue;
-      chosen = i;  // the last one also takes what rounding leaves
+      chosen = i;  // the last row with weight also takes the rest from rounding
       if (left < weights[i]) break;
       left -= weights[i];
     }
@@ -378,9 +378,9 @@ int elbow(std::span<const ClusterCount> curve) {
   int best = first.k;
   double deepest = 0;
   for (const ClusterCount& point : curve) {
-    if (point.k == first.k || point.k == last.k) continue;  // on the chord, but for rounding
+    if (point.k == first.k || point.k == last.k) continue;  // on the chord, apart from rounding
     const double along = static_cast<double>(point.k - first.k) / (last.k - first.k);
-    // The distance to a line is in proportion to the distance along one axis.
+    // The distance to a line is proportional to the distance along an axis.
     const double depth = first.inertia + along * (last.inertia - first.inertia) - point.inertia;
     if (depth > deepest) {
       deepest = depth;

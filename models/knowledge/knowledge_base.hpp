@@ -10,16 +10,16 @@
 #include "models/knowledge/statistic.hpp"
 #include "sim/measurement.hpp"
 
-/// The knowledge base of PriRecT and JRS: clusters of profiles, and for every ordered pair of clusters
-/// (a job of the first beside a job of the second) what is known of ISD, for every unordered pair of
-/// PS (PriRecT fig. 5 and 6, JRS fig. 4). Fractions. It learns one co-run at a time, in memory that
-/// depends on the number of clusters only.
+/// The knowledge base of PriRecT and JRS: clusters of profiles, with statistics of ISD for every ordered pair
+/// of clusters (a job of the first beside a job of the second) and of PS for every unordered pair (PriRecT
+/// fig. 5 and 6, JRS fig. 4). ISD and PS are fractions. It learns one co-run at a time; its memory depends
+/// only on the number of clusters.
 namespace corun {
 
 class KnowledgeBase {
  public:
-  /// `decay` (0 to below 1): how much weight a co-run loses with each newer one of the same pair of
-  /// clusters; 0 never forgets, 0.05 halves the weight every 14 co-runs.
+  /// `decay`, from 0 to below 1: the share of its weight that a co-run loses with each newer one of the same
+  /// pair of clusters. 0.05 halves the weight every 14 co-runs.
   explicit KnowledgeBase(Clusters clusters, double decay = 0);
 
   const Clusters& clustering() const { return clustering_; }
@@ -27,29 +27,29 @@ class KnowledgeBase {
   double decay() const { return decay_; }
   void set_decay(double decay) { decay_ = decay; }
 
-  /// One co-run of a job of cluster `a` with a job of cluster `b`. Within a cluster both ISDs count
-  /// for the one ordered pair there is.
+  /// Adds a co-run of a job of cluster `a` with a job of cluster `b`. If a = b, both ISDs count for the same
+  /// ordered pair.
   void observe(int a, int b, double isd_a, double isd_b, double ps);
 
-  /// Takes in what another box has learnt over the same clusters with the same decay
-  /// (std::invalid_argument if not). With decay both count as equally recent.
+  /// Adds the observations of a knowledge base with the same clusters and decay (std::invalid_argument if
+  /// not). With decay, the observations of both count as equally recent.
   void merge(const KnowledgeBase& other);
 
   /// ISD of a job of cluster `of` beside a job of cluster `beside`.
   const Statistic& isd(int of, int beside) const { return isd_[at(of, beside)]; }
   const Statistic& ps(int a, int b) const { return a <= b ? ps_[at(a, b)] : ps_[at(b, a)]; }
-  /// For files, which put back what they wrote.
+  /// For reading from files.
   Statistic& isd(int of, int beside) { return isd_[at(of, beside)]; }
   Statistic& ps(int a, int b) { return a <= b ? ps_[at(a, b)] : ps_[at(b, a)]; }
 
-  /// Mean over all pairs of clusters, by their counts: what stands in for one never observed. 0 when
-  /// empty.
+  /// Mean over all pairs of clusters, weighted by their counts, for pairs never observed. 0 if empty.
   double overall_isd() const { return overall(isd_); }
   double overall_ps() const { return overall(ps_); }
-  /// Standard deviation of all single observations around those means, differences between pairs of
-  /// clusters included: how far a pair never observed may lie. 0 for fewer than two observations.
+  /// Standard deviation of all single observations around these means, including the differences between
+  /// pairs of clusters, for pairs never observed. 0 for fewer than two observations.
   double overall_isd_sd() const { return overall_sd(isd_); }
   double overall_ps_sd() const { return overall_sd(ps_); }
+  /// Number of co-runs observed.
   std::int64_t pairs_observed() const;
 
  private:
@@ -66,27 +66,27 @@ class KnowledgeBase {
   std::vector<Statistic> ps_;   ///< a <= b only
 };
 
-/// Rows that a knowledge base learnt from, and those it passed over, by reason.
+/// Numbers of rows that a knowledge base learnt from and that it skipped, by reason.
 struct LearntRows {
-  std::int64_t pairs = 0;
-  std::int64_t larger_groups = 0;    ///< three jobs or more: nobody's pair of clusters
-  std::int64_t without_profile = 0;  ///< a member without any feature, and no cluster given
+  std::int64_t pairs = 0;            ///< learnt from
+  std::int64_t larger_groups = 0;    ///< not of two jobs
+  std::int64_t without_profile = 0;  ///< a member has no cluster
 };
 
-/// One measured co-run of two as a knowledge base sees it.
+/// A measured co-run of two, by clusters.
 struct PairObservation {
   std::array<int, 2> cluster{};
   std::array<double, 2> isd{};  ///< JRS eq. 1, fractions
   double ps = 0;                ///< JRS eq. 2, a fraction
 };
 
-/// Which cluster a measured job is of.
+/// The source of a measured job's cluster.
 enum class Labels : std::uint8_t {
   kPrinted,      ///< the cluster that the measurement names, else that of its profile
-  kFromProfile,  ///< always that of its profile; an imputed profile is none
+  kFromProfile,  ///< the cluster of its profile; an imputed profile has none
 };
 
-/// Nothing for a group of another size, or where a member has no cluster by these labels.
+/// Empty for a group of another size, or if a member has no cluster by these labels.
 std::optional<PairObservation> observe_pair(const Clusters& clusters, const CorunMeasurement& row,
                                             Labels labels);
 
@@ -94,7 +94,7 @@ std::optional<PairObservation> observe_pair(const Clusters& clusters, const Coru
 LearntRows learn_rows(KnowledgeBase& kb, std::span<const CorunMeasurement> rows,
                       Labels labels = Labels::kPrinted);
 
-/// The knowledge base that these measurements of pairs give.
+/// A knowledge base that has learnt these rows.
 KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows,
                                    const Clusters& clusters = paper_clusters());
 
@@ -103,12 +103,11 @@ struct PredictionInterval {
   double hi = 0;
 };
 
-/// Where the next observation will lie with probability `level`: mean -+ t * s * sqrt(1 + 1/n) with
-/// n - 1 degrees of freedom, n the effective number of co-runs (two jobs of one co-run are one), as if
-/// it were normal, cut off where nothing is to be expected: nobody runs faster with co-runners than alone,
-/// so that ISD is 0 or more and the PS of two 0.5 at most, or what was observed beyond that. NaN on
-/// both sides for fewer than kFewestForInterval co-runs.
-/// Measured coverage: docs/knowledge.md.
+/// The interval that contains the next observation with probability `level`, for normal observations: mean -+
+/// t * s * sqrt(1 + 1/n) with n - 1 degrees of freedom, where n is the effective number of co-runs (both jobs
+/// of a co-run count once). A job does not run faster with co-runners than alone, so ISD is limited to 0 or
+/// more and the PS of two jobs to at most 0.5, or to the extreme observed beyond. Both ends are NaN for fewer
+/// than kFewestForInterval co-runs. Measured coverage: docs/knowledge.md.
 inline constexpr int kFewestForInterval = 3;
 PredictionInterval isd_interval(const KnowledgeBase& kb, int of, int beside, double level = 0.9);
 PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double level = 0.9);

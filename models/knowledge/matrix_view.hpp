@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <span>
 
-/// A table of numbers that somebody else owns: rows are jobs, columns are attributes, row-major.
+/// A view of a table of numbers: rows are jobs, columns are attributes.
 namespace corun {
 
 struct MatrixView {
-  std::span<const double> values;  ///< rows x columns; value (r, c) stands at r * columns + c
+  std::span<const double> values;  ///< rows x columns, row-major
   std::size_t rows = 0;
   std::size_t columns = 0;
 
@@ -16,11 +16,11 @@ struct MatrixView {
   }
 };
 
-/// Refuses, with std::invalid_argument, a view whose shape is not that of its values, one without
-/// rows or columns, and values that are not finite. `what` begins the message.
+/// std::invalid_argument, with a message that begins with `what`: a shape that does not fit the values, no
+/// rows or no columns, or a value that is not finite.
 void check_finite(const MatrixView& matrix, const char* what);
 
-/// The same for a predictor matrix and the target beside it: one finite target per row.
+/// The same for a predictor matrix and its target, which must have one finite value per row.
 void check_regression(const MatrixView& predictors, std::span<const double> target,
                       const char* what);
 

@@ -21,16 +21,16 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Optimality conditions of the lasso may be missed by this share of the largest |z_j'y/n|.
+/// Tolerance of the optimality conditions of the lasso, as a share of the largest |z_j'y/n|.
 constexpr double kMissedOptimality = 1e-9;
 /// Sweeps of coordinate descent before the active set takes over, and how often they alternate.
 constexpr int kDescentSweeps = 50;
 constexpr int kRounds = 20;
-/// Eigenvalues of a correlation matrix below this are zero: its attributes depend on each other.
+/// An eigenvalue of a correlation matrix below this counts as zero: its attributes are linearly dependent.
 constexpr double kDependent = 1e-11;
 
-/// What both fits need of the data, per row: correlations of the attributes with each other and
-/// covariances with the target. n x p numbers become p x p, and n never appears again.
+/// The data of both fits, divided by the number of rows: correlations of the attributes with each other and
+/// covariances with the target. Their size does not depend on the number of rows.
 struct NormalEquations {
   MatrixXd gram;    ///< Z'Z / n; the diagonal is 1, or 0 for a constant column
   VectorXd target;  ///< Z'y / n
@@ -42,7 +42,7 @@ double soft_threshold(double value, double by) {
   return 0;
 }
 
-/// The largest miss of the optimality conditions; `slope` is Z'(y - Zw) / n.
+/// The largest violation of the optimality conditions. `slope`: Z'(y - Zw) / n.
 double miss(const VectorXd& slope, const VectorXd& w, double penalty) {
   double worst = 0;
   for (Index j = 0; j < w.size(); ++j) {
@@ -53,8 +53,8 @@ double miss(const VectorXd& slope, const VectorXd& w, double penalty) {
   return worst;
 }
 
-/// Sweeps over the coefficients, each set to its optimum given the others; ends early once optimal.
-/// Good at finding which coefficients are zero, slow at their values where attributes nearly agree.
+/// Coordinate descent: sets each coefficient to its optimum given the others, and ends early once optimal. It
+/// finds quickly which coefficients are zero, but converges slowly if attributes are nearly dependent.
 void descend(const NormalEquations& m, double penalty, double tolerance, VectorXd& w) {
   VectorXd slope = m.target - m.gram * w;
   for (int sweep = 0; sweep < kDescentSweeps && miss(slope, w, penalty) > tolerance; ++sweep) {
@@ -69,7 +69,7 @@ void descend(const NormalEquations& m, double penalty, double tolerance, VectorX
   }
 }
 
-/// The coefficients that may differ from zero, and the sign each of them must keep.
+/// The coefficients that may differ from zero, and the signs that they must keep.
 struct ActiveSet {
   std::vector<Index> columns;
   VectorXd signs;  ///< +1 or -1 per entry of columns
@@ -92,10 +92,10 @@ struct ActiveSet {
   }
 };
 
-/// With the signs given, the objective is a parabola: moves `w` towards its lowest point, but stops
-/// where the first coefficient reaches zero and drops that one from the set. Where attributes of the
-/// set depend on each other there is a direction that changes no prediction; the move then follows it
-/// downhill to the next zero. Returns whether the lowest point was reached.
+/// With fixed signs, the objective is quadratic. Moves `w` towards its minimum, but stops where the first
+/// coefficient reaches zero and removes that coefficient from the set. If attributes of the set are linearly
+/// dependent, one direction changes no prediction; the move then follows it downhill to the next zero.
+/// Returns whether the minimum was reached.
 bool step(const NormalEquations& m, double penalty, ActiveSet& active, VectorXd& w) {
   const std::vector<Index>& a = active.columns;
   if (a.empty()) return true;
@@ -121,7 +121,7 @@ bool step(const NormalEquations& m, double penalty, ActiveSet& active, VectorXd&
       first_zero = i;
     }
   }
-  if (first_zero < 0 && dependent) return true;  // unreachable but for rounding; the caller checks
+  if (first_zero < 0 && dependent) return true;  // reached only by rounding; the caller checks
   w(a) = from + length * direction;
   if (first_zero < 0) return true;
   w[a[static_cast<std::size_t>(first_zero)]] = 0;
@@ -129,8 +129,8 @@ bool step(const NormalEquations& m, double penalty, ActiveSet& active, VectorXd&
   return false;
 }
 
-/// Exchanges coefficients between zero and not zero, one at a time, until all conditions hold. Every
-/// step lowers the objective, so no set returns.
+/// Adds and removes coefficients of the active set, one at a time, until all conditions hold. Every step
+/// lowers the objective, so no set occurs twice.
 void exchange(const NormalEquations& m, double penalty, double tolerance, VectorXd& w) {
   ActiveSet active(w);
   for (Index round = 0; round < 20 * w.size(); ++round) {
@@ -151,7 +151,7 @@ void exchange(const NormalEquations& m, double penalty, double tolerance, Vector
   }
 }
 
-/// Starts from `w`, the solution of a neighbouring penalty.
+/// The lasso, from the start `w`, the solution for a neighbouring penalty.
 VectorXd lasso(const NormalEquations& m, double penalty, VectorXd w) {
   const double tolerance = kMissedOptimality * m.target.cwiseAbs().maxCoeff();
   for (int round = 0; round < kRounds; ++round) {
@@ -199,7 +199,7 @@ std::vector<LinearModel> fit_path(Penalty kind, const MatrixView& predictors,
   const VectorXd centred = y.array() - model.intercept;
   const NormalEquations equations{z.transpose() * z / n, z.transpose() * centred / n};
 
-  // From the largest penalty, whose solution is near zero, each start is near the next solution.
+  // By falling penalty: the first solution is near zero, and each solution is a start near the next.
   std::vector<std::size_t> order(penalties.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return penalties[i]; });

@@ -17,14 +17,14 @@
 ///   lasso   minimise |y - Zw|^2 / (2n) + a |w|_1         coordinate descent, then an
 ///                                                            active set for the last digits
 ///
-/// The paper names one grid for both, but equal numbers are not equal strengths: scaled like ridge's,
-/// the lasso's term is 2na |w|_1, and its penalty has the target's unit where ridge's has none. At
-/// max_j |z_j'y/n| and above the lasso is all zeros. The intercept is never penalised.
+/// The paper has one grid for both, but equal numbers are not equal strengths: on the scale of ridge, the
+/// term of the lasso is 2na |w|_1, and its penalty has the unit of the target, while that of ridge has none.
+/// With a penalty of max_j |z_j'y/n| or more, all coefficients of the lasso are zero. The intercept is not
+/// penalised.
 ///
-/// A coefficient is the change of the target, in its unit, per deviation of the attribute: absolute
-/// values can be compared across attributes, which is what a ranking needs. Among attributes that
-/// say the same, ridge shares the weight and lasso gives it to one; which of two identical columns
-/// that is depends on their order and is no evidence against the other.
+/// A coefficient is the change of the target, in its unit, per standard deviation of the attribute, so
+/// absolute values can be compared across attributes. If attributes are correlated, ridge shares the weight
+/// among them and lasso gives it to one; for identical columns, which one depends only on their order.
 namespace corun {
 
 enum class Penalty {
@@ -32,14 +32,14 @@ enum class Penalty {
   kLasso,  ///< absolute values of the coefficients
 };
 
-/// PriRecT's exploration of "the best fit L2 and L1 multipliers".
+/// The grid in which PriRecT searches "the best fit L2 and L1 multipliers".
 inline constexpr std::array<double, 7> kPenaltyGrid{1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
 
 /// A fitted line through standardised attributes.
 struct LinearModel {
   Standardiser standardiser;
   double intercept = 0;              ///< the target's mean, in its unit
-  std::vector<double> coefficients;  ///< per column; target's unit per deviation
+  std::vector<double> coefficients;  ///< one per column; target's unit per standard deviation
 
   /// One prediction per row. std::invalid_argument for other columns than those fitted.
   std::vector<double> predict(const MatrixView& predictors) const;
@@ -50,27 +50,27 @@ struct LinearModel {
 ///
 ///   z_j'(y - Zw)/n = a sign(w_j) where w_j != 0,   |z_j'(y - Zw)/n| <= a elsewhere
 ///
-/// is missed by more than 1e-9 of max_j |z_j'y/n|; std::runtime_error if it does not get there.
-/// std::invalid_argument as check_regression(), or for a bad penalty.
+/// is missed by more than 1e-9 of max_j |z_j'y/n|; std::runtime_error if it does not converge.
+/// std::invalid_argument as check_regression(), and for a penalty not positive and finite.
 std::vector<LinearModel> fit_path(Penalty kind, const MatrixView& predictors,
                                   std::span<const double> target,
                                   std::span<const double> penalties);
 
-/// One penalty.
+/// The same for one penalty.
 LinearModel fit_linear(Penalty kind, const MatrixView& predictors, std::span<const double> target,
                        double penalty);
 
-/// A penalty chosen by cross-validation, and the model of all rows under it.
+/// A penalty chosen by cross-validation, and the model of all rows with it.
 struct PenaltyChoice {
   double penalty = 0;
-  std::vector<double> errors;  ///< mean squared error of the held-out rows, per grid penalty
-  double error = 0;            ///< the chosen one's
+  std::vector<double> errors;  ///< mean squared error of the held-out rows, by grid penalty
+  double error = 0;            ///< that of the chosen penalty
   LinearModel model;
 };
 
-/// The penalty of the smallest cross-validated error; the larger penalty of equals. Attributes are
-/// standardised within each fold, by its learning rows. std::invalid_argument for an empty grid and
-/// as fit_path() and assign_folds().
+/// The penalty with the smallest cross-validated error, of equals the larger one. Each fold standardises the
+/// attributes by its training rows. std::invalid_argument for an empty grid, and as fit_path() and
+/// assign_folds().
 PenaltyChoice choose_penalty(Penalty kind, const MatrixView& predictors,
                              std::span<const double> target, std::span<const double> grid,
                              const CrossValidation& options);

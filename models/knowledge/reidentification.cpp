@@ -17,10 +17,10 @@ struct Neighbour {
 };
 using Voters = std::vector<Neighbour>;
 
-/// Sums of shares of 1 that should be equal may differ by rounding.
+/// Tolerance for sums of fractions, which rounding may change.
 constexpr double kRounding = 1e-9;
 
-/// The rows that vote on row `query`: the k nearest and all as near as the k-th.
+/// The rows that vote on row `query`, nearest first: the k nearest and all as near as the k-th.
 Voters voters_of(const MatrixView& features, std::size_t query, std::span<const int> groups,
                  const ReidentificationOptions& options) {
   std::vector<std::size_t> held;
@@ -109,7 +109,7 @@ Reidentification reidentify(const MatrixView& features, std::span<const int> lab
     throw std::invalid_argument("reidentification: neighbours below 1 or permutations below 0");
   }
 
-  // Who votes depends on the features alone: permuted labels vote through the same lists.
+  // The voters depend on the features only, so all permutations of labels use the same lists.
   std::vector<Voters> voters;
   for (std::size_t r = 0; r < features.rows; ++r) {
     voters.push_back(voters_of(features, r, groups, options));

@@ -14,12 +14,12 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kDegree = 2;
-constexpr std::size_t kEnds = 2 * (kDegree + 1);  ///< knots when there are none inside
-constexpr double kSmoothingTolerance = 1e-3;      ///< of the smoothing
+constexpr std::size_t kEnds = 2 * (kDegree + 1);  ///< knots without inner knots
+constexpr double kSmoothingTolerance = 1e-3;      ///< as a share of the smoothing
 constexpr int kRationalSteps = 20;                ///< of the search for p; usually under ten
-constexpr int kMaxSteps = 120;                    ///< with those that halve
+constexpr int kMaxSteps = 120;                    ///< with steps of bisection
 
-/// The piece [t_i, t_i+1) that answers for x, as the index of its left knot; ends included.
+/// The piece [t_i, t_i+1) for x, as the index of its left knot; outside, the outermost piece.
 std::size_t knot_piece(std::span<const double> knots, double x) {
   const auto first = knots.begin() + kDegree + 1;
   const auto last = knots.end() - kDegree - 1;
@@ -69,8 +69,8 @@ Eigen::MatrixXd collocation(std::span<const double> knots, std::span<const doubl
   return a;
 }
 
-/// Row l: what each B-spline's second derivative jumps by at inner knot l, up to a common factor, in
-/// units of the mean length of a piece:
+/// Row l: the jump of each B-spline's second derivative at inner knot l, up to a common factor, with the mean
+/// length of a piece as the unit:
 ///
 ///   (t_j+3 - t_j) / prod_{i = j..j+3, t_i != t_l} (t_l - t_i)
 Eigen::MatrixXd jumps(std::span<const double> knots) {
@@ -92,15 +92,15 @@ Eigen::MatrixXd jumps(std::span<const double> knots) {
   return b;
 }
 
-/// A fit and what it leaves.
+/// A fit and its residuals.
 struct Fit {
   std::vector<double> coefficients;
   std::vector<double> squares;  ///< squared residual per data point
   double residual = 0;
-  double diagonal = 0;  ///< sum of the moduli on the diagonal of R in A = QR
+  double diagonal = 0;  ///< sum of the moduli of the diagonal of R in A = QR
 };
 
-/// p = infinity without penalty rows.
+/// Least squares with the penalty (jump / p)^2; p = infinity is without penalty.
 Fit fit(std::span<const double> knots, std::span<const double> x, std::span<const double> y,
         double p) {
   const std::size_t penalties = std::isinf(p) ? 0 : knots.size() - kEnds;
@@ -133,7 +133,7 @@ class KnotPlan {
  public:
   explicit KnotPlan(std::span<const double> x) : x_(x), pieces_{{0, x.size() - 2, 0}} {}
 
-  /// A data point at a knot counts half to either side.
+  /// Sets the pieces' squares. A data point at a knot counts half to each side.
   void share(std::span<const double> squares) {
     for (Piece& piece : pieces_) {
       const std::size_t last = piece.first + piece.inside + 1;
@@ -143,7 +143,7 @@ class KnotPlan {
     }
   }
 
-  /// False when no piece has both a residual and room for a knot.
+  /// Splits the piece with the largest squares. False if no piece has both a residual and room for a knot.
   bool split_worst() {
     std::size_t worst = pieces_.size();
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -177,7 +177,7 @@ class KnotPlan {
   std::vector<Piece> pieces_;
 };
 
-/// As many knots as an interpolating spline has: inside, midway between the data points.
+/// The knots of an interpolating spline; inner knots are midway between data points.
 std::vector<double> interpolating_knots(std::span<const double> x) {
   std::vector<double> t(kDegree + 1, x.front());
   for (std::size_t i = 1; i + 2 < x.size(); ++i) t.push_back((x[i] + x[i + 1]) / 2);
@@ -185,7 +185,7 @@ std::vector<double> interpolating_knots(std::span<const double> x) {
   return t;
 }
 
-/// F at one p. `p` may be infinite.
+/// F at one p, which may be infinite.
 struct Probe {
   double p = 0;
   double f = 0;  ///< F(p) - smoothing; falls with p
@@ -205,12 +205,12 @@ double rational_zero(const Probe& low, const Probe& middle, const Probe& high) {
 struct Search {
   Probe low;
   Probe high;
-  bool low_met = false;  ///< some probe with f > 0 told apart from the first `low`
+  bool low_met = false;  ///< a probe with f > 0 differed significantly from the first `low`
   bool high_met = false;
 
-  /// Where to look after `now`, whose f is at least `near` off.
+  /// The next p to try after `now`, whose |f| is at least `near`.
   double next(const Probe& now, double near, int step) {
-    // As flat as at the far end: that end tells nothing of the shape, so step back towards the other.
+    // `now` has nearly the same f as one end, which then shows no shape: step towards the other end.
     if (!high_met && now.f - high.f <= near) {
       high = now;
       return now.p / 25 > low.p ? now.p / 25 : 0.9 * low.p + 0.1 * now.p;
@@ -222,7 +222,7 @@ struct Search {
     (now.f < 0 ? high_met : low_met) = true;
     const double p = rational_zero(low, now, high);
     (now.f < 0 ? high : low) = now;
-    // Rounding can throw the zero out of the bracket, and a few curves bring it in too slowly.
+    // Bisect if rounding moves the zero out of the bracket or convergence is slow.
     if (step < kRationalSteps && p > low.p && p < high.p) return p;
     if (std::isinf(high.p)) return 25 * low.p;
     return low.p > 0 ? std::sqrt(low.p * high.p) : high.p / 25;
@@ -245,7 +245,7 @@ SmoothingSpline::SmoothingSpline(std::span<const double> x, std::span<const doub
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double near = kSmoothingTolerance * smoothing;
   const std::size_t most = m + kDegree + 1;
-  // The first stop of the authors' library, after which it goes on without one.
+  // The authors' library stops once at this number of knots, then continues without a stop.
   std::size_t stop = std::max(m / 2, kEnds);
 
   KnotPlan plan(x);
@@ -257,12 +257,12 @@ SmoothingSpline::SmoothingSpline(std::span<const double> x, std::span<const doub
   while (found.residual - smoothing >= near && knots_.size() < most) {
     if (knots_.size() == stop) {
       stop = most;
-      add = 0;  // and counts afresh
+      add = 0;
     }
     if (add == 0) {
       add = 1;
     } else {
-      // As many as it takes if every knot gains what the last ones did.
+      // As many knots as are needed if each gains as much as the last ones did.
       const double gained = last - found.residual;
       const double wanted = gained > near
                                 ? static_cast<double>(add) * (found.residual - smoothing) / gained
@@ -280,7 +280,7 @@ SmoothingSpline::SmoothingSpline(std::span<const double> x, std::span<const doub
     found = fit(knots_, x, y, kInfinity);
   }
 
-  // Without inner knots, or when least squares already meets the mark, there is nothing to smooth.
+  // Without inner knots, or if F of the least-squares fit is already `smoothing`, there is nothing to smooth.
   if (knots_.size() > kEnds && found.residual - smoothing <= -near) {
     Search search{{0, parabola - smoothing}, {kInfinity, found.residual - smoothing}};
     double p = static_cast<double>(knots_.size() - kDegree - 1) / found.diagonal;

@@ -12,7 +12,7 @@ Standardiser Standardiser::of(const MatrixView& matrix) {
   result.mean.assign(matrix.columns, 0);
   result.deviation.assign(matrix.columns, 0);
   for (std::size_t c = 0; c < matrix.columns; ++c) {
-    // Asked of the values themselves: the rounded mean of equal numbers may differ from them.
+    // By comparing the values: the rounded mean of equal numbers may differ from them.
     bool constant = true;
     double sum = 0;
     for (std::size_t r = 0; r < matrix.rows; ++r) {

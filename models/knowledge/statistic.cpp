@@ -12,7 +12,7 @@ constexpr std::size_t kBins = 8000;
 static_assert(static_cast<double>(kBins) * Statistic::kBinWidth ==
               Statistic::kHighest - Statistic::kLowest);
 
-/// Share of all weight below which a bin has faded away.
+/// A bin with a smaller share of all weight is left out of the state.
 constexpr double kFaded = 1e-15;
 
 std::size_t bin_of(double x) {
@@ -116,9 +116,9 @@ double Statistic::quantile(double p) const {
   std::sort(sorted.begin(), sorted.end());
   if (p <= 0 || sorted.size() == 1) return p <= 0 ? min_ : (p >= 1 ? max_ : sorted.front().first);
   if (p >= 1) return max_;
-  // On a line as long as all weights together, each entry covers its weight. A single observation
-  // stands at its middle; a bin of many is level from the middle of its first to that of its last.
-  // The first stands at 0, the last at 1: with equal weights observation i is at i / (n - 1).
+  // Each entry covers its weight on a line. A single observation is at the middle of its part; a bin of
+  // several observations is constant from the middle of the first to the middle of the last. p runs from the
+  // first observation to the last: with equal weights, observation i is at i / (n - 1).
   const auto edge = [](double weight) { return std::min(weight, 1.0) / 2; };
   double total = 0;
   for (const auto& [value, weight] : sorted) total += weight;

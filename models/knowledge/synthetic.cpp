@@ -10,7 +10,8 @@ namespace corun {
 
 namespace {
 
-/// A value that is a whole number of last digits but for rounding is not cut to the next lower one.
+/// Added before digits are cut: a value that is a multiple of the last digit up to rounding must not lose
+/// one.
 constexpr double kCutSlack = 1e-9;
 
 double shortened(double value, const GenerationOptions& options) {
@@ -89,7 +90,8 @@ Regeneration regenerate(Technique technique, std::span<const double> x, std::spa
 std::vector<Regeneration> regenerate_by_all(std::span<const double> x, std::span<const double> y,
                                             std::span<const double> synthetic,
                                             std::span<const double> truth) {
-  // Straight lines cannot overflow: this refuses bad points, and past it nothing but overflow is left.
+  // Linear interpolation cannot overflow, so this call throws for bad points; exceptions after it mean
+  // overflow.
   regenerate(Technique::kLinear, x, y, synthetic, truth);
   std::vector<Regeneration> out;
   for (const TechniqueEntry& entry : technique_catalog()) {
@@ -120,7 +122,7 @@ std::vector<VolumeQuality> quality_over_volume(Technique technique, std::span<co
                                                const GenerationOptions& options) {
   require_truth(x, truth);
   require_decimals(options);
-  interpolate(Technique::kLinear, x, y, x);  // refuses bad points, as above
+  interpolate(Technique::kLinear, x, y, x);  // throws for bad points, as above
   std::vector<VolumeQuality> out;
   for (int between = 1; between <= most; ++between) {
     const std::vector<double> synthetic = positions_between(x, between);

@@ -14,8 +14,8 @@ std::vector<double> TreeEnsemble::sums(std::span<const float> rows) const {
   const std::size_t count = columns > 0 ? rows.size() / columns : 0;
   const std::size_t inner = (std::size_t{1} << static_cast<unsigned>(depth)) - 1;
   std::vector<double> out(count, 0);
-  // Every feature twice: what is not known once below and once above all thresholds. A node's test
-  // names the one that goes its way.
+  // Two values for every feature, which differ for NaN: the first is below all thresholds, the second above.
+  // A node's test is the position of the value to compare.
   const std::size_t width = 2 * columns;
   std::vector<float> values(kBlock * width, 0);
   for (std::size_t from = 0; from < count; from += kBlock) {

@@ -7,12 +7,12 @@
 
 #include "models/formulas/trees_formula.hpp"
 
-/// Regression trees as flat arrays, and their sum for rows of features. Every tree is complete to one
-/// depth, its nodes in the order of a heap (the children of n are 2n + 1 and 2n + 2): a row walks down
-/// without branches, and many rows side by side.
+/// Regression trees as flat arrays, and their sums for rows of features. Every tree is complete to the same
+/// depth, with nodes in the order of a heap (the children of n are 2n + 1 and 2n + 2), so that many rows can
+/// walk down together without branches.
 namespace corun {
 
-/// A feature that is not known is NaN; each inner node says which way such a row goes.
+/// NaN marks an unknown feature; each inner node states the way of such a row.
 struct TreeEnsemble {
   static constexpr int kMostDepth = 12;
 
@@ -23,7 +23,7 @@ struct TreeEnsemble {
   std::vector<float> threshold;  ///< likewise: a row goes left if its feature is less
   std::vector<float> leaf;       ///< 2^depth of each tree
 
-  /// As the formula wants it; points into this.
+  /// A view for the formula; points into this object.
   trees::Ensemble view() const {
     return {static_cast<std::uint32_t>(depth),
             static_cast<std::uint32_t>(columns),
@@ -34,15 +34,15 @@ struct TreeEnsemble {
   }
   std::size_t trees() const { return leaf.size() >> static_cast<unsigned>(depth); }
 
-  /// The sum of the leaves of each row of rows x columns finite or NaN features, in double precision and
-  /// the order of the trees: the same bits whatever stands beside it.
+  /// The sum of the leaves for each row. `rows`: rows x columns, row-major, finite or NaN. Sums are in double
+  /// precision and the order of the trees, so a row gets the same bits in any batch.
   std::vector<double> sums(std::span<const float> rows) const;
 
   /// Adds the trees of `more`, which must have the same columns and depth (std::invalid_argument).
   void append(const TreeEnsemble& more);
 
-  /// std::invalid_argument unless sizes fit each other, tests are of columns that are there, leaves are
-  /// finite and thresholds no NaN.
+  /// std::invalid_argument unless the depth is from 0 to kMostDepth, sizes fit each other, tests are of
+  /// existing columns, thresholds are not NaN and leaves have moduli of at most 1e6.
   void check() const;
 };
 

@@ -55,7 +55,7 @@ void update(const Booster& booster, int round, const Matrix& train) {
 
 std::vector<float> predict(const Booster& booster, const Matrix& rows, std::size_t count) {
   bst_ulong length = 0;
-  const float* values = nullptr;  // the library's own, until its next call
+  const float* values = nullptr;  // owned by the library, valid until its next call
   check(XGBoosterPredict(booster.get(), rows.get(), 0, 0, 0, &length, &values), "XGBoosterPredict");
   if (length != count) throw std::runtime_error("XGBoost: not one prediction per row");
   return {values, values + length};

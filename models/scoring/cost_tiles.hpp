@@ -8,11 +8,10 @@
 #include "models/scoring/speed_source.hpp"
 #include "models/vector_units/kernels.hpp"
 
-/// Tiles of the matrix of costs on the processor: by a short formula in one go, else from tiles of speeds
-/// that were worked out before.
+/// Tiles of the cost matrix on the processor: in one step by a short formula, else from tiles of speeds.
 namespace corun {
 
-/// Both directions of a tile of pairs.
+/// The speeds of both directions of a tile of pairs.
 class SpeedTile {
  public:
   void fill(const SpeedSource& source, const PairTile& tile, SpeedSource::Scratch& scratch);
@@ -20,16 +19,16 @@ class SpeedTile {
 
  private:
   std::vector<double> row_speed_, row_sd_, column_speed_, column_sd_;
-  std::vector<double> turned_;  ///< of the columns' jobs beside the rows', before it is turned
+  std::vector<double> turned_;  ///< columns x rows: speeds before they are transposed
 };
 
 struct CostTiles {
-  /// Jobs in a block of tiles: costs of a tile stay in the second-level cache.
+  /// Rows and columns of a tile: its costs fit into the second-level cache.
   static constexpr std::size_t kBlock = 256;
-  /// The same where an equation is long: tiles on the diagonal are worked out as a whole, half of it for nothing.
+  /// The same for long equations. A tile on the diagonal is computed as a whole, of which half is not used.
   static constexpr std::size_t kLongBlock = 64;
 
-  /// What a thread needs to work out tiles of costs.
+  /// Memory of one thread.
   struct Scratch {
     std::vector<double> costs = std::vector<double>(kBlock * kBlock);
     SpeedTile speeds;
@@ -37,13 +36,14 @@ struct CostTiles {
   };
 
   const PairFormula* formula;
-  const SpeedSource* source;  ///< where the formula is not a short one
+  const SpeedSource* source;  ///< null for a short formula
   SoloView solo;
   const CostRule& rule;
   const Kernels& kernels;
 
   std::size_t block() const { return source != nullptr ? kLongBlock : kBlock; }
-  /// Costs of the pairs i < j of a tile of at most kBlock x kBlock, as ViewKernels::costs() has them.
+  /// Computes `scratch.costs` of the pairs i < j of a tile of at most kBlock x kBlock, in the layout of
+  /// ViewKernels::costs().
   void operator()(const PairTile& tile, Scratch& scratch) const;
 };
 

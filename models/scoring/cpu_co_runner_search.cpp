@@ -21,13 +21,14 @@ CpuCoRunnerSearch::CpuCoRunnerSearch(const CostTiles& costs, std::size_t jobs, s
       view_(lists_.view()) {}
 
 std::vector<CoRunner> CpuCoRunnerSearch::of_all() {
-  // Every pair once, for both of its jobs: tiles on and above the diagonal, diagonal by diagonal, so
-  // that tiles under way at the same time seldom want the same lists.
+  // The tiles on and above the diagonal cover every pair once. They are ordered diagonal by diagonal, so that
+  // tiles computed at the same time seldom need the same lists.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> tiles;
   tiles.reserve(blocks_ * (blocks_ + 1) / 2);
-  for (std::size_t apart = 0; apart < blocks_; ++apart) {
-    for (std::size_t row = 0; row + apart < blocks_; ++row) {
-      tiles.emplace_back(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(row + apart));
+  for (std::size_t distance = 0; distance < blocks_; ++distance) {
+    for (std::size_t row = 0; row + distance < blocks_; ++row) {
+      tiles.emplace_back(static_cast<std::uint32_t>(row),
+                         static_cast<std::uint32_t>(row + distance));
     }
   }
   parallel_for_with<CostTiles::Scratch>(tiles.size(), threads_,
@@ -57,15 +58,15 @@ std::pair<std::size_t, std::size_t> CpuCoRunnerSearch::block(std::size_t b) cons
   return {b * block_size_, std::min(jobs_, (b + 1) * block_size_)};
 }
 
-/// The lists of a block, for as long as the lock is held.
-std::unique_lock<std::mutex> CpuCoRunnerSearch::own(std::size_t b) {
+/// Locks the lists of a block and clears them at the first call.
+std::unique_lock<std::mutex> CpuCoRunnerSearch::lock_lists(std::size_t b) {
   std::unique_lock lock(owned_[b].guard);
   const auto [from, to] = block(b);
   if (!std::exchange(owned_[b].is_clear, true)) lists_.clear(from, to);
   return lock;
 }
 
-/// The pairs i < j of a tile, to the lists of both jobs.
+/// Offers the costs of the pairs i < j of a tile to the lists of both jobs.
 void CpuCoRunnerSearch::offer(const PairTile& tile, const CostTiles::Scratch& scratch) const {
   for (std::size_t i = tile.i0; i < tile.i1; ++i) {
     const std::size_t from = std::max(i + 1, tile.j0);
@@ -76,21 +77,21 @@ void CpuCoRunnerSearch::offer(const PairTile& tile, const CostTiles::Scratch& sc
   }
 }
 
-/// The pairs of two blocks, row <= column.
+/// Computes and offers the pairs of two blocks, row <= column.
 void CpuCoRunnerSearch::look_at_tile(std::size_t row, std::size_t column,
                                      CostTiles::Scratch& scratch) {
   const auto [i0, i1] = block(row);
   const auto [j0, j1] = block(column);
   const PairTile tile{i0, i1, j0, j1};
   costs_(tile, scratch);
-  const std::unique_lock first = own(row);
+  const std::unique_lock first = lock_lists(row);
   std::unique_lock<std::mutex> second;
-  if (column != row) second = own(column);
+  if (column != row) second = lock_lists(column);
   offer(tile, scratch);
 }
 
-/// A row beside those behind it is a tile of one row; beside those before it, of one column, since a
-/// pair's cost is asked for in one order only.
+/// Computes the pairs of job i with all others. Costs are computed with the lower position first: job i and
+/// the jobs behind it are a tile of one row; job i and the jobs before it are a tile of one column.
 void CpuCoRunnerSearch::look_at_job(std::size_t i, CostTiles::Scratch& scratch) {
   lists_.clear(i, i + 1);
   for (std::size_t b = 0; b < blocks_; ++b) {
@@ -102,7 +103,7 @@ void CpuCoRunnerSearch::look_at_job(std::size_t i, CostTiles::Scratch& scratch) 
   }
 }
 
-/// Jobs from .. to - 1, which with job i are the tile, to the list of job i.
+/// Computes a tile of job i with jobs from .. to - 1, and offers these jobs to the list of job i.
 void CpuCoRunnerSearch::offer_to(std::size_t i, std::size_t from, std::size_t to,
                                  const PairTile& tile, CostTiles::Scratch& scratch) const {
   costs_(tile, scratch);

@@ -10,32 +10,34 @@
 #include "models/scoring/cost_tiles.hpp"
 #include "models/vector_units/top_lists.hpp"
 
-/// The cheapest co-runners of jobs on the processor: tiles of costs are worked out on several threads and
-/// offered to the lists of both jobs of a pair. Results do not depend on threads (top_lists.hpp).
+/// The cheapest co-runners of jobs, computed on the processor. Threads compute tiles of costs and offer each
+/// cost to the lists of both jobs of the pair. Results do not depend on the number of threads
+/// (top_lists.hpp).
 namespace corun {
 
 class CpuCoRunnerSearch {
  public:
-  /// `k` co-runners of each of `jobs` jobs, 1 or more; `prices`: none, or one of each job; `costs` must stay as
-  /// they are.
+  /// `k` (1 to jobs - 1) co-runners for each of `jobs` jobs. `prices`: one entry per job, or empty. `costs`
+  /// and `prices` must outlive this object.
   CpuCoRunnerSearch(const CostTiles& costs, std::size_t jobs, std::size_t k,
                     std::span<const double> prices, int threads);
 
-  /// Of every job, job by job. Once only.
+  /// jobs x k entries, row-major: for each job its co-runners, the cheapest first. Call of_all() or of()
+  /// once.
   std::vector<CoRunner> of_all();
-  /// Of some, in the order asked. Once only.
+  /// rows x k entries: for each of these jobs, in this order.
   std::vector<CoRunner> of(std::span<const std::uint32_t> rows);
 
  private:
-  /// Of a block's lists.
+  /// The lock on a block's lists.
   struct Owned {
     std::mutex guard;
     bool is_clear = false;
   };
 
-  /// Jobs [first, second) of a block.
+  /// Block b has the jobs [first, second).
   std::pair<std::size_t, std::size_t> block(std::size_t b) const;
-  std::unique_lock<std::mutex> own(std::size_t b);
+  std::unique_lock<std::mutex> lock_lists(std::size_t b);
   void offer(const PairTile& tile, const CostTiles::Scratch& scratch) const;
   void look_at_tile(std::size_t row, std::size_t column, CostTiles::Scratch& scratch);
   void look_at_job(std::size_t i, CostTiles::Scratch& scratch);

@@ -21,9 +21,9 @@
   kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__)
 #endif
 
-/// What every use of the GPU stands on: calls that are checked, and memory, streams and events that
-/// free themselves. Files that include this are compiled by nvcc, and a second time by the tests, where
-/// tests/support/fiber_cuda.hpp stands in for the CUDA runtime: hence a namespace for each.
+/// Basics of all code for the GPU: checked calls, and owners of memory, streams and events. Files that
+/// include this are compiled by nvcc, and again by the tests, with tests/support/fiber_cuda.hpp in place of
+/// the CUDA runtime. Each compilation has a namespace of its own.
 #if defined(CORUN_FIBER_CUDA)
 #define CORUN_GPU emulated
 #else
@@ -32,8 +32,8 @@
 
 namespace corun::CORUN_GPU {
 
-/// A call of the CUDA runtime that failed, with the runtime's own words. Results of the work that was
-/// under way are lost, and nothing of them may be used.
+/// A failed call of the CUDA runtime, with the runtime's message. Results of the work in progress must not be
+/// used.
 class GpuError : public DeviceError {
  public:
   GpuError(cudaError_t status, const char* doing)
@@ -46,20 +46,21 @@ class GpuError : public DeviceError {
   cudaError_t status_;
 };
 
-/// Not enough memory: smaller tiles may do.
+/// Not enough memory: a smaller tile may fit.
 class GpuOutOfMemory : public GpuError {
  public:
   using GpuError::GpuError;
 };
 
-/// Throws GpuError unless `status` is success. `doing` completes "failed while ...".
+/// Throws GpuOutOfMemory or GpuError unless `status` is success. `doing` completes "failed while ...".
 inline void check(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // or the next launch would be blamed for it
+  static_cast<void>(
+      cudaGetLastError());  // clears the error, which the next check_launch() would report
   if (status == cudaErrorMemoryAllocation) throw GpuOutOfMemory(status, doing);
   throw GpuError(status, doing);
 }
-/// After a CORUN_LAUNCH.
+/// Checks the CORUN_LAUNCH before it.
 inline void check_launch(const char* doing) { check(cudaGetLastError(), doing); }
 
 class Stream {
@@ -86,7 +87,7 @@ class Event {
   Event& operator=(const Event&) = delete;
   ~Event() { static_cast<void>(cudaEventDestroy(event_)); }
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "recording an event"); }
-  /// From an earlier event to this one, both recorded; waits for this one. [s]
+  /// Time [s] from an earlier event to this one, both recorded. Waits for this one.
   double seconds_since(const Event& earlier) const {
     check(cudaEventSynchronize(event_), "computing");
     float ms = 0;
@@ -98,7 +99,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Elements in the GPU's memory, not initialised.
+/// An array in the GPU's memory, not initialised.
 template <class T>
 class DeviceBuffer {
  public:
@@ -106,7 +107,7 @@ class DeviceBuffer {
   explicit DeviceBuffer(std::size_t size) : size_(size) {
     if (size > 0) check(cudaMalloc(&data_, size * sizeof(T)), "reserving memory");
   }
-  /// A copy of `values`, ready once the stream has come so far; they must stay until then.
+  /// A copy of `values`, made asynchronously on the stream; `values` must outlive the copying.
   DeviceBuffer(std::span<const T> values, cudaStream_t stream) : DeviceBuffer(values.size()) {
     copy_from(values, stream);
   }
@@ -125,13 +126,14 @@ class DeviceBuffer {
 
   T* data() const { return data_; }
   std::size_t size() const { return size_; }
+  /// Asynchronous; `values` must outlive the copying.
   void copy_from(std::span<const T> values, cudaStream_t stream) {
     if (values.empty()) return;
     check(
         cudaMemcpyAsync(data_, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream),
         "copying to the GPU");
   }
-  /// The first `out.size()` elements, there once the stream has come so far.
+  /// Copies the first `out.size()` elements, asynchronously on the stream.
   void copy_to(std::span<T> out, cudaStream_t stream) const {
     if (out.empty()) return;
     check(cudaMemcpyAsync(out.data(), data_, out.size_bytes(), cudaMemcpyDeviceToHost, stream),
@@ -143,10 +145,11 @@ class DeviceBuffer {
   std::size_t size_ = 0;
 };
 
-/// Copies of arrays in the GPU's memory, of any types: each call makes one, and says where it is.
+/// Copies of arrays of any types in the GPU's memory. Each call copies one array and returns the copy's
+/// address.
 class DeviceArrays {
  public:
-  /// Copies are ready once `stream` has come so far; what is copied must stay until then.
+  /// Copies asynchronously on `stream`; the arrays must outlive the copying.
   explicit DeviceArrays(cudaStream_t stream) : stream_(stream) {}
 
   template <class Array>
@@ -160,7 +163,7 @@ class DeviceArrays {
   std::vector<DeviceBuffer<std::byte>> held_;
 };
 
-/// Elements in host memory that the GPU reads and writes at full speed while the host does other work.
+/// An array in pinned host memory, which the GPU reads and writes asynchronously at full speed.
 template <class T>
 class PinnedBuffer {
  public:
@@ -184,7 +187,7 @@ class PinnedBuffer {
   std::size_t size_ = 0;
 };
 
-/// Free memory of the current device. [bytes]
+/// Free memory of the current device, in bytes.
 inline std::size_t free_memory() {
   std::size_t free_bytes = 0;
   std::size_t total = 0;
@@ -192,9 +195,8 @@ inline std::size_t free_memory() {
   return free_bytes;
 }
 
-/// Calls work(tile) with the largest tile that there is memory for: `most` at first, half of it after
-/// every GpuOutOfMemory, down to `least`, whose failure is passed on. `work` must start afresh each
-/// time and leave nothing behind when it throws.
+/// Calls work(tile), first with tile = `most`, then with half the tile after every GpuOutOfMemory, down to
+/// `least`, whose exception is passed on. `work` must be repeatable: each call starts afresh.
 template <class Work>
 auto with_shrinking_tile(std::size_t most, std::size_t least, const Work& work) {
   std::size_t tile = std::max(most, least);

@@ -47,7 +47,7 @@ double Device::batch_overhead_s() const {
     PairFormula formula{std::move(jobs)};
     const SoloTimes solo(std::vector<double>(kJobs, 1.0));
     try {
-      // The first one pays for what is set up once.
+      // The first turn includes setup that happens once; the second turn counts.
       for (int turn = 0; turn < 2; ++turn) {
         const auto started = std::chrono::steady_clock::now();
         gpu_->top_co_runners(formula, solo, {}, 1, {}, {});
@@ -55,7 +55,7 @@ double Device::batch_overhead_s() const {
         overhead_s_ = took.count();
       }
     } catch (const DeviceError&) {
-      overhead_s_ = 0;  // the batch itself will find out, and say so
+      overhead_s_ = 0;  // the batch will fail in the same way, and failed() reports it
     }
   });
   return overhead_s_;

@@ -9,41 +9,42 @@
 #include "models/scoring/gpu_scorer.hpp"
 #include "sim/error.hpp"
 
-/// Where numbers are crunched: `--device auto | cpu | cuda`. Results never depend on it.
+/// The device that scores pairs: `--device auto | cpu | cuda`. Results do not depend on it.
 namespace corun {
 
 struct DeviceReport {
-  int cuda_devices = 0;  ///< usable ones
-  std::string reason;    ///< why there is none, or the first one's name
+  int cuda_devices = 0;  ///< 1 if a GPU is usable, else 0
+  std::string reason;    ///< the name of the GPU, or why none is usable
 };
 
-/// Asks the CUDA runtime, and runs a first kernel: a driver that is too old, or a GPU that this build
-/// has no code for, shows there. Any error means: no usable GPU, with the runtime's own words.
+/// Asks the CUDA runtime and runs a kernel, which fails if the driver is too old or this build has no code
+/// for the GPU. Any error means that no GPU is usable; `reason` is then the runtime's message. `gpu`: nullptr
+/// if the build has no GPU code.
 DeviceReport probe_devices(const GpuScorer* gpu = cuda_scorer());
 
 enum class DeviceWish { kAuto, kCpu, kCuda };
 
-/// The device of a run. Shared by all that compute for it, from any thread.
+/// The device of a run. Any thread may use it.
 class Device {
  public:
-  /// `wanted`: auto, cpu or cuda. InputError for another word; DeviceError where cuda is wanted and no
-  /// GPU is usable, with the reason. `gpu`: nullptr where the build has none.
+  /// `wanted`: auto, cpu or cuda; InputError for another word. DeviceError with the reason if cuda is wanted
+  /// and no GPU is usable. `gpu`: nullptr if the build has no GPU code.
   Device(std::string_view wanted, const GpuScorer* gpu);
 
   DeviceWish wish() const { return wish_; }
-  /// nullptr: the processor it is.
+  /// nullptr: use the processor.
   const GpuScorer* gpu() const { return lost_ ? nullptr : gpu_; }
   const std::string& gpu_name() const { return gpu_name_; }
-  /// What a batch on the GPU takes however small it is: measured once, by a batch of a few jobs. The
-  /// processor does smaller ones meanwhile. [s]
+  /// Time [s] that even a small batch takes on the GPU, measured once with a few jobs. A batch that takes the
+  /// processor less time is left to the processor. Call it only if there is a GPU.
   double batch_overhead_s() const;
-  /// A batch could not be done on the GPU. Where cuda was asked for the error is thrown again; else the
-  /// processor takes over, from now on.
+  /// Reports that the GPU failed in a batch. Throws DeviceError if cuda was wanted; else gpu() is nullptr
+  /// from now on, and the processor takes over.
   void failed(const DeviceError& error);
 
-  /// For the record: "cpu", or the GPU's name, and why.
+  /// The device for the records of a run: "cpu", or the GPU's name, with the reason of a change.
   std::string record() const;
-  /// One sentence for stderr on what was chosen; empty where nothing had to be chosen.
+  /// One sentence for stderr about the choice; empty if there was none.
   std::string note() const;
 
  private:

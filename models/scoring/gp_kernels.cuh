@@ -10,25 +10,26 @@
 #include "models/scoring/cuda_support.hpp"
 #include "models/scoring/gpu_tile.hpp"
 
-/// The Gaussian process on the GPU: the formula's kernels and what holds its arrays there. Compiled by
+/// The Gaussian process on the GPU: the kernels of the formula and the owner of its arrays there. Compiled by
 /// nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
 namespace corun::CORUN_GPU {
 
 struct GpKernels {
   static constexpr unsigned kThreads = 128;
-  /// Of gp_speeds: slowed jobs of a block, each with a warp of its own, and co-runners of a thread. 48
-  /// sums in registers (more spill on some architectures) for 14 numbers loaded, which take a multiprocessor
-  /// 28 cycles a warp: the double-precision units of a V100 or A100 need 48 for the sums, an H100's 24.
+  /// For gp_speeds: a block has kSlowed slowed jobs, one per warp, and a thread has kCoRunners co-runners. A
+  /// thread keeps 48 sums in registers (more would spill on some architectures) and loads 14 numbers for each
+  /// update. Per warp, a multiprocessor takes 28 cycles for the loads; its double-precision units take 48
+  /// cycles for the sums on a V100 or A100, 24 on an H100.
   static constexpr unsigned kWarp = 32;
-  static constexpr unsigned kOwns = kThreads / kWarp;
+  static constexpr unsigned kSlowed = kThreads / kWarp;
   static constexpr unsigned kCoRunners = 6;
-  /// How far beyond the last of some co-runners a block reads lines of Jobs::co_runner.
+  /// How many numbers beyond the last co-runner a block may read in a row of Jobs::co_runner.
   static constexpr unsigned kSlack = kWarp * kCoRunners;
-  /// Columns of a panel of the form that are in shared memory at a time.
+  /// Columns of a panel (gp::Layout) in shared memory at a time.
   static constexpr unsigned kColumns = 32;
 };
 
-/// Line blockIdx.y of Jobs: co-runners first, then own jobs.
+/// Row blockIdx.y of the kernel arrays of Jobs: those of the co-runners first, then those of the slowed jobs.
 template <unsigned Threads>
 __global__ void __launch_bounds__(Threads) gp_describe(gp::Problem problem) {
   const gp::Model& model = problem.model;
@@ -42,23 +43,26 @@ __global__ void __launch_bounds__(Threads) gp_describe(gp::Problem problem) {
   }
 }
 
-/// half_row() of row blockIdx.y for `count` slowed jobs; lines of count numbers.
+/// precision_alone_row() of row blockIdx.y for `count` slowed jobs: `precision_alone` is rows x count,
+/// row-major.
 template <unsigned Threads>
 __global__ void __launch_bounds__(Threads)
-    gp_half_rows(gp::Problem problem, std::uint32_t first, std::uint32_t count, double* half) {
+    gp_precision_alone(gp::Problem problem, std::uint32_t first, std::uint32_t count,
+                       double* precision_alone) {
   const gp::Model& model = problem.model;
   const gp::Jobs& jobs = problem.jobs;
   const std::uint32_t i = blockIdx.x * Threads + threadIdx.x;
   if (i >= count) return;
   const std::size_t a = blockIdx.y;
-  half[a * count + i] = gp::half_row<double>(model, a, jobs.alone + first + i, jobs.stride);
+  precision_alone[a * count + i] =
+      gp::precision_alone_row<double>(model, a, jobs.alone + first + i, jobs.stride);
 }
 
-/// Where in a state a number is.
+/// A row and a column of the quadratic form.
 struct GpEntry {
   std::size_t row = 0, column = 0;
 };
-/// Of number `at` < layout.mean(), of the form.
+/// The place in the form of number `at` < layout.mean() of a state.
 CORUN_HOST_DEVICE_INLINE GpEntry form_entry_at(std::size_t at) {
   std::size_t panel = 0;
   while (gp::Layout::panel(panel + 1) <= at) ++panel;
@@ -66,17 +70,18 @@ CORUN_HOST_DEVICE_INLINE GpEntry form_entry_at(std::size_t at) {
   return {panel * gp::kPanel + in_panel % gp::kPanel, in_panel / gp::kPanel};
 }
 
-/// Number blockIdx.y + `from` of the states of slowed jobs, from their half_rows. Threads of a block share the rows of
-/// the precision that they read.
+/// Number blockIdx.y + `from` of the states of slowed jobs, from `precision_alone`. The threads of a block
+/// read the same rows of the precision.
 template <unsigned Threads>
 __global__ void __launch_bounds__(Threads)
-    gp_prepare(gp::Problem problem, gp::SlowedJobs wanted, std::uint32_t from, const double* half,
-               double* states) {
+    gp_prepare(gp::Problem problem, gp::SlowedJobs wanted, std::uint32_t from,
+               const double* precision_alone, double* states) {
   const gp::Model& model = problem.model;
   const gp::Layout& layout = problem.layout;
   const std::uint32_t i = blockIdx.x * Threads + threadIdx.x;
   if (i >= wanted.count) return;
-  const gp::Slowed slowed = gp::Slowed::of(problem.jobs, wanted.first + i, half + i, wanted.count);
+  const gp::Slowed slowed =
+      gp::Slowed::of(problem.jobs, wanted.first + i, precision_alone + i, wanted.count);
   const std::size_t at = std::size_t{from} + blockIdx.y;
   double number = 0;
   if (at < layout.mean()) {
@@ -95,10 +100,10 @@ __global__ void __launch_bounds__(Threads)
   states[i * layout.size() + at] = number;
 }
 
-/// Speeds of a tile, from the states of its rows' jobs. Each warp has a slowed job, each thread kCoRunners
-/// co-runners, 32 apart. The forms go through shared memory by panels, from where a warp's threads all read
-/// the same number; v stays in the nearest cache, because blocks of other slowed jobs follow with the same
-/// co-runners.
+/// Speeds of a tile, from the states of its rows. Each warp has one slowed job, each thread kCoRunners
+/// co-runners, 32 apart. Panels of the forms are staged in shared memory, where all threads of a warp read
+/// the same number. v stays in the first-level cache, because the next blocks have other slowed jobs with the
+/// same co-runners.
 template <unsigned CoRunners>
 __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     gp_speeds(gp::Problem problem, GpuTile tile, const double* states, TileSpeeds out) {
@@ -106,17 +111,17 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
   const gp::Model& model = problem.model;
   const gp::Jobs& jobs = problem.jobs;
   const gp::Layout& layout = problem.layout;
-  const std::uint32_t owns = tile.rows();
+  const std::uint32_t slowed_count = tile.rows();
   const std::uint32_t count = tile.columns();
   const std::uint32_t first = tile.j0;
-  alignas(16) __shared__ double form[Shape::kOwns][Shape::kColumns * gp::kPanel];
+  alignas(16) __shared__ double form[Shape::kSlowed][Shape::kColumns * gp::kPanel];
   const unsigned warp = threadIdx.x / Shape::kWarp;
   const unsigned lane = threadIdx.x % Shape::kWarp;
-  // What lies beyond the last repeats it, and is written nowhere.
-  const std::uint32_t own = blockIdx.x * Shape::kOwns + warp;
-  const std::uint32_t i = own < owns ? own : owns - 1;
+  // Warps and threads beyond the last job repeat it and write nothing.
+  const std::uint32_t slowed = blockIdx.x * Shape::kSlowed + warp;
+  const std::uint32_t i = slowed < slowed_count ? slowed : slowed_count - 1;
   const double* const state = states + i * layout.size();
-  const gp::Load own_load = jobs.load(tile.i0 + i);
+  const gp::Load slowed_load = jobs.load(tile.i0 + i);
   const auto co_runner = [&](unsigned n) {
     return (blockIdx.y * CoRunners + n) * Shape::kWarp + lane;
   };
@@ -124,14 +129,14 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     const std::uint32_t p = co_runner(n);
     return first + (p < count ? p : count - 1);
   };
-  // Indexed by what is not known at compile time: in the memory of the thread, not in registers.
+  // The index is not known at compile time, so this array is in the thread's local memory, not in registers.
   double pressures[CoRunners][gp::kPressureCount];
   CORUN_ROLLED
   for (unsigned n = 0; n < CoRunners; ++n) {
-    gp::pressures_of(model, own_load, jobs.load(job(n)), pressures[n]);
+    gp::pressures_of(model, slowed_load, jobs.load(job(n)), pressures[n]);
   }
   const std::size_t constant = model.co_runners;
-  // Behind the last job there is something to read, if not to use: kSlack numbers.
+  // The array has kSlack unused numbers behind the last job, so that these reads stay inside.
   const double* const nearest = jobs.co_runner + first + co_runner(0);
   const auto near = [&](std::size_t b, unsigned n) {
     return nearest[b * jobs.stride + n * Shape::kWarp];
@@ -157,7 +162,7 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     for (std::size_t from = 0; from < row + gp::kPanel; from += Shape::kColumns) {
       const std::size_t left = row + gp::kPanel - from;
       const std::size_t columns = left < Shape::kColumns ? left : Shape::kColumns;
-      __syncthreads();  // nobody reads the last part any more
+      __syncthreads();  // all threads have read the last part
       for (std::size_t e = lane; e < columns * gp::kPanel; e += Shape::kWarp) {
         form[warp][e] = panel[from * gp::kPanel + e];
       }
@@ -183,25 +188,25 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
           [&](std::size_t b) { return v(b, n); }, mean[n], explained[n]);
     }
     const LogSlowdown log_slowdown = gp::log_slowdown(model, pressures[n], mean[n], explained[n]);
-    if (own >= owns || co_runner(n) >= count) continue;
+    if (slowed >= slowed_count || co_runner(n) >= count) continue;
     const double fast = math::speed_of(log_slowdown.t);
-    const std::size_t at = own * out.row_stride + co_runner(n) * out.column_stride;
+    const std::size_t at = slowed * out.row_stride + co_runner(n) * out.column_stride;
     out.speed[at] = fast;
     out.sd[at] = fast * log_slowdown.sd;
   }
 }
 
-// ---- what the kernels read, in the memory of the GPU ---------------------------------------------
+// ---- the arrays of the kernels, in the GPU's memory ----------------------------------------------
 
-/// Whole blocks of `size` in `count`.
+/// Blocks of `size` that cover `count`.
 inline unsigned gp_blocks(std::size_t count, std::size_t size) {
   return static_cast<unsigned>((count + size - 1) / size);
 }
 
-/// A batch on the GPU. States of slowed jobs are the caller's to keep: as many as there is memory for.
+/// A batch on the GPU. The caller owns the states of slowed jobs, as many as fit into memory.
 class GpOnGpu {
  public:
-  /// Ready once `stream` has come so far; the batch must stay until then.
+  /// Copies asynchronously on `stream`; the batch must outlive the copying.
   GpOnGpu(GpBatch& batch, cudaStream_t stream)
       : arrays_(stream),
         problem_(batch.problem([this](const auto& array) { return arrays_(array); })),
@@ -226,22 +231,22 @@ class GpOnGpu {
     check_launch("starting to describe jobs");
   }
   std::size_t size() const { return problem_.jobs.count; }
-  /// Doubles that the state of a slowed job takes, and that are needed for each while it is prepared.
+  /// Length of a state in doubles, and of the scratch memory per slowed job while it is computed.
   std::size_t state_size() const { return problem_.layout.size(); }
   std::size_t scratch_size() const { return problem_.model.rows; }
 
-  /// The states of jobs first .. first + count - 1; `scratch`: count x scratch_size(), free once the
-  /// stream has come so far.
+  /// Computes the states of jobs first .. first + count - 1: `states` is count x state_size(), `scratch` has
+  /// count x scratch_size() numbers. Both are device arrays.
   void prepare(std::size_t first, std::size_t count, double* scratch, double* states,
                cudaStream_t stream) const {
     if (count == 0) return;
     const unsigned across = gp_blocks(count, GpKernels::kThreads);
-    CORUN_LAUNCH(CORUN_GPU::gp_half_rows<GpKernels::kThreads>, dim3(across, problem_.model.rows),
-                 dim3(GpKernels::kThreads), 0, stream, problem_, static_cast<std::uint32_t>(first),
-                 static_cast<std::uint32_t>(count), scratch);
+    CORUN_LAUNCH(CORUN_GPU::gp_precision_alone<GpKernels::kThreads>,
+                 dim3(across, problem_.model.rows), dim3(GpKernels::kThreads), 0, stream, problem_,
+                 static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), scratch);
     check_launch("starting to prepare jobs");
     const gp::SlowedJobs wanted{first, count, known_.data()};
-    constexpr std::size_t kMostBlocks = 65535;  // of a grid's second direction
+    constexpr std::size_t kMostBlocks = 65535;  // in the second dimension of a grid
     for (std::size_t at = 0; at < state_size(); at += kMostBlocks) {
       const std::size_t numbers = std::min(kMostBlocks, state_size() - at);
       CORUN_LAUNCH(CORUN_GPU::gp_prepare<GpKernels::kThreads>,
@@ -251,13 +256,13 @@ class GpOnGpu {
     }
   }
 
-  /// Speeds of a tile, of whose rows' jobs these are the states.
+  /// Computes a tile from the states of its rows. All arrays are device arrays.
   void speeds(const PairTile& tile, const double* states, const TileSpeeds& out,
               cudaStream_t stream) const {
     if (tile.rows() == 0 || tile.columns() == 0) return;
     constexpr unsigned kCoRunners = GpKernels::kCoRunners;
     CORUN_LAUNCH(CORUN_GPU::gp_speeds<kCoRunners>,
-                 dim3(gp_blocks(tile.rows(), GpKernels::kOwns),
+                 dim3(gp_blocks(tile.rows(), GpKernels::kSlowed),
                       gp_blocks(tile.columns(), std::size_t{GpKernels::kWarp} * kCoRunners)),
                  dim3(GpKernels::kThreads), 0, stream, problem_, GpuTile::of(tile), states, out);
     check_launch("starting to predict pairs");

@@ -16,16 +16,17 @@
 #include "models/scoring/speeds_on_gpu.cuh"
 #include "models/vector_units/top_lists.hpp"
 
-/// What drives GpuScorer's kernels (scoring_kernels.cuh): compiled by nvcc in gpu_scorer.cu, and as ordinary
-/// C++ by the tests, whose fibers run the kernels.
+/// The host side of GpuScorer, which launches the kernels of scoring_kernels.cuh. Compiled by nvcc in
+/// gpu_scorer.cu, and as ordinary C++ by the tests, whose fibers run the kernels.
 namespace corun::CORUN_GPU {
 
-/// Whole blocks of `rows` in `count`.
+/// Blocks of `rows` that cover `count`.
 inline unsigned blocks(std::size_t count, std::size_t rows) {
   return static_cast<unsigned>((count + rows - 1) / rows);
 }
 
-/// Rows of a tile such that `streams` of them, of `row_bytes` each, take half of the free memory.
+/// Rows of a tile, of `row_bytes` each, such that `streams` tiles take half of the free memory; `wanted`, if
+/// it is above 0. From 1 to n.
 inline std::size_t rows_that_fit(std::size_t row_bytes, int streams, std::size_t wanted,
                                  std::size_t n) {
   if (wanted > 0) return std::min(wanted, n);
@@ -33,7 +34,7 @@ inline std::size_t rows_that_fit(std::size_t row_bytes, int streams, std::size_t
   return std::clamp<std::size_t>(fit, 1, n);
 }
 
-/// A stream with memory for the results of a tile on both sides.
+/// A stream with memory for the results of a tile on the GPU and on the host.
 template <class A, class B>
 struct Lane {
   Stream stream;
@@ -41,14 +42,14 @@ struct Lane {
   DeviceBuffer<B> b;
   PinnedBuffer<A> host_a;
   PinnedBuffer<B> host_b;
-  std::size_t i0 = 0, i1 = 0;  ///< rows under way
+  std::size_t i0 = 0, i1 = 0;  ///< rows in progress
 
   explicit Lane(std::size_t elements)
       : a(elements), b(elements), host_a(elements), host_b(elements) {}
 };
 
-/// Cuts [0, n) into tiles of `rows`, which the lanes take in turns: start(lane) queues the work and the
-/// copies of its rows, finish(lane) takes what has arrived.
+/// Divides [0, n) into tiles of `rows`, which the lanes take in turns. start(lane) queues the kernels for the
+/// lane's rows; finish(lane) reads the results, which are then in the lane's host memory.
 template <class A, class B, class Start, class Finish>
 void in_tiles(std::size_t n, std::size_t rows, int streams, std::size_t row_elements,
               const Start& start, const Finish& finish) {
@@ -169,8 +170,8 @@ class Scorer final : public GpuScorer {
     }
   }
 
-  /// Long equations: blocks of jobs, every two of them once; the speeds of both directions, then the
-  /// lists of the one's jobs among the other's and the other way round.
+  /// Long equations. Every two blocks of jobs are visited once: the speeds of both directions are computed,
+  /// then the lists of block a's jobs among block b's, and of b's among a's.
   template <class Jobs, class Cost>
   requires(!ShortFormula<Jobs>) static std::vector<CoRunner> top(Jobs& jobs, const SoloTimes& solo,
                                                                  const Cost& cost, std::size_t k,
@@ -190,11 +191,10 @@ class Scorer final : public GpuScorer {
     const DeviceBuffer<std::uint32_t> list_position(n * k);
     const PinnedBuffer<double> host_cost(n * k);
     const PinnedBuffer<std::uint32_t> host_position(n * k);
-    // Beyond some thousands a larger block saves nothing but the work that is done once for each.
+    // Beyond some thousands of rows, a larger block only saves the work that is done once per block.
     constexpr std::size_t kMostRows = 4096;
     const std::size_t most = std::min(options.rows > 0 ? options.rows : kMostRows, n);
     with_shrinking_tile(most, 1, [&](std::size_t rows) {
-      // With the lists as they are at the start of this attempt.
       const DeviceBuffer<double> ab_speed(rows * rows), ab_sd(rows * rows);
       const DeviceBuffer<double> ba_speed(rows * rows), ba_sd(rows * rows);
       typename SpeedsOnGpu<Jobs>::Prepared of_a(speeds, rows);
@@ -223,7 +223,7 @@ class Scorer final : public GpuScorer {
                                      ba_sd.data()};
           const PairTile ab{a0, a1, b0, b1};
           speeds.fill(of_a, ab, TileSpeeds::row_major(ab, ab_speed.data(), ab_sd.data()), stream);
-          // A block's lists begin with itself, as the first row, or with the first row's block.
+          // The first visit of a block starts its lists; it is with a0 = 0. Later visits resume them.
           if (b0 == a0) {
             choose(view, ab, a0 > 0);
             continue;
@@ -240,8 +240,8 @@ class Scorer final : public GpuScorer {
       stream.wait();
     });
     for (std::size_t e = 0; e < n * k; ++e) {
-      const auto own = static_cast<std::uint32_t>(e / k);
-      out[e] = {position_behind(own, host_position.data()[e], ranking.jobs), host_cost.data()[e]};
+      const auto job = static_cast<std::uint32_t>(e / k);
+      out[e] = {position_behind(job, host_position.data()[e], ranking.jobs), host_cost.data()[e]};
     }
     return out;
   }
@@ -308,8 +308,8 @@ class Scorer final : public GpuScorer {
           },
           [&](const auto& lane) {
             for (std::size_t e = 0; e < (lane.i1 - lane.i0) * k; ++e) {
-              const auto own = static_cast<std::uint32_t>(lane.i0 + e / k);
-              out[lane.i0 * k + e] = {position_behind(own, lane.host_b.data()[e], ranking.jobs),
+              const auto job = static_cast<std::uint32_t>(lane.i0 + e / k);
+              out[lane.i0 * k + e] = {position_behind(job, lane.host_b.data()[e], ranking.jobs),
                                       lane.host_a.data()[e]};
             }
           });

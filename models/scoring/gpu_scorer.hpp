@@ -9,11 +9,11 @@
 #include "models/formulas/pair_formula.hpp"
 #include "sim/belief.hpp"
 
-/// Batch scoring on a GPU, without anything of CUDA in sight. All of it may throw DeviceError: no
-/// driver, no memory, a device that went away; results are then to be had from the processor.
+/// The interface of batch scoring on a GPU, which needs no CUDA headers. Every method may throw DeviceError:
+/// no driver, not enough memory, a lost device. The processor can then compute the same results.
 namespace corun {
 
-/// Estimates of the jobs' solo times [s], NaN where there is none.
+/// Estimated solo times [s] of the jobs, and their reciprocals; NaN: no estimate.
 struct SoloTimes {
   std::vector<double> seconds;
   std::vector<double> inverse;
@@ -25,38 +25,39 @@ struct SoloTimes {
   }
 };
 
-/// What changes speed only.
+/// Options that change the run time only, not the results.
 struct GpuOptions {
-  std::size_t rows = 0;  ///< of a tile; 0: as many as fit into free memory
+  std::size_t rows = 0;  ///< of a tile; 0: chosen by the scorer, from free memory
   int streams = 2;
 };
 
 class GpuScorer {
  public:
   virtual ~GpuScorer() = default;
-  /// The device's name, after a kernel has run there. DeviceError with the reason why none can.
+  /// The name of the device, after a kernel has run on it. DeviceError with the reason if none can.
   virtual std::string probe() const = 0;
-  /// Lists longer than this are left to the processor.
+  /// The largest k of top_co_runners().
   virtual std::size_t most_co_runners() const = 0;
-  /// `formula` stays as it is, though parts of it are not const.
-  /// For each job its cheapest co-runners, as Belief::top_co_runners(); k <= most_co_runners(), k < jobs.
-  /// `prices`: one for each job, or none.
+  /// For each job its k cheapest co-runners, as Belief::top_co_runners(): jobs x k entries, row-major;
+  /// k <= most_co_runners() and k < jobs. `prices`: one entry per job, or empty. Here and below, `formula` is
+  /// not changed.
   virtual std::vector<CoRunner> top_co_runners(PairFormula& formula, const SoloTimes& solo,
                                                const CostRule& rule, std::size_t k,
                                                std::span<const double> prices,
                                                const GpuOptions& options) const = 0;
-  /// Whether it knows what any number of co-runners costs by this formula.
+  /// Whether co_runner_speeds() can compute this formula.
   virtual bool knows_co_runners(const PairFormula& formula) const = 0;
-  /// Of sets of residents, as PairScorer::co_runner_speeds().
+  /// Speeds in sets of residents, as PairScorer::co_runner_speeds().
   virtual void co_runner_speeds(PairFormula& formula, std::span<const std::uint32_t> members,
                                 std::span<const std::size_t> first,
                                 std::span<double> out) const = 0;
-  /// Speed and deviation of every job beside every other, jobs x jobs, row-major.
+  /// Normalised speed and standard deviation of the row's job beside the column's: each jobs x jobs,
+  /// row-major.
   virtual void all_pairs(PairFormula& formula, const GpuOptions& options, std::span<double> speed,
                          std::span<double> sd) const = 0;
 };
 
-/// nullptr: built without the CUDA toolkit.
+/// The scorer of this build; nullptr if it was built without the CUDA toolkit.
 const GpuScorer* cuda_scorer();
 
 }  // namespace corun

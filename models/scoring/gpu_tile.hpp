@@ -6,7 +6,7 @@
 
 namespace corun {
 
-/// A PairTile in numbers of 32 bits, with which a GPU is quicker.
+/// A PairTile with 32-bit numbers, which are faster on a GPU.
 struct GpuTile {
   std::uint32_t i0 = 0, i1 = 0, j0 = 0, j1 = 0;
 

@@ -15,10 +15,11 @@ namespace corun {
 
 namespace {
 
-/// Up to so many kinds, where jobs share them, all pairs of kinds are worked out beforehand.
+/// If there are fewer kinds than jobs, and at most this many kinds, all pairs of kinds are predicted
+/// beforehand.
 constexpr std::size_t kMostKinds = 4096;
 
-/// What a source works out once.
+/// Does the source's work that is done once.
 void prepare(SpeedSource* source, int threads) {
   if (source == nullptr) return;
   parallel_for_with<SpeedSource::Scratch>(
@@ -48,12 +49,12 @@ PairScorer::PairScorer(const InterferenceModel& model, std::span<const PairJob> 
   if (!is_short && kinds_.size() < kind_of_.size() && kinds_.size() <= kMostKinds) tabulate_kinds();
 }
 
-/// Asks the model once for every pair of kinds: there are more jobs than kinds.
+/// Predicts every pair of kinds once: there are more jobs than kinds.
 void PairScorer::tabulate_kinds() {
   formula_ = std::make_shared<PairFormula>(PairFormula{table_of(kinds_, kind_of_)});
 }
 
-/// What the model says of every pair of `kinds`, for jobs of these.
+/// The predictions for every pair of `kinds`, and the jobs of these kinds.
 KindTableJobs PairScorer::table_of(std::span<const PairJob> kinds,
                                    std::span<const std::uint32_t> kind_of) const {
   std::vector<std::uint32_t> each(kinds.size());
@@ -71,7 +72,7 @@ const Kernels& PairScorer::kernels() const {
   return options_.kernels != nullptr ? *options_.kernels : best_kernels();
 }
 
-/// nullptr: the formula is a short one.
+/// nullptr for a short formula.
 std::unique_ptr<SpeedSource> PairScorer::source() const {
   if (!formula_) return speed_source(model_, kinds_, kind_of_);
   return std::visit(
@@ -117,7 +118,7 @@ const GpuScorer* PairScorer::gpu_for_batch(const CostRule& rule) const {
   const GpuScorer* const gpu = options_.device ? options_.device->gpu() : nullptr;
   if (gpu == nullptr || !formula_ || size() == 0) return nullptr;
   if (options_.device->wish() == DeviceWish::kCuda) return gpu;
-  // What the processor would take, by the clock, from a part: results do not depend on it.
+  // The processor's time is extrapolated from a measured part. Results do not depend on the choice.
   const std::size_t part = std::min(size(), SpeedSource::kLeastPart);
   const double parts = static_cast<double>(size()) / static_cast<double>(part);
   const double alone = tile_seconds(rule, part) * parts * parts / std::max(1, options_.threads);
@@ -187,12 +188,13 @@ PairScorer::Matrix PairScorer::all_pairs() const {
   return all_on_cpu();
 }
 
-/// Where sets are many and members are of few kinds, what all their pairs do stands in a table.
+/// The formula for sets of residents: a short formula, or a table of all pairs of kinds if the sets are many
+/// and the kinds few; else nullptr.
 std::shared_ptr<PairFormula> PairScorer::co_runner_norm(
     std::span<const std::uint32_t> members) const {
   if (formula_ && formula_->is_short()) return formula_;
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  constexpr std::size_t kPairsPerMember = 1024;  // a set of its own costs about as much
+  constexpr std::size_t kPairsPerMember = 1024;  // a set predicted by itself costs about as much
   std::vector<std::uint32_t> place(kinds_.size(), kNone);
   std::vector<PairJob> kinds;
   for (const std::uint32_t m : members) {
@@ -203,7 +205,7 @@ std::shared_ptr<PairFormula> PairScorer::co_runner_norm(
   if (kinds.size() > kMostKinds || kinds.size() * kinds.size() > kPairsPerMember * members.size()) {
     return nullptr;
   }
-  std::vector<std::uint32_t> kind_of(kind_of_.size(), 0);  // jobs in no set are of any
+  std::vector<std::uint32_t> kind_of(kind_of_.size(), 0);  // any kind will do for jobs in no set
   for (const std::uint32_t m : members) kind_of[m] = place[kind_of_[m]];
   return std::make_shared<PairFormula>(PairFormula{table_of(kinds, kind_of)});
 }
@@ -219,8 +221,8 @@ std::vector<double> PairScorer::co_runner_speeds(std::span<const std::uint32_t> 
     const auto* const table = formula ? std::get_if<KindTableJobs>(&formula->jobs) : nullptr;
     if (table != nullptr) {
       const KindTableView view = view_of(*table);
-      for (std::size_t own = 0; own < count; ++own) {
-        out[from + own] = view.with_co_runners(members.data() + from, count, own);
+      for (std::size_t resident = 0; resident < count; ++resident) {
+        out[from + resident] = view.with_co_runners(members.data() + from, count, resident);
       }
       return;
     }
@@ -234,7 +236,7 @@ std::vector<double> PairScorer::co_runner_speeds(std::span<const std::uint32_t> 
   const GpuScorer* gpu = options_.device ? options_.device->gpu() : nullptr;
   if (gpu != nullptr && (!formula || !gpu->knows_co_runners(*formula))) gpu = nullptr;
   if (gpu != nullptr && options_.device->wish() == DeviceWish::kAuto) {
-    // As gpu_for_batch(): by the clock, from the first sets.
+    // As in gpu_for_batch(), extrapolated from the first sets.
     const std::size_t part = std::min<std::size_t>(sets, 32);
     std::vector<PairJob> residents;
     const auto started = std::chrono::steady_clock::now();

@@ -8,11 +8,11 @@
 #include "models/scoring/gpu_tile.hpp"
 #include "models/vector_units/top_lists.hpp"
 
-/// GpuScorer's kernels: the cheapest co-runners, all pairs, sets of residents. By views of jobs, as the formulas
-/// have them. Compiled by nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
+/// The kernels of GpuScorer: the cheapest co-runners, all pairs, sets of residents, for any View of jobs
+/// (short_formula.hpp). Compiled by nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
 namespace corun::CORUN_GPU {
 
-/// One of two, number by number: structures that are chosen as a whole end up in memory.
+/// Selects one of two number by number: selecting a whole structure would put it into memory.
 CORUN_HOST_DEVICE_INLINE SoloTime pick(bool first, const SoloTime& a, const SoloTime& b) {
   return {first ? a.value : b.value, first ? a.inverse : b.inverse};
 }
@@ -20,35 +20,35 @@ CORUN_HOST_DEVICE_INLINE SpeedBelief pick(bool first, const SpeedBelief& a, cons
   return {first ? a.speed : b.speed, first ? a.sd : b.sd, first ? a.inverse : b.inverse};
 }
 
-/// What co-runners are ranked by beside their cost (Belief::top_co_runners()).
+/// The terms of the ranking beside the cost (Belief::top_co_runners()).
 struct Ranking {
-  std::uint32_t jobs = 0;
-  const double* prices = nullptr;  ///< of the jobs; nullptr: 0
+  std::uint32_t jobs = 0;          ///< in the whole queue
+  const double* prices = nullptr;  ///< one entry per job; nullptr: all 0
 };
 
-/// Lists of the cheapest co-runners of the rows of a tile, that of row i from (i - i0) * k, by rising (cost, distance).
+/// Lists of the cheapest co-runners of the rows of a tile, by rising (cost, distance). The list of row i
+/// begins at (i - i0) * k.
 struct CoRunnerLists {
-  unsigned k = 0;       ///< co-runners of each
-  bool resume = false;  ///< the lists that are there already are gone on with
+  unsigned k = 0;       ///< co-runners of each job
+  bool resume = false;  ///< continue the lists of an earlier launch
   double* cost = nullptr;
   std::uint32_t* position = nullptr;  ///< distance_behind() the job of the row
 };
 
-/// The k cheapest co-runners of the rows of a tile among its columns, without a matrix. How: a block has
-/// kRows jobs, whose lists stay in shared memory while its threads walk over all n co-runners. A co-runner is loaded once for kRows
-/// evaluations. Costs above the worst of a full list are dropped at once; others wait as candidates
-/// until the end of the round, when list and candidates are ranked: each thread counts, for its entries,
-/// how many others come before. After the first rounds few candidates pass: k n' / n of n' co-runners, n
-/// seen before. The order in which candidates arrive is open, what is kept is not: (cost, distance) is a
-/// total order, and distances stand for positions.
+/// The k cheapest co-runners of a tile's rows among its columns, without a matrix. A block has kRows jobs.
+/// Their lists stay in shared memory while the threads visit all columns; a co-runner is loaded once for
+/// kRows evaluations. A cost above the last of a full list is dropped at once. Other costs are candidates
+/// until the end of the round. Then list and candidates are ranked: each thread counts, for its entries, how
+/// many others come before them. After n columns, about k n' / n of the next n' pass. Candidates arrive in
+/// any order, but the result is unique, because (cost, distance) is a total order.
 template <class Cost>
 struct TopCoRunnersKernel {
   static constexpr unsigned kThreads = 128;
   static constexpr unsigned kRows = 4;
-  static constexpr unsigned kStep = 2;  ///< co-runners that a thread looks at between barriers
+  static constexpr unsigned kStep = 2;  ///< co-runners that a thread evaluates between barriers
   static constexpr unsigned kCandidates = kThreads * kStep;
 
-  /// Of a row's list, its candidates and its next list.
+  /// Each row has its list, its candidates and its next list.
   static std::size_t shared_bytes(std::size_t k) {
     return kRows * (2 * k + kCandidates) * (sizeof(double) + sizeof(std::uint32_t));
   }
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(TopCoRunnersKernel<Cost>::kThreads)
   const unsigned entries = 2 * k + Shape::kCandidates;
   CORUN_DYNAMIC_SHARED(double, costs);
   std::uint32_t* const positions = reinterpret_cast<std::uint32_t*>(costs + kRows * entries);
-  // Two counters of candidates, taken in turns: a thread may be a round ahead of one that still reads.
+  // Two counters of candidates, used in turns: one thread may be in the next round while another still reads.
   __shared__ unsigned waiting[2][kRows];
 
   const unsigned thread = threadIdx.x;
@@ -88,14 +88,14 @@ __global__ void __launch_bounds__(TopCoRunnersKernel<Cost>::kThreads)
   }
   __syncthreads();
 
-  typename View::Job own[kRows];
-  SoloTime own_solo[kRows];
+  typename View::Job job[kRows];
+  SoloTime job_solo[kRows];
   CORUN_UNROLL
   for (unsigned r = 0; r < kRows; ++r) {
-    // Rows beyond the last repeat it, and are written nowhere.
+    // Rows beyond the last repeat it and write nothing.
     const std::uint32_t i = first + r < i1 ? first + r : i1 - 1;
-    own[r] = view.job(i);
-    own_solo[r] = solo.of(i);
+    job[r] = view.job(i);
+    job_solo[r] = solo.of(i);
   }
 
   unsigned turn = 0;
@@ -112,13 +112,13 @@ __global__ void __launch_bounds__(TopCoRunnersKernel<Cost>::kThreads)
       CORUN_UNROLL
       for (unsigned r = 0; r < kRows; ++r) {
         const std::uint32_t i = first + r;
-        const SpeedBelief of_own = slowed(view, own[r], co_runner);
-        const SpeedBelief of_co_runner = slowed(view, co_runner, own[r]);
-        // A pair's cost is asked for in one order only, the lower position first.
+        const SpeedBelief of_job = slowed(view, job[r], co_runner);
+        const SpeedBelief of_co_runner = slowed(view, co_runner, job[r]);
+        // Costs are computed with the lower position first, as on the processor.
         const bool lower = i < j;
         const double c =
-            cost(pick(lower, own_solo[r], co_runner_solo), pick(lower, co_runner_solo, own_solo[r]),
-                 pick(lower, of_own, of_co_runner), pick(lower, of_co_runner, of_own)) -
+            cost(pick(lower, job_solo[r], co_runner_solo), pick(lower, co_runner_solo, job_solo[r]),
+                 pick(lower, of_job, of_co_runner), pick(lower, of_co_runner, of_job)) -
             price;
         if (i < i1 && i != j && !(c > limit[r])) {
           const unsigned at = r * entries + k + atomicAdd(&waiting[turn][r], 1U);
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(TopCoRunnersKernel<Cost>::kThreads)
         for (unsigned f = 0; f < count; ++f) {
           const double d = costs[from + f];
           const std::uint32_t q = positions[from + f];
-          // Empty places are all equal: by their own order.
+          // Empty places are all equal and ranked by index.
           const bool tie = d == c && (q < p || (q == p && f < e));
           rank += d < c || tie ? 1 : 0;
         }
@@ -174,7 +174,8 @@ __global__ void __launch_bounds__(TopCoRunnersKernel<Cost>::kThreads)
   }
 }
 
-/// Speed and deviation of rows [i0, i1) beside all n jobs; blocks of kThreads co-runners by kRows rows.
+/// Speed and standard deviation of rows [i0, i1) beside all n jobs: each rows x n, row-major. A block has
+/// kThreads co-runners and kRows rows.
 struct AllPairsKernel {
   static constexpr unsigned kThreads = 128;
   static constexpr unsigned kRows = 8;
@@ -195,7 +196,8 @@ __global__ void __launch_bounds__(AllPairsKernel::kThreads)
   }
 }
 
-/// What each member of sets of residents runs at; a thread for each. begins[m], ends[m]: of its set.
+/// The speed of each member of sets of residents, one thread per member. Member m's set is
+/// [begins[m], ends[m]) of `members`.
 struct CoRunnerKernel {
   static constexpr unsigned kThreads = 128;
 };
@@ -208,17 +210,18 @@ __global__ void __launch_bounds__(CoRunnerKernel::kThreads)
   out[m] = view.with_co_runners(members + begins[m], ends[m] - begins[m], m - begins[m]);
 }
 
-/// Does something that can be seen: whether kernels of this build run at all.
+/// Writes a value, to test whether kernels of this build run.
 template <int kValue>
 __global__ void mark(int* at) {
   *at = kValue;
 }
 
-/// The directed speeds between two blocks of jobs, or within one, each row-major: what long equations
-/// leave for the choice of co-runners.
+/// A View of the directed speeds between two blocks of jobs, or within one block, each matrix row-major. Long
+/// equations fill it before the choice of co-runners.
 struct SpeedBlocksView {
-  std::uint32_t a0 = 0, a1 = 0;      ///< jobs of the one
-  std::uint32_t b0 = 0, b1 = 0;      ///< of the other; the same: there is one matrix only
+  std::uint32_t a0 = 0, a1 = 0;  ///< jobs of block a
+  std::uint32_t b0 = 0,
+                b1 = 0;  ///< jobs of block b; if a and b are the same block, ba_* is not read
   const double* ab_speed = nullptr;  ///< of a's job beside b's
   const double* ab_sd = nullptr;
   const double* ba_speed = nullptr;  ///< of b's beside a's
@@ -227,10 +230,10 @@ struct SpeedBlocksView {
   static constexpr bool kNeverFaster = false;
   using Job = std::uint32_t;
   CORUN_HOST_DEVICE_INLINE Job job(std::uint32_t i) const { return i; }
-  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job own, Job co_runner) const {
-    const bool ab = own >= a0 && own < a1 && co_runner >= b0 && co_runner < b1;
-    const std::size_t at = ab ? std::size_t{own - a0} * (b1 - b0) + (co_runner - b0)
-                              : std::size_t{own - b0} * (a1 - a0) + (co_runner - a0);
+  CORUN_HOST_DEVICE_INLINE SpeedBelief beside(Job slowed, Job co_runner) const {
+    const bool ab = slowed >= a0 && slowed < a1 && co_runner >= b0 && co_runner < b1;
+    const std::size_t at = ab ? std::size_t{slowed - a0} * (b1 - b0) + (co_runner - b0)
+                              : std::size_t{slowed - b0} * (a1 - a0) + (co_runner - a0);
     const double speed = ab ? ab_speed[at] : ba_speed[at];
     const double sd = ab ? ab_sd[at] : ba_sd[at];
     return {speed, sd, 1 / speed};

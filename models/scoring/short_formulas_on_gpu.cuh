@@ -5,8 +5,8 @@
 
 namespace corun::CORUN_GPU {
 
-/// Jobs of a short formula in the memory of the GPU, and the view of them that kernels read. Ready once `stream` has
-/// come so far; the jobs must stay until then.
+/// Jobs of a short formula in the GPU's memory, and a View of them for the kernels. They are copied
+/// asynchronously on `stream`; the jobs must outlive the copying.
 template <ShortFormula Jobs>
 class OnGpu {
  public:

@@ -6,7 +6,7 @@ namespace corun {
 
 namespace {
 
-/// States of all jobs are worked out once where they fit into memory, else anew for every tile.
+/// The states of all jobs are computed once if they fit into kMostNumbers, else again for every tile.
 class GpSource final : public SpeedSource {
  public:
   GpSource(GpBatch& batch, const Kernels& kernels)

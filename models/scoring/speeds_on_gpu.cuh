@@ -4,13 +4,14 @@
 #include "models/scoring/gp_kernels.cuh"
 #include "models/scoring/trees_kernels.cuh"
 
-/// What a long equation gives the GPU's scorer (gpu_scorer.cuh), specialised for the jobs of each:
+/// The interface of a long formula to the GPU's scorer (gpu_scorer.cuh), specialised for the jobs of each:
 ///
-///   SpeedsOnGpu(jobs, stream)               brings the model and the jobs to the GPU
-///   Prepared(speeds, rows)                  room for what is worked out once for each of so many
-///                                           slowed jobs; may be empty
-///   prepare(prepared, i0, i1, stream)       does that for jobs [i0, i1)
-///   fill(prepared, tile, out, stream)       speeds of a tile of those rows, into device arrays
+///   SpeedsOnGpu(jobs, stream)               copies the model and the jobs to the GPU
+///   Prepared(speeds, rows)                  memory for the states of `rows` slowed jobs; may be empty
+///   prepare(prepared, i0, i1, stream)       computes the states of jobs [i0, i1)
+///   fill(prepared, tile, out, stream)       writes the speeds of a tile of those rows to device arrays
+///
+/// TreesBatch: DeviceError if the features of 32 pairs do not fit into shared memory.
 namespace corun::CORUN_GPU {
 
 template <class Jobs>

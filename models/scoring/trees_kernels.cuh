@@ -10,18 +10,18 @@
 #include "models/scoring/cuda_support.hpp"
 #include "models/scoring/gpu_tile.hpp"
 
-/// The boosted trees on the GPU: the formula's kernel and what holds its arrays there. Compiled by nvcc,
-/// and as ordinary C++ by the tests, whose fibers run the kernel.
+/// The boosted trees on the GPU: the kernel of the formula and the owner of its arrays there. Compiled by
+/// nvcc, and as ordinary C++ by the tests, whose fibers run the kernel.
 namespace corun::CORUN_GPU {
 
 struct TreesKernel {
   static constexpr unsigned kMostThreads = 128;
   static constexpr unsigned kLeastThreads = 32;
   static constexpr std::size_t kShared = 48 * 1024;
-  /// Of it, for trees; the features of the block's pairs have the rest.
+  /// Shared memory for trees; the remaining part is for the features of the block's pairs.
   static constexpr std::size_t kTreeBytes = 16 * 1024;
 
-  /// Pairs of a block: as many as there is room for the features of. 0: not even a warp's.
+  /// Threads of a block, one per pair: as many as shared memory has room for; 0 if not even a warp fits.
   static unsigned threads(const trees::Ensemble& trees) {
     unsigned threads = kMostThreads;
     while (threads >= kLeastThreads && row_bytes(trees, threads) + kTreeBytes > kShared) {
@@ -32,7 +32,7 @@ struct TreesKernel {
   static std::size_t row_bytes(const trees::Ensemble& trees, unsigned threads) {
     return sizeof(float) * trees.columns * threads;
   }
-  /// Trees at a time; 0: a single one is too large, so that they are read from where they are.
+  /// Trees in shared memory at a time; 0: one tree is too large, so trees are read from global memory.
   static unsigned together(const trees::Ensemble& trees) {
     const std::size_t one = trees.inner() * (sizeof(std::int32_t) + sizeof(float)) +
                             (trees.inner() + 1) * sizeof(float);
@@ -43,8 +43,8 @@ struct TreesKernel {
   }
 };
 
-/// Speeds of row i0 + blockIdx.y of a tile, a thread for each pair. Trees come through shared memory, `together`
-/// at a time.
+/// Speeds of row i0 + blockIdx.y of a tile, one thread per pair. `together` trees at a time are in shared
+/// memory.
 template <unsigned MostThreads>
 __global__ void __launch_bounds__(MostThreads)
     trees_speeds(trees::Model model, trees::Jobs jobs, unsigned together, GpuTile tile,
@@ -53,12 +53,12 @@ __global__ void __launch_bounds__(MostThreads)
   auto* const nodes = reinterpret_cast<std::int32_t*>(shared);
   auto* const row = reinterpret_cast<float*>(shared + TreesKernel::kTreeBytes) + threadIdx.x;
   const unsigned threads = blockDim.x;
-  const std::uint32_t own = tile.i0 + blockIdx.y;
+  const std::uint32_t slowed = tile.i0 + blockIdx.y;
   const std::uint32_t co_runner = blockIdx.x * threads + threadIdx.x;
-  // Beyond the last: a copy of it, written nowhere.
+  // Threads beyond the last column repeat it and write nothing.
   const std::uint32_t count = tile.columns();
   const std::uint32_t j = tile.j0 + (co_runner < count ? co_runner : count - 1);
-  trees::pair_row(jobs.shape, jobs.features(own), jobs.features(j), jobs.effects(own),
+  trees::pair_row(jobs.shape, jobs.features(slowed), jobs.features(j), jobs.effects(slowed),
                   jobs.effects(j), [&](std::size_t column, float x) { row[column * threads] = x; });
 
   const trees::Ensemble& all = model.trees;
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(MostThreads)
     if (together > 0) {
       auto* const thresholds = reinterpret_cast<float*>(nodes + together * inner);
       float* const leaves = thresholds + together * inner;
-      __syncthreads();  // nobody reads the last trees any more
+      __syncthreads();  // all threads have read the last trees
       for (std::size_t e = threadIdx.x; e < some * inner; e += threads) {
         nodes[e] = test[e];
         thresholds[e] = threshold[e];
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(MostThreads)
     }
   }
   if (co_runner >= count) return;
-  const std::size_t unknown = std::size_t{jobs.unknown[own]} + jobs.unknown[j];
+  const std::size_t unknown = std::size_t{jobs.unknown[slowed]} + jobs.unknown[j];
   const LogSlowdown log_slowdown = model.log_slowdown(sum, unknown);
   const double fast = math::speed_of(log_slowdown.t);
   const std::size_t at = blockIdx.y * out.row_stride + co_runner * out.column_stride;
@@ -103,25 +103,25 @@ __global__ void __launch_bounds__(MostThreads)
   out.sd[at] = fast * log_slowdown.sd;
 }
 
-// ---- what the kernel reads, in the memory of the GPU ---------------------------------------------
+// ---- the arrays of the kernel, in the GPU's memory -----------------------------------------------
 
 /// A batch on the GPU.
 class TreesOnGpu {
  public:
-  /// Whether a block has room for pairs of this model; others are left to the processor.
+  /// Whether a block has room for pairs of this model. If not, the processor must predict.
   static bool fits(const TreesBatch& batch) { return TreesKernel::threads(batch.trees) > 0; }
 
-  /// Of a model that fits. Ready once `stream` has come so far; the batch and its model must stay until
-  /// then.
+  /// The model must fit. Copies asynchronously on `stream`; the batch and its model must outlive the copying.
   TreesOnGpu(const TreesBatch& batch, cudaStream_t stream)
       : arrays_(stream),
         model_(batch.model([this](const auto& array) { return arrays_(array); })),
         jobs_(batch.jobs([this](const auto& array) { return arrays_(array); })) {}
   std::size_t size() const { return jobs_.count; }
 
+  /// Computes a tile; `out` points to device arrays.
   void speeds(const PairTile& tile, const TileSpeeds& out, cudaStream_t stream) const {
     if (tile.rows() == 0 || tile.columns() == 0) return;
-    constexpr std::size_t kMostBlocks = 65535;  // of a grid's second direction
+    constexpr std::size_t kMostBlocks = 65535;  // in the second dimension of a grid
     const unsigned threads = TreesKernel::threads(model_.trees);
     const auto across = static_cast<unsigned>((tile.columns() + threads - 1) / threads);
     for (std::size_t from = 0; from < tile.rows(); from += kMostBlocks) {

@@ -1,4 +1,5 @@
-// Costs and speeds of tiles of pairs, and the lists of the cheapest. Part of kernels.inl, whose rules hold here.
+// Costs and speeds of tiles of pairs, and the lists of the cheapest co-runners. Part of kernels.inl, whose
+// rules hold here.
 
 #include <type_traits>
 
@@ -9,24 +10,24 @@ namespace {
 template <class View, bool kRisky, Objective kObjective, bool kKnown>
 void costs_of(const View& given, const SoloView& solos, double risk, const PairTile& tile,
               double* out) {
-  const View view = given;  // of our own: nothing that is written can change it
+  const View view = given;  // a local copy, which no write through `out` can alias
   const SoloView solo = solos;
   const CostFormula<kRisky, kObjective, kKnown> cost{risk};
   for (std::size_t i = tile.i0; i < tile.i1; ++i) {
-    const typename View::Job own = view.job(i);
-    const SoloTime own_solo = solo.of(i);
+    const typename View::Job job = view.job(i);
+    const SoloTime job_solo = solo.of(i);
     const std::size_t from = i + 1 > tile.j0 ? i + 1 : tile.j0;
     double* const row = out + (i - tile.i0) * (tile.j1 - tile.j0);
 #pragma GCC ivdep
     for (std::size_t j = from; j < tile.j1; ++j) {
       const typename View::Job co_runner = view.job(j);
       row[j - tile.j0] =
-          cost(own_solo, solo.of(j), slowed(view, own, co_runner), slowed(view, co_runner, own));
+          cost(job_solo, solo.of(j), slowed(view, job, co_runner), slowed(view, co_runner, job));
     }
   }
 }
 
-/// The same of a tile of one column.
+/// The same for a tile of one column.
 template <class View, bool kRisky, Objective kObjective, bool kKnown>
 void costs_of_column(const View& given, const SoloView& solos, double risk, const PairTile& tile,
                      double* out) {
@@ -38,14 +39,14 @@ void costs_of_column(const View& given, const SoloView& solos, double risk, cons
   const std::size_t to = tile.i1 < tile.j0 ? tile.i1 : tile.j0;
 #pragma GCC ivdep
   for (std::size_t i = tile.i0; i < to; ++i) {
-    const typename View::Job own = view.job(i);
-    out[i - tile.i0] = cost(solo.of(i), co_runner_solo, slowed(view, own, co_runner),
-                            slowed(view, co_runner, own));
+    const typename View::Job job = view.job(i);
+    out[i - tile.i0] = cost(solo.of(i), co_runner_solo, slowed(view, job, co_runner),
+                            slowed(view, co_runner, job));
   }
 }
 
-/// Both directions of the pairs of one job and the columns of a tile, out of a table of kinds: read for
-/// all rows of a kind at once, since wide units read from scattered places no quicker than others.
+/// Both directions of the pairs of one kind with the columns of a tile. They are read from the table of kinds
+/// once for all rows of that kind, because vector units do not gather faster than scalar code reads.
 struct KindColumns {
   static constexpr std::size_t kMost = 256;
   struct Side {
@@ -54,7 +55,7 @@ struct KindColumns {
       return {speed[c], sd[c], inverse[c]};
     }
   };
-  Side own, co_runner;
+  Side job, co_runner;
 
   template <bool kSpreads>
   CORUN_HOST_DEVICE_INLINE void fill(const KindTableView& view, std::size_t kind, std::size_t from,
@@ -62,11 +63,11 @@ struct KindColumns {
     for (std::size_t j = from; j < to; ++j) {
       const SpeedBelief here = slowed(view, kind, view.job(j));
       const SpeedBelief there = slowed(view, view.job(j), kind);
-      own.speed[j - from] = here.speed;
-      own.inverse[j - from] = here.inverse;
+      job.speed[j - from] = here.speed;
+      job.inverse[j - from] = here.inverse;
       co_runner.speed[j - from] = there.speed;
       co_runner.inverse[j - from] = there.inverse;
-      if (kSpreads) own.sd[j - from] = here.sd;
+      if (kSpreads) job.sd[j - from] = here.sd;
       if (kSpreads) co_runner.sd[j - from] = there.sd;
     }
   }
@@ -92,13 +93,13 @@ void costs_of_kinds(const KindTableView& given, const SoloView& solos, double ri
         for (std::size_t i = first; i < i1; ++i) {
           if (view.job(i) != kind) continue;
           done[i - i0] = true;
-          const SoloTime own_solo = solo.of(i);
+          const SoloTime job_solo = solo.of(i);
           double* const row = out + (i - tile.i0) * tile.columns() + (j0 - tile.j0);
           const std::size_t from = i + 1 > j0 ? i + 1 : j0;
 #pragma GCC ivdep
           for (std::size_t j = from; j < j1; ++j) {
             row[j - j0] =
-                cost(own_solo, solo.of(j), columns.own.at(j - j0), columns.co_runner.at(j - j0));
+                cost(job_solo, solo.of(j), columns.job.at(j - j0), columns.co_runner.at(j - j0));
           }
         }
       }
@@ -155,21 +156,21 @@ template <class View>
 void speeds(const View& given, const PairTile& tile, double* speed, double* sd) {
   const View view = given;
   for (std::size_t i = tile.i0; i < tile.i1; ++i) {
-    const typename View::Job own = view.job(i);
+    const typename View::Job job = view.job(i);
     double* const speeds = speed + (i - tile.i0) * (tile.j1 - tile.j0);
     double* const sds = sd + (i - tile.i0) * (tile.j1 - tile.j0);
 #pragma GCC ivdep
     for (std::size_t j = tile.j0; j < tile.j1; ++j) {
-      const SpeedBelief belief = view.beside(own, view.job(j));
+      const SpeedBelief belief = view.beside(job, view.job(j));
       speeds[j - tile.j0] = belief.speed;
       sds[j - tile.j0] = belief.sd;
     }
   }
 }
 
-/// Costs that are compared with thresholds side by side.
+/// Costs that are compared with thresholds at a time.
 constexpr std::size_t kChunk = 64;
-/// 2^n, for a loop over them that is vectorised.
+/// 2^n as a table, for a vectorised loop.
 struct Bits {
   std::uint64_t of[kChunk] = {};
   constexpr Bits() {
@@ -178,17 +179,17 @@ struct Bits {
 };
 constexpr Bits kBits;
 
-/// TopListsView::offer(), without a branch for where the new one goes.
+/// TopListsView::offer() without a branch for the place of the new entry.
 CORUN_HOST_DEVICE_INLINE void offer_one(const TopListsView& lists, std::size_t job, double offered,
                                         std::uint32_t position) {
 #if CORUN_WIDTH == 1
   lists.offer(job, offered, position);
 #else
-  // Lists are short: wider ones gain nothing.
+  // Lists are short: wider vectors gain nothing.
   constexpr std::size_t kLanes = CORUN_WIDTH < 4 ? CORUN_WIDTH : 4;
   using Doubles = double __attribute__((vector_size(kLanes * 8), aligned(8), may_alias));
   if (offered > lists.thresholds[job]) return;
-  // The last of `before`, then `here` but for its last.
+  // The last element of `before`, then `here` without its last.
   const auto one_on = [](Doubles before, Doubles here) __attribute__((always_inline)) {
 #if CORUN_WIDTH == 2
     return __builtin_shufflevector(before, here, 1, 2);
@@ -205,7 +206,8 @@ CORUN_HOST_DEVICE_INLINE void offer_one(const TopListsView& lists, std::size_t j
   const auto at = [](double* list, std::size_t from) __attribute__((always_inline))->Doubles& {
     return *reinterpret_cast<Doubles*>(list + from);
   };
-  // From the end: whoever comes after the new one moves on by one. Nobody is to the left of the first.
+  // From the end of the list: entries after the new one move by one place. The first entry has no left
+  // neighbour.
   Doubles here_c = at(c, lists.stride - kLanes);
   Doubles here_d = at(d, lists.stride - kLanes);
   for (std::size_t from = lists.stride; from > 0;) {
@@ -225,7 +227,7 @@ CORUN_HOST_DEVICE_INLINE void offer_one(const TopListsView& lists, std::size_t j
 #endif
 }
 
-/// Up to kChunk of them. Few costs are below a threshold; these are offered one by one.
+/// Offers up to kChunk costs. Few costs are below a threshold; these are offered one by one.
 CORUN_HOST_DEVICE_INLINE void offer_some(const double* cost, std::size_t row, std::size_t first,
                                          std::size_t count, const double* prices,
                                          const TopListsView& lists) {

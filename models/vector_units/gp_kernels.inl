@@ -4,7 +4,7 @@ namespace corun::CORUN_SET {
 
 namespace {
 
-/// As many doubles as the vector unit holds.
+/// A register of doubles.
 struct Pack {
 #if defined(__AVX512F__)
   static constexpr std::size_t kSize = 8;
@@ -41,7 +41,8 @@ struct Pack {
 };
 CORUN_INLINE void load_number(const double* from, Pack& to) { to.load(from); }
 
-/// Chains of fma that hide each other's latency: rows of the form times packs of co-runners.
+/// kRows rows of the form times kPacks packs of co-runners are independent chains of fma, which hide each
+/// other's latency.
 #if defined(__AVX512F__)
 constexpr std::size_t kRows = 4, kPacks = 4;
 #else
@@ -69,7 +70,7 @@ void gp_describe(const gp::Problem& problem, std::size_t from, std::size_t to) {
   }
 }
 
-/// A pack's numbers, one into the state of each of the slowed jobs.
+/// Writes one number of the pack into the state of each slowed job. `size`: of a state.
 CORUN_INLINE void scatter(Pack pack, double* states, std::size_t size, std::size_t jobs) {
   double numbers[Pack::kSize];
   pack.store(numbers);
@@ -78,39 +79,39 @@ CORUN_INLINE void scatter(Pack pack, double* states, std::size_t size, std::size
   }
 }
 
-/// What a sweep over the rows of the precision sums up, for a pack of slowed jobs; the entries are those
-/// of form_entry() and line_entry(), by the same chains.
+/// The sums of one sweep over the rows of the precision, for a pack of slowed jobs. The results are those of
+/// form_entry() and line_entry(), by the same chains of fma.
 struct Sweep {
   Pack *smooth, *alone, *identity;  ///< owns each
-  Pack* half;                       ///< rows: half_row()
+  Pack* precision_alone;            ///< rows: precision_alone_row()
   Pack* later;                      ///< co-runners: against_later()
   Pack* row;                        ///< co-runners: entries of one row of the form
-  // Of up to kLines known co-runners.
-  const std::int32_t* line_of;        ///< co-runners: which line; kNew
-  Pack* line;                         ///< kLines x co-runners
-  Pack *line_later, *other, *square;  ///< kLines each
+  // The identity rows (gp::Layout) of up to kLines known co-runners.
+  const std::int32_t* known_of;  ///< co-runners: number among these, or kNew
+  Pack* identity_form;           ///< kLines x co-runners: coefficients of v
+  Pack *identity_later, *identity_smooth, *identity_square;  ///< kLines each: their other terms
 };
 
-/// Rows a .. a + Rows - 1, all of co-runner c.
-template <bool kWithLines, std::size_t Rows>
+/// Adds rows a .. a + Rows - 1, all of co-runner c.
+template <bool kWithKnown, std::size_t Rows>
 CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t c,
                              const Sweep& sum) {
   const double* precision[Rows];
-  std::uint32_t own[Rows];
-  Pack half[Rows];
+  std::uint32_t slowed[Rows];
+  Pack precision_alone[Rows];
   CORUN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
     precision[r] = model.precision + gp::Model::row_start(a + r);
-    own[r] = model.own_of[a + r];
-    half[r] = Pack(0.0);
+    slowed[r] = model.own_of[a + r];
+    precision_alone[r] = Pack(0.0);
   }
-  const std::int32_t line_c = kWithLines ? sum.line_of[c] : gp::kNew;
+  const std::int32_t known_c = kWithKnown ? sum.known_of[c] : gp::kNew;
   for (std::size_t b = 0; b <= c; ++b) {
     Pack inner[Rows];
     Pack known[Rows];
     CORUN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) inner[r] = known[r] = Pack(0.0);
-    const std::int32_t line_b = kWithLines ? sum.line_of[b] : gp::kNew;
+    const std::int32_t known_b = kWithKnown ? sum.known_of[b] : gp::kNew;
     const std::size_t to = b < c ? model.first[b + 1] : a + 1;
     for (std::size_t a2 = model.first[b]; a2 < to; ++a2) {
       const std::uint32_t o = model.own_of[a2];
@@ -118,8 +119,8 @@ CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t 
       for (std::size_t r = 0; r < Rows; ++r) {
         const Pack p(precision[r][a2]);
         inner[r] = fma(p, sum.smooth[o], inner[r]);
-        half[r] = fma(p, sum.alone[o], half[r]);
-        if (kWithLines) known[r] = fma(p, sum.identity[o], known[r]);
+        precision_alone[r] = fma(p, sum.alone[o], precision_alone[r]);
+        if (kWithKnown) known[r] = fma(p, sum.identity[o], known[r]);
       }
     }
     if (b == c) {
@@ -128,49 +129,50 @@ CORUN_INLINE void sweep_rows(const gp::Model& model, std::size_t a, std::size_t 
         CORUN_UNROLL
         for (std::size_t r2 = 1; r2 <= r; ++r2) {
           const Pack p(precision[r][a + r2]);
-          inner[r] = fma(p, sum.smooth[own[r2]], inner[r]);
-          half[r] = fma(p, sum.alone[own[r2]], half[r]);
-          if (kWithLines) known[r] = fma(p, sum.identity[own[r2]], known[r]);
+          inner[r] = fma(p, sum.smooth[slowed[r2]], inner[r]);
+          precision_alone[r] = fma(p, sum.alone[slowed[r2]], precision_alone[r]);
+          if (kWithKnown) known[r] = fma(p, sum.identity[slowed[r2]], known[r]);
         }
       }
     }
     CORUN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      sum.row[b] = fma(sum.smooth[own[r]], inner[r], sum.row[b]);
-      sum.later[b] = fma(sum.alone[own[r]], inner[r], sum.later[b]);
-      if (line_c != gp::kNew) {
-        Pack& entry = sum.line[static_cast<std::size_t>(line_c) * model.co_runners + b];
-        entry = fma(sum.identity[own[r]], inner[r], entry);
+      sum.row[b] = fma(sum.smooth[slowed[r]], inner[r], sum.row[b]);
+      sum.later[b] = fma(sum.alone[slowed[r]], inner[r], sum.later[b]);
+      if (known_c != gp::kNew) {
+        Pack& entry = sum.identity_form[static_cast<std::size_t>(known_c) * model.co_runners + b];
+        entry = fma(sum.identity[slowed[r]], inner[r], entry);
       }
-      if (line_b == gp::kNew) continue;
-      const auto k = static_cast<std::size_t>(line_b);
-      sum.line_later[k] = fma(sum.alone[own[r]], known[r], sum.line_later[k]);
-      Pack& entry = b == c ? sum.other[k] : sum.line[k * model.co_runners + c];
-      entry = fma(sum.smooth[own[r]], known[r], entry);
-      if (b == c) sum.square[k] = fma(sum.identity[own[r]], known[r], sum.square[k]);
+      if (known_b == gp::kNew) continue;
+      const auto k = static_cast<std::size_t>(known_b);
+      sum.identity_later[k] = fma(sum.alone[slowed[r]], known[r], sum.identity_later[k]);
+      Pack& entry = b == c ? sum.identity_smooth[k] : sum.identity_form[k * model.co_runners + c];
+      entry = fma(sum.smooth[slowed[r]], known[r], entry);
+      if (b == c)
+        sum.identity_square[k] = fma(sum.identity[slowed[r]], known[r], sum.identity_square[k]);
     }
   }
   CORUN_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) sum.half[a + r] = half[r];
+  for (std::size_t r = 0; r < Rows; ++r) sum.precision_alone[a + r] = precision_alone[r];
 }
 
-/// All rows, co-runner by co-runner; each row of the form is handed to `done(c)`.
-template <bool kWithLines, class Done>
-void sweep(const gp::Model& model, const Sweep& sum, std::size_t lines, const Done& done) {
-  constexpr std::size_t kGroup = kWithLines ? 2 : 4;
+/// Adds all rows, co-runner by co-runner. done(c) is called when row c of the form is complete.
+template <bool kWithKnown, class Done>
+void sweep(const gp::Model& model, const Sweep& sum, std::size_t known_count, const Done& done) {
+  constexpr std::size_t kGroup = kWithKnown ? 2 : 4;
   for (std::size_t b = 0; b < model.co_runners; ++b) sum.later[b] = Pack(0.0);
-  for (std::size_t k = 0; k < lines; ++k) {
-    sum.line_later[k] = sum.other[k] = sum.square[k] = Pack(0.0);
+  for (std::size_t k = 0; k < known_count; ++k) {
+    sum.identity_later[k] = sum.identity_smooth[k] = sum.identity_square[k] = Pack(0.0);
     for (std::size_t b = 0; b < model.co_runners; ++b)
-      sum.line[k * model.co_runners + b] = Pack(0.0);
+      sum.identity_form[k * model.co_runners + b] = Pack(0.0);
   }
   for (std::size_t c = 0; c < model.co_runners; ++c) {
     for (std::size_t b = 0; b <= c; ++b) sum.row[b] = Pack(0.0);
     std::size_t a = model.first[c];
     for (; a + kGroup <= model.first[c + 1]; a += kGroup) {
-      sweep_rows<kWithLines, kGroup>(model, a, c, sum);
+      sweep_rows<kWithKnown, kGroup>(model, a, c, sum);
     }
-    for (; a < model.first[c + 1]; ++a) sweep_rows<kWithLines, 1>(model, a, c, sum);
+    for (; a < model.first[c + 1]; ++a) sweep_rows<kWithKnown, 1>(model, a, c, sum);
     done(c);
   }
 }
@@ -196,16 +198,16 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
   sum.smooth = take(model.owns);
   sum.alone = take(model.owns);
   sum.identity = take(model.owns);
-  sum.half = take(model.rows);
+  sum.precision_alone = take(model.rows);
   sum.later = take(model.co_runners);
   sum.row = take(model.co_runners);
-  const std::size_t lines = layout.known < kLines ? layout.known : kLines;
-  sum.line = take(lines * model.co_runners);
-  sum.line_later = take(kLines);
-  sum.other = take(kLines);
-  sum.square = take(kLines);
-  auto* const line_of = reinterpret_cast<std::int32_t*>(next);
-  sum.line_of = line_of;
+  const std::size_t known_count = layout.known < kLines ? layout.known : kLines;
+  sum.identity_form = take(known_count * model.co_runners);
+  sum.identity_later = take(kLines);
+  sum.identity_smooth = take(kLines);
+  sum.identity_square = take(kLines);
+  auto* const known_of = reinterpret_cast<std::int32_t*>(next);
+  sum.known_of = known_of;
 
   const std::size_t constant = model.co_runners;
   for (std::size_t i = 0; i < count; i += Pack::kSize) {
@@ -218,8 +220,9 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
       sum.identity[o].load(jobs.identity + at);
     }
     const auto numbers = [](const Pack* packs) { return reinterpret_cast<const double*>(packs); };
-    const gp::Slowed slowed{numbers(sum.smooth), numbers(sum.alone), numbers(sum.identity),
-                            Pack::kSize,         numbers(sum.half),  Pack::kSize};
+    const gp::Slowed slowed{numbers(sum.smooth),          numbers(sum.alone),
+                            numbers(sum.identity),        Pack::kSize,
+                            numbers(sum.precision_alone), Pack::kSize};
     const auto of_form = [&](std::size_t c) {
       for (std::size_t b = 0; b <= c; ++b) {
         scatter(sum.row[b], state + gp::Layout::entry(c, b), size, some);
@@ -229,29 +232,30 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
     if (layout.known == 0) sweep<false>(model, sum, 0, of_form);
     for (std::size_t from = 0; from < layout.known; from += kLines) {
       const std::size_t to = from + kLines < layout.known ? from + kLines : layout.known;
-      for (std::size_t b = 0; b < model.co_runners; ++b) line_of[b] = gp::kNew;
+      for (std::size_t b = 0; b < model.co_runners; ++b) known_of[b] = gp::kNew;
       for (std::size_t k = from; k < to; ++k)
-        line_of[known[k]] = static_cast<std::int32_t>(k - from);
+        known_of[known[k]] = static_cast<std::int32_t>(k - from);
       if (from == 0) {
         sweep<true>(model, sum, to - from, of_form);
       } else {
         sweep<true>(model, sum, to - from, nothing);
       }
       for (std::size_t k = from; k < to; ++k) {
-        double* const line = state + layout.line(k);
+        double* const identity_row = state + layout.line(k);
         const std::size_t n = k - from;
-        Pack* const entries = sum.line + n * model.co_runners;
-        entries[known[k]] = entries[known[k]] + sum.other[n];
-        for (std::size_t b = 0; b < constant; ++b) scatter(entries[b], line + b, size, some);
-        scatter(
-            gp::against_earlier<Pack>(model, known[k], slowed.identity, slowed) + sum.line_later[n],
-            line + constant, size, some);
+        Pack* const entries = sum.identity_form + n * model.co_runners;
+        entries[known[k]] = entries[known[k]] + sum.identity_smooth[n];
+        for (std::size_t b = 0; b < constant; ++b)
+          scatter(entries[b], identity_row + b, size, some);
+        scatter(gp::against_earlier<Pack>(model, known[k], slowed.identity, slowed) +
+                    sum.identity_later[n],
+                identity_row + constant, size, some);
         for (std::size_t b = constant + 1; b < layout.width; ++b) {
-          scatter(gp::line_entry<Pack>(model, known[k], b, slowed), line + b, size, some);
+          scatter(gp::line_entry<Pack>(model, known[k], b, slowed), identity_row + b, size, some);
         }
-        scatter(sum.square[n], line + layout.width, size, some);
+        scatter(sum.identity_square[n], identity_row + layout.width, size, some);
         scatter(gp::line_entry<Pack>(model, known[k], layout.width + 1, slowed),
-                line + layout.width + 1, size, some);
+                identity_row + layout.width + 1, size, some);
       }
     }
     for (std::size_t b = 0; b < constant; ++b) {
@@ -270,7 +274,7 @@ void gp_prepare(const gp::Problem& problem, const gp::SlowedJobs& wanted, double
   }
 }
 
-/// v of up to kTile co-runners, and what of it changes with the slowed job.
+/// v of up to kTile co-runners, and the loads from which the pressures in v follow for each slowed job.
 struct Tile {
   double* v;  ///< width x kTile
   double u[kTile], t[kTile], m[kTile];
@@ -278,7 +282,7 @@ struct Tile {
   std::size_t count;
 };
 
-/// With the jobs who_is(0) .. who_is(count - 1); the first stands in for those beyond the last.
+/// Fills the tile with jobs who_is(0) .. who_is(count - 1); the first fills the rest of the tile.
 template <class WhoIs>
 CORUN_INLINE void fill(const gp::Problem& problem, const WhoIs& who_is, std::size_t count,
                        Tile& tile) {
@@ -304,14 +308,14 @@ CORUN_INLINE void fill(const gp::Problem& problem, const WhoIs& who_is, std::siz
 }
 
 /// One slowed job beside a tile of co-runners.
-CORUN_INLINE void beside(const gp::Problem& problem, const gp::Load& own, const double* state,
+CORUN_INLINE void beside(const gp::Problem& problem, const gp::Load& slowed, const double* state,
                          Tile& tile, double (&t)[kTile], double (&sd)[kTile]) {
   const gp::Model& model = problem.model;
   const gp::Layout& layout = problem.layout;
   double* const constant = tile.v + model.co_runners * kTile;
   for (std::size_t l = 0; l < kTile; ++l) {
     double pressures[gp::kPressureCount];
-    gp::pressures_of(model, own, {tile.u[l], tile.t[l], tile.m[l]}, pressures);
+    gp::pressures_of(model, slowed, {tile.u[l], tile.t[l], tile.m[l]}, pressures);
     CORUN_UNROLL
     for (std::size_t p = 0; p < gp::kPressureCount; ++p)
       constant[(p + 1) * kTile + l] = pressures[p];
@@ -355,7 +359,7 @@ CORUN_INLINE void beside(const gp::Problem& problem, const gp::Load& own, const 
   }
 }
 
-void gp_log_slowdown(const gp::Problem& problem, std::size_t own, const double* state,
+void gp_log_slowdown(const gp::Problem& problem, std::size_t slowed, const double* state,
                      const gp::CoRunners& co_runners, double* scratch, LogSlowdown* out) {
   Tile tile;
   tile.v = scratch;
@@ -368,7 +372,7 @@ void gp_log_slowdown(const gp::Problem& problem, std::size_t own, const double* 
     fill(
         problem, [here](std::size_t n) __attribute__((always_inline)) { return here[n]; }, some,
         tile);
-    beside(problem, problem.jobs.load(own), state, tile, t, sd);
+    beside(problem, problem.jobs.load(slowed), state, tile, t, sd);
     for (std::size_t l = 0; l < some; ++l) out[from + l] = {t[l], sd[l]};
   }
 }

@@ -1,9 +1,9 @@
-// The table behind kernels.hpp. A file that includes this is compiled for one instruction set and defines, before
-// any other include,
+// Defines the table of kernels.hpp for one instruction set. The including file is compiled for that set and
+// defines, before any other include,
 //   CORUN_SET             its name, a C++ identifier
-//   CORUN_ONE_AT_A_TIME   where numbers are taken one by one: what others are compared with
-// Nothing here has a name that other files see, and no function is called that is not always inlined, of the
-// standard library none: its copy for this set could be the one that the linker keeps for all.
+//   CORUN_ONE_AT_A_TIME   optional: no vectors, for the tests to compare with
+// All other names here are local to the file. Every function called is always inlined, and none is of the
+// standard library: the linker could keep this set's copy of a function for the whole program.
 
 #if defined(CORUN_ONE_AT_A_TIME)
 #define CORUN_WIDTH 1
@@ -29,7 +29,7 @@
 #define CORUN_NAME(set) CORUN_NAME_OF(set)
 
 #include "models/vector_units/cost_kernels.inl"
-// One of each long formula: the table's line Batch::Kernels, for of_formula().
+// One file per long formula: its of_formula() gives the formula's Kernels.
 #include "models/vector_units/gp_kernels.inl"
 #include "models/vector_units/trees_kernels.inl"
 

@@ -1,3 +1,3 @@
-// Four doubles at once, with fma. Compiled with -mavx2 -mfma.
+// Four doubles in a register, with fma. CMakeLists.txt has the flags.
 #define CORUN_SET avx2
 #include "models/vector_units/kernels.inl"

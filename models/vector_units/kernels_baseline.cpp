@@ -1,3 +1,3 @@
-// Whatever the compiler takes for this processor's family: two doubles at once on x86-64.
+// The compiler's default for the processor family: two doubles in a register on x86-64.
 #define CORUN_SET baseline
 #include "models/vector_units/kernels.inl"

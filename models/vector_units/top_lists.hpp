@@ -10,33 +10,35 @@
 #include "models/formulas/math.hpp"
 #include "sim/belief.hpp"
 
-/// The k cheapest co-runners found so far of each of n jobs, by rising (cost, distance): a total order, so
-/// that nothing depends on the order in which candidates come. Distance: how far the co-runner stands
-/// behind the job, around the end (Belief::top_co_runners()).
+/// The k cheapest co-runners found so far of each of n jobs, by rising (cost, distance). The distance is how
+/// many positions the co-runner is behind the job in the queue, continuing at its begin
+/// (Belief::top_co_runners()). The order is total, so the lists do not depend on the order in which
+/// candidates are offered.
 namespace corun {
 
-CORUN_HOST_DEVICE_INLINE std::uint32_t distance_behind(std::uint32_t own, std::uint32_t position,
+CORUN_HOST_DEVICE_INLINE std::uint32_t distance_behind(std::uint32_t job, std::uint32_t position,
                                                        std::uint32_t jobs) {
-  return position > own ? position - own : jobs - own + position;
+  return position > job ? position - job : jobs - job + position;
 }
-CORUN_HOST_DEVICE_INLINE std::uint32_t position_behind(std::uint32_t own, std::uint32_t distance,
+CORUN_HOST_DEVICE_INLINE std::uint32_t position_behind(std::uint32_t job, std::uint32_t distance,
                                                        std::uint32_t jobs) {
-  return distance < jobs - own ? own + distance : distance - (jobs - own);
+  return distance < jobs - job ? job + distance : distance - (jobs - job);
 }
 
-/// TopLists, for loops that are compiled for a vector unit.
+/// A view of TopLists, for the kernels.
 struct TopListsView {
   std::uint32_t jobs = 0;
   std::size_t k = 0;
-  std::size_t stride = 0;        ///< of a list: k, rounded up to kPadding
-  double* lists = nullptr;       ///< of each job: `stride` costs, then as many distances, as wide
-  double* thresholds = nullptr;  ///< of a list, the cost of its last: one above it cannot enter
+  std::size_t stride = 0;        ///< length of a list: k, rounded up to a multiple of kPadding
+  double* lists = nullptr;       ///< for each job `stride` costs, then `stride` distances
+  double* thresholds = nullptr;  ///< by job: the last cost of its list; a higher cost cannot enter
   static constexpr std::size_t kPadding = 8;
 
   CORUN_HOST_DEVICE_INLINE double* costs(std::size_t job) const { return lists + 2 * stride * job; }
   CORUN_HOST_DEVICE_INLINE double* distances(std::size_t job) const { return costs(job) + stride; }
 
-  /// A cost of NaN counts as infinity.
+  /// Enters the job at `position` into the list of `job` if it is among the k cheapest. NaN counts as
+  /// infinity.
   CORUN_HOST_DEVICE_INLINE void offer(std::size_t job, double offered,
                                       std::uint32_t position) const {
     if (offered > thresholds[job]) return;
@@ -61,7 +63,7 @@ struct TopListsView {
 
 class TopLists {
  public:
-  /// k: 1 or more. A list is there once clear() was called for its job.
+  /// k: 1 or more. clear() must be called for a job before its list is used.
   TopLists(std::size_t jobs, std::size_t k)
       : jobs_(static_cast<std::uint32_t>(jobs)),
         k_(k),
@@ -69,6 +71,7 @@ class TopLists {
         lists_(std::make_unique_for_overwrite<double[]>(2 * jobs * stride_)),
         thresholds_(std::make_unique_for_overwrite<double[]>(jobs)) {}
 
+  /// Empties the lists of jobs from .. to - 1.
   void clear(std::size_t from, std::size_t to) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (std::size_t job = from; job < to; ++job) {
@@ -78,14 +81,14 @@ class TopLists {
     }
   }
   TopListsView view() const { return {jobs_, k_, stride_, lists_.get(), thresholds_.get()}; }
-  /// Adds the list of one job to `out`.
+  /// Appends the k entries of a job's list to `out`, the cheapest first.
   void take(std::size_t job, std::vector<CoRunner>& out) const {
-    const auto own = static_cast<std::uint32_t>(job);
+    const auto position = static_cast<std::uint32_t>(job);
     const double* const cost = view().costs(job);
     const double* const distance = view().distances(job);
     for (std::size_t n = 0; n < k_; ++n) {
       out.push_back(
-          {position_behind(own, static_cast<std::uint32_t>(distance[n]), jobs_), cost[n]});
+          {position_behind(position, static_cast<std::uint32_t>(distance[n]), jobs_), cost[n]});
     }
   }
 

@@ -4,8 +4,9 @@ namespace corun::CORUN_SET {
 
 namespace {
 
-/// Pairs that walk down the trees side by side, their features in lines: every feature twice, what is not
-/// known once below and once above all thresholds. A node's test names the one that goes its way.
+/// Pairs that walk down the trees at a time. `values` has two rows of kWalkers numbers for each feature,
+/// which differ for NaN: below all thresholds in the first, above all in the second. A node's test is the row
+/// to read.
 constexpr std::size_t kWalkers = 16;
 
 void walked_sums(const trees::Ensemble& ensemble, const trees::Jobs& jobs, const PairList& pairs,
@@ -48,7 +49,7 @@ void walked_sums(const trees::Ensemble& ensemble, const trees::Jobs& jobs, const
 
 #if !defined(CORUN_ONE_AT_A_TIME)
 
-/// As many ranks as the vector unit holds.
+/// A register of ranks.
 #if defined(__AVX512BW__)
 using Ranks = std::int16_t __attribute__((vector_size(64), may_alias));
 #elif defined(__AVX2__)
@@ -57,11 +58,12 @@ using Ranks = std::int16_t __attribute__((vector_size(32), may_alias));
 using Ranks = std::int16_t __attribute__((vector_size(16), may_alias));
 #endif
 constexpr std::size_t kInRegister = sizeof(Ranks) / sizeof(std::int16_t);
-/// Registers at a time, which share what is loaded of a node.
+/// Registers at a time, which share the loads of a node.
 constexpr std::size_t kAbreast = kInRegister < 32 ? 2 : 1;
 constexpr std::size_t kRanked = trees::Kernels::kRanked;
 
-/// The ranks of kRanked pairs in each line; `values`: kRanked for every feature.
+/// Computes `ranks`, lines x kRanked pairs, by binary search in the thresholds of each line. `values`:
+/// features x kRanked.
 void rank(const trees::Ranked& trees, const float* values, std::int16_t* ranks) {
   constexpr float kInfinity = __builtin_huge_valf();
   constexpr std::size_t kTogether = 8;  // searches that hide each other's latency
@@ -69,12 +71,12 @@ void rank(const trees::Ranked& trees, const float* values, std::int16_t* ranks) 
     const float* const threshold = trees.threshold + trees.first[l];
     const std::uint32_t size = trees.first[l + 1] - trees.first[l];
     const float beyond = (trees.test[l] & 1) != 0 ? kInfinity : -kInfinity;
-    const float* const own = values + static_cast<std::uint32_t>(trees.test[l]) / 2 * kRanked;
+    const float* const tested = values + static_cast<std::uint32_t>(trees.test[l]) / 2 * kRanked;
     for (std::size_t r = 0; r < kRanked; r += kTogether) {
       float x[kTogether];
       std::uint32_t below[kTogether] = {};
       for (std::size_t n = 0; n < kTogether; ++n)
-        x[n] = own[r + n] == own[r + n] ? own[r + n] : beyond;
+        x[n] = tested[r + n] == tested[r + n] ? tested[r + n] : beyond;
       for (std::uint32_t half = size / 2 + 1; half > 0; half /= 2) {
         for (std::size_t n = 0; n < kTogether; ++n) {
           below[n] += threshold[below[n] + half - 1] <= x[n] ? half : 0;
@@ -87,25 +89,26 @@ void rank(const trees::Ranked& trees, const float* values, std::int16_t* ranks) 
   }
 }
 
-/// Less the number that has a bit for every level below and at node N, set where a pair goes left.
+/// Computes -1 times the number that has one bit for each level from node N down, set where the pair goes
+/// left.
 template <unsigned N, int kBit>
 CORUN_INLINE void less_lefts(const std::uint16_t* line, const std::int16_t* rank,
                              const std::int16_t* ranks, Ranks (&out)[kAbreast]) {
   const Ranks limit = Ranks{} + rank[N];
-  const auto* const own = reinterpret_cast<const Ranks*>(ranks + line[N] * kRanked);
+  const auto* const tested = reinterpret_cast<const Ranks*>(ranks + line[N] * kRanked);
   if constexpr (kBit == 1) {
-    for (std::size_t n = 0; n < kAbreast; ++n) out[n] = limit > own[n];
+    for (std::size_t n = 0; n < kAbreast; ++n) out[n] = limit > tested[n];
   } else {
     Ranks left[kAbreast], right[kAbreast];
     less_lefts<2 * N + 1, kBit / 2>(line, rank, ranks, left);
     less_lefts<2 * N + 2, kBit / 2>(line, rank, ranks, right);
     for (std::size_t n = 0; n < kAbreast; ++n) {
-      out[n] = limit > own[n] ? left[n] - static_cast<std::int16_t>(kBit) : right[n];
+      out[n] = limit > tested[n] ? left[n] - static_cast<std::int16_t>(kBit) : right[n];
     }
   }
 }
 
-/// Adds the leaves that those who went left so often have reached.
+/// Adds to `sums` the leaves that these pairs reach.
 CORUN_INLINE void add_leaves(const float* leaf, Ranks less_lefts, double* sums) {
 #if defined(__AVX512BW__)
   const __m512 low = _mm512_loadu_ps(leaf);
@@ -134,7 +137,8 @@ CORUN_INLINE void add_leaves(const float* leaf, Ranks less_lefts, double* sums) 
   for (std::size_t half = 0; half < 2; ++half) {
     const __m256i at = _mm256_cvtepi16_epi32(half == 0 ? _mm256_castsi256_si128(index)
                                                        : _mm256_extracti128_si256(index, 1));
-    // A table has eight: the right one of four by the two bits above, which go to the sign's place.
+    // A table lookup selects one of eight leaves; the two higher bits, moved to the sign bit, select one of
+    // the four tables.
     const __m256 bit_3 = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28));
     const __m256 bit_4 = _mm256_castsi256_ps(_mm256_slli_epi32(at, 27));
     const auto of = [ leaf, at ](std::size_t table) __attribute__((always_inline)) {

@@ -19,7 +19,7 @@ class ListedPairsWorldTest : public testing::Test {
   static ListedPairs list() {
     ListedPairs pairs;
     pairs.add(1, 2, 0.5, 1.25);
-    pairs.add(1, 2, 0.1, 0.1);  // a second row says nothing
+    pairs.add(1, 2, 0.1, 0.1);  // a second row has no effect
     pairs.add(2, 1, 0.75, 0.25);
     pairs.add(1, 3, 0.6, 0.4);
     return pairs;

@@ -13,7 +13,7 @@
 namespace corun::model_belief_test {
 namespace {
 
-/// Fast enough for a test; what is asked of it does not hang on the last sample.
+/// Few samples, for speed; the tests do not depend on their number.
 const InterferenceModelEntry kQuick{
     "quick", "factors, few sweeps", [](const SpeedTable& table, const FitOptions&) {
       FactorOptions o;
@@ -48,21 +48,21 @@ CorunMeasurement measured(WorkloadKey a, WorkloadKey b, double isd_a, double isd
 
 TEST(SpeedTableOfRows, TakesPairs) {
   std::vector<CorunMeasurement> rows{measured(0, 1, 0.2, 0.2), measured(1, 2, 0.5, 0.1)};
-  rows[1].members[0].profile.gpu_util_pct = 50;  // a second look at workload 1: the mean counts
-  rows[1].members[1].profile.imputed = true;     // nobody profiled workload 2
+  rows[1].members[0].profile.gpu_util_pct = 50;  // a second profile of workload 1: the mean counts
+  rows[1].members[1].profile.imputed = true;     // workload 2 has no published profile
   CorunMeasurement triple = measured(0, 1, 1, 1);
   triple.members.push_back(triple.members[0]);
   rows.push_back(triple);
-  rows.push_back(measured(kUnknownWorkload, 1, 0.2, 0.2));  // a job of its own
+  rows.push_back(measured(kUnknownWorkload, 1, 0.2, 0.2));  // a separate job
   const SpeedTable table = speed_table(rows, ImputedProfiles::kUnknown);
   ASSERT_EQ(table.jobs, (std::vector<WorkloadKey>{0, 1, 2, kUnknownWorkload}));
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_NEAR(table.of(1)[0], (30.0 + 50 + 30) / 3, 1e-12);
   EXPECT_TRUE(std::isnan(table.of(2)[0]));
-  // Both ran 120 s of 100 s of work: 1 / 1.2.
+  // Both took 120 s for 100 s of work: speed 1 / 1.2.
   EXPECT_NEAR(table.rows[0].speed_a, 1 / 1.2, 1e-12);
   EXPECT_NEAR(table.rows[0].speed_b, 1 / 1.2, 1e-12);
-  // 1 runs 150 s, 40 of them alone: its speed beside 2 is (100 - 40) / 110.
+  // Workload 1 runs 150 s, 40 s of them alone: its speed beside 2 is (100 - 40) / 110.
   EXPECT_NEAR(table.rows[1].speed_a, 60.0 / 110, 1e-12);
   EXPECT_NEAR(table.rows[1].speed_b, 100.0 / 110, 1e-12);
 }
@@ -80,7 +80,7 @@ TEST(ModelBelief, ExpectsWhatWasMeasuredBefore) {
   WorkloadKeys keys;
   const auto rows = paper_measurements(keys, kAllPapers);
   const auto prior = prior_of(rows, *find_interference_model("factors"));
-  // Over all measured pairs, job by job: far closer than one mean for all.
+  // Over all measured pairs, the errors are far smaller than those of one mean for all.
   double error = 0;
   double constant = 0;
   double count = 0;
@@ -91,7 +91,7 @@ TEST(ModelBelief, ExpectsWhatWasMeasuredBefore) {
   for (const SpeedTable::Row& r : table.rows) {
     const ModelBelief belief(prior, {{table.jobs[r.a], {}, {}}, {table.jobs[r.b], {}, {}}});
     const PairBelief p = belief.pair(JobId{0}, JobId{1});
-    // Of equally long jobs the slower one's ISD is below 1 / s - 1; compare the first to end.
+    // The ISD of the job that ends last is below 1 / s - 1, so the one that ends first is compared.
     const double truth = std::min(1 / r.speed_a, 1 / r.speed_b) - 1;
     error += std::abs(std::min(p.isd_a, p.isd_b) - truth);
     constant += std::abs(mean - truth);
@@ -118,7 +118,7 @@ TEST(ModelBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
   const PairBelief timed = belief.pair(JobId{2}, JobId{3});
   EXPECT_LT(timed.isd_b, 0.05) << "a short partner hardly delays a long job";
   EXPECT_GT(timed.isd_a, timed.isd_b);
-  // The short job is with co-runners all the time, ISD = 1/s - 1: to first order sd(s) / s^2.
+  // The short job has a co-runner to its end, so ISD = 1/s - 1, with sd(s) / s^2 to first order.
   EXPECT_EQ(ab.sd_a, ba.sd_b);
   EXPECT_EQ(ab.sd_ps, ba.sd_ps);
   const std::vector<double> x{20, 30, 10};
@@ -171,7 +171,7 @@ TEST(ModelBelief, LearnsFromProbes) {
   EXPECT_GT(after.isd_a, after.isd_b);
 }
 
-/// A model that learns takes in every co-run at once; the prior that all share stays as it was.
+/// A model that learns takes in every co-run at once; the shared prior does not change.
 TEST(ModelBelief, ModelsThatLearnNeedNoRefit) {
   std::vector<CorunMeasurement> rows;
   for (WorkloadKey k = 0; k < 40; ++k) rows.push_back(measured(k % 9, (k + 1) % 9, 0.1, 0.1));
@@ -186,8 +186,8 @@ TEST(ModelBelief, ModelsThatLearnNeedNoRefit) {
   EXPECT_EQ(other.pair(JobId{0}, JobId{1}).isd_a, before);
 }
 
-/// Completions rounded to a tick may fit no positive speed: 100 s of work in 100 s beside a job that was
-/// there for 200 s of its 90 s.
+/// Completions rounded to a tick may fit no positive speed: one job took 100 s for 100 s of work, the other
+/// 200 s for 90 s.
 TEST(ModelBelief, PassesOverTimesThatNoSpeedsExplain) {
   std::vector<CorunMeasurement> rows;
   for (WorkloadKey k = 0; k < 8; ++k) rows.push_back(measured(k, (k + 1) % 8, 0.1, 0.1));
@@ -217,12 +217,12 @@ TEST(ModelBelief, LearnsFromFinishedCoRuns) {
   for (std::size_t i = 0; i < 2; ++i) {
     members[i].job = JobId{static_cast<std::uint32_t>(i)};
     members[i].solo = std::chrono::seconds(100);
-    members[i].corun = std::chrono::seconds(250);  // much worse than thought
+    members[i].corun = std::chrono::seconds(250);  // much slower than predicted
   }
   EpisodeOutcome outcome;
   outcome.members = members;
   for (int n = 0; n < 12; ++n) {
-    outcome.together = false;  // a job that joined later says nothing of speeds here
+    outcome.together = false;  // speeds do not follow if a job joined later
     belief.learn(outcome);
     EXPECT_EQ(belief.refits(), 0u);
   }

@@ -16,10 +16,10 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 
-/// Directions of the kernel with less weight than this say nothing.
+/// Eigenvectors of the kernel with smaller eigenvalues are left out.
 constexpr double kLeastEigenvalue = 1e-3;
 
-/// k(x, y): near ones are alike, in all features or in one.
+/// k(x, y): large if x and y are close in all features or in single ones.
 double kernel_of(std::span<const double> x, std::span<const double> y) {
   double square = 0;
   double one_by_one = 0;
@@ -31,7 +31,7 @@ double kernel_of(std::span<const double> x, std::span<const double> y) {
   return std::exp(-square / 2) + std::exp(-square / 8) + one_by_one / static_cast<double>(x.size());
 }
 
-/// x of a job seen.
+/// x of a seen job.
 std::span<const double> inducing_point(const FactorState& state, std::size_t job) {
   const std::size_t width = state.mean.size();
   return std::span(state.inducing_points).subspan(job * width, width);
@@ -73,7 +73,7 @@ void learn_standardisation(const std::vector<std::vector<double>>& raw, FactorSt
   std::vector<double> column(raw.size());
   for (std::size_t f = 0; f < expanded_width(state.features); ++f) {
     std::transform(raw.begin(), raw.end(), column.begin(), [&](const auto& x) { return x[f]; });
-    // What is the same but for rounding: of a logarithm's, absolute and relative.
+    // The bound for a constant column: relative for linear features, also absolute for logarithms.
     const bool linear =
         f < state.features.size() && state.features[f].scale == FeatureScale::kLinear;
     const Moments of = moments_of(column, linear ? 0 : 1);
@@ -101,7 +101,7 @@ void learn_kernel(FactorState& state) {
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     for (const Eigen::Index e : kept) {
-      // A sign of its own for every direction, or the solver's choice would reach the draws.
+      // The sign of an eigenvector is the solver's choice; a fixed rule keeps it out of the draws.
       Eigen::Index largest = 0;
       eigen.eigenvectors().col(e).cwiseAbs().maxCoeff(&largest);
       const double sign = eigen.eigenvectors()(largest, e) < 0 ? -1 : 1;

@@ -41,19 +41,18 @@ void check_options(const FactorOptions& o) {
   if (o.threads < 1) refuse("threads are below 1");
 }
 
-/// So that all chains that predict do about as much work, few rows or many.
+/// Chains per kind such that all predicting chains together do about the same work for few rows and for many.
 int chains_for(std::size_t rows) {
   constexpr std::size_t kRowsOfAll = 2000;
   return static_cast<int>(std::clamp<std::size_t>(kRowsOfAll / rows, 1, 8));
 }
 
 struct Seen {
-  std::vector<std::size_t>
-      jobs;  ///< positions in the table: those with a speed of their own or of a co-runner
-  std::vector<GibbsChain::Observation> observations;  ///< of these
+  std::vector<std::size_t> jobs;  ///< positions in the table of the jobs with a row
+  std::vector<GibbsChain::Observation> observations;  ///< by positions in `jobs`
 };
 
-/// Targets are log slowdowns, t.
+/// Targets are t, not yet standardised.
 Seen seen_in(const SpeedTable& table) {
   constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> place(table.jobs.size(), kNowhere);
@@ -103,7 +102,7 @@ void describe_jobs(const SpeedTable& table, const std::vector<std::size_t>& jobs
   learn_kernel(state);
 }
 
-/// phi of the jobs seen, a row for each.
+/// phi of the seen jobs, one row per job.
 Eigen::MatrixXd basis_matrix(const FactorState& state) {
   const std::size_t width = state.mean.size();
   Eigen::MatrixXd basis(static_cast<Eigen::Index>(state.keys.size()),
@@ -122,7 +121,7 @@ Eigen::MatrixXd basis_matrix(const FactorState& state) {
 void draw_samples(const std::vector<GibbsChain::Observation>& observations,
                   const FactorOptions& options, FactorState& state) {
   const Eigen::MatrixXd basis = basis_matrix(state);
-  // The chains of a kind keep together as many samples as one alone would.
+  // All chains of a kind together keep as many samples as a single chain would.
   const int per_kind =
       options.chains_per_kind > 0 ? options.chains_per_kind : chains_for(observations.size());
   std::vector<FactorChain> chains;

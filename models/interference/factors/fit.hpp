@@ -4,12 +4,12 @@
 #include "models/interference/factors/state.hpp"
 #include "sim/speed_table.hpp"
 
-/// A FactorModel's fit: a table's log slowdowns are standardised, its jobs described by their basis, and the
-/// posterior drawn from by Gibbs chains, each with a stream of draws of its own, so that the samples are
-/// the same at any number of threads. Equation, priors and source: factor_model.hpp, gibbs_chain.hpp.
+/// The fit of a FactorModel: it standardises the log slowdowns of a table, describes its jobs by their basis,
+/// and draws from the posterior by Gibbs chains. Each chain has a random stream of its own, so the samples do
+/// not depend on the number of threads. Equation, priors and source: factor_model.hpp, gibbs_chain.hpp.
 namespace corun::factors {
 
-/// All of a state but the scatter around the model. std::invalid_argument as FactorModel::fit().
+/// The state without residual_sigma. std::invalid_argument as FactorModel::fit().
 FactorState fit(const SpeedTable& table, const FactorOptions& options);
 
 }  // namespace corun::factors

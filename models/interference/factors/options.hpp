@@ -5,24 +5,24 @@
 
 namespace corun {
 
-/// How a FactorModel is fitted: what chains of draws there are, and how long they run.
+/// A kind of Gibbs chain that fits a FactorModel.
 struct FactorChain {
-  int rank = 8;
-  double spread = 0.005;
-  bool predicts = true;  ///< else its samples widen the interval only; such chains stand last
+  int rank = 8;           ///< length of u and v, from 1 to factors::kMostRank
+  double spread = 0.005;  ///< scale of the Wishart prior of Lambda, above 0, at most 1e6
+  bool predicts = true;   ///< false: samples only widen the interval; listed last
   friend bool operator==(const FactorChain&, const FactorChain&) = default;
 };
 
 struct FactorOptions {
   std::vector<FactorChain> chains{{8, 0.005, true}, {8, 0.1, false}};
-  int chains_per_kind =
-      0;  ///< of each kind that predicts; 0: by the rows, 8 up to 250, 1 from 1001
-  int sweeps = 500;
+  /// Chains of each kind that predicts. 0: by the number of rows, 8 up to 250 rows, 1 from 1001.
+  int chains_per_kind = 0;
+  int sweeps = 500;    ///< of each chain, more than burn_in
   int burn_in = 170;   ///< sweeps before the first sample
-  int keep_every = 5;  ///< sweeps from one sample to the next, times chains_per_kind
-  double freedom = 6;  ///< of the noise; above 2
+  int keep_every = 5;  ///< sweeps between samples; times chains_per_kind in a chain that predicts
+  double freedom = 6;  ///< degrees of freedom of the noise, above 2
   std::uint64_t seed = 1;
-  int threads = 1;  ///< chains at a time; changes speed only
+  int threads = 1;  ///< does not change the result
 };
 
 }  // namespace corun

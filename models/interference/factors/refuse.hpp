@@ -6,7 +6,7 @@
 
 namespace corun::factors {
 
-/// How the errors of a factor model begin.
+/// The begin of every error message of a factor model.
 inline constexpr const char* kName = "factor model";
 
 [[noreturn]] inline void refuse(const std::string& what) { corun::refuse(kName, what); }

@@ -16,14 +16,15 @@ namespace corun::factors {
 
 namespace {
 
-/// Larger features would overflow when squared.
+/// Squares of larger features would overflow.
 constexpr double kLargestFeature = 1e100;
 
 void require(bool fine, const char* what) {
   if (!fine) refuse(what);
 }
 
-/// Bounds are far beyond what a fit gives: so that no prediction overflows.
+/// Whether all moduli are at most `most`. The bounds are far beyond the results of a fit and prevent
+/// overflow.
 template <class Number>
 bool bounded(const std::vector<Number>& values, Number most) {
   return std::all_of(values.begin(), values.end(), [&](Number v) { return std::fabs(v) <= most; });
@@ -36,10 +37,10 @@ void check_samples(const FactorState& state) {
   for (const FactorSample& s : state.samples) {
     require(s.rank >= 1 && s.rank <= kMostRank, "a rank is not possible");
     const auto k = static_cast<std::size_t>(s.rank) + 1;
-    require(s.own.size() == n * k && s.co_runner.size() == n * k && s.beta.size() == q * 2 * k &&
+    require(s.job.size() == n * k && s.co_runner.size() == n * k && s.beta.size() == q * 2 * k &&
                 s.scatter.size() == 4 * k * k,
             "sizes of a sample do not fit");
-    require(moderate(s.own) && moderate(s.co_runner) && moderate(s.beta) && moderate(s.scatter) &&
+    require(moderate(s.job) && moderate(s.co_runner) && moderate(s.beta) && moderate(s.scatter) &&
                 s.noise > 0 && s.noise <= 1e12F && s.strength >= 1e-12F && s.strength <= 1e12F,
             "a sample has a number that is not possible");
   }
@@ -80,7 +81,7 @@ nlohmann::json save(const FactorState& state) {
     samples.push_back({{"rank", s.rank},
                        {"noise", s.noise},
                        {"strength", s.strength},
-                       {"own", packed(s.own)},
+                       {"own", packed(s.job)},
                        {"partner", packed(s.co_runner)},
                        {"beta", packed(s.beta)},
                        {"scatter", packed(s.scatter)}});

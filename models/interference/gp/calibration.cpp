@@ -14,21 +14,21 @@ namespace corun::gp {
 
 namespace {
 
-/// exp() of this and of its negative are normal numbers, whatever deviation they are multiplied by.
+/// exp() of this and of its negative are normal numbers, also after multiplication with any deviation.
 constexpr double kLargestExponent = 300;
-/// So many scores of a well-behaved model stand beside those that factors are found from.
+/// A factor is averaged with 1 at the weight of this many scores.
 constexpr double kPriorScores = 20;
-/// Jobs left out to find factors, at most, and how many kinds of jobs to think of: that share of
-/// the jobs is left out to see what a job of an unknown kind does.
+/// At most this many jobs are left out, one after the other, to find factors. One kKinds-th of the jobs is a
+/// family, which is left out together.
 constexpr std::size_t kMostLeftOut = 26;
 constexpr std::size_t kKinds = 8;
 
 struct Scores {
-  std::vector<double> off;  ///< in standard deviations
-  double share = 0;         ///< of the prior variance that was left, summed
+  std::vector<double> off;  ///< |error| in standard deviations, one entry per score
+  double share = 0;         ///< sum of the shares of the prior variance that were left
 
   double size() const { return static_cast<double>(off.size()); }
-  /// By the 90th percentile, relative to a normal's.
+  /// 90th percentile of `off` over that of a normal. Reorders `off`.
   double factor() {
     if (off.empty()) return 1;
     const auto at = off.begin() + std::llround(0.9 * (size() - 1));
@@ -41,7 +41,7 @@ struct Scores {
   }
 };
 
-/// Scatter of the excesses around what was expected, as excess_scatter() has it.
+/// Scatter of the excesses around their predictions, as in excess_scatter().
 class ExcessScatter {
  public:
   void add(double t, double expected) {
@@ -86,7 +86,7 @@ class Calibrator {
       worst = std::max(worst, one.factor());
       strange.add(one);
     }
-    double share = 0;  // shares rise
+    double share = 0;  // shares must not fall
     out.factors[0] = held(known.factor(), known, share);
     out.factors[1] = held(fresh.factor(), fresh, share);
     out.factors[2] = held(worst, strange, share);
@@ -94,7 +94,7 @@ class Calibrator {
   }
 
  private:
-  /// Held near a normal's by a few scores that behave.
+  /// Averages the factor with 1, at the weight of kPriorScores.
   static Calibration::Factor held(double factor, const Scores& scores, double& share) {
     if (scores.size() > 0) {
       factor = (factor * scores.size() + kPriorScores) / (scores.size() + kPriorScores);
@@ -103,7 +103,7 @@ class Calibrator {
     return {share, std::clamp(factor, kLeastFactor, kLargestFactor)};
   }
 
-  /// Row `a` was off by so much; `variance` was expected.
+  /// Adds the score of row `a`, whose prediction has the error `off` and the variance `variance`.
   void score(std::size_t a, double off, double variance, Scores& out) const {
     const Covariance& covariance = posterior_.covariance();
     out.off.push_back(std::fabs(off) / std::sqrt(variance));
@@ -111,7 +111,7 @@ class Calibrator {
         std::clamp((variance - covariance.noise()) / covariance.prior(rows_.phi[a]), 0.0, 1.0);
   }
 
-  /// Each row when all others predict it.
+  /// The scores of each row when all other rows predict it.
   Scores every_row(double& residual_sigma) const {
     const std::size_t count = rows_.observations.size();
     std::vector<double> precision(count, 0);  // the diagonal of P
@@ -132,22 +132,22 @@ class Calibrator {
     return out;
   }
 
-  /// The jobs closest to one, that one first, by both kernels.
+  /// The `count` jobs closest to `job` by the product of both kernels, `job` itself first.
   std::vector<std::size_t> neighbours(std::size_t job, std::size_t count) const {
     const std::vector<Place>& places = rows_.places;
-    const std::vector<double> own = posterior_.covariance().own(places[job], places);
+    const std::vector<double> slowed = posterior_.covariance().own(places[job], places);
     const std::vector<double> co_runner = posterior_.covariance().co_runner(places[job], places);
     std::vector<std::size_t> order(places.size());
     std::iota(order.begin(), order.end(), 0);
     std::swap(order.front(), order[job]);
     std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t i, std::size_t j) {
-      return own[i] * co_runner[i] > own[j] * co_runner[j];
+      return slowed[i] * co_runner[i] > slowed[j] * co_runner[j];
     });
     order.resize(std::min(count, order.size()));
     return order;
   }
 
-  /// All rows of a job and of those near it, `jobs` together.
+  /// All rows of `job` and of its neighbours, `jobs` jobs together.
   std::vector<std::size_t> rows_near(std::size_t job, std::size_t jobs) const {
     std::vector<bool> gone(rows_.places.size(), false);
     for (const std::size_t j : neighbours(job, jobs)) gone[j] = true;
@@ -165,7 +165,7 @@ class Calibrator {
         std::move(rows),
         Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size)),
         Eigen::VectorXd(size)};
-    Eigen::VectorXd part(size);  // of a row of inv(L), the columns S up to its own
+    Eigen::VectorXd part(size);  // of a row of inv(L), its columns in S
     std::size_t used = 0;
     for (std::size_t r = out.rows.front(); r < rows_.observations.size(); ++r) {
       const double* const row = posterior_.root().row(r);
@@ -181,7 +181,8 @@ class Calibrator {
     return out;
   }
 
-  /// Of a job, its co-runs when all co-runs of it and of those near it, `jobs` together, are left out.
+  /// Adds the scores of a job's co-runs when all co-runs of the job and of its neighbours, `jobs` jobs
+  /// together, are left out.
   void leave_out(std::size_t job, std::size_t jobs, Scores& scores) const {
     std::vector<std::size_t> rows = rows_near(job, jobs);
     const std::size_t size = rows.size();

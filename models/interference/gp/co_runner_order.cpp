@@ -14,7 +14,7 @@ std::size_t CoRunnerOrder::add(const Rows& rows) {
     }
     return static_cast<std::size_t>(columns[job]);
   };
-  column(own_column_, owns_, x.own);
+  column(slowed_column_, slowed_, x.own);
   const std::size_t co_runner = column(co_runner_column_, co_runners_, x.co_runner);
   first_.resize(co_runners_.size() + 1, static_cast<std::uint32_t>(order_.size()));
   const std::size_t at = first_[co_runner + 1];

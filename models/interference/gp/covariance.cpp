@@ -42,19 +42,19 @@ std::vector<double> Covariance::co_runner(const Place& place,
 
 double Covariance::of(const Pair& pair) const {
   const std::vector<double>& s = scales_;
-  double own = pair.own;
+  double slowed = pair.own;
   double co_runner = pair.co_runner;
   double sum =
-      s[kConstant] + s[kOwn] * own + s[kCoRunner] * co_runner + s[kPressures] * pair.pressures;
+      s[kConstant] + s[kOwn] * slowed + s[kCoRunner] * co_runner + s[kPressures] * pair.pressures;
   if (pair.same_own) {
     sum += s[kOwnIdentity];
-    own += s[kProductOwn];
+    slowed += s[kProductOwn];
   }
   if (pair.same_co_runner) {
     sum += s[kCoRunnerIdentity];
     co_runner += s[kProductCoRunner];
   }
-  return sum + s[kProduct] * own * co_runner;
+  return sum + s[kProduct] * slowed * co_runner;
 }
 
 }  // namespace corun::gp

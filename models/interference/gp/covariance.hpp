@@ -16,12 +16,13 @@
 ///
 ///   A_ik = exp(-sum_f ((x_if - x_kf) / l_f)^2 / 2)     B_jl likewise, with lengths of its own
 ///
-/// of targets that are standardised, so without unit. x and phi: features.hpp; automatic relevance:
-/// Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section 5.1.
+/// Targets are standardised, so K has no unit. x and phi: features.hpp. One length per feature (automatic
+/// relevance determination): Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section
+/// 5.1.
 namespace corun::gp {
 
-/// The parameters are logarithms of a1, a2, b1, b2, p, r1, r2, c, w2, noise, then of the lengths of A and
-/// of B, one for every number of x.
+/// The parameters are the logarithms of a1, a2, b1, b2, p, r1, r2, c, w2 and noise, then of the lengths of A,
+/// then of those of B, one for every number of x.
 enum Parameter : std::uint8_t {
   kOwn,
   kOwnIdentity,
@@ -36,10 +37,10 @@ enum Parameter : std::uint8_t {
   kLengths,
 };
 
-/// Log-parameters beyond this are out of all reason.
+/// Bound of the modulus of a log-parameter.
 inline constexpr double kLargestParameter = 30;
 
-/// How many parameters there are for places of `width` numbers.
+/// The number of parameters if x has `width` numbers.
 inline std::size_t parameter_count(std::size_t width) { return kLengths + 2 * width; }
 
 double dot(const Pressures& x, const Pressures& y);
@@ -47,16 +48,16 @@ double dot(const Pressures& x, const Pressures& y);
 class Covariance {
  public:
   Covariance() = default;
-  /// parameter_count() of them.
+  /// parameter_count() log-parameters.
   explicit Covariance(std::span<const double> parameters);
 
-  /// A variance or ratio: exp of the parameter.
+  /// A variance or ratio: exp of the parameter. For p < kLengths.
   double operator[](Parameter p) const { return scales_[p]; }
-  /// Of an observation: kNoise and kLeastNoise.
+  /// Noise variance of an observation: that of kNoise plus kLeastNoise.
   double noise() const { return scales_[kNoise] + kLeastNoise; }
   /// Length of x.
   std::size_t width() const { return (scales_.size() - kLengths) / 2; }
-  /// Inverse lengths of A and of B.
+  /// 1 / length of each number of x, for A and for B.
   std::span<const double> own_rates() const {
     return std::span(scales_).subspan(kLengths, width());
   }
@@ -67,27 +68,27 @@ class Covariance {
   /// A and B between two jobs.
   double own(const Place& x, const Place& y) const { return kernel(x, y, own_rates()); }
   double co_runner(const Place& x, const Place& y) const { return kernel(x, y, co_runner_rates()); }
-  /// Between a job and each of `places`.
+  /// The same between a job and each of `places`, one entry per place.
   std::vector<double> own(const Place& place, const std::vector<Place>& places) const;
   std::vector<double> co_runner(const Place& place, const std::vector<Place>& places) const;
 
-  /// What two observations have of each other.
+  /// Two observations.
   struct Pair {
-    double own;  ///< A between the jobs slowed
+    double own;  ///< A between the slowed jobs
     bool same_own;
-    double co_runner;  ///< B between those beside
+    double co_runner;  ///< B between the co-runners
     bool same_co_runner;
     double pressures;  ///< phi . phi
   };
-  /// Without the noise.
+  /// Their covariance, without noise.
   double of(const Pair& pair) const;
-  /// Variance of t before anything is seen, without the noise.
+  /// Prior variance of the target of a pair with pressures phi, without noise.
   double prior(const Pressures& phi) const { return of({1, true, 1, true, dot(phi, phi)}); }
 
  private:
   static double kernel(const Place& x, const Place& y, std::span<const double> rates);
 
-  std::vector<double> scales_;  ///< exp of the parameters: variances and ratios, inverse lengths
+  std::vector<double> scales_;  ///< variances and ratios, then inverse lengths
 };
 
 }  // namespace corun::gp

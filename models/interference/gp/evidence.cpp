@@ -13,19 +13,19 @@ namespace corun::gp {
 
 namespace {
 
-/// Log-normal priors: medians and log-deviations, of a target standardised.
+/// Log-normal priors: logarithms of the medians, and log-deviations.
 struct Prior {
   double center, width;
 };
 Prior prior_of(std::size_t parameter) {
   static const std::array<Prior, kLengths> kVariances{{
-      {std::log(0.2), 1.5},   // own effect
-      {std::log(0.1), 1.5},   // own identity
-      {std::log(0.2), 1.5},   // co-runner effect
-      {std::log(0.1), 1.5},   // co-runner identity
+      {std::log(0.2), 1.5},   // effect as the slowed job
+      {std::log(0.1), 1.5},   // its identity
+      {std::log(0.2), 1.5},   // effect as the co-runner
+      {std::log(0.1), 1.5},   // its identity
       {std::log(0.2), 1.5},   // product
-      {std::log(0.3), 1.5},   // product, share of own identity
-      {std::log(0.3), 1.5},   // product, share of co-runner identity
+      {std::log(0.3), 1.5},   // product, identity of the slowed job
+      {std::log(0.3), 1.5},   // product, identity of the co-runner
       {std::log(0.5), 1.5},   // constant
       {std::log(0.1), 1.5},   // pressures
       {std::log(0.05), 1.5},  // noise
@@ -34,7 +34,7 @@ Prior prior_of(std::size_t parameter) {
   return parameter < kVariances.size() ? kVariances[parameter] : kLength;
 }
 
-/// One number for every two jobs.
+/// jobs x jobs numbers.
 class JobPairs {
  public:
   explicit JobPairs(std::size_t jobs) : jobs_(jobs), values_(jobs * jobs, 0) {}
@@ -46,24 +46,24 @@ class JobPairs {
   std::vector<double> values_;
 };
 
-/// A and B between the jobs, or the evidence's derivatives with respect to them.
+/// A and B between the jobs, or the derivatives of the evidence with respect to them.
 struct JobKernels {
-  JobPairs own, co_runner;
-  explicit JobKernels(std::size_t jobs) : own(jobs), co_runner(jobs) {}
+  JobPairs slowed, co_runner;
+  explicit JobKernels(std::size_t jobs) : slowed(jobs), co_runner(jobs) {}
 };
 
 JobKernels kernels_between(const std::vector<Place>& places, const Covariance& covariance) {
   JobKernels out(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      out.own.at(i, j) = out.own.at(j, i) = covariance.own(places[i], places[j]);
+      out.slowed.at(i, j) = out.slowed.at(j, i) = covariance.own(places[i], places[j]);
       out.co_runner.at(i, j) = out.co_runner.at(j, i) = covariance.co_runner(places[i], places[j]);
     }
   }
   return out;
 }
 
-/// The targets against the covariance.
+/// K factored, and the targets solved for.
 struct Solution {
   InverseRoot root;
   std::vector<double> weights;  ///< inv(K) y
@@ -74,16 +74,16 @@ Solution solve(const Rows& rows, const Covariance& covariance, const JobKernels&
   const std::size_t count = rows.observations.size();
   Solution out;
   out.weights.assign(count, 0);
-  std::vector<double> line(count);
+  std::vector<double> covariances(count);
   for (std::size_t a = 0; a < count; ++a) {
     const Rows::Observation& x = rows.observations[a];
     for (std::size_t b = 0; b <= a; ++b) {
       const Rows::Observation& y = rows.observations[b];
-      line[b] = covariance.of({kernels.own.at(x.own, y.own), x.own == y.own,
-                               kernels.co_runner.at(x.co_runner, y.co_runner),
-                               x.co_runner == y.co_runner, dot(rows.phi[a], rows.phi[b])});
+      covariances[b] = covariance.of({kernels.slowed.at(x.own, y.own), x.own == y.own,
+                                      kernels.co_runner.at(x.co_runner, y.co_runner),
+                                      x.co_runner == y.co_runner, dot(rows.phi[a], rows.phi[b])});
     }
-    out.root.append(line.data(), line[a] + covariance[kNoise] + kLeastNoise);
+    out.root.append(covariances.data(), covariances[a] + covariance[kNoise] + kLeastNoise);
     const double* const row = out.root.row(a);
     double sum = 0;
     for (std::size_t b = 0; b <= a; ++b) sum += row[b] * rows.observations[b].target;
@@ -93,7 +93,7 @@ Solution solve(const Rows& rows, const Covariance& covariance, const JobKernels&
   return out;
 }
 
-/// inv(K), the lower triangle, row by row.
+/// The lower triangle of inv(K), row by row.
 std::vector<double> inverse_of(const InverseRoot& root) {
   const std::size_t count = root.size();
   std::vector<double> inverse(count * (count + 1) / 2, 0);
@@ -106,7 +106,7 @@ std::vector<double> inverse_of(const InverseRoot& root) {
   return inverse;
 }
 
-/// What the gradient is summed up from, over every two rows.
+/// Sums up the gradient over all pairs of rows.
 class RowDerivatives {
  public:
   RowDerivatives(const Rows& rows, const Covariance& covariance, const JobKernels& kernels,
@@ -117,33 +117,33 @@ class RowDerivatives {
         gradient_(gradient),
         of_kernels_(rows.places.size()) {}
 
-  /// Rows a and b, of which W has `w`, counted for both orders.
+  /// Adds rows a and b. `w`: W_ab, doubled if a and b differ.
   void add(std::size_t a, std::size_t b, double w) {
     const Rows::Observation& x = rows_.observations[a];
     const Rows::Observation& y = rows_.observations[b];
     const Covariance& s = covariance_;
     std::vector<double>& g = gradient_;
-    const double k_own = kernels_.own.at(x.own, y.own);
+    const double k_slowed = kernels_.slowed.at(x.own, y.own);
     const double k_co_runner = kernels_.co_runner.at(x.co_runner, y.co_runner);
-    const double same_own = x.own == y.own ? 1 : 0;
+    const double same_slowed = x.own == y.own ? 1 : 0;
     const double same_co_runner = x.co_runner == y.co_runner ? 1 : 0;
-    const double left = k_own + s[kProductOwn] * same_own;
+    const double left = k_slowed + s[kProductOwn] * same_slowed;
     const double right = k_co_runner + s[kProductCoRunner] * same_co_runner;
-    g[kOwn] += w * k_own;
-    g[kOwnIdentity] += w * same_own;
+    g[kOwn] += w * k_slowed;
+    g[kOwnIdentity] += w * same_slowed;
     g[kCoRunner] += w * k_co_runner;
     g[kCoRunnerIdentity] += w * same_co_runner;
     g[kProduct] += w * left * right;
-    g[kProductOwn] += w * same_own * right;
+    g[kProductOwn] += w * same_slowed * right;
     g[kProductCoRunner] += w * same_co_runner * left;
     g[kConstant] += w;
     g[kPressures] += w * dot(rows_.phi[a], rows_.phi[b]);
     if (a == b) g[kNoise] += w;
-    of_kernels_.own.at(x.own, y.own) += w * (s[kOwn] + s[kProduct] * right);
+    of_kernels_.slowed.at(x.own, y.own) += w * (s[kOwn] + s[kProduct] * right);
     of_kernels_.co_runner.at(x.co_runner, y.co_runner) += w * (s[kCoRunner] + s[kProduct] * left);
   }
 
-  /// After all rows: from derivatives with respect to variances and ratios to those of their logarithms.
+  /// After all rows: converts derivatives with respect to variances and ratios to those of their logarithms.
   void end_variances() {
     gradient_[kProductOwn] *= covariance_[kProduct];
     gradient_[kProductCoRunner] *= covariance_[kProduct];
@@ -152,19 +152,20 @@ class RowDerivatives {
     }
   }
 
-  /// After all rows, from A and B to the logarithms of the lengths: dA/dlog l = A (d / l)^2.
+  /// After all rows: adds the derivatives with respect to the logarithms of the lengths, dA / dlog l = A (d /
+  /// l)^2.
   void end_lengths() {
     const std::size_t n = rows_.places.size();
     const std::size_t width = covariance_.width();
-    const std::span<const double> own_rates = covariance_.own_rates();
+    const std::span<const double> slowed_rates = covariance_.own_rates();
     const std::span<const double> co_runner_rates = covariance_.co_runner_rates();
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
-        const double by_own = of_kernels_.own.at(i, j) * kernels_.own.at(i, j);
+        const double by_slowed = of_kernels_.slowed.at(i, j) * kernels_.slowed.at(i, j);
         const double by_co_runner = of_kernels_.co_runner.at(i, j) * kernels_.co_runner.at(i, j);
         for (std::size_t f = 0; f < width; ++f) {
           const double d = rows_.places[i].x[f] - rows_.places[j].x[f];
-          gradient_[kLengths + f] += by_own * d * d * own_rates[f] * own_rates[f];
+          gradient_[kLengths + f] += by_slowed * d * d * slowed_rates[f] * slowed_rates[f];
           gradient_[kLengths + width + f] +=
               by_co_runner * d * d * co_runner_rates[f] * co_runner_rates[f];
         }
@@ -177,7 +178,7 @@ class RowDerivatives {
   const Covariance& covariance_;
   const JobKernels& kernels_;
   std::vector<double>& gradient_;
-  JobKernels of_kernels_;  ///< what concerns jobs only is summed over the rows first
+  JobKernels of_kernels_;  ///< derivatives with respect to A and B, summed over the rows
 };
 
 void add_gradient(const Rows& rows, const Covariance& covariance, const JobKernels& kernels,

@@ -26,9 +26,9 @@ double scaled(double x, double mean, double deviation) {
 
 }  // namespace
 
-Pressures raw_pressures(const Load& own, const Load& co_runner) {
+Pressures raw_pressures(const Load& slowed, const Load& co_runner) {
   double raw[kPressureCount];
-  raw_pressures_of(own, co_runner, raw);
+  raw_pressures_of(slowed, co_runner, raw);
   return std::to_array(raw);
 }
 
@@ -55,11 +55,11 @@ Place Features::standardised(Place place) const {
   return place;
 }
 
-Pressures Features::pressures(const Load& own, const Load& co_runner) const {
+Pressures Features::pressures(const Load& slowed, const Load& co_runner) const {
   Model formula;
   set_pressures(formula);
   double standard[kPressureCount];
-  pressures_of(formula, own, co_runner, standard);
+  pressures_of(formula, slowed, co_runner, standard);
   return std::to_array(standard);
 }
 

@@ -12,7 +12,7 @@ void InverseRoot::append(const double* covariance, double variance) {
   for (std::size_t r = 0; r < size_; ++r) {
     white_[r] = view(row(r), r + 1).dot(view(covariance, r + 1));
   }
-  // At least the noise is left, but for rounding.
+  // Without rounding, at least kLeastNoise would be left.
   const double left =
       std::max(variance - view(white_.data(), size_).squaredNorm(), kLeastNoise / 2);
   const double scale = 1 / std::sqrt(left);

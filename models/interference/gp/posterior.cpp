@@ -7,16 +7,16 @@ namespace corun::gp {
 void Posterior::take_in(const Rows& rows) {
   const std::size_t a = root_.size();
   const Rows::Observation& x = rows.observations[a];
-  const std::vector<double> own = covariance_.own(rows.places[x.own], rows.places);
+  const std::vector<double> slowed = covariance_.own(rows.places[x.own], rows.places);
   const std::vector<double> co_runner =
       covariance_.co_runner(rows.places[x.co_runner], rows.places);
-  std::vector<double> line(a + 1);
+  std::vector<double> covariances(a + 1);
   for (std::size_t b = 0; b <= a; ++b) {
     const Rows::Observation& y = rows.observations[b];
-    line[b] = covariance_.of({own[y.own], x.own == y.own, co_runner[y.co_runner],
-                              x.co_runner == y.co_runner, dot(rows.phi[a], rows.phi[b])});
+    covariances[b] = covariance_.of({slowed[y.own], x.own == y.own, co_runner[y.co_runner],
+                                     x.co_runner == y.co_runner, dot(rows.phi[a], rows.phi[b])});
   }
-  root_.append(line.data(), line[a] + covariance_[kNoise] + kLeastNoise);
+  root_.append(covariances.data(), covariances[a] + covariance_[kNoise] + kLeastNoise);
   const double* const row = root_.row(a);
   double sum = 0;
   Pressures phi{};

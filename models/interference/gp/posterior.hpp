@@ -8,11 +8,11 @@
 #include "models/interference/gp/inverse_root.hpp"
 #include "models/interference/gp/training_set.hpp"
 
-/// The posterior of the targets y, of mean k' inv(K) y and variance prior - k' inv(K) k for covariances k
-/// with the observations: what predictions and calibration need of K, which grows observation by
-/// observation, O(observations^2) for each, so that a model read from a file is the same as one that has
-/// learnt. Rows in the order of the observations; targets are standardised, without unit. Source: Rasmussen
-/// and Williams, "Gaussian Processes for Machine Learning", 2006, section 2.2.
+/// The posterior given targets y: for covariances k with the observations, its mean is k' inv(K) y and its
+/// variance prior - k' inv(K) k. This class holds what predictions and calibration need of K. It grows by one
+/// observation at a time, O(observations^2) each, so that a model read from a file equals one that has
+/// learnt. Rows are in the order of the observations; targets are standardised, without unit. Source:
+/// Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section 2.2.
 namespace corun::gp {
 
 class Posterior {
@@ -20,14 +20,14 @@ class Posterior {
   Posterior() = default;
   explicit Posterior(Covariance covariance) : covariance_(std::move(covariance)) {}
 
-  /// The next observation: all before it have been taken in.
+  /// Adds the next observation of `rows`, in the order of their numbers from 0.
   void take_in(const Rows& rows);
 
   const Covariance& covariance() const { return covariance_; }
   const InverseRoot& root() const { return root_; }
   /// inv(K) y.
   const std::vector<double>& weights() const { return weights_; }
-  /// inv(K) phi, by pressure.
+  /// inv(K) phi: for each pressure one entry per observation.
   const std::array<std::vector<double>, kPressureCount>& weighted_pressures() const {
     return weighted_pressures_;
   }

@@ -8,18 +8,18 @@ namespace corun::gp {
 
 namespace {
 
-/// To row `a`, what one row of inv(L) adds: the products of its number `a` and those up to it.
-void add(double* row, std::size_t a, const double* line) {
-  const double twice = 2 * line[a];
-  view(row, a) += twice * view(line, a);
-  row[a] += line[a] * line[a];
+/// Adds to row `a` of P the products of number `a` of a row of inv(L) with its numbers 0 .. a.
+void add(double* row, std::size_t a, const double* root_row) {
+  const double twice = 2 * root_row[a];
+  view(row, a) += twice * view(root_row, a);
+  row[a] += root_row[a] * root_row[a];
 }
 
 }  // namespace
 
 Precision::Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order)
     : size_(root.size()) {
-  // In the order of the root first: of each element, root by root.
+  // First in the order of the root. Every element sums over the rows of the root in ascending order.
   std::vector<double> unsorted(size_ * (size_ + 1) / 2, 0);
   for (std::size_t a = 0; a < size_; ++a) {
     double* const row = unsorted.data() + a * (a + 1) / 2;
@@ -34,10 +34,10 @@ Precision::Precision(const InverseRoot& root, const std::vector<std::uint32_t>& 
   }
 }
 
-void Precision::insert(std::size_t at, const std::vector<double>& line) {
+void Precision::insert(std::size_t at, const std::vector<double>& root_row) {
   ++size_;
   packed_.resize(size_ * (size_ + 1) / 2);
-  // From the last row: what moves goes up.
+  // From the last row, because rows move towards the end.
   for (std::size_t a = size_; a-- > 0;) {
     double* const row = packed_.data() + a * (a + 1) / 2;
     if (a > at) {
@@ -48,7 +48,7 @@ void Precision::insert(std::size_t at, const std::vector<double>& line) {
     } else if (a == at) {
       std::fill(row, row + a + 1, 0);
     }
-    add(row, a, line.data());
+    add(row, a, root_row.data());
   }
 }
 

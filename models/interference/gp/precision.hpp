@@ -7,19 +7,18 @@
 
 #include "models/interference/gp/inverse_root.hpp"
 
-/// The inverse of a covariance matrix, P = inv(K) = inv(L)' inv(L), as predictions read it
-/// (gp::Model::precision): the lower triangle, row by row, what is off the diagonal doubled. Rows are in
-/// the order of predictions (co_runner_order.hpp), which is not that of the root. One more row costs
-/// O(size^2).
+/// The inverse of a covariance matrix, P = inv(K) = inv(L)' inv(L), in the layout of gp::Model::precision:
+/// the lower triangle, row by row, with elements off the diagonal doubled. Rows are in the order of
+/// predictions (co_runner_order.hpp), which is not that of the root. A new row costs O(size^2).
 namespace corun::gp {
 
 class Precision {
  public:
   Precision() = default;
-  /// order[a]: which row of the root row a of this one is.
+  /// order[a]: the row of the root that becomes row a of P.
   Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order);
-  /// One more row and column at `at`. `line`: the root's new row, in the new order.
-  void insert(std::size_t at, const std::vector<double>& line);
+  /// Adds a row and a column at `at`. `root_row`: the new row of inv(L), in the order of predictions.
+  void insert(std::size_t at, const std::vector<double>& root_row);
   std::span<const double> packed() const { return packed_; }
 
  private:

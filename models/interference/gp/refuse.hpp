@@ -6,7 +6,7 @@
 
 namespace corun::gp {
 
-/// How the errors of a Gaussian process begin.
+/// The begin of every error message of a Gaussian process.
 inline constexpr const char* kName = "gp model";
 
 [[noreturn]] inline void refuse(const std::string& what) { corun::refuse(kName, what); }

@@ -16,7 +16,7 @@ namespace corun::gp {
 
 namespace {
 
-/// Numbers of a file beyond this are not possible.
+/// Bound of the moments of features in a file.
 constexpr double kLargestFeature = 1e100;
 
 using model_state::finite_doubles;
@@ -31,7 +31,7 @@ bool within(const Values& values, double least, double most) {
                      [&](double v) { return v >= least && v <= most; });
 }
 
-/// How places are standardised.
+/// The moments of places.
 void load_features(const nlohmann::json& saved, std::size_t width, Features& out) {
   out.mean = finite_doubles(saved, "mean", width);
   out.deviation = finite_doubles(saved, "deviation", width);
@@ -70,7 +70,7 @@ Calibration load_calibration(const nlohmann::json& saved) {
   return out;
 }
 
-/// `load`: three numbers of each job.
+/// `load`: jobs x (u, t, m).
 void load_places(const nlohmann::json& saved, std::size_t width, const std::vector<double>& load,
                  std::vector<Place>& out) {
   const std::size_t n = load.size() / 3;
@@ -83,21 +83,21 @@ void load_places(const nlohmann::json& saved, std::size_t width, const std::vect
   }
 }
 
-/// After the features and the places.
+/// Needs the features and the places in `data`.
 void load_observations(const nlohmann::json& saved, TrainingSet& data) {
   const std::size_t n = data.rows.places.size();
-  const auto own = model_state::integers(saved, "own");
+  const auto slowed = model_state::integers(saved, "own");
   const auto co_runner = model_state::integers(saved, "partner");
-  require(!own.empty() && own.size() <= kMostHeld && co_runner.size() == own.size(),
+  require(!slowed.empty() && slowed.size() <= kMostHeld && co_runner.size() == slowed.size(),
           "sizes of the rows do not fit each other");
   const auto there = [&](std::int32_t j) { return j >= 0 && static_cast<std::size_t>(j) < n; };
-  require(std::all_of(own.begin(), own.end(), there) &&
+  require(std::all_of(slowed.begin(), slowed.end(), there) &&
               std::all_of(co_runner.begin(), co_runner.end(), there),
           "a row is of a job that is not there");
-  const auto targets = finite_doubles(saved, "targets", own.size());
+  const auto targets = finite_doubles(saved, "targets", slowed.size());
   require(within(targets, -1e6, 1e6), "a row's target is not possible");
-  for (std::size_t a = 0; a < own.size(); ++a) {
-    data.add(static_cast<std::uint32_t>(own[a]), static_cast<std::uint32_t>(co_runner[a]),
+  for (std::size_t a = 0; a < slowed.size(); ++a) {
+    data.add(static_cast<std::uint32_t>(slowed[a]), static_cast<std::uint32_t>(co_runner[a]),
              targets[a]);
   }
 }
@@ -112,9 +112,9 @@ nlohmann::json State::save() const {
     x.insert(x.end(), place.x.begin(), place.x.end());
     load.insert(load.end(), {place.load.u, place.load.t, place.load.m});
   }
-  std::vector<std::int32_t> own, co_runner;
+  std::vector<std::int32_t> slowed, co_runner;
   for (const Rows::Observation& o : data.rows.observations) {
-    own.push_back(static_cast<std::int32_t>(o.own));
+    slowed.push_back(static_cast<std::int32_t>(o.own));
     co_runner.push_back(static_cast<std::int32_t>(o.co_runner));
     targets.push_back(o.target);
   }
@@ -135,7 +135,7 @@ nlohmann::json State::save() const {
           {"residual_sigma", packed(std::vector<double>{calibration.residual_sigma})},
           {"x", packed(x)},
           {"load", packed(load)},
-          {"own", packed(own)},
+          {"own", packed(slowed)},
           {"partner", packed(co_runner)},
           {"targets", packed(targets)}};
 }

@@ -8,11 +8,11 @@
 #include "models/interference/gp/calibration.hpp"
 #include "models/interference/gp/training_set.hpp"
 
-/// All that a Gaussian process's predictions need, and how it is put into files and read back: the same
-/// bytes in, the same bits predicted. What follows from it (posterior, orders) is worked out anew.
+/// All data that a Gaussian process needs to predict, with its form in files: a state that was saved and
+/// loaded predicts the same bits. Data that follow from it (posterior, orders) are computed again.
 namespace corun::gp {
 
-/// Observations that a model holds at most.
+/// The most observations that a model holds.
 inline constexpr std::size_t kMostHeld = 4000;
 
 struct State {
@@ -21,7 +21,7 @@ struct State {
   Calibration calibration;
 
   nlohmann::json save() const;
-  /// What save() gave. std::invalid_argument: sizes do not fit each other, or a number is not possible.
+  /// `saved`: from save(). std::invalid_argument if sizes do not fit each other or a number is out of range.
   static State load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> features,
                     std::vector<WorkloadKey> workloads);
 };

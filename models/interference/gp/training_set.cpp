@@ -16,7 +16,7 @@ namespace corun::gp {
 
 namespace {
 
-/// Of the draws of rows, far from those of samples.
+/// Entities of the random streams that draw rows.
 constexpr std::uint64_t kHyperEntity = ~0ULL;
 constexpr std::uint64_t kFittedEntity = ~0ULL - 1;
 
@@ -38,8 +38,8 @@ Rows Rows::some(std::size_t most, std::uint64_t seed) const {
     return at->second;
   };
   for (const std::size_t a : order) {
-    const std::uint32_t own = see(observations[a].own);
-    out.observations.push_back({own, see(observations[a].co_runner), observations[a].target});
+    const std::uint32_t slowed = see(observations[a].own);
+    out.observations.push_back({slowed, see(observations[a].co_runner), observations[a].target});
     out.phi.push_back(phi[a]);
   }
   return out;
@@ -49,9 +49,9 @@ double TrainingSet::target_of(double speed) const {
   return (-std::log(speed) - target.mean) / target.deviation;
 }
 
-void TrainingSet::add(std::uint32_t own, std::uint32_t co_runner, double of_target) {
-  rows.observations.push_back({own, co_runner, of_target});
-  rows.phi.push_back(features.pressures(rows.places[own].load, rows.places[co_runner].load));
+void TrainingSet::add(std::uint32_t slowed, std::uint32_t co_runner, double of_target) {
+  rows.observations.push_back({slowed, co_runner, of_target});
+  rows.phi.push_back(features.pressures(rows.places[slowed].load, rows.places[co_runner].load));
 }
 
 TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint64_t seed) {
@@ -68,7 +68,7 @@ TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint
     speeds.resize(most);
   }
 
-  // The jobs seen: those with a speed of their own or of a co-runner.
+  // The jobs with a measured row, as the slowed job or as the co-runner.
   std::vector<std::uint32_t> number(table.jobs.size(), 0);  // from 1
   std::vector<Place> raw;
   const auto see = [&](std::uint32_t job) {
@@ -82,8 +82,8 @@ TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint
   std::vector<std::pair<std::uint32_t, std::uint32_t>> jobs;
   std::vector<double> t;
   for (const Observation& speed : speeds) {
-    const std::uint32_t own = see(speed.of);
-    jobs.emplace_back(own, see(speed.beside));
+    const std::uint32_t slowed = see(speed.of);
+    jobs.emplace_back(slowed, see(speed.beside));
     t.push_back(speed.log_slowdown);
   }
 
@@ -92,8 +92,9 @@ TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint
     out.rows.places.push_back(out.features.standardised(std::move(place)));
   }
   std::vector<Pressures> pressures;
-  for (const auto& [own, co_runner] : jobs) {
-    pressures.push_back(raw_pressures(out.rows.places[own].load, out.rows.places[co_runner].load));
+  for (const auto& [slowed, co_runner] : jobs) {
+    pressures.push_back(
+        raw_pressures(out.rows.places[slowed].load, out.rows.places[co_runner].load));
   }
   out.features.learn_pressures(pressures);
   out.target = log_slowdown_moments(t);

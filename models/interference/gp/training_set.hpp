@@ -9,7 +9,7 @@
 #include "sim/measurement.hpp"
 #include "sim/speed_table.hpp"
 
-/// What a Gaussian process is fitted on: the measured directions of a table as standardised targets.
+/// The data that a Gaussian process is fitted on: the measured directions of a table as standardised targets.
 ///
 ///   t = -log(speed)       target = (t - mean) / deviation       (log_slowdown_moments())
 namespace corun::gp {
@@ -18,31 +18,32 @@ inline constexpr std::size_t kMostFeatures = 32;
 
 struct Rows {
   struct Observation {
-    std::uint32_t own = 0;  ///< positions of the jobs
-    std::uint32_t co_runner = 0;
-    double target = 0;
+    std::uint32_t own = 0;        ///< position of the slowed job
+    std::uint32_t co_runner = 0;  ///< position of its co-runner
+    double target = 0;            ///< standardised
   };
-  std::vector<Place> places;  ///< of the jobs
+  std::vector<Place> places;  ///< standardised, one per job
   std::vector<Observation> observations;
-  std::vector<Pressures> phi;  ///< of the observations
+  std::vector<Pressures> phi;  ///< standardised, one per observation
 
-  /// So many observations at most, drawn by the seed, and the jobs in them.
+  /// At most `most` observations, drawn by the seed, and the jobs in them.
   Rows some(std::size_t most, std::uint64_t seed) const;
 };
 
 struct TrainingSet {
   Features features;
-  std::vector<WorkloadKey> keys;  ///< of the jobs
+  std::vector<WorkloadKey> keys;  ///< one per job
   Moments target;                 ///< of t
   Rows rows;
 
+  /// The standardised target of a normalised speed above 0.
   double target_of(double speed) const;
-  /// One more observation; its jobs are there.
-  void add(std::uint32_t own, std::uint32_t co_runner, double target);
+  /// Adds an observation of jobs that the rows have.
+  void add(std::uint32_t slowed, std::uint32_t co_runner, double target);
 };
 
-/// Of `most` measured directions of the table, drawn by the seed, and the jobs in them.
-/// std::invalid_argument: more than kMostFeatures features, and as observations_of() and
+/// At most `most` measured directions of the table, drawn by the seed, and the jobs in them.
+/// std::invalid_argument for more than kMostFeatures features, and as observations_of() and
 /// expand_features().
 TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint64_t seed);
 

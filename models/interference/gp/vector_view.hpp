@@ -4,7 +4,7 @@
 
 #include <Eigen/Dense>
 
-/// Numbers in a row as a vector of Eigen's, without a copy. For sources only: headers do not need Eigen.
+/// An array as a vector of Eigen, without a copy. For source files only: headers do not include Eigen.
 namespace corun::gp {
 
 inline Eigen::Map<Eigen::VectorXd> view(double* from, std::size_t count) {

@@ -27,8 +27,8 @@ CorunMeasurement group(const std::vector<std::pair<double, double>>& solo_and_co
   return row;
 }
 
-/// Runs jobs of these solo times together, each with a constant excess per other resident, and
-/// returns when they end.
+/// The times [s] at which jobs with these solo times [s] end if they run together, each with a constant
+/// excess per other resident.
 std::vector<double> run_together(const std::vector<double>& solo,
                                  const std::vector<double>& excess) {
   std::vector<double> left = solo;
@@ -52,7 +52,7 @@ std::vector<double> run_together(const std::vector<double>& solo,
 }
 
 TEST(OverlapExcess, PairFormulas) {
-  // The first ends at 125 s: s = 100 / 125. The second then has 200 - (300 - 125) = 25 s behind it.
+  // The first ends at 125 s: s = 100 / 125. The second has then done 200 - (300 - 125) = 25 s of work.
   const auto x = overlap_excess(group({{100, 125}, {200, 300}}));
   ASSERT_EQ(x.size(), 2u);
   EXPECT_NEAR(1 / (1 + x[0]), 100.0 / 125, 1e-12);
@@ -80,7 +80,6 @@ TEST(OverlapExcess, PapersPairs) {
     EXPECT_NEAR(1 / (1 + x[1 - i]), (last.solo_s - (last.corun_s - first.corun_s)) / first.corun_s,
                 1e-9)
         << row.source;
-    // And back to the times.
     const PairCost cost =
         pair_cost(row.members[0].solo_s, row.members[1].solo_s, 1 / (1 + x[0]), 1 / (1 + x[1]));
     EXPECT_NEAR(cost.corun_a_s, row.members[0].corun_s, 1e-6) << row.source;
@@ -105,7 +104,7 @@ TEST(OverlapExcess, BinsOfThePapersEndWhenTheyDid) {
 }
 
 TEST(OverlapExcess, EndingTogether) {
-  // Nobody is ever alone: each has two others throughout.
+  // All end together, so each job has two co-runners to its end.
   const auto x = overlap_excess(group({{100, 200}, {160, 200}, {200, 200}}));
   EXPECT_NEAR(x[0], (200.0 / 100 - 1) / 2, 1e-12);
   EXPECT_NEAR(x[1], (200.0 / 160 - 1) / 2, 1e-12);
@@ -113,8 +112,8 @@ TEST(OverlapExcess, EndingTogether) {
 }
 
 TEST(OverlapExcess, ImpossibleTimesAreRefused) {
-  // After the other left at 100 s the second ran alone for 200 s, and had only 150 s of work.
-  // The others would have been faster than twice alone.
+  // First row: after the other left at 100 s, the second ran alone for 200 s, with only 150 s of work. Other
+  // rows: speeds above twice the solo speed.
   for (const auto& impossible : {group({{100, 100}, {150, 300}}), group({{100, 40}, {100, 140}}),
                                  group({{300, 100}, {50, 100}, {50, 100}})}) {
     try {
@@ -128,7 +127,7 @@ TEST(OverlapExcess, ImpossibleTimesAreRefused) {
 }
 
 TEST(PairCost, ByHand) {
-  // A at speed 0.8 ends at 125 s; B at 0.5 has done 62.5 of its 200 s and does the rest alone.
+  // A ends at 125 s at speed 0.8; B at 0.5 has then done 62.5 of 200 s and continues alone.
   const PairCost c = pair_cost(100, 200, 0.8, 0.5);
   EXPECT_DOUBLE_EQ(c.corun_a_s, 125);
   EXPECT_DOUBLE_EQ(c.corun_b_s, 262.5);

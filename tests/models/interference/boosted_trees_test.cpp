@@ -51,7 +51,7 @@ TEST(TreeEnsemble, SaysWhatTheLibrarySays) {
   for (const double missing : {0.0, 0.3}) {
     const std::vector<float> rows = random_rows(300, kColumns, missing, 1);
     const std::vector<float> target = bent(rows, kColumns);
-    // Leaves of many rows end some branches early; full trees are another case.
+    // A large least number of rows in a leaf ends some branches early; full trees are another case.
     for (const double leaf_weight : {1.0, 25.0}) {
       const GradientBoosting fitted(rows, kColumns, target,
                                     {.rounds = 40, .depth = 6, .leaf_weight = leaf_weight});
@@ -113,7 +113,7 @@ TEST(GradientBoosting, RefusesWhatItCannotLearn) {
   EXPECT_THROW(GradientBoosting(rows, 2, unknown, {}), std::invalid_argument);
 }
 
-/// t_ij = 0.5 u_i u_j + 0.2 log-ratio of sizes above 0 + what the jobs have beyond their features.
+/// t_ij = 0.5 u_i u_j + 0.2 max(0, log-ratio of sizes) + effects of the jobs beyond their features.
 struct World {
   SpeedTable table;
   std::vector<double> t;
@@ -155,7 +155,7 @@ World world(std::size_t jobs, double share, std::uint64_t seed, double noise = 0
   return w;
 }
 
-/// The jobs from `first` on lose their rows.
+/// Removes the rows of the jobs from `first` on.
 SpeedTable without(const World& w, std::size_t first) {
   SpeedTable table = w.table;
   std::erase_if(table.rows, [&](const auto& row) { return row.a >= first || row.b >= first; });
@@ -256,7 +256,7 @@ TEST(BoostedTrees, TheSameBitsInAnyBatchAndAfterAFile) {
   const BoostedTrees model = BoostedTrees::fit(without(w, 17), {});
   std::vector<PairJob> jobs;
   for (std::size_t j = 0; j < 20; ++j) jobs.push_back(j % 5 == 0 ? w.by_features(j) : w.known(j));
-  // More than a block of rows, and not a whole number of them.
+  // More rows than a block, and not a multiple of a block.
   std::vector<PairQuery> pairs;
   for (int times = 0; times < 6; ++times) {
     for (const PairQuery& q : all_pairs(20)) pairs.push_back(q);
@@ -293,7 +293,7 @@ TEST(BoostedTrees, HostileTables) {
   const FitOptions options;
   SpeedTable empty;
   EXPECT_THROW(BoostedTrees::fit(empty, options), std::invalid_argument);
-  // One row: wide.
+  // One row: a wide interval.
   SpeedTable one;
   one.features = {{"x", FeatureScale::kLinear}};
   one.jobs = {1, 2};

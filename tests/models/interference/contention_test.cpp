@@ -26,7 +26,7 @@ Profile profile(std::optional<double> u, std::optional<double> m, std::optional<
   return {u, m, t, std::nullopt, false};
 }
 
-/// The four pressures on `own` beside one other, written out from the header's formula.
+/// The four pressures on `own` beside one other job, from the equation of the header.
 Coefficients pressures(const Profile& own, const Profile& other) {
   const double u = *own.gpu_util_pct / 100;
   const double m = *own.mem_alloc_pct / 100;
@@ -43,7 +43,7 @@ double excess(const Coefficients& c, const Profile& own, const Profile& other) {
   return c[0] * p[0] + c[1] * p[1] + c[2] * p[2] + c[3] * p[3];
 }
 
-/// A pair whose members stay together to the end, at the speeds that belong to these excesses.
+/// A pair whose members end together, at the speeds of these excesses.
 CorunMeasurement pair_of(const Profile& a, const Profile& b, double excess_a, double excess_b) {
   constexpr double kEnd = 1000;
   CorunMeasurement row;
@@ -57,14 +57,14 @@ std::vector<Profile> random_profiles(std::size_t n) {
   Rng rng(5, Stream::kTest);
   std::vector<Profile> all;
   for (std::size_t i = 0; i < n; ++i) {
-    // Every third is a light job, or the launch latency term would have nothing to be fitted on.
+    // Every third is a light job, on which the launch latency term is fitted.
     const double u = i % 3 == 0 ? 12 * rng.uniform() : 100 * rng.uniform();
     all.push_back(profile(u, 100 * rng.uniform(), 70 * rng.uniform()));
   }
   return all;
 }
 
-/// Rows that follow the formula exactly.
+/// Rows that satisfy the equation exactly.
 std::vector<CorunMeasurement> rows_of(const Coefficients& c) {
   const std::vector<Profile> all = random_profiles(30);
   std::vector<CorunMeasurement> rows;
@@ -76,7 +76,7 @@ std::vector<CorunMeasurement> rows_of(const Coefficients& c) {
   return rows;
 }
 
-/// Members are jobs of their own, whatever their workload.
+/// Every member is a separate job, whatever its workload.
 SpeedTable table_of(std::vector<CorunMeasurement> rows) {
   for (CorunMeasurement& row : rows) {
     for (CorunMember& m : row.members) m.workload = kUnknownWorkload;
@@ -112,7 +112,7 @@ TEST(Contention, FitFindsTheFormulaThatMadeTheRows) {
 
 TEST(Contention, PairByHand) {
   const auto model = fit(rows_of(kKnown));
-  // Own u 0.5, m 0.2, t 0.4; other u 0.8, m 0.5, t 0.3:
+  // The job: u 0.5, m 0.2, t 0.4; the other: u 0.8, m 0.5, t 0.3:
   //   0.8 * (0.8 * 0.5) * (0.5 * 0.8) + 0.3 * 0.4 * 0.8 + 0 + 0.5 * 0.2 = 0.324
   //   0.8 * (0.5 * 0.8) * (0.8 * 0.5) + 0.3 * 0.3 * 0.5 + 0 + 0.5 * 0.2 = 0.273
   const auto s = speeds(model, {profile(50, 20, 40), profile(80, 50, 30)});
@@ -128,7 +128,7 @@ TEST(Contention, TripleByHand) {
   // First: the others' (1 - m) u sum to 0.4 + 0.05, u to 0.85, t to 0.9.
   EXPECT_NEAR(s[0], 1 / (1 + 0.8 * 0.4 * 0.45 + 0.3 * 0.4 * 0.85 + 0.5 * 0.8), 1e-9);
   EXPECT_NEAR(s[1], 1 / (1 + 0.8 * 0.4 * 0.45 + 0.3 * 0.3 * 0.55 + 0.5 * 0.8), 1e-9);
-  // The third is above the knee by itself (0.6): only what the others add counts.
+  // The third exceeds the knee alone (0.6), so only the part that the others add counts.
   EXPECT_NEAR(s[2],
               1 / (1 + 0.8 * 0.05 * 0.8 + 0.3 * 0.6 * 1.3 + 0.4 * 0.5 * 1.3 + 0.5 * (0.8 - 0.1)),
               1e-9);
@@ -169,7 +169,7 @@ TEST(Contention, FirstTermIsSymmetric) {
   EXPECT_NEAR(s[0], s[1], 1e-9);
 }
 
-/// Least squares under c >= 0 by coordinate descent, which shares nothing with the model's solver.
+/// Least squares with c >= 0 by coordinate descent, independent of the model's solver.
 Coefficients descend(const std::vector<Coefficients>& a, const std::vector<double>& b) {
   Coefficients c{};
   for (int round = 0; round < 20000; ++round) {
@@ -188,7 +188,7 @@ Coefficients descend(const std::vector<Coefficients>& a, const std::vector<doubl
   return c;
 }
 
-/// The header's fit done otherwise: weighted non-negative least squares, and the level apart.
+/// The fit of the header by another method: weighted non-negative least squares, then the level.
 struct SlowFit {
   Coefficients coefficients{};
   double level = 0;
@@ -233,7 +233,7 @@ void expect_same_fit(const std::vector<CorunMeasurement>& rows) {
 TEST(Contention, NonNegativeLeastSquaresAgainstDescent) {
   WorkloadKeys keys;
   expect_same_fit(paper_measurements(keys));
-  // Excesses that have nothing to do with the profiles: some coefficients end at the bound.
+  // Excesses that are independent of the profiles: some coefficients are at the bound.
   bool bound_reached = false;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Rng rng(seed, Stream::kTest);
@@ -251,13 +251,13 @@ TEST(Contention, NonNegativeLeastSquaresAgainstDescent) {
 TEST(Contention, PapersCoefficients) {
   WorkloadKeys keys;
   const auto rows = paper_measurements(keys);
-  // An independent fit in other software, on these rows and two of a draft: before the level.
+  // An independent fit with other software, on these rows and two of a draft, without the level.
   const Coefficients expected{0.7985, 0.3382, 0.3864, 0.0088};
   const SlowFit slow = slow_fit(rows);
   for (std::size_t k = 0; k < expected.size(); ++k) {
     EXPECT_NEAR(slow.coefficients[k], expected[k], 0.05) << k;
   }
-  // The weights favour small excesses, which the level makes up for.
+  // The weights favour small excesses; the level compensates for that.
   EXPECT_NEAR(slow.level, 1.34, 0.03);
 
   const auto model = fit(rows);
@@ -290,7 +290,7 @@ TEST(Contention, MissingValuesTakeTheMeanOfTheFittedRows) {
     EXPECT_NEAR(s[0], known[0], 1e-12);
     EXPECT_NEAR(s[1], known[1], 1e-12);
   }
-  // A gap among the fitted rows is no reason to refuse them, nor is a column that nobody knows.
+  // Missing values, or a column without any value, are no error.
   std::vector<CorunMeasurement> gaps = rows;
   gaps[0].members[0].profile.gpu_util_pct.reset();
   for (CorunMeasurement& row : gaps) {
@@ -326,7 +326,7 @@ TEST(Contention, TakesMemoryInMibWhereThereIsNoShare) {
   mib.features[1].name = "mem_used_mib";
   double most = 0;
   for (std::size_t j = 0; j < share.jobs.size(); ++j) most = std::max(most, share.of(j)[1]);
-  // In MiB a job of share m has m / most of the largest: the same model if the largest fills a GPU.
+  // In MiB, m is relative to the largest job: the model is the same if the largest job fills a GPU.
   for (std::size_t j = 0; j < share.jobs.size(); ++j) {
     share.values[3 * j + 1] *= 100 / most;
     mib.values[3 * j + 1] *= 160;

@@ -16,9 +16,9 @@
 namespace corun::ensemble_test {
 namespace {
 
-constexpr double kReach = 1.6448536269514722;  // of a normal's 90 %
+constexpr double kReach = 1.6448536269514722;  // half-width of a normal's 90 % interval
 
-/// Sixteen jobs of two features, of whose pairs some are measured; the last two jobs in none.
+/// Sixteen jobs with two features. Some pairs are measured, none with the last two jobs.
 SpeedTable small_table() {
   constexpr std::uint32_t kJobs = 16;
   SpeedTable table;
@@ -67,7 +67,7 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
       if (c.mix.weight[m] == 0) continue;
       const SpeedPrediction p = members[m]->predict(job(c.of), job(c.beside));
       const double sd = std::log(p.hi / p.lo) / (2 * kReach);
-      ASSERT_GT(sd, 0.01);  // or the least deviation would count
+      ASSERT_GT(sd, 0.01);  // so that the least deviation does not apply
       t.push_back(-std::log(p.speed));
       top += c.mix.weight[m] / (sd * sd) * t.back();
       bottom += c.mix.weight[m] / (sd * sd);

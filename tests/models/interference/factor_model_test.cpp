@@ -23,7 +23,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Enough for what is asked here, in a fraction of the time.
+/// Short chains, which are enough for these tests.
 FactorOptions quick() {
   FactorOptions options;
   options.chains_per_kind = 1;
@@ -33,10 +33,10 @@ FactorOptions quick() {
   return options;
 }
 
-/// A table made as the model thinks tables are made: t_ij = level + size (a_i + b_j + u_i . v_j) +
-/// noise. Two features on a log scale, from which the factors follow in part (`explained`, 0 to 1).
+/// A table drawn from the equation of the model: t_ij = level + size (a_i + b_j + u_i . v_j) + noise. Two
+/// features on a log scale explain a share of the factors (`explained`, 0 to 1).
 struct Planted {
-  SpeedTable table;  ///< of some pairs
+  SpeedTable table;  ///< some pairs
   std::size_t jobs = 0;
   std::vector<double> t;  ///< without noise, jobs x jobs
   double noise = 0;
@@ -55,7 +55,7 @@ struct Plan {
   double share = 0.4;  ///< of the pairs that are measured
   double explained = 0.5;
   double noise = 0.04;
-  std::size_t hidden = 0;  ///< the last jobs, of which no pair is measured
+  std::size_t hidden = 0;  ///< number of last jobs without a measured pair
 };
 
 Planted planted(const Plan& plan, std::uint64_t seed) {
@@ -101,7 +101,7 @@ Planted planted(const Plan& plan, std::uint64_t seed) {
   return out;
 }
 
-/// Ordered pairs of jobs that were seen, but not with each other.
+/// Ordered pairs of seen jobs that were not measured with each other.
 std::vector<PairQuery> unmeasured(const Planted& p, std::size_t hidden = 0) {
   std::vector<bool> met(p.jobs * p.jobs);
   for (const SpeedTable::Row& row : p.table.rows) {
@@ -180,10 +180,10 @@ TEST(FactorModel, RecoversALowRankTableBetterThanRowAndColumnMeans) {
       << root_mean_square(of_model) << " " << root_mean_square(of_means);
 }
 
-/// Errors for hidden jobs beside known ones, and the mean width of the intervals.
+/// Errors for hidden jobs beside seen ones, and the mean width of the intervals.
 struct Unseen {
   double error = 0;
-  double of_mean = 0;  ///< when the mean of all speeds is predicted
+  double of_mean = 0;  ///< error of predicting the mean of all speeds
   double width = 0;
   double known_width = 0;
 };
@@ -227,7 +227,7 @@ TEST(FactorModel, AJobNeverSeenIsPredictedFromFeaturesThatMatter) {
 
 TEST(FactorModel, AJobNeverSeenFallsBackToTheMeanWhereFeaturesSayNothing) {
   const Unseen u = unseen(0);
-  // What its co-runner is like remains known, so it may be better than the mean, hardly worse.
+  // The factors of its co-runner are known, so the error may be below that of the mean, but hardly above.
   EXPECT_LT(u.error, 1.15 * u.of_mean) << u.error << " " << u.of_mean;
   EXPECT_GT(u.width, 1.5 * u.known_width);
   EXPECT_GT(u.width, 2 * u.error);
@@ -265,7 +265,7 @@ TEST(FactorModel, IntervalsHoldWhatTheyPromise) {
       }
     }
   }
-  // Pairs of one job go wrong together: taken as 20 (seen) and 2 (new) independent ones per job, three
+  // Errors of pairs of one job are correlated. With 20 (seen) and 2 (new) independent pairs per job, three
   // standard errors of 90 % are 0.011 and 0.08.
   EXPECT_NEAR(inside_seen / double(seen), 0.90, 0.05) << seen;
   EXPECT_NEAR(inside_new / double(fresh), 0.90, 0.08) << fresh;
@@ -274,7 +274,7 @@ TEST(FactorModel, IntervalsHoldWhatTheyPromise) {
 TEST(FactorModel, AJobUnlikeAnySeenIsLessCertainByWhatTheKernelFeaturesLeave) {
   const Planted p = planted({.explained = 0.9}, 11);
   const FactorModel model = FactorModel::fit(p.table, quick());
-  // The same without: a prior that lets the process leave its mean nowhere.
+  // The same with a prior under which the process keeps its mean everywhere.
   FactorModel::State rigid = model.state();
   for (FactorModel::Sample& sample : rigid.samples) sample.strength = 1e12F;
   const FactorModel without = FactorModel::from(std::move(rigid));
@@ -326,8 +326,8 @@ TEST(FactorModel, SameBytesForAnyNumberOfThreadsAndAgain) {
   EXPECT_FALSE(FactorModel::fit(p.table, options).state() == once);
 }
 
-/// Means of log(speed) over all unmeasured pairs by two fits; how far apart, against the mean half
-/// width of the intervals.
+/// The disagreement of two fits: root mean square difference of log(speed) over all unmeasured pairs,
+/// relative to the mean half-width of the intervals.
 double disagreement(const Planted& p, const FactorModel& a, const FactorModel& b) {
   const auto pairs = unmeasured(p);
   const auto of_a = a.predict(all_known(p), pairs);
@@ -428,7 +428,7 @@ TEST(FactorModel, ManyAtATimeAndOneByOneAreTheSameBits) {
   EXPECT_THROW(model.predict(jobs, std::vector<PairQuery>{{0, p.jobs}}), std::invalid_argument);
 }
 
-/// Jobs that are at their best or worst beside themselves: copies of a job never seen, too.
+/// Jobs that are fastest or slowest beside themselves, including copies of an unseen job.
 TEST(FactorModel, AJobBesideACopyOfItselfIsNotAJobBesideAnotherLikeIt) {
   const std::size_t n = 40;
   SpeedTable table;
@@ -441,7 +441,7 @@ TEST(FactorModel, AJobBesideACopyOfItselfIsNotAJobBesideAnotherLikeIt) {
   for (std::uint32_t i = 0; i < n; ++i) {
     for (std::uint32_t j = i; j < n; ++j) {
       if (rng.uniform() >= 0.5) continue;
-      const double t = 0.5 + 0.3 * kind[i] * kind[j];  // one's like hurts, the other kind does not
+      const double t = 0.5 + 0.3 * kind[i] * kind[j];  // larger for two jobs of one kind
       table.rows.push_back({i, j, std::exp(-t), std::exp(-t)});
     }
   }
@@ -484,7 +484,7 @@ TEST(FactorModel, UnitsOfAFeatureOnALogScaleDoNotMatter) {
   }
 }
 
-/// Whatever the table: no NaN, and a sound interval for known and new jobs.
+/// For every table: no NaN, and valid intervals for seen and new jobs.
 void expect_sound_everywhere(const SpeedTable& table, const FactorOptions& options) {
   const FactorModel model = FactorModel::fit(table, options);
   const std::size_t f = table.features.size();
@@ -513,7 +513,7 @@ TEST(FactorModel, IsSoundWhereThereIsLittleToLearnFrom) {
       {"no features", {{}, {1, 2}, {}, {{0, 1, 0.5, 0.9}}}},
       {"same rows", {two, {1, 2}, {10, 3, 20, 4}, {{0, 1, 0.5, 0.5}, {0, 1, 0.5, 0.5}}}},
       {"same jobs", {two, {1, 2, 3}, {10, 3, 10, 3, 10, 3}, {{0, 1, 0.5, 0.6}, {1, 2, 0.4, 0.6}}}},
-      // 0.1 has no exact mean: what differs by rounding is the same.
+      // The mean of 0.1 is rounded: values that differ by rounding count as equal.
       {"constant features",
        {two,
         {1, 2, 3},
@@ -533,7 +533,7 @@ TEST(FactorModel, IsSoundWhereThereIsLittleToLearnFrom) {
       expect_sound_everywhere(table, options);
     }
   }
-  // Nobody knows much after one speed, or two that agree.
+  // One speed, or two equal ones, give little certainty.
   for (const char* few : {"one speed", "same rows"}) {
     const FactorModel model = FactorModel::fit(tables.at(few), quick());
     const std::vector<double> other{50, 9};
@@ -712,8 +712,8 @@ TEST(FactorModel, RefusesAStateThatDoesNotFit) {
       [](S s) { s.samples[0].rank = 0; },
       [](S s) { s.samples[0].rank = -1; },
       [](S s) { s.samples[0].rank = std::numeric_limits<int>::max(); },
-      [](S s) { s.samples[0].own.pop_back(); },
-      [](S s) { s.samples[0].own[0] = static_cast<float>(kNaN); },
+      [](S s) { s.samples[0].job.pop_back(); },
+      [](S s) { s.samples[0].job[0] = static_cast<float>(kNaN); },
       [](S s) { s.samples[0].co_runner.push_back(0); },
       [](S s) { s.samples[0].co_runner[0] = static_cast<float>(kInfinity); },
       [](S s) { s.samples[1].beta.clear(); },

@@ -46,15 +46,15 @@ TEST(GibbsChain, WishartHasItsMeanAndVariance) {
   }
 }
 
-/// Everything the sampler does, against the header's priors (Geweke, "Getting it right", JASA 2004):
-/// parameters from the prior and data from the parameters; then sweeps, each followed by new data from
-/// the new parameters. If each draw is from its conditional distribution, the parameters are still
-/// distributed as the prior.
+/// Compares the sampler with the priors of the header (Geweke, "Getting it right", JASA 2004). Parameters are
+/// drawn from the prior and data from the parameters; then each sweep is followed by new data from the new
+/// parameters. If each draw is from its conditional distribution, the parameters keep the distribution of the
+/// prior.
 class JointDistribution {
  public:
   JointDistribution()
       : basis_((MatrixXd(4, 3) << 1, 0.5, -1, 1, -0.8, 0.3, 1, 1.2, 0.7, 1, -0.4, -0.9).finished()),
-        // A job beside itself, both ways of a pair, one way only, and the same twice.
+        // A job beside itself, both directions of a pair, one direction only, and one direction twice.
         chain_(basis_,
                {{0, 1, 0},
                 {1, 0, 0},
@@ -93,7 +93,7 @@ class JointDistribution {
     draw_data(rng);
   }
 
-  /// Numbers in which any mistake should show.
+  /// Statistics that are sensitive to errors of the sampler.
   std::vector<double> look() const {
     const auto& p = chain_.parameters;
     const auto& l = p.precision;
@@ -112,7 +112,7 @@ class JointDistribution {
     for (const MatrixXd* m : {&p.beta, &p.own, &p.co_runner}) {
       for (Eigen::Index i = 0; i < m->size(); ++i) out.push_back((*m)(i));
     }
-    // How far the factors lie from what is expected of them, in the metric of Lambda.
+    // The distance of the factors from their expectation, in the metric of Lambda.
     MatrixXd w(4, 4);
     w << p.own, p.co_runner;
     const MatrixXd rest = w - basis_ * p.beta;
@@ -162,7 +162,7 @@ TEST(GibbsChain, LeavesTheJointDistributionAsItIs) {
       distance = std::max(distance, std::fabs(static_cast<double>(below - before[n].begin()) -
                                               static_cast<double>(i)));
     }
-    // Kolmogorov and Smirnov's, of two samples: above 2.4 with probability 2e-5.
+    // The Kolmogorov-Smirnov statistic of two samples: above 2.4 with probability 2e-5.
     EXPECT_LT(distance / kDraws * std::sqrt(kDraws / 2.0), 2.4) << "number " << n;
   }
 }

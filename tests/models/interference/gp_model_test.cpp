@@ -28,8 +28,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Jobs with two rates and three percentages; speeds that follow from them, from jobs' own effects
-/// and from noise.
+/// Jobs with two rates and three percentages; speeds from these, from effects of single jobs and from noise.
 struct Plan {
   std::size_t jobs = 12;
   std::size_t rows = 40;
@@ -113,8 +112,8 @@ void expect_sound(const SpeedPrediction& p) {
   EXPECT_GE(p.sd, 0);
 }
 
-/// The model of the header once more, with dense matrices and nothing clever. Learns like the
-/// model: what is standardised stays as it was.
+/// A reference implementation of the header with dense matrices. It learns like the model: moments stay as
+/// fitted.
 class Naive {
  public:
   explicit Naive(const SpeedTable& table) : features_(table.features) {
@@ -152,7 +151,7 @@ class Naive {
   }
 
   struct Job {
-    int id = -1;  ///< -1: never seen
+    int id = -1;  ///< -1: unseen
     std::vector<double> x;
     std::array<double, 3> load{};
   };
@@ -170,7 +169,7 @@ class Naive {
   double deviation() const { return deviation_; }
 
   struct Posterior {
-    double t, latent, prior, noise;  ///< t as it is, variances standardised
+    double t, latent, prior, noise;  ///< t is not standardised, the variances are
   };
   Posterior predict(const Job& own, const Job& co_runner, const std::vector<double>& p) const {
     const Eigen::MatrixXd k = covariance(p);
@@ -181,7 +180,7 @@ class Naive {
       c[a] = between(own, co_runner, jobs_[row.own], jobs_[row.co_runner], p);
     }
     const Eigen::LDLT<Eigen::MatrixXd> solver(k);
-    // An identity is of the job with itself, seen before or not.
+    // An identity term is for a job with itself, seen or unseen.
     Job of = own;
     Job beside = co_runner;
     of.id = beside.id = 0;
@@ -190,7 +189,7 @@ class Naive {
             std::exp(p[GpModel::kNoise]) + 1e-4};
   }
 
-  /// Minus the log of marginal likelihood times prior.
+  /// Minus the logarithm of the marginal likelihood times the prior.
   double evidence(const std::vector<double>& p) const {
     const Eigen::MatrixXd k = covariance(p);
     Eigen::VectorXd y(k.rows());
@@ -328,7 +327,7 @@ std::vector<double> some_parameters(const SpeedTable& table, std::uint64_t seed)
   return out;
 }
 
-/// What the intervals are widened by, from the state as it is written.
+/// The factors of the intervals, from the saved state.
 double factor_at(const GpModel& model, double share) {
   const auto f = model_state::doubles(model.save(), "factors");  // share, factor; three of them
   if (share <= f[0]) return f[1];
@@ -361,7 +360,7 @@ TEST(GpModel, EvidenceIsThatOfTheHeadersCovariance) {
     const Naive naive(table);
     const std::vector<double> p = some_parameters(table, 1);
     std::vector<double> q = some_parameters(table, 2);
-    // The priors' part, from the same formula at two points: only that of the noise differs.
+    // The term of the priors, from the same equation at two points, which differ in the noise only.
     const double difference = GpModel::evidence(table, p).value - naive.evidence(p);
     std::vector<double> r = p;
     r[GpModel::kNoise] = std::log(0.05);
@@ -422,7 +421,7 @@ TEST(GpModel, PosteriorIsThatOfTheHeadersCovariance) {
   for (const auto& [i, j] : {std::pair<std::size_t, std::size_t>{0, 1}, {4, 7}, {3, 3}, {9, 2}}) {
     expect_posterior(model, naive, job_of(table, i), naive.known(i), job_of(table, j),
                      naive.known(j));
-    // By features alone, one or both.
+    // By features only, for one job or both.
     const Naive::Job i_new = naive.job(job_of(table, i).features);
     const Naive::Job j_new = naive.job(job_of(table, j).features);
     expect_posterior(model, naive, stranger(table, i), i_new, job_of(table, j), naive.known(j));
@@ -492,7 +491,7 @@ TEST(GpModel, RepeatedCoRunsTellItTheSpeedAndHowSureItIs) {
   const SpeedPrediction after = model.predict(fresh, job_of(table, 3));
   EXPECT_LT(std::fabs(after.speed / (before.speed * 0.7) - 1), 0.1);
   EXPECT_LT(after.sd / after.speed, before.sd / before.speed);
-  // The job is slow beside others too.
+  // The job is slow beside other jobs, too.
   EXPECT_LT(model.predict(fresh, job_of(table, 5)).speed, elsewhere.speed);
 }
 
@@ -533,7 +532,7 @@ TEST(GpModel, CopiesLearnOnTheirOwn) {
 }
 
 TEST(GpModel, TheSameBitsInAnyBatch) {
-  for (const std::size_t jobs : {12, 60}) {  // either way of predicting
+  for (const std::size_t jobs : {12, 60}) {
     const SpeedTable table = planted({.jobs = jobs, .rows = 35});
     const GpModel model = GpModel::fit(table);
     std::vector<PairJob> asked;
@@ -613,7 +612,7 @@ TEST(GpModel, ImpossibleFilesAreRefused) {
   std::vector<WorkloadKey> twice(model.workloads());
   twice[1] = twice[0];
   EXPECT_THROW(GpModel::load(good, model.features(), twice), std::invalid_argument);
-  // Extreme, but possible: no noise to speak of beside large effects.
+  // Extreme but possible parameters: almost no noise, large effects.
   nlohmann::json state = good;
   std::vector<double> p = model.parameters();
   std::fill(p.begin(), p.begin() + GpModel::kLengths, 30);
@@ -699,8 +698,7 @@ TEST(GpModel, OneRowPromisesNothing) {
 
 TEST(GpModel, SameSeedSameBytes) {
 #ifdef __SANITIZE_ADDRESS__
-  const SpeedTable table =
-      planted({.jobs = 20, .rows = 120});  // minutes otherwise, on the same paths
+  const SpeedTable table = planted({.jobs = 20, .rows = 120});  // a larger table takes minutes
 #else
   const SpeedTable table = planted({.jobs = 20, .rows = 420});
   ASSERT_GT(2 * table.rows.size(), GpModel::kHyperRows);  // so that rows are drawn
@@ -709,7 +707,7 @@ TEST(GpModel, SameSeedSameBytes) {
             GpModel::fit(table, {.seed = 3, .threads = 2}).save());
 }
 
-/// Errors of log-speeds relative to what a constant makes of them, and the share in the interval.
+/// Errors of log-speeds relative to those of a constant, and the share within the interval.
 struct Quality {
   double error = 0, constant = 0, covered = 0;
 };
@@ -737,8 +735,7 @@ TEST(GpModel, PredictsPairsAndJobsNeverSeenAndKnowsHowWell) {
   double fresh = 0;
   constexpr int kTables = 4;
   for (int table = 0; table < kTables; ++table) {
-    // The first rows are fitted; what the second half holds is of the same jobs, or of others that
-    // the fit has not met.
+    // The first rows are fitted; the second half has the same jobs, or jobs that the fit has not seen.
     SpeedTable all =
         planted({.jobs = 24, .rows = 900, .seed = 10 + static_cast<std::uint64_t>(table)});
     SpeedTable train = all;
@@ -758,7 +755,7 @@ TEST(GpModel, PredictsPairsAndJobsNeverSeenAndKnowsHowWell) {
     const Quality on_fresh = quality(model, other, 0, true);
     EXPECT_LT(on_known.error, 0.5 * on_known.constant);
     EXPECT_LT(on_fresh.error, 0.9 * on_fresh.constant);
-    // By the key it knows more than by the features.
+    // The key tells more than the features.
     EXPECT_LT(on_known.error, quality(model, same, 0, false).error);
     known += on_known.covered / kTables;
     fresh += on_fresh.covered / kTables;

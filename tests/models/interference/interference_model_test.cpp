@@ -16,14 +16,13 @@
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
 
-/// What every model of the catalogue promises, and what the interface does for those that do not know
-/// better.
+/// Properties of every model of the catalogue, and the default methods of the interface.
 namespace corun::interference_model_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Profiles drawn at random; a pair costs what its utilisations multiply to, with some noise.
+/// Random profiles; the excess of a pair is proportional to the product of utilisations, with noise.
 SpeedTable table_of(std::size_t jobs, std::size_t rows, std::uint64_t seed = 1) {
   SpeedTable table;
   table.features = profile_features();
@@ -105,7 +104,7 @@ TEST_P(EveryModel, PredictsSoundlyForJobsSeenAndNot) {
   const auto predicted = model->predict(jobs, pairs);
   ASSERT_EQ(predicted.size(), pairs.size());
   for (const SpeedPrediction& p : predicted) expect_sound(p);
-  // One at a time: the same bits.
+  // One pair at a time: the same bits.
   for (std::size_t q = 0; q < pairs.size(); q += 17) {
     EXPECT_TRUE(same_bits(model->predict(jobs[pairs[q].of], jobs[pairs[q].beside]), predicted[q]) ||
                 pairs[q].of == pairs[q].beside)
@@ -278,7 +277,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EveryModel,
 
 // ---- co-runners ----------------------------------------------------------------------------------
 
-/// A model of one number: everybody has this excess beside anybody.
+/// A model of one number: every job has this excess beside every other.
 class Flat final : public InterferenceModel {
  public:
   explicit Flat(double excess) : speed_(1 / (1 + excess)) {}

@@ -23,7 +23,7 @@
 namespace corun::interference_world_test {
 namespace {
 
-/// A model of one number: everybody has this excess per other resident.
+/// A model of one number: every job has this excess per other resident.
 class FlatModel final : public test::FeaturelessModel {
  public:
   FlatModel(double excess, double sigma) : excess_(excess), sigma_(sigma) {}
@@ -53,7 +53,7 @@ CorunMeasurement row(const std::vector<WorkloadKey>& workloads,
   return m;
 }
 
-/// Jobs 0, 1, 2, ... of these workloads.
+/// Jobs 0, 1, 2, ... with these workloads.
 InterferenceWorld world(const std::vector<CorunMeasurement>& rows,
                         const std::vector<WorkloadKey>& workloads, double sigma = 0.5,
                         bool extrapolated = false) {
@@ -87,7 +87,7 @@ TEST(InterferenceWorld, AloneIsOne) {
 }
 
 TEST(InterferenceWorld, MeasuredPair) {
-  // Workload 5 ends first, at speed 0.8; workload 2 has 25 of its 200 s behind it by then.
+  // Workload 5 ends first, at speed 0.8; workload 2 has then done 25 of 200 s.
   const auto w = world({row({5, 2}, {{100, 125}, {200, 300}})}, {2, 5, 2, 9});
   for (const std::optional<std::uint64_t> seed : {std::optional<std::uint64_t>{}, {1}, {2}}) {
     const auto [speeds, provenance] = ask(w, {0, 1}, {0, 1}, seed);
@@ -120,12 +120,12 @@ TEST(InterferenceWorld, MeasuredGroupShrinks) {
   EXPECT_NEAR(all.speeds[0], 0.5, 1e-12);
   EXPECT_NEAR(all.speeds[1], 0.8, 1e-12);
   EXPECT_NEAR(all.speeds[2], 1.0, 1e-12);
-  // One has left: the same excess, of one other.
+  // One has left: the same excess per resident, with one other resident.
   const auto two = ask(w, {0, 2}, {0, 1, 2});
   EXPECT_EQ(two.provenance, Provenance::kMeasured);
   EXPECT_NEAR(two.speeds[0], 1 / 1.5, 1e-12);
   EXPECT_NEAR(two.speeds[1], 1.0, 1e-12);
-  // The same two, had they been started as a pair, were never measured.
+  // The same two as a pair were not measured.
   EXPECT_EQ(ask(w, {0, 2}, {0, 2}).provenance, Provenance::kModelled);
 }
 
@@ -138,7 +138,7 @@ TEST(InterferenceWorld, PairThatIsLeftOfAnUnmeasuredGroupIsAMeasuredPair) {
 }
 
 TEST(InterferenceWorld, RepeatedPairDrawsOneOfItsRows) {
-  // Speeds 0.5 and 0.8 once, 0.9 and 0.6 the other time: never one of each.
+  // Measured speeds 0.5 and 0.8, and 0.9 and 0.6: a draw never mixes both rows.
   const std::vector<CorunMeasurement> rows{row({1, 2}, {{100, 200}, {160, 200}}),
                                            row({2, 1}, {{120, 200}, {180, 200}})};
   const auto w = world(rows, {1, 2});
@@ -165,13 +165,13 @@ TEST(InterferenceWorld, RepeatedPairDrawsOneOfItsRows) {
 TEST(InterferenceWorld, NoiseBelongsToTheSetOfJobs) {
   const auto w = world({}, {1, 2, 3, 4});
   const auto once = ask(w, {0, 1}, {0, 1}, 7).speeds;
-  // Whatever was asked in between, and with whatever co-runners they came to be there.
+  // The draw depends neither on calls in between nor on how the set was formed.
   ask(w, {2, 3}, {2, 3}, 7);
   EXPECT_EQ(ask(w, {0, 1}, {0, 1}, 7).speeds, once);
   EXPECT_EQ(ask(w, {0, 1}, {0, 1, 2}, 7).speeds, once);
   EXPECT_NE(ask(w, {0, 1}, {0, 1}, 8).speeds, once);
   EXPECT_NE(ask(w, {0, 2}, {0, 2}, 7).speeds, once);
-  // The two jobs of a pair have their own factors.
+  // The two jobs of a pair have different factors.
   EXPECT_NE(once[0], once[1]);
 }
 
@@ -192,7 +192,7 @@ TEST(InterferenceWorld, NoiseHasMeanOne) {
   // Standard errors 0.004 and 0.003.
   EXPECT_NEAR(sum / (2 * kSeeds), 1, 0.02);
   EXPECT_NEAR(log_sum / (2 * kSeeds), -kSigma * kSigma / 2, 0.015);
-  // None without a seed, none without sigma.
+  // No noise without a seed or without sigma.
   EXPECT_DOUBLE_EQ(ask(w, {0, 1}, {0, 1}).speeds[0], 1 / (1 + kModelExcess));
   EXPECT_DOUBLE_EQ(ask(world({}, {1, 2}, 0), {0, 1}, {0, 1}, 3).speeds[0], 1 / (1 + kModelExcess));
 }

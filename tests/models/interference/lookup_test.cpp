@@ -33,8 +33,8 @@ TEST(Lookup, SaysWhatWasMeasuredInThisDirection) {
   EXPECT_NEAR(speed(10, 20), 0.5, 1e-12);
   EXPECT_NEAR(speed(20, 10), std::sqrt(0.8 * 0.2), 1e-12);
   EXPECT_NEAR(speed(20, 30), 0.9, 1e-12);
-  EXPECT_NEAR(speed(10, 10), 0.5, 1e-12);  // both copies of a job: one measurement
-  // The median of 0.2, 0.5, 0.5, 0.5, 0.8, 0.9 for all else.
+  EXPECT_NEAR(speed(10, 10), 0.5, 1e-12);  // a job beside its copy: one measurement
+  // All other pairs: the median of 0.2, 0.5, 0.5, 0.5, 0.8, 0.9.
   EXPECT_NEAR(speed(30, 20), 0.5, 1e-12);
   EXPECT_NEAR(speed(99, 10), 0.5, 1e-12);
   EXPECT_NEAR(speed(kUnknownWorkload, kUnknownWorkload), 0.5, 1e-12);
@@ -51,7 +51,7 @@ TEST(Lookup, IntervalsInClosedForm) {
   EXPECT_NEAR(once.hi, 0.9 * std::exp(1.645 * s * std::sqrt(2.0)), 1e-12);
   const SpeedPrediction twice = model.predict({10, {}}, {20, {}});
   EXPECT_NEAR(twice.sd, 0.5 * s * std::sqrt(1.5), 1e-12);
-  // Never measured: the median, as far off as all are.
+  // Not measured: the median, with the spread of all speeds.
   const SpeedPrediction never = model.predict({30, {}}, {30, {}});
   EXPECT_NEAR(never.speed, 0.5, 1e-12);
   std::vector<double> residuals;
@@ -73,7 +73,7 @@ TEST(Lookup, LearningIsFittingWithOneRowMore) {
   model.learn({20, {}}, {10, {}}, last.speed_a, last.speed_b);
   EXPECT_EQ(model.save(), Lookup::fit(table(), {}).save());
   EXPECT_NEAR(untouched->predict({20, {}}, {10, {}}).speed, 0.8, 1e-12);
-  // A job nobody knew.
+  // An unknown job.
   model.learn({40, {}}, {10, {}}, 0.3, kNaN);
   EXPECT_NEAR(model.predict({40, {}}, {10, {}}).speed, 0.3, 1e-12);
   EXPECT_EQ(model.workloads().back(), 40U);

@@ -20,7 +20,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// t_ij = 0.4 + a_i + b_j + u_i . v_j of rank 2.
+/// t_ij = 0.4 + a_i + b_j + u_i . v_j, of rank 2.
 struct Planted {
   SpeedTable table;
   std::size_t jobs = 0;
@@ -60,8 +60,8 @@ Planted planted(std::size_t jobs, double share, double noise, std::uint64_t seed
 }
 
 struct Quality {
-  double error = 0;   ///< mean |t - predicted| of pairs never measured
-  double spread = 0;  ///< the same of their mean
+  double error = 0;   ///< mean |t - predicted| of unmeasured pairs
+  double spread = 0;  ///< mean |t - their mean|
   double within = 0;  ///< share of single co-runs within the interval
 };
 
@@ -94,7 +94,7 @@ TEST(LowRank, CompletesAMatrixOfLowRank) {
   EXPECT_LT(seen.error, 0.25 * seen.spread);
   EXPECT_GT(seen.within, 0.85);
   EXPECT_LT(seen.within, 0.97);
-  // Of jobs never seen there is only the mean, and it knows how little that is.
+  // Unseen jobs get the mean, with a wide interval.
   const Quality unseen = quality(model, p, 0.02, true, 6);
   EXPECT_LT(unseen.error, 1.1 * unseen.spread);
   EXPECT_GT(unseen.within, 0.8);
@@ -126,7 +126,7 @@ TEST(Holdout, KeepsRepeatsOfAPairTogetherAndJobsApart) {
 }
 
 TEST(LowRank, OneEntryInClosedForm) {
-  // A constant table is its constant, whatever the pair.
+  // A constant table predicts its constant for every pair.
   SpeedTable table;
   table.jobs = {1, 2, 3};
   for (std::uint32_t a = 0; a < 3; ++a) {
@@ -135,7 +135,7 @@ TEST(LowRank, OneEntryInClosedForm) {
   const LowRank model = LowRank::fit(table, {});
   EXPECT_NEAR(model.predict({1, {}}, {3, {}}).speed, 0.8, 1e-9);
   EXPECT_NEAR(model.predict({1, {}}, {77, {}}).speed, 0.8, 1e-9);
-  EXPECT_LT(model.predict({1, {}}, {3, {}}).lo, 0.6);  // nothing is known of the noise
+  EXPECT_LT(model.predict({1, {}}, {3, {}}).lo, 0.6);  // the noise is not known
 }
 
 TEST(LowRank, LearningBringsAPairAndANewJobNearer) {

@@ -15,7 +15,7 @@
 #include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
-/// The Futurewei mini-ML Workload Dataset as the tests of models/knowledge want it.
+/// The Futurewei mini-ML Workload Dataset for the tests of models/knowledge.
 namespace corun {
 
 /// Its numeric columns in file order. "Run_Env", the third text column beside model and data set, is
@@ -53,7 +53,7 @@ struct AlnairData {
 
 inline constexpr const char* kAlnairFile = "alnair/alnair_dataset.csv";
 
-/// Nothing if the file is missing.
+/// Empty if the file is missing.
 inline std::optional<AlnairData> read_alnair() {
   if (!test::has_public_data(kAlnairFile)) return std::nullopt;
   std::vector<CsvColumn> columns{{"Model", true}, {"Run_Env", true}};

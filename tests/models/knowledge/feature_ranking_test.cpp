@@ -74,7 +74,7 @@ TEST(FeatureRanking, OrdersByWhatTellsAndNamesWhatItSkips) {
   EXPECT_EQ(r.skipped[2].name, "other");
   EXPECT_EQ(r.skipped[2].reason, SkipReason::kExcluded);
   EXPECT_EQ(to_string(SkipReason::kConstant), "constant");
-  // All techniques predict well what they did not see.
+  // All techniques predict held-out rows well.
   for (const double error : {r.ridge.error, r.lasso.error}) {
     EXPECT_LT(error, 0.02 * r.target_variance);
   }
@@ -177,12 +177,12 @@ TEST(FeatureRanking, Refuses) {
   refuses(t, 4, {}, options, "an axis of the grid is empty");
 }
 
-/// The papers' ranking of the data set, less `also` if the data set has them.
+/// The papers' ranking of the data set, without kNotRanked and `also`.
 FeatureRanking rank_alnair(const AlnairData& data, std::string_view target,
                            std::initializer_list<std::string_view> also = {}) {
   std::vector<std::size_t> excluded;
   for (const std::string_view name : kNotRanked) {
-    // Model and data set are text and no column here.
+    // Model and data set are text, so they are no columns here.
     if (std::ranges::find(data.names, name) != data.names.end()) {
       excluded.push_back(data.column(name));
     }
@@ -221,7 +221,7 @@ TEST(FeatureRankingOfThePapersData, WithTheTargetsPartsTheSumIsFoundInstead) {
   for (const Score& s : {memory.pearson, memory.spearman, memory.kendall, memory.forest}) {
     EXPECT_EQ(s.rank, 1);
   }
-  // ... but the regressions find minimum + range, to the last digit, and need nothing else.
+  // ... but the regressions find minimum + range, which is exact, and need nothing else.
   EXPECT_EQ(r.features[0].name, "Min_GPU_Util_%");
   for (const std::string_view part : kOwnParts) {
     EXPECT_LE(feature(r, part).ridge.rank, 2);

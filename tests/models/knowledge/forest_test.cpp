@@ -24,7 +24,7 @@ struct Data {
   MatrixView view() const { return {x, y.size(), columns}; }
 };
 
-/// Noise, but for column `told`, of which the target is a bent function.
+/// Noise, except column `told`, of which the target is a non-linear function.
 Data one_in_noise(std::size_t rows, std::size_t columns, std::size_t told) {
   Rng rng(1, Stream::kTest);
   Data d{{}, {}, columns};
@@ -46,7 +46,7 @@ TEST(Forest, OneFullTreeOfAllRowsLearnsThemByHeart) {
 }
 
 TEST(Forest, OneSplitInClosedForm) {
-  // The best cut is between 3 and 10, each side then says its mean; nothing else varies.
+  // The best split is between 3 and 10; each side then predicts its mean.
   const std::vector<double> x{1, 7, 2, 7, 3, 7, 10, 7, 11, 7, 12, 7};
   const std::vector<double> y{0, 1, 2, 100, 101, 102};
   RegressionForest forest({x, 6, 2}, y, {.depth = 1, .features = 2, .subsample = 1});
@@ -55,7 +55,7 @@ TEST(Forest, OneSplitInClosedForm) {
   const std::vector<double> asked{-5, 7, 6, 7, 7, 7, 99, 7};
   const std::vector<double> predicted = forest.predict({asked, 4, 2});
   EXPECT_NEAR(predicted[0], 1, 1e-4);
-  EXPECT_NEAR(predicted[1], 1, 1e-4);  // the cut is half-way, at 6.5
+  EXPECT_NEAR(predicted[1], 1, 1e-4);  // the split is half-way, at 6.5
   EXPECT_NEAR(predicted[2], 101, 1e-4);
   EXPECT_NEAR(predicted[3], 101, 1e-4);
   EXPECT_EQ(forest.importance(), (std::vector<double>{1, 0}));
@@ -75,8 +75,8 @@ TEST(Forest, FindsTheOneAttributeThatTells) {
 }
 
 TEST(Forest, CandidatesAreAsManyAsAsked) {
-  // Trees of one split, and only column 0 tells: it is split on in every tree where it is drawn, that
-  // is in features / columns of them. 3 / 45 in single precision would be 2 candidates.
+  // Trees of one split, with only column 0 informative: every tree that draws it splits on it, a share of
+  // features / columns. The floor of 3 / 45 in single precision would give 2 candidates.
   const Data d = one_in_noise(49, 45, 0);
   for (const int features : {3, 9, 44, 45, 60}) {
     RegressionForest forest(d.view(), d.y, {.depth = 1, .features = features, .subsample = 1});
@@ -91,13 +91,13 @@ TEST(Forest, CandidatesAreAsManyAsAsked) {
     always.grow(1);
     const double full = always.predict({high, 1, 45})[0] - always.predict({low, 1, 45})[0];
     const double share = std::min(1.0, features / 45.0);
-    // Four deviations of a share of 2000 draws.
+    // Four standard deviations of a share of 2000 draws.
     EXPECT_NEAR(moved / full, share, 4 * std::sqrt(share * (1 - share) / 2000) + 1e-4) << features;
   }
 }
 
 TEST(Forest, LargeCountersKeepTheirDifferences) {
-  // Apart by 1 at 3e9, where a float has steps of 256.
+  // Values differ by 1 at 3e9, where a float has steps of 256.
   std::vector<double> x;
   std::vector<double> y;
   for (int i = 0; i < 20; ++i) {
@@ -124,7 +124,7 @@ TEST(Forest, RepeatsToTheBitOnAnyThread) {
   const std::vector<double> first = fitted(1);
   EXPECT_EQ(first, fitted(1));
   EXPECT_NE(first, fitted(2));
-  // The library keeps a generator per thread.
+  // The library has a generator per thread.
   std::vector<double> elsewhere;
   std::jthread([&] { elsewhere = fitted(1); }).join();
   EXPECT_EQ(first, elsewhere);
@@ -142,7 +142,7 @@ TEST(Forest, SearchDoesNotDependOnThreads) {
   }
   EXPECT_EQ(one.errors.size(), 8u);
   EXPECT_EQ(one.error, *std::ranges::min_element(one.errors));
-  EXPECT_EQ(one.features, 8);  // one attribute tells: the more candidates the better
+  EXPECT_EQ(one.features, 8);  // one attribute is informative: more candidates are better
   EXPECT_EQ(std::ranges::max_element(one.importance) - one.importance.begin(), 2);
 }
 
@@ -184,7 +184,7 @@ TEST(Forest, Refuses) {
   refuses([&] { choose_forest(d.view(), d.y, {{}, {1}, {3}}, {}, 1); });
   refuses([&] { choose_forest(d.view(), d.y, small, {}, 0); });
   refuses([&] { choose_forest(d.view(), d.y, small, {11, 0}, 1); });
-  // From a worker thread as from the caller's.
+  // Equal from a worker thread and from the caller's thread.
   refuses([&] { choose_forest(d.view(), d.y, {{2, 0}, {1}, {3}}, {}, 2); });
   refuses([&] { choose_forest(d.view(), d.y, {{2}, {1}, {0}}, {}, 1); });
 }

@@ -139,7 +139,7 @@ TEST(Interpolation, AgreesWithSciPy) {
   expect_near(interpolate(Technique::kKrogh, kUneven, kUnevenY, at), polynomial, 1e-11, "krogh");
   expect_near(interpolate(Technique::kBarycentric, kUneven, kUnevenY, at), polynomial, 1e-11,
               "barycentric");
-  // Knots at data points 4 and 8, so the spline is no parabola.
+  // Knots at data points 4 and 8: the spline is not a parabola.
   Values ten;
   for (const double y : kUnevenY) ten.push_back(10 * y);
   expect_near(interpolate(Technique::kSpline2, kUneven, ten, at),
@@ -155,7 +155,7 @@ TEST(Interpolation, PchipKeepsMonotoneDataMonotone) {
   for (int i = 0; i <= 1000; ++i) at.push_back(i * 0.01);
   const Values curve = interpolate(Technique::kPchip, x, y, at);
   EXPECT_TRUE(std::ranges::is_sorted(curve, [](double a, double b) { return a < b - 1e-12; }));
-  // What the others do with such data: the test would notice.
+  // The other techniques overshoot with these data, so the test can fail.
   const Values cubic = interpolate(Technique::kCubicSpline, x, y, at);
   EXPECT_FALSE(std::ranges::is_sorted(cubic, [](double a, double b) { return a < b - 1e-12; }));
 }
@@ -175,13 +175,13 @@ TEST(Interpolation, PchipIsBoostsInsideOnceItHasTheEndSlopes) {
 }
 
 TEST(Interpolation, SplinesAreSmoothAcrossKnots) {
-  // Differences of the derivatives on both sides of the inner points, from the curve alone.
+  // Differences of the derivatives on both sides of the inner points, computed from the curve.
   constexpr double kStep = 1e-3;
   const auto derivatives = [&](Technique technique, double knot, double side) {
     const double h = side * kStep;
     const Values v = interpolate(technique, kUneven, kUnevenY,
                                  Values{knot, knot + h, knot + 2 * h, knot + 3 * h});
-    // Exact for cubics.
+    // The difference formula is exact for cubics.
     const double first = (-11 * v[0] + 18 * v[1] - 9 * v[2] + 2 * v[3]) / (6 * h);
     const double second = (2 * v[0] - 5 * v[1] + 4 * v[2] - v[3]) / (h * h);
     return std::pair{first, second};
@@ -243,12 +243,12 @@ TEST(Interpolation, APolynomialThatOverflowsSaysSo) {
   }
   EXPECT_NE(refusal(Technique::kKrogh, x, y, {1e6}).find("krogh through 400 points overflows"),
             std::string::npos);
-  // The barycentric form of as many points still has its weights, and gives the points back.
+  // The weights of the barycentric form do not overflow with so many points, and it reproduces the points.
   EXPECT_EQ(interpolate(Technique::kBarycentric, x, y, Values{123})[0], 123 % 7);
 }
 
 TEST(SmoothingSpline, KeepsTheResidualItWasGiven) {
-  // Utilisation around MobileNet's measured rows; SciPy's knots and values for three roughnesses.
+  // Utilisation near MobileNet's measured rows; knots and values of SciPy for three values of `smoothing`.
   const Values x{1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 13, 14, 16, 17, 18, 19};
   const Values y{83.3,  72,   63.63, 57.69, 51.33, 50.13, 49.82, 50.09,
                  51.51, 52.3, 52.97, 53.46, 53.79, 53.7,  53.57, 53.51};

@@ -38,7 +38,7 @@ std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
-/// Everything, to the bit; `restart` and counters tell how it was found, not what.
+/// Compares the solutions bit by bit, without `restart` and the counters.
 void expect_same_clusters(const KMeans& a, const KMeans& b) {
   EXPECT_EQ(a.k, b.k);
   EXPECT_EQ(a.centres, b.centres);
@@ -66,7 +66,7 @@ TEST(Lloyd, TwoPairsOnALine) {
 
 TEST(Lloyd, KeepsTheNumbersOfItsStartAndCountsTurns) {
   // From (12, 2): {12, 10} and {2, 0} at once. From (0, 1): {0} and the others, whose mean is 8;
-  // then 2 goes over to the first.
+  // then 2 moves to the first.
   const Rows rows{0, 2, 10, 12};
   EXPECT_EQ(lloyd(rows, 1, Rows{12, 2}).labels, (Labels{1, 1, 0, 0}));
   const KMeans c = lloyd(rows, 1, Rows{0, 1});
@@ -87,7 +87,7 @@ TEST(Lloyd, ACentreWithoutRowsMovesToTheFarthest) {
   EXPECT_EQ(c.centres, (Rows{0.5, 9}));
   EXPECT_EQ(c.reseeded, 1);
   EXPECT_FALSE(c.start_was_fixed);
-  // 300 is farthest from its centre, and alone there: it stays, and 1 goes.
+  // 300 is farthest from its centre but alone there, so 1 moves.
   const KMeans alone = lloyd(Rows{0, 1, 300}, 1, Rows{0, 500, -500});
   EXPECT_EQ(alone.labels, (Labels{0, 2, 1}));
   EXPECT_EQ(alone.inertia, 0);
@@ -149,7 +149,7 @@ TEST(KMeans, FindsTheBestOfAllPartitions) {
         const double least = least_inertia(rows, features, k);
         const KMeans found = kmeans(rows, features, {.k = k, .restarts = 100});
         EXPECT_NEAR(found.inertia, least, 1e-9 * (1 + least)) << n << " rows, k " << k;
-        // No start, however bad, does better or leaves a cluster empty.
+        // No start gives a lower inertia or an empty cluster.
         const KMeans from =
             lloyd(rows, features, random_rows(rng, static_cast<std::size_t>(k), features));
         EXPECT_GE(from.inertia, least * (1 - 1e-12));
@@ -211,7 +211,7 @@ TEST(KMeans, TheOrderOfTheRowsDoesNotMatter) {
 }
 
 TEST(KMeans, SeedsChangeTheWayNotTheClusters) {
-  // Twelve loose groups on a grid: many a start misses one.
+  // Twelve wide groups on a grid: many starts miss one.
   Rng rng(4, Stream::kTest);
   Rows rows;
   for (int i = 0; i < 96; ++i) {
@@ -241,7 +241,7 @@ TEST(KMeans, MatchesKnownCentres) {
   EXPECT_EQ(c.centres, (Rows{11, 100, 1}));
   EXPECT_EQ(c.labels, (Labels{2, 2, 0, 0, 1}));
   EXPECT_EQ(c.inertia, 4);
-  // 11 is the nearest to both 7 and 13; the sum decides.
+  // 11 is nearest to both 7 and 13; the sum of distances decides.
   match_to(c, Rows{200, 7, 13});
   EXPECT_EQ(c.centres, (Rows{100, 1, 11}));
 }
@@ -259,16 +259,16 @@ TEST(KMeans, MatchesManyCentresNearestFirst) {
 
 TEST(Silhouette, ByHand) {
   const Rows rows{0, 2, 10, 12};
-  // 0: a = 2, b = 11; 2: a = 2, b = 9; and the same from the other side.
+  // Row 0: a = 2, b = 11; row 2: a = 2, b = 9; likewise for the other cluster.
   EXPECT_NEAR(mean_silhouette(rows, 1, Labels{0, 0, 1, 1}), (9.0 / 11 + 7.0 / 9) / 2, 1e-15);
-  // Alone counts 0. 0: a = 6, b = 2; 10: a = 6, b = 8; 12: a = 2 ... of {0, 10, 12}: a = 11, 6, 7.
+  // A row alone counts 0. The cluster {0, 10, 12} has a = 11, 6, 7.
   EXPECT_NEAR(mean_silhouette(rows, 1, Labels{0, 1, 0, 0}),
               ((2.0 - 11) / 11 + (8.0 - 6) / 8 + (10.0 - 7) / 10) / 4, 1e-15);
   EXPECT_EQ(mean_silhouette(rows, 1, Labels{0, 0, 0, 0}), 0);
   EXPECT_EQ(mean_silhouette(rows, 1, Labels{0, 1, 2, 3}), 0);
   EXPECT_EQ(mean_silhouette(Rows{5}, 1, Labels{0}), 0);
   EXPECT_EQ(mean_silhouette(Rows{5, 5, 5, 5}, 1, Labels{0, 0, 1, 1}), 0);
-  // Numbers of clusters mean nothing, and some may be unused.
+  // The numbers of clusters have no meaning, and some may be unused.
   EXPECT_EQ(mean_silhouette(rows, 1, Labels{3, 3, 1, 1}),
             mean_silhouette(rows, 1, Labels{0, 0, 1, 1}));
 }
@@ -341,7 +341,7 @@ TEST(KMeans, RefusesWhatHasNoAnswer) {
 
 const std::string kSamples = "alnair/alnair_clustering_175.csv";
 
-/// The samples that PriRecT's authors clustered, and the labels that they are given with.
+/// The samples that PriRecT's authors clustered, with their labels.
 class AuthorsSamples : public testing::Test {
  protected:
   void SetUp() override {
@@ -405,7 +405,7 @@ TEST_F(AuthorsSamples, TheBestOptimumIsCorunsCentres) {
                   5e-4);
     }
   }
-  // The authors stopped in another optimum, 0.03 % worse, where seven samples have other labels.
+  // The authors' solution is another optimum, 0.03 % worse, with other labels for seven samples.
   int differ = 0;
   for (std::size_t i = 0; i < cluster_paper.size(); ++i)
     differ += best.labels[i] != cluster_paper[i];
@@ -425,12 +425,12 @@ TEST_F(AuthorsSamples, HowManyClusters) {
     EXPECT_NEAR(raw[i].inertia, kRaw[i], 0.06) << raw[i].k;
     EXPECT_NEAR(scaled[i].inertia, kScaled[i], 6e-4) << raw[i].k;
   }
-  // The papers' k = 3 is the elbow of a curve up to 10, raw or scaled; a shorter one bends at 2.
+  // The papers' k = 3 is the elbow of a curve up to 10, raw or scaled; a shorter curve has its elbow at 2.
   EXPECT_EQ(elbow(raw), 3);
   EXPECT_EQ(elbow(scaled), 3);
   EXPECT_EQ(elbow(std::span(raw).first(8)), 3);
   EXPECT_EQ(elbow(std::span(raw).first(7)), 2);
-  // The silhouette does not vouch for it: 3 is the worst of all.
+  // The silhouette does not support it: it is least for k = 3.
   EXPECT_NEAR(raw[1].silhouette, 0.4714, 5e-5);
   EXPECT_NEAR(raw[2].silhouette, 0.3913, 5e-5);
   EXPECT_NEAR(scaled[1].silhouette, 0.4592, 5e-5);

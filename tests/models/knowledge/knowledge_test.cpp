@@ -25,7 +25,7 @@ KnowledgeBase jrs_knowledge_base() {
 
 TEST(KnowledgeBase, MeansOfJrs) {
   const KnowledgeBase kb = jrs_knowledge_base();
-  // Corrected rows of JRS II and III, the duplicate dropped [%]; [of][beside].
+  // Means of the corrected rows of JRS Tables II and III without the duplicate, in percent; [of][beside].
   constexpr std::array<std::array<double, 3>, 3> kIsd{
       {{12.8, 5.2, 23.0}, {16.3, 7.0, 29.3}, {12.7, 11.3, 41.7}}};
   constexpr std::array<std::array<double, 3>, 3> kPs{
@@ -36,7 +36,7 @@ TEST(KnowledgeBase, MeansOfJrs) {
       const auto i = static_cast<std::size_t>(a);
       const auto j = static_cast<std::size_t>(b);
       EXPECT_NEAR(100 * kb.isd(a, b).mean(), kIsd[i][j], 0.05) << a << " beside " << b;
-      // These are means of printed PS, which the papers cut after one digit: up to 0.1 too low.
+      // These are means of printed PS, which the papers cut after one digit, so they are up to 0.1 too low.
       EXPECT_NEAR(100 * kb.ps(a, b).mean(), kPs[i][j] + 0.05, 0.1) << a << " with " << b;
       EXPECT_EQ(&kb.ps(a, b), &kb.ps(b, a));
       if (a <= b) pairs += kb.ps(a, b).count();
@@ -79,7 +79,7 @@ TEST(KnowledgeBase, OneByOneIsTheSameAsAtOnce) {
       EXPECT_NEAR(x.mean(), y.mean(), 1e-12);
       EXPECT_NEAR(x.variance(), y.variance(), 1e-12);
       EXPECT_NEAR(at_once.ps(a, b).mean(), one_by_one.ps(a, b).mean(), 1e-12);
-      // And the same as in two passes over all observations.
+      // Equal to two passes over all observations.
       double mean = 0;
       double square = 0;
       double count = 0;
@@ -217,7 +217,7 @@ TEST(ClusterMeanBelief, LearnsFromCoRunsOfTwo) {
   EXPECT_EQ(learnt.isd_a, 0.75);
   EXPECT_EQ(learnt.isd_b, 0.25);
   EXPECT_EQ(learnt.ps, 0.4);
-  // Of three it learns nothing.
+  // A co-run of three teaches nothing.
   std::vector<MemberOutcome> three(3);
   three[0].job = JobId{0};
   three[1].job = JobId{1};
@@ -228,7 +228,7 @@ TEST(ClusterMeanBelief, LearnsFromCoRunsOfTwo) {
   EXPECT_FALSE(belief.pair(JobId{0}, JobId{1}).observed);
 }
 
-/// What the papers print of a job, with the profile it was computed from.
+/// A job's printed values, with the profile from which they were computed.
 struct Printed {
   std::string job;
   Profile profile;
@@ -274,8 +274,8 @@ TEST(Clusters, ReproduceEveryPrintedUncertainty) {
 }
 
 TEST(Clusters, ReproduceAllButFourPrintedLabels) {
-  // The papers drew labels and distances from two solutions of k-means. With the centres of the
-  // distances, which are the better optimum, four of the 52 profiles fall to a neighbour.
+  // The papers print labels and distances of two solutions of k-means. With the centres of the distances,
+  // which are the better optimum, four of the 52 profiles change their cluster.
   std::map<std::string, bool> same;
   for (const Printed& job : printed_jobs()) {
     const bool agrees = assign_cluster(paper_clusters(), job.profile).cluster == job.cluster;
@@ -287,7 +287,7 @@ TEST(Clusters, ReproduceAllButFourPrintedLabels) {
 }
 
 TEST(Clusters, MissingFeaturesAreLeftOut) {
-  // Distances over utilisation alone: 38.577, 78.606 and 11.221, times sqrt(3) for what is unknown.
+  // Distances over utilisation only: 38.577, 78.606 and 11.221, times sqrt(3).
   const auto a = assign_cluster(paper_clusters(), {100.0, {}, {}, {}, false});
   EXPECT_EQ(a.cluster, 2);
   EXPECT_NEAR(a.uncertainty, (38.577 + 78.606 + 11.221) * std::sqrt(3.0), 1e-9);

@@ -32,7 +32,7 @@ Data normal_data(std::size_t rows, std::size_t columns, double noise, std::uint6
   return d;
 }
 
-/// z_j'(y - Zw), the slope of the squared error, per column.
+/// z_j'(y - Zw) for each column: minus half the derivative of the squared error.
 std::vector<double> slopes(const Data& d, const LinearModel& m) {
   const std::vector<double> z = m.standardiser.apply(d.view());
   const std::vector<double> predicted = m.predict(d.view());
@@ -95,7 +95,7 @@ TEST(RegularisedRegression, LassoMeetsItsOptimalityConditions) {
 }
 
 TEST(RegularisedRegression, LassoMeetsThemWhereAttributesDependOnEachOther) {
-  // Copies, sums, mirror images, near copies and a constant: what monitored attributes are like.
+  // Copies, sums, mirror images, near copies and a constant, as among monitored attributes.
   Data d = normal_data(20, 12, 0.5, 3);
   Rng rng(3, Stream::kTest, 1);
   for (std::size_t r = 0; r < d.y.size(); ++r) {
@@ -139,15 +139,14 @@ TEST(RegularisedRegression, ChoiceIsTheBestOfTheGridAndRepeats) {
     EXPECT_EQ(a.errors, b.errors);
     EXPECT_EQ(a.model.coefficients, b.model.coefficients);
     EXPECT_NE(a.errors, choose_penalty(kind, d.view(), d.y, kPenaltyGrid, {5, 2}).errors);
-    // A target without noise to fit: every penalty above the largest slope is equal, and the largest
-    // wins.
+    // With a constant target all penalties give the same errors, so the largest is chosen.
     const std::vector<double> flat(d.y.size(), 7);
     EXPECT_EQ(choose_penalty(kind, d.view(), flat, kPenaltyGrid, {}).penalty, 1000);
   }
 }
 
 TEST(RegularisedRegression, AttributeConstantWithinAFold) {
-  // One row alone differs: in the fold that holds it out, the attribute is constant.
+  // Only one row differs: in the fold that holds it out, the attribute is constant.
   Data d = normal_data(12, 3, 0.1, 6);
   for (std::size_t r = 0; r < d.y.size(); ++r) d.x[r * 3 + 2] = r == 4 ? 1 : 0;
   for (const Penalty kind : {Penalty::kRidge, Penalty::kLasso}) {

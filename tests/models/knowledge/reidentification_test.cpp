@@ -24,7 +24,7 @@ Reidentification on_a_line(const std::vector<double>& x, const Labels& labels, i
 }
 
 TEST(Reidentification, NearestNeighbourByHand) {
-  // Nearest of each: 2, 1, 2, 11, 10, 11.
+  // The nearest neighbours: 2, 1, 2, 11, 10, 11.
   const std::vector<double> x{1, 2, 4, 10, 11, 20};
   const Reidentification r = on_a_line(x, {0, 0, 1, 1, 1, 0}, 1);
   EXPECT_EQ(r.right, (std::vector<double>{1, 1, 0, 1, 1, 0}));
@@ -35,12 +35,12 @@ TEST(Reidentification, NearestNeighbourByHand) {
 
 TEST(Reidentification, VotesAndTheirTies) {
   const std::vector<double> x{0, 1, 3, 6};
-  // Of three different votes the nearest wins: of 0 it is 1, of 1 it is 0, of 3 it is 1, of 6 it is 3.
+  // Of three different votes the nearest wins: for 0 it is 1, for 1 it is 0, for 3 it is 1, for 6 it is 3.
   EXPECT_EQ(on_a_line(x, {7, 7, 8, 9}, 3).right, (std::vector<double>{1, 1, 0, 0}));
   EXPECT_EQ(on_a_line(x, {1, 2, 3, 3}, 3).right, (std::vector<double>{0, 0, 0, 1}));
-  // k above the number of others: all of them vote, 3 and 3 outvote what is nearer.
+  // k exceeds the number of other rows, so all vote; 3 and 3 outvote the nearer rows.
   EXPECT_EQ(on_a_line(x, {1, 3, 1, 3}, 99).right, (std::vector<double>{0, 0, 0, 0}));
-  // The middle row has two nearest of different label: right half the time.
+  // The middle row has two nearest neighbours of different labels: right with probability 1/2.
   EXPECT_EQ(on_a_line({-1, 0, 1}, {0, 0, 1}, 1).right[1], 0.5);
   EXPECT_EQ(on_a_line({0, 0, 0, 0}, {0, 0, 1, 1}, 1).right, (std::vector<double>{0, 0, 0, 0}));
   EXPECT_EQ(on_a_line({0, 0, 0, 0}, {0, 0, 0, 1}, 1).right, (std::vector<double>{1, 1, 1, 0}));
@@ -72,7 +72,7 @@ TEST(Reidentification, OrderOfRowsDoesNotMatter) {
 }
 
 TEST(Reidentification, StandardisingFreesItFromUnits) {
-  // The second feature tells; the first is noise in a small unit.
+  // The second feature is informative; the first is noise of a larger scale.
   Rng rng(2, Stream::kTest);
   std::vector<double> x;
   Labels labels;
@@ -105,12 +105,12 @@ TEST(Reidentification, FeaturesThatSayNothingAreNoBetterThanPermutations) {
   const Reidentification again = reidentify({x, 60, 1}, labels, {}, options);
   EXPECT_EQ(r.p_value, again.p_value);
   EXPECT_EQ(r.permuted, again.permuted);
-  // p is a whole number of parts of 500.
+  // p is a multiple of 1/500.
   EXPECT_NEAR(r.p_value * 500, std::round(r.p_value * 500), 1e-9);
 }
 
 TEST(Reidentification, GroupsHideTheirRows) {
-  // Every row has a twin. Beside it a guess is right, without it the other label is nearest.
+  // Every row has a copy. With it a guess is right; without it the other label is nearest.
   const std::vector<double> x{0, 0.1, 1, 1.1};
   const Labels labels{0, 0, 1, 1};
   EXPECT_EQ(on_a_line(x, labels, 1).accuracy, 1);
@@ -143,17 +143,17 @@ TEST(ReidentificationOfThePapersData, ThePrivateFeaturesGiveAwayTheModelInPart) 
     }
   }
   const MatrixView view{features, table.rows, 3};
-  // Nine families: far above the majority's 16 % and the permutations' 10 %, far from certain.
+  // Nine families: far above 16 % of the majority and 10 % of permutations, far below 100 %.
   const Reidentification family = reidentify(view, data->family, {}, {.standardise = true});
   EXPECT_NEAR(family.accuracy, 20 / 49.0, 1e-9);
   EXPECT_NEAR(family.majority, 8 / 49.0, 1e-12);
   EXPECT_NEAR(family.permuted, 0.098, 0.01);
   EXPECT_EQ(family.p_value, 0.001);
-  // Five tasks: hardly above the guess that all is image classification ...
+  // Five tasks: hardly above guessing image classification for all ...
   const Reidentification task = reidentify(view, data->task, {}, {.standardise = true});
   EXPECT_NEAR(task.accuracy, 26 / 49.0, 1e-9);
   EXPECT_NEAR(task.majority, 25 / 49.0, 1e-12);
-  // ... while every job of reinforcement learning, which idles the GPU, is told.
+  // ... but every job of reinforcement learning, which leaves the GPU idle, is identified.
   for (std::size_t r = 0; r < table.rows; ++r) {
     if (data->task[r] != 4) continue;
     EXPECT_EQ(task.right[r], 1) << r;

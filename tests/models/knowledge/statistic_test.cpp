@@ -51,7 +51,7 @@ TEST(Statistic, OneByOneIsTheBatchFormula) {
     EXPECT_EQ(s.max(), batch.sorted.back());
     EXPECT_EQ(s.quantile(0), batch.sorted.front());
     EXPECT_EQ(s.quantile(1), batch.sorted.back());
-    // Exact while all are kept; by half a bin of either neighbour beyond.
+    // Exact while all values are kept; beyond, up to half a bin off for each of two neighbours.
     const double off = n <= Statistic::kExact ? 1e-14 : Statistic::kBinWidth;
     for (const double p : {0.1, 0.25, 0.5, 0.75, 0.9}) {
       EXPECT_NEAR(s.quantile(p), batch.quantile(p), off) << n << " observations, p " << p;
@@ -85,7 +85,7 @@ TEST(Statistic, MergingIsObservingBoth) {
 }
 
 TEST(Statistic, FadingForgetsAtTheRateItSays) {
-  // Ten of 0, then n of 1, each fading the older by a fifth: the zeros keep 0.8^n of their weight.
+  // Ten zeros, then n ones that each take a fifth of the older weights: the zeros keep 0.8^n of their weight.
   constexpr double kKeep = 0.8;
   Statistic s;
   for (int i = 0; i < 10; ++i) s.add(0, kKeep);

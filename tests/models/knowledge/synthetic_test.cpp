@@ -38,7 +38,7 @@ TEST(Synthetic, ValuesAreClippedThenShortened) {
             (Values{100, 100}));
   EXPECT_EQ(generate(Technique::kLinear, x, y, points, {true, 2, Rounding::kCut}),
             (Values{99.99, 99.99}));
-  // What is a whole number of hundredths stays, although 0.29 * 100 is below 29.
+  // A multiple of 0.01 stays, although 0.29 * 100 is below 29.
   EXPECT_EQ(
       generate(Technique::kLinear, x, Values{0.29, 0, 0, 0}, Values{0}, {true, 2, Rounding::kCut}),
       Values{0.29});
@@ -47,7 +47,7 @@ TEST(Synthetic, ValuesAreClippedThenShortened) {
 }
 
 TEST(Synthetic, TheBlindTestOfStraightLinesByHand) {
-  // Samples 10, 20 (between 0 and 30), then 20, 10: the ends hold, the peak becomes 20.
+  // Samples 10, 20 (between 0 and 30), then 20, 10: the ends are held, the peak becomes 20.
   const Values x{0, 3, 6};
   const Values y{0, 30, 0};
   const Regeneration r = regenerate(Technique::kLinear, x, y, Values{1, 2, 4, 5});
@@ -67,7 +67,7 @@ TEST(Synthetic, PolynomialsRegenerateEverything) {
   for (const Technique t : {Technique::kBarycentric, Technique::kKrogh}) {
     EXPECT_LT(regenerate(t, kRows, kMobileNet, synthetic).rmse, 1e-9);
   }
-  // Four samples carry a cubic only: not the quartic that they were taken from.
+  // Four samples determine a cubic, not the quartic from which they were taken.
   EXPECT_GT(regenerate(Technique::kKrogh, kRows, kMobileNet, positions_between(kRows, 1)).rmse,
             0.1);
 }
@@ -78,7 +78,7 @@ TEST(Synthetic, TheBestHasLeastRmseAndTiesGoByTheTable) {
   EXPECT_EQ(best_technique(all), Technique::kLinear);
   all[4].rmse = 1e-14;
   all[2].rmse = 1e-11;
-  EXPECT_EQ(best_technique(all), Technique::kKrogh);  // both are nothing but rounding
+  EXPECT_EQ(best_technique(all), Technique::kKrogh);  // both errors are rounding
   all[2].rmse = 1e-5;
   EXPECT_EQ(best_technique(all), Technique::kCubicSpline);
   EXPECT_THROW(best_technique(std::vector<Regeneration>(5)), std::invalid_argument);
@@ -100,7 +100,7 @@ TEST(Synthetic, QualityOverVolumeFallsThenFailsForOnePolynomial) {
   EXPECT_NEAR(*curve[0].rmse, 0.525, 0.001);  // NumPy and SciPy
   EXPECT_LT(*curve[1].rmse, 1e-9);
   EXPECT_GT(*curve[19].rmse, 1e6);
-  // Straight lines only get better.
+  // Linear interpolation improves monotonically.
   const auto lines = quality_over_volume(Technique::kLinear, kRows, kMobileNet, kMobileNet, 20,
                                          {false, {}, Rounding::kNearest});
   for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_LT(*lines[i].rmse, *lines[i - 1].rmse);

@@ -1,6 +1,6 @@
-// The kernels of the learned models, on the processor's vector units and, by fibers, as the GPU has them:
-// the same bits as predict(), whatever the sizes and tiles.
-// Stands in for the CUDA runtime: before all that would include that.
+// The kernels of the learned models, on the processor's vector units and, by fibers, those of the GPU: they
+// give the bits of predict() for all sizes and tiles.
+// The first include replaces the CUDA runtime.
 // clang-format off
 #include "tests/support/fiber_cuda.hpp"
 // clang-format on
@@ -53,14 +53,14 @@ SpeedTable table_of(std::size_t jobs, std::size_t co_runs) {
     const auto speed = [&](std::uint32_t i, std::uint32_t j) {
       return std::exp(-4e-5 * table.of(i)[2] * table.of(j)[2] - 0.02 * std::fabs(rng.normal()));
     };
-    // Some are measured in one direction only: a job need not be both slowed and slowing.
+    // Some pairs are measured in one direction only: a job may have no row as the slowed job or as the
+    // co-runner.
     table.rows.push_back({a, b, speed(a, b), r % 5 == 0 ? kNaN : speed(b, a)});
   }
   return table;
 }
 
-/// Every third of `count` jobs is one of the table's, the others are like them; some features are not
-/// known.
+/// Every third of `count` jobs is one of the table, the others are similar; some features are not known.
 struct Asked {
   std::vector<double> values;
   std::vector<PairJob> jobs;
@@ -81,7 +81,7 @@ struct Asked {
   }
 };
 
-/// Speed and deviation of every job of one range beside every one of another, row-major.
+/// Speed and deviation of every job of one range beside every job of another, row-major.
 struct Speeds {
   std::vector<double> speed, sd;
   explicit Speeds(std::size_t size = 0) : speed(size, -1), sd(size, -1) {}
@@ -116,12 +116,12 @@ Speeds predicted(const InterferenceModel& model, const Asked& asked, Range own, 
 PairTile tile_of(Range own, Range co_runner) {
   return {own.first, own.first + own.count, co_runner.first, co_runner.first + co_runner.count};
 }
-/// As rows, or as columns where `turned`.
+/// Row-major, or column-major if `turned`.
 TileSpeeds to(Speeds& out, Range own, Range co_runner, bool turned) {
   return {turned ? 1 : co_runner.count, turned ? own.count : 1, out.speed.data(), out.sd.data()};
 }
 
-/// As a vector unit has them; the result is written as columns where `turned`.
+/// By a vector unit; the result is column-major if `turned`.
 Speeds by_lanes(const Kernels& all, GpBatch& batch, Range own, Range co_runner, bool turned) {
   const gp::Kernels& kernels = all.of<GpBatch>();
   const gp::Problem problem = batch.problem();
@@ -158,7 +158,7 @@ Speeds by_lanes(const Kernels& kernels, const TreesBatch& batch, Range own, Rang
   return out;
 }
 
-/// Where the rows from `from` on go.
+/// The part of `out` for the rows from `from`.
 TileSpeeds part(Speeds& out, Range own, Range co_runner, bool turned, std::size_t from) {
   TileSpeeds all = to(out, own, co_runner, turned);
   all.speed += from * all.row_stride;
@@ -166,7 +166,7 @@ TileSpeeds part(Speeds& out, Range own, Range co_runner, bool turned, std::size_
   return all;
 }
 
-/// As the GPU has them, states of `tile` slowed jobs at a time.
+/// By the GPU's kernels, with the states of `tile` slowed jobs at a time.
 Speeds by_fibers(GpBatch& batch, Range own, Range co_runner, bool turned, std::size_t tile) {
   const emulated::Stream stream;
   const emulated::GpOnGpu model(batch, stream);
@@ -251,7 +251,7 @@ TYPED_TEST(LearnedKernels, TilesAnywhereHaveTheSameBits) {
 }
 
 TEST(GpKernels, ManyKnownCoRunnersAndWideForms) {
-  // More known co-runners than are prepared at a time, and panels of more columns than fit at once.
+  // More known co-runners than kLines, and panels with more columns than fit into shared memory.
   const SpeedTable table = table_of(90, 150);
   GpModel model = GpModel::fit(table, {});
   Asked asked(table, 90);
@@ -267,7 +267,7 @@ TEST(GpKernels, ManyKnownCoRunnersAndWideForms) {
                 kernels->name);
   }
   expect_same(by_fibers(batch, own, all, false, 5), expected, "gpu");
-  // One pair at a time knows of its own two jobs only.
+  // A prediction of one pair has only the two jobs of the pair.
   for (const std::size_t j : {0, 41, 63, 64, 65, 89}) {
     const SpeedPrediction p = model.predict(asked.jobs[44], asked.jobs[j]);
     EXPECT_EQ(p.speed, expected.speed[4 * 90 + j]);
@@ -280,7 +280,7 @@ TEST(GpKernels, RowsLearntAnywhereAreAsThoseReadFromAFile) {
   GpModel model = GpModel::fit(table, {});
   Asked asked(table, 60);
   for (std::size_t n = 0; n < 12; ++n) {
-    // Co-runners that have rows, from the first to the last, and new ones.
+    // Known co-runners, from the first to the last, and new ones.
     PairJob fresh = asked.jobs[20 + n];
     fresh.workload = static_cast<WorkloadKey>(5000 + n % 5);
     PairJob held = asked.jobs[n];
@@ -293,7 +293,7 @@ TEST(GpKernels, RowsLearntAnywhereAreAsThoseReadFromAFile) {
 }
 
 TEST(TreesKernels, DeepTreesAndWideRowsAreReadFromWhereTheyAre) {
-  // Ten features of a kind: 4 x 10 + 90 + 5 columns, fewer pairs to a block.
+  // Ten linear features have 4 x 10 + 90 + 5 columns, so fewer pairs fit into a block.
   SpeedTable table = table_of(20, 60);
   table.features.clear();
   table.values.clear();
@@ -334,7 +334,7 @@ TEST(TreesKernels, DeepTreesAndWideRowsAreReadFromWhereTheyAre) {
   }
 }
 
-/// Of normal thresholds, some of them twice or infinite, some features' own values.
+/// Trees with normal thresholds, some of them repeated, infinite or equal to a feature.
 TreeEnsemble trees_of(int depth, std::size_t count, std::size_t columns, const TreesBatch& batch) {
   Rng rng(static_cast<std::uint64_t>(depth), Stream::kTest);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -1,4 +1,4 @@
-// Reciprocals by fma, whatever this file's own instruction set: the C library's fma gives the same bits.
+// Reciprocals by fma, on any instruction set: the fma of the C library gives the same bits.
 #define CORUN_DIVIDE_BY_FMA
 
 #include <cmath>
@@ -13,7 +13,8 @@
 namespace corun::scoring_math_test {
 namespace {
 
-/// Numbers with digits that are random, all but ones or all but zeros: where rounding is decided late.
+/// Numbers whose bits are random, nearly all ones or nearly all zeros: rounding is then decided by the last
+/// bits.
 double awkward(Rng& rng, int largest_exponent) {
   auto digits = static_cast<std::uint64_t>(std::ldexp(rng.uniform(), 52));
   switch (rng.below(4)) {
@@ -39,7 +40,7 @@ TEST(ScoringMath, InversesByFmaAreThoseOfTheDivider) {
     const double b = 1 / a;
     ASSERT_EQ(math::inverse(b, a), 1 / b) << std::hexfloat << a;
   }
-  // What b must be a reciprocal for: one of ones alone is none.
+  // b must be a reciprocal of a number; a number of ones only is none.
   const double ones = std::nextafter(1.0, 0);
   EXPECT_NE(1 / std::nextafter(1.0, 2), ones);
   EXPECT_NE(math::inverse(ones, 1), 1 / ones);

@@ -26,7 +26,7 @@ namespace {
 
 // ---- arithmetic ---------------------------------------------------------------------------------
 
-/// Units in the last place of `x` between it and the true value.
+/// The difference between `x` and the true value, in units of the last place of `x`.
 double ulps(double x, long double truth) {
   int exponent = 0;
   std::frexp(static_cast<double>(truth), &exponent);
@@ -91,20 +91,20 @@ SpeedTable table_of(std::size_t jobs, std::size_t rows, std::uint64_t seed) {
   return table;
 }
 
-/// A list of jobs to be scored, and everything that its spans point to.
+/// A list of jobs to score, with the data that its spans point to.
 struct Batch {
   SpeedTable table;
   std::vector<PairJob> kinds;
   std::vector<std::uint32_t> kind_of;
   std::vector<double> solo_s;
 };
-/// Of `n` jobs of at most `most_kinds` kinds; some have no estimate.
+/// `n` jobs of at most `most_kinds` kinds; some have no estimate.
 Batch batch_of(std::size_t n, std::size_t most_kinds) {
   Batch batch;
   const std::size_t kinds = std::min(n, most_kinds);
   batch.table = table_of(kinds, 0, 77);
   for (std::size_t j = 0; j < kinds; ++j) {
-    // The first are known to models by their workload.
+    // Models know the first kinds by their workload.
     batch.kinds.push_back(
         {static_cast<WorkloadKey>(j < 10 ? j + 1 : 1000 + j), {batch.table.of(j), 3}});
   }
@@ -129,7 +129,7 @@ std::string text(const CostRule& rule) {
          std::to_string(rule.risk);
 }
 
-/// What has to come out: predict() and the formula for the cost, pair by pair, all sorted.
+/// The expected result: predict() and the cost formula pair by pair, all sorted.
 std::vector<CoRunner> expected_co_runners(const InterferenceModel& model, const Batch& batch,
                                           const CostRule& rule, std::size_t k,
                                           std::span<const std::uint32_t> rows,
@@ -168,7 +168,7 @@ std::vector<CoRunner> expected_co_runners(const InterferenceModel& model, const 
   return out;
 }
 
-/// The device every test starts with, and that nothing of it is left when it ends.
+/// The device of a test. Checks at the end that nothing is left on it.
 class Scoring : public testing::Test {
  protected:
   void SetUp() override { fiber_cuda::device = {}; }
@@ -188,7 +188,7 @@ class Scoring : public testing::Test {
 
 // ---- parity -------------------------------------------------------------------------------------
 
-/// One body for every way to compute: the vector sets, threads, the emulated GPU, the GPU itself.
+/// Compares every way to compute: the vector sets, threads, the emulated GPU, the GPU.
 struct Way {
   std::string name;
   ScoringOptions options;
@@ -199,7 +199,7 @@ std::vector<Way> ways(std::size_t jobs) {
     all.push_back({kernels->name, {.threads = 1, .kernels = kernels}});
   }
   all.push_back({"3 threads", {.threads = 3}});
-  // Fibers take a while: many jobs once, in tiles.
+  // Fibers are slow: many jobs only once, in tiles.
   const auto fibers = std::make_shared<Device>("cuda", &emulated_gpu());
   if (jobs < 100) all.push_back({"emulated", {.device = fibers}});
   const std::size_t rows = jobs < 2000 ? 7 : 1234;
@@ -213,7 +213,7 @@ std::vector<Way> ways(std::size_t jobs) {
   return all;
 }
 
-/// One of each sort of formula; low-rank has none, and is asked by predict().
+/// One model of each kind of formula, and low-rank, which has no formula and is scored by predict().
 constexpr std::array kModels{"contention", "cluster-mean", "gp", "boosted-trees", "low-rank"};
 
 TEST_F(Scoring, FormulasStandBehindTheModelsThatHaveOne) {
@@ -232,9 +232,9 @@ TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
   for (const char* name : kModels) {
     if (n > 2000 && std::string(name) != "contention") continue;
     const auto model = model_of(name);
-    // Where there are many jobs, or much to be worked out for each pair, fewer questions.
+    // Fewer searches for many jobs and for expensive pairs.
     const bool many = n > 100 || (std::string(name) != "contention" && n > 2);
-    // Few jobs are all of kinds of their own; of many some share theirs.
+    // If jobs are few, each has its own kind; if many, some share a kind.
     const Batch batch = batch_of(n, n > 2000 ? 64 : 120);
     for (const CostRule& rule : kRules) {
       if (many && rule.objective != Objective::kBalance) continue;
@@ -269,7 +269,7 @@ TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
               expect_same(found[rows[r] * each + e], expected[r * each + e], rows[r], way.name);
             }
           }
-          // Some rows, in an order of their own.
+          // Some rows, in another order.
           std::vector<std::uint32_t> some;
           for (std::size_t r = rows.size(); r-- > 0;) {
             if (r % 3 == 1) some.push_back(rows[r]);
@@ -381,7 +381,7 @@ TEST_F(Scoring, SpeedsOfSetsAreThoseOfTheModel) {
   }
 }
 
-// ---- bad luck -----------------------------------------------------------------------------------
+// ---- failing devices ----------------------------------------------------------------------------
 
 std::string refusal(std::string_view wanted) {
   try {
@@ -418,7 +418,7 @@ TEST_F(Scoring, WithoutAUsableGpuCudaIsRefusedWithTheReasonAndAutoGoesOn) {
   EXPECT_THROW(Device("cuda", nullptr), DeviceError);
 }
 
-/// What a batch gives on `device` where something fails; empty: DeviceError.
+/// The result of a batch on a failing `device`; empty: DeviceError.
 std::vector<CoRunner> attempt(const InterferenceModel& model, const Batch& batch,
                               const std::shared_ptr<Device>& device) {
   ScoringOptions options;
@@ -449,14 +449,14 @@ TEST_F(Scoring, OutOfMemoryAtAnyAllocationIsSurvivedOrSaid) {
     EXPECT_TRUE(found.empty() || found == right) << fails;
     survived += found == right ? 1 : 0;
     EXPECT_EQ(fiber_cuda::device.objects, 0) << fails;
-    // For good: with cuda an error, with auto the processor.
+    // A permanent failure: an error with cuda, the processor with auto.
     fiber_cuda::device = {};
     fiber_cuda::device.fail_allocation = fails;
     fiber_cuda::device.failures = 1000;
     EXPECT_TRUE(attempt(*model, batch, device).empty()) << fails;
     EXPECT_EQ(fiber_cuda::device.objects, 0) << fails;
   }
-  EXPECT_GE(survived, 8);  // every buffer of a tile: smaller tiles do
+  EXPECT_GE(survived, 8);  // a failure of any buffer of a tile: smaller tiles fit
 }
 
 TEST_F(Scoring, ADeviceLostAtAnyCallNeverGivesAWrongNumber) {
@@ -473,7 +473,7 @@ TEST_F(Scoring, ADeviceLostAtAnyCallNeverGivesAWrongNumber) {
     fiber_cuda::device = {};
     fiber_cuda::device.lost_after = at;
     const auto found = attempt(*model, batch, wanted);
-    // Lost while things are freed: all results were there.
+    // Lost while memory is freed: all results were complete.
     EXPECT_TRUE(found.empty() || found == right) << at;
     said += found.empty() ? 1 : 0;
     EXPECT_EQ(fiber_cuda::device.objects, 0) << at;
@@ -510,7 +510,7 @@ TEST_F(Scoring, AutoLeavesSmallBatchesToTheProcessor) {
   const int before = fiber_cuda::device.launches;
   const PairScorer few = scorer(*model, batch, options);
   few.top_co_runners({}, {.k = 3});
-  // Eight jobs take less than a microsecond; fibers alone cost more.
+  // Eight jobs take the processor less than a microsecond, which fibers alone exceed.
   EXPECT_EQ(fiber_cuda::device.launches, before);
   EXPECT_EQ(few.ran_on().substr(0, 3), "cpu");
 }

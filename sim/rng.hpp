@@ -41,6 +41,7 @@ enum class Stream : std::uint32_t {
   kTraceProfiles = 25,  ///< profiles of jobs whose trace has none; entity = job
   kLiveOrder = 26,      ///< order in which co-runs are measured
   kSweepPoints = 30,    ///< values of random and Latin-hypercube sweeps; entity = swept key
+  kCoverage = 31,       ///< replications drawn to judge intervals; entity = trial
 };
 
 /// The bijection: ten rounds on a 128-bit counter under a 64-bit key.

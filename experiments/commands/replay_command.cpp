@@ -9,6 +9,7 @@
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/config_yaml.hpp"
+#include "experiments/replay/interval_coverage_output.hpp"
 #include "experiments/replay/knowledge_history.hpp"
 #include "experiments/replay/replay.hpp"
 #include "experiments/replay/replay_files.hpp"
@@ -49,7 +50,7 @@ CommandLine described() {
   command.summary =
       "The main job: one workload, several scheduling policies, many seeds. Every policy of a "
       "seed\n"
-      "sees the same arrivals, true costs and noise; the table shows means with 95 % bootstrap\n"
+      "sees the same arrivals, true costs and noise; the table shows means with 95 %\n"
       "intervals and paired differences. Without CONFIG: the 24 measured jobs of the JRS paper.";
   command.examples =
       "  corun replay\n"
@@ -62,6 +63,9 @@ CommandLine described() {
   add("worlds", po::value<std::string>(),
       "repeat the comparison in each of these worlds and say whether the ranking survives, e.g. "
       "measured,measured+cluster-mean,contention");
+  add("coverage", po::bool_switch(),
+      "print how often the intervals of 3, 5, 10 and 30 replications hold the mean of all others, "
+      "in place of the comparison; needs 1000 replications");
   add("timeline", po::value<std::string>(),
       "write the events of the first replication to DIR/POLICY.csv");
   add("knowledge", po::value<std::string>(),
@@ -170,8 +174,24 @@ void print_result(Format format, const Experiment& experiment, const ReplayResul
   }
 }
 
+void print_coverage(Format format, const Experiment& experiment, const ReplayResult& result) {
+  const std::vector<IntervalCoverage> coverage = coverage_of_intervals(experiment, result);
+  switch (format) {
+    case Format::kTable:
+      std::cout << coverage_table(experiment, coverage);
+      break;
+    case Format::kJson:
+      std::cout << json_text(coverage_json(experiment, coverage));
+      break;
+    case Format::kCsv:
+      std::cout << coverage_csv(experiment, coverage);
+      break;
+  }
+}
+
 int replay_one(const Experiment& experiment, const Device& device, const CommonOptions& common,
-               const ReplayFiles& files, std::chrono::steady_clock::time_point started) {
+               const ReplayFiles& files, bool coverage,
+               std::chrono::steady_clock::time_point started) {
   const ResultsHeader header = results_header(experiment);
   std::unique_ptr<ResultsWriter> writer;
   if (files.output) {
@@ -180,7 +200,7 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   }
   print_notes(experiment, common.quiet);
   const ReplayResult result = replay_into(writer.get(), experiment, common);
-  if (result.replications.empty()) return kInterrupted;
+  if (result.replications.empty() || (coverage && result.interrupted)) return kInterrupted;
   if (!device.note().empty() && !common.quiet) note("note: {}\n", device.note());
   if (writer) {
     writer->finish(result);
@@ -191,7 +211,11 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   if (files.timeline) write_timelines(experiment, *files.timeline);
   if (files.knowledge) write_knowledge_history(experiment, *files.knowledge);
   if (!common.quiet) note("{}", decision_notes(experiment, result));
-  print_result(common.format, experiment, result);
+  if (coverage) {
+    print_coverage(common.format, experiment, result);
+  } else {
+    print_result(common.format, experiment, result);
+  }
   return result.interrupted ? kInterrupted : kDone;
 }
 
@@ -218,7 +242,9 @@ int replay_command(const std::vector<std::string>& arguments) {
   }
   const Experiment experiment(config, common.data, {}, device);
   check_replay_files(experiment, given("CONFIG"), files);
-  return replay_one(experiment, *device, common, files, started);
+  const bool coverage = (*values)["coverage"].as<bool>();
+  if (coverage) check_coverage(static_cast<std::size_t>(config.replications));
+  return replay_one(experiment, *device, common, files, coverage, started);
 }
 
 }  // namespace corun

@@ -64,7 +64,7 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
       all_usage.push_back(&replication.runs[p].record.usage);
     }
   }
-  result.comparison = compare(values, experiment.config().seed, options.threads);
+  result.comparison = compare(values);
   result.coverage = coverage_of(all_usage);
   for (const auto& u : usage) result.coverage_by_policy.push_back(coverage_of(u));
   return result;

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "experiments/base/text_table.hpp"
+#include "experiments/statistics/interval_output.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
@@ -30,11 +31,10 @@ std::string fixed(double x, int digits) {
 }
 
 /// "17.3 [16.9, 17.8]"
-std::string with_interval(const Interval& i, double scale, int digits, bool single) {
+std::string with_interval(const Interval& i, double scale, int digits) {
   if (std::isnan(i.mean)) return "-";
-  if (single) return fixed(i.mean * scale, digits);
-  return fmt::format("{} [{}, {}]", fixed(i.mean * scale, digits), fixed(i.lo * scale, digits),
-                     fixed(i.hi * scale, digits));
+  return interval_text(i, fixed(i.mean * scale, digits), fixed(i.lo * scale, digits),
+                       fixed(i.hi * scale, digits));
 }
 
 std::string plain(const Interval& i, double scale, int digits) {
@@ -101,7 +101,7 @@ void print_winner(std::ostream& out, const Experiment& experiment, const ReplayR
   for (std::size_t p = 0; p < policies.size(); ++p) {
     if (p == best || !usable(p)) continue;
     const Interval& d = of(result.comparison.versus[p][best], metric);
-    if (d.lo <= 0 && d.hi >= 0) ties += (ties.empty() ? "" : ", ") + policies[p].label;
+    if (!d.excludes_zero()) ties += (ties.empty() ? "" : ", ") + policies[p].label;
   }
   fmt::print(out, "{}{}: {}{}\n", what, left_out.empty() ? "" : " (without " + left_out + ")",
              policies[best].label,
@@ -122,8 +122,6 @@ struct Shown {
     }
   }
 
-  /// One replication has no intervals.
-  bool single() const { return result.replications.size() == 1; }
   const MetricIntervals& metrics(std::size_t policy) const {
     return result.comparison.policies[policy];
   }
@@ -153,8 +151,9 @@ void print_setting(std::ostream& out, const Shown& shown) {
                config.probing.keeps_progress ? ", progress kept" : "");
   }
   const std::size_t n = shown.result.replications.size();
-  fmt::print(out, "{} replication{}, seed {}{}{}\n\n", n, n == 1 ? ": no intervals" : "s",
-             config.seed, n == 1 ? "" : "; [95 % intervals]",
+  fmt::print(out, "{} replication{}{}, seed {}{}{}\n\n", n, n == 1 ? "" : "s",
+             n < kFewestReplications ? ": no intervals" : "", config.seed,
+             n < kFewestReplications ? "" : "; [95 % intervals]",
              shown.random ? "; vs. random: paired difference" : "");
 }
 
@@ -170,7 +169,7 @@ std::vector<std::string> row_of(const Shown& shown, std::size_t p) {
   const PolicyInstance& policy = shown.experiment.policies()[p];
   const MetricIntervals& m = shown.metrics(p);
   const auto percent = [&](const MetricIntervals& of_metric, Metric metric) {
-    return with_interval(of(of_metric, metric), 100, 1, shown.single());
+    return with_interval(of(of_metric, metric), 100, 1);
   };
   std::vector<std::string> row{policy.label + (policy.granted_truth ? " *" : ""),
                                percent(m, Metric::kIsd), percent(m, Metric::kPs)};
@@ -213,6 +212,18 @@ void print_memory_note(std::ostream& out, const Shown& shown) {
   }
 }
 
+/// Whether an interval of the table has the mark "~".
+bool any_approximate(const Shown& shown) {
+  const auto marked = [](const MetricIntervals& m) {
+    return of(m, Metric::kIsd).approximate || of(m, Metric::kPs).approximate;
+  };
+  for (std::size_t p = 0; p < shown.experiment.policies().size(); ++p) {
+    if (marked(shown.metrics(p))) return true;
+    if (shown.random && marked(shown.result.comparison.versus[p][*shown.random])) return true;
+  }
+  return false;
+}
+
 void print_footnotes(std::ostream& out, const Shown& shown) {
   const ReplayResult& result = shown.result;
   fmt::print(out,
@@ -227,7 +238,11 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
   }
   if (std::ranges::any_of(shown.experiment.policies(), &PolicyInstance::granted_truth)) {
     fmt::print(
-        out, "* knows the true expected co-run costs: an upper bound for beliefs with its objective\n");
+        out,
+        "* knows the true expected co-run costs: an upper bound for beliefs with its objective\n");
+  }
+  if (any_approximate(shown)) {
+    fmt::print(out, "~ approximate interval: the values are few or skewed (docs/intervals.md)\n");
   }
   if (shown.paper_queue) {
     fmt::print(out,
@@ -251,7 +266,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   for (std::size_t p = 0; p < experiment.policies().size(); ++p) rows.push_back(row_of(shown, p));
   fmt::print(out, "{}", aligned(std::move(rows)));
   fmt::print(out, "\n");
-  if (result.replications.size() > 1) {
+  if (result.replications.size() >= kFewestReplications) {
     print_winner(out, experiment, result, Metric::kIsd, true, "least slowdown");
     print_winner(out, experiment, result, Metric::kPs, false, "most packing saving");
   }

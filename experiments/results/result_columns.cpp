@@ -153,12 +153,13 @@ TableLayout metrics_layout(const TextWidths& widths) {
 }
 
 TableLayout summary_layout(const TextWidths& widths) {
-  return {"summary",
-          "one row per policy and metric: mean over replications and its 95 % bootstrap interval",
-          {policy_column(), label_column(widths), metric_column(widths), unit_column(widths),
-           real("mean", "as in column unit", "mean over replications"),
-           real("lo", "as in column unit", "lower end of the interval"),
-           real("hi", "as in column unit", "upper end of the interval")}};
+  return {
+      "summary",
+      "one row per policy and metric: mean over replications and its 95 % interval (Student's t)",
+      {policy_column(), label_column(widths), metric_column(widths), unit_column(widths),
+       real("mean", "as in column unit", "mean over replications"),
+       real("lo", "as in column unit", "lower end of the interval"),
+       real("hi", "as in column unit", "upper end of the interval")}};
 }
 
 TableLayout versus_layout(const TextWidths& widths) {
@@ -172,8 +173,8 @@ TableLayout versus_layout(const TextWidths& widths) {
            metric_column(widths),
            unit_column(widths),
            real("mean", "as in column unit", "mean difference over replications"),
-           real("lo", "as in column unit", "lower end of its 95 % bootstrap interval"),
-           real("hi", "as in column unit", "upper end of its 95 % bootstrap interval")}};
+           real("lo", "as in column unit", "lower end of its 95 % interval (Student's t)"),
+           real("hi", "as in column unit", "upper end of its 95 % interval (Student's t)")}};
 }
 
 TableLayout coverage_layout(const TextWidths& widths) {

@@ -49,7 +49,7 @@ LeaveOneOut leave_one_pair_out(std::span<const CorunMeasurement> rows, const Clu
   out.mae_isd_overall = share(out.mae_isd_overall, 2 * pairs);
   out.mae_ps = share(out.mae_ps, pairs);
   out.mae_ps_overall = share(out.mae_ps_overall, pairs);
-  out.gain = bootstrap_mean(gained, 1);
+  out.gain = mean_interval(gained);
   return out;
 }
 

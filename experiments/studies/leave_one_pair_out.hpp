@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "experiments/statistics/bootstrap.hpp"
+#include "experiments/statistics/mean_interval.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 
 /// Accuracy of the means of a knowledge base for a pair that it has not learnt from.

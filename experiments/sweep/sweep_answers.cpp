@@ -8,7 +8,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
 
 #include "sim/base/nan.hpp"
@@ -144,7 +143,7 @@ void answer_best(const Cube& cube, const Comparison& comparison, Metric metric,
   answer.best = *best;
   for (const std::size_t q : answer.candidates) {
     const Interval& d = comparison.versus[q][*best][static_cast<std::size_t>(metric)];
-    if (q != *best && d.lo <= 0 && d.hi >= 0) answer.undecided.push_back(q);
+    if (q != *best && !d.excludes_zero()) answer.undecided.push_back(q);
   }
   for (std::size_t p = 0; p < cube.points(); ++p) {
     std::vector<double> here;
@@ -217,8 +216,7 @@ Factor factor_of(const SweepResults& results, const Cube& cube, std::size_t key)
 /// The effect over the policies `of`; `level_of(point, policy)` gives the level.
 template <typename LevelOf>
 EffectAnswer effect_of(const Cube& cube, Metric metric, const std::vector<std::size_t>& of,
-                       std::vector<EffectAnswer::Level> levels, LevelOf level_of,
-                       std::uint64_t seed) {
+                       std::vector<EffectAnswer::Level> levels, LevelOf level_of) {
   EffectAnswer answer{metric, "", "", kNaN, std::move(levels)};
   std::vector<RunningMean> level_means(answer.levels.size());
   RunningMean all;
@@ -266,28 +264,25 @@ EffectAnswer effect_of(const Cube& cube, Metric metric, const std::vector<std::s
     const double difference = most.value() - least.value();
     if (!std::isnan(difference)) differences.push_back(difference);
   }
-  answer.difference =
-      differences.empty() ? Interval{kNaN, kNaN, kNaN} : bootstrap_mean(differences, seed);
+  answer.difference = mean_interval(differences);
   return answer;
 }
 
 void answer_effects(const SweepResults& results, const Cube& cube, Metric metric,
                     const std::vector<Factor>& factors, SweepAnswers& answers) {
-  const std::uint64_t seed = results.plan.base().seed;
   std::vector<std::size_t> every(cube.policies());
   std::iota(every.begin(), every.end(), 0);
   std::vector<EffectAnswer> found;
   if (cube.policies() > 1) {
     std::vector<EffectAnswer::Level> levels;
     for (const std::string& label : answers.policies) levels.push_back({label, kNaN, 0, 0});
-    found.push_back(effect_of(
-        cube, metric, every, std::move(levels), [](std::size_t, std::size_t q) { return q; },
-        seed));
+    found.push_back(effect_of(cube, metric, every, std::move(levels),
+                              [](std::size_t, std::size_t q) { return q; }));
     found.back().factor = "policy";
   }
   for (const Factor& factor : factors) {
     const auto level_of = [&](std::size_t p, std::size_t) { return factor.level_of[p]; };
-    found.push_back(effect_of(cube, metric, every, factor.levels, level_of, seed));
+    found.push_back(effect_of(cube, metric, every, factor.levels, level_of));
     found.back().factor = factor.name;
   }
   std::ranges::stable_sort(found, [](const EffectAnswer& a, const EffectAnswer& b) {
@@ -296,7 +291,7 @@ void answer_effects(const SweepResults& results, const Cube& cube, Metric metric
   for (std::size_t q = 0; q < cube.policies() && cube.policies() > 1; ++q) {
     for (const Factor& factor : factors) {
       const auto level_of = [&](std::size_t p, std::size_t) { return factor.level_of[p]; };
-      found.push_back(effect_of(cube, metric, {q}, factor.levels, level_of, seed));
+      found.push_back(effect_of(cube, metric, {q}, factor.levels, level_of));
       found.back().factor = factor.name;
       found.back().policy = answers.policies[q];
     }
@@ -403,7 +398,7 @@ void answer_differences(const Cube& cube, const Comparison& comparison,
           const double d = over_points[answer.better][r][m] - over_points[answer.worse][r][m];
           if (!std::isnan(d)) differences.push_back(d);
         }
-        answer.p = paired_t_test(differences);
+        answer.p = t_test(differences);
         for (std::size_t p = 0; p < cube.points(); ++p) {
           differences.clear();
           RunningMean mean;
@@ -413,7 +408,7 @@ void answer_differences(const Cube& cube, const Comparison& comparison,
             if (!std::isnan(d)) differences.push_back(d);
             mean.add_if_known(d);
           }
-          p_here.push_back(paired_t_test(differences));
+          p_here.push_back(t_test(differences));
           mean_here.push_back(mean.value());
         }
         answers.differences.push_back(answer);
@@ -456,20 +451,6 @@ std::vector<double> holm(const std::vector<double>& p) {
     adjusted[order[rank]] = largest;
   }
   return adjusted;
-}
-
-double paired_t_test(std::span<const double> differences) {
-  const auto n = static_cast<double>(differences.size());
-  if (differences.size() < 2) return kNaN;
-  double mean = 0;
-  for (const double d : differences) mean += d / n;
-  double squares = 0;
-  for (const double d : differences) squares += (d - mean) * (d - mean);
-  const double error = std::sqrt(squares / (n - 1) / n);
-  // All differences are equal, up to rounding.
-  if (error <= 1e-12 * std::abs(mean) || error == 0) return mean == 0 ? 1 : 0;
-  const boost::math::students_t distribution(n - 1);
-  return 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(mean) / error));
 }
 
 std::vector<std::size_t> pareto_front(std::span<const double> cost, std::span<const double> gain) {
@@ -522,7 +503,7 @@ SweepAnswers answer_sweep(const SweepResults& results, const std::vector<Metric>
   answers.replications = cube.replications();
   const std::uint64_t seed = results.plan.base().seed;
   const auto over_points = cube.over_points();
-  const Comparison comparison = compare(over_points, seed);
+  const Comparison comparison = compare(over_points);
   std::vector<Factor> factors;
   for (std::size_t k = 0; k < results.plan.keys().size(); ++k) {
     factors.push_back(factor_of(results, cube, k));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/statistics/bootstrap.hpp"
+#include "experiments/statistics/mean_interval.hpp"
 #include "experiments/sweep/sweep_results.hpp"
 
 /// Answers from a sweep (docs/sweeps.md): the best policy, the main effects of keys, the Pareto
@@ -57,7 +57,7 @@ struct EffectAnswer {
   std::vector<Level> levels;
   std::size_t least = 0;     ///< level with the least mean
   std::size_t most = 0;      ///< level with the greatest mean
-  Interval difference = {};  ///< most - least, with the bootstrap interval of these two levels
+  Interval difference = {};  ///< most - least, with the interval of these two levels
 };
 
 /// A Pareto-optimal combination of mean ISD and PS [fractions].
@@ -104,10 +104,6 @@ SweepAnswers answer_sweep(const SweepResults& results, const std::vector<Metric>
 /// Holm's step-down correction (Scand. J. Stat. 6, 1979): p-values adjusted so that rejecting those
 /// below 5 % keeps the chance of any false rejection below 5 %. NaN stays NaN and does not count.
 std::vector<double> holm(const std::vector<double>& p);
-
-/// Two-sided p-value of a paired t-test of the hypothesis that the mean difference is 0. NaN for
-/// fewer than two differences.
-double paired_t_test(std::span<const double> differences);
 
 /// Indices of the points that no other dominates (less `cost`, more `gain`), by rising cost.
 std::vector<std::size_t> pareto_front(std::span<const double> cost, std::span<const double> gain);

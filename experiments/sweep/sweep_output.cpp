@@ -39,7 +39,7 @@ std::string number(double x) {
 std::string with_interval(const Interval& i, Metric m) {
   if (std::isnan(i.mean)) return "-";
   const double s = scale_of(m);
-  return fmt::format("{} [{}, {}]", number(i.mean * s), number(i.lo * s), number(i.hi * s));
+  return interval_text(i, number(i.mean * s), number(i.lo * s), number(i.hi * s));
 }
 
 std::string percent(double share) {
@@ -87,7 +87,7 @@ std::string better_side(Metric m) {
 /// policy - best, from a difference with either sign.
 Interval minus_best(const DifferenceAnswer& d, std::size_t best) {
   if (d.worse == best) return d.difference;
-  return {-d.difference.mean, -d.difference.hi, -d.difference.lo};
+  return d.difference.negated();
 }
 
 /// Table of the policies by one metric, each compared with the best.
@@ -105,8 +105,8 @@ std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) 
     if (std::isnan(x) || std::isnan(y)) return !std::isnan(x);
     return judged(m).smaller_is_better ? x < y : x > y;
   });
-  Rows rows{{"policy", "mean [95 %]", "best at", "minus the best [95 %]", "p (Holm)", "worse at",
-             "better at"}};
+  Rows rows{{"policy", "mean [95 %]", "best at", "minus the best [95 %]", "p", "p (Holm)",
+             "worse at", "better at"}};
   for (const std::size_t q : order) {
     std::vector<std::string> row{answers.policies[q], with_interval(best.means[q], m),
                                  std::to_string(best.best_at[q])};
@@ -118,7 +118,7 @@ std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) 
           (d.better == q && d.worse == best.best) || (d.worse == q && d.better == best.best);
       if (d.metric != m || !pair || row.back() == "never shares a GPU") continue;
       const bool ahead = d.better == q;
-      row.insert(row.end(), {with_interval(minus_best(d, best.best), m),
+      row.insert(row.end(), {with_interval(minus_best(d, best.best), m), p_value(d.p),
                              p_value(d.p_holm) + (d.p_holm < kSignificant ? " *" : ""),
                              std::to_string(ahead ? d.losses : d.wins),
                              std::to_string(ahead ? d.wins : d.losses)});

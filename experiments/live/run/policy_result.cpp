@@ -14,8 +14,7 @@ std::optional<PredictionError> prediction_error(const PolicyResult& result) {
                     to_seconds(predicted.finish - predicted.submit));
   }
   if (isd.empty()) return std::nullopt;
-  constexpr std::uint64_t kSeed = 1;
-  return PredictionError{isd.size(), bootstrap_mean(isd, kSeed), bootstrap_mean(jct_s, kSeed)};
+  return PredictionError{isd.size(), mean_interval(isd), mean_interval(jct_s)};
 }
 
 }  // namespace corun::live

@@ -7,7 +7,7 @@
 
 #include "experiments/live/run/live_ledger.hpp"
 #include "experiments/live/run/queue_prediction.hpp"
-#include "experiments/statistics/bootstrap.hpp"
+#include "experiments/statistics/mean_interval.hpp"
 #include "sim/event_log.hpp"
 
 /// One policy's run of a queue on real GPUs, with the simulator's prediction of it.

@@ -129,7 +129,7 @@ void write_results_hdf5(const std::string& directory, ResultsHeader header,
     metrics.push_back({r.measured});
   }
   all.replications.push_back(std::move(replication));
-  all.comparison = compare(metrics, header.seed);
+  all.comparison = compare(metrics);
   all.coverage_by_policy.resize(done.size());  // no cost came from a world
   ResultsWriter(directory + "/" + kResultsFile, std::move(header)).finish(all);
 }

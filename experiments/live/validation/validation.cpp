@@ -91,9 +91,7 @@ std::optional<ValidationError> error_of(std::span<const double> measured,
     differences.push_back(measured[i] - said[i]);
     sizes.push_back(std::abs(differences.back()));
   }
-  constexpr std::uint64_t kSeed = 1;
-  return ValidationError{differences.size(), bootstrap_mean(differences, kSeed),
-                         bootstrap_mean(sizes, kSeed)};
+  return ValidationError{differences.size(), mean_interval(differences), mean_interval(sizes)};
 }
 
 Validated compared(const std::vector<ValidatedJob>& jobs, double JobFigures::*figure) {

@@ -94,9 +94,9 @@ class Result:
         self.by_label = {p["label"]: p for p in json_object["policies"]}
 
     def value(self, label, metric):
-        """(mean, lo, hi)"""
+        """(mean, lo, hi); below three replications both ends are the mean."""
         m = self.by_label[label]["metrics"][metric]
-        return (m["mean"], m["lo"], m["hi"])
+        return tuple(m["mean"] if m[end] is None else m[end] for end in ("mean", "lo", "hi"))
 
     def points(self, label, metric):
         return tuple(100 * x for x in self.value(label, metric))

@@ -144,7 +144,7 @@ ReplayResult make_result(std::size_t replications, bool interrupted = false) {
       values[p].push_back(result.replications.back().runs[p].metrics);
     }
   }
-  result.comparison = compare(values, 7);
+  result.comparison = compare(values);
   result.coverage = {0.75, 0.25, 0};
   result.coverage_by_policy = {result.coverage, result.coverage};
   result.interrupted = interrupted;

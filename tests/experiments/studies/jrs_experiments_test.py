@@ -61,7 +61,7 @@ class EveryFile(unittest.TestCase):
     def test_runs_and_is_sane(self):
         for path in sorted(EXPERIMENTS.glob("*.yaml")):
             with self.subTest(path.name):
-                out = run(path, "--set", "replications=2")
+                out = run(path, "--set", "replications=3")
                 self.assertAlmostEqual(sum(out["coverage"].values()), 1, places=6)
                 labels = [p["label"] for p in out["policies"]]
                 self.assertEqual(len(labels), len(set(labels)))

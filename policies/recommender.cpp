@@ -50,6 +50,7 @@ std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const Jo
     } else {
       pair_by_job(std::span(left).first(std::min(left.size(), kMatchedJobs)), draw, groups);
     }
+    if (options_.epsilon > 0 && !draw) explore_jobs(first, groups);
   }
   return groups;
 }
@@ -222,6 +223,33 @@ void Recommender::pair_sparsely(std::span<const JobId> waiting, std::vector<Grou
   std::ranges::stable_sort(pairs, {}, [](const auto& p) { return bounded_cost(p.first); });
   for (auto& [cost, group] : pairs) groups.push_back(std::move(group));
   std::ranges::move(alone, std::back_inserter(groups));
+}
+
+void Recommender::explore_jobs(std::uint64_t first, std::vector<Group>& groups) {
+  struct Place {
+    std::size_t group, member;
+  };
+  std::vector<Place> places;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].bin) continue;
+    for (std::size_t m = 0; m < groups[g].jobs.size(); ++m) places.push_back({g, m});
+  }
+  const auto job_at = [&](std::size_t i) -> JobId& {
+    return groups[places[i].group].jobs[places[i].member];
+  };
+  bool changed = false;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    Rng rng(seed_, Stream::kEpsilon, (first + places[i].group) * 2 + places[i].member);
+    if (rng.uniform() >= options_.epsilon) continue;
+    const std::size_t other = i + rng.below(static_cast<std::uint32_t>(places.size() - i));
+    std::swap(job_at(i), job_at(other));
+    changed |= other != i;
+  }
+  if (!changed) return;
+  bound_.reset();  // it is the bound of the plan before
+  for (Group& group : groups) {
+    if (group.expected && !group.bin) group.expected = belief_->pair(group.jobs[0], group.jobs[1]);
+  }
 }
 
 std::optional<JobId> Recommender::co_runner(const ClusterView& view, JobId resident,

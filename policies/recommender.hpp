@@ -25,8 +25,8 @@
 ///      job index: pairs of two clusters join i-th with i-th, pairs of one cluster consecutive jobs; the jobs
 ///      of highest uncertainty are left over. With probability epsilon a slot takes a uniformly drawn waiting
 ///      job of its cluster instead.
-/// With a belief about individual jobs, the matching (or the greedy ranking) is over jobs, and epsilon is
-/// not used.
+/// With a belief about individual jobs, the matching (or the greedy ranking) is over jobs. Then with
+/// probability epsilon a slot takes a uniformly drawn job of those without a slot instead.
 ///
 /// With Explore::kThompson all costs of a scheduling pass are one draw from the belief's distribution
 /// (Thompson 1933; Belief::sampled_pair), keyed by (seed, number of the pass): little known pairs are
@@ -88,6 +88,10 @@ class Recommender final : public GroupPolicy {
   void pair_by_job(std::span<const JobId> waiting, std::optional<std::uint64_t> draw,
                    std::vector<Group>& groups) const;
 
+  /// Epsilon for beliefs about individual jobs. Each place of a group, in the order of the plan, with
+  /// probability epsilon exchanges its job with that of a place drawn uniformly among itself and those after
+  /// it. So it gets a uniformly drawn job of those without a place, and every job keeps one.
+  void explore_jobs(std::uint64_t first, std::vector<Group>& groups);
   /// Pairs of `jobs` by sparse_matching().
   void pair_sparsely(std::span<const JobId> jobs, std::vector<Group>& groups);
 

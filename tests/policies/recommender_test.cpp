@@ -114,6 +114,70 @@ TEST(Risk, GoesByTheSpreadOfAPairOfClusters) {
   EXPECT_EQ(group(0.26), (std::vector<JobId>{J(0), J(1)}));
 }
 
+// ---- epsilon for beliefs about individual jobs -----------------------------------------------------
+
+/// How often each first group of four jobs comes, over seeds; groups as unordered pairs.
+std::map<std::pair<JobId, JobId>, int> first_groups(double epsilon, int seeds) {
+  std::map<std::pair<JobId, JobId>, int> count;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const auto jobs =
+        first_group({.epsilon = epsilon}, std::make_unique<TableBelief>(cheap_but_risky()), 1,
+                    static_cast<std::uint64_t>(seed));
+    EXPECT_NE(jobs.at(0), jobs.at(1));
+    ++count[std::minmax(jobs[0], jobs[1])];
+  }
+  return count;
+}
+
+TEST(EpsilonByJob, ZeroKeepsThePlanAndOneDrawsAnyPair) {
+  EXPECT_EQ(first_groups(0, 50).size(), 1U);
+  constexpr int kSeeds = 6000;
+  const auto drawn = first_groups(1, kSeeds);
+  ASSERT_EQ(drawn.size(), 6U);
+  // A sixth each; five standard errors of a share.
+  for (const auto& [pair, count] : drawn) EXPECT_NEAR(1.0 * count / kSeeds, 1.0 / 6, 0.025);
+}
+
+// The first place keeps the planned pair's jobs unless it draws one of the two other jobs, 2 of 4; then the
+// second keeps its job unless it draws one of these, 2 of 3.
+TEST(EpsilonByJob, IsTheProbabilityOfADraw) {
+  constexpr int kSeeds = 6000;
+  constexpr double kEpsilon = 0.4;
+  const auto planned = first_groups(0, 1).begin()->first;
+  const double expected = (1 - kEpsilon / 2) * (1 - kEpsilon * 2 / 3);
+  const int stayed = first_groups(kEpsilon, kSeeds).at(planned);
+  EXPECT_NEAR(1.0 * stayed / kSeeds, expected, 0.032);  // five standard errors
+}
+
+TEST(EpsilonByJob, EveryJobKeepsOnePlaceAndTheQueuesOrderDoesNotMatter) {
+  const ParameterSpec* none = nullptr;
+  const Workload w =
+      workload({job(seconds(10)), job(seconds(10)), job(seconds(10)), job(seconds(10))});
+  const std::vector<JobView> jobs = job_views(w);
+  const ClusterSpec spec = cluster(1, 1);
+  const ClusterState state(spec);
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto planned = [&](std::vector<JobId> waiting) {
+      Recommender policy({.epsilon = 0.7},
+                         {Parameters(std::span(none, 0)),
+                          std::make_unique<TableBelief>(cheap_but_risky()), seed, false});
+      std::vector<JobId> order;
+      const ClusterView view(seconds(1), StartMode::kGroup, waiting, jobs, state, 0, 1, 1);
+      for (const Group& group : policy.plan(view, waiting, 0, 4)) {
+        order.insert(order.end(), group.jobs.begin(), group.jobs.end());
+        EXPECT_EQ(group.expected->isd_a,
+                  TableBelief(cheap_but_risky()).pair(group.jobs[0], group.jobs[1]).isd_a);
+      }
+      return order;
+    };
+    const std::vector<JobId> order = planned({J(0), J(1), J(2), J(3)});
+    EXPECT_EQ(order, planned({J(3), J(1), J(0), J(2)}));
+    std::vector<JobId> sorted = order;
+    std::ranges::sort(sorted);
+    EXPECT_EQ(sorted, (std::vector<JobId>{J(0), J(1), J(2), J(3)}));
+  }
+}
+
 // ---- probes --------------------------------------------------------------------------------------
 
 using Pair = std::optional<std::pair<JobId, JobId>>;

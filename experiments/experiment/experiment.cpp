@@ -47,6 +47,9 @@ void Experiment::check(const Trace& trace) {
   if (const auto refusal = refusal_of_jobs(*config_, cluster_, beliefs_, trace)) {
     throw InputError(refusal->place, refusal->message);
   }
+  if (const auto refusal = refusal_of_labels(*config_, policies_, trace)) {
+    throw InputError(refusal->place, refusal->message);
+  }
   overload_ = overload_of(*config_, cluster_, trace);
   for (std::string& sentence : warnings_of_jobs(*config_, beliefs_, trace)) {
     warnings_.push_back(std::move(sentence));

@@ -145,6 +145,30 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuil
 
 std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace) {
   Time first = kNever;
+std::optional<Refusal> refusal_of_labels(const Config& config,
+                                         const std::vector<PolicyInstance>& policies,
+                                         const Trace& trace) {
+  const auto by_labels =
+      std::ranges::find_if(policies, [](const PolicyInstance& p) { return p.traits.needs_labels; });
+  if (by_labels == policies.end() || config.cluster.max_jobs_per_gpu == 1) return std::nullopt;
+  const auto has_none = [](const JobSpec& job) { return !job.profile.packing_label; };
+  const auto& jobs = trace.workload.jobs;
+  const auto first = std::ranges::find_if(jobs, has_none);
+  if (first == jobs.end()) return std::nullopt;
+  const auto some = static_cast<std::size_t>(std::ranges::count_if(jobs, has_none));
+  const WorkloadConfig& w = config.workload;
+  const std::string cure =
+      w.source != "lucid" ? "give the jobs as CSV with a column packing_label (0 tiny, 1 medium, "
+                            "2 jumbo)"
+      : w.labels          ? "add their workloads to " + printable(*w.labels, 200)
+                          : "set workload.labels to a CSV job,label of their workloads";
+  return Refusal{by_labels->place,
+                 "policy '" + by_labels->label + "' packs by labels, and " + share_of(some, trace) +
+                     " jobs have none, the first is " +
+                     quoted(trace.names[static_cast<std::size_t>(first - jobs.begin())]) + "; " +
+                     cure + ", or set its label_sum to 4 (no label matters) or -1 (no job shares)"};
+}
+
   Time last{0};
   double work_s = 0;
   for (const JobSpec& job : trace.workload.jobs) {

@@ -26,8 +26,13 @@ struct Refusal {
 std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& cluster,
                                        const BeliefBuilder& beliefs, const Trace& trace);
 
-/// Warnings about missing, imputed or overridden profiles and unknown memory demands, one sentence
-/// each.
+/// The refusal of a policy that packs by labels while jobs have none, if any; at the policy's place.
+std::optional<Refusal> refusal_of_labels(const Config& config,
+                                         const std::vector<PolicyInstance>& policies,
+                                         const Trace& trace);
+
+/// Warnings about missing, imputed or overridden profiles and unknown memory demands, one each. That
+/// about missing profiles says which policies it makes decide as fcfs, and what to do.
 std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
                                           const Trace& trace);
 

@@ -24,9 +24,11 @@ void draw_profiles(Trace& trace, std::uint64_t seed) {
     Profile& profile = trace.workload.jobs[j].profile;
     if (profile.gpu_util_pct || profile.mem_alloc_pct || profile.mem_time_pct) continue;
     const auto memory = profile.mem_used_mib;
+    const auto label = profile.packing_label;
     Rng rng(seed, Stream::kTraceProfiles, j);
     profile = measured[rng.below(static_cast<std::uint32_t>(measured.size()))];
     if (memory) profile.mem_used_mib = memory;
+    profile.packing_label = label;
     ++trace.imputed_profiles;
   }
 }

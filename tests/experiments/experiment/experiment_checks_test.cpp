@@ -112,3 +112,35 @@ TEST(ExperimentChecks, PodsThatNoNodeHolds) {
 
 }  // namespace
 }  // namespace corun::experiment_checks_test
+TEST(ExperimentChecks, PackingByLabelsNeedsLabels) {
+  const auto refusal = [](const std::string& policies, const std::vector<std::string>& more,
+                          const std::vector<std::optional<int>>& labels) {
+    std::vector<std::string> overrides{"estimates.duration=exact", "policies=" + policies};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    Parts parts(overrides);
+    for (const std::optional<int>& label : labels) {
+      parts.add("j" + std::to_string(parts.trace.names.size()), 0, 10);
+      parts.trace.workload.jobs.back().profile.packing_label = label;
+    }
+    return refusal_of_labels(*parts.config, policy_instances(*parts.config), parts.trace);
+  };
+  const auto found = refusal("[{name: fcfs}, {name: lucid}]", {}, {0, {}, {}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(
+      found->message,
+      "policy 'lucid' packs by labels, and 2 of 3 jobs have none, the first is 'j1'; give the "
+      "jobs as CSV with a column packing_label (0 tiny, 1 medium, 2 jumbo), or set its "
+      "label_sum to 4 (no label matters) or -1 (no job shares)");
+  EXPECT_TRUE(contains(refusal("[lucid]", {"workload.source=lucid"}, {{}})->message,
+                       "set workload.labels to a CSV job,label of their workloads"));
+  EXPECT_TRUE(contains(
+      refusal("[lucid]", {"workload.source=lucid", "workload.labels=l.csv"}, {{}})->message,
+      "add their workloads to l.csv"));
+  EXPECT_FALSE(refusal("[lucid]", {}, {0, 2}));
+  EXPECT_FALSE(refusal("[{name: fcfs}, {name: sjf}]", {}, {{}}));
+  EXPECT_FALSE(refusal("[{name: lucid, label_sum: 4}]", {}, {{}}));
+  EXPECT_FALSE(refusal("[{name: lucid, label_sum: -1}]", {}, {{}}));
+  EXPECT_TRUE(refusal("[{name: lucid, label_sum: 3}]", {}, {{}}));
+  EXPECT_FALSE(refusal("[lucid]", {"cluster.max_jobs_per_gpu=1"}, {{}}));
+}
+

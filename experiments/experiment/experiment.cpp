@@ -51,7 +51,7 @@ void Experiment::check(const Trace& trace) {
     throw InputError(refusal->place, refusal->message);
   }
   overload_ = overload_of(*config_, cluster_, trace);
-  for (std::string& sentence : warnings_of_jobs(*config_, beliefs_, trace)) {
+  for (std::string& sentence : warnings_of_jobs(*config_, beliefs_, policies_, trace)) {
     warnings_.push_back(std::move(sentence));
   }
   // Throws if a policy's parameters name a job or cluster that does not exist.

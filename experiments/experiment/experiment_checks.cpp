@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "experiments/inputs/node_fit.hpp"
 #include "sim/base/text.hpp"
@@ -20,6 +21,44 @@ std::string quoted(const std::string& name) { return "'" + printable(name) + "'"
 /// "3 of 24".
 std::string share_of(std::size_t some, const Trace& trace) {
   return std::to_string(some) + " of " + std::to_string(trace.names.size());
+}
+
+bool is_blank(const Profile& p) { return !p.gpu_util_pct && !p.mem_alloc_pct && !p.mem_time_pct; }
+
+/// The warning about jobs without a profile; empty if there are none.
+std::string missing_profiles(const Config& config, const BeliefBuilder& beliefs,
+                             const std::vector<PolicyInstance>& policies, const Trace& trace) {
+  std::size_t blank = 0;
+  std::size_t alike = 0;  // blank, and of no given cluster
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    if (!is_blank(trace.workload.jobs[j].profile)) continue;
+    ++blank;
+    alike += beliefs.labels_hold() && trace.clusters[j] != kUnknownCluster ? 0 : 1;
+  }
+  if (blank == 0) return "";
+  std::string text = share_of(blank, trace) +
+                     " jobs have no profile at all: models take average values for them, clusters "
+                     "the first";
+  const bool all = beliefs.by_clusters() && alike == trace.names.size() &&
+                   beliefs.overrides().empty() && config.belief.model != BeliefKind::kTruth;
+  std::vector<std::string_view> misled;
+  for (const PolicyInstance& policy : policies) {
+    if (policy.entry->needs != PolicyNeeds::kBelief || policy.granted_truth) continue;
+    if (!all || policy.traits.groups_alike_in_order) misled.push_back(policy.label);
+  }
+  if (alike == 0 || misled.empty()) return text;
+  const std::string names = fmt::format("{}", fmt::join(misled, ", "));
+  text +=
+      all ? "; to " + names +
+                " all jobs are then alike and are paired in the order of the trace, as by fcfs"
+      : beliefs.by_clusters()
+          ? "; to " + names + " these jobs are then alike"
+          : "; to " + names + " they differ at most in workloads that belief.initial has measured";
+  return text +
+         ". Give the jobs' CSV the columns gpu_util_pct, mem_alloc_pct, mem_time_pct, or cluster; "
+         "or "
+         "set workload.profiles: jrs, or belief.model: measured with pairs of their workloads in "
+         "belief.initial";
 }
 
 /// GPUs by virtual cluster of the trace; without virtual clusters, of the whole cluster.
@@ -106,45 +145,6 @@ std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& clus
   return std::nullopt;
 }
 
-std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
-                                          const Trace& trace) {
-  std::vector<std::string> warnings;
-  if (trace.imputed_profiles > 0) {
-    const char* stands_in =
-        config.workload.profiles == MissingProfiles::kJrs
-            ? " jobs have no profile of their own (imputed): one of a measured JRS job, drawn by "
-              "seed and job, stands in (workload.profiles: jrs)"
-        : beliefs.labels_hold() ? " jobs have no published profile: their cluster's centre stands "
-                                  "in (imputed)"
-                                : " jobs have no published profile: they count as cluster 0 with "
-                                  "infinite uncertainty without an override";
-    warnings.push_back(share_of(trace.imputed_profiles, trace) + stands_in);
-  }
-  if (!beliefs.overrides().empty()) {
-    warnings.push_back(share_of(beliefs.overrides().size(), trace) +
-                       " jobs take their cluster or uncertainty from " + *config.belief.overrides);
-  }
-  std::size_t blank = 0;
-  std::size_t unknown_memory = 0;
-  for (const JobSpec& job : trace.workload.jobs) {
-    const Profile& p = job.profile;
-    blank += !p.gpu_util_pct && !p.mem_alloc_pct && !p.mem_time_pct ? 1 : 0;
-    unknown_memory += !p.mem_used_mib ? 1 : 0;
-  }
-  if (blank > 0) {
-    warnings.push_back(share_of(blank, trace) +
-                       " jobs have no profile at all: models take average values for them, "
-                       "clusters the first");
-  }
-  if (unknown_memory > 0) {
-    warnings.push_back(share_of(unknown_memory, trace) +
-                       " jobs have no known memory demand: they cannot run out of memory");
-  }
-  return warnings;
-}
-
-std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace) {
-  Time first = kNever;
 std::optional<Refusal> refusal_of_labels(const Config& config,
                                          const std::vector<PolicyInstance>& policies,
                                          const Trace& trace) {
@@ -169,6 +169,39 @@ std::optional<Refusal> refusal_of_labels(const Config& config,
                      cure + ", or set its label_sum to 4 (no label matters) or -1 (no job shares)"};
 }
 
+std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
+                                          const std::vector<PolicyInstance>& policies,
+                                          const Trace& trace) {
+  std::vector<std::string> warnings;
+  if (trace.imputed_profiles > 0) {
+    const char* stands_in =
+        config.workload.profiles == MissingProfiles::kJrs
+            ? " jobs have no profile of their own (imputed): one of a measured JRS job, drawn by "
+              "seed and job, stands in (workload.profiles: jrs)"
+        : beliefs.labels_hold() ? " jobs have no published profile: their cluster's centre stands "
+                                  "in (imputed)"
+                                : " jobs have no published profile: they count as cluster 0 with "
+                                  "infinite uncertainty without an override";
+    warnings.push_back(share_of(trace.imputed_profiles, trace) + stands_in);
+  }
+  if (!beliefs.overrides().empty()) {
+    warnings.push_back(share_of(beliefs.overrides().size(), trace) +
+                       " jobs take their cluster or uncertainty from " + *config.belief.overrides);
+  }
+  if (std::string text = missing_profiles(config, beliefs, policies, trace); !text.empty()) {
+    warnings.push_back(std::move(text));
+  }
+  const auto unknown_memory = static_cast<std::size_t>(std::ranges::count_if(
+      trace.workload.jobs, [](const JobSpec& job) { return !job.profile.mem_used_mib; }));
+  if (unknown_memory > 0) {
+    warnings.push_back(share_of(unknown_memory, trace) +
+                       " jobs have no known memory demand: they cannot run out of memory");
+  }
+  return warnings;
+}
+
+std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace) {
+  Time first = kNever;
   Time last{0};
   double work_s = 0;
   for (const JobSpec& job : trace.workload.jobs) {

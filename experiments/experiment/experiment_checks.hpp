@@ -34,6 +34,7 @@ std::optional<Refusal> refusal_of_labels(const Config& config,
 /// Warnings about missing, imputed or overridden profiles and unknown memory demands, one each. That
 /// about missing profiles says which policies it makes decide as fcfs, and what to do.
 std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
+                                          const std::vector<PolicyInstance>& policies,
                                           const Trace& trace);
 
 /// A warning if the trace offers more work per time than the cluster can do without sharing; else

@@ -42,6 +42,10 @@ struct Parts {
     return refusal_of_jobs(*config, cluster, beliefs, trace);
   }
 
+  std::vector<std::string> warnings() const {
+    return warnings_of_jobs(*config, beliefs, policy_instances(*config), trace);
+  }
+
   std::shared_ptr<const Config> config;
   InputFiles files;
   MeasurementTables tables;
@@ -80,10 +84,38 @@ TEST(ExperimentChecks, WhatIsNotKnownOfJobs) {
   parts.add("b", 0, 10);
   parts.trace.workload.jobs[0].profile.gpu_util_pct = 50;
   parts.trace.workload.jobs[0].profile.mem_used_mib = 1000;
-  const auto warnings = warnings_of_jobs(*parts.config, parts.beliefs, parts.trace);
+  const auto warnings = parts.warnings();
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_TRUE(contains(warnings[0], "1 of 2 jobs have no profile at all"));
   EXPECT_TRUE(contains(warnings[1], "1 of 2 jobs have no known memory demand"));
+}
+
+TEST(ExperimentChecks, JobsWithoutProfilesAreAlikeToPoliciesWithABelief) {
+  const auto warning = [](const std::vector<std::string>& overrides, std::optional<double> util,
+                          int cluster = kUnknownCluster) {
+    Parts parts(overrides);
+    parts.add("a", 0, 10);
+    parts.add("b", 0, 10);
+    parts.trace.workload.jobs[0].profile.gpu_util_pct = util;
+    parts.trace.clusters = {cluster, cluster};
+    return parts.warnings().front();
+  };
+  const std::string by_default = warning({}, {});
+  EXPECT_TRUE(
+      contains(by_default,
+               "2 of 2 jobs have no profile at all: models take average values for them, "
+               "clusters the first; to balance, min-slowdown, max-packing all jobs are then "
+               "alike and are paired in the order of the trace, as by fcfs. Give the jobs' "
+               "CSV the columns gpu_util_pct, mem_alloc_pct, mem_time_pct, or cluster; or "
+               "set workload.profiles: jrs, or belief.model: measured"));
+  EXPECT_TRUE(contains(warning({}, 50), "to balance, min-slowdown, max-packing these jobs"));
+  EXPECT_TRUE(
+      contains(warning({"belief.model=contention"}, {}), "they differ at most in workloads"));
+  for (const std::string& silent : {warning({"policies=[{name: fcfs}, {name: oracle}]"}, {}),
+                                    warning({}, {}, 1), warning({"belief.model=truth"}, {}),
+                                    warning({"policies=[{name: balance, epsilon: 0.1}]"}, {})}) {
+    EXPECT_TRUE(silent.ends_with("clusters the first")) << silent;
+  }
 }
 
 TEST(ExperimentChecks, OverloadNeedsArrivalsOverTime) {
@@ -98,20 +130,6 @@ TEST(ExperimentChecks, OverloadNeedsArrivalsOverTime) {
             "with the length of the trace");
 }
 
-TEST(ExperimentChecks, PodsThatNoNodeHolds) {
-  Parts parts({"cluster={nodes: 4, gpus_per_node: 2}", "policies=[{name: fcfs}, {name: fgd}]"});
-  parts.add("gang", 0, 10, 4);
-  const auto found =
-      unplaceable_pods(*parts.config, parts.cluster, policy_instances(*parts.config), parts.trace);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].policy, 1U);
-  EXPECT_EQ(found[0].what,
-            "job 'gang' asks for 4 GPUs, a node has 2, and fgd places a pod on one node");
-  EXPECT_EQ(found[0].cure, "raise cluster.gpus_per_node");
-}
-
-}  // namespace
-}  // namespace corun::experiment_checks_test
 TEST(ExperimentChecks, PackingByLabelsNeedsLabels) {
   const auto refusal = [](const std::string& policies, const std::vector<std::string>& more,
                           const std::vector<std::optional<int>>& labels) {
@@ -144,3 +162,17 @@ TEST(ExperimentChecks, PackingByLabelsNeedsLabels) {
   EXPECT_FALSE(refusal("[lucid]", {"cluster.max_jobs_per_gpu=1"}, {{}}));
 }
 
+TEST(ExperimentChecks, PodsThatNoNodeHolds) {
+  Parts parts({"cluster={nodes: 4, gpus_per_node: 2}", "policies=[{name: fcfs}, {name: fgd}]"});
+  parts.add("gang", 0, 10, 4);
+  const auto found =
+      unplaceable_pods(*parts.config, parts.cluster, policy_instances(*parts.config), parts.trace);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].policy, 1U);
+  EXPECT_EQ(found[0].what,
+            "job 'gang' asks for 4 GPUs, a node has 2, and fgd places a pod on one node");
+  EXPECT_EQ(found[0].cure, "raise cluster.gpus_per_node");
+}
+
+}  // namespace
+}  // namespace corun::experiment_checks_test

@@ -51,6 +51,12 @@ void Experiment::check(const Trace& trace) {
     throw InputError(refusal->place, refusal->message);
   }
   overload_ = overload_of(*config_, cluster_, trace);
+  equal_speeds_ = equal_speeds_of(*config_, cluster_, worlds_.measured_on());
+  const std::string unmeasured =
+      source_.shares_keys() ? worlds_.unmeasured_workloads(trace) : std::string();
+  for (const std::string& sentence : {equal_speeds_, ticks_of(*config_), unmeasured}) {
+    if (!sentence.empty()) warnings_.push_back(sentence);
+  }
   for (std::string& sentence : warnings_of_jobs(*config_, beliefs_, policies_, trace)) {
     warnings_.push_back(std::move(sentence));
   }

@@ -221,6 +221,36 @@ std::string overload_of(const Config& config, const Cluster& cluster, const Trac
       load, gpus);
 }
 
+std::string equal_speeds_of(const Config& config, const Cluster& cluster,
+                            const std::vector<std::string>& measured_on) {
+  const std::vector<std::string> models = cluster.spec.models();
+  const double speed = config.cluster.gpu_speed;
+  if (models.size() > 1) {
+    return fmt::format(
+        "the {} GPU types differ in memory only: jobs run equally fast on all (cluster.gpu_speed "
+        "{:g})",
+        models.size(), speed);
+  }
+  if (measured_on.empty() || std::ranges::find(measured_on, models.front()) != measured_on.end()) {
+    return "";
+  }
+  return fmt::format(
+      "the GPU type {} sets the memory only: jobs run at {:g} times the speed of the trace's GPU "
+      "(cluster.gpu_speed), and co-run costs are those of {}",
+      printable(models.front()), speed, printable(fmt::format("{}", fmt::join(measured_on, ", "))));
+}
+
+std::string ticks_of(const Config& config) {
+  const ControlConfig& control = config.control;
+  if (!control.tick_s) return "";
+  return fmt::format(
+      "each J_c {} (control.tick_s {:g} s): ISD can exceed 0 without co-runners, most for short "
+      "jobs",
+      control.tick_rule == TickRule::kProgress ? "has a clock tick or two beyond the work"
+                                               : "is rounded up to clock ticks",
+      *control.tick_s);
+}
+
 std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluster& cluster,
                                               const std::vector<PolicyInstance>& policies,
                                               const Trace& trace) {

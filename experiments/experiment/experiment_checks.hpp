@@ -41,6 +41,14 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuil
 /// empty. A batch has no offered load, so it gives no warning.
 std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace);
 
+/// A warning that GPU types differ in memory alone, if the cluster has several, or another than those in
+/// `measured_on` (empty: nothing was measured); else empty.
+std::string equal_speeds_of(const Config& config, const Cluster& cluster,
+                            const std::vector<std::string>& measured_on);
+
+/// A warning that clock ticks lengthen J_c, if there are ticks; else empty.
+std::string ticks_of(const Config& config);
+
 /// A policy that places pods (all GPUs of a job on one node), and a job that no node can hold.
 struct UnplaceablePods {
   std::size_t policy = 0;  ///< index into `policies`

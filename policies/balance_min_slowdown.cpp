@@ -27,7 +27,8 @@ PolicyEntry balance_entry() {
           .description = "JRS balance: maximise mean PS minus mean ISD per cluster pair",
           .needs = PolicyNeeds::kBelief,
           .parameters = pairing_policy_parameters(),
-          .make = make_pairing_policy<Objective::kBalance>};
+          .make = make_pairing_policy<Objective::kBalance>,
+          .traits_with = pairing_traits};
 }
 
 PolicyEntry min_slowdown_entry() {
@@ -35,7 +36,8 @@ PolicyEntry min_slowdown_entry() {
           .description = "JRS min-slowdown: minimise the summed ISD of cluster pairs",
           .needs = PolicyNeeds::kBelief,
           .parameters = pairing_policy_parameters(),
-          .make = make_pairing_policy<Objective::kMinSlowdown>};
+          .make = make_pairing_policy<Objective::kMinSlowdown>,
+          .traits_with = pairing_traits};
 }
 
 }  // namespace corun

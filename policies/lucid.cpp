@@ -27,7 +27,8 @@
 ///
 /// Departures from the paper: estimates come from `estimates.duration` and labels from the trace; there is
 /// no profiling stage, no estimator and no load-dependent switch of the packing mode. An unknown memory
-/// demand or label counts 0. With cluster.max_jobs_per_gpu: 1 no job shares.
+/// demand counts 0, and so does an unknown label; an experiment refuses jobs without labels where labels
+/// decide (PolicyTraits::needs_labels). With cluster.max_jobs_per_gpu: 1 no job shares.
 ///
 /// Cost: a job that suited no running job is compared only with jobs that have become alone since. A gang
 /// size that found no free GPUs is tried again after a departure.
@@ -233,7 +234,8 @@ std::span<const ParameterSpec> lucid_parameters() {
        1e6,
        {}},
       {"label_sum",
-       "packing labels of two that share add up to this at most; -1: no job shares",
+       "packing labels of two that share add up to this at most; -1: no job shares; 4: no label "
+       "matters",
        ParameterKind::kInteger,
        std::int64_t{2},
        -1,
@@ -243,10 +245,25 @@ std::span<const ParameterSpec> lucid_parameters() {
   return specs;
 }
 
+int label_sum_of(const Parameters& parameters) {
+  return static_cast<int>(parameters.integer("label_sum").value_or(2));
+}
+
 std::unique_ptr<Policy> make_lucid(PolicyContext context) {
-  return std::make_unique<Lucid>(
-      context.parameters.number("length_ratio"),
-      static_cast<int>(context.parameters.integer("label_sum").value_or(2)));
+  return std::make_unique<Lucid>(context.parameters.number("length_ratio"),
+                                 label_sum_of(context.parameters));
+}
+
+constexpr PolicyTraits kLucidTraits{
+    .always_colocates = true, .needs_estimates = true, .needs_labels = true};
+
+/// Any two labels add up to 0 to 4: below 0 no job shares, from 4 on every label suits.
+PolicyTraits lucid_traits(const Parameters& parameters) {
+  constexpr int kLargestSum = 4;
+  PolicyTraits traits = kLucidTraits;
+  const int sum = label_sum_of(parameters);
+  traits.needs_labels = sum >= 0 && sum < kLargestSum;
+  return traits;
 }
 
 }  // namespace
@@ -259,7 +276,8 @@ PolicyEntry lucid_entry() {
           .needs = PolicyNeeds::kNothing,
           .parameters = lucid_parameters(),
           .make = make_lucid,
-          .traits = {.always_colocates = true, .needs_estimates = true}};
+          .traits = kLucidTraits,
+          .traits_with = lucid_traits};
 }
 
 }  // namespace corun

@@ -43,7 +43,8 @@ PolicyEntry max_packing_entry() {
             options.bin_max = c.parameters.integer("bin_max");
             options.given_bin = c.parameters.jobs("bin");
             return std::make_unique<Recommender>(std::move(options), std::move(c));
-          }};
+          },
+          .traits_with = pairing_traits};
 }
 
 }  // namespace corun

@@ -88,6 +88,14 @@ inline std::optional<std::size_t> window_of(const Parameters& parameters) {
   return window ? std::optional(static_cast<std::size_t>(*window)) : std::nullopt;
 }
 
+/// With epsilon, places in a group go to random jobs of a cluster.
+inline PolicyTraits pairing_traits(const Parameters& parameters) {
+  PolicyTraits traits;
+  traits.groups_alike_in_order =
+      parameters.number("epsilon") == 0 || parameters.choice("explore") == "thompson";
+  return traits;
+}
+
 /// Reads the shared parameters.
 inline RecommenderOptions recommender_options(Objective objective, const Parameters& parameters) {
   RecommenderOptions options;

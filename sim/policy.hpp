@@ -51,7 +51,10 @@ struct PolicyTraits {
   bool moves_running_jobs = false;
   /// It places each job on one node: a gang that no node can hold is refused.
   bool one_node = false;
-  bool needs_estimates = false;   ///< it needs run times: `estimates.duration` must not be none
+  bool needs_estimates = false;  ///< it needs run times: `estimates.duration` must not be none
+  bool needs_labels = false;     ///< it needs a packing label of every job
+  /// Jobs that its belief by clusters finds alike it groups in the order of the trace, as fcfs.
+  bool groups_alike_in_order = false;
   bool heeds_gpu_models = false;  ///< it starts jobs only on the GPU models that they name
 };
 

@@ -10,6 +10,8 @@ inline constexpr NumberRule kShare{"a percentage", 0, 100};
 inline constexpr NumberRule kReserved{"a percentage", 0, 1000};
 inline constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
 inline constexpr IntegerRule kFlag{"a flag", 0, 1};
+/// Profile::packing_label.
+inline constexpr IntegerRule kPackingLabelRule{"a label", 0, 2};
 inline constexpr IntegerRule kPriority{"a whole number", -1'000'000'000, 1'000'000'000};
 
 }  // namespace corun

@@ -20,7 +20,8 @@ const std::vector<CsvColumn> kJobColumns = {
     {"priority"},     {"gpu_util_pct"},   {"mem_alloc_pct"},   {"mem_time_pct"},
     {"mem_used_mib"}, {"cpu_milli"},      {"memory_mib"},      {"epoch_s"},
     {"workload"},     {"cluster"},        {"uncertainty"},     {"imputed"},
-    {"gpu_milli"},    {"gpu_models"},     {"virtual_cluster"}, {"steps"}};
+    {"gpu_milli"},    {"gpu_models"},     {"virtual_cluster"}, {"steps"},
+    {"packing_label"}};
 
 constexpr NumberRule kDistance{"a distance in percentage points", 0};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
@@ -67,6 +68,7 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const auto gpu_models = csv.column("gpu_models");
   const auto virtual_cluster = csv.column("virtual_cluster");
   const auto steps = csv.column("steps");
+  const auto label = csv.column("packing_label");
   const bool has_virtual_clusters = csv.has(virtual_cluster);
 
   TraceBuilder builder(source);
@@ -99,6 +101,9 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
       spec.virtual_cluster = builder.virtual_cluster(csv.text(virtual_cluster));
     }
     spec.steps = csv.integer(steps, kJobSteps).value_or(0);
+    if (const auto value = csv.integer(label, kPackingLabelRule)) {
+      spec.profile.packing_label = static_cast<int>(*value);
+    }
     found.key = keys.of(csv.text(workload));
     found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
     found.uncertainty = csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty);
@@ -140,12 +145,14 @@ struct RareColumns {
   bool gpu_models = false;
   bool virtual_cluster = false;
   bool steps = false;
+  bool packing_label = false;
 
   bool writes(std::string_view column) const {
     if (column == "gpu_milli") return gpu_milli;
     if (column == "gpu_models") return gpu_models;
     if (column == "virtual_cluster") return virtual_cluster;
     if (column == "steps") return steps;
+    if (column == "packing_label") return packing_label;
     return true;
   }
 };
@@ -159,6 +166,8 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
   rare.gpu_models = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.gpu_models != 0; });
   rare.virtual_cluster = !trace.virtual_clusters.empty();
   rare.steps = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.steps != 0; });
+  rare.packing_label = std::ranges::any_of(
+      jobs, [](const JobSpec& j) { return j.profile.packing_label.has_value(); });
   std::string separator;
   for (const CsvColumn& column : kJobColumns) {
     if (rare.writes(column.name)) out << std::exchange(separator, ",") << column.name;
@@ -184,6 +193,10 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
     if (rare.gpu_models) out << ',' << csv_text(model_names(trace, job.gpu_models));
     if (rare.virtual_cluster) out << ',' << csv_text(trace.virtual_clusters[job.virtual_cluster]);
     if (rare.steps) out << ',' << std::to_string(job.steps);
+    if (rare.packing_label) {
+      out << ','
+          << (profile.packing_label ? std::to_string(*profile.packing_label) : std::string());
+    }
     out << '\n';
   }
 }

@@ -29,6 +29,7 @@
 ///   gpu_models     GPU models on which it may run, joined by `|`; any if empty
 ///   virtual_cluster  name of its queue, which has nodes of its own; the empty name is an ordinary name
 ///   steps          solo_s in whole training steps, 0 or more; 0 (not known) if empty
+///   packing_label  load on co-runners for lucid: 0 tiny, 1 medium, 2 jumbo
 ///
 /// Times are kept to the nanosecond. Identifiers follow the order of rows; arrivals follow `submit_s`, rows
 /// of one instant in file order.
@@ -40,7 +41,7 @@ Trace read_job_csv(const std::string& path, WorkloadKeys& keys);
 Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys);
 bool looks_like_job_csv(const TraceHead& head);
 
-/// Writes all columns, in the table's order, but leaves out those of the last four that no job uses.
+/// Writes all columns, in the table's order, but leaves out those of the last five that no job uses.
 /// Reading it back gives the same jobs with the same identifiers, and arrivals as by order_arrivals();
 /// `source` and `shuffled_by_default` are not part of the file. Names must have no tabs and line breaks, as
 /// from every reader.

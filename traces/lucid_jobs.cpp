@@ -30,7 +30,6 @@ const std::vector<CsvColumn> kLabelColumns = {{"job", true}, {"label", true}};
 constexpr NumberRule kTime{"a number of seconds", 0, kMaxTimeSeconds};
 constexpr NumberRule kLucidJobLength{"a number of seconds", 0, 9e7};
 constexpr IntegerRule kLucidJobGpus{"a whole number of GPUs", 0, 1'000'000};
-constexpr IntegerRule kLabel{"a label", 0, 2};
 
 using Labels = std::unordered_map<std::string, int>;
 
@@ -41,7 +40,7 @@ Labels read_labels(const std::string& path) {
   Labels labels;
   while (csv.next()) {
     std::string name(csv.required_text(job, "the name of a workload"));
-    const auto value = csv.integer(label, kLabel);
+    const auto value = csv.integer(label, kPackingLabelRule);
     if (!value) csv.refuse(label, "a label, 0 to 2");
     if (!labels.emplace(std::move(name), static_cast<int>(*value)).second) {
       csv.refuse(job, "workloads that differ");

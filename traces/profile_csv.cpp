@@ -45,10 +45,10 @@ constexpr std::array<ProfileColumn, 4> kProfileColumns{{
 constexpr std::size_t kFeatures = 3;  ///< the first ones: percentages, always written
 
 /// Columns of job_csv.hpp and corun_csv.hpp that are not part of a solo profile.
-constexpr std::array<std::string_view, 17> kJobAndCorunColumns{
+constexpr std::array<std::string_view, 18> kJobAndCorunColumns{
     "submit_s", "solo_s",   "gpus",    "priority",    "cpu_milli", "memory_mib",
     "epoch_s",  "workload", "cluster", "uncertainty", "group",     "gpu",
-    "sharing",  "session",  "corun_s", "isd",         "source"};
+    "sharing",  "session",  "corun_s", "isd",         "source",    "packing_label"};
 constexpr std::array<std::string_view, 2> kFutureweiText{"ID", "Run_Env"};
 
 /// Other common names of the sensitive columns, in lower case. As attributes they would be kept beside the

@@ -49,6 +49,8 @@ class BeliefBuilder {
   const KnowledgeBase& initial_knowledge() const { return *initial_knowledge_; }
   /// Clusters and uncertainties of jobs from belief.overrides.
   const std::vector<ClusterOverride>& overrides() const { return overrides_; }
+  /// Whether beliefs are about clusters, not about single jobs.
+  bool by_clusters() const { return !prior_; }
   /// Whether the cluster labels of the trace's jobs number clusters of initial_knowledge().
   bool labels_hold() const { return labels_hold_; }
   /// Sentences on knowledge that was measured on other GPUs or with another sharing mode.

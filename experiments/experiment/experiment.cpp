@@ -47,8 +47,17 @@ void Experiment::check(const Trace& trace) {
   if (const auto refusal = refusal_of_jobs(*config_, cluster_, beliefs_, trace)) {
     throw InputError(refusal->place, refusal->message);
   }
+  if (const auto refusal = refusal_of_labels(*config_, policies_, trace)) {
+    throw InputError(refusal->place, refusal->message);
+  }
   overload_ = overload_of(*config_, cluster_, trace);
-  for (std::string& sentence : warnings_of_jobs(*config_, beliefs_, trace)) {
+  equal_speeds_ = equal_speeds_of(*config_, cluster_, worlds_.measured_on());
+  const std::string unmeasured =
+      source_.shares_keys() ? worlds_.unmeasured_workloads(trace) : std::string();
+  for (const std::string& sentence : {equal_speeds_, ticks_of(*config_), unmeasured}) {
+    if (!sentence.empty()) warnings_.push_back(sentence);
+  }
+  for (std::string& sentence : warnings_of_jobs(*config_, beliefs_, policies_, trace)) {
     warnings_.push_back(std::move(sentence));
   }
   // Throws if a policy's parameters name a job or cluster that does not exist.

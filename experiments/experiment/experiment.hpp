@@ -43,6 +43,8 @@ class Experiment {
   /// Sentences for the user: extrapolated world, imputed or missing profiles, a model fitted to few
   /// pairs.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// The one of warnings() that equal_speeds_of() gives; empty if there is none.
+  const std::string& equal_speeds() const { return equal_speeds_; }
   /// The warning of overload_of(); empty if there is none.
   const std::string& overload() const { return overload_; }
   /// Paths of the files that were read.
@@ -95,6 +97,7 @@ class Experiment {
   std::vector<PolicyInstance> policies_;
   PolicyRunner runner_;
   std::vector<std::string> warnings_;
+  std::string equal_speeds_;
   std::string overload_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "experiments/inputs/node_fit.hpp"
 #include "sim/base/text.hpp"
@@ -20,6 +21,44 @@ std::string quoted(const std::string& name) { return "'" + printable(name) + "'"
 /// "3 of 24".
 std::string share_of(std::size_t some, const Trace& trace) {
   return std::to_string(some) + " of " + std::to_string(trace.names.size());
+}
+
+bool is_blank(const Profile& p) { return !p.gpu_util_pct && !p.mem_alloc_pct && !p.mem_time_pct; }
+
+/// The warning about jobs without a profile; empty if there are none.
+std::string missing_profiles(const Config& config, const BeliefBuilder& beliefs,
+                             const std::vector<PolicyInstance>& policies, const Trace& trace) {
+  std::size_t blank = 0;
+  std::size_t alike = 0;  // blank, and of no given cluster
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    if (!is_blank(trace.workload.jobs[j].profile)) continue;
+    ++blank;
+    alike += beliefs.labels_hold() && trace.clusters[j] != kUnknownCluster ? 0 : 1;
+  }
+  if (blank == 0) return "";
+  std::string text = share_of(blank, trace) +
+                     " jobs have no profile at all: models take average values for them, clusters "
+                     "the first";
+  const bool all = beliefs.by_clusters() && alike == trace.names.size() &&
+                   beliefs.overrides().empty() && config.belief.model != BeliefKind::kTruth;
+  std::vector<std::string_view> misled;
+  for (const PolicyInstance& policy : policies) {
+    if (policy.entry->needs != PolicyNeeds::kBelief || policy.granted_truth) continue;
+    if (!all || policy.traits.groups_alike_in_order) misled.push_back(policy.label);
+  }
+  if (alike == 0 || misled.empty()) return text;
+  const std::string names = fmt::format("{}", fmt::join(misled, ", "));
+  text +=
+      all ? "; to " + names +
+                " all jobs are then alike and are paired in the order of the trace, as by fcfs"
+      : beliefs.by_clusters()
+          ? "; to " + names + " these jobs are then alike"
+          : "; to " + names + " they differ at most in workloads that belief.initial has measured";
+  return text +
+         ". Give the jobs' CSV the columns gpu_util_pct, mem_alloc_pct, mem_time_pct, or cluster; "
+         "or "
+         "set workload.profiles: jrs, or belief.model: measured with pairs of their workloads in "
+         "belief.initial";
 }
 
 /// GPUs by virtual cluster of the trace; without virtual clusters, of the whole cluster.
@@ -106,7 +145,32 @@ std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& clus
   return std::nullopt;
 }
 
+std::optional<Refusal> refusal_of_labels(const Config& config,
+                                         const std::vector<PolicyInstance>& policies,
+                                         const Trace& trace) {
+  const auto by_labels =
+      std::ranges::find_if(policies, [](const PolicyInstance& p) { return p.traits.needs_labels; });
+  if (by_labels == policies.end() || config.cluster.max_jobs_per_gpu == 1) return std::nullopt;
+  const auto has_none = [](const JobSpec& job) { return !job.profile.packing_label; };
+  const auto& jobs = trace.workload.jobs;
+  const auto first = std::ranges::find_if(jobs, has_none);
+  if (first == jobs.end()) return std::nullopt;
+  const auto some = static_cast<std::size_t>(std::ranges::count_if(jobs, has_none));
+  const WorkloadConfig& w = config.workload;
+  const std::string cure =
+      w.source != "lucid" ? "give the jobs as CSV with a column packing_label (0 tiny, 1 medium, "
+                            "2 jumbo)"
+      : w.labels          ? "add their workloads to " + printable(*w.labels, 200)
+                          : "set workload.labels to a CSV job,label of their workloads";
+  return Refusal{by_labels->place,
+                 "policy '" + by_labels->label + "' packs by labels, and " + share_of(some, trace) +
+                     " jobs have none, the first is " +
+                     quoted(trace.names[static_cast<std::size_t>(first - jobs.begin())]) + "; " +
+                     cure + ", or set its label_sum to 4 (no label matters) or -1 (no job shares)"};
+}
+
 std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
+                                          const std::vector<PolicyInstance>& policies,
                                           const Trace& trace) {
   std::vector<std::string> warnings;
   if (trace.imputed_profiles > 0) {
@@ -124,18 +188,11 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuil
     warnings.push_back(share_of(beliefs.overrides().size(), trace) +
                        " jobs take their cluster or uncertainty from " + *config.belief.overrides);
   }
-  std::size_t blank = 0;
-  std::size_t unknown_memory = 0;
-  for (const JobSpec& job : trace.workload.jobs) {
-    const Profile& p = job.profile;
-    blank += !p.gpu_util_pct && !p.mem_alloc_pct && !p.mem_time_pct ? 1 : 0;
-    unknown_memory += !p.mem_used_mib ? 1 : 0;
+  if (std::string text = missing_profiles(config, beliefs, policies, trace); !text.empty()) {
+    warnings.push_back(std::move(text));
   }
-  if (blank > 0) {
-    warnings.push_back(share_of(blank, trace) +
-                       " jobs have no profile at all: models take average values for them, "
-                       "clusters the first");
-  }
+  const auto unknown_memory = static_cast<std::size_t>(std::ranges::count_if(
+      trace.workload.jobs, [](const JobSpec& job) { return !job.profile.mem_used_mib; }));
   if (unknown_memory > 0) {
     warnings.push_back(share_of(unknown_memory, trace) +
                        " jobs have no known memory demand: they cannot run out of memory");
@@ -162,6 +219,36 @@ std::string overload_of(const Config& config, const Cluster& cluster, const Trac
       "the offered load is {:.2f} of what {} GPUs can do without sharing: queues grow "
       "with the length of the trace",
       load, gpus);
+}
+
+std::string equal_speeds_of(const Config& config, const Cluster& cluster,
+                            const std::vector<std::string>& measured_on) {
+  const std::vector<std::string> models = cluster.spec.models();
+  const double speed = config.cluster.gpu_speed;
+  if (models.size() > 1) {
+    return fmt::format(
+        "the {} GPU types differ in memory only: jobs run equally fast on all (cluster.gpu_speed "
+        "{:g})",
+        models.size(), speed);
+  }
+  if (measured_on.empty() || std::ranges::find(measured_on, models.front()) != measured_on.end()) {
+    return "";
+  }
+  return fmt::format(
+      "the GPU type {} sets the memory only: jobs run at {:g} times the speed of the trace's GPU "
+      "(cluster.gpu_speed), and co-run costs are those of {}",
+      printable(models.front()), speed, printable(fmt::format("{}", fmt::join(measured_on, ", "))));
+}
+
+std::string ticks_of(const Config& config) {
+  const ControlConfig& control = config.control;
+  if (!control.tick_s) return "";
+  return fmt::format(
+      "each J_c {} (control.tick_s {:g} s): ISD can exceed 0 without co-runners, most for short "
+      "jobs",
+      control.tick_rule == TickRule::kProgress ? "has a clock tick or two beyond the work"
+                                               : "is rounded up to clock ticks",
+      *control.tick_s);
 }
 
 std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluster& cluster,

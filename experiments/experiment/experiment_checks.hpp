@@ -26,14 +26,28 @@ struct Refusal {
 std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& cluster,
                                        const BeliefBuilder& beliefs, const Trace& trace);
 
-/// Warnings about missing, imputed or overridden profiles and unknown memory demands, one sentence
-/// each.
+/// The refusal of a policy that packs by labels while jobs have none, if any; at the policy's place.
+std::optional<Refusal> refusal_of_labels(const Config& config,
+                                         const std::vector<PolicyInstance>& policies,
+                                         const Trace& trace);
+
+/// Warnings about missing, imputed or overridden profiles and unknown memory demands, one each. That
+/// about missing profiles says which policies it makes decide as fcfs, and what to do.
 std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
+                                          const std::vector<PolicyInstance>& policies,
                                           const Trace& trace);
 
 /// A warning if the trace offers more work per time than the cluster can do without sharing; else
 /// empty. A batch has no offered load, so it gives no warning.
 std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace);
+
+/// A warning that GPU types differ in memory alone, if the cluster has several, or another than those in
+/// `measured_on` (empty: nothing was measured); else empty.
+std::string equal_speeds_of(const Config& config, const Cluster& cluster,
+                            const std::vector<std::string>& measured_on);
+
+/// A warning that clock ticks lengthen J_c, if there are ticks; else empty.
+std::string ticks_of(const Config& config);
 
 /// A policy that places pods (all GPUs of a job on one node), and a job that no node can hold.
 struct UnplaceablePods {

@@ -24,9 +24,11 @@ void draw_profiles(Trace& trace, std::uint64_t seed) {
     Profile& profile = trace.workload.jobs[j].profile;
     if (profile.gpu_util_pct || profile.mem_alloc_pct || profile.mem_time_pct) continue;
     const auto memory = profile.mem_used_mib;
+    const auto label = profile.packing_label;
     Rng rng(seed, Stream::kTraceProfiles, j);
     profile = measured[rng.below(static_cast<std::uint32_t>(measured.size()))];
     if (memory) profile.mem_used_mib = memory;
+    profile.packing_label = label;
     ++trace.imputed_profiles;
   }
 }
@@ -88,10 +90,14 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
       tables_(std::make_shared<MeasurementTables>()),
       entry_(&find_source(*config_)),
       capacity_gpus_(cluster.spec.gpu_count()),
+      shares_keys_(!queue),
       given_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {
   const WorkloadConfig& w = config_->workload;
   refuse_useless_keys(*config_, *entry_, is_given());
-  if (is_given()) return;
+  if (is_given()) {
+    note_units(*given_);
+    return;
+  }
   if (!entry_->reads_file) {
     if (!w.path) return;
     throw InputError(config_->place("workload.path"),
@@ -139,6 +145,7 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
     warnings_.push_back("left out " + skipped + " of " + printable(trace.source));
   }
   for (const std::string& file : trace.files_beside) files.add(file);
+  note_units(trace);
   if (trace.virtual_clusters.size() > 1 && cluster.virtual_clusters.empty()) {
     warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
                         " virtual clusters; without cluster.virtual_clusters they are one queue");
@@ -154,6 +161,29 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
   } else if (const std::string heedless = heedless_policies(*config_); !heedless.empty()) {
     warnings_.push_back(jobs + ", and " + heedless +
                         " place them on any; fgd, best-fit, dot-product and gpu-packing do not");
+  }
+}
+
+/// Questions each percentage of the profiles that lies between 0 and 1 in all jobs.
+void WorkloadSource::note_units(const Trace& trace) {
+  struct Column {
+    const char* name;
+    std::optional<double> Profile::*value;
+  };
+  for (const Column& column : {Column{"gpu_util_pct", &Profile::gpu_util_pct},
+                               Column{"mem_alloc_pct", &Profile::mem_alloc_pct},
+                               Column{"mem_time_pct", &Profile::mem_time_pct}}) {
+    std::size_t known = 0;
+    double largest = 0;
+    for (const JobSpec& job : trace.workload.jobs) {
+      if (!(job.profile.*column.value)) continue;
+      ++known;
+      largest = std::max(largest, *(job.profile.*column.value));
+    }
+    if (largest == 0 || largest > 1) continue;  // 0 % is 0 in any unit
+    warnings_.push_back("all " + std::to_string(known) + " known values of " + column.name +
+                        " lie between 0 and 1, expected percent (50 for a half); they are read as "
+                        "percent: are they fractions?");
   }
 }
 

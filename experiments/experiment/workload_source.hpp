@@ -36,23 +36,28 @@ class WorkloadSource {
 
   /// Whether the jobs come from a file or a given queue, not from a generator.
   bool is_given() const { return given_ != nullptr; }
+  /// Whether the workload keys of the jobs are those of tables(); not so for a given `queue`.
+  bool shares_keys() const { return shares_keys_; }
   /// The tables and keys, filled by reading the workload; the world adds its own.
   const std::shared_ptr<MeasurementTables>& tables() const { return tables_; }
   /// Whether the source reads a file: a trace, or a table to draw jobs from.
   bool reads_file() const { return entry_->reads_file; }
-  /// Sentences on jobs left out, and on virtual clusters and GPU models that are ignored.
+  /// Sentences on jobs left out, on virtual clusters and GPU models that are ignored, and on
+  /// percentages that look like fractions.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   void read_file(const Cluster& cluster, InputFiles& files);
   void note_file(const Trace& trace, const Cluster& cluster, InputFiles& files);
   std::shared_ptr<const Trace> jobs(std::size_t replication) const;
+  void note_units(const Trace& trace);
   bool shuffles(const Trace& jobs) const;
 
   std::shared_ptr<const Config> config_;
   std::shared_ptr<MeasurementTables> tables_;
   const TraceEntry* entry_ = nullptr;
   int capacity_gpus_ = 0;
+  bool shares_keys_ = true;
   std::shared_ptr<const Trace> given_;     ///< null: the source generates
   const PairTable* drawn_from_ = nullptr;  ///< for sources that draw from a table, else null
   mutable std::mutex keys_mutex_;          ///< guards `tables_`: generating adds keys

@@ -1,12 +1,14 @@
 #include "experiments/experiment/world_builder.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "experiments/config/gpu_types.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "models/interference/measured_speeds.hpp"
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/lucid_pairs.hpp"
@@ -22,6 +24,20 @@ struct WorldMeasurements {
   const GavelThroughputs* rates = nullptr;  ///< source of `pairs`, if they are rates
   std::vector<CorunMeasurement> rows;
 
+  std::set<WorkloadKey> workloads() const {
+    if (pairs) return {pairs->speeds.jobs.begin(), pairs->speeds.jobs.end()};
+    std::set<WorkloadKey> keys;
+    for (const CorunMeasurement& row : rows) {
+      for (const CorunMember& member : row.members) keys.insert(member.workload);
+    }
+    return keys;
+  }
+  std::vector<std::string> gpu_types() const {
+    if (pairs) return {std::string(gpu_type_of_table(pairs->gpu))};
+    std::set<std::string> types;
+    for (const CorunMeasurement& row : rows) types.insert(row.gpu_type);
+    return {types.begin(), types.end()};
+  }
   SpeedTable speeds() const {
     return pairs ? pairs->speeds : speed_table(rows, ImputedProfiles::kBelieved);
   }
@@ -64,6 +80,12 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
   const WorldMeasurements read = read_measurements(config, files, *tables_);
   const SpeedTable speeds = read.speeds();
   fit(config, speeds);
+  measured_on_ = read.gpu_types();
+  if (w.model == WorldKind::kMeasured) {
+    workloads_ = std::make_unique<const std::set<WorkloadKey>>(read.workloads());
+    otherwise_ =
+        "the model " + std::string(w.fallback.text()) + " gives the costs of their co-runs";
+  }
   MeasuredTable groups =
       w.model == WorldKind::kMeasured ? measured_table(read, speeds) : MeasuredTable();
   if (read.rates != nullptr) {
@@ -85,6 +107,7 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
 void WorldBuilder::list_pairs(const Config& config, InputFiles& files) {
   const WorldConfig& w = config.world;
   auto listed = std::make_shared<ListedPairs>();
+  std::set<WorkloadKey> workloads;
   if (w.model == WorldKind::kListedPairs) {
     if (!w.path) {
       throw InputError(config.place("world.model"),
@@ -93,7 +116,10 @@ void WorldBuilder::list_pairs(const Config& config, InputFiles& files) {
     const std::string path = files.find(*w.path, config.place("world.path"));
     for (const LucidRates& row : read_lucid_rates(path, tables_->keys())) {
       listed->add(row.workloads[0], row.workloads[1], row.speeds[0], row.speeds[1]);
+      workloads.insert(row.workloads.begin(), row.workloads.end());
     }
+    workloads_ = std::make_unique<const std::set<WorkloadKey>>(std::move(workloads));
+    otherwise_ = "they lose nothing by sharing";
   } else if (w.path) {
     throw InputError(config.place("world.path"), "the world none reads no file; leave it out");
   }
@@ -127,6 +153,24 @@ void WorldBuilder::note_origin(const std::vector<CorunMeasurement>& rows, const 
   warnings_.push_back("the world was measured on " + rows.front().gpu_type + " with " +
                       rows.front().sharing + ", not on " + here + " with " + cluster.spec.sharing +
                       ": all co-run costs are extrapolated");
+}
+
+std::string WorldBuilder::unmeasured_workloads(const Trace& trace) const {
+  constexpr std::size_t kNamed = 3;
+  if (!workloads_) return "";
+  std::set<WorkloadKey> unknown;
+  std::string names;
+  std::size_t jobs = 0;
+  for (const WorkloadKey key : trace.keys) {
+    if (key == kUnknownWorkload || workloads_->contains(key)) continue;
+    ++jobs;
+    if (!unknown.insert(key).second || unknown.size() > kNamed) continue;
+    names += (names.empty() ? "'" : ", '") + printable(tables_->keys().text(key)) + "'";
+  }
+  if (jobs == 0) return "";
+  if (unknown.size() > kNamed) names += " and " + std::to_string(unknown.size() - kNamed) + " more";
+  return std::to_string(jobs) + " of " + std::to_string(trace.names.size()) +
+         " jobs name workloads that no measurement of the world has (" + names + "): " + otherwise_;
 }
 
 std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {

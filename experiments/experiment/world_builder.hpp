@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ class WorldBuilder {
   /// The world of the jobs of a trace. Thread-safe.
   std::unique_ptr<World> world(const Trace& trace) const;
 
+  /// A sentence that counts and names the workloads of a trace that no measurement of a measured world
+  /// or of listed-pairs has; empty if there are none, and for other worlds. The keys are those of tables().
+  std::string unmeasured_workloads(const Trace& trace) const;
+
+  /// The GPU types of the measurements; empty for the worlds none and listed-pairs.
+  const std::vector<std::string>& measured_on() const { return measured_on_; }
   /// The tables and keys of the constructor, with the world's; the belief adds its own.
   MeasurementTables& tables() const { return *tables_; }
   /// Sentences on measurements from another GPU type or sharing mode, or too few to fit a model.
@@ -40,6 +47,10 @@ class WorldBuilder {
   std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two below
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;
+  /// Of the measurements; null: the world goes by no name.
+  std::unique_ptr<const std::set<WorkloadKey>> workloads_;
+  std::string otherwise_;  ///< "the model contention ...": the costs of other workloads
+  std::vector<std::string> measured_on_;
   bool extrapolated_ = false;  ///< measured on another GPU type or sharing mode
   std::vector<std::string> warnings_;
 };

@@ -145,6 +145,7 @@ void print_setting(std::ostream& out, const Shown& shown) {
           ? fmt::format(" (else {})", config.world.fallback.text())
           : "",
       config.world.noise ? "" : ", no noise", config.belief.model.text(), config.belief.initial);
+  if (!experiment.equal_speeds().empty()) fmt::print(out, "{}\n", experiment.equal_speeds());
   if (config.probing.probes > 0) {
     fmt::print(out, "policies that learn from probes: up to {} probe{} of {:g} s per job{}\n",
                config.probing.probes, config.probing.probes == 1 ? "" : "s", config.probing.seconds,
@@ -224,6 +225,23 @@ bool any_approximate(const Shown& shown) {
   return false;
 }
 
+/// Names the policies under which no job shared, and clock ticks alone made a slowdown.
+void print_tick_note(std::ostream& out, const Shown& shown) {
+  if (!shown.experiment.config().control.tick_s) return;
+  std::string names;
+  for (std::size_t p = 0; p < shown.experiment.policies().size(); ++p) {
+    const bool alone = shared(shown.result.coverage_by_policy[p]) == 0;
+    if (!alone || !(of(shown.metrics(p), Metric::kIsd).mean > 0)) continue;
+    names += (names.empty() ? "" : ", ") + shown.experiment.policies()[p].label;
+  }
+  if (names.empty()) return;
+  const PreemptionConfig& lost = shown.experiment.config().preemption;
+  const bool preempts = lost.save_s > 0 || lost.restore_s > 0 || lost.lost_work > 0;
+  fmt::print(
+      out, "no job shared under {}: the ISD there is the cost of clock ticks (control.tick_s){}\n",
+      names, preempts ? " and preemptions" : "");
+}
+
 void print_footnotes(std::ostream& out, const Shown& shown) {
   const ReplayResult& result = shown.result;
   fmt::print(out,
@@ -250,6 +268,7 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
                "schedule ran "
                "once\n");
   }
+  print_tick_note(out, shown);
   print_memory_note(out, shown);
   if (result.interrupted) {
     fmt::print(out, "interrupted: {} of {} replications\n", result.replications.size(),

@@ -211,7 +211,7 @@ TEST(JobCsv, NamesThePlaceOfEveryMistake) {
        "t.csv:1:14: unknown column 'solo', expected columns among job, submit_s, solo_s, gpus, "
        "priority, gpu_util_pct, mem_alloc_pct, mem_time_pct, mem_used_mib, cpu_milli, memory_mib, "
        "epoch_s, workload, cluster, uncertainty, imputed, gpu_milli, gpu_models, virtual_cluster, "
-       "steps; did you mean 'solo_s'?"},
+       "steps, packing_label; did you mean 'solo_s'?"},
       {"job,submit_s\na,0\n", "t.csv:1:1: the header has no column 'solo_s'"},
   };
   for (const auto& [text, expected] : cases) {
@@ -251,6 +251,7 @@ Trace random_trace(Rng& rng, WorkloadKeys& keys) {
     job.gpus = static_cast<int>(rng.below(64)) + 1;
     job.priority = static_cast<int>(rng.below(100)) - 50;
     job.profile = {some(100), some(1000), some(100), some(80000), rng.below(2) == 0};
+    if (rng.below(2) == 0) job.profile.packing_label = static_cast<int>(rng.below(3));
     job.request = {rng.below(100000), rng.below(1000000)};
     if (rng.below(2) == 0) job.epoch = ns(1e12);
     const std::string& text = odd[rng.below(static_cast<std::uint32_t>(odd.size()))];
@@ -259,6 +260,16 @@ Trace random_trace(Rng& rng, WorkloadKeys& keys) {
   }
   order_arrivals(trace);
   return trace;
+}
+
+TEST(JobCsv, PackingLabelsAreAColumn) {
+  WorkloadKeys keys;
+  const Trace trace = read("job,submit_s,solo_s,packing_label\na,0,9,2\nb,0,9,\n", keys);
+  EXPECT_EQ(trace.workload.jobs[0].profile.packing_label, 2);
+  EXPECT_FALSE(trace.workload.jobs[1].profile.packing_label);
+  EXPECT_NE(write(trace, keys).find(",packing_label\n"), std::string::npos);
+  EXPECT_TRUE(error_of("job,submit_s,solo_s,packing_label\na,0,9,3\n")
+                  .starts_with("t.csv:2:7: column 'packing_label' is '3', expected a label"));
 }
 
 TEST(JobCsv, WhatIsWrittenIsRead) {

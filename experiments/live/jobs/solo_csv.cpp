@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "experiments/live/jobs/profile_fields.hpp"
+#include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun::live {
@@ -27,7 +28,8 @@ std::vector<SoloRow> read_solo_csv(const std::string& path) {
                  {"gpu_util_pct"},
                  {"mem_alloc_pct"},
                  {"mem_time_pct"},
-                 {"mem_used_mib"}},
+                 {"mem_used_mib"},
+                 {"packing_label"}},
                 {.ignore_unknown = true});
   const NumberRule seconds{"a number of seconds", 0, 9e7, true};
   const NumberRule spread{"a number of seconds", 0, 9e7};
@@ -46,6 +48,9 @@ std::vector<SoloRow> read_solo_csv(const std::string& path) {
     row.profile.mem_alloc_pct = csv.number(csv.column("mem_alloc_pct"), reserved);
     row.profile.mem_time_pct = csv.number(csv.column("mem_time_pct"), share);
     row.profile.mem_used_mib = csv.number(csv.column("mem_used_mib"), mib);
+    if (const auto label = csv.integer(csv.column("packing_label"), kPackingLabelRule)) {
+      row.profile.packing_label = static_cast<int>(*label);
+    }
     if (find_solo(rows, row.job) != nullptr) {
       csv.refuse(csv.column("job"), "each workload once", "remove one of the rows");
     }

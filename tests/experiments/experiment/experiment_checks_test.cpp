@@ -42,6 +42,10 @@ struct Parts {
     return refusal_of_jobs(*config, cluster, beliefs, trace);
   }
 
+  std::vector<std::string> warnings() const {
+    return warnings_of_jobs(*config, beliefs, policy_instances(*config), trace);
+  }
+
   std::shared_ptr<const Config> config;
   InputFiles files;
   MeasurementTables tables;
@@ -80,10 +84,38 @@ TEST(ExperimentChecks, WhatIsNotKnownOfJobs) {
   parts.add("b", 0, 10);
   parts.trace.workload.jobs[0].profile.gpu_util_pct = 50;
   parts.trace.workload.jobs[0].profile.mem_used_mib = 1000;
-  const auto warnings = warnings_of_jobs(*parts.config, parts.beliefs, parts.trace);
+  const auto warnings = parts.warnings();
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_TRUE(contains(warnings[0], "1 of 2 jobs have no profile at all"));
   EXPECT_TRUE(contains(warnings[1], "1 of 2 jobs have no known memory demand"));
+}
+
+TEST(ExperimentChecks, JobsWithoutProfilesAreAlikeToPoliciesWithABelief) {
+  const auto warning = [](const std::vector<std::string>& overrides, std::optional<double> util,
+                          int cluster = kUnknownCluster) {
+    Parts parts(overrides);
+    parts.add("a", 0, 10);
+    parts.add("b", 0, 10);
+    parts.trace.workload.jobs[0].profile.gpu_util_pct = util;
+    parts.trace.clusters = {cluster, cluster};
+    return parts.warnings().front();
+  };
+  const std::string by_default = warning({}, {});
+  EXPECT_TRUE(
+      contains(by_default,
+               "2 of 2 jobs have no profile at all: models take average values for them, "
+               "clusters the first; to balance, min-slowdown, max-packing all jobs are then "
+               "alike and are paired in the order of the trace, as by fcfs. Give the jobs' "
+               "CSV the columns gpu_util_pct, mem_alloc_pct, mem_time_pct, or cluster; or "
+               "set workload.profiles: jrs, or belief.model: measured"));
+  EXPECT_TRUE(contains(warning({}, 50), "to balance, min-slowdown, max-packing these jobs"));
+  EXPECT_TRUE(
+      contains(warning({"belief.model=contention"}, {}), "they differ at most in workloads"));
+  for (const std::string& silent : {warning({"policies=[{name: fcfs}, {name: oracle}]"}, {}),
+                                    warning({}, {}, 1), warning({"belief.model=truth"}, {}),
+                                    warning({"policies=[{name: balance, epsilon: 0.1}]"}, {})}) {
+    EXPECT_TRUE(silent.ends_with("clusters the first")) << silent;
+  }
 }
 
 TEST(ExperimentChecks, OverloadNeedsArrivalsOverTime) {
@@ -96,6 +128,38 @@ TEST(ExperimentChecks, OverloadNeedsArrivalsOverTime) {
   EXPECT_EQ(overload_of(*stream.config, stream.cluster, stream.trace),
             "the offered load is 2.00 of what 1 GPUs can do without sharing: queues grow "
             "with the length of the trace");
+}
+
+TEST(ExperimentChecks, PackingByLabelsNeedsLabels) {
+  const auto refusal = [](const std::string& policies, const std::vector<std::string>& more,
+                          const std::vector<std::optional<int>>& labels) {
+    std::vector<std::string> overrides{"estimates.duration=exact", "policies=" + policies};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    Parts parts(overrides);
+    for (const std::optional<int>& label : labels) {
+      parts.add("j" + std::to_string(parts.trace.names.size()), 0, 10);
+      parts.trace.workload.jobs.back().profile.packing_label = label;
+    }
+    return refusal_of_labels(*parts.config, policy_instances(*parts.config), parts.trace);
+  };
+  const auto found = refusal("[{name: fcfs}, {name: lucid}]", {}, {0, {}, {}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(
+      found->message,
+      "policy 'lucid' packs by labels, and 2 of 3 jobs have none, the first is 'j1'; give the "
+      "jobs as CSV with a column packing_label (0 tiny, 1 medium, 2 jumbo), or set its "
+      "label_sum to 4 (no label matters) or -1 (no job shares)");
+  EXPECT_TRUE(contains(refusal("[lucid]", {"workload.source=lucid"}, {{}})->message,
+                       "set workload.labels to a CSV job,label of their workloads"));
+  EXPECT_TRUE(contains(
+      refusal("[lucid]", {"workload.source=lucid", "workload.labels=l.csv"}, {{}})->message,
+      "add their workloads to l.csv"));
+  EXPECT_FALSE(refusal("[lucid]", {}, {0, 2}));
+  EXPECT_FALSE(refusal("[{name: fcfs}, {name: sjf}]", {}, {{}}));
+  EXPECT_FALSE(refusal("[{name: lucid, label_sum: 4}]", {}, {{}}));
+  EXPECT_FALSE(refusal("[{name: lucid, label_sum: -1}]", {}, {{}}));
+  EXPECT_TRUE(refusal("[{name: lucid, label_sum: 3}]", {}, {{}}));
+  EXPECT_FALSE(refusal("[lucid]", {"cluster.max_jobs_per_gpu=1"}, {{}}));
 }
 
 TEST(ExperimentChecks, PodsThatNoNodeHolds) {

@@ -6,16 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "experiments/base/atomic_file.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/config_yaml.hpp"
-#include "experiments/replay/knowledge_history.hpp"
 #include "experiments/replay/replay.hpp"
 #include "experiments/replay/replay_files.hpp"
 #include "experiments/replay/replay_output.hpp"
 #include "experiments/replay/replay_table.hpp"
-#include "experiments/replay/timeline.hpp"
 #include "experiments/replay/world_comparison.hpp"
+#include "experiments/results/results_identity.hpp"
 #include "experiments/results/results_writer.hpp"
 #include "experiments/results/run_info.hpp"
 #include "models/scoring/device.hpp"
@@ -58,6 +58,7 @@ CommandLine described() {
       "  corun replay --worlds measured,contention,cluster-mean\n"
       "  corun replay --format json --output results.h5\n";
   command.positional = "CONFIG";
+  command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("worlds", po::value<std::string>(),
       "repeat the comparison in each of these worlds and say whether the ranking survives, e.g. "
@@ -170,6 +171,23 @@ void print_result(Format format, const Experiment& experiment, const ReplayResul
   }
 }
 
+/// Writes the results and returns their path. Results of an interrupted run replace no file: they go
+/// beside it.
+std::string finish(ResultsWriter& writer, const std::string& output, const ReplayResult& result,
+                   const CommonOptions& common) {
+  if (!result.interrupted || !is_filled(output)) {
+    writer.finish(result);
+    return output;
+  }
+  std::string beside = interrupted_name(checked_output_path(output, kOutputFlag));
+  writer.finish(result, beside);
+  if (!common.quiet) {
+    note("note: stopped: {} finished replications are in {}; {} is as it was\n",
+         result.replications.size(), beside, output);
+  }
+  return beside;
+}
+
 int replay_one(const Experiment& experiment, const Device& device, const CommonOptions& common,
                const ReplayFiles& files, std::chrono::steady_clock::time_point started) {
   const ResultsHeader header = results_header(experiment);
@@ -183,13 +201,11 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   if (result.replications.empty()) return kInterrupted;
   if (!device.note().empty() && !common.quiet) note("note: {}\n", device.note());
   if (writer) {
-    writer->finish(result);
+    const std::string written = finish(*writer, *files.output, result, common);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
-    write_run_json(*files.output, {wall.count(), common.threads, device.record(), ""}, header,
-                   result);
+    write_run_json(written, {wall.count(), common.threads, device.record(), ""}, header, result);
   }
-  if (files.timeline) write_timelines(experiment, *files.timeline);
-  if (files.knowledge) write_knowledge_history(experiment, *files.knowledge);
+  write_replay_texts(experiment, files);
   if (!common.quiet) note("{}", decision_notes(experiment, result));
   print_result(common.format, experiment, result);
   return result.interrupted ? kInterrupted : kDone;
@@ -206,7 +222,7 @@ int replay_command(const std::vector<std::string>& arguments) {
     if (values->count(key) == 0) return std::nullopt;
     return (*values)[key].as<std::string>();
   };
-  const ReplayFiles files{common.output, given("timeline"), given("knowledge")};
+  const ReplayFiles files{common.output, given("timeline"), given("knowledge"), common.existing};
   const std::shared_ptr<Device> device = choose_device(common.device);
   const Config config = load_config(common, given("CONFIG"));
   if (common.dump_config) {

@@ -21,6 +21,7 @@ CommandLine measure_command_line(const std::string& word) {
   command.name = "live " + word;
   command.usage = "corun live " + word + " CONFIG [options]";
   command.positional = "CONFIG";
+  command.output = OutputUse::kOwn;
   add_live_options(command, true);
   command.own.add_options()("repeats", po::value<std::string>()->default_value("3"),
                             "how often each is measured")(

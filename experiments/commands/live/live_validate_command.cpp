@@ -47,6 +47,7 @@ void write_figure(const std::string& path, const RunValidation& run, const std::
   std::vector<NamedFile> read{{kPlace, given}};
   for (const std::string& file : run.files) read.push_back({kPlace, file});
   check_outputs_differ({{"--figure", path}}, read);
+  check_name(path, "--figure", {"svg"});
   write_outputs({{"--figure", path, validation_figure(run)}}, existing);
 }
 
@@ -63,7 +64,6 @@ int validate_command(const std::vector<std::string>& arguments) {
   }
   std::string figure;
   if (values.count("figure") != 0) {
-    check_name((*parsed)["figure"].as<std::string>(), "--figure", {"svg"});
     figure = checked_output_path(values["figure"].as<std::string>(), "--figure");
   }
 

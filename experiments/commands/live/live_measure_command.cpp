@@ -72,6 +72,7 @@ int measure_and_report(const CommandLine& command, const std::vector<std::string
   const std::size_t gpu = choose_gpus(nvml, config.gpus, rules, config.gpus_place).front();
   const std::vector<CoRunners> sets = sets_of(config, values, pairs);
   make_results_directory(config, common);
+  check_measured_before(config, nvml.gpus()[gpu].name);
   if (!common.quiet) {
     options.on_measured = [&](const MeasuredCoRunners& c, std::size_t total) {
       tell(c, total, config);

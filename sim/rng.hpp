@@ -40,6 +40,7 @@ enum class Stream : std::uint32_t {
   kGpRows = 24,         ///< rows on which the Gaussian process is fitted if there are many
   kTraceProfiles = 25,  ///< profiles of jobs whose trace has none; entity = job
   kLiveOrder = 26,      ///< order in which co-runs are measured
+  kTraceSample = 27,    ///< which jobs `corun trace cut` keeps; entity = job
   kSweepPoints = 30,    ///< values of random and Latin-hypercube sweeps; entity = swept key
   kCoverage = 31,       ///< replications drawn to judge intervals; entity = trial
 };

@@ -33,6 +33,9 @@ po::options_description common_options(bool configured) {
   add("format", po::value<std::string>()->default_value("table"),
       "table, json or csv; stdout carries only that");
   add("output,o", po::value<std::string>(), "write the results to this file");
+  add("force",
+      "replace output files that exist. Without it, results are replaced only by the same "
+      "experiment, other files only by the same bytes");
   if (configured) {
     add("set", po::value<std::vector<std::string>>()->composing(),
         "KEY.PATH=VALUE: override a key of the configuration (repeatable); corun list keys shows "
@@ -141,7 +144,9 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
   common.device = text("device");
   common.quiet = values.count("quiet") != 0;
   common.data = data_directory(values);
+  if (values.count("force") != 0) common.existing = Existing::kReplace;
   if (values.count("output") != 0) common.output = text("output");
+  if (command.output == OutputUse::kText) take_format_of_output(values, common);
   if (command.configured) {
     common.dump_config = values.count("dump-config") != 0;
     if (values.count("set") != 0) common.overrides = values["set"].as<std::vector<std::string>>();
@@ -179,12 +184,26 @@ std::string find_input_file(const std::string& path, const CommonOptions& common
                              "; check the path or give --data DIR");
 }
 
-void emit(const CommonOptions& common, const std::string& text) {
-  if (common.output) {
-    write_file_atomically(checked_output_path(*common.output, "--output"), text);
-  } else {
-    std::cout << text;
+void take_format_of_output(const po::variables_map& values, CommonOptions& common) {
+  if (!common.output) return;
+  checked_output_path(*common.output, "--output");
+  check_name(*common.output, "--output", {"table", "json", "csv"});
+  const std::string_view named = format_of_name(*common.output);
+  if (named.empty()) return;
+  const Format format = named == "json" ? Format::kJson : Format::kCsv;
+  if (!values["format"].defaulted() && common.format != format) {
+    throw InputError("--output", "'" + printable(*common.output) + "' names a file of format " +
+                                     std::string(named) + ", but --format is " +
+                                     values["format"].as<std::string>() +
+                                     "; leave one of them out");
   }
+  common.format = format;
+}
+
+void emit(const CommonOptions& common, const std::string& text, std::vector<OutputText> files) {
+  if (common.output) files.push_back({"--output", *common.output, text});
+  write_outputs(files, common.existing);
+  if (!common.output) std::cout << text;
 }
 
 Config load_config(const CommonOptions& common, const std::optional<std::string>& path) {

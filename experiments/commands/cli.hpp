@@ -7,6 +7,7 @@
 
 #include <boost/program_options.hpp>
 
+#include "experiments/base/output_file.hpp"
 #include "experiments/config/config.hpp"
 
 /// Shared by all sub-commands of `corun`: options, paths of data, exit codes.
@@ -31,12 +32,19 @@ struct CommonOptions {
   unsigned threads = 1;
   std::string device = "auto";
   std::optional<std::string> output;
+  Existing existing = Existing::kKeepOthers;  ///< kReplace: --force
   /// Directory of the public data sets: --data, else CORUN_DATA, else share/corun/data of an
   /// installed corun if it exists, else empty.
   std::string data;
   bool quiet = false;
   bool dump_config = false;
   std::vector<std::string> overrides;  ///< --set KEY.PATH=VALUE, and --seed as one of them
+};
+
+/// What --output is for a command.
+enum class OutputUse : std::uint8_t {
+  kText,  ///< what is printed otherwise; the name may decide the format
+  kOwn,   ///< a file or directory of the command's own, whose name the command checks
 };
 
 /// One sub-command: its options beside the common ones, and its help.
@@ -49,6 +57,7 @@ struct CommandLine {
   std::string positional;         ///< name of the optional positional argument, or empty
   std::string second_positional;  ///< name of a second one, or empty
   bool configured = true;         ///< takes a configuration, --set and --dump-config
+  OutputUse output = OutputUse::kText;
 };
 
 /// Parses the arguments; empty after printing help for `--help`. Throws InputError naming the flag.
@@ -68,8 +77,14 @@ std::int64_t whole_option(const boost::program_options::variables_map& values,
 std::string find_input_file(const std::string& path, const CommonOptions& common,
                             const std::string& flag);
 
-/// Prints the output of a command, or writes it to --output instead.
-void emit(const CommonOptions& common, const std::string& text);
+/// Checks a name that was given to --output for text: a suffix of JSON or CSV decides the format if
+/// --format was not given, and must fit it if it was. InputError for another known format.
+void take_format_of_output(const boost::program_options::variables_map& values,
+                           CommonOptions& common);
+
+/// Prints the output of a command, or writes it to --output instead. `files` are written as well;
+/// all are checked first (output_file.hpp).
+void emit(const CommonOptions& common, const std::string& text, std::vector<OutputText> files = {});
 
 /// The effective configuration of a command: CONFIG if given, else the default, then --set.
 Config load_config(const CommonOptions& common, const std::optional<std::string>& path);

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "experiments/base/build_info.hpp"
@@ -55,6 +57,26 @@ void print_help() {
                "  corun list policies\n";
 }
 
+/// Whether this machine has an NVIDIA driver, in Linux or in WSL.
+bool has_driver() {
+  std::error_code error;
+  return std::filesystem::exists("/proc/driver/nvidia", error) ||
+         std::filesystem::exists("/dev/dxg", error);
+}
+
+/// A GPU is never needed to simulate, so its absence is no fault. The reason why there is none is of
+/// use to a machine with a driver only.
+void print_version() {
+  std::cout << "corun " << corun::version() << " (" << corun::commit() << ")\n";
+  const corun::DeviceReport device = corun::probe_devices();
+  if (device.cuda_devices > 0) {
+    std::cout << "GPU: " << device.reason << "\n";
+    return;
+  }
+  std::cout << "GPU: none is used, and the simulator needs none"
+            << (has_driver() ? " (" + device.reason + ")" : "") << "\n";
+}
+
 int dispatch(Arguments arguments) {
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
       arguments[0] == "help") {
@@ -62,9 +84,7 @@ int dispatch(Arguments arguments) {
     return arguments.empty() ? corun::kBadInput : corun::kDone;
   }
   if (arguments[0] == "--version") {
-    const corun::DeviceReport device = corun::probe_devices();
-    std::cout << "corun " << corun::version() << " (" << corun::commit() << ")\n"
-              << "GPUs: " << device.cuda_devices << " (" << device.reason << ")\n";
+    print_version();
     return corun::kDone;
   }
   const std::string name = arguments.front();

@@ -10,6 +10,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
+#include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
 #include "experiments/experiment/recommendation.hpp"
 #include "experiments/export/container_csv.hpp"
@@ -168,23 +169,30 @@ Config config_of(const po::variables_map& values) {
   return config;
 }
 
-/// InputError if an output is also an input; checked before anything is written.
-void check_files(const po::variables_map& values, const CommonOptions& common) {
+/// InputError if an output is also one of `inputs`; checked before anything is written.
+void check_files(const po::variables_map& values, const CommonOptions& common,
+                 std::vector<NamedFile> inputs) {
   std::vector<NamedFile> outputs;
-  std::vector<NamedFile> inputs;
   if (common.output) outputs.push_back({"--output", *common.output});
-  if (values.count("argo") != 0) outputs.push_back({"--argo", values["argo"].as<std::string>()});
-  for (const char* key : {"queue", "kb", "overrides", "containers"}) {
+  if (values.count("argo") != 0) {
+    outputs.push_back({"--argo", values["argo"].as<std::string>()});
+    check_name(outputs.back().path, "--argo", {"yaml"});
+  }
+  for (const char* key : {"queue", "kb", "overrides"}) {
     if (values.count(key) != 0) {
       inputs.push_back({std::string("--") + key, values[key].as<std::string>()});
     }
+  }
+  if (values.count("containers") != 0) {
+    inputs.push_back({"--containers", find_input_file(values["containers"].as<std::string>(),
+                                                      common, "--containers")});
   }
   check_outputs_differ(outputs, inputs);
   for (const NamedFile& output : outputs) checked_output_path(output.path, output.flag);
 }
 
-void write_argo(const RecommendedQueue& queue, const po::variables_map& values,
-                const CommonOptions& common) {
+std::string argo_text(const RecommendedQueue& queue, const po::variables_map& values,
+                      const CommonOptions& common) {
   const auto text = [&](const char* key) { return values[key].as<std::string>(); };
   if (queue.largest_gang > 1) {
     throw InputError("--argo", "jobs of several GPUs cannot share one; leave them out");
@@ -207,14 +215,7 @@ void write_argo(const RecommendedQueue& queue, const po::variables_map& values,
   if (values.count("containers") != 0) {
     containers = read_container_csv(find_input_file(text("containers"), common, "--containers"));
   }
-  const std::string manifest =
-      argo_manifest(argo_plan(queue), options, containers ? &*containers : nullptr);
-  write_file_atomically(checked_output_path(text("argo"), "--argo"), manifest);
-  if (common.quiet) return;
-  std::cerr << "note: wrote " << printable(text("argo"), 200)
-            << (containers ? ""
-                           : "; its images are parameters: argo submit -p image-NAME=IMAGE ...")
-            << "\n";
+  return argo_manifest(argo_plan(queue), options, containers ? &*containers : nullptr);
 }
 
 }  // namespace
@@ -229,12 +230,18 @@ int recommend_command(const std::vector<std::string>& arguments) {
   std::optional<Trace> jobs;
   if (given != "jrs-queue") jobs = read_queue(find_input_file(given, common, "--queue"));
   Config config = config_of(values);
-  check_files(values, common);
+  check_files(values, common, {});
   const Experiment experiment(std::move(config), common.data, std::move(jobs), device);
+  std::vector<NamedFile> inputs;
+  for (const std::string& file : experiment.input_files()) inputs.push_back({"--kb", file});
+  if (given != "jrs-queue")
+    inputs.push_back({"--queue", find_input_file(given, common, "--queue")});
+  check_files(values, common, std::move(inputs));
   const RecommendedQueue queue = recommend(experiment);
 
+  std::vector<OutputText> files;
   if (values.count("argo") != 0) {
-    write_argo(queue, values, common);
+    files.push_back({"--argo", values["argo"].as<std::string>(), argo_text(queue, values, common)});
   } else {
     for (const char* key : {"containers", "claim-template", "gpus", "gpu-resource"}) {
       if (values.count(key) == 0 || values[key].defaulted()) continue;
@@ -250,7 +257,14 @@ int recommend_command(const std::vector<std::string>& arguments) {
        common.format == Format::kJson
            ? recommendation_json(queue).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
        : common.format == Format::kCsv ? recommendation_csv(queue)
-                                       : recommendation_table(queue));
+                                       : recommendation_table(queue),
+       files);
+  if (!files.empty()) {
+    note(common, "wrote " + printable(files.front().path, 200) +
+                     (values.count("containers") != 0
+                          ? ""
+                          : "; its images are parameters: argo submit -p image-NAME=IMAGE ..."));
+  }
   return kDone;
 }
 

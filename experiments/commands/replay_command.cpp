@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "experiments/base/atomic_file.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/config_yaml.hpp"
@@ -15,8 +16,8 @@
 #include "experiments/replay/replay_files.hpp"
 #include "experiments/replay/replay_output.hpp"
 #include "experiments/replay/replay_table.hpp"
-#include "experiments/replay/timeline.hpp"
 #include "experiments/replay/world_comparison.hpp"
+#include "experiments/results/results_identity.hpp"
 #include "experiments/results/results_writer.hpp"
 #include "experiments/results/run_info.hpp"
 #include "models/scoring/device.hpp"
@@ -59,6 +60,7 @@ CommandLine described() {
       "  corun replay --worlds measured,contention,cluster-mean\n"
       "  corun replay --format json --output results.h5\n";
   command.positional = "CONFIG";
+  command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("worlds", po::value<std::string>(),
       "repeat the comparison in each of these worlds and say whether the ranking survives, e.g. "
@@ -189,6 +191,23 @@ void print_coverage(Format format, const Experiment& experiment, const ReplayRes
   }
 }
 
+/// Writes the results and returns their path. Results of an interrupted run replace no file: they go
+/// beside it.
+std::string finish(ResultsWriter& writer, const std::string& output, const ReplayResult& result,
+                   const CommonOptions& common) {
+  if (!result.interrupted || !is_filled(output)) {
+    writer.finish(result);
+    return output;
+  }
+  std::string beside = interrupted_name(checked_output_path(output, kOutputFlag));
+  writer.finish(result, beside);
+  if (!common.quiet) {
+    note("note: stopped: {} finished replications are in {}; {} is as it was\n",
+         result.replications.size(), beside, output);
+  }
+  return beside;
+}
+
 int replay_one(const Experiment& experiment, const Device& device, const CommonOptions& common,
                const ReplayFiles& files, bool coverage,
                std::chrono::steady_clock::time_point started) {
@@ -203,13 +222,11 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   if (result.replications.empty() || (coverage && result.interrupted)) return kInterrupted;
   if (!device.note().empty() && !common.quiet) note("note: {}\n", device.note());
   if (writer) {
-    writer->finish(result);
+    const std::string written = finish(*writer, *files.output, result, common);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
-    write_run_json(*files.output, {wall.count(), common.threads, device.record(), ""}, header,
-                   result);
+    write_run_json(written, {wall.count(), common.threads, device.record(), ""}, header, result);
   }
-  if (files.timeline) write_timelines(experiment, *files.timeline);
-  if (files.knowledge) write_knowledge_history(experiment, *files.knowledge);
+  write_replay_texts(experiment, files);
   if (!common.quiet) note("{}", decision_notes(experiment, result));
   if (coverage) {
     print_coverage(common.format, experiment, result);
@@ -230,7 +247,7 @@ int replay_command(const std::vector<std::string>& arguments) {
     if (values->count(key) == 0) return std::nullopt;
     return (*values)[key].as<std::string>();
   };
-  const ReplayFiles files{common.output, given("timeline"), given("knowledge")};
+  const ReplayFiles files{common.output, given("timeline"), given("knowledge"), common.existing};
   const std::shared_ptr<Device> device = choose_device(common.device);
   const Config config = load_config(common, given("CONFIG"));
   if (common.dump_config) {

@@ -52,12 +52,14 @@ struct SweepRequest {
   }
 };
 
-std::string output_of(const SweepRequest& request) {
+/// The file of a whole sweep's results (HDF5), or of a shard's journal.
+std::string output_of(const SweepRequest& request, std::string_view format) {
   if (!request.common.output) {
     throw InputError("--output",
                      "a sweep keeps what it finishes in a file; give one, such as "
                      "--output sweep.h5");
   }
+  check_name(*request.common.output, "--output", {format});
   return checked_output_path(*request.common.output, "--output");
 }
 
@@ -86,7 +88,20 @@ Metric metric_named(const std::string& name) {
                        "' that has a better and a worse: " + did_you_mean(name, known));
 }
 
-int answer(const SweepRequest& request, const std::string& path) {
+std::string answers_text(Format format, const SweepResults& results, const SweepAnswers& answers) {
+  switch (format) {
+    case Format::kJson:
+      return answers_json(results, answers).dump(2) + "\n";
+    case Format::kCsv:
+      return answers_csv(results, answers);
+    case Format::kTable:
+      break;
+  }
+  return answers_table(results, answers);
+}
+
+int answer(SweepRequest& request, const std::string& path) {
+  take_format_of_output(request.values, request.common);
   std::vector<Metric> metrics;
   if (const auto names = request.given("metrics")) {
     std::istringstream list(*names);
@@ -100,26 +115,20 @@ int answer(const SweepRequest& request, const std::string& path) {
   if (figure) outputs.push_back({"--figure", *figure});
   if (request.common.output) outputs.push_back({"--output", *request.common.output});
   check_outputs_differ(outputs, {{"--answers", path}});
-  if (figure) figure = checked_output_path(*figure, "--figure");
+  if (figure) {
+    check_name(*figure, "--figure", {"svg"});
+    checked_output_path(*figure, "--figure");
+  }
   const SweepResults results = read_sweep_results(path);
   const SweepAnswers answers = answer_sweep(results, metrics);
-  switch (request.common.format) {
-    case Format::kTable:
-      emit(request.common, answers_table(results, answers));
-      break;
-    case Format::kJson:
-      emit(request.common, answers_json(results, answers).dump(2) + "\n");
-      break;
-    case Format::kCsv:
-      emit(request.common, answers_csv(results, answers));
-      break;
-  }
-  if (figure) write_file_atomically(*figure, answers_figure(results, answers));
+  std::vector<OutputText> files;
+  if (figure) files.push_back({"--figure", *figure, answers_figure(results, answers)});
+  emit(request.common, answers_text(request.common.format, results, answers), std::move(files));
   return kDone;
 }
 
 int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
-  const std::string output = output_of(request);
+  const std::string output = output_of(request, "hdf5");
   std::vector<NamedFile> inputs;
   for (const std::string& part : parts) inputs.push_back({"--merge", part});
   check_outputs_differ({{"--output", output}}, inputs);
@@ -127,6 +136,7 @@ int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     journals.push_back(std::make_unique<SweepJournalIndex>(part));
   }
+  check_merge(journals, output, request.common.existing);
   const std::size_t missing = write_sweep_results(output, journals, request.flag("partial"));
   const SweepIdentity& identity = journals.front()->identity();
   request.note(fmt::format("{}: {} points, {} replications{}", output, identity.points,
@@ -151,12 +161,19 @@ int write_slurm(const SweepRequest& request, const std::string& config, const st
   fs::create_directories(into, error);
   if (error) throw InputError("--slurm", "cannot make '" + into + "': " + error.message());
   sweep.output = fs::absolute(request.common.output.value_or(into + "/results.h5")).string();
+  check_name(sweep.output, "--output", {"hdf5"});
   checked_output_path(sweep.output, "--output");
   sweep.tasks = static_cast<std::size_t>(whole_option(request.values, "tasks", 1, 100'000));
   if (!request.values["threads"].defaulted()) sweep.threads = request.common.threads;
-  for (const SlurmFile& file : slurm_files(sweep)) {
+  const std::vector<SlurmFile> scripts = slurm_files(sweep);
+  std::vector<OutputText> files;
+  for (const SlurmFile& file : scripts) {
+    files.push_back({"--slurm", into + "/" + file.name, file.text});
+    check_outputs_differ({{"--slurm", files.back().path}}, {{"CONFIG", config}});
+  }
+  write_outputs(files, request.common.existing);
+  for (const SlurmFile& file : scripts) {
     const std::string path = into + "/" + file.name;
-    write_file_atomically(path, file.text);
     if (file.executable) {
       fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                       fs::perm_options::add, error);
@@ -199,7 +216,8 @@ int run(const SweepRequest& request, const std::string& config) {
     return write_slurm(request, config, *directory);
 
   const auto shard = request.given("shard");
-  const SweepFiles files = sweep_files(output_of(request), shard.has_value());
+  const SweepFiles files =
+      sweep_files(output_of(request, shard ? "journal" : "hdf5"), shard.has_value());
   check_outputs_differ({{"--output", files.output}, {"--output", files.output + ".journal"}},
                        {{"CONFIG", config}});
   SweepOptions options;
@@ -209,16 +227,16 @@ int run(const SweepRequest& request, const std::string& config) {
   options.stop = &interrupted();
   if (shard) options.shard = shard_of(*shard);
 
-  const SweepStart start = begin_sweep(plan, files, request.flag("resume"));
+  const SweepStart start = begin_sweep(plan, files, options, request.common.existing);
   if (start.complete) {
-    request.note(files.output + ": was complete already");
+    request.note(files.output + ": was complete already; --force repeats it");
     return kDone;
   }
   const SweepOutcome outcome = run_shown(request, plan, files, start.done.get(), options);
   if (outcome.interrupted()) {
     if (start.kept() > 0 || outcome.finished > 0) {
       request.note(
-          fmt::format("stopped: {} of {} replications are kept in {}; continue with --resume",
+          fmt::format("stopped: {} of {} replications are kept in {}; the same command continues",
                       outcome.finished, outcome.total, files.journal));
     }
     return kInterrupted;
@@ -251,6 +269,9 @@ void check_combination(const SweepRequest& request) {
     throw InputError(std::string("--") + key,
                      std::string("goes with --") + with + " only; see corun sweep --help");
   };
+  if (request.flag("resume") && request.common.existing == Existing::kReplace) {
+    throw InputError("--force", "begins anew, and --resume continues; leave one of them out");
+  }
   only("partial", "merge");
   only("metrics", "answers");
   only("figure", "answers");
@@ -290,22 +311,22 @@ int sweep_command(const std::vector<std::string>& arguments) {
       "configuration\n"
       "with one more section, 'sweep': a grid, a list, random points or a Latin hypercube of keys "
       "to\n"
-      "set. What is finished is kept at once: a sweep that was stopped or killed continues with\n"
-      "--resume, and can be split over machines with --shard and --merge. The results are the "
-      "same\n"
+      "set. What is finished is kept at once: the same command continues a sweep that was stopped\n"
+      "or killed. --shard and --merge split it over machines. The results are the same\n"
       "bytes. --answers: the best policies, what matters, the Pareto front, which differences are\n"
       "significant (docs/sweeps.md).";
   command.examples =
       "  corun sweep examples/sweep.yaml --output sweep.h5\n"
       "  corun sweep --answers sweep.h5 --figure sweep.svg\n"
-      "  corun sweep examples/sweep.yaml --shard 1/2 --output part1 --resume\n"
-      "  corun sweep examples/sweep.yaml --shard 2/2 --output part2 --resume\n"
+      "  corun sweep examples/sweep.yaml --shard 1/2 --output part1\n"
+      "  corun sweep examples/sweep.yaml --shard 2/2 --output part2\n"
       "  corun sweep --merge part1 part2 --output merged.h5\n"
       "  corun sweep examples/sweep.yaml --slurm jobs --tasks 16\n"
       "  corun sweep examples/sweep.yaml --dump-config --point 3\n";
   command.positional = "CONFIG";
+  command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
-  add("resume", "continue a sweep that was stopped, or begin it where there is none");
+  add("resume", "what happens anyway: a sweep that was stopped continues (for older scripts)");
   add("shard", po::value<std::string>(),
       "NUMBER/OF: one of so many equal parts; --output is then the part's own file");
   add("merge", po::value<std::vector<std::string>>()->multitoken(),

@@ -436,11 +436,16 @@ KnowledgeFile knowledge_of(const YamlNode& root, const std::string& name) {
 
 namespace {
 
+/// The text of the file. Throws before a good file is replaced by an unreadable one.
+std::string checked_text(const KnowledgeFile& file, const std::string& place) {
+  std::string text = knowledge_text(file);
+  parse_knowledge(text, place);
+  return text;
+}
+
 void write(const std::string& path, const KnowledgeFile& file, const std::string& place,
            const std::string& temporary) {
-  const std::string text = knowledge_text(file);
-  parse_knowledge(text, place);  // throws before a good file is replaced by an unreadable one
-  write_file_atomically(checked_output_path(path, place), text, temporary);
+  write_file_atomically(checked_output_path(path, place), checked_text(file, place), temporary);
 }
 
 }  // namespace
@@ -487,8 +492,8 @@ std::string knowledge_text(const KnowledgeFile& file) {
 }
 
 void write_knowledge_file(const std::string& path, const KnowledgeFile& file,
-                          const std::string& place) {
-  write(path, file, place, "");
+                          const std::string& place, Existing existing) {
+  write_outputs({{place, path, checked_text(file, place)}}, existing);
 }
 
 void update_knowledge_file(const std::string& path,

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/base/output_file.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 
 /// A knowledge base as a YAML file, version 1. `corun kb build` writes it; `belief: {initial:
@@ -68,9 +69,10 @@ KnowledgeFile parse_knowledge(std::string_view text, const std::string& name);
 
 std::string knowledge_text(const KnowledgeFile& file);
 
-/// Writes the file atomically; `place` is the flag that named the path, for errors.
+/// Writes the file atomically; `place` is the flag that named the path, for errors. A file that exists
+/// stays or not as output_file.hpp says.
 void write_knowledge_file(const std::string& path, const KnowledgeFile& file,
-                          const std::string& place);
+                          const std::string& place, Existing existing = Existing::kReplace);
 
 /// Reads the file, applies `change` and writes it back under a lock: of two processes that update
 /// one file, the second waits for the first and reads its result. Nothing is written if `change`

@@ -212,12 +212,13 @@ std::string model_bytes(const ModelFile& file) {
          content;
 }
 
-void write_model_file(const std::string& path, const ModelFile& file, const std::string& place) {
-  const std::string target = checked_output_path(path, place);
-  const std::string bytes = model_bytes(file);
+void write_model_file(const std::string& path, const ModelFile& file, const std::string& place,
+                      Existing existing) {
+  checked_output_path(path, place);
+  std::string bytes = model_bytes(file);
   WorkloadKeys none;
   parse_model(bytes, place, none, {});
-  write_file_atomically(target, bytes);
+  write_outputs({{place, path, std::move(bytes)}}, existing);
 }
 
 }  // namespace corun

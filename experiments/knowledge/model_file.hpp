@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/base/output_file.hpp"
 #include "models/interference/catalog.hpp"
 #include "traces/workload_names.hpp"
 
@@ -58,7 +59,8 @@ ModelFile parse_model(std::string_view bytes, const std::string& place, Workload
 std::string model_bytes(const ModelFile& file);
 
 /// Writes the file atomically, after a check that its bytes can be read back; `place` is the flag
-/// that named the path, for errors.
-void write_model_file(const std::string& path, const ModelFile& file, const std::string& place);
+/// that named the path, for errors. A file that exists stays or not as output_file.hpp says.
+void write_model_file(const std::string& path, const ModelFile& file, const std::string& place,
+                      Existing existing = Existing::kReplace);
 
 }  // namespace corun

@@ -1,9 +1,9 @@
 #include "experiments/replay/knowledge_history.hpp"
 
 #include <sstream>
+#include <utility>
 #include <vector>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/knowledge/knowledge_report.hpp"
 #include "traces/csv_reader.hpp"
 
@@ -22,7 +22,7 @@ void write_rows(std::ostream& out, const std::string& start, const char* metric,
 
 }  // namespace
 
-void write_knowledge_history(const Experiment& experiment, const std::string& path) {
+std::string knowledge_history(const Experiment& experiment) {
   std::ostringstream text;
   text << "policy,time_s,co_runs,metric,cluster,partner,count,mean,rank\n";
   const std::shared_ptr<const Trace> trace = experiment.make_trace(0);
@@ -43,7 +43,7 @@ void write_knowledge_history(const Experiment& experiment, const std::string& pa
     };
     experiment.run_policy(*trace, 0, policy, observation);
   }
-  write_file_atomically(path, text.str());
+  return std::move(text).str();
 }
 
 }  // namespace corun

@@ -1,16 +1,40 @@
 #include "experiments/replay/replay_files.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <vector>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/replay/knowledge_history.hpp"
 #include "experiments/replay/timeline.hpp"
+#include "experiments/results/results_identity.hpp"
 #include "sim/error.hpp"
 
 namespace corun {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<OutputText> texts_of(const Experiment& experiment, const ReplayFiles& files) {
+  std::vector<OutputText> texts;
+  if (files.timeline) texts = timeline_texts(experiment, *files.timeline);
+  if (files.knowledge) {
+    texts.push_back({"--knowledge", *files.knowledge, knowledge_history(experiment)});
+  }
+  return texts;
+}
+
+/// Files with the events or the knowledge of other runs stay: what would be written is compared.
+void check_texts(const Experiment& experiment, const ReplayFiles& files,
+                 const std::vector<std::string>& paths) {
+  if (files.existing == Existing::kReplace || std::ranges::none_of(paths, is_filled)) return;
+  check_outputs(texts_of(experiment, files), files.existing);
+}
+
+}  // namespace
 
 void check_replay_files(const Experiment& experiment, const std::optional<std::string>& config,
                         const ReplayFiles& files) {
@@ -29,17 +53,35 @@ void check_replay_files(const Experiment& experiment, const std::optional<std::s
     }
   };
   if (files.output) {
+    check_name(*files.output, "--output", {"hdf5"});
     claim(*files.output, "--output");
     claim(*files.output + ".run.json", "--output");
   }
-  if (files.knowledge) claim(*files.knowledge, "--knowledge");
-  if (!files.timeline) return;
-  std::error_code error;
-  fs::create_directories(*files.timeline, error);
-  if (error)
-    throw InputError("--timeline", "cannot make '" + *files.timeline + "': " + error.message());
-  for (const std::string& file : timeline_files(experiment, *files.timeline))
-    claim(file, "--timeline");
+  std::vector<std::string> texts;
+  if (files.knowledge) {
+    check_name(*files.knowledge, "--knowledge", {"csv"});
+    claim(*files.knowledge, "--knowledge");
+    texts.push_back(*files.knowledge);
+  }
+  if (files.timeline) {
+    std::error_code error;
+    fs::create_directories(*files.timeline, error);
+    if (error) {
+      throw InputError("--timeline", "cannot make '" + *files.timeline + "': " + error.message());
+    }
+    for (const std::string& file : timeline_files(experiment, *files.timeline)) {
+      claim(file, "--timeline");
+      texts.push_back(file);
+    }
+  }
+  if (files.output) {
+    check_replaceable(*files.output, results_header(experiment), "--output", files.existing);
+  }
+  check_texts(experiment, files, texts);
+}
+
+void write_replay_texts(const Experiment& experiment, const ReplayFiles& files) {
+  write_outputs(texts_of(experiment, files), files.existing);
 }
 
 }  // namespace corun

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "experiments/base/output_file.hpp"
 #include "experiments/experiment/experiment.hpp"
 
 /// The output files of a replay.
@@ -12,11 +13,17 @@ struct ReplayFiles {
   std::optional<std::string> output;     ///< results file, with its run file beside it
   std::optional<std::string> timeline;   ///< directory
   std::optional<std::string> knowledge;  ///< CSV
+  Existing existing = Existing::kKeepOthers;
 };
 
-/// Checks before a long run that all output files can be written, differ from each other and are no
-/// input files. Makes the directory of the timeline. Throws InputError naming the flag.
+/// Checks before a long run that all output files can be written, differ from each other, are no
+/// input files and replace nothing that must stay (output_file.hpp, results_identity.hpp). Makes the
+/// directory of the timeline. Throws InputError naming the flag.
 void check_replay_files(const Experiment& experiment, const std::optional<std::string>& config,
                         const ReplayFiles& files);
+
+/// Writes the timelines and the history of knowledge if they are asked for; both run replication 0
+/// again.
+void write_replay_texts(const Experiment& experiment, const ReplayFiles& files);
 
 }  // namespace corun

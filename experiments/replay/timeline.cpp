@@ -5,8 +5,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string_view>
-
-#include "experiments/base/atomic_file.hpp"
+#include <utility>
 
 namespace corun {
 
@@ -40,10 +39,11 @@ std::vector<std::string> timeline_files(const Experiment& experiment,
   return files;
 }
 
-void write_timelines(const Experiment& experiment, const std::string& directory) {
+std::vector<OutputText> timeline_texts(const Experiment& experiment, const std::string& directory) {
   const std::vector<std::string> files = timeline_files(experiment, directory);
   const std::shared_ptr<const Trace> shared_trace = experiment.make_trace(0);
   const Trace& trace = *shared_trace;
+  std::vector<OutputText> texts;
   for (std::size_t p = 0; p < files.size(); ++p) {
     EventLog log;
     RunObservation observation;
@@ -51,8 +51,9 @@ void write_timelines(const Experiment& experiment, const std::string& directory)
     experiment.run_policy(trace, 0, experiment.policies()[p], observation);
     std::ostringstream text;
     write_event_log(text, log, [&](JobId j) { return trace.names[index(j)]; });
-    write_file_atomically(files[p], text.str());
+    texts.push_back({"--timeline", files[p], std::move(text).str()});
   }
+  return texts;
 }
 
 }  // namespace corun

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/output_file.hpp"
 #include "experiments/experiment/experiment.hpp"
 
 /// `--timeline DIR`: the events of replication 0, one CSV per policy.
@@ -11,7 +12,7 @@ namespace corun {
 /// The file of each policy in this directory, named after its label; all differ.
 std::vector<std::string> timeline_files(const Experiment& experiment, const std::string& directory);
 
-/// Runs replication 0 again. Throws InputError if a file cannot be written.
-void write_timelines(const Experiment& experiment, const std::string& directory);
+/// Their contents. Runs replication 0 again.
+std::vector<OutputText> timeline_texts(const Experiment& experiment, const std::string& directory);
 
 }  // namespace corun

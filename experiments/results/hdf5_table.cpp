@@ -275,6 +275,26 @@ std::string read_text_attribute(hid_t object, const char* name) {
   return out;
 }
 
+std::vector<std::string> read_texts_attribute(hid_t object, const char* name) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose, "find an attribute");
+  const Handle type(H5Aget_type(attribute), H5Tclose, "read an attribute");
+  if (H5Tis_variable_str(type) <= 0) fail("read an attribute as text");
+  const Handle wanted = text_type(H5T_VARIABLE);
+  const Handle space(H5Aget_space(attribute), H5Sclose, "read an attribute");
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  constexpr hssize_t kMost = 10'000'000;
+  if (count < 0 || count > kMost) fail("read an attribute as texts");
+  std::vector<char*> texts(static_cast<std::size_t>(count), nullptr);
+  if (count > 0) check(H5Aread(attribute, wanted, texts.data()), "read an attribute");
+  std::vector<std::string> out;
+  out.reserve(texts.size());
+  for (char* text : texts) {
+    out.emplace_back(text == nullptr ? "" : text);
+    H5free_memory(text);
+  }
+  return out;
+}
+
 std::int64_t read_integer_attribute(hid_t object, const char* name) {
   const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose, "find an attribute");
   const Handle space(H5Aget_space(attribute), H5Sclose, "read an attribute");

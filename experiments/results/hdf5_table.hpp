@@ -123,6 +123,7 @@ std::string file_image(const std::function<void(hid_t file)>& fill);
 
 Handle open_file(const std::string& path);
 std::string read_text_attribute(hid_t object, const char* name);
+std::vector<std::string> read_texts_attribute(hid_t object, const char* name);
 std::int64_t read_integer_attribute(hid_t object, const char* name);
 
 /// Reads a table by column; one value per row.

@@ -112,7 +112,7 @@ std::size_t ResultsWriter::committed() const { return impl_->committed; }
 
 const std::string& ResultsWriter::notice() const { return impl_->directory.notice(); }
 
-void ResultsWriter::finish(const ReplayResult& result) {
+void ResultsWriter::finish(const ReplayResult& result, const std::string& elsewhere) {
   assert(!impl_->finished);
   impl_->end_thread();
   std::vector<ReplicationView> views;
@@ -124,7 +124,8 @@ void ResultsWriter::finish(const ReplayResult& result) {
   try {
     // The temporary file is in the directory of the parts, so that a kill leaves only that
     // directory.
-    write_file_atomically(impl_->target, results_image({impl_->header, views, &result}),
+    write_file_atomically(elsewhere.empty() ? impl_->target : elsewhere,
+                          results_image({impl_->header, views, &result}),
                           impl_->directory.path() + "/results.tmp");
   } catch (const std::exception& error) {
     impl_->keep_parts = true;

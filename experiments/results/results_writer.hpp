@@ -41,10 +41,10 @@ class ResultsWriter {
   /// Number of added replications that a kill would now leave readable. Thread-safe.
   std::size_t committed() const;
 
-  /// Writes the file from the whole result, whether or not it was added, renames it over `path` and
-  /// removes the parts. Call it once. Throws InputError on failure; `path` is then unchanged and
-  /// the parts stay.
-  void finish(const ReplayResult& result);
+  /// Writes the file from the whole result, whether or not it was added, renames it over `path` (or
+  /// `elsewhere`, in the same directory, if given) and removes the parts. Call it once. Throws
+  /// InputError on failure; that file is then unchanged and the parts stay.
+  void finish(const ReplayResult& result, const std::string& elsewhere = "");
 
   /// One line for the user about parts of an earlier run; usually empty.
   const std::string& notice() const;

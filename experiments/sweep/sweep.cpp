@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -225,7 +226,7 @@ class Sweep {
       if (at->second != entry) {
         throw InputError(file_of(entry), "has changed since the sweep began (" +
                                              at->second.substr(0, at->second.find(' ')) +
-                                             " then); put it back, or begin anew without --resume");
+                                             " then); put it back, or begin anew with --force");
       }
       if (fresh) journal_.add_input({entry, experiment.input_files()[i]});
     }
@@ -300,7 +301,7 @@ SweepIdentity sweep_identity(const SweepPlan& plan) {
 void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan) {
   const SweepIdentity& then = journal.identity();
   const SweepIdentity now = sweep_identity(plan);
-  const std::string what = "; go on with what it was begun with, or remove it and begin anew";
+  const std::string what = "; go on with what it was begun with, or begin anew with --force";
   if (then.corun_version != now.corun_version || then.commit != now.commit) {
     throw InputError(journal.path(), "was begun by corun " + then.corun_version + " (" +
                                          then.commit + "), this is " + now.corun_version + " (" +
@@ -320,8 +321,28 @@ void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan) {
     if (input.entry.starts_with(sum + " ")) continue;
     throw InputError(input.found, "has changed since the sweep began (" + journal.path() + " has " +
                                       input.entry.substr(0, input.entry.find(' ')) + ", now " +
-                                      sum + "); put it back, or begin anew without --resume");
+                                      sum + "); put it back, or begin anew with --force");
   }
+}
+
+std::vector<SweepInput> sweep_inputs(const SweepPlan& plan, const SweepOptions& options) {
+  std::vector<std::size_t> all(plan.points());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const std::vector<std::size_t> points = points_to_check(plan, all);
+  const auto files = std::make_shared<InputCache>();
+  std::mutex mutex;
+  std::map<std::string, std::string> found;  // path by entry
+  parallel_for(points.size(), options.threads, [&](std::size_t i) {
+    const Experiment experiment(plan.config_of(points[i]), options.data_directory, std::nullopt,
+                                options.device, files);
+    const std::lock_guard lock(mutex);
+    for (std::size_t k = 0; k < experiment.inputs().size(); ++k) {
+      found.emplace(experiment.inputs()[k], experiment.input_files()[k]);
+    }
+  });
+  std::vector<SweepInput> inputs;
+  for (const auto& [entry, path] : found) inputs.push_back({entry, path});
+  return inputs;
 }
 
 std::vector<std::size_t> points_to_check(const SweepPlan& plan,

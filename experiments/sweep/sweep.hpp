@@ -50,6 +50,9 @@ SweepIdentity sweep_identity(const SweepPlan& plan);
 /// changed since.
 void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan);
 
+/// The input files of the points that points_to_check() selects; builds their experiments.
+std::vector<SweepInput> sweep_inputs(const SweepPlan& plan, const SweepOptions& options);
+
 /// The points whose experiments are built and tried before the first point runs: all of up to 16
 /// `points`. Of more points, those at which a key first has a value, at most 50 per key; of a key
 /// with more numbers only the least and the greatest. An error that only a combination of values

@@ -246,7 +246,7 @@ void SweepJournalWriter::append(std::string_view payload) {
       const int error = errno;
       static_cast<void>(::ftruncate(fd_, static_cast<off_t>(size_)) == 0);
       throw InputError(place_, "cannot write '" + path_ + "': " + reason(error) +
-                                   "; what was finished is kept there, --resume continues");
+                                   "; what was finished is kept there, the same command continues");
     }
     rest.remove_prefix(static_cast<std::size_t>(n));
   }

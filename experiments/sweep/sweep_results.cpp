@@ -23,8 +23,6 @@ namespace {
 
 using namespace hdf5;  // NOLINT: all of this file uses it
 
-constexpr const char* kKind = "corun sweep";
-
 struct PolicyRow {
   std::string label;
   std::string name;
@@ -120,7 +118,7 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
     throw InputError(
         first.path(),
         fmt::format("{} of {} replications are missing{}, the first of {}; run the other "
-                    "shards, continue with --resume, or give --partial",
+                    "shards, continue them, or give --partial",
                     c.missing, c.plan.total_replications(),
                     journals.size() > 1 ? " in these parts" : "",
                     printable(c.plan.describe(first_missing), 200)));
@@ -146,7 +144,7 @@ class Layout {
  private:
   void attributes() const {
     const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "open the root");
-    write_attribute(root, "kind", std::string(kKind));
+    write_attribute(root, "kind", std::string(kSweepResultsKind));
     write_attribute(root, "schema_version", std::int64_t{kSweepSchemaVersion});
     write_attribute(root, "corun_version", c_.identity.corun_version);
     write_attribute(root, "commit", c_.identity.commit);
@@ -332,7 +330,7 @@ SweepResults read_sweep_results(const std::string& path) {
     throw InputError(path,
                      std::filesystem::exists(journal, error)
                          ? "no such file, but " + journal +
-                               " is of a sweep that was stopped: continue it with --resume"
+                               " is of a sweep that was stopped: run it again to continue"
                          : "no such file, expected the results of corun sweep; check the path");
   }
   const std::lock_guard lock(hdf5_mutex());
@@ -341,7 +339,7 @@ SweepResults read_sweep_results(const std::string& path) {
     const Handle file = open_file(path);
     const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, "open the root");
     const std::string kind = read_text_attribute(root, "kind");
-    if (kind != kKind) {
+    if (kind != kSweepResultsKind) {
       throw InputError(path, "holds '" + printable(kind) +
                                  "', expected the results of corun sweep ('corun sweep')");
     }
@@ -397,26 +395,6 @@ SweepResults read_sweep_results(const std::string& path) {
     std::string why = e.what();
     why = why.substr(0, why.find(" of the results"));  // the rest concerns writing
     throw InputError(path, "cannot be read as the results of corun sweep (" + why + ")");
-  }
-}
-
-SweepIdentity sweep_identity_of_results(const std::string& path) {
-  const std::lock_guard lock(hdf5_mutex());
-  silence_hdf5();
-  try {
-    const Handle file = open_file(path);
-    const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, "open the root");
-    if (read_text_attribute(root, "kind") != kKind ||
-        read_integer_attribute(root, "complete") != 1) {
-      return {};
-    }
-    SweepIdentity identity;
-    identity.corun_version = read_text_attribute(root, "corun_version");
-    identity.commit = read_text_attribute(root, "commit");
-    identity.config = read_text_attribute(root, "config");
-    return identity;
-  } catch (const std::runtime_error&) {
-    return {};
   }
 }
 

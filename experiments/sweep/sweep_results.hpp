@@ -14,6 +14,7 @@
 namespace corun {
 
 inline constexpr int kSweepSchemaVersion = 1;
+inline constexpr const char* kSweepResultsKind = "corun sweep";
 
 /// Makes one results file of the journals of a sweep and returns the number of missing
 /// replications. `plan`: the sweep's, or null to read it from the journals. Throws InputError,
@@ -42,9 +43,5 @@ struct SweepResults {
 /// Throws InputError, which begins with the path, if the file is no sweep's results, of another
 /// schema version, or damaged.
 SweepResults read_sweep_results(const std::string& path);
-
-/// The identity of the sweep in a results file; `config` is empty if there is no such file or it is
-/// no results file of a complete sweep.
-SweepIdentity sweep_identity_of_results(const std::string& path);
 
 }  // namespace corun

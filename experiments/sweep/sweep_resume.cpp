@@ -1,6 +1,8 @@
 #include "experiments/sweep/sweep_resume.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -10,8 +12,10 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/build_info.hpp"
 #include "experiments/base/json.hpp"
+#include "experiments/results/results_identity.hpp"
 #include "experiments/results/results_writer.hpp"
 #include "experiments/sweep/sweep_results.hpp"
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
 namespace corun {
@@ -25,23 +29,55 @@ void remove_file(const std::string& path) {
   fs::remove(path, error);
 }
 
-/// Whether the results file is of this sweep and this corun. Throws InputError if it is of another
-/// sweep and would be replaced.
-bool is_complete(const SweepPlan& plan, const std::string& output, bool journal_begun) {
+/// Whether the results file is of this sweep, complete, of this corun and of the inputs of now. Throws
+/// InputError if it holds anything else that must stay.
+bool is_complete(const SweepPlan& plan, const std::string& output, const SweepOptions& options) {
+  if (!is_filled(output)) return false;
   const SweepIdentity now = sweep_identity(plan);
-  const SweepIdentity there = sweep_identity_of_results(output);
-  if (there.config == now.config && there.commit == now.commit &&
-      there.corun_version == now.corun_version) {
-    return true;
+  const auto there = identity_of_results(output);
+  if (!there || there->kind != kSweepResultsKind) {
+    refuse_existing(output, kOutputFlag, "holds something else than results of a sweep");
   }
-  if (!there.config.empty() && !journal_begun) {
-    throw InputError(kOutputFlag,
-                     fmt::format("'{}' holds the results of another sweep, or of another "
-                                 "corun; take another --output, or leave --resume out to "
-                                 "replace them",
-                                 output));
+  if (there->config != now.config) {
+    refuse_existing(output, kOutputFlag, "holds the results of another sweep");
   }
-  return false;
+  if (!there->complete) return false;
+  if (there->commit != now.commit || there->corun_version != now.corun_version) {
+    refuse_existing(output, kOutputFlag,
+                    fmt::format("holds the results of this sweep by another corun, {} ({}),",
+                                there->corun_version, there->commit));
+  }
+  for (const SweepInput& input : sweep_inputs(plan, options)) {
+    if (std::ranges::find(there->inputs, input.entry) != there->inputs.end()) continue;
+    refuse_existing(output, kOutputFlag,
+                    "holds the results of this sweep with another " + printable(input.found));
+  }
+  return true;
+}
+
+/// Whether the journal is of this sweep, which was killed before it removed the journal.
+bool is_journal_of(const SweepPlan& plan, const std::string& journal) {
+  try {
+    return SweepJournalIndex(journal).identity() == sweep_identity(plan);
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+/// --force: an earlier journal goes; earlier results stay until new ones replace them. Throws
+/// InputError if one of these files is an input.
+SweepStart begin_anew(const SweepPlan& plan, const SweepFiles& files, const SweepOptions& options) {
+  if (is_filled(files.output) || is_filled(files.journal)) {
+    std::vector<NamedFile> inputs;
+    for (const SweepInput& input : sweep_inputs(plan, options)) {
+      inputs.push_back({"the sweep", input.found});
+    }
+    for (const std::string& path : {files.output, files.journal, files.output + ".run.json"}) {
+      check_outputs_differ({{kOutputFlag, path}}, inputs);
+    }
+  }
+  remove_file(files.journal);
+  return {};
 }
 
 }  // namespace
@@ -50,28 +86,47 @@ SweepFiles sweep_files(const std::string& output, bool shard) {
   return {output, shard ? output : output + ".journal", shard};
 }
 
-SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, bool resume) {
+SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const SweepOptions& options,
+                       Existing existing) {
+  if (existing == Existing::kReplace) return begin_anew(plan, files, options);
   SweepStart start;
   const bool begun = SweepJournalIndex::begun(files.journal);
-  if (!begun && resume) remove_file(files.journal);  // truncated within its header
-  std::error_code error;
-  if (resume && !files.shard && fs::exists(files.output, error)) {
-    if (is_complete(plan, files.output, begun)) {
-      if (begun) remove_file(files.journal);  // killed before it was removed
+  if (!begun) remove_file(files.journal);  // truncated within its header
+  if (!files.shard) {
+    check_run_file(files.output, kOutputFlag, existing);
+    if (is_complete(plan, files.output, options)) {
+      if (begun && is_journal_of(plan, files.journal)) remove_file(files.journal);
       start.complete = true;
       return start;
     }
   }
   if (!begun) return start;
   start.done = std::make_unique<SweepJournalIndex>(files.journal);
-  if (!resume) {
-    throw InputError(kOutputFlag,
-                     fmt::format("'{}' holds {} finished replications of a sweep that "
-                                 "was stopped; continue it with --resume, or remove it",
-                                 files.journal, start.kept()));
-  }
   check_resumable(*start.done, plan);
   return start;
+}
+
+void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
+                 const std::string& output, Existing existing) {
+  if (existing == Existing::kReplace || !is_filled(output)) return;
+  const auto there = identity_of_results(output);
+  const SweepIdentity& now = journals.front()->identity();
+  if (!there || there->kind != kSweepResultsKind || there->config != now.config) {
+    refuse_existing(output, kOutputFlag, "holds something else than results of this sweep");
+  }
+  std::set<std::string> inputs;
+  std::set<SweepUnit> units;
+  for (const auto& journal : journals) {
+    for (const SweepInput& input : journal->inputs()) inputs.insert(input.entry);
+    for (const auto& [unit, offset] : journal->units()) units.insert(unit);
+  }
+  const auto known = [&](const std::string& entry) { return inputs.contains(entry); };
+  if (!std::ranges::all_of(there->inputs, known)) {
+    refuse_existing(output, kOutputFlag, "holds results of this sweep with other inputs");
+  }
+  if (there->complete && units.size() < now.replications) {
+    refuse_existing(output, kOutputFlag, "holds the complete results of this sweep");
+  }
 }
 
 SweepOutcome run_journalled(const SweepPlan& plan, const std::string& journal,

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
+#include "experiments/base/output_file.hpp"
 #include "experiments/sweep/sweep.hpp"
 #include "experiments/sweep/sweep_journal.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
@@ -28,9 +30,15 @@ struct SweepStart {
   std::size_t kept() const { return done ? done->units().size() : 0; }  ///< replications
 };
 
-/// Checks for files of an earlier run. With `resume` a stopped sweep continues; without, its
-/// journal is an error.
-SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, bool resume);
+/// Checks the files of an earlier run: the same sweep continues, or is complete; anything else is an
+/// error. With `kReplace` the sweep begins anew.
+SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const SweepOptions& options,
+                       Existing existing);
+
+/// Throws InputError if the merged journals may not replace the file at `output`: they may if it holds
+/// results of the same sweep and inputs, unless these are complete and the journals are not.
+void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
+                 const std::string& output, Existing existing);
 
 /// Runs the replications that the journal lacks; removes a journal that stays empty.
 SweepOutcome run_journalled(const SweepPlan& plan, const std::string& journal,

@@ -68,29 +68,26 @@ std::vector<DerivedTable> derive_lucid(const std::string& from,
   return tables;
 }
 
-/// Writes all tables into `directory`, which it makes if missing, and returns their paths.
-/// InputError if one is among `inputs`.
-std::vector<std::string> write_tables(const std::vector<DerivedTable>& tables,
-                                      const std::string& directory, const CommonOptions& common,
-                                      const std::vector<NamedFile>& inputs) {
+/// The files of all tables in `directory`, which is made if missing. InputError if one is among
+/// `inputs`.
+std::vector<OutputText> table_files(const std::vector<DerivedTable>& tables,
+                                    const std::string& directory, const CommonOptions& common,
+                                    const std::vector<NamedFile>& inputs) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) {
     throw InputError("--out", "'" + printable(directory) + "' cannot be made: " + error.message());
   }
+  std::vector<OutputText> files;
   std::vector<NamedFile> outputs;
   for (const DerivedTable& table : tables) {
-    outputs.push_back({"--out", checked_output_path(directory + "/" + table.name, "--out")});
+    files.push_back(
+        {"--out", checked_output_path(directory + "/" + table.name, "--out"), table.text});
+    outputs.push_back({"--out", files.back().path});
   }
-  std::vector<NamedFile> all = outputs;
-  if (common.output) all.push_back({"--output", *common.output});
-  check_outputs_differ(all, inputs);
-  std::vector<std::string> paths;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    write_file_atomically(outputs[i].path, tables[i].text);
-    paths.push_back(outputs[i].path);
-  }
-  return paths;
+  if (common.output) outputs.push_back({"--output", *common.output});
+  check_outputs_differ(outputs, inputs);
+  return files;
 }
 
 /// The word of `corun data list` for the checksum; "-" for a table that corun does not read.
@@ -102,7 +99,7 @@ std::string_view checksum_word(const DerivedTable& table, const std::string& sha
   return "-";
 }
 
-std::string report(const std::vector<DerivedTable>& tables, const std::vector<std::string>& paths,
+std::string report(const std::vector<DerivedTable>& tables, const std::vector<OutputText>& files,
                    Format format) {
   using enum TextTable::Align;
   Json json = Json::array();
@@ -113,10 +110,12 @@ std::string report(const std::vector<DerivedTable>& tables, const std::vector<st
     const std::string sha256 = sha256_of_text(tables[i].text);
     const std::string rows = std::to_string(tables[i].rows);
     const std::string word(checksum_word(tables[i], sha256));
-    json.push_back(
-        {{"file", paths[i]}, {"rows", tables[i].rows}, {"sha256", sha256}, {"checksum", word}});
-    csv += fmt::format("{},{},{},{}\n", csv_text(paths[i]), rows, sha256, word);
-    table.add({paths[i], rows, sha256, word});
+    json.push_back({{"file", files[i].path},
+                    {"rows", tables[i].rows},
+                    {"sha256", sha256},
+                    {"checksum", word}});
+    csv += fmt::format("{},{},{},{}\n", csv_text(files[i].path), rows, sha256, word);
+    table.add({files[i].path, rows, sha256, word});
   }
   if (format == Format::kJson) return json_text(json);
   return format == Format::kCsv ? csv : table.text();
@@ -135,7 +134,7 @@ CommandLine derive_command_line() {
       "  lucid  colocate_info.csv to lucid_pairs.csv; with --solo single_data.csv also "
       "lucid_solo.csv, and\n"
       "         what each job shows alone beside its pairs, which models learn from\n\n"
-      "Files of these names in DIR are replaced, unless they are what is read.";
+      "Other files of these names in DIR stay, unless --force is given.";
   command.examples =
       "  corun data derive gavel --from simulation_throughputs.json --out DIR/gavel\n"
       "  corun data derive lucid --from colocate_info.csv --solo single_data.csv --out DIR/lucid\n";
@@ -182,8 +181,8 @@ int data_derive_command(const std::vector<std::string>& arguments) {
   }
   const std::vector<DerivedTable> tables =
       what == "gavel" ? derive_gavel(from) : derive_lucid(from, solo);
-  const std::vector<std::string> paths = write_tables(tables, out, common, inputs);
-  emit(common, report(tables, paths, common.format));
+  const std::vector<OutputText> files = table_files(tables, out, common, inputs);
+  emit(common, report(tables, files, common.format), files);
   return kDone;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "experiments/base/atomic_file.hpp"
 #include "experiments/base/json.hpp"
 #include "experiments/base/text_table.hpp"
 #include "experiments/commands/cli.hpp"
@@ -130,6 +131,13 @@ int data_list_command(const std::vector<std::string>& arguments) {
   command.configured = false;
   CommonOptions common;
   if (!parse_command_line(command, arguments, common)) return kDone;
+  if (common.output && !common.data.empty()) {
+    std::vector<NamedFile> inputs;
+    for (const PublicDataSet& set : public_data_sets()) {
+      inputs.push_back({"corun data", common.data + "/" + std::string(set.file)});
+    }
+    check_outputs_differ({{"--output", *common.output}}, inputs);
+  }
   const std::vector<Listed> all = list_data_sets(common.data);
   emit(common, common.format == Format::kJson  ? json_text(json_of(all, common.data))
                : common.format == Format::kCsv ? csv_of(all)

@@ -10,6 +10,7 @@
 #include "experiments/commands/kb/kb_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
+#include "experiments/knowledge/corun_learning.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/profile_clustering.hpp"
 #include "models/scoring/device.hpp"
@@ -43,6 +44,7 @@ CommandLine build_command_line() {
       "  corun kb build --profiles examples/jobs.csv --coruns examples/mine.corun.csv \\\n"
       "      --clusters 2 --standardise -o two.kb.yaml\n";
   command.configured = false;
+  command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("profiles", po::value<std::string>(), "table of solo profiles (docs/formats.md)");
   add("coruns", po::value<std::vector<std::string>>()->composing(),
@@ -86,19 +88,23 @@ std::string checked_output(const po::variables_map& values, const CommonOptions&
   if (!common.output) {
     throw InputError("corun kb build", "needs a file to write; give --output KB.yaml");
   }
+  check_name(*common.output, "--output", {"yaml"});
   std::string output = checked_output_path(*common.output, "--output");
   std::vector<NamedFile> outputs{{"--output", output}};
   std::vector<NamedFile> inputs;
-  for (const char* key : {"profiles", "centres", "distance-centres", "like"}) {
-    if (values.count(key) != 0) {
-      inputs.push_back({std::string("--") + key, values[key].as<std::string>()});
-    }
+  for (const char* key : {"profiles", "centres", "distance-centres"}) {
+    if (values.count(key) == 0) continue;
+    const std::string flag = std::string("--") + key;
+    inputs.push_back({flag, find_input_file(values[key].as<std::string>(), common, flag)});
   }
+  inputs.push_back({"--like", values["like"].as<std::string>()});
   for (const std::string& name : list_option(values, "coruns")) {
-    inputs.push_back({"--coruns", name});
+    inputs.push_back(
+        {"--coruns", is_corun_table(name) ? name : find_input_file(name, common, "--coruns")});
   }
   if (values.count("samples") != 0) {
     outputs.push_back({"--samples", values["samples"].as<std::string>()});
+    check_name(outputs.back().path, "--samples", {"csv"});
     checked_output_path(outputs.back().path, "--samples");
   }
   check_outputs_differ(outputs, inputs);
@@ -231,10 +237,13 @@ int kb_build_command(const std::vector<std::string>& arguments) {
   learn_coruns(file, list_option(values, "coruns"), common);
   std::string shown = knowledge_output(file, common.format);
   if (common.format == Format::kTable) shown = built.found + shown;
-  write_knowledge_file(output, file, "--output");
+  std::vector<OutputText> samples;
   if (!built.samples.empty()) {
-    write_file_atomically(values["samples"].as<std::string>(), built.samples);
+    samples.push_back({"--samples", values["samples"].as<std::string>(), built.samples});
   }
+  check_outputs(samples, common.existing);
+  write_knowledge_file(output, file, "--output", common.existing);
+  write_outputs(samples, common.existing);
   note(common, "wrote " + printable(output, 200));
   std::cout << shown;
   return kDone;

@@ -72,16 +72,18 @@ std::string section_option(const po::variables_map& values) {
   return section;
 }
 
+std::string data_set_path(const CommonOptions& common) {
+  return common.data.empty() ? "" : common.data + "/" + std::string(kDataSet);
+}
+
 /// InputError if an output is also an input.
 void check_files(const po::variables_map& values, const CommonOptions& common,
                  const std::string& section, const std::string& figure) {
   std::vector<NamedFile> outputs;
   if (!figure.empty()) outputs.push_back({"--figure", figure});
-  if (common.output) {
-    outputs.push_back({"--output", *common.output});
-    checked_output_path(*common.output, "--output");
-  }
+  if (common.output) outputs.push_back({"--output", *common.output});
   std::vector<NamedFile> inputs;
+  if (!common.data.empty()) inputs.push_back({"corun kb eval", data_set_path(common)});
   if (values.count("profiles") != 0) {
     inputs.push_back({"--profiles", values["profiles"].as<std::string>()});
     if (section == "interference") {
@@ -93,7 +95,7 @@ void check_files(const po::variables_map& values, const CommonOptions& common,
 
 /// --profiles, else the papers' data set.
 ProfileTable read_profiles(const po::variables_map& values, const CommonOptions& common) {
-  std::string path = common.data.empty() ? "" : common.data + "/" + std::string(kDataSet);
+  std::string path = data_set_path(common);
   std::error_code error;
   if (values.count("profiles") != 0) {
     path = values["profiles"].as<std::string>();
@@ -127,17 +129,21 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
       parsed->count("figure") != 0
           ? checked_output_path((*parsed)["figure"].as<std::string>(), "--figure")
           : "";
+  check_name(figure, "--figure", {"svg"});
   choose_device(common.device);
   check_files(*parsed, common, section, figure);
   const StudySection outcome = evaluate(section, *parsed, common);
+  std::vector<OutputText> files;
   if (!figure.empty()) {
     if (outcome.figure.empty()) throw InputError("--figure", "section " + section + " has none");
-    write_file_atomically(figure, outcome.figure);
+    files.push_back({"--figure", figure, outcome.figure});
   }
-  emit(common, common.format == Format::kJson
-                   ? outcome.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-               : common.format == Format::kCsv ? claims_csv(outcome)
-                                               : outcome.text);
+  emit(common,
+       common.format == Format::kJson
+           ? outcome.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+       : common.format == Format::kCsv ? claims_csv(outcome)
+                                       : outcome.text,
+       std::move(files));
   return kDone;
 }
 

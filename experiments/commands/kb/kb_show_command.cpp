@@ -29,6 +29,7 @@ int kb_show_command(const std::vector<std::string>& arguments) {
       "  corun kb show examples/kb.yaml --format csv\n";
   command.positional = "kb";
   command.configured = false;
+  command.output = OutputUse::kOwn;
   command.own.add_options()("figure", po::value<std::string>(), "write box plots to this SVG");
   CommonOptions common;
   const auto parsed = parse_command_line(command, arguments, common);
@@ -42,9 +43,11 @@ int kb_show_command(const std::vector<std::string>& arguments) {
   const std::string shown = knowledge_output(file, common.format);
   if (parsed->count("figure") != 0) {
     const std::string figure = (*parsed)["figure"].as<std::string>();
+    check_name(figure, "--figure", {"svg"});
     check_outputs_differ({{"--figure", figure}}, {{"corun kb show", name}});
-    write_file_atomically(checked_output_path(figure, "--figure"),
-                          knowledge_figure(file.kb, file.about.empty() ? name : file.about));
+    write_outputs(
+        {{"--figure", figure, knowledge_figure(file.kb, file.about.empty() ? name : file.about)}},
+        common.existing);
   }
   std::cout << shown;
   return kDone;

@@ -26,6 +26,7 @@ int kb_update_command(const std::vector<std::string>& arguments) {
       "  corun kb build -o kb.yaml && corun kb update kb.yaml --coruns examples/mine.corun.csv\n";
   command.positional = "kb";
   command.configured = false;
+  command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("coruns", po::value<std::vector<std::string>>()->composing(),
       "measured co-runs, *.corun.csv; once for each");

@@ -21,6 +21,7 @@ CommandLine measure_command_line(const std::string& word) {
   command.name = "live " + word;
   command.usage = "corun live " + word + " CONFIG [options]";
   command.positional = "CONFIG";
+  command.output = OutputUse::kOwn;
   add_live_options(command, true);
   command.own.add_options()("repeats", po::value<std::string>()->default_value("3"),
                             "how often each is measured")(
@@ -71,6 +72,7 @@ int measure_and_report(const CommandLine& command, const std::vector<std::string
   const std::size_t gpu = choose_gpus(nvml, config.gpus, rules, config.gpus_place).front();
   const std::vector<CoRunners> sets = sets_of(config, values, pairs);
   make_results_directory(config, common);
+  check_measured_before(config, nvml.gpus()[gpu].name);
   if (!common.quiet) {
     options.on_measured = [&](const MeasuredCoRunners& c, std::size_t total) {
       tell(c, total, config);

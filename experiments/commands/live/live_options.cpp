@@ -54,6 +54,7 @@ std::string config_path(const CommandLine& command, const po::variables_map& val
 LiveConfig load_live_config(const std::string& path, const CommonOptions& common) {
   LiveConfig config = read_live_config(path, common.overrides);
   if (common.output) config.output = *common.output;
+  config.existing = common.existing;
   return config;
 }
 

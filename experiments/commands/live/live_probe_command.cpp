@@ -1,6 +1,7 @@
 #include "experiments/commands/live/live_command.hpp"
 #include "experiments/commands/live/live_options.hpp"
 #include "experiments/live/gpu/box_probe_output.hpp"
+#include "sim/error.hpp"
 
 /// `corun live probe`: describes the GPUs of this machine.
 namespace corun::live {
@@ -11,7 +12,7 @@ int probe_command(const std::vector<std::string>& arguments) {
   command.usage = "corun live probe [options]";
   command.summary =
       "What is here, and for each GPU whether jobs may run on it alone and share it, or why not.\n"
-      "Starts nothing. Exit code 3 where there is no GPU at all.";
+      "Starts nothing. Exit code 3 where no GPU answers; JSON then has the reason as 'error'.";
   command.examples = "  corun live probe\n  corun live probe --format json\n";
   command.configured = false;
   add_live_options(command, false);
@@ -21,8 +22,14 @@ int probe_command(const std::vector<std::string>& arguments) {
 
   std::vector<NamedFile> outputs;
   if (common.output) outputs.push_back({"--output", *common.output});
-  const Nvml nvml = open_nvml(*parsed, outputs);
-  const BoxProbe box = probe_box(nvml);
+  const BoxProbe box = [&] {
+    try {
+      return probe_box(open_nvml(*parsed, outputs));
+    } catch (const DeviceError& e) {
+      if (common.format == Format::kJson) emit(common, json_text(probe_json({}, e.what())));
+      throw;
+    }
+  }();
   emit(common, common.format == Format::kJson  ? json_text(probe_json(box))
                : common.format == Format::kCsv ? probe_csv(box)
                                                : probe_table(box));

@@ -109,6 +109,7 @@ class ProfileOptions {
     for (const char* key : {"profile", "samples"}) {
       if (!has(key)) continue;
       outputs.push_back({std::string("--") + key, text(key)});
+      check_name(text(key), outputs.back().flag, {"csv"});
       checked_output_path(text(key), outputs.back().flag);
     }
     if (common.output) outputs.push_back({"--output", *common.output});
@@ -118,6 +119,9 @@ class ProfileOptions {
       }
     }
     check_outputs_differ(outputs, {});
+    for (const NamedFile& output : outputs) {
+      check_unrepeatable(output.path, output.flag, common.existing);
+    }
     return outputs;
   }
 
@@ -172,16 +176,20 @@ int profile_command(const std::vector<std::string>& arguments) {
     std::cerr << "note: it was looked at " << profiled.outcome.samples
               << " times; a shorter --interval or a longer run tells more\n";
   }
+  std::vector<OutputText> files;
   if (options.has("profile")) {
     const std::string job = origin[1] + "-" + options.text("batch-size");
-    write_file_atomically(options.text("profile"), profile_csv(job, profiled.outcome.profile));
+    files.push_back(
+        {"--profile", options.text("profile"), profile_csv(job, profiled.outcome.profile)});
   }
   if (options.has("samples")) {
-    write_file_atomically(options.text("samples"), samples_csv(profiled.samples));
+    files.push_back({"--samples", options.text("samples"), samples_csv(profiled.samples)});
   }
-  emit(common, common.format == Format::kCsv ? attributes_csv(origin, profiled.outcome.attributes)
-               : common.format == Format::kJson ? json_text(profiling_json(profiled, origin))
-                                                : profiling_table(profiled));
+  emit(common,
+       common.format == Format::kCsv    ? attributes_csv(origin, profiled.outcome.attributes)
+       : common.format == Format::kJson ? json_text(profiling_json(profiled, origin))
+                                        : profiling_table(profiled),
+       std::move(files));
   return kDone;
 }
 

@@ -35,6 +35,7 @@ CommandLine run_command_line() {
       "  corun live solo my-box.yaml && corun live run my-box.yaml\n"
       "  corun live run my-box.yaml --set 'policies=[{name: fcfs}]' --format json\n";
   command.positional = "CONFIG";
+  command.output = OutputUse::kOwn;
   add_live_options(command, true);
   command.own.add_options()("solo", po::value<std::string>(),
                             "solo times, as `corun live solo` wrote them; else solo.csv in "

@@ -36,16 +36,19 @@ CommandLine validate_command_line() {
       "  corun live run my-box.yaml && corun live validate my-box.yaml --figure isd.svg\n"
       "  corun live validate live-out --format csv\n";
   command.positional = "CONFIG";
+  command.output = OutputUse::kOwn;
   command.own.add_options()("figure", po::value<std::string>(),
                             "write measured over predicted and replayed ISD to this SVG");
   return command;
 }
 
-void write_figure(const std::string& path, const RunValidation& run, const std::string& given) {
+void write_figure(const std::string& path, const RunValidation& run, const std::string& given,
+                  Existing existing) {
   std::vector<NamedFile> read{{kPlace, given}};
   for (const std::string& file : run.files) read.push_back({kPlace, file});
   check_outputs_differ({{"--figure", path}}, read);
-  write_file_atomically(path, validation_figure(run));
+  check_name(path, "--figure", {"svg"});
+  write_outputs({{"--figure", path, validation_figure(run)}}, existing);
 }
 
 }  // namespace
@@ -76,7 +79,7 @@ int validate_command(const std::vector<std::string>& arguments) {
     throw InputError("--output", "'" + printable(given) + "' is the directory of results already");
   }
   const RunValidation run = validate_run(request);
-  if (!figure.empty()) write_figure(figure, run, given);
+  if (!figure.empty()) write_figure(figure, run, given, common.existing);
   if (!common.quiet) {
     for (const std::string& note : run.notes) fmt::print(stderr, "note: {}\n", note);
   }

@@ -72,6 +72,7 @@ CommandLine workload_command_line() {
       "  corun live workload hungry --memory-mib 12000\n";
   command.positional = "NAME";
   command.configured = false;
+  command.output = OutputUse::kOwn;
   command.own.add_options()("list", "print the table of workloads")(
       "steps", po::value<std::string>(), "length of the job, in steps (default: see --list)")(
       "seconds", po::value<std::string>(),
@@ -143,6 +144,7 @@ int workload_command_on(const std::vector<std::string>& arguments, const OpenDev
   const auto parsed = parse_command_line(workload_command_line(), arguments, common);
   if (!parsed) return kDone;
   if (parsed->count("list") != 0) {
+    take_format_of_output(*parsed, common);
     emit(common, common.format == Format::kJson  ? json_text(workload_list_json())
                  : common.format == Format::kCsv ? workload_list_csv()
                                                  : workload_list_table());
@@ -155,6 +157,8 @@ int workload_command_on(const std::vector<std::string>& arguments, const OpenDev
   std::ofstream file;
   if (common.output) {
     const std::string path = checked_output_path(*common.output, "--output");
+    check_name(path, "--output", {"jsonl", "json"});
+    check_unrepeatable(path, "--output", common.existing);
     file.open(path, std::ios::trunc);
     if (!file) throw InputError("--output", "'" + printable(path) + "' cannot be written");
   }

@@ -118,13 +118,18 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
   const std::string figure =
       asked.figure.empty() ? "" : checked_output_path(asked.figure, "--figure");
   check_files(asked, common, figure);
+  check_name(figure, "--figure", {"svg"});
   const std::vector<PairEvaluation> all = evaluate_all(asked, table, splits, options, common.quiet);
+  std::vector<OutputText> files;
   if (!figure.empty()) {
-    write_file_atomically(figure, pair_evaluation_figure(all, figure_of(asked), asked.seed));
+    files.push_back(
+        {"--figure", figure, pair_evaluation_figure(all, figure_of(asked), asked.seed)});
   }
-  emit(common, common.format == Format::kJson  ? pair_evaluation_json(all).dump(2) + "\n"
-               : common.format == Format::kCsv ? pair_evaluation_csv(all)
-                                               : pair_evaluation_table(all));
+  emit(common,
+       common.format == Format::kJson  ? pair_evaluation_json(all).dump(2) + "\n"
+       : common.format == Format::kCsv ? pair_evaluation_csv(all)
+                                       : pair_evaluation_table(all),
+       std::move(files));
   return kDone;
 }
 

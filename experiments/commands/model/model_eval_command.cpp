@@ -138,10 +138,10 @@ int evaluate_left_out(const std::vector<std::string>& given, std::size_t queues,
                       const CommonOptions& common) {
   if (given.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
   const std::string& pairs = given.front();
-  std::error_code error;
-  if (common.output && std::filesystem::exists(pairs, error)) {
-    check_outputs_differ({{"--output", checked_output_path(*common.output, "--output")}},
-                         {{"--pairs", pairs}});
+  if (common.output) {
+    check_outputs_differ(
+        {{"--output", *common.output}},
+        {{"--pairs", pairs == "lucid" ? common.data + "/" + std::string(kLucidFile) : pairs}});
   }
   const EvaluationData data = data_of(pairs, common.data);
   const ModelEvaluation evaluation = evaluate_models(data, queues, seed);
@@ -160,7 +160,6 @@ int model_eval_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
   const auto values = parse_command_line(model_eval_command_line(), arguments, common);
   if (!values) return kDone;
-  if (common.output) checked_output_path(*common.output, "--output");
   const std::vector<std::string> tables = values->count("pairs") != 0
                                               ? list_option(*values, "pairs")
                                               : std::vector<std::string>{"papers"};

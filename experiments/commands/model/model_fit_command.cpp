@@ -40,6 +40,7 @@ CommandLine fit_command_line() {
       "  corun model fit --pairs examples/mine.corun.csv --out mine.model\n"
       "  corun model fit --pairs lucid/lucid_pairs.csv --out lucid.model    needs --data\n";
   command.configured = false;
+  command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("pairs", po::value<std::vector<std::string>>()->composing(),
       "table of measured pairs; once for each");
@@ -94,7 +95,10 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   const InterferenceModelEntry& entry = model_option(*parsed);
   const std::string output = model_output_option(*parsed, common, "corun model fit", "MODEL");
   std::vector<NamedFile> inputs;
-  for (const std::string& path : pairs) inputs.push_back({"--pairs", path});
+  for (const std::string& path : pairs) {
+    if (!papers_named(path))
+      inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
+  }
   check_outputs_differ({{"--out", output}}, inputs);
   const std::int64_t seed =
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max());
@@ -111,7 +115,7 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   const std::string about =
       fmt::format("{} rows of {} jobs, seed {}", table.speeds.rows.size(), jobs, seed);
   write_model_file(output, {std::string(entry.name), model, workload_digests(*model, keys), about},
-                   "--out");
+                   "--out", common.existing);
   const auto measured = std::count(table.scored.begin(), table.scored.end(), true);
   if (common.format == Format::kJson) {
     std::cout << Json{{"model", entry.name}, {"pairs", measured}, {"jobs", jobs}}.dump(2) << "\n";

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,7 @@ CommandLine predict_command_line() {
       "  corun model fit --pairs examples/mine.corun.csv --out m.model && corun model predict \\\n"
       "      --model m.model --pairs examples/mine.corun.csv --out predicted.csv\n";
   command.configured = false;
+  command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("model", po::value<std::string>(), "what `corun model fit` wrote");
   add("pairs", po::value<std::string>(), "table of pairs of the form it was fitted on");
@@ -65,6 +67,7 @@ int model_predict_command(const std::vector<std::string>& arguments) {
     }
   }
   const std::string output = model_output_option(*parsed, common, "corun model predict", "OUT.csv");
+  check_name(output, "--out", {"csv"});
   const std::string model_path =
       find_input_file((*parsed)["model"].as<std::string>(), common, "--model");
   const std::string pairs =
@@ -77,7 +80,7 @@ int model_predict_command(const std::vector<std::string>& arguments) {
   const auto predictions = predict_table(*file.model, table);
   std::ostringstream text;
   write_predictions(text, table, predictions);
-  write_file_atomically(output, text.str());
+  write_outputs({{"--out", output, std::move(text).str()}}, common.existing);
   std::cout << fmt::format("{} pairs of {} jobs predicted, {}\n", predictions.size(),
                            table.speeds.jobs.size(), unseen_jobs(file, table));
   return kDone;

@@ -4,15 +4,16 @@
 #include "experiments/commands/subcommands.hpp"
 #include "experiments/commands/trace/trace_commands.hpp"
 
-/// `corun trace info | convert | generate`: traces of jobs.
+/// `corun trace info | convert | cut | generate`: traces of jobs.
 namespace corun {
 
 int trace_command(const std::vector<std::string>& arguments) {
-  static constexpr std::array<Subcommand, 3> kAll{{
+  static constexpr std::array<Subcommand, 4> kAll{{
       {"info", "jobs, GPUs, arrivals, run times, gangs, load against a cluster",
        trace_info_command},
       {"convert", "any format that corun reads to corun's own CSV or to SWF",
        trace_convert_command},
+      {"cut", "a time window, a sample, small jobs, or another load", trace_cut_command},
       {"generate", "a synthetic trace: poisson, bursty or diurnal, like a real one or not",
        trace_generate_command},
   }};

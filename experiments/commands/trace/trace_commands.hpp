@@ -8,6 +8,7 @@ namespace corun {
 
 int trace_info_command(const std::vector<std::string>& arguments);
 int trace_convert_command(const std::vector<std::string>& arguments);
+int trace_cut_command(const std::vector<std::string>& arguments);
 int trace_generate_command(const std::vector<std::string>& arguments);
 
 }  // namespace corun

@@ -33,8 +33,8 @@ int trace_convert_command(const std::vector<std::string>& arguments) {
   WorkloadKeys keys;
   const ReadTrace read = read_trace(in, *values, common, "IN", keys);
   check_outputs_differ(outputs, files_of(read, "IN"));
-  write_trace(path, format, read.trace, keys, common);
-  emit(common, trace_output({read.path, read.format, &read.trace, {}}, common.format));
+  const OutputText written = trace_text(path, format, read.trace, keys, common);
+  emit(common, trace_output({read.path, read.format, &read.trace, {}}, common.format), {written});
   return kDone;
 }
 

@@ -129,9 +129,9 @@ int trace_generate_command(const std::vector<std::string>& arguments) {
   const std::optional<ReadTrace> like = read_like(*values, common, outputs, keys);
   if (like) options.like = &like->trace;
   const Trace trace = generate(options);
-  write_trace(path, format, trace, keys, common);
+  const OutputText written = trace_text(path, format, trace, keys, common);
   const auto gpus = options.rate ? std::nullopt : std::optional<double>(options.gpus);
-  emit(common, trace_output({path, "synthetic", &trace, gpus}, common.format));
+  emit(common, trace_output({path, "synthetic", &trace, gpus}, common.format), {written});
   return kDone;
 }
 

@@ -58,7 +58,8 @@ int trace_info_command(const std::vector<std::string>& arguments) {
   const ReadTrace read = read_trace(file, *values, common, "FILE", keys);
   std::vector<NamedFile> inputs = files_of(read, "FILE");
   if (values->count("node-list") != 0) {
-    inputs.push_back({"--node-list", (*values)["node-list"].as<std::string>()});
+    inputs.push_back({"--node-list", find_input_file((*values)["node-list"].as<std::string>(),
+                                                     common, "--node-list")});
   }
   if (common.output) check_outputs_differ({{"--output", *common.output}}, inputs);
   emit(common, trace_output({read.path, read.format, &read.trace, gpus}, common.format));

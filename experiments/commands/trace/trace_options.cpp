@@ -109,8 +109,8 @@ std::vector<NamedFile> files_of(const ReadTrace& read, const std::string& place)
 
 void add_written_format(CommandLine& command) {
   command.own.add_options()("to", po::value<std::string>(),
-                            "format of OUT: csv (corun's own) or swf; else by its ending, .swf or "
-                            "anything else");
+                            "format of OUT: csv (corun's own) or swf; else by its ending: .swf, or "
+                            ".csv and endings that corun does not know");
 }
 
 WrittenFormat written_format(const po::variables_map& values, const std::string& out) {
@@ -120,16 +120,19 @@ WrittenFormat written_format(const po::variables_map& values, const std::string&
                                 ending + "; compress the file afterwards");
   }
   if (values.count("to") == 0) {
-    return ending == ".swf" ? WrittenFormat::kStandardWorkload : WrittenFormat::kJobCsv;
+    check_name(out, "OUT", {"csv", "swf"});
+    return format_of_name(out) == "swf" ? WrittenFormat::kStandardWorkload : WrittenFormat::kJobCsv;
   }
   const std::string to = values["to"].as<std::string>();
-  if (to == "csv") return WrittenFormat::kJobCsv;
-  if (to == "swf") return WrittenFormat::kStandardWorkload;
-  throw InputError("--to", "found '" + printable(to) + "', expected csv or swf");
+  if (to != "csv" && to != "swf") {
+    throw InputError("--to", "found '" + printable(to) + "', expected csv or swf");
+  }
+  check_name(out, "OUT", {to});
+  return to == "csv" ? WrittenFormat::kJobCsv : WrittenFormat::kStandardWorkload;
 }
 
-void write_trace(const std::string& path, WrittenFormat format, const Trace& trace,
-                 const WorkloadKeys& keys, const CommonOptions& common) {
+OutputText trace_text(const std::string& path, WrittenFormat format, const Trace& trace,
+                      const WorkloadKeys& keys, const CommonOptions& common) {
   std::ostringstream text;
   if (format == WrittenFormat::kJobCsv) {
     write_job_csv(text, trace, keys);
@@ -141,7 +144,7 @@ void write_trace(const std::string& path, WrittenFormat format, const Trace& tra
         "GPUs are not in " +
             printable(path));
   }
-  write_file_atomically(path, text.view());
+  return {"OUT", path, std::move(text).str()};
 }
 
 std::string required_argument(const po::variables_map& values, const std::string& key,

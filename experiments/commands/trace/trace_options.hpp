@@ -39,8 +39,9 @@ void add_written_format(CommandLine& command);
 WrittenFormat written_format(const boost::program_options::variables_map& values,
                              const std::string& out);
 
-void write_trace(const std::string& path, WrittenFormat format, const Trace& trace,
-                 const WorkloadKeys& keys, const CommonOptions& common);
+/// The text of a trace as OUT.
+OutputText trace_text(const std::string& path, WrittenFormat format, const Trace& trace,
+                      const WorkloadKeys& keys, const CommonOptions& common);
 
 /// A positional argument that `command` requires.
 std::string required_argument(const boost::program_options::variables_map& values,

@@ -43,15 +43,16 @@ std::string mode_or(const GpuFacts& facts, const char* untold) {
 
 }  // namespace
 
-Json probe_json(const BoxProbe& box) {
+Json probe_json(const BoxProbe& box, const std::string& error) {
   const auto told = [](const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
   Json json{{"driver", told(box.driver)},
             {"cuda", told(box.cuda)},
-            {"mps", box.mps},
+            {"mps", told(box.mps)},
             {"gpus", Json::array()}};
   for (const ProbedGpu& gpu : box.gpus) json["gpus"].push_back(gpu_json(gpu));
+  json["error"] = told(error);
   return json;
 }
 

@@ -9,8 +9,9 @@
 /// and null in JSON.
 namespace corun::live {
 
-/// {"driver", "cuda", "mps", "gpus": [{"index", ..., "refused": {"alone": [reasons], ...}}]}.
-Json probe_json(const BoxProbe& box);
+/// {"driver", "cuda", "mps", "gpus": [{"index", ..., "refused": {"alone": [reasons], ...}}], "error"}.
+/// `error`: why no GPU answers, else empty and null in JSON.
+Json probe_json(const BoxProbe& box, const std::string& error = "");
 
 /// One row per GPU under a header.
 std::string probe_csv(const BoxProbe& box);

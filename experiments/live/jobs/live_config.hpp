@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/output_file.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/live/jobs/job_run.hpp"
 
@@ -32,6 +33,7 @@ struct QueueEntry {
 struct LiveConfig {
   std::vector<std::int64_t> gpus;  ///< NVML's indices; empty: all usable ones
   std::string output = "live-out";
+  Existing existing = Existing::kKeepOthers;  ///< of results in `output`
   double sample_s = 0.2;
   double memory_reserve_mib = 256;      ///< kept free when a job joins others
   std::vector<LiveWorkload> workloads;  ///< in the order of the file

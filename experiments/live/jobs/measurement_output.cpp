@@ -75,6 +75,36 @@ std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig&
   return out.str();
 }
 
+namespace {
+
+constexpr const char* kWorkloadsFile = "workloads.json";
+
+/// What is measured: equal texts mean the same experiment.
+std::string workloads_json(const LiveConfig& config, const std::string& gpu_name) {
+  Json json{{"gpu", gpu_name},
+            {"sharing", name_of(config.config.cluster.sharing)},
+            {"workloads", Json::array()}};
+  for (const LiveWorkload& w : config.workloads) {
+    json["workloads"].push_back(
+        {{"name", w.name}, {"command", w.command.argv}, {"directory", w.command.directory}});
+  }
+  return json_text(json);
+}
+
+}  // namespace
+
+void check_measured_before(const LiveConfig& config, const std::string& gpu_name) {
+  for (const char* name : {"runs.csv", "solo.csv", "measured.corun.csv"}) {
+    const std::string path = config.output + "/" + name;
+    if (config.existing == Existing::kReplace || !is_filled(path)) continue;
+    const std::string commands = config.output + "/" + kWorkloadsFile;
+    if (!is_filled(commands)) refuse_existing(path, "live.output", "is of unknown commands");
+    check_outputs(
+        std::vector<OutputText>{{"live.output", commands, workloads_json(config, gpu_name)}},
+        config.existing);
+  }
+}
+
 std::vector<std::string> write_measurement(const MeasuredSession& session,
                                            const LiveConfig& config) {
   std::vector<std::string> written;
@@ -82,6 +112,7 @@ std::vector<std::string> write_measurement(const MeasuredSession& session,
     write_file_atomically(config.output + "/" + name, text);
     written.push_back(name);
   };
+  write(kWorkloadsFile, workloads_json(config, session.gpu_name));
   write("runs.csv", runs_csv(session, config));
   const std::vector<SoloRow> alone = session.solo(config);
   if (!alone.empty()) write("solo.csv", solo_csv(alone));

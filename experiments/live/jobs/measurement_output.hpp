@@ -17,7 +17,11 @@ std::string runs_csv(const MeasuredSession& session, const LiveConfig& config);
 /// there is none.
 std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config);
 
-/// Writes runs.csv and, if they are not empty, solo.csv and measured.corun.csv to config.output; returns the
+/// Throws InputError if config.output holds measurements of other commands, of another GPU or with
+/// another sharing mode, unless they may be replaced: workloads.json beside them tells.
+void check_measured_before(const LiveConfig& config, const std::string& gpu_name);
+
+/// Writes workloads.json (the GPU, the sharing mode and the commands), runs.csv and, if they are not empty, solo.csv and measured.corun.csv to config.output; returns the
 /// names of the written files. Throws InputError if a file cannot be written.
 std::vector<std::string> write_measurement(const MeasuredSession& session,
                                            const LiveConfig& config);

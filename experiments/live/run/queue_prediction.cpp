@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/live/run/live_limits.hpp"
 #include "experiments/live/run/run_files.hpp"
 #include "sim/base/text.hpp"
@@ -42,10 +42,11 @@ Trace queue_trace(const LiveConfig& config, const SoloTimes& alone, WorkloadKeys
 }
 
 /// Writes the queue as a file of jobs, which `corun replay` reads as well.
-void write_queue(const Trace& queue, const WorkloadKeys& keys, const std::string& path) {
+void write_queue(const Trace& queue, const WorkloadKeys& keys, const std::string& path,
+                 Existing existing) {
   std::ostringstream text;
   write_job_csv(text, queue, keys);
-  write_file_atomically(path, text.str());
+  write_outputs({{"live.output", path, std::move(text).str()}}, existing);
 }
 
 double mean_solo_s(const Trace& queue) {
@@ -88,7 +89,7 @@ QueuePrediction predict_queue(const LiveConfig& config, const SoloTimes& alone,
   const std::string queue_file = config.output + "/" + kQueueFile;
   WorkloadKeys keys;
   const Trace queue = queue_trace(config, alone, keys);
-  write_queue(queue, keys, queue_file);
+  write_queue(queue, keys, queue_file, config.existing);
   QueuePrediction prediction;
   prediction.config = simulated_config(config, cluster, queue_file, mean_solo_s(queue));
   prediction.experiment = std::make_unique<const Experiment>(prediction.config, data);

@@ -31,7 +31,7 @@ class QueueRunner {
         gpus_(gpus.begin(), gpus.end()),
         stop_(stop),
         control_(control_options(prediction.config)),
-        header_(write_prediction(prediction, config.output)),
+        header_(write_prediction(prediction, config)),
         sharing_(session_, nvml, gpus, config.shares_by_mps()) {}
 
   /// Runs one policy and fills its result, results.back().

@@ -8,6 +8,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/live/run/run_files.hpp"
+#include "experiments/results/results_identity.hpp"
 #include "experiments/results/results_writer.hpp"
 #include "sim/base/csv_text.hpp"
 #include "traces/corun_csv.hpp"
@@ -87,12 +88,33 @@ std::string coruns_csv(const PolicyResult& result, const Trace& queue, const Liv
   return out.str();
 }
 
+/// InputError if the run would write over a file that it reads, such as the co-runs of an earlier run.
+/// The queue was written for this run.
+void check_inputs_stay(const Experiment& experiment, const std::string& directory) {
+  std::vector<NamedFile> inputs;
+  for (const std::string& file : experiment.input_files())
+    inputs.push_back({"the prediction", file});
+  std::vector<NamedFile> outputs;
+  for (const char* name : {kReplayFile, kPredictionFile, kResultsFile}) {
+    outputs.push_back({"live.output", directory + "/" + name});
+  }
+  for (const PolicyInstance& policy : experiment.policies()) {
+    for (const char* ending : {".jobs.csv", ".events.csv", ".corun.csv"}) {
+      outputs.push_back({"live.output", policy_file(directory, policy.label, ending)});
+    }
+  }
+  check_outputs_differ(outputs, inputs);
+}
+
 }  // namespace
 
-ResultsHeader write_prediction(const QueuePrediction& prediction, const std::string& directory) {
+ResultsHeader write_prediction(const QueuePrediction& prediction, const LiveConfig& live) {
+  const std::string& directory = live.output;
   ResultsHeader header = results_header(*prediction.experiment);
   header.config = dump_yaml(seen_from(prediction.config, directory));
   header.measured_on = prediction.config.cluster.gpu_type;
+  check_inputs_stay(*prediction.experiment, directory);
+  check_replaceable(directory + "/" + kResultsFile, header, "live.output", live.existing);
   write_file_atomically(
       directory + "/" + kReplayFile,
       "# The prediction of `corun live run`: `corun replay` makes it again.\n" + header.config);

@@ -14,8 +14,9 @@
 namespace corun::live {
 
 /// Writes replay.yaml and prediction.csv; to be called before the first job starts. Returns the header of
-/// results.h5.
-ResultsHeader write_prediction(const QueuePrediction& prediction, const std::string& directory);
+/// results.h5. Throws InputError if the directory holds results of another experiment that must stay, or if
+/// an input of the prediction would be overwritten.
+ResultsHeader write_prediction(const QueuePrediction& prediction, const LiveConfig& live);
 
 /// Writes POLICY.jobs.csv, POLICY.events.csv and, if there were co-runs, POLICY.corun.csv.
 void write_policy_result(const PolicyResult& result, const Trace& queue, const LiveConfig& config,

@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include <sys/wait.h>
@@ -27,6 +28,16 @@ TEST(ExitCode, HostMemoryExhaustedIsALimitOfThisMachine) {
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 70);
   EXPECT_EQ(test::read_file(err), "corun: out of memory; try fewer replications or jobs\n");
+}
+
+// The CUDA runtime calls a missing driver an insufficient one.
+TEST(Version, WithoutAGpuReadsAsNoFault) {
+  const test::Outcome version = test::run_corun({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_TRUE(version.out.starts_with("corun 0.")) << version.out;
+  if (std::filesystem::exists("/proc/driver/nvidia")) GTEST_SKIP() << "this machine has a driver";
+  EXPECT_TRUE(version.out.ends_with("\nGPU: none is used, and the simulator needs none\n"))
+      << version.out;
 }
 
 }  // namespace

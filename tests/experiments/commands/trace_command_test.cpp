@@ -97,6 +97,41 @@ TEST(TraceCommand, ConvertsToTheNativeFormatAndReplaysIt) {
   EXPECT_EQ(Json::parse(run.out)["jobs"], 3);
 }
 
+TEST(TraceCommand, CutsTheSamePartForTheSameSeed) {
+  const test::TemporaryDirectory directory;
+  ASSERT_EQ(run_corun({"trace", "generate", "all.csv", "--jobs", "200"}, directory.path()).code, 0);
+  const std::vector<std::string> cut{
+      "trace", "cut", "all.csv",  "part.csv", "--from", "600", "--sample",     "0.5", "--gpus", "4",
+      "--to",  "1e6", "--format", "json",     "--seed", "3",   "--scale-load", "2"};
+  const auto run = run_corun(cut, directory.path());
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("note: left out "), std::string::npos) << run.err;
+  const std::string part = test::read_file(directory.path("part.csv"));
+  EXPECT_EQ(run_corun(cut, directory.path()).code, 0);  // the same bytes replace the file
+  WorkloadKeys keys;
+  const Trace trace = read_job_csv(directory.path("part.csv"), keys);
+  EXPECT_EQ(Json::parse(run.out)["jobs"], trace.names.size());
+  EXPECT_LT(trace.names.size(), 150U);
+  for (const JobSpec& job : trace.workload.jobs) EXPECT_LE(job.gpus, 4);
+
+  const auto refused = [&](std::vector<std::string> more, const std::string& begin) {
+    more.insert(more.begin(), {"trace", "cut", "all.csv"});
+    const auto outcome = run_corun(more, directory.path());
+    EXPECT_EQ(outcome.code, 2) << begin;
+    EXPECT_TRUE(outcome.err.starts_with(begin)) << outcome.err;
+  };
+  refused({}, "corun trace cut: needs OUT");
+  refused({"o.csv", "--from", "9", "--to", "9"}, "--to: found 9");
+  refused({"o.csv", "--sample", "0"}, "--sample: found '0'");
+  refused({"o.csv", "--sample", "50"}, "--sample: found '50'");
+  refused({"o.csv", "--scale-load", "-1"}, "--scale-load: found '-1'");
+  refused({"o.csv", "--gpus", "0"}, "--gpus: found '0'");
+  refused({"o.csv", "--from", "4e9"}, "corun trace cut: no job is left");
+  refused({"o.swf"}, "OUT: 'o.swf' names the format swf");
+  refused({"all.csv"}, "OUT: 'all.csv' is what IN reads");
+  EXPECT_FALSE(std::filesystem::exists(directory.path("o.csv")));
+}
+
 TEST(TraceCommand, RatesMakeGavelsStepsTime) {
   const std::string jobs = kSource + "/examples/gavel.csv";
   const std::string rates = kSource + "/examples/gavel_rates.json";

@@ -480,7 +480,7 @@ TEST(Sweep, WithManyPointsEveryValueIsTriedAndOfManyNumbersTheEnds) {
 
 // ---- the command --------------------------------------------------------------------------------
 
-TEST(SweepCommand, WritesResultsOnceAndContinuesOnlyWhenAsked) {
+TEST(SweepCommand, WritesResultsOnceAndContinuesWhatWasStopped) {
   const test::TemporaryDirectory directory;
   directory.write("s.yaml", kSmall);
   const std::vector<std::string> run = {"sweep", "s.yaml", "--output", "r.h5", "--threads", "2"};
@@ -491,9 +491,19 @@ TEST(SweepCommand, WritesResultsOnceAndContinuesOnlyWhenAsked) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("r.h5.journal")));
 
   run_small(directory.path("r.h5.journal"), 1, {}, 4);
-  const test::Outcome refused = test::run_corun(run, directory.path());
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.err.find("continue it with --resume"), std::string::npos) << refused.err;
+  const test::Outcome complete = test::run_corun(run, directory.path());  // killed at its very end
+  EXPECT_EQ(complete.code, 0);
+  EXPECT_NE(complete.err.find("was complete already"), std::string::npos) << complete.err;
+  EXPECT_FALSE(std::filesystem::exists(directory.path("r.h5.journal")));
+
+  std::filesystem::remove(directory.path("r.h5"));
+  run_small(directory.path("r.h5.journal"), 1, {}, 4);
+  const test::Outcome continued = test::run_corun(run, directory.path());
+  EXPECT_EQ(continued.code, 0) << continued.err;
+  EXPECT_EQ(test::read_file(directory.path("r.h5")), undisturbed());
+  EXPECT_NE(test::read_file(directory.path("r.h5.run.json"))
+                .find("\"replications_kept_from_before\": 4"),
+            std::string::npos);
 }
 
 TEST(SweepCommand, AMistakeAtAPointLeavesNothingAndNamesThePoint) {

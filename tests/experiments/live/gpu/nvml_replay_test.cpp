@@ -149,7 +149,7 @@ TEST_F(Replay, ChildrenStandForProcessesInOrderOfAppearance) {
   const std::string runs = result("runs.csv");
   replay(read_file(recording()));
   const std::string idle = config({{"a", "0.8 0 0 0 0"}, {"b", "0.8 0 0 0 0"}});
-  const Outcome after = run({"corun", idle, "--repeats", "1", "--warm-up", "0"});
+  const Outcome after = run({"corun", idle, "--repeats", "1", "--warm-up", "0", "--force"});
   ASSERT_EQ(after.code, 0) << after.err;
   const auto profiles = [&] { return read_profile_csv(folder.path("out/solo.csv")).profiles; };
   const auto is = profiles();

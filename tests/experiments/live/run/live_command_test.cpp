@@ -63,6 +63,7 @@ TEST_F(Live, ProbeTellsWhatIsThereAndWhatWouldBeRefused) {
   const Json json = Json::parse(outcome.out);
   EXPECT_EQ(json["driver"], "550.00.fake");
   EXPECT_EQ(json["cuda"], "12.4");
+  EXPECT_TRUE(json["error"].is_null());
   ASSERT_EQ(json["gpus"].size(), 4U);
   const auto refused = [&](int gpu, const char* use) {
     return json["gpus"][static_cast<std::size_t>(gpu)]["refused"][use].size();
@@ -89,6 +90,23 @@ TEST_F(Live, WithoutDriverOrGpuTheAnswerIsThree) {
   EXPECT_EQ(driver.err, "the NVIDIA driver does not answer: Driver Not Loaded; check nvidia-smi\n");
   const Outcome other = run_corun({"live", "probe", "--nvml", "libm.so.6"});
   EXPECT_EQ(other.code, 3);
+}
+
+TEST_F(Live, ProbePrintsJsonWithoutAGpuToo) {
+  const std::string file = folder.path("probe.json");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"-o", file}}) {
+    std::vector<std::string> probe{"live",     "probe", "--nvml", "/no/such/library.so",
+                                   "--format", "json"};
+    probe.insert(probe.end(), more.begin(), more.end());
+    const Outcome none = run_corun(probe);
+    EXPECT_EQ(none.code, 3);
+    EXPECT_TRUE(none.err.starts_with("no NVIDIA driver here")) << none.err;
+    const Json json = Json::parse(more.empty() ? none.out : test::read_file(file));
+    EXPECT_EQ(json["gpus"], Json::array());
+    EXPECT_EQ(json["error"].get<std::string>() + "\n", none.err);
+    EXPECT_TRUE(json["driver"].is_null());
+    EXPECT_TRUE(json["mps"].is_null());
+  }
 }
 
 // ---- profile ------------------------------------------------------------------------------------
@@ -269,6 +287,40 @@ TEST_F(Live, SoloTellsWhichRunsDidNotEndWell) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].job, "good");
   EXPECT_EQ(rows[0].runs, 2);
+}
+
+TEST_F(Live, MeasurementsOfOtherCommandsAndRunsOfOtherExperimentsStay) {
+  const std::vector<std::string> once{"--repeats", "1", "--warm-up", "0"};
+  const auto measured = [&](const char* word, const std::string& file, bool force = false) {
+    std::vector<std::string> words{word, file};
+    words.insert(words.end(), once.begin(), once.end());
+    if (force) words.emplace_back("--force");
+    return run(words);
+  };
+  const std::string file =
+      config({{"a", "0.05 60 100 25 0"}, {"b", "0.05 60 100 25 0"}}, "queue: [a, b]\n");
+  ASSERT_EQ(measured("solo", file).code, 0);
+  ASSERT_EQ(measured("corun", file).code, 0);  // the same commands
+  const std::vector<std::string> fcfs{"run", file, "--set", "policies=[fcfs]"};
+  ASSERT_EQ(run(fcfs).code, 0);
+  ASSERT_EQ(run(fcfs).code, 0);  // the same experiment
+  const std::string results = result("results.h5");
+  const std::string jobs = result("fcfs.jobs.csv");
+  const Outcome other = run({"run", file, "--set", "policies=[fcfs]", "--seed", "9"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("results.h5' holds results of another configuration"), std::string::npos)
+      << other.err;
+  EXPECT_EQ(result("results.h5"), results);
+  EXPECT_EQ(result("fcfs.jobs.csv"), jobs);
+
+  const std::string solo = result("solo.csv");
+  const std::string changed = config({{"a", "0.06 60 100 25 0"}, {"b", "0.05 60 100 25 0"}});
+  const Outcome refused = measured("solo", changed);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("workloads.json"), std::string::npos) << refused.err;
+  EXPECT_EQ(result("solo.csv"), solo);
+  EXPECT_EQ(measured("solo", changed, true).code, 0);
+  EXPECT_NE(result("solo.csv"), solo);
 }
 
 TEST(LiveOrder, ForwardsAndBackwardsInTurn) {

@@ -417,7 +417,7 @@ TEST_F(LiveValidate, KnowledgeAndModelsLearnFromWhatWasMeasured) {
   EXPECT_NE(sources[1]["measured_on"].get<std::string>().find("Fake V100"), std::string::npos);
   // The next run starts with the learnt knowledge.
   const Outcome next = run({"run", file, "--set", "belief.initial=" + kb, "--set",
-                            "policies=[{name: min-slowdown}]", "--format", "json"});
+                            "policies=[{name: min-slowdown}]", "--format", "json", "--force"});
   ASSERT_EQ(next.code, 0) << next.err;
   EXPECT_EQ(Json::parse(next.out)["policies"][0]["metrics"]["jobs"]["measured"], 2);
 

@@ -56,7 +56,7 @@ def main():
     program = os.path.abspath(arguments.corun)
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "s.yaml").write_text(CONFIG)
-        sweep = [program, "sweep", "s.yaml", "--quiet"]
+        sweep = [program, "sweep", "s.yaml", "--quiet", "--force"]  # each round anew
         ways = {
             "one thread": [[*sweep, "--threads", "1", "--output", "one.h5"]],
             "two threads": [[*sweep, "--threads", "2", "--output", "two.h5"]],

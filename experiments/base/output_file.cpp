@@ -94,10 +94,11 @@ void check_name(const std::string& path, const std::string& place,
   const std::string_view named = format_of_name(path);
   if (named.empty() || std::ranges::find(formats, named) != formats.end()) return;
   const std::string suffix = fs::path(path).extension().string();
-  throw InputError(place, fmt::format("'{}' names the format {}, but what is written here is {}; give "
-                                      "another suffix than {}, or none",
-                                      printable(path, 200), named, fmt::join(formats, " or "),
-                                      printable(suffix)));
+  throw InputError(
+      place,
+      fmt::format("'{}' names the format {}, but what is written here is {}; give "
+                  "another suffix than {}, or none",
+                  printable(path, 200), named, fmt::join(formats, " or "), printable(suffix)));
 }
 
 }  // namespace corun

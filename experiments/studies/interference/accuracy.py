@@ -96,7 +96,8 @@ def curve(corun, data, name, folder):
     figure = FIGURES / f"{name}.svg"
     if not kept.exists():
         arguments = [corun, "model", "eval", "--split", split, "--pairs", "lucid/lucid_pairs.csv", flag, points,
-                     "--figure", str(figure), "--format", "json", "--quiet", "--data", data]
+                     "--figure", str(figure), "--force", "--format", "json", "--quiet", "--data",
+                     data]
         arguments += [a for m in models for a in ("--model", m)]
         done = subprocess.run(arguments, stdout=subprocess.PIPE, check=False, text=True)
         if done.returncode != 0:

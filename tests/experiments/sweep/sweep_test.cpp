@@ -501,9 +501,9 @@ TEST(SweepCommand, WritesResultsOnceAndContinuesWhatWasStopped) {
   const test::Outcome continued = test::run_corun(run, directory.path());
   EXPECT_EQ(continued.code, 0) << continued.err;
   EXPECT_EQ(test::read_file(directory.path("r.h5")), undisturbed());
-  EXPECT_NE(test::read_file(directory.path("r.h5.run.json"))
-                .find("\"replications_kept_from_before\": 4"),
-            std::string::npos);
+  EXPECT_NE(
+      test::read_file(directory.path("r.h5.run.json")).find("\"replications_kept_from_before\": 4"),
+      std::string::npos);
 }
 
 TEST(SweepCommand, AMistakeAtAPointLeavesNothingAndNamesThePoint) {

@@ -24,13 +24,21 @@ constexpr double kLeastDeviation = 0.01;
 
 }  // namespace
 
+EnsembleModel::EnsembleModel() {
+  for (auto& remembered : remembered_) remembered = std::make_shared<RememberedPredictions>();
+}
+
 EnsembleModel::EnsembleModel(const EnsembleModel& other)
     : InterferenceModel(other),
+      members_(other.members_),
+      remembered_(other.remembered_),
       workloads_(other.workloads_),
       places_(other.places_),
       seen_(other.seen_),
       sigma_(other.sigma_) {
-  for (std::size_t m = 0; m < kMembers; ++m) members_[m] = other.members_[m]->clone();
+  for (auto& member : members_) {
+    if (member->learns()) member = member->clone();
+  }
 }
 
 EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& options) {
@@ -98,7 +106,8 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     for (const PairQuery& pair : pairs) {
       if (mix_of(pair).weight[m] > 0) asked.push_back(pair);
     }
-    said[m] = members_[m]->predict(jobs, asked);
+    said[m] = members_[m]->learns() ? members_[m]->predict(jobs, asked)
+                                    : remembered_[m]->predict(*members_[m], jobs, asked);
   }
   std::array<std::size_t, kMembers> next{};
   std::vector<SpeedPrediction> out;

@@ -41,8 +41,19 @@ EnsembleModel::EnsembleModel(const EnsembleModel& other)
   }
 }
 
-EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& options) {
+EnsembleModel EnsembleModel::of(
+    const std::array<std::shared_ptr<InterferenceModel>, kMembers>& members,
+    const SpeedTable& table) {
   EnsembleModel model;
+  for (std::size_t m = 0; m < kMembers; ++m) {
+    model.members_[m] = members[m]->learns() ? members[m]->clone() : members[m];
+  }
+  model.list_workloads();
+  model.sigma_ = excess_scatter(model, table);
+  return model;
+}
+
+EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& options) {
   const std::array<std::function<std::unique_ptr<InterferenceModel>()>, kMembers> fits{
       [&] {
         FactorOptions factors;
@@ -55,10 +66,9 @@ EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& opti
   const auto policy = options.threads > 1 ? std::launch::async : std::launch::deferred;
   std::array<std::future<std::unique_ptr<InterferenceModel>>, kMembers> running;
   for (std::size_t m = 0; m < kMembers; ++m) running[m] = std::async(policy, fits[m]);
-  for (std::size_t m = 0; m < kMembers; ++m) model.members_[m] = running[m].get();
-  model.list_workloads();
-  model.sigma_ = excess_scatter(model, table);
-  return model;
+  std::array<std::shared_ptr<InterferenceModel>, kMembers> members;
+  for (std::size_t m = 0; m < kMembers; ++m) members[m] = running[m].get();
+  return of(members, table);
 }
 
 void EnsembleModel::list_workloads() {

@@ -45,6 +45,10 @@ class EnsembleModel final : public InterferenceModel {
 
   /// std::invalid_argument as the members.
   static EnsembleModel fit(const SpeedTable& table, const FitOptions& options);
+  /// The same of members that were fitted to the table with these options, in the order of kNames; those that
+  /// learn are copied.
+  static EnsembleModel of(const std::array<std::shared_ptr<InterferenceModel>, kMembers>& members,
+                          const SpeedTable& table);
   /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static EnsembleModel load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> features,
                             std::vector<WorkloadKey> workloads);

@@ -187,7 +187,7 @@ void ModelBelief::learn_probe(const ProbeOutcome& outcome) {
   const std::size_t kind_b = kind_[index(outcome.b)];
   table_.rows.push_back({row_[kind_a], row_[kind_b], outcome.speed_a, outcome.speed_b});
   const std::size_t grown = table_.rows.size() - fitted_rows_;
-  if (grown >= std::max(kFewestNewRows, fitted_rows_ / 2)) {
+  if (prior_->entry != nullptr && grown >= std::max(kFewestNewRows, fitted_rows_ / 2)) {
     model_ = prior_->entry->fit(table_, prior_->options);
     learning_.reset();
     fitted_rows_ = table_.rows.size();

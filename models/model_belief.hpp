@@ -18,7 +18,7 @@
 ///
 /// Learning: a model that learns takes in a co-run at once. Every model is fitted again when the observations
 /// have grown by a half, and by 8 at least, since the last fit: about log(n) fits in a replication of n
-/// co-runs.
+/// co-runs. A model whose rows are not known is never fitted again, because it would forget them.
 namespace corun {
 
 /// The data of a job that the belief may use.
@@ -35,7 +35,8 @@ class ModelBelief final : public Belief {
   struct Prior {
     SpeedTable table;
     std::shared_ptr<const InterferenceModel> model;
-    const InterferenceModelEntry* entry = nullptr;  ///< fits again
+    /// Fits again; null: never, because the model's rows are not known (a fitted model from a file).
+    const InterferenceModelEntry* entry = nullptr;
     FitOptions options;           ///< of later fits; the seed is part of the results
     ScoringOptions scoring = {};  ///< of top_co_runners()
   };

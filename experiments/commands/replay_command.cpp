@@ -10,6 +10,7 @@
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/config_yaml.hpp"
+#include "experiments/experiment/model_files.hpp"
 #include "experiments/replay/interval_coverage_output.hpp"
 #include "experiments/replay/knowledge_history.hpp"
 #include "experiments/replay/replay.hpp"
@@ -115,8 +116,10 @@ std::vector<ReplayResult> replay_worlds(const std::vector<std::unique_ptr<Experi
 int compare_worlds(const Config& config, const CommonOptions& common,
                    const std::vector<std::string>& worlds) {
   std::vector<std::unique_ptr<Experiment>> experiments;
+  const auto cache = std::make_shared<InputCache>(common.threads);
   for (const std::string& world : worlds) {
-    experiments.push_back(std::make_unique<Experiment>(in_world(config, world), common.data));
+    experiments.push_back(std::make_unique<Experiment>(in_world(config, world), common.data,
+                                                       std::nullopt, nullptr, cache));
   }
   print_notes(*experiments.front(), common.quiet);
   const std::vector<ReplayResult> results = replay_worlds(experiments, worlds, common);
@@ -251,13 +254,15 @@ int replay_command(const std::vector<std::string>& arguments) {
   const std::shared_ptr<Device> device = choose_device(common.device);
   const Config config = load_config(common, given("CONFIG"));
   if (common.dump_config) {
-    std::cout << dump_yaml(config);
+    std::cout << dump_yaml(
+        with_models_of_files(config, common.data, std::make_shared<InputCache>()));
     return kDone;
   }
   if (const auto worlds = given("worlds")) {
     return compare_worlds(config, common, world_names(*worlds, common, files));
   }
-  const Experiment experiment(config, common.data, {}, device);
+  const Experiment experiment(config, common.data, {}, device,
+                              std::make_shared<InputCache>(common.threads));
   check_replay_files(experiment, given("CONFIG"), files);
   const bool coverage = (*values)["coverage"].as<bool>();
   if (coverage) check_coverage(static_cast<std::size_t>(config.replications));

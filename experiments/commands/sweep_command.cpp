@@ -12,6 +12,7 @@
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/config_yaml.hpp"
+#include "experiments/experiment/model_files.hpp"
 #include "experiments/export/slurm_script.hpp"
 #include "experiments/sweep/sweep.hpp"
 #include "experiments/sweep/sweep_answers.hpp"
@@ -191,7 +192,8 @@ void dump_config(const SweepRequest& request, const SweepPlan& plan) {
   }
   const auto point = static_cast<std::size_t>(
       whole_option(request.values, "point", 0, static_cast<std::int64_t>(plan.points()) - 1));
-  std::cout << dump_yaml(plan.config_of(point));
+  std::cout << dump_yaml(with_models_of_files(plan.config_of(point), request.common.data,
+                                              std::make_shared<InputCache>()));
 }
 
 /// Runs the sweep with a progress bar.

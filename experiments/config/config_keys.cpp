@@ -119,7 +119,7 @@ void add(KeyList& keys, WorldConfig& c) {
       {"world.fallback", model(c.fallback, world_fallback_words()),
        "the model for what was not measured: one of corun list models"},
       {"world.path", text(c.path),
-       "*.corun.csv of measurements, or a table of pairs; null: the papers' tables"},
+       "*.corun.csv of measurements, a table of pairs or a model file; null: the papers' tables"},
       {"world.noise", flag(c.noise), "false: expected speeds"},
   };
   keys.insert(keys.end(), list.begin(), list.end());

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "models/knowledge/knowledge_base.hpp"
 #include "sim/base/correlation.hpp"
 #include "sim/base/nan.hpp"
+#include "sim/base/parallel_for.hpp"
 #include "sim/base/summary.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -33,6 +35,7 @@ using Isd = std::array<double, 2>;  ///< of both members, as fractions
 
 constexpr std::string_view kOurs = "contention";
 constexpr std::string_view kOpposites = "opposites";
+constexpr std::array<std::string_view, 2> kAlways{kOurs, "cluster-mean"};
 
 Isd true_isd(const CorunMeasurement& pair) {
   const auto isd = [](const CorunMember& m) { return (m.corun_s - m.solo_s) / m.solo_s; };
@@ -72,11 +75,8 @@ Prediction fit_knowledge_base(std::span<const CorunMeasurement> rows) {
   };
 }
 
-Prediction fit_model(const InterferenceModelEntry& entry, bool timed,
-                     std::span<const CorunMeasurement> rows) {
-  const std::shared_ptr<const InterferenceModel> model =
-      entry.fit(speed_table(rows, ImputedProfiles::kBelieved), FitOptions{});
-  return [model, timed](const CorunMeasurement& pair) -> Isd {
+Prediction prediction_of(std::shared_ptr<const InterferenceModel> model, bool timed) {
+  return [model = std::move(model), timed](const CorunMeasurement& pair) -> Isd {
     const CorunMember& a = pair.members[0];
     const CorunMember& b = pair.members[1];
     const auto values = [&](const CorunMember& m) {
@@ -93,19 +93,38 @@ Prediction fit_model(const InterferenceModelEntry& entry, bool timed,
   };
 }
 
-std::vector<Predictor> predictors(bool timed) {
-  using Rows = std::span<const CorunMeasurement>;
-  std::vector<Predictor> all{
-      {"mean", true, [](Rows rows) { return constant(mean(all_isd(rows))); }},
-      {"median", true, [](Rows rows) { return constant(median(all_isd(rows))); }},
-      {"knowledge-base", false, fit_knowledge_base}};
-  for (const std::string_view name : {"contention", "cluster-mean"}) {
-    const InterferenceModelEntry& entry = *find_interference_model(name);
-    all.push_back({std::string(entry.name), false,
-                   [&entry, timed](Rows rows) { return fit_model(entry, timed, rows); }});
-  }
-  return all;
+using Rows = std::span<const CorunMeasurement>;
+
+/// The predictors that are no models.
+std::vector<Predictor> simple_predictors() {
+  return {{"mean", true, [](Rows rows) { return constant(mean(all_isd(rows))); }},
+          {"median", true, [](Rows rows) { return constant(median(all_isd(rows))); }},
+          {"knowledge-base", false, fit_knowledge_base}};
 }
+
+/// All that is judged: the simple predictors, contention, cluster-mean, the other models, the fitted
+/// ones. Predictors are numbered in this order.
+struct Judged {
+  std::vector<Predictor> simple = simple_predictors();
+  std::vector<const InterferenceModelEntry*> models;
+  std::span<const FittedModel> fitted;
+  bool timed = true;
+
+  Judged(const JudgedModels& asked, bool is_timed) : fitted(asked.fitted), timed(is_timed) {
+    for (const std::string_view name : kAlways) models.push_back(find_interference_model(name));
+    for (const InterferenceModelEntry* entry : asked.models) {
+      if (std::ranges::find(models, entry) == models.end()) models.push_back(entry);
+    }
+  }
+
+  std::size_t size() const { return simple.size() + models.size() + fitted.size(); }
+  bool constant(std::size_t p) const { return p < simple.size() && simple[p].constant; }
+  std::string name(std::size_t p) const {
+    if (p < simple.size()) return simple[p].name;
+    p -= simple.size();
+    return p < models.size() ? std::string(models[p]->name) : fitted[p - models.size()].name;
+  }
+};
 
 // ---- leave one job out ------------------------------------------------------------------------
 
@@ -123,43 +142,85 @@ bool takes_part(WorkloadKey job, const CorunMeasurement& pair) {
   return pair.members[0].workload == job || pair.members[1].workload == job;
 }
 
-/// [predictor][pair]
-std::vector<std::vector<Isd>> held_out_predictions(const EvaluationData& data,
-                                                   const std::vector<Predictor>& all) {
-  std::vector<std::vector<Isd>> sum(all.size(), std::vector<Isd>(data.pairs.size()));
+/// Predictions of the pairs of one job by fits to all other pairs.
+struct LeftOut {
+  std::vector<std::size_t> pairs;
+  std::vector<std::vector<Isd>> predicted;  ///< [predictor][pair]; empty: refused
+  std::vector<std::string> refused;         ///< [predictor]
+};
+
+LeftOut leave_out(const EvaluationData& data, WorkloadKey job, const Judged& judged) {
+  LeftOut out;
+  std::vector<CorunMeasurement> training;
+  for (std::size_t i = 0; i < data.pairs.size(); ++i) {
+    if (takes_part(job, data.pairs[i])) {
+      out.pairs.push_back(i);
+    } else {
+      training.push_back(data.pairs[i]);
+    }
+  }
+  if (training.empty()) {
+    throw InputError(data.name,
+                     "every pair has the same job, expected pairs to fit on when one "
+                     "job is left out; measure pairs without it");
+  }
+  const auto add = [&](const Prediction& predict) {
+    std::vector<Isd>& predicted = out.predicted.emplace_back();
+    for (const std::size_t i : out.pairs) predicted.push_back(predict(data.pairs[i]));
+  };
+  out.refused.resize(judged.size());
+  for (const Predictor& simple : judged.simple) add(simple.fit(training));
+  const SpeedTable table = speed_table(training, ImputedProfiles::kBelieved);
+  for (const FitOutcome& fit : fit_together(judged.models, table, {})) {
+    out.refused[out.predicted.size()] = fit.refused;
+    if (fit.model) {
+      add(prediction_of(fit.model, judged.timed));
+    } else {
+      out.predicted.emplace_back();
+    }
+  }
+  for (const FittedModel& fitted : judged.fitted) add(prediction_of(fitted.model, judged.timed));
+  return out;
+}
+
+/// Mean of the two predictions of each pair.
+struct HeldOut {
+  std::vector<std::vector<Isd>> predicted;  ///< [predictor][pair]
+  std::vector<std::string> refused;         ///< [predictor]: why it has none, or empty
+};
+
+HeldOut held_out_predictions(const EvaluationData& data, const Judged& judged,
+                             const JudgedModels& asked) {
+  const std::vector<WorkloadKey> jobs = jobs_of(data.pairs);
+  std::vector<LeftOut> parts(jobs.size());
+  std::size_t done = 0;
+  std::mutex mutex;
+  parallel_for(jobs.size(), asked.threads, [&](std::size_t j) {
+    parts[j] = leave_out(data, jobs[j], judged);
+    const std::lock_guard lock(mutex);
+    if (asked.on_fitted) asked.on_fitted(++done, jobs.size());
+  });
+  HeldOut out;
+  out.predicted.assign(judged.size(), std::vector<Isd>(data.pairs.size()));
+  out.refused.resize(judged.size());
   std::vector<double> count(data.pairs.size(), 0);
-  for (const WorkloadKey job : jobs_of(data.pairs)) {
-    std::vector<CorunMeasurement> training;
-    std::vector<std::size_t> held_out;
-    for (std::size_t i = 0; i < data.pairs.size(); ++i) {
-      if (takes_part(job, data.pairs[i])) {
-        held_out.push_back(i);
-        count[i] += 1;
-      } else {
-        training.push_back(data.pairs[i]);
-      }
-    }
-    if (training.empty()) {
-      throw InputError(data.name,
-                       "every pair has the same job, expected pairs to fit on when one "
-                       "job is left out; measure pairs without it");
-    }
-    for (std::size_t p = 0; p < all.size(); ++p) {
-      const Prediction predict = all[p].fit(training);
-      for (const std::size_t i : held_out) {
-        const Isd isd = predict(data.pairs[i]);
-        sum[p][i][0] += isd[0];
-        sum[p][i][1] += isd[1];
+  for (const LeftOut& part : parts) {
+    for (const std::size_t i : part.pairs) count[i] += 1;
+    for (std::size_t p = 0; p < judged.size(); ++p) {
+      if (out.refused[p].empty()) out.refused[p] = part.refused[p];
+      for (std::size_t k = 0; k < part.predicted[p].size(); ++k) {
+        out.predicted[p][part.pairs[k]][0] += part.predicted[p][k][0];
+        out.predicted[p][part.pairs[k]][1] += part.predicted[p][k][1];
       }
     }
   }
-  for (std::vector<Isd>& predictions : sum) {
+  for (std::vector<Isd>& predictions : out.predicted) {
     for (std::size_t i = 0; i < predictions.size(); ++i) {
       predictions[i][0] /= count[i];
       predictions[i][1] /= count[i];
     }
   }
-  return sum;
+  return out;
 }
 
 /// Mean over pairs, with a standard error for pairs that share a job and thus are dependent: it
@@ -194,10 +255,11 @@ std::vector<double> absolute_errors(std::span<const CorunMeasurement> pairs,
   return errors;
 }
 
-PredictorScore score(std::span<const CorunMeasurement> pairs, const Predictor& predictor,
-                     const std::vector<Isd>& predicted, const std::vector<Isd>& ours) {
+PredictorScore score(std::span<const CorunMeasurement> pairs, const std::string& name,
+                     bool constant, const std::vector<Isd>& predicted,
+                     const std::vector<Isd>& ours) {
   PredictorScore result;
-  result.name = predictor.name;
+  result.name = name;
   std::vector<double> errors = absolute_errors(pairs, predicted);
   result.mae = mean_over_pairs(pairs, errors);
   const std::vector<double> our_errors = absolute_errors(pairs, ours);
@@ -220,7 +282,7 @@ PredictorScore score(std::span<const CorunMeasurement> pairs, const Predictor& p
   result.rmse = std::sqrt(square / static_cast<double>(x.size()));
   result.bias = bias / static_cast<double>(x.size());
   // Training means are low if the held-out job is slow, so their ranking is an artefact.
-  if (!predictor.constant && x.size() > 2) result.spearman = spearman(x, y);
+  if (!constant && x.size() > 2) result.spearman = spearman(x, y);
   return result;
 }
 
@@ -600,6 +662,10 @@ EvaluationData evaluation_data(std::string name, std::span<const CorunMeasuremen
 
 EvaluationData papers_evaluation() {
   WorkloadKeys keys;
+  return papers_evaluation(keys);
+}
+
+EvaluationData papers_evaluation(WorkloadKeys& keys) {
   EvaluationData data;
   data.name = "papers";
   PaperFilter queue;
@@ -621,6 +687,10 @@ EvaluationData papers_evaluation() {
 
 EvaluationData lucid_evaluation(const std::string& path) {
   WorkloadKeys keys;
+  return lucid_evaluation(path, keys);
+}
+
+EvaluationData lucid_evaluation(const std::string& path, WorkloadKeys& keys) {
   std::vector<CorunMeasurement> rows;
   for (const LucidPair& pair : read_lucid_pairs(path, keys)) {
     if (!pair.imputed_speed) rows.push_back(pair.measurement);
@@ -640,22 +710,30 @@ const PredictorScore& ModelEvaluation::predictor(std::string_view name) const {
 
 bool ModelEvaluation::claims_hold() const { return std::ranges::all_of(claims, &Claim::holds); }
 
-ModelEvaluation evaluate_models(const EvaluationData& data, std::size_t queues,
-                                std::uint64_t seed) {
+ModelEvaluation evaluate_models(const EvaluationData& data, std::size_t queues, std::uint64_t seed,
+                                const JudgedModels& asked) {
   ModelEvaluation evaluation;
   evaluation.data = data.name;
   evaluation.pairs = data.pairs.size();
   evaluation.jobs = jobs_of(data.pairs).size();
   evaluation.mean_isd = mean(all_isd(data.pairs));
 
-  const std::vector<Predictor> all = predictors(data.timed);
-  const auto predictions = held_out_predictions(data, all);
-  const auto ours =
-      static_cast<std::size_t>(std::ranges::find(all, kOurs, &Predictor::name) - all.begin());
-  std::vector<std::size_t> ranking;  // predictors that rank pairs
-  for (std::size_t p = 0; p < all.size(); ++p) {
-    evaluation.predictors.push_back(score(data.pairs, all[p], predictions[p], predictions[ours]));
-    if (!all[p].constant) ranking.push_back(p);
+  const Judged judged(asked, data.timed);
+  const HeldOut held_out = held_out_predictions(data, judged, asked);
+  const std::size_t ours = judged.simple.size();  // contention is the first model
+  std::vector<std::vector<Isd>> predictions;      // of evaluation.predictors
+  std::vector<std::size_t> ranking;               // predictors that rank pairs
+  for (std::size_t p = 0; p < judged.size(); ++p) {
+    const std::string& why = held_out.refused[p];
+    if (!why.empty()) {
+      if (p < judged.simple.size() + kAlways.size()) throw InputError(data.name, why);
+      evaluation.left_out.emplace_back(judged.name(p), why);
+      continue;
+    }
+    if (!judged.constant(p)) ranking.push_back(predictions.size());
+    evaluation.predictors.push_back(score(data.pairs, judged.name(p), judged.constant(p),
+                                          held_out.predicted[p], held_out.predicted[ours]));
+    predictions.push_back(held_out.predicted[p]);
   }
   evaluation.predictors.push_back({});
   evaluation.predictors.back().name = kOpposites;

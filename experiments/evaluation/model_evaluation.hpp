@@ -3,13 +3,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "experiments/evaluation/pair_evaluation.hpp"
+#include "models/interference/catalog.hpp"
 #include "sim/measurement.hpp"
+#include "traces/workload_names.hpp"
 
 /// Evaluates predictions of interference models for unknown jobs, and the pairing of queues by
 /// these predictions.
@@ -57,8 +62,10 @@ struct EvaluationData {
 EvaluationData evaluation_data(std::string name, std::span<const CorunMeasurement> rows);
 /// The tables of JRS and PriRecT in three sessions: the knowledge base (JRS II, III), the queue (JRS
 /// IV to VII) and PriRecT.
+EvaluationData papers_evaluation(WorkloadKeys& keys);
 EvaluationData papers_evaluation();
 /// Reads `lucid_pairs.csv` without pairs of imputed speed; queues of 24 jobs.
+EvaluationData lucid_evaluation(const std::string& path, WorkloadKeys& keys);
 EvaluationData lucid_evaluation(const std::string& path);
 
 /// A mean with its standard error.
@@ -111,18 +118,30 @@ struct ModelEvaluation {
   double mean_isd = 0;
   std::vector<SessionSummary> sessions;
   /// Training mean and median of ISD; `knowledge-base` (the papers' mean ISD per ordered pair of
-  /// clusters); every model of the catalogue; `opposites`, which predicts no ISD and pairs jobs by
+  /// clusters); contention and cluster-mean; the other models and fitted ones asked for; `opposites`, which predicts no ISD and pairs jobs by
   /// the least sum of u_a u_b (on a complete graph: the largest utilisation with the smallest).
   std::vector<PredictorScore> predictors;
+  /// Models that cannot be fitted to such data, and why.
+  std::vector<std::pair<std::string, std::string>> left_out;
   std::vector<Claim> claims;
 
   const PredictorScore& predictor(std::string_view name) const;
   bool claims_hold() const;
 };
 
+/// What is judged beside the means, knowledge-base, contention, cluster-mean and opposites.
+struct JudgedModels {
+  std::vector<const InterferenceModelEntry*> models;  ///< fitted without each job in turn
+  std::vector<FittedModel> fitted;  ///< on features of profiles; may have seen the pairs
+  unsigned threads = 1;             ///< changes speed only
+  /// Called after the fits without a job, one call at a time.
+  std::function<void(std::size_t done, std::size_t jobs)> on_fitted = {};
+};
+
 /// Evaluates with `queues` random queues per session, drawn by `seed`. InputError if no pair
-/// remains to fit without some job.
-ModelEvaluation evaluate_models(const EvaluationData& data, std::size_t queues, std::uint64_t seed);
+/// remains to fit without some job, or contention or cluster-mean cannot be fitted.
+ModelEvaluation evaluate_models(const EvaluationData& data, std::size_t queues, std::uint64_t seed,
+                                const JudgedModels& judged = {});
 
 /// A graph with a true cost and several predicted costs per edge.
 struct PairGraph {

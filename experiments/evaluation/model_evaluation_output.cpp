@@ -1,6 +1,8 @@
 #include "experiments/evaluation/model_evaluation_output.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -8,6 +10,7 @@
 
 #include "experiments/base/build_info.hpp"
 #include "experiments/base/json.hpp"
+#include "sim/base/nan.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
@@ -25,15 +28,6 @@ std::string shown(const Estimate& estimate, double unit, int digits) {
   return std::isnan(estimate.error) ? value : value + " +- " + shown(estimate.error * unit, digits);
 }
 
-/// Predictors that rank pairs, in the order of the columns.
-std::vector<const PredictorScore*> with_regret(const ModelEvaluation& evaluation) {
-  std::vector<const PredictorScore*> all;
-  for (const PredictorScore& p : evaluation.predictors) {
-    if (!p.queues.empty()) all.push_back(&p);
-  }
-  return all;
-}
-
 /// Held-out errors of ISD, one line per predictor that predicts ISD.
 std::string errors_table(const ModelEvaluation& evaluation) {
   std::string out = fmt::format("{:<16}{:>15}{:>20}{:>8}{:>8}{:>10}\n", "predictor", "MAE",
@@ -44,46 +38,65 @@ std::string errors_table(const ModelEvaluation& evaluation) {
                        p.name == "contention" ? "-" : shown(p.mae_above_contention, 100, 2),
                        shown(100 * p.rmse, 2), shown(100 * p.bias, 2), shown(p.spearman, 2));
   }
+  for (const auto& [name, why] : evaluation.left_out) {
+    out += fmt::format("{:<16}  - ({})\n", name, why);
+  }
   return out;
 }
 
-/// A line of regrets: `head`, then a column per predictor that ranks pairs.
-template <typename Regret>
-std::string regret_line(const std::string& head, const std::vector<const PredictorScore*>& columns,
-                        const Regret& regret) {
-  std::string line = head;
-  for (const PredictorScore* p : columns) line += fmt::format("{:>16}", regret(*p));
-  return line + "\n";
-}
+/// A column of the table of regrets: what it is over, two figures of the queues, then the regrets.
+struct RegretColumn {
+  std::string head, jobs;
+  double best = kNaN, random = kNaN;
+  std::function<std::string(const PredictorScore&)> regret;
+};
 
-std::string regret_table(const ModelEvaluation& evaluation) {
-  const auto columns = with_regret(evaluation);
-  const auto head = [](const std::string& name, const std::string& jobs, double best,
-                       double random) {
-    return fmt::format("{:<22}{:>6}{:>9}{:>9}", name, jobs, shown(100 * best, 1) + " %",
-                       shown(100 * random, 1) + " %");
-  };
-  std::string out =
-      regret_line(fmt::format("{:<22}{:>6}{:>9}{:>9}", "queue", "jobs", "best", "random"), columns,
-                  [](const PredictorScore& p) { return p.name; });
+std::vector<RegretColumn> regret_columns(const ModelEvaluation& evaluation) {
+  std::vector<RegretColumn> columns;
   for (std::size_t s = 0; s < evaluation.sessions.size(); ++s) {
     const SessionSummary& session = evaluation.sessions[s];
     if (session.matchings == 0) continue;
-    out += regret_line(
-        head(session.name, std::to_string(session.jobs), session.whole_best, session.whole_random),
-        columns, [&](const PredictorScore& p) { return shown(p.whole[s], 2); });
+    columns.push_back({session.name, std::to_string(session.jobs), session.whole_best,
+                       session.whole_random,
+                       [s](const PredictorScore& p) { return shown(p.whole[s], 2); }});
   }
   for (std::size_t s = 0; s < evaluation.sessions.size(); ++s) {
     const SessionSummary& session = evaluation.sessions[s];
-    out += regret_line(head(fmt::format("{} x {}", session.queues, session.name), "",
-                            session.queues_best, session.queues_random),
-                       columns, [&](const PredictorScore& p) { return shown(p.queues[s], 1, 2); });
+    columns.push_back({fmt::format("{} x {}", session.queues, session.name), "",
+                       session.queues_best, session.queues_random,
+                       [s](const PredictorScore& p) { return shown(p.queues[s], 1, 2); }});
   }
   if (evaluation.sessions.size() > 1) {
-    out += regret_line(fmt::format("{:<46}", "mean of the whole sessions"), columns,
-                       [](const PredictorScore& p) { return shown(p.mean_whole, 2); });
-    out += regret_line(fmt::format("{:<46}", "mean of the random queues"), columns,
-                       [](const PredictorScore& p) { return shown(p.mean_queues, 1, 2); });
+    columns.push_back({"mean, whole", "", kNaN, kNaN,
+                       [](const PredictorScore& p) { return shown(p.mean_whole, 2); }});
+    columns.push_back({"mean, random", "", kNaN, kNaN,
+                       [](const PredictorScore& p) { return shown(p.mean_queues, 1, 2); }});
+  }
+  return columns;
+}
+
+/// A column for each session, whole and with random queues; a line for each predictor that ranks
+/// pairs.
+std::string regret_table(const ModelEvaluation& evaluation) {
+  const std::vector<RegretColumn> columns = regret_columns(evaluation);
+  std::string out;
+  const auto line = [&](std::string_view head, const auto& cell) {
+    std::string text = fmt::format("{:<16}", head);
+    for (const RegretColumn& c : columns) {
+      text += fmt::format("{:>{}}", cell(c), std::max<std::size_t>(14, c.head.size() + 2));
+    }
+    text.resize(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  };
+  const auto percent = [](double isd) {
+    return std::isnan(isd) ? std::string() : shown(100 * isd, 1) + " %";
+  };
+  line("queue", [](const RegretColumn& c) { return c.head; });
+  line("jobs", [](const RegretColumn& c) { return c.jobs; });
+  line("best", [&](const RegretColumn& c) { return percent(c.best); });
+  line("random", [&](const RegretColumn& c) { return percent(c.random); });
+  for (const PredictorScore& p : evaluation.predictors) {
+    if (!p.queues.empty()) line(p.name, [&](const RegretColumn& c) { return c.regret(p); });
   }
   return out;
 }
@@ -197,6 +210,8 @@ nlohmann::ordered_json model_evaluation_json(const ModelEvaluation& evaluation,
                       {"other", json_number(c.theirs)},
                       {"holds", c.holds()}});
   }
+  Json left_out = Json::object();
+  for (const auto& [name, why] : evaluation.left_out) left_out[name] = why;
   return {{"corun", version()},
           {"pairs", evaluation.data},
           {"seed", seed},
@@ -205,6 +220,7 @@ nlohmann::ordered_json model_evaluation_json(const ModelEvaluation& evaluation,
           {"mean_isd", evaluation.mean_isd},
           {"sessions", std::move(sessions)},
           {"predictors", std::move(predictors)},
+          {"left_out", std::move(left_out)},
           {"groups", json_of(groups)},
           {"claims", std::move(claims)}};
 }

@@ -60,8 +60,29 @@ struct RowPrediction {
 /// Predictions of the fits of one fold for its scored rows.
 struct FoldPrediction {
   std::vector<std::vector<RowPrediction>> predicted;  ///< [predictor][row]; empty: left out
-  std::vector<std::string> refused;  ///< [model]: why it cannot be fitted, or empty
+  std::vector<std::string> refused;  ///< [model]: why it cannot be fitted or predict, or empty
 };
+
+/// `queries`: both directions of each row of `test`.
+std::vector<RowPrediction> predict_rows(const InterferenceModel& model,
+                                        std::span<const PairJob> jobs,
+                                        std::span<const PairQuery> queries, const PairTable& all,
+                                        const std::vector<std::size_t>& test) {
+  const std::vector<SpeedPrediction> speeds = model.predict(jobs, queries);
+  std::vector<RowPrediction> out;
+  for (std::size_t t = 0; t < test.size(); ++t) {
+    const SpeedPrediction& a = speeds[2 * t];
+    const SpeedPrediction& b = speeds[2 * t + 1];
+    const auto& solo = all.solo_s[test[t]];
+    RowPrediction p;
+    p.expected = outcome_of(solo, a.speed, b.speed);
+    p.isd_lo = {outcome_of(solo, a.hi, b.speed).isd[0], outcome_of(solo, a.speed, b.hi).isd[1]};
+    p.isd_hi = {outcome_of(solo, a.lo, b.speed).isd[0], outcome_of(solo, a.speed, b.lo).isd[1]};
+    p.speeds = {a, b};
+    out.push_back(p);
+  }
+  return out;
+}
 
 FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>& train,
                             const std::vector<std::size_t>& test,
@@ -80,7 +101,7 @@ FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>
   }
   if (sorted.empty()) throw std::invalid_argument("a fold leaves no measured pair to fit on");
   FoldPrediction out;
-  out.refused.resize(options.models.size());
+  out.refused.resize(options.models.size() + options.fitted.size());
   const auto constant = [&](double isd, double saving) {
     RowPrediction p;
     p.expected = {{isd, isd}, {1 + isd, 1 + isd}, saving};
@@ -99,28 +120,24 @@ FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>
     queries.push_back({row.a, row.b});
     queries.push_back({row.b, row.a});
   }
-  for (std::size_t m = 0; m < options.models.size(); ++m) {
+  FitOptions fit;
+  fit.seed = options.seed;
+  const auto judge = [&](const InterferenceModel* model, std::string& refused) {
     std::vector<RowPrediction>& of_model = out.predicted.emplace_back();
-    std::vector<SpeedPrediction> speeds;
+    if (model == nullptr) return;
     try {
-      FitOptions fit;
-      fit.seed = options.seed;
-      speeds = options.models[m]->fit(table, fit)->predict(jobs, queries);
+      of_model = predict_rows(*model, jobs, queries, all, test);
     } catch (const std::invalid_argument& e) {
-      out.refused[m] = e.what();
-      continue;
+      refused = e.what();
     }
-    for (std::size_t t = 0; t < test.size(); ++t) {
-      const SpeedPrediction& a = speeds[2 * t];
-      const SpeedPrediction& b = speeds[2 * t + 1];
-      const auto& solo = all.solo_s[test[t]];
-      RowPrediction p;
-      p.expected = outcome_of(solo, a.speed, b.speed);
-      p.isd_lo = {outcome_of(solo, a.hi, b.speed).isd[0], outcome_of(solo, a.speed, b.hi).isd[1]};
-      p.isd_hi = {outcome_of(solo, a.lo, b.speed).isd[0], outcome_of(solo, a.speed, b.lo).isd[1]};
-      p.speeds = {a, b};
-      of_model.push_back(p);
-    }
+  };
+  const std::vector<FitOutcome> fits = fit_together(options.models, table, fit);
+  for (std::size_t m = 0; m < fits.size(); ++m) {
+    out.refused[m] = fits[m].refused;
+    judge(fits[m].model.get(), out.refused[m]);
+  }
+  for (std::size_t m = 0; m < options.fitted.size(); ++m) {
+    judge(options.fitted[m].model.get(), out.refused[fits.size() + m]);
   }
   return out;
 }
@@ -506,9 +523,12 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
   for (const Fold& fold : folds) scored.insert(fold.test.begin(), fold.test.end());
   out.pairs = scored.size();
   const std::vector<double> truth = measured_isd(table);
-  for (std::size_t p = 0; p < kConstants.size() + options.models.size(); ++p) {
+  std::vector<std::string> names(kConstants.begin(), kConstants.end());
+  for (const InterferenceModelEntry* entry : options.models) names.emplace_back(entry->name);
+  for (const FittedModel& fitted : options.fitted) names.push_back(fitted.name);
+  for (std::size_t p = 0; p < names.size(); ++p) {
     const bool constant = p < kConstants.size();
-    const std::string name(constant ? kConstants[p] : options.models[p - kConstants.size()]->name);
+    const std::string& name = names[p];
     if (!constant) {
       std::string why = refusal_of(folds, p - kConstants.size());
       if (!why.empty()) {

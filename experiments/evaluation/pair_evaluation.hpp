@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,16 +68,24 @@ struct PairEvaluation {
   std::size_t queues = 0;
   double best_isd = 0;            ///< mean over the optimally paired queues [fraction]
   double random_isd = 0;          ///< the same, paired at random
-  std::vector<PairScore> scores;  ///< mean, median, then the models in the order of the options
+  std::vector<PairScore> scores;  ///< mean, median, then `models` and `fitted` of the options
   /// Models that cannot be fitted to such a table, and why.
   std::vector<std::pair<std::string, std::string>> left_out;
+};
+
+/// A model that was fitted already, to be judged as it is.
+struct FittedModel {
+  std::string name;
+  std::shared_ptr<const InterferenceModel> model;
 };
 
 struct PairEvaluationOptions {
   std::uint64_t seed = 1;  ///< of folds, rows, probes and queues
   std::size_t queues = 40;
-  unsigned threads = 1;  ///< changes speed only
-  std::vector<const InterferenceModelEntry*> models;
+  unsigned threads = 1;                               ///< changes speed only
+  std::vector<const InterferenceModelEntry*> models;  ///< fitted in each fold
+  /// Of the table's features. They are not fitted again, so they may have seen the scored pairs.
+  std::vector<FittedModel> fitted;
   /// Learning curve: number of rows outside the fold that each fit gets, drawn at random; 0: all.
   std::size_t rows = 0;
   /// Probing: number of random pairs of each held-out job that the fit gets and that are not

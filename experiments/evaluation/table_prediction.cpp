@@ -10,9 +10,6 @@
 
 namespace corun {
 
-namespace {
-
-/// InputError unless the table has the features that the model was fitted to.
 void check_features(const InterferenceModel& model, const PairTable& table) {
   if (model.features() == table.speeds.features) return;
   std::vector<std::string> ours, theirs;
@@ -23,8 +20,6 @@ void check_features(const InterferenceModel& model, const PairTable& table) {
                                "the form it was fitted on",
                                fmt::join(theirs, ", "), fmt::join(ours, ", ")));
 }
-
-}  // namespace
 
 std::vector<std::array<double, 4>> predict_table(const InterferenceModel& model,
                                                  const PairTable& table) {

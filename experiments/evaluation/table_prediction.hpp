@@ -9,9 +9,11 @@
 /// Predicts a table of pairs by a model fitted to another table.
 namespace corun {
 
+/// InputError, naming the table, unless it has the features that the model was fitted to.
+void check_features(const InterferenceModel& model, const PairTable& table);
+
 /// Both speeds and their standard deviations per row of the table, in the order of
-/// write_predictions(). InputError, naming the table, if its features differ from those that the
-/// model was fitted to.
+/// write_predictions(). InputError as check_features().
 std::vector<std::array<double, 4>> predict_table(const InterferenceModel& model,
                                                  const PairTable& table);
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "experiments/experiment/model_files.hpp"
 #include "experiments/experiment/workload_source.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "experiments/inputs/observed_pairs.hpp"
@@ -37,9 +38,14 @@ bool is_misspelt_name(const std::string& word, std::span<const std::string_view>
 BeliefBuilder::BeliefBuilder(std::shared_ptr<const Config> config, const Cluster& cluster,
                              bool labels_are_papers, InputFiles& files, MeasurementTables& tables,
                              ScoringOptions scoring)
-    : config_(std::move(config)), scoring_(std::move(scoring)) {
+    : config_(std::move(config)), scoring_(std::move(scoring)), models_(&files.cache().models()) {
   const BeliefModel& model = config_->belief.model;
   const std::string& initial = config_->belief.initial;
+  model_file_ = find_model_file(*config_, "belief.initial", initial, files, tables.keys());
+  if (model_file_) {
+    start_from_model();
+    return;
+  }
   if (model.model() == nullptr) {
     start_from_clusters(cluster, labels_are_papers, files, tables);
     return;
@@ -123,44 +129,74 @@ SpeedTable BeliefBuilder::measured_speeds(const std::string& path, const Cluster
   return pairs.speeds;
 }
 
+void BeliefBuilder::refuse_overrides() const {
+  if (!config_->belief.overrides) return;
+  throw InputError(config_->place("belief.overrides"),
+                   "belief.model " + std::string(config_->belief.model.text()) +
+                       " has no clusters to override; leave it out");
+}
+
+void BeliefBuilder::refuse_probing() const {
+  if (config_->probing.probes == 0 || !prior_->model || prior_->model->learns()) return;
+  throw InputError(config_->place("probing.probes"),
+                   "belief.model " + std::string(config_->belief.model.text()) +
+                       " learns by new fits only and would have nothing of a probe when it is "
+                       "over; take ensemble, gp, low-rank or measured");
+}
+
+void BeliefBuilder::start_from_model() {
+  const BeliefConfig& b = config_->belief;
+  refuse_overrides();
+  if (b.known != 1) {
+    throw InputError(config_->place("belief.known"),
+                     "belief.known is a share of measured pairs, and '" + printable(b.initial) +
+                         "' is a model that is fitted already; leave it out");
+  }
+  auto prior = std::make_shared<ModelBelief::Prior>();
+  prior->table.features = model_file_->model->features();
+  prior->model = model_file_->model;
+  prior->scoring = scoring_;
+  prior_ = std::move(prior);
+  initial_knowledge_ = find_knowledge("none")->make();
+  refuse_probing();
+}
+
 void BeliefBuilder::fit(SpeedTable table) {
   const BeliefConfig& b = config_->belief;
-  const std::string name(b.model.text());
-  if (b.overrides) {
-    throw InputError(config_->place("belief.overrides"),
-                     "belief.model " + name + " has no clusters to override; leave it out");
-  }
-  const InterferenceModelEntry& entry = *find_interference_model(name);
-  FitOptions options;
+  refuse_overrides();
+  const InterferenceModelEntry& entry = *find_interference_model(b.model.text());
+  FitOptions options;  // of fits for which other replications do not wait
   options.seed = b.seed;
+  FitOptions first = options;
+  first.threads = models_->threads();
   try {
-    if (b.known == 1) {
-      prior_ = ModelBelief::make_prior(std::move(table), entry, options, scoring_);
-    } else {  // fitted per replication on its known pairs; a small fit now reveals errors
+    std::shared_ptr<const InterferenceModel> model;
+    if (b.known !=
+        1) {  // fitted per replication on its known pairs; a small fit now reveals errors
       constexpr double kFew = 8;
       const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
-      ModelBelief::make_prior(observed_pairs(table, share, config_->seed), entry, options);
-      prior_ = std::make_shared<ModelBelief::Prior>(
-          ModelBelief::Prior{std::move(table), nullptr, &entry, options, scoring_});
+      models_->fit(entry, observed_pairs(table, share, config_->seed), first);
+    } else if (!table.rows.empty()) {
+      model = models_->fit(entry, table, first);
     }
+    prior_ = std::make_shared<ModelBelief::Prior>(
+        ModelBelief::Prior{std::move(table), std::move(model), &entry, options, scoring_});
   } catch (const std::invalid_argument& e) {
     throw InputError(config_->place("belief.initial"), e.what());
   }
   initial_knowledge_ = find_knowledge("none")->make();
-  if (config_->probing.probes > 0 && prior_->model && !prior_->model->learns()) {
-    throw InputError(config_->place("probing.probes"),
-                     "belief.model " + name +
-                         " learns by new fits only and would have nothing of a probe when it is "
-                         "over; take ensemble, gp, low-rank or measured");
-  }
+  refuse_probing();
 }
 
 BeliefBuilder::Prior BeliefBuilder::prior(std::size_t replication) const {
   if (!prior_ || config_->belief.known == 1) return prior_;
-  SpeedTable known =
-      observed_pairs(prior_->table, config_->belief.known, seed_of(*config_, replication));
+  auto of_replication = std::make_shared<ModelBelief::Prior>(*prior_);
+  SpeedTable& known = of_replication->table;
+  known = observed_pairs(prior_->table, config_->belief.known, seed_of(*config_, replication));
+  if (known.rows.empty()) return of_replication;
   try {
-    return ModelBelief::make_prior(std::move(known), *prior_->entry, prior_->options, scoring_);
+    of_replication->model = models_->fit(*prior_->entry, known, prior_->options);
+    return of_replication;
   } catch (const std::invalid_argument& e) {
     throw InputError(config_->place("belief.known"), e.what());
   }

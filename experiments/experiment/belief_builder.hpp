@@ -12,6 +12,7 @@
 #include "experiments/inputs/input_files.hpp"
 #include "experiments/inputs/measurement_tables.hpp"
 #include "experiments/knowledge/cluster_overrides.hpp"
+#include "experiments/knowledge/model_file.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 #include "models/model_belief.hpp"
 #include "sim/belief.hpp"
@@ -28,8 +29,8 @@ class BeliefBuilder {
   /// Initial state of beliefs about jobs; null for beliefs about clusters.
   using Prior = std::shared_ptr<const ModelBelief::Prior>;
 
-  /// Reads the knowledge base or the measurements and, if all pairs are known beforehand, fits the
-  /// model. `labels_are_papers`: the cluster labels of the trace's jobs are the papers'. Throws
+  /// Reads the knowledge base, the measurements or the fitted model and, if all measured pairs are
+  /// known beforehand, fits the model. `config` has the models of its files (model_files.hpp). `labels_are_papers`: the cluster labels of the trace's jobs are the papers'. Throws
   /// InputError at the wrong key, and as the readers.
   BeliefBuilder(std::shared_ptr<const Config> config, const Cluster& cluster,
                 bool labels_are_papers, InputFiles& files, MeasurementTables& tables,
@@ -45,6 +46,8 @@ class BeliefBuilder {
   std::unique_ptr<Belief> belief(const Trace& trace, const Prior& prior,
                                  std::span<const JobView> views) const;
 
+  /// The file whose model is the belief's; null if there is none.
+  const std::shared_ptr<const ModelFile>& model_file() const { return model_file_; }
   /// Initial knowledge of beliefs about clusters; without observations if beliefs are about jobs.
   const KnowledgeBase& initial_knowledge() const { return *initial_knowledge_; }
   /// Clusters and uncertainties of jobs from belief.overrides.
@@ -62,6 +65,9 @@ class BeliefBuilder {
   void start_from_file(const std::string& path, const Cluster& cluster, bool labels_are_papers);
   SpeedTable measured_speeds(const std::string& path, const Cluster& cluster,
                              MeasurementTables& tables);
+  void start_from_model();
+  void refuse_overrides() const;
+  void refuse_probing() const;
   /// Fits the model to the pairs of `table` that are known beforehand.
   void fit(SpeedTable table);
   void refuse_share() const;
@@ -69,6 +75,8 @@ class BeliefBuilder {
 
   std::shared_ptr<const Config> config_;
   ScoringOptions scoring_;
+  ModelCache* models_;
+  std::shared_ptr<const ModelFile> model_file_;
   Prior prior_;  ///< of all pairs; its model is null if only a share is known
   std::optional<KnowledgeBase> initial_knowledge_;
   bool labels_hold_ = true;

@@ -5,6 +5,7 @@
 
 #include "experiments/experiment/experiment_checks.hpp"
 #include "experiments/experiment/job_views.hpp"
+#include "experiments/experiment/model_files.hpp"
 #include "sim/error.hpp"
 
 namespace corun {
@@ -25,9 +26,9 @@ ScoringOptions scoring_on(std::shared_ptr<Device> device) {
 
 Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue,
                        std::shared_ptr<Device> device, const std::shared_ptr<InputCache>& shared)
-    : config_(std::make_shared<const Config>(with_standard_gpu_type(std::move(config)))),
-      files_(config_->directory, std::move(data_directory),
-             shared ? shared : std::make_shared<InputCache>()),
+    : config_(std::make_shared<const Config>(
+          with_models_of_files(with_standard_gpu_type(std::move(config)), data_directory, shared))),
+      files_(config_->directory, std::move(data_directory), shared),
       cluster_(build_cluster(*config_, files_)),
       source_(config_, cluster_, std::move(queue), files_),
       worlds_(*config_, cluster_, files_, source_.tables()),
@@ -43,6 +44,15 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
   check(*make_trace(0));
 }
 
+void Experiment::check_model_files(const Trace& trace) const {
+  if (const auto& file = beliefs_.model_file()) {
+    check_features_of_jobs(*config_, "belief.initial", config_->belief.initial, *file, trace);
+  }
+  if (const auto& file = worlds_.model_file()) {
+    check_features_of_jobs(*config_, "world.path", *config_->world.path, *file, trace);
+  }
+}
+
 void Experiment::check(const Trace& trace) {
   if (const auto refusal = refusal_of_jobs(*config_, cluster_, beliefs_, trace)) {
     throw InputError(refusal->place, refusal->message);
@@ -50,6 +60,7 @@ void Experiment::check(const Trace& trace) {
   if (const auto refusal = refusal_of_labels(*config_, policies_, trace)) {
     throw InputError(refusal->place, refusal->message);
   }
+  check_model_files(trace);
   overload_ = overload_of(*config_, cluster_, trace);
   equal_speeds_ = equal_speeds_of(*config_, cluster_, worlds_.measured_on());
   const std::string unmeasured =

@@ -28,11 +28,11 @@ namespace corun {
 class Experiment {
  public:
   /// `data_directory` may be empty. The jobs of `queue`, if given, replace config.workload.
-  /// `device` scores large batches of pairs; null: the processor. `shared` caches files for several
-  /// experiments; null: no sharing. Throws InputError (place, found, expected).
+  /// `device` scores large batches of pairs; null: the processor. `shared` caches files and fits for several
+  /// experiments; it must not be null. Throws InputError (place, found, expected).
   Experiment(Config config, std::string data_directory, std::optional<Trace> queue = {},
              std::shared_ptr<Device> device = nullptr,
-             const std::shared_ptr<InputCache>& shared = nullptr);
+             const std::shared_ptr<InputCache>& shared = std::make_shared<InputCache>());
   Experiment(const Experiment&) = delete;  // the parts refer to one another
   Experiment& operator=(const Experiment&) = delete;
 
@@ -85,10 +85,11 @@ class Experiment {
 
  private:
   void check(const Trace& trace);
+  void check_model_files(const Trace& trace) const;
   SharedRun shared_run(const Trace& trace, std::size_t number, bool believes) const;
 
   // Each part is constructed from parts above it.
-  std::shared_ptr<const Config> config_;  ///< with_standard_gpu_type()
+  std::shared_ptr<const Config> config_;  ///< with_standard_gpu_type(), with_models_of_files()
   InputFiles files_;
   Cluster cluster_;
   WorkloadSource source_;

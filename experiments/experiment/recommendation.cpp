@@ -82,7 +82,7 @@ RecommendedQueue recommend(const Experiment& experiment) {
     throw InputError(
         experiment.config().place("belief.initial"),
         "'" + printable(experiment.config().belief.initial) +
-            "' is a table of co-runs, expected a knowledge base: `corun kb build` makes "
+            "' has no clusters of profiles, expected a knowledge base: `corun kb build` makes "
             "one of profiles and co-runs");
   }
   const std::vector<JobView> views = experiment.views_of(*trace, 0);

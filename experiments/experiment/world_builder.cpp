@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "experiments/config/gpu_types.hpp"
+#include "experiments/experiment/model_files.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/base/text.hpp"
@@ -77,9 +78,17 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     list_pairs(config, files);
     return;
   }
+  if (w.path) {
+    model_file_ = find_model_file(config, "world.path", *w.path, files, tables_->keys());
+  }
+  if (model_file_) {
+    model_ = model_file_->model;
+    measured_ = std::make_shared<MeasuredTable>();
+    return;
+  }
   const WorldMeasurements read = read_measurements(config, files, *tables_);
   const SpeedTable speeds = read.speeds();
-  fit(config, speeds);
+  fit(config, speeds, files.cache().models());
   measured_on_ = read.gpu_types();
   if (w.model == WorldKind::kMeasured) {
     workloads_ = std::make_unique<const std::set<WorkloadKey>>(read.workloads());
@@ -126,11 +135,13 @@ void WorldBuilder::list_pairs(const Config& config, InputFiles& files) {
   listed_ = std::move(listed);
 }
 
-void WorldBuilder::fit(const Config& config, const SpeedTable& table) {
+void WorldBuilder::fit(const Config& config, const SpeedTable& table, ModelCache& models) {
   const WorldConfig& w = config.world;
   const ModelName& model = w.model == WorldKind::kMeasured ? w.fallback : *w.model.model();
   try {
-    model_ = model.entry().fit(table, FitOptions{});
+    FitOptions options;
+    options.threads = models.threads();
+    model_ = models.fit(model.entry(), table, options);
   } catch (const std::invalid_argument& e) {
     throw InputError(config.place("world.path"),
                      std::string(e.what()) + "; take another model or other measurements");

@@ -9,6 +9,7 @@
 #include "experiments/experiment/cluster_builder.hpp"
 #include "experiments/inputs/input_files.hpp"
 #include "experiments/inputs/measurement_tables.hpp"
+#include "experiments/knowledge/model_file.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/listed_pairs_world.hpp"
 #include "sim/world.hpp"
@@ -19,7 +20,8 @@ namespace corun {
 
 class WorldBuilder {
  public:
-  /// Reads the measurements and fits the model. Throws InputError at the wrong key, and as the
+  /// Reads the measurements and fits the model, or reads a fitted one. `config` has the models of its
+  /// files (model_files.hpp). Throws InputError at the wrong key, and as the
   /// readers.
   WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
                std::shared_ptr<MeasurementTables> tables);
@@ -35,16 +37,19 @@ class WorldBuilder {
   const std::vector<std::string>& measured_on() const { return measured_on_; }
   /// The tables and keys of the constructor, with the world's; the belief adds its own.
   MeasurementTables& tables() const { return *tables_; }
+  /// The file whose model is the world; null if there is none.
+  const std::shared_ptr<const ModelFile>& model_file() const { return model_file_; }
   /// Sentences on measurements from another GPU type or sharing mode, or too few to fit a model.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   void list_pairs(const Config& config, InputFiles& files);
-  void fit(const Config& config, const SpeedTable& table);
+  void fit(const Config& config, const SpeedTable& table, ModelCache& models);
   void note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster);
 
   std::shared_ptr<MeasurementTables> tables_;
   std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two below
+  std::shared_ptr<const ModelFile> model_file_;
   std::shared_ptr<const MeasuredTable> measured_;
   std::shared_ptr<const InterferenceModel> model_;
   /// Of the measurements; null: the world goes by no name.

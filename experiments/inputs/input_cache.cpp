@@ -53,47 +53,11 @@ InputCache::Reading InputCache::read(const TraceQuery& query) {
 }
 
 std::shared_ptr<const TraceFile> InputCache::trace(const TraceQuery& query) {
-  for (;;) {
-    std::promise<Reading> promise;
-    std::shared_future<Reading> reading;
-    std::uint64_t number = 0;
-    bool here = false;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto at = std::ranges::find(entries_, query, &Entry::query);
-      here = at != entries_.end();
-      if (here) {
-        number = at->number;
-        reading = at->reading;
-        entries_.splice(entries_.begin(), entries_, at);
-      } else {
-        number = next_number_++;
-        entries_.push_front({query, number, promise.get_future().share()});
-        if (entries_.size() > kTracesMax) entries_.pop_back();
-      }
-    }
-    if (here) {
-      const Reading& read = reading.get();
-      if (unchanged(read.stamps)) return read.file;
-      drop(number);
-      continue;
-    }
-    try {
-      Reading done = read(query);
-      std::shared_ptr<const TraceFile> file = done.file;
-      promise.set_value(std::move(done));
-      return file;
-    } catch (...) {
-      drop(number);
-      promise.set_exception(std::current_exception());
-      throw;
-    }
-  }
-}
-
-void InputCache::drop(std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [&](const Entry& e) { return e.number == number; });
+  const auto fresh = [](const Reading& reading) { return unchanged(reading.stamps); };
+  return traces_
+      .get(
+          query, 1, [&] { return read(query); }, fresh)
+      .file;
 }
 
 std::string InputCache::sha256(const std::string& path) {
@@ -111,11 +75,6 @@ std::string InputCache::sha256(const std::string& path) {
     sums_[path] = {*now, sum};
   }
   return sum;
-}
-
-std::size_t InputCache::traces_read() const {
-  const std::lock_guard lock(mutex_);
-  return next_number_;
 }
 
 }  // namespace corun

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <future>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,9 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/base/recent_values.hpp"
+#include "experiments/inputs/model_cache.hpp"
 #include "traces/catalog.hpp"
 
-/// A cache of input files for many experiments: the points of a sweep share a trace.
+/// A cache of input files for many experiments: the points of a sweep share a trace and the fit of a
+/// model.
 namespace corun {
 
 /// Which files are read, and in which format. Equal queries give equal traces while the files do
@@ -44,6 +45,9 @@ class InputCache {
   /// trace alive.
   static constexpr std::size_t kTracesMax = 4;
 
+  /// `threads` that one fit of a model may use; they do not change it.
+  explicit InputCache(unsigned threads = 1) : models_(threads) {}
+
   /// Waits if another thread is reading the trace. Throws what the reader throws; the next call
   /// reads again.
   std::shared_ptr<const TraceFile> trace(const TraceQuery& query);
@@ -52,7 +56,10 @@ class InputCache {
   std::string sha256(const std::string& path);
 
   /// Number of traces read from files, not from the cache.
-  std::size_t traces_read() const;
+  std::size_t traces_read() const { return traces_.made(); }
+
+  /// The interference models that several experiments share.
+  ModelCache& models() { return models_; }
 
  private:
   /// File attributes that change with its bytes.
@@ -71,11 +78,6 @@ class InputCache {
     std::shared_ptr<const TraceFile> file;
     Stamps stamps;  ///< of all files that were read
   };
-  struct Entry {
-    TraceQuery query;
-    std::uint64_t number = 0;
-    std::shared_future<Reading> reading;
-  };
   struct Sum {
     Stamp stamp;
     std::string sha256;
@@ -84,11 +86,10 @@ class InputCache {
   static std::optional<Stamp> stamp_of(const std::string& path);
   static bool unchanged(const Stamps& stamps);
   static Reading read(const TraceQuery& query);
-  void drop(std::uint64_t number);
 
-  mutable std::mutex mutex_;  ///< guards all below; no file is read under it
-  std::list<Entry> entries_;  ///< most recently requested first
-  std::uint64_t next_number_ = 0;
+  RecentValues<TraceQuery, Reading> traces_{kTracesMax};
+  ModelCache models_;
+  std::mutex mutex_;  ///< guards sums_; no file is read under it
   std::map<std::string, Sum> sums_;
 };
 

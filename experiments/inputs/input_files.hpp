@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ class InputFiles {
   /// `place`, with the paths tried, if there is none.
   std::string find(const std::string& path, const std::string& place);
 
+  /// The path at which the file exists, without making it an input; nothing if there is none.
+  std::optional<std::string> locate(const std::string& path) const;
+
   /// Adds a file that a reader opened by itself, under its file name.
   void add(const std::string& file);
 
@@ -31,6 +35,8 @@ class InputFiles {
   const std::vector<std::string>& entries() const { return entries_; }
 
  private:
+  std::vector<std::string> candidates(const std::string& path) const;
+
   std::string config_directory_;
   std::string data_directory_;
   std::shared_ptr<InputCache> cache_;

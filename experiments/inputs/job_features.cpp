@@ -18,4 +18,16 @@ std::vector<double> features_of(const Trace& trace, std::size_t job, const Profi
   return values;
 }
 
+std::vector<std::string> missing_features(const Trace& trace,
+                                          const std::vector<SpeedTable::Feature>& wanted) {
+  std::vector<std::string> missing;
+  for (const SpeedTable::Feature& feature : wanted) {
+    if (!is_of_profile(feature.name) &&
+        std::ranges::find(trace.feature_list, feature) == trace.feature_list.end()) {
+      missing.push_back(feature.name);
+    }
+  }
+  return missing;
+}
+
 }  // namespace corun

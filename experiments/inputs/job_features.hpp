@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "models/interference/measured_speeds.hpp"
@@ -15,5 +16,9 @@ namespace corun {
 std::vector<double> features_of(const Trace& trace, std::size_t job, const Profile& profile,
                                 const std::vector<SpeedTable::Feature>& wanted,
                                 ImputedProfiles imputed);
+
+/// The names of the features `wanted` that neither the trace nor a profile can have.
+std::vector<std::string> missing_features(const Trace& trace,
+                                          const std::vector<SpeedTable::Feature>& wanted);
 
 }  // namespace corun

@@ -138,6 +138,13 @@ std::vector<std::string> workload_digests(const InterferenceModel& model,
   return out;
 }
 
+bool has_model_header(const std::string& path) {
+  std::string start(kModelKind.size(), '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return in && start == kModelKind;
+}
+
 ModelFile parse_model(std::string_view bytes, const std::string& place, WorkloadKeys& keys,
                       std::span<const std::string> names) {
   const auto refuse = [&](const std::string& what) { throw InputError(place, what); };

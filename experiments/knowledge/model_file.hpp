@@ -45,6 +45,9 @@ std::string workload_digest(std::string_view name);
 /// model.workloads().
 std::vector<std::string> workload_digests(const InterferenceModel& model, const WorkloadKeys& keys);
 
+/// Whether the file begins as a model file does, whole or damaged; false if it cannot be read.
+bool has_model_header(const std::string& path);
+
 /// Throws InputError "FILE: ..." for a file of another form: another kind or version, a truncated
 /// or damaged file, inconsistent sizes, impossible numbers. Workloads among `names` (those of the
 /// table to predict) get their keys from `keys`. The others stay kUnknownWorkload because no

@@ -273,7 +273,7 @@ class Sweep {
   const SweepOptions& options_;
   const std::map<SweepUnit, std::size_t>* done_ = nullptr;
   const std::shared_ptr<InputCache> files_ =
-      std::make_shared<InputCache>();  ///< shared by all points
+      std::make_shared<InputCache>(options_.threads);  ///< shared by all points
 
   std::mutex mutex_;  ///< guards the next four
   std::condition_variable changed_;

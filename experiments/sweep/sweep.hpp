@@ -65,7 +65,7 @@ std::vector<std::size_t> points_to_check(const SweepPlan& plan,
 ///
 /// Each thread takes the next point, builds its experiment and runs its replications. When no point
 /// is left, threads take replications from points begun by others, so no thread idles while
-/// replications remain. Points that read the same trace share it (InputCache). Results do not
+/// replications remain. Points that read the same trace or fit the same model share it (InputCache). Results do not
 /// depend on the assignment to threads. Throws the exception of a trial or a replication; an
 /// InputError names the point.
 SweepOutcome run_sweep(const SweepPlan& plan, SweepJournalWriter& journal,

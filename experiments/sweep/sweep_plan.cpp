@@ -395,7 +395,17 @@ Config SweepPlan::config_of(std::size_t point) const {
   }
   Config config = config_from_tree(std::move(root), {}, policies_);
   config.directory = directory_;
+  accept_default_models(config);
   return config;
+}
+
+void SweepPlan::accept_default_models(Config& config) const {
+  const auto accept = [&](const char* key, bool is_default) {
+    if (is_default && std::ranges::find(keys_, key) == keys_.end()) config.places.erase(key);
+  };
+  accept("belief.model", config.belief.model == BeliefConfig{}.model);
+  accept("world.model", config.world.model == WorldConfig{}.model);
+  accept("world.fallback", config.world.fallback == WorldConfig{}.fallback);
 }
 
 std::string SweepPlan::describe(std::size_t point) const {

@@ -60,6 +60,9 @@ class SweepPlan {
   std::string dump_yaml() const;
 
  private:
+  /// A dumped sweep gives every key a value, so in a sweep the default of a key that a model file may
+  /// set counts as not given, unless the key is swept.
+  void accept_default_models(Config& config) const;
   static SweepPlan from_tree(YamlNode root, const std::string& directory,
                              std::span<const std::string> overrides,
                              std::span<const PolicyEntry> policies);

@@ -1,6 +1,8 @@
 #include "models/interference/catalog.hpp"
 
+#include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -65,6 +67,39 @@ std::span<const InterferenceModelEntry> interference_model_catalog() {
                     "the mean of what was measured of exactly this pair, else the median"),
   };
   return kCatalog;
+}
+
+std::vector<FitOutcome> fit_together(std::span<const InterferenceModelEntry* const> entries,
+                                     const SpeedTable& table, const FitOptions& options) {
+  std::vector<FitOutcome> out(entries.size());
+  const auto make = [&](std::size_t e, const auto& model_of) {
+    try {
+      out[e].model = model_of();
+    } catch (const std::invalid_argument& refused) {
+      out[e].refused = refused.what();
+    }
+  };
+  const InterferenceModelEntry* const ensemble = find_interference_model("ensemble");
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    if (entries[e] != ensemble) make(e, [&] { return entries[e]->fit(table, options); });
+  }
+  std::array<std::shared_ptr<InterferenceModel>, EnsembleModel::kMembers> members;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const auto at = std::ranges::find(entries, EnsembleModel::kNames[m],
+                                      [](const auto* entry) { return entry->name; });
+    if (at != entries.end()) {
+      members[m] = out[static_cast<std::size_t>(at - entries.begin())].model;
+    }
+  }
+  const bool all = std::ranges::none_of(members, [](const auto& m) { return m == nullptr; });
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    if (entries[e] != ensemble) continue;
+    make(e, [&]() -> std::unique_ptr<InterferenceModel> {
+      if (!all) return ensemble->fit(table, options);
+      return std::make_unique<EnsembleModel>(EnsembleModel::of(members, table));
+    });
+  }
+  return out;
 }
 
 const InterferenceModelEntry* find_interference_model(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,5 +31,16 @@ struct InterferenceModelEntry {
 std::span<const InterferenceModelEntry> interference_model_catalog();
 /// The model of that name ("default" is the first of the catalogue); nullptr if there is none.
 const InterferenceModelEntry* find_interference_model(std::string_view name);
+
+/// What one fit of several gave.
+struct FitOutcome {
+  std::shared_ptr<InterferenceModel> model;  ///< null if it was refused
+  std::string refused;                       ///< the message of its std::invalid_argument
+};
+
+/// Fits several models to one table: what entry.fit() gives for each, but an ensemble takes the members that
+/// are fitted beside it.
+std::vector<FitOutcome> fit_together(std::span<const InterferenceModelEntry* const> entries,
+                                     const SpeedTable& table, const FitOptions& options);
 
 }  // namespace corun

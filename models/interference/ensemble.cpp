@@ -24,17 +24,36 @@ constexpr double kLeastDeviation = 0.01;
 
 }  // namespace
 
+EnsembleModel::EnsembleModel() {
+  for (auto& remembered : remembered_) remembered = std::make_shared<RememberedPredictions>();
+}
+
 EnsembleModel::EnsembleModel(const EnsembleModel& other)
     : InterferenceModel(other),
+      members_(other.members_),
+      remembered_(other.remembered_),
       workloads_(other.workloads_),
       places_(other.places_),
       seen_(other.seen_),
       sigma_(other.sigma_) {
-  for (std::size_t m = 0; m < kMembers; ++m) members_[m] = other.members_[m]->clone();
+  for (auto& member : members_) {
+    if (member->learns()) member = member->clone();
+  }
+}
+
+EnsembleModel EnsembleModel::of(
+    const std::array<std::shared_ptr<InterferenceModel>, kMembers>& members,
+    const SpeedTable& table) {
+  EnsembleModel model;
+  for (std::size_t m = 0; m < kMembers; ++m) {
+    model.members_[m] = members[m]->learns() ? members[m]->clone() : members[m];
+  }
+  model.list_workloads();
+  model.sigma_ = excess_scatter(model, table);
+  return model;
 }
 
 EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& options) {
-  EnsembleModel model;
   const std::array<std::function<std::unique_ptr<InterferenceModel>()>, kMembers> fits{
       [&] {
         FactorOptions factors;
@@ -47,10 +66,9 @@ EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& opti
   const auto policy = options.threads > 1 ? std::launch::async : std::launch::deferred;
   std::array<std::future<std::unique_ptr<InterferenceModel>>, kMembers> running;
   for (std::size_t m = 0; m < kMembers; ++m) running[m] = std::async(policy, fits[m]);
-  for (std::size_t m = 0; m < kMembers; ++m) model.members_[m] = running[m].get();
-  model.list_workloads();
-  model.sigma_ = excess_scatter(model, table);
-  return model;
+  std::array<std::shared_ptr<InterferenceModel>, kMembers> members;
+  for (std::size_t m = 0; m < kMembers; ++m) members[m] = running[m].get();
+  return of(members, table);
 }
 
 void EnsembleModel::list_workloads() {
@@ -98,7 +116,8 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     for (const PairQuery& pair : pairs) {
       if (mix_of(pair).weight[m] > 0) asked.push_back(pair);
     }
-    said[m] = members_[m]->predict(jobs, asked);
+    said[m] = members_[m]->learns() ? members_[m]->predict(jobs, asked)
+                                    : remembered_[m]->predict(*members_[m], jobs, asked);
   }
   std::array<std::size_t, kMembers> next{};
   std::vector<SpeedPrediction> out;

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/interference/interference_model.hpp"
+#include "models/interference/remembered_predictions.hpp"
 
 /// The ensemble, the default model: factors, gp and boosted-trees, averaged in t = -log(speed). A member with
 /// a smaller deviation for the pair counts more.
@@ -25,7 +26,8 @@
 /// learn from the same rows, so their errors are correlated and their variance understates the error;
 /// `disagreement` corrects this.
 ///
-/// learn() reaches the members that learn (gp); the others wait for the next fit.
+/// learn() reaches the members that learn (gp); the others wait for the next fit. Copies share those, and
+/// what they have predicted.
 namespace corun {
 
 class EnsembleModel final : public InterferenceModel {
@@ -43,6 +45,10 @@ class EnsembleModel final : public InterferenceModel {
 
   /// std::invalid_argument as the members.
   static EnsembleModel fit(const SpeedTable& table, const FitOptions& options);
+  /// The same of members that were fitted to the table with these options, in the order of kNames; those that
+  /// learn are copied.
+  static EnsembleModel of(const std::array<std::shared_ptr<InterferenceModel>, kMembers>& members,
+                          const SpeedTable& table);
   /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static EnsembleModel load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> features,
                             std::vector<WorkloadKey> workloads);
@@ -72,11 +78,13 @@ class EnsembleModel final : public InterferenceModel {
   nlohmann::json save() const override;
 
  private:
-  EnsembleModel() = default;
+  EnsembleModel();
   /// Adds the members' new jobs to workloads_ and places_.
   void list_workloads();
 
-  std::array<std::unique_ptr<InterferenceModel>, kMembers> members_;
+  std::array<std::shared_ptr<InterferenceModel>, kMembers> members_;
+  /// By member; used for those that do not learn.
+  std::array<std::shared_ptr<RememberedPredictions>, kMembers> remembered_;
   std::vector<WorkloadKey> workloads_;  ///< of all members, each once
   /// For each member's workloads, their positions in workloads_; -1: cannot be found again.
   std::array<std::vector<std::int32_t>, kMembers> places_;

@@ -1,5 +1,6 @@
 #include "models/interference/measured_speeds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -14,12 +15,19 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-std::optional<double> value_of(const Profile& profile, const std::string& name) {
-  if (name == "gpu_util_pct") return profile.gpu_util_pct;
-  if (name == "mem_alloc_pct") return profile.mem_alloc_pct;
-  if (name == "mem_time_pct") return profile.mem_time_pct;
-  if (name == "mem_used_mib") return profile.mem_used_mib;
-  return std::nullopt;
+/// A figure of a profile and its name as a feature.
+struct ProfileFigure {
+  std::string_view name;
+  std::optional<double> Profile::*value;
+};
+constexpr std::array<ProfileFigure, 4> kFigures{{{"gpu_util_pct", &Profile::gpu_util_pct},
+                                                 {"mem_alloc_pct", &Profile::mem_alloc_pct},
+                                                 {"mem_time_pct", &Profile::mem_time_pct},
+                                                 {"mem_used_mib", &Profile::mem_used_mib}}};
+
+std::optional<double> value_of(const Profile& profile, std::string_view name) {
+  const auto at = std::ranges::find(kFigures, name, &ProfileFigure::name);
+  return at == kFigures.end() ? std::nullopt : profile.*at->value;
 }
 
 }  // namespace
@@ -28,6 +36,10 @@ std::vector<SpeedTable::Feature> profile_features() {
   return {{"gpu_util_pct", FeatureScale::kLinear},
           {"mem_alloc_pct", FeatureScale::kLinear},
           {"mem_time_pct", FeatureScale::kLinear}};
+}
+
+bool is_of_profile(std::string_view name) {
+  return std::ranges::find(kFigures, name, &ProfileFigure::name) != kFigures.end();
 }
 
 std::vector<double> feature_values(const Profile& profile,

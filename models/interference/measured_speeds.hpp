@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sim/measurement.hpp"
@@ -11,6 +12,9 @@ namespace corun {
 
 /// gpu_util_pct, mem_alloc_pct and mem_time_pct, in percent: the features of a job in a simulation.
 std::vector<SpeedTable::Feature> profile_features();
+
+/// Whether feature_values() knows the name: those of profile_features() and mem_used_mib.
+bool is_of_profile(std::string_view name);
 
 /// The meaning of an imputed profile (Profile::imputed).
 enum class ImputedProfiles : std::uint8_t {

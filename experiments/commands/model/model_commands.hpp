@@ -17,7 +17,7 @@ int model_eval_command(const std::vector<std::string>& arguments);
 struct CrossValidation {
   std::vector<std::string> tables;
   std::string split;                ///< pairs, job, family or all
-  std::vector<std::string> models;  ///< names of the catalogue; empty: the default and cluster-mean
+  std::vector<std::string> models;  ///< values of --model; empty: all of the catalogue
   std::vector<std::size_t> rows;    ///< points of a learning curve; empty: all rows
   std::vector<std::size_t> probes;  ///< points of a curve over probes; empty: no probes
   std::string figure;               ///< path of the figure; empty: none

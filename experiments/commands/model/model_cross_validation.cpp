@@ -10,6 +10,7 @@
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/evaluation/pair_evaluation_output.hpp"
+#include "experiments/evaluation/table_prediction.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -17,31 +18,6 @@
 namespace corun {
 
 namespace {
-
-std::vector<const InterferenceModelEntry*> models_of(const std::vector<std::string>& names) {
-  std::vector<const InterferenceModelEntry*> models;
-  const auto add = [&](const InterferenceModelEntry* entry) {
-    if (std::ranges::find(models, entry) == models.end()) models.push_back(entry);
-  };
-  if (names.empty()) {
-    add(find_interference_model("cluster-mean"));
-    add(find_interference_model("default"));
-  }
-  for (const std::string& name : names) {
-    if (name == "all") {
-      for (const InterferenceModelEntry& entry : interference_model_catalog()) add(&entry);
-      continue;
-    }
-    const InterferenceModelEntry* entry = find_interference_model(name);
-    if (entry == nullptr) {
-      std::vector<std::string_view> known{"all", "default"};
-      for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
-      throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, known));
-    }
-    add(entry);
-  }
-  return models;
-}
 
 /// The requested splits that the table allows.
 std::vector<PairSplit> splits_of(const std::string& asked, const PairTable& table) {
@@ -61,11 +37,12 @@ std::vector<PairSplit> splits_of(const std::string& asked, const PairTable& tabl
 
 /// InputError if an output is also an input.
 void check_files(const CrossValidation& asked, const CommonOptions& common,
-                 const std::string& figure) {
+                 const std::vector<std::string>& models, const std::string& figure) {
   std::vector<NamedFile> outputs;
   if (!figure.empty()) outputs.push_back({"--figure", figure});
   if (common.output) outputs.push_back({"--output", *common.output});
   std::vector<NamedFile> inputs;
+  for (const std::string& path : models) inputs.push_back({"--model", path});
   for (const std::string& path : asked.tables) {
     if (papers_named(path)) continue;
     inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
@@ -111,13 +88,16 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
     throw InputError("--probes", "goes with --split job or family, which hold out jobs");
   }
   PairEvaluationOptions options;
-  options.models = models_of(asked.models);
+  const ModelsAsked models = models_asked(asked.models, common);
+  options.models = models.models;
+  options.fitted = read_fitted_models(models.files, common, keys);
+  for (const FittedModel& fitted : options.fitted) check_features(*fitted.model, table);
   options.seed = asked.seed;
   options.queues = asked.queues;
   options.threads = common.threads;
   const std::string figure =
       asked.figure.empty() ? "" : checked_output_path(asked.figure, "--figure");
-  check_files(asked, common, figure);
+  check_files(asked, common, models.files, figure);
   check_name(figure, "--figure", {"svg"});
   const std::vector<PairEvaluation> all = evaluate_all(asked, table, splits, options, common.quiet);
   std::vector<OutputText> files;

@@ -8,8 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
+#include "experiments/commands/model/model_options.hpp"
 #include "experiments/evaluation/model_evaluation_output.hpp"
+#include "models/interference/measured_speeds.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/corun_csv.hpp"
@@ -27,18 +30,19 @@ CommandLine model_eval_command_line() {
   command.usage =
       "corun model eval [--pairs papers|lucid|FILE] [--split pairs|job|family|all] [options]";
   command.summary =
-      "Leaves one job out at a time, fits contention and the cluster means on the measured pairs\n"
+      "Leaves one job out at a time, fits the models of `corun list models` on the measured pairs\n"
       "that remain and predicts the rest: errors of ISD, and the regret of pairing queues by "
       "those\n"
-      "predictions; with --split, any model of `corun list models`. On the papers' tables this is "
-      "a\n"
-      "check: exit code 1 unless contention beats the mean and both cluster means in MAE and the\n"
-      "policy `opposites` in regret.";
+      "predictions; --split cross-validates otherwise. A model file is judged as it is. On the\n"
+      "papers' tables this is a check: exit code 1 unless contention beats the mean and both "
+      "cluster\n"
+      "means in MAE and the policy `opposites` in regret.";
   command.examples =
       "  corun model eval                           the papers' tables, compiled in\n"
-      "  corun model eval --queues 50 --format csv  one row per figure\n"
+      "  corun model eval --model contention --format csv   in a second; one row per figure\n"
+      "  corun model eval --model mine.model        what `corun model fit` wrote\n"
       "  corun model eval --pairs lucid             needs the data directory, see --data\n"
-      "  corun model eval --split all --pairs papers --model all          every model\n"
+      "  corun model eval --split all --pairs papers                      every model\n"
       "  corun model eval --split all --pairs lucid/lucid_pairs.csv       needs --data\n";
   command.configured = false;
   auto add = command.own.add_options();
@@ -51,9 +55,7 @@ CommandLine model_eval_command_line() {
       "cross-validate the model of `corun model fit` on tables of pairs: pairs, job, family or all "
       "are held out");
   add("model", po::value<std::vector<std::string>>()->composing(),
-      "with --split: which models of `corun list models`, once for each, or all; else the default "
-      "and "
-      "cluster-mean");
+      "a model of `corun list models` or a file of `corun model fit`, once for each; else all");
   add("rows", po::value<std::string>(),
       "with --split: learning curve, fits on at most so many measured pairs, as 10,30,100");
   add("probes", po::value<std::string>(),
@@ -68,8 +70,8 @@ CommandLine model_eval_command_line() {
 
 constexpr std::string_view kLucidFile = "lucid/lucid_pairs.csv";
 
-EvaluationData data_of(const std::string& pairs, const std::string& directory) {
-  if (pairs == "papers") return papers_evaluation();
+EvaluationData data_of(const std::string& pairs, const std::string& directory, WorkloadKeys& keys) {
+  if (pairs == "papers") return papers_evaluation(keys);
   if (pairs == "papers-published") {
     throw InputError("--pairs", "papers-published goes with --split only; take 'papers'");
   }
@@ -87,7 +89,7 @@ EvaluationData data_of(const std::string& pairs, const std::string& directory) {
                                             "; name the right directory with --data DIR or "
                                             "CORUN_DATA");
     }
-    return lucid_evaluation(path);
+    return lucid_evaluation(path, keys);
   }
   std::error_code error;
   if (!pairs.ends_with(".csv") && !std::filesystem::exists(pairs, error)) {
@@ -97,7 +99,6 @@ EvaluationData data_of(const std::string& pairs, const std::string& directory) {
                                     "FILE.corun.csv or a known name; " +
                                     did_you_mean(pairs, kKnown));
   }
-  WorkloadKeys keys;
   return evaluation_data(pairs, read_corun_csv(pairs, keys).measurements);
 }
 
@@ -133,18 +134,39 @@ CrossValidation cross_validation_options(const po::variables_map& values) {
   return asked;
 }
 
-/// Leave-one-job-out evaluation. `given`: the values of --pairs.
-int evaluate_left_out(const std::vector<std::string>& given, std::size_t queues, std::uint64_t seed,
-                      const CommonOptions& common) {
+/// InputError at --model if the model asks for features that profiles do not have.
+void check_profile_features(const FittedModel& fitted) {
+  for (const SpeedTable::Feature& feature : fitted.model->features()) {
+    if (is_of_profile(feature.name)) continue;
+    throw InputError("--model", fmt::format("{} was fitted on {}, and these pairs have profiles "
+                                            "only; judge it with --split on a table of the form "
+                                            "it was fitted on",
+                                            fitted.name, printable(feature.name)));
+  }
+}
+
+/// Leave-one-job-out evaluation. `given`: the values of --pairs; `models`: of --model.
+int evaluate_left_out(const std::vector<std::string>& given, const std::vector<std::string>& models,
+                      std::size_t queues, std::uint64_t seed, const CommonOptions& common) {
   if (given.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
   const std::string& pairs = given.front();
+  const ModelsAsked asked = models_asked(models, common);
+  std::vector<NamedFile> inputs{
+      {"--pairs", pairs == "lucid" ? common.data + "/" + std::string(kLucidFile) : pairs}};
+  for (const std::string& path : asked.files) inputs.push_back({"--model", path});
   if (common.output) {
-    check_outputs_differ(
-        {{"--output", *common.output}},
-        {{"--pairs", pairs == "lucid" ? common.data + "/" + std::string(kLucidFile) : pairs}});
+    check_outputs_differ({{"--output", *common.output}}, inputs);
   }
-  const EvaluationData data = data_of(pairs, common.data);
-  const ModelEvaluation evaluation = evaluate_models(data, queues, seed);
+  WorkloadKeys keys;
+  const EvaluationData data = data_of(pairs, common.data, keys);
+  JudgedModels judged;
+  judged.models = asked.models;
+  judged.fitted = read_fitted_models(asked.files, common, keys);
+  for (const FittedModel& fitted : judged.fitted) check_profile_features(fitted);
+  judged.threads = common.threads;
+  Progress progress("fitting", common.quiet);
+  judged.on_fitted = [&](std::size_t done, std::size_t jobs) { progress.update(done, jobs); };
+  const ModelEvaluation evaluation = evaluate_models(data, queues, seed, judged);
   constexpr std::array<std::string_view, 3> kOfGroups{"default", "contention", "cluster-mean"};
   const std::vector<GroupScore> groups = evaluate_groups(data.pairs, data.groups, kOfGroups);
   emit(common, common.format == Format::kJson
@@ -173,12 +195,12 @@ int model_eval_command(const std::vector<std::string>& arguments) {
     asked.seed = seed;
     return model_cross_validate(asked, common);
   }
-  for (const char* key : {"model", "rows", "probes", "figure"}) {
+  for (const char* key : {"rows", "probes", "figure"}) {
     if (values->count(key) != 0) {
       throw InputError(std::string("--") + key, "goes with --split only");
     }
   }
-  return evaluate_left_out(tables, queues, seed, common);
+  return evaluate_left_out(tables, list_option(*values, "model"), queues, seed, common);
 }
 
 }  // namespace corun

@@ -1,9 +1,17 @@
 #include "experiments/commands/model/model_options.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/commands/note.hpp"
+#include "experiments/knowledge/model_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -31,6 +39,56 @@ PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOp
     append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys));
   }
   return all;
+}
+
+ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOptions& common) {
+  ModelsAsked asked;
+  const auto add = [&](const InterferenceModelEntry* entry) {
+    if (std::ranges::find(asked.models, entry) == asked.models.end()) asked.models.push_back(entry);
+  };
+  const auto add_all = [&] {
+    for (const InterferenceModelEntry& entry : interference_model_catalog()) add(&entry);
+  };
+  if (values.empty()) add_all();
+  for (const std::string& value : values) {
+    const InterferenceModelEntry* const entry = find_interference_model(value);
+    std::error_code error;
+    if (value == "all") {
+      add_all();
+    } else if (entry != nullptr) {
+      add(entry);
+    } else if (value.ends_with(".model") || std::filesystem::exists(value, error)) {
+      asked.files.push_back(find_input_file(value, common, "--model"));
+    } else {
+      std::vector<std::string_view> known{"all", "default"};
+      for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
+      throw InputError("--model", "found '" + printable(value) +
+                                      "', no model and no file: " + did_you_mean(value, known));
+    }
+  }
+  return asked;
+}
+
+std::vector<FittedModel> read_fitted_models(const std::vector<std::string>& files,
+                                            const CommonOptions& common, WorkloadKeys& keys) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    names.push_back(keys.text(static_cast<WorkloadKey>(k)));
+  }
+  std::vector<FittedModel> fitted;
+  for (const std::string& path : files) {
+    ModelFile file = read_model_file(path, keys, names);
+    const std::string name = printable(std::filesystem::path(path).filename().string());
+    const std::set<std::string> seen(file.workloads.begin(), file.workloads.end());
+    const auto known = std::ranges::count_if(
+        names, [&](const std::string& job) { return seen.contains(workload_digest(job)); });
+    if (known > 0) {
+      note(common, fmt::format("{} was fitted on {} of these {} jobs; it errs more on others", name,
+                               known, names.size()));
+    }
+    fitted.push_back({name, std::move(file.model)});
+  }
+  return fitted;
 }
 
 std::string model_output_option(const boost::program_options::variables_map& values,

@@ -19,6 +19,21 @@ std::optional<PapersScored> papers_named(const std::string& name);
 PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
                            WorkloadKeys& keys);
 
+/// The values of --model: models of the catalogue, and files of `corun model fit`.
+struct ModelsAsked {
+  std::vector<const InterferenceModelEntry*> models;  ///< each once
+  std::vector<std::string> files;                     ///< paths as found
+};
+
+/// The models of these values; all of the catalogue for none or "all". InputError at --model for a
+/// value that is neither a name nor a file.
+ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOptions& common);
+
+/// Reads the fitted models. `keys` knows the jobs that they will be asked for; a note says how many
+/// of these a model has seen. InputError as read_model_file().
+std::vector<FittedModel> read_fitted_models(const std::vector<std::string>& files,
+                                            const CommonOptions& common, WorkloadKeys& keys);
+
 /// The path of --out or its synonym --output, checked for writing. InputError if both are given;
 /// InputError that begins with `command` and recommends `example` if neither is given.
 std::string model_output_option(const boost::program_options::variables_map& values,

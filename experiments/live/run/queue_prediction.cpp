@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "experiments/experiment/model_files.hpp"
 #include "experiments/live/run/live_limits.hpp"
 #include "experiments/live/run/run_files.hpp"
 #include "sim/base/text.hpp"
@@ -91,7 +92,9 @@ QueuePrediction predict_queue(const LiveConfig& config, const SoloTimes& alone,
   const Trace queue = queue_trace(config, alone, keys);
   write_queue(queue, keys, queue_file, config.existing);
   QueuePrediction prediction;
-  prediction.config = simulated_config(config, cluster, queue_file, mean_solo_s(queue));
+  prediction.config =
+      with_models_of_files(simulated_config(config, cluster, queue_file, mean_solo_s(queue)), data,
+                           std::make_shared<InputCache>());
   prediction.experiment = std::make_unique<const Experiment>(prediction.config, data);
   prediction.queue = prediction.experiment->make_trace(0);
   for (const PolicyInstance& policy : prediction.experiment->policies()) {

@@ -132,6 +132,31 @@ TEST(ModelCommand, CrossValidatesTables) {
   EXPECT_GT(mae["cluster-mean"], 0.2);
 }
 
+TEST(ModelCommand, JudgesAFittedModelAsItIs) {
+  const test::TemporaryDirectory directory;
+  ASSERT_EQ(test::run_corun({"model", "fit", "--pairs", "papers", "--model", "contention", "--out",
+                             directory.path("m.model")})
+                .code,
+            0);
+  for (const bool split : {false, true}) {
+    std::vector<std::string> arguments{"model", "eval",     "--model", "m.model",  "--model",
+                                       "gp",    "--queues", "5",       "--format", "json"};
+    if (split) arguments.insert(arguments.end(), {"--split", "pairs"});
+    const auto run = test::run_corun(arguments, directory.path());
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto json = nlohmann::json::parse(run.out);
+    std::map<std::string, double> mae;
+    for (const auto& p : (split ? json[0] : json)["predictors"]) {
+      const auto& value = split ? p["mae"] : p["mae"]["value"];
+      if (value.is_number()) mae[p["predictor"]] = value;
+    }
+    EXPECT_EQ(mae.count("gp"), 1U);
+    EXPECT_GT(mae["m.model"], 0.08);
+    EXPECT_LT(mae["m.model"], split ? 0.1002 : 0.0997) << "contention, fitted without the pairs";
+    EXPECT_EQ(mae.count("factors"), 0U);
+  }
+}
+
 TEST(ModelCommand, BadInputIsOneClearLine) {
   const test::TemporaryDirectory directory;
   const std::string pairs = kSource + "/examples/mine.corun.csv";
@@ -174,6 +199,10 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
            {{"model", "eval", "--split", "pairs", "--rows", ""}, "--rows: found ''"},
            {{"model", "eval", "--split", "pairs", "--probes", "3"}, "--probes: goes with"},
            {{"model", "eval", "--split", "pairs", "--model", "best"}, "--model: found 'best'"},
+           {{"model", "eval", "--model", "best"}, "--model: found 'best', no model and no file"},
+           {{"model", "eval", "--model", "best.model"}, "best.model"},
+           {{"model", "eval", "--model", pairs}, "no speed model"},
+           {{"model", "eval", "--model", model, "--output", model}, "would be overwritten"},
            {{"model", "eval", "--split", "jobs", "--pairs", pairs}, "--split: found 'jobs'"},
            {{"model", "eval", "--pairs", "papers-published"},
             "papers-published goes with --split only"},

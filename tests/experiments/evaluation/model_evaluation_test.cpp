@@ -11,13 +11,16 @@
 #include <limits>
 #include <numeric>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "experiments/commands/cli.hpp"
+#include "experiments/evaluation/model_evaluation_output.hpp"
 #include "models/formulas/overlap.hpp"
+#include "models/interference/measured_speeds.hpp"
 #include "policies/matching.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -212,6 +215,51 @@ TEST(ModelEvaluation, FiguresArePlausible) {
   EXPECT_THROW(e.predictor("no such predictor"), std::logic_error);
 }
 
+TEST(ModelEvaluation, JudgesModelsFittedAndToBeFittedAtAnyNumberOfThreads) {
+  WorkloadKeys keys;
+  EvaluationData data = evaluation_data("PriRecT", paper_measurements(keys, kPrirectKnowledgeBase));
+  const InterferenceModelEntry& gp = *find_interference_model("gp");
+  JudgedModels judged;
+  judged.models = {&gp, find_interference_model("contention")};
+  judged.fitted = {
+      {"mine.model", gp.fit(speed_table(data.pairs, ImputedProfiles::kBelieved), FitOptions{})}};
+  const ModelEvaluation one = evaluate_models(data, 20, 1, judged);
+  judged.threads = 3;
+  const ModelEvaluation three = evaluate_models(data, 20, 1, judged);
+  std::vector<std::string> names;
+  for (const PredictorScore& p : one.predictors) names.push_back(p.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"mean", "median", "knowledge-base", "contention",
+                                             "cluster-mean", "gp", "mine.model", "opposites"}));
+  for (const std::string& name : names) {
+    if (name == "opposites") continue;
+    EXPECT_EQ(one.predictor(name).mae.value, three.predictor(name).mae.value) << name;
+    EXPECT_EQ(one.predictor(name).rmse, three.predictor(name).rmse) << name;
+  }
+  // It was fitted on the very pairs.
+  EXPECT_LT(one.predictor("mine.model").mae.value, 0.5 * one.predictor("gp").mae.value);
+  // Nothing else depends on the models asked for.
+  const ModelEvaluation plain = evaluate_models(data, 20, 1);
+  EXPECT_EQ(plain.predictor("contention").mae.value, one.predictor("contention").mae.value);
+  EXPECT_EQ(plain.predictor("contention").mean_queues.value,
+            one.predictor("contention").mean_queues.value);
+}
+
+TEST(ModelEvaluation, LeavesOutAModelThatCannotBeFitted) {
+  constexpr InterferenceModelEntry kNever{
+      "never", "", [](const SpeedTable&, const FitOptions&) -> std::unique_ptr<InterferenceModel> {
+        throw std::invalid_argument("never: not on these");
+      }};
+  WorkloadKeys keys;
+  const EvaluationData data =
+      evaluation_data("PriRecT", paper_measurements(keys, kPrirectKnowledgeBase));
+  const ModelEvaluation e = evaluate_models(data, 20, 1, {{&kNever}, {}});
+  EXPECT_EQ(e.left_out,
+            (std::vector<std::pair<std::string, std::string>>{{"never", "never: not on these"}}));
+  EXPECT_THROW(e.predictor("never"), std::logic_error);
+  EXPECT_NE(model_evaluation_table(e, {}, 1).find("never             - (never: not on these)"),
+            std::string::npos);
+}
+
 TEST(ModelEvaluation, SeedDecidesTheQueuesAndNothingElse) {
   const EvaluationData data = papers_evaluation();
   const ModelEvaluation a = evaluate_models(data, 20, 5);
@@ -302,13 +350,18 @@ int run(const std::vector<std::string>& arguments, std::string* out = nullptr) {
 
 TEST(ModelCommand, EvalIsACheck) {
   std::string text;
+  // Without --model all models of the catalogue are judged.
   EXPECT_EQ(run({"eval", "--queues", "20"}, &text), kDone);
-  EXPECT_NE(text.find("contention"), std::string::npos);
+  for (const InterferenceModelEntry& entry : interference_model_catalog()) {
+    EXPECT_NE(text.find("\n" + std::string(entry.name) + " "), std::string::npos) << entry.name;
+  }
   EXPECT_EQ(text.find("FAILS"), std::string::npos);
   EXPECT_EQ(text.find("nan"), std::string::npos);
-  EXPECT_EQ(run({"eval", "--queues", "20", "--format", "csv"}, &text), kDone);
+  EXPECT_EQ(text.find(" \n"), std::string::npos);
+  const std::string model = "cluster-mean";
+  EXPECT_EQ(run({"eval", "--model", model, "--queues", "20", "--format", "csv"}, &text), kDone);
   EXPECT_EQ(text.rfind("predictor,metric,session,value,error\n", 0), 0u);
-  EXPECT_EQ(run({"eval", "--queues", "20", "--format", "json"}, &text), kDone);
+  EXPECT_EQ(run({"eval", "--model", model, "--queues", "20", "--format", "json"}, &text), kDone);
   EXPECT_EQ(text.front(), '{');
   EXPECT_EQ(run({"eval", "--help"}, &text), kDone);
   EXPECT_NE(text.find("Examples:"), std::string::npos);
@@ -324,11 +377,12 @@ TEST(ModelCommand, EvalOfAFile) {
     write_corun_csv(out, file, keys);
   }
   std::string text;
-  EXPECT_EQ(run({"eval", "--pairs", path, "--queues", "20"}, &text), kDone);
+  EXPECT_EQ(run({"eval", "--pairs", path, "--queues", "20", "--model", "gp"}, &text), kDone);
   EXPECT_NE(text.find("32 measured pairs of 12 jobs"), std::string::npos) << text;
   const std::string results = testing::TempDir() + "/evaluation.txt";
   std::string rest;
-  EXPECT_EQ(run({"eval", "--pairs", path, "--queues", "20", "-o", results}, &rest), kDone);
+  EXPECT_EQ(run({"eval", "--pairs", path, "--queues", "20", "--model", "gp", "-o", results}, &rest),
+            kDone);
   EXPECT_EQ(rest, "");
   std::ifstream in(results);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), text);

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "models/interference/boosted_trees.hpp"
+#include "models/interference/catalog.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/gp_model.hpp"
 #include "sim/rng.hpp"
@@ -38,6 +40,38 @@ SpeedTable small_table() {
     }
   }
   return table;
+}
+
+TEST(Ensemble, IsTheSameOfMembersFittedBesideItAndLearnsApartFromThem) {
+  const SpeedTable table = small_table();
+  std::vector<const InterferenceModelEntry*> entries;
+  for (const char* name : {"ensemble", "boosted-trees", "gp", "factors"}) {
+    entries.push_back(find_interference_model(name));
+  }
+  std::vector<FitOutcome> fits = fit_together(entries, table, {});
+  const auto alone = entries[0]->fit(table, {});
+  EXPECT_EQ(fits[0].model->save(), alone->save());
+  EXPECT_EQ(fits[0].model->residual_sigma(), alone->residual_sigma());
+  const auto gp = fits[2].model->save();
+  const PairJob a{table.jobs[0], {table.of(0), table.features.size()}};
+  const PairJob b{table.jobs[1], {table.of(1), table.features.size()}};
+  fits[0].model->learn(a, b, 0.2, 0.3);
+  EXPECT_NE(fits[0].model->save(), alone->save());
+  EXPECT_EQ(fits[2].model->save(), gp);
+}
+
+TEST(Ensemble, CopiesLearnApart) {
+  const SpeedTable table = small_table();
+  const EnsembleModel model = EnsembleModel::fit(table, {});
+  const auto before = model.save();
+  const PairJob a{table.jobs[0], {table.of(0), table.features.size()}};
+  const PairJob b{table.jobs[1], {table.of(1), table.features.size()}};
+  const SpeedPrediction was = model.predict(a, b);
+  const auto copy = model.clone();
+  copy->learn(a, b, 0.2, 0.3);
+  EXPECT_NE(copy->predict(a, b).speed, was.speed);
+  EXPECT_EQ(model.predict(a, b).speed, was.speed);
+  EXPECT_EQ(model.save(), before);
 }
 
 TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "experiments/config/config.hpp"
+#include "experiments/inputs/input_cache.hpp"
+#include "experiments/inputs/input_files.hpp"
+#include "experiments/knowledge/model_file.hpp"
+#include "traces/trace.hpp"
+#include "traces/workload_names.hpp"
+
+/// Model files (knowledge/model_file.hpp) in `belief.initial` and `world.path`. Such a file sets the
+/// model: `belief.model`, or `world.model` and `world.fallback`.
+namespace corun {
+
+/// The configuration with the models that its model files set, for runs and for --dump-config. A
+/// file that is not there is left to its reader. `cache` must not be null. InputError at a key that
+/// was given and names another model, and as read_model_file().
+Config with_models_of_files(Config config, const std::string& data_directory,
+                            const std::shared_ptr<InputCache>& cache);
+
+/// The model file that `name`, the value of `key`, names; it becomes an input. Null if `name` is no
+/// model file. The model finds the papers' workloads and those of `keys` by their names. InputError
+/// as read_model_file().
+std::shared_ptr<const ModelFile> find_model_file(const Config& config, const std::string& key,
+                                                 const std::string& name, InputFiles& files,
+                                                 WorkloadKeys& keys);
+
+/// InputError at `key` if the jobs of a trace lack features of the model in `file`. `name`: the
+/// file's, for the message.
+void check_features_of_jobs(const Config& config, const std::string& key, const std::string& name,
+                            const ModelFile& file, const Trace& trace);
+
+}  // namespace corun

@@ -268,8 +268,8 @@ EffectAnswer effect_of(const Cube& cube, Metric metric, const std::vector<std::s
   return answer;
 }
 
-void answer_effects(const SweepResults& results, const Cube& cube, Metric metric,
-                    const std::vector<Factor>& factors, SweepAnswers& answers) {
+void answer_effects(const Cube& cube, Metric metric, const std::vector<Factor>& factors,
+                    SweepAnswers& answers) {
   std::vector<std::size_t> every(cube.policies());
   std::iota(every.begin(), every.end(), 0);
   std::vector<EffectAnswer> found;
@@ -510,7 +510,7 @@ SweepAnswers answer_sweep(const SweepResults& results, const std::vector<Metric>
   }
   for (const Metric metric : metrics) {
     answer_best(cube, comparison, metric, answers);
-    answer_effects(results, cube, metric, factors, answers);
+    answer_effects(cube, metric, factors, answers);
   }
   answer_front(cube, over_points, seed, answers);
   answer_differences(cube, comparison, over_points, answers);

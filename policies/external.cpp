@@ -228,8 +228,8 @@ class External final : public Policy {
       } else if (word == kKnown[1]) {
         wants_pairs_ = true;
       } else {
-        refuse("handshake", program() + "wants '" + printable(word) +
-                                "', which is not known: " + did_you_mean(word, kKnown));
+        refuse("handshake", program() + "wants the unknown '" + printable(word) +
+                                "': " + did_you_mean(word, kKnown));
       }
     }
     if (wants_pairs_ && !pairs_) {

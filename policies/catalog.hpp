@@ -37,10 +37,15 @@ struct PolicyEntry {
   PolicyNeeds needs = PolicyNeeds::kNothing;
   std::span<const ParameterSpec> parameters;
   std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;
+  /// For needs that depend on parameters; else nullptr.
+  PolicyNeeds (*needs_with)(const Parameters& parameters) = nullptr;
   PolicyTraits traits = {};
   /// For traits that depend on parameters; else nullptr.
   PolicyTraits (*traits_with)(const Parameters& parameters) = nullptr;
 
+  PolicyNeeds needs_for(const Parameters& given) const {
+    return needs_with == nullptr ? needs : needs_with(given);
+  }
   PolicyTraits traits_for(const Parameters& given) const {
     return traits_with == nullptr ? traits : traits_with(given);
   }

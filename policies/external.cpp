@@ -4,12 +4,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "policies/catalog.hpp"
+#include "policies/external_pairs.hpp"
 #include "policies/external_process.hpp"
+#include "policies/least_certain_pairs.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -20,6 +24,9 @@
 /// (sim/event_log.hpp). Its decisions are checked by the same rules. docs/external-policy.md has the
 /// protocol, and examples/policy.py a policy of 30 lines.
 ///
+/// With `belief: configured` the policy has the configured belief, which learns from co-runs and probes
+/// as that of min-slowdown. The program may ask it for the expected costs of pairs (external_pairs.hpp).
+///
 /// The run ends with a PolicyError if an answer is no JSON, has an unknown key or comes too late, if the
 /// program ends, or if PolicyContext::stop is set. The program is always reaped.
 namespace corun {
@@ -29,6 +36,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
+/// Jobs among which pairs to probe are chosen, as by the recommender.
+constexpr std::size_t kProbedJobs = 256;
 
 template <typename Ids>
 Json numbers(const Ids& ids) {
@@ -42,28 +51,44 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+bool joins(const Parameters& parameters) { return parameters.choice("start") == "join"; }
+
+bool believes(const Parameters& parameters) { return parameters.choice("belief") == "configured"; }
+
 class External final : public Policy {
  public:
-  External(std::vector<std::string> command, double timeout_s, std::optional<std::int64_t> window,
-           bool joins, std::uint64_t seed, const std::atomic<bool>* stop)
-      : command_(std::move(command)),
-        timeout_(static_cast<std::int64_t>(std::ceil(timeout_s * 1000))),
-        window_(window ? static_cast<std::size_t>(*window) : SIZE_MAX),
-        joins_(joins),
-        seed_(seed),
-        stop_(stop) {}
+  explicit External(PolicyContext context)
+      : command_(context.parameters.texts("command")),
+        timeout_(
+            static_cast<std::int64_t>(std::ceil(context.parameters.number("timeout_s") * 1000))),
+        window_(static_cast<std::size_t>(context.parameters.integer("window").value_or(INT64_MAX))),
+        joins_(joins(context.parameters)),
+        seed_(context.seed),
+        stop_(context.stop),
+        belief_(std::move(context.belief)) {
+    if (!belief_) return;
+    pairs_.emplace(*belief_, in_system_);
+    if (belief_->learns_from_probes()) probe_planner_.emplace(*belief_, kProbedJobs);
+  }
+
+  const Belief* belief() const override { return belief_.get(); }
+  ProbePlanner* probe_planner() override { return probe_planner_ ? &*probe_planner_ : nullptr; }
+  void probe_ended(const ProbeOutcome& outcome) override {
+    if (belief_) belief_->learn_probe(outcome);
+  }
 
   void arrived(const JobView& job, Time) override {
-    const bool is_new = job.resubmissions == 0 && job.preemptions == 0;
-    if (!is_new) return;
+    if (!in_system_.insert(job.id).second) return;  // it is back
     arrivals_.push_back({{"event", "arrive"}, {"job", index(job.id)}, {"asks", asks(job)}});
   }
 
   void departed(JobId job, LogKind how) override {
+    if (how == LogKind::kFinish || how == LogKind::kFail) in_system_.erase(job);
     events_.push_back({{"event", std::string(log_word(how))}, {"job", index(job)}});
   }
 
   void corun_ended(const EpisodeOutcome& outcome) override {
+    if (belief_) belief_->learn(outcome);
     Json members = Json::array();
     for (const MemberOutcome& m : outcome.members) {
       members.push_back({{"job", index(m.job)},
@@ -92,8 +117,16 @@ class External final : public Policy {
       free.push_back(index(g));
       return true;
     });
+    if (wants_residents_) question["residents"] = residents(view);
     events_ = Json::array();
-    read(ask(question), out);
+    Json answer = ask(question.dump());
+    if (wants_pairs_) {
+      pairs_->new_turn();
+      while (answer.is_object() && answer.size() == 1 && answer.contains("ask")) {
+        answer = ask(costs(answer["ask"]));
+      }
+    }
+    read(answer, out);
   }
 
  private:
@@ -131,6 +164,24 @@ class External final : public Policy {
             {"packing_label", or_null(p.packing_label)}};
   }
 
+  static Json residents(const ClusterView& view) {
+    Json list = Json::array();
+    for (std::size_t g = 0; g < view.gpus().size(); ++g) {
+      const GpuState& gpu = view.gpus()[g];
+      if (gpu.residents.empty()) continue;
+      list.push_back({{"gpu", g}, {"jobs", numbers(gpu.residents)}, {"profiling", gpu.profiling}});
+    }
+    return list;
+  }
+
+  std::string costs(const Json& asked) {
+    try {
+      return pairs_->reply(asked);
+    } catch (const ExternalError& e) {
+      refuse("answer", program() + e.what());
+    }
+  }
+
   void start(const ClusterView& view) {
     try {
       process_.emplace(command_, stop_);
@@ -146,27 +197,53 @@ class External final : public Policy {
                        {"cpu_milli", node.cpu_milli},
                        {"memory_mib", node.memory_mib}});
     }
-    const Json answer =
-        ask({{"protocol", "corun-policy"},
-             {"version", kVersion},
-             {"seed", seed_},
-             {"start", joins_ || view.start_mode() == StartMode::kJoin ? "join" : "group"},
-             {"max_jobs_per_gpu", or_null(view.cluster().max_jobs_per_gpu)},
-             {"nodes", std::move(nodes)}});
-    if (!answer.is_object() || answer.size() != 2 || !answer.contains("protocol") ||
-        answer["protocol"] != "corun-policy" || !answer.contains("version") ||
-        answer["version"] != kVersion) {
+    const Json hello{{"protocol", "corun-policy"},
+                     {"version", kVersion},
+                     {"seed", seed_},
+                     {"start", joins_ || view.start_mode() == StartMode::kJoin ? "join" : "group"},
+                     {"max_jobs_per_gpu", or_null(view.cluster().max_jobs_per_gpu)},
+                     {"nodes", std::move(nodes)}};
+    const Json answer = ask(hello.dump());
+    const bool has_wants = answer.is_object() && answer.contains("wants");
+    if (!answer.is_object() || answer.size() != (has_wants ? 3 : 2) ||
+        !answer.contains("protocol") || answer["protocol"] != "corun-policy" ||
+        !answer.contains("version") || answer["version"] != kVersion) {
       refuse("handshake", "found " + answered() +
                               ", expected {\"protocol\": \"corun-policy\", \"version\": " +
                               std::to_string(kVersion) + "}");
     }
+    if (has_wants) read_wants(answer["wants"]);
   }
 
-  Json ask(const Json& question) {
+  void read_wants(const Json& wants) {
+    static constexpr std::array<std::string_view, 2> kKnown{"residents", "pairs"};
+    if (!wants.is_array()) {
+      refuse("handshake", "found " + answered() + ", expected a list such as [\"" +
+                              std::string(kKnown[0]) + "\"] in \"wants\"");
+    }
+    for (const Json& want : wants) {
+      const std::string word = want.is_string() ? want.get<std::string>() : want.dump();
+      if (word == kKnown[0]) {
+        wants_residents_ = true;
+      } else if (word == kKnown[1]) {
+        wants_pairs_ = true;
+      } else {
+        refuse("handshake", program() + "wants the unknown '" + printable(word) +
+                                "': " + did_you_mean(word, kKnown));
+      }
+    }
+    if (wants_pairs_ && !pairs_) {
+      refuse("handshake", program() +
+                              "wants pairs, and the policy has no belief; set its "
+                              "parameter belief: configured");
+    }
+  }
+
+  Json ask(const std::string& line) {
     try {
-      answer_ = process_->ask(question.dump(), timeout_);
+      answer_ = process_->ask(line, timeout_);
     } catch (const ExternalError& e) {
-      refuse("answer", "'" + printable(command_.front()) + "' " + e.what());
+      refuse("answer", program() + e.what());
     }
     Json answer = Json::parse(answer_, nullptr, false);
     if (answer.is_discarded()) {
@@ -180,7 +257,8 @@ class External final : public Policy {
   void read(const Json& answer, std::vector<Decision>& out) {
     if (!answer.is_object() || answer.size() != 1 || !answer.contains("decisions") ||
         !answer["decisions"].is_array()) {
-      refuse("answer", "found " + answered() + ", expected {\"decisions\": [...]}");
+      refuse("answer", "found " + answered() + ", expected {\"decisions\": [...]}" +
+                           (wants_pairs_ ? " or {\"ask\": [[3, 5], ...]}" : ""));
     }
     for (const Json& d : answer["decisions"]) {
       const std::string event = d.is_object() && d.contains("event") && d["event"].is_string()
@@ -220,6 +298,8 @@ class External final : public Policy {
     return list;
   }
 
+  /// The beginning of a sentence.
+  std::string program() const { return "'" + printable(command_.front()) + "' "; }
   std::string answered() const { return "'" + printable(answer_, 160) + "'"; }
 
   [[noreturn]] static void refuse(const char* rule, const std::string& found) {
@@ -232,6 +312,12 @@ class External final : public Policy {
   bool joins_;
   std::uint64_t seed_;
   const std::atomic<bool>* stop_;
+  std::unique_ptr<Belief> belief_;       ///< nullptr without `belief: configured`
+  std::unordered_set<JobId> in_system_;  ///< arrived, and neither finished nor failed
+  std::optional<ExternalPairs> pairs_;   ///< only with a belief
+  std::optional<LeastCertainPairs> probe_planner_;
+  bool wants_residents_ = false;
+  bool wants_pairs_ = false;
   std::optional<ExternalProcess> process_;
   std::string answer_;           ///< the last one, as received
   Json events_ = Json::array();  ///< since the last question, without arrivals
@@ -239,7 +325,7 @@ class External final : public Policy {
 };
 
 std::span<const ParameterSpec> external_parameters() {
-  static const std::array<ParameterSpec, 4> specs{{
+  static const std::array<ParameterSpec, 5> specs{{
       {"command",
        "the program and its arguments, e.g. [python3, policy.py]; must be given",
        ParameterKind::kTexts,
@@ -269,11 +355,16 @@ std::span<const ParameterSpec> external_parameters() {
        0,
        0,
        {"control", "join"}},
+      {"belief",
+       "configured: it has the belief of the configuration, and the program may want pairs",
+       ParameterKind::kChoice,
+       std::string("none"),
+       0,
+       0,
+       {"none", "configured"}},
   }};
   return specs;
 }
-
-bool joins(const Parameters& parameters) { return parameters.choice("start") == "join"; }
 
 }  // namespace
 
@@ -284,10 +375,12 @@ PolicyEntry external_entry() {
       .needs = PolicyNeeds::kNothing,
       .parameters = external_parameters(),
       .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-        return std::make_unique<External>(
-            c.parameters.texts("command"), c.parameters.number("timeout_s"),
-            c.parameters.integer("window"), joins(c.parameters), c.seed, c.stop);
+        return std::make_unique<External>(std::move(c));
       },
+      .needs_with =
+          [](const Parameters& p) {
+            return believes(p) ? PolicyNeeds::kBelief : PolicyNeeds::kNothing;
+          },
       .traits_with =
           [](const Parameters& p) { return PolicyTraits{.always_colocates = joins(p)}; }};
 }

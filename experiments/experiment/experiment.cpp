@@ -13,7 +13,7 @@ namespace corun {
 namespace {
 
 bool believes(const PolicyInstance& policy) {
-  return policy.entry->needs == PolicyNeeds::kBelief && !policy.granted_truth;
+  return policy.needs == PolicyNeeds::kBelief && !policy.granted_truth;
 }
 
 ScoringOptions scoring_on(std::shared_ptr<Device> device) {

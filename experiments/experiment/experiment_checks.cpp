@@ -43,7 +43,7 @@ std::string missing_profiles(const Config& config, const BeliefBuilder& beliefs,
                    beliefs.overrides().empty() && config.belief.model != BeliefKind::kTruth;
   std::vector<std::string_view> misled;
   for (const PolicyInstance& policy : policies) {
-    if (policy.entry->needs != PolicyNeeds::kBelief || policy.granted_truth) continue;
+    if (policy.needs != PolicyNeeds::kBelief || policy.granted_truth) continue;
     if (!all || policy.traits.groups_alike_in_order) misled.push_back(policy.label);
   }
   if (alike == 0 || misled.empty()) return text;

@@ -45,8 +45,8 @@ void check_clusters(const ClusterPairs& pairs, int clusters, const std::string& 
   }
 }
 
-/// Lists of words are skipped: no trait depends on them, and job names are not known yet.
-PolicyTraits traits_of(const PolicyEntry& entry, const PolicyConfig& config) {
+/// Without lists of words: no trait or need depends on them, and job names are not known yet.
+Parameters plain_parameters(const PolicyEntry& entry, const PolicyConfig& config) {
   Parameters parameters(entry.parameters);
   for (const auto& [name, setting] : config.settings) {
     std::visit(
@@ -56,7 +56,7 @@ PolicyTraits traits_of(const PolicyEntry& entry, const PolicyConfig& config) {
         },
         setting);
   }
-  return entry.traits_for(parameters);
+  return parameters;
 }
 
 }  // namespace
@@ -74,16 +74,18 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
     instance.config = p;
     instance.key = "policies[" + std::to_string(i) + "]";
     instance.place = config.place(instance.key);
-    instance.traits = traits_of(*instance.entry, p);
+    const Parameters parameters = plain_parameters(*instance.entry, p);
+    instance.needs = instance.entry->needs_for(parameters);
+    instance.traits = instance.entry->traits_for(parameters);
     if (instance.traits.needs_estimates && config.estimates.duration == DurationEstimates::kNone) {
       throw InputError(instance.place,
                        "policy '" + p.name +
                            "' goes by estimates of run time, found "
                            "estimates.duration: none; set it to exact or lognormal");
     }
-    instance.granted_truth = instance.entry->needs == PolicyNeeds::kTruth ||
-                             (instance.entry->needs == PolicyNeeds::kBelief &&
-                              config.belief.model == BeliefKind::kTruth);
+    instance.granted_truth =
+        instance.needs == PolicyNeeds::kTruth ||
+        (instance.needs == PolicyNeeds::kBelief && config.belief.model == BeliefKind::kTruth);
     instance.label = p.label.value_or(p.name);
     if (times[instance.label] > 1) {
       instance.label += "#" + std::to_string(++number[instance.label]);

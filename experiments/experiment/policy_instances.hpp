@@ -17,10 +17,11 @@ struct PolicyInstance {
   const PolicyEntry* entry = nullptr;
   std::string label;  ///< name in the output; all differ
   PolicyConfig config;
-  std::string key;             ///< "policies[2]", for the places of its parameters
-  std::string place;           ///< of that key, for errors
-  bool granted_truth = false;  ///< the oracle, or belief: {model: truth}
-  PolicyTraits traits;         ///< with its parameters
+  std::string key;                            ///< "policies[2]", for the places of its parameters
+  std::string place;                          ///< of that key, for errors
+  bool granted_truth = false;                 ///< the oracle, or belief: {model: truth}
+  PolicyNeeds needs = PolicyNeeds::kNothing;  ///< with its parameters
+  PolicyTraits traits;                        ///< with its parameters
 };
 
 /// In the order of the configuration. Equal labels are numbered "fcfs#1", "fcfs#2". InputError at a

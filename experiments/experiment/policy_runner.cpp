@@ -65,7 +65,7 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, config_.cluster.gpu_speed), config_.world.noise);
-  } else if (policy.entry->needs == PolicyNeeds::kBelief) {
+  } else if (policy.needs == PolicyNeeds::kBelief) {
     context.belief =
         beliefs_.belief(trace, shared.prior, job_views(config_.estimates, shared.seed, trace));
   }

@@ -27,7 +27,7 @@ std::string knowledge_history(const Experiment& experiment) {
   text << "policy,time_s,co_runs,metric,cluster,partner,count,mean,rank\n";
   const std::shared_ptr<const Trace> trace = experiment.make_trace(0);
   for (const PolicyInstance& policy : experiment.policies()) {
-    if (policy.granted_truth || policy.entry->needs != PolicyNeeds::kBelief) continue;
+    if (policy.granted_truth || policy.needs != PolicyNeeds::kBelief) continue;
     std::size_t co_runs = 0;
     const auto write = [&](Time at, const KnowledgeBase& kb) {
       const std::string start =

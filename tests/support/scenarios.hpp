@@ -121,11 +121,12 @@ inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workl
                                            const World& world, std::uint64_t seed,
                                            Parameters parameters, bool plan_once = false) {
   std::unique_ptr<Belief> belief;
-  if (entry.needs == PolicyNeeds::kBelief) {
+  const PolicyNeeds needs = entry.needs_for(parameters);
+  if (needs == PolicyNeeds::kBelief) {
     std::vector<ClusterAssignment> clusters;
     for (const JobSpec& j : w.jobs) clusters.push_back(assign_cluster(paper_clusters(), j.profile));
     belief = std::make_unique<ClusterMeanBelief>(small_knowledge(), std::move(clusters));
-  } else if (entry.needs == PolicyNeeds::kTruth) {
+  } else if (needs == PolicyNeeds::kTruth) {
     std::vector<Duration> solo;
     for (const JobSpec& j : w.jobs) solo.push_back(j.work);
     belief = std::make_unique<TruthBelief>(world, std::move(solo), false);

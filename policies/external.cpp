@@ -289,7 +289,9 @@ PolicyEntry external_entry() {
             c.parameters.integer("window"), joins(c.parameters), c.seed, c.stop);
       },
       .traits_with =
-          [](const Parameters& p) { return PolicyTraits{.always_colocates = joins(p)}; }};
+          [](const Parameters& p) {
+            return PolicyTraits{.always_colocates = joins(p), .preempts = true, .sees_all = true};
+          }};
 }
 
 }  // namespace corun

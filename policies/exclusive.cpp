@@ -33,7 +33,8 @@ PolicyEntry exclusive_entry() {
           .parameters = {},
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Exclusive>(c.plan_once);
-          }};
+          },
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

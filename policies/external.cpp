@@ -382,7 +382,9 @@ PolicyEntry external_entry() {
             return believes(p) ? PolicyNeeds::kBelief : PolicyNeeds::kNothing;
           },
       .traits_with =
-          [](const Parameters& p) { return PolicyTraits{.always_colocates = joins(p)}; }};
+          [](const Parameters& p) {
+            return PolicyTraits{.always_colocates = joins(p), .preempts = true, .sees_all = true};
+          }};
 }
 
 }  // namespace corun

@@ -34,7 +34,8 @@ PolicyEntry fcfs_entry() {
           .parameters = {},
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Fcfs>(c.plan_once);
-          }};
+          },
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

@@ -147,7 +147,7 @@ PolicyEntry fifo_packed_entry() {
       .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
         return std::make_unique<FifoPacked>(std::move(c.belief), c.parameters.number("threshold"));
       },
-      .traits = {.moves_running_jobs = true}};
+      .traits = {.moves_running_jobs = true, .preempts = true}};
 }
 
 }  // namespace corun

@@ -294,7 +294,8 @@ PolicyEntry incremental_matching_entry() {
             options.rescore_budget = static_cast<std::size_t>(*p.integer("rescore_budget"));
             options.window = static_cast<std::size_t>(*p.integer("window"));
             return std::make_unique<IncrementalMatching>(options, std::move(c));
-          }};
+          },
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

@@ -188,7 +188,8 @@ PolicyEntry las_entry() {
             return std::make_unique<Las>(queue_options(c.parameters),
                                          c.parameters.numbers("thresholds_s"),
                                          c.parameters.number("promote_after"));
-          }};
+          },
+          .traits = {.preempts = true}};
 }
 
 }  // namespace corun

@@ -65,7 +65,8 @@ PolicyEntry opposites_entry() {
           .parameters = {},
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Opposites>(c.plan_once);
-          }};
+          },
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

@@ -20,7 +20,8 @@ PolicyEntry oracle_entry() {
             options.objective = objective_from(c.parameters.choice("objective"));
             options.window = window_of(c.parameters);
             return std::make_unique<Recommender>(std::move(options), std::move(c));
-          }};
+          },
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

@@ -55,7 +55,8 @@ PolicyEntry random_entry() {
           .parameters = {},
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Random>(c.plan_once, c.seed);
-          }};
+          },
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

@@ -36,7 +36,7 @@ PolicyEntry srtf_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Srtf>(queue_options(c.parameters));
           },
-          .traits = {.needs_estimates = true}};
+          .traits = {.preempts = true, .needs_estimates = true}};
 }
 
 }  // namespace corun

@@ -51,6 +51,10 @@ struct PolicyTraits {
   bool moves_running_jobs = false;
   /// It places each job on one node: a gang that no node can hold is refused.
   bool one_node = false;
+  bool preempts = false;      ///< it may take running jobs off their GPUs
+  bool plans_groups = false;  ///< it plans groups: `control.start` and `control.plan` hold for it
+  bool takes_probes = false;  ///< it has a planner of probes, with a belief that learns from them
+  bool sees_all = false;      ///< any part of the view may change its decisions: a user's program
   bool needs_estimates = false;  ///< it needs run times: `estimates.duration` must not be none
   bool needs_labels = false;     ///< it needs a packing label of every job
   /// Jobs that its belief by clusters finds alike it groups in the order of the trace, as fcfs.

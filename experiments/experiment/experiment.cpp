@@ -6,6 +6,7 @@
 #include "experiments/experiment/experiment_checks.hpp"
 #include "experiments/experiment/job_views.hpp"
 #include "experiments/experiment/model_files.hpp"
+#include "experiments/experiment/unused_settings.hpp"
 #include "sim/error.hpp"
 
 namespace corun {
@@ -85,6 +86,9 @@ void Experiment::check(const Trace& trace) {
   }
   for (; !pods.empty(); pods.pop_back()) {
     policies_.erase(policies_.begin() + static_cast<std::ptrdiff_t>(pods.back().policy));
+  }
+  for (std::string& sentence : unused_settings({*config_, cluster_, beliefs_, policies_, trace})) {
+    warnings_.push_back(std::move(sentence));
   }
 }
 

@@ -173,16 +173,20 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuil
                                           const std::vector<PolicyInstance>& policies,
                                           const Trace& trace) {
   std::vector<std::string> warnings;
-  if (trace.imputed_profiles > 0) {
-    const char* stands_in =
-        config.workload.profiles == MissingProfiles::kJrs
-            ? " jobs have no profile of their own (imputed): one of a measured JRS job, drawn by "
-              "seed and job, stands in (workload.profiles: jrs)"
-        : beliefs.labels_hold() ? " jobs have no published profile: their cluster's centre stands "
-                                  "in (imputed)"
-                                : " jobs have no published profile: they count as cluster 0 with "
-                                  "infinite uncertainty without an override";
-    warnings.push_back(share_of(trace.imputed_profiles, trace) + stands_in);
+  const auto centres = static_cast<std::size_t>(std::ranges::count_if(
+      trace.workload.jobs, [](const JobSpec& job) { return job.profile.imputed; }));
+  if (trace.imputed_profiles > centres) {
+    warnings.push_back(share_of(trace.imputed_profiles - centres, trace) +
+                       " jobs have no profile of their own (imputed): one of a measured JRS job, "
+                       "drawn by seed and job, stands in (workload.profiles: jrs)");
+  }
+  if (centres > 0) {
+    warnings.push_back(share_of(centres, trace) +
+                       (beliefs.labels_hold()
+                            ? " jobs have no published profile: their cluster's centre stands in "
+                              "(imputed)"
+                            : " jobs have no published profile: they count as cluster 0 with "
+                              "infinite uncertainty without an override"));
   }
   if (!beliefs.overrides().empty()) {
     warnings.push_back(share_of(beliefs.overrides().size(), trace) +

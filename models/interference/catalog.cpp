@@ -41,9 +41,12 @@ std::unique_ptr<InterferenceModel> load(const nlohmann::json& state,
   return std::make_unique<Model>(Model::load(state, std::move(features), std::move(workloads)));
 }
 
+constexpr bool kDraws = true;
+
 template <typename Model>
-constexpr InterferenceModelEntry entry(std::string_view name, std::string_view description) {
-  return {name, description, fit<Model>, load<Model>};
+constexpr InterferenceModelEntry entry(std::string_view name, std::string_view description,
+                                       bool draws = false) {
+  return {name, description, fit<Model>, load<Model>, draws};
 }
 
 }  // namespace
@@ -51,13 +54,18 @@ constexpr InterferenceModelEntry entry(std::string_view name, std::string_view d
 std::span<const InterferenceModelEntry> interference_model_catalog() {
   static constexpr std::array kCatalog{
       entry<EnsembleModel>("ensemble",
-                           "factors, gp and boosted-trees averaged, by what is known of the pair"),
+                           "factors, gp and boosted-trees averaged, by what is known of the pair",
+                           kDraws),
       entry<FactorModel>("factors",
-                         "Bayesian low-rank completion with features as prior; jobs seen and not"),
-      entry<GpModel>("gp", "Gaussian process of both jobs' features and keys; learns online"),
+                         "Bayesian low-rank completion with features as prior; jobs seen and not",
+                         kDraws),
+      entry<GpModel>("gp", "Gaussian process of both jobs' features and keys; learns online",
+                     kDraws),
       entry<BoostedTrees>("boosted-trees",
-                          "gradient-boosted trees of both jobs' features and measured effects"),
-      entry<LowRank>("low-rank", "matrix completion by least squares, by keys alone (Gavel's way)"),
+                          "gradient-boosted trees of both jobs' features and measured effects",
+                          kDraws),
+      entry<LowRank>("low-rank", "matrix completion by least squares, by keys alone (Gavel's way)",
+                     kDraws),
       entry<ContentionModel>(
           "contention",
           "physical, k-way: units, memory traffic, launch latency; four coefficients"),

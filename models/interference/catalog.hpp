@@ -25,6 +25,7 @@ struct InterferenceModelEntry {
   std::unique_ptr<InterferenceModel> (*load)(const nlohmann::json& state,
                                              std::vector<SpeedTable::Feature> features,
                                              std::vector<WorkloadKey> workloads) = nullptr;
+  bool draws = false;  ///< fits depend on FitOptions::seed
 };
 
 /// All models, the default first.

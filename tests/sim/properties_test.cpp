@@ -182,6 +182,8 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
   const bool preempts = is_exception(entry.name, Property::kLetsJobsRun);
   EXPECT_TRUE(preempts ? happens(LogKind::kPreempt) : never(LogKind::kPreempt))
       << entry.name << ": kLetsJobsRun, see kExceptions";
+  EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).preempts, preempts) << entry.name;
+  EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).takes_probes, probed) << entry.name;
   EXPECT_TRUE(profiled ? happens(LogKind::kProfile) : never(LogKind::kProfile));
   EXPECT_TRUE(probed ? happens(LogKind::kProbed) : never(LogKind::kProbed));
 }

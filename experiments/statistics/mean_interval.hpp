@@ -29,7 +29,7 @@ struct Interval {
   bool known() const { return lo == lo; }
   /// Whether the interval excludes 0; false if there is none.
   bool excludes_zero() const { return lo > 0 || hi < 0; }
-  Interval negated() const { return {-mean, -hi, -lo, approximate}; }
+  Interval negated() const { return {0 - mean, 0 - hi, 0 - lo, approximate}; }  // never -0
 };
 
 using MetricIntervals = std::array<Interval, kMetricCount>;

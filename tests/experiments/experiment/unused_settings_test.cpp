@@ -257,6 +257,7 @@ struct Exempt {
 constexpr std::array kExempt{
     Exempt{"external", "timeout_s", "decides only how long a slow program is waited for"},
     Exempt{"external", "start", "permits what a program may leave undone; a program decides"},
+    Exempt{"external", "belief", "lets a program ask; a program decides"},
 };
 
 std::vector<ParameterRow> parameter_rows() {

@@ -99,9 +99,11 @@ Reason pods(const SettingsInUse& use) {
 }
 
 Reason fallback(const SettingsInUse& use) {
-  return use.config.world.model == WorldKind::kMeasured
+  const WorldConfig& world = use.config.world;
+  // A model's file sets both, and a dumped configuration spells both out.
+  return world.model == WorldKind::kMeasured || world.model.text() == world.fallback.text()
              ? ""
-             : fmt::format("world.model is {}", use.config.world.model.text());
+             : fmt::format("world.model is {}", world.model.text());
 }
 
 Reason noise(const SettingsInUse& use) {

@@ -95,7 +95,7 @@ std::vector<std::string> names_of(const std::vector<SpeedTable::Feature>& featur
   return names;
 }
 
-/// Whether the model can tell any two jobs of a trace apart, by a feature or by their workload.
+/// Whether any two jobs of a trace differ to the model, in a feature or in their workload.
 bool knows_any(const InterferenceModel& model, const Trace& trace) {
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
     if (trace.keys[j] != kUnknownWorkload &&

@@ -10,29 +10,12 @@
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "tests/support/lucid_pairs.hpp"
 #include "tests/support/program.hpp"
 
 /// Fitted models as belief and as world, and fits that experiments share.
 namespace corun::model_files_test {
 namespace {
-
-/// Six jobs with utilisations; the features are those of a profile, or Lucid's and one more.
-std::string table_of_pairs() {
-  std::string text =
-      "job_a,model_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,norm_a,"
-      "job_b,model_b,solo_gpu_util_b,solo_gmem_util_b,solo_gmem_mib_b,norm_b\n";
-  const auto side = [](int i, double speed) {
-    return "J" + std::to_string(i) + ",M" + std::to_string(i) + "," + std::to_string(10 + 15 * i) +
-           "," + std::to_string(5 + 8 * i) + "," + std::to_string(1000 + 500 * i) + "," +
-           std::to_string(speed);
-  };
-  for (int i = 0; i < 6; ++i) {
-    for (int j = i; j < 6; ++j) {
-      text += side(i, 1 - 0.015 * (i + 1) * j) + "," + side(j, 1 - 0.015 * (j + 1) * i) + "\n";
-    }
-  }
-  return text;
-}
 
 const std::string kRates =
     "gpu,job_a,family_a,job_b,family_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,"
@@ -85,7 +68,7 @@ const std::string kPolicies = "policies=[random, min-slowdown, oracle]";
 
 TEST(ModelFiles, ABeliefFromAFileIsTheModelOfTheFile) {
   const test::TemporaryDirectory folder;
-  const std::string pairs = folder.write("pairs.csv", table_of_pairs());
+  const std::string pairs = folder.write("pairs.csv", test::lucid_pairs());
   const std::vector<std::string> jobs{"workload={source: pairs, path: '" + pairs + "', jobs: 8}",
                                       "world.path=" + pairs, "cluster.nodes=2", kPolicies};
   const auto with = [&](std::vector<std::string> more) {
@@ -105,7 +88,7 @@ TEST(ModelFiles, ABeliefFromAFileIsTheModelOfTheFile) {
 
 TEST(ModelFiles, AWorldFromAFileIsTheModelOfTheFile) {
   const test::TemporaryDirectory folder;
-  const std::string pairs = folder.write("pairs.csv", table_of_pairs());
+  const std::string pairs = folder.write("pairs.csv", test::lucid_pairs());
   const std::string file = fitted(folder, pairs, "cluster-mean");
   const std::vector<std::string> jobs{"workload={source: pairs, path: '" + pairs + "', jobs: 8}",
                                       "cluster.nodes=2", kPolicies};
@@ -264,7 +247,7 @@ TEST(SharedFits, OtherRowsSeedsAndModelsAreOtherFits) {
 
 TEST(SharedFits, ReplicationsWithTheSameKnownPairsShareTheirFit) {
   const test::TemporaryDirectory folder;
-  const std::string pairs = folder.write("pairs.csv", table_of_pairs());
+  const std::string pairs = folder.write("pairs.csv", test::lucid_pairs());
   const auto cache = std::make_shared<InputCache>();
   std::vector<std::size_t> fits;
   for (const char* nodes : {"1", "2"}) {

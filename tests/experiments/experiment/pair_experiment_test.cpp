@@ -14,30 +14,13 @@
 #include "experiments/replay/replay.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "tests/support/lucid_pairs.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/public_data.hpp"
 
 /// Workload, world and belief from tables of measured pairs, through the whole program.
 namespace corun::pair_experiment_test {
 namespace {
-
-/// Six jobs, all pairs, also of equal jobs. Light jobs (low) hardly slow others; two heavy jobs do.
-std::string lucid_like() {
-  std::string text =
-      "job_a,model_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,norm_a,"
-      "job_b,model_b,solo_gpu_util_b,solo_gmem_util_b,solo_gmem_mib_b,norm_b\n";
-  const auto side = [](int i, double speed) {
-    return "J" + std::to_string(i) + ",M" + std::to_string(i) + "," + std::to_string(10 + 15 * i) +
-           "," + std::to_string(5 + 8 * i) + "," + std::to_string(1000 + 500 * i) + "," +
-           std::to_string(speed);
-  };
-  for (int i = 0; i < 6; ++i) {
-    for (int j = i; j < 6; ++j) {
-      text += side(i, 1 - 0.015 * (i + 1) * j) + "," + side(j, 1 - 0.015 * (j + 1) * i) + "\n";
-    }
-  }
-  return text;
-}
 
 const std::string kGavel =
     "gpu,job_a,family_a,job_b,family_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,"
@@ -110,7 +93,7 @@ TEST(PairExperiment, TwoJobsRunAtTheMeasuredSpeeds) {
 
 TEST(PairExperiment, AnotherGpuTypeIsExtrapolatedAndTheTablesOwnIsNot) {
   const test::TemporaryDirectory folder;
-  const std::string table = folder.write("pairs.csv", lucid_like());
+  const std::string table = folder.write("pairs.csv", test::lucid_pairs());
   for (const bool own : {true, false}) {
     const Experiment e =
         experiment_of(settings(table, own ? "RTX-3090" : "V100-16GB"), {"policies=[{name: fcfs}]"});
@@ -125,13 +108,13 @@ TEST(PairExperiment, AnotherGpuTypeIsExtrapolatedAndTheTablesOwnIsNot) {
 
 TEST(PairExperiment, ReadsAFileOnceHoweverOftenItIsNamed) {
   const test::TemporaryDirectory folder;
-  const std::string table = folder.write("pairs.csv", lucid_like());
+  const std::string table = folder.write("pairs.csv", test::lucid_pairs());
   EXPECT_EQ(experiment_of(settings(table, "RTX-3090")).inputs().size(), 1U);
 }
 
 TEST(PairExperiment, ABeliefThatKnowsEveryPairPlansAsTheOracleWould) {
   const test::TemporaryDirectory folder;
-  const std::string table = folder.write("pairs.csv", lucid_like());
+  const std::string table = folder.write("pairs.csv", test::lucid_pairs());
   const Experiment e =
       experiment_of(settings(table, "RTX-3090"),
                     {"belief.model=factors", "workload.jobs=24", "replications=12",
@@ -158,7 +141,7 @@ std::vector<double> isd_of(const Experiment& e, unsigned threads) {
 
 TEST(PairExperiment, KnownSubsetsAreKeyedByReplicationAndSharedByPolicies) {
   const test::TemporaryDirectory folder;
-  const std::string table = folder.write("pairs.csv", lucid_like());
+  const std::string table = folder.write("pairs.csv", test::lucid_pairs());
   const std::vector<std::string> base = settings(table, "RTX-3090");
   const std::vector<std::string> known{
       "belief={model: factors, initial: '" + table + "', known: 0.4}", "workload.jobs=16",
@@ -182,7 +165,7 @@ TEST(PairExperiment, KnownSubsetsAreKeyedByReplicationAndSharedByPolicies) {
 
 TEST(PairExperiment, BeliefsLearnFromNothingByTheTablesFeatures) {
   const test::TemporaryDirectory folder;
-  const std::string table = folder.write("pairs.csv", lucid_like());
+  const std::string table = folder.write("pairs.csv", test::lucid_pairs());
   for (const std::string model : {"factors", "cluster-mean", "contention"}) {
     const Experiment e =
         experiment_of(settings(table, "RTX-3090"),
@@ -223,12 +206,12 @@ TEST(PairExperiment, BeliefOfFeaturesThatNoProfileHas) {
 
 TEST(PairExperiment, RefusesWithThePlaceOfWhatIsWrong) {
   const test::TemporaryDirectory folder;
-  const std::string table = folder.write("pairs.csv", lucid_like());
+  const std::string table = folder.write("pairs.csv", test::lucid_pairs());
   const std::string to_predict =
       folder.write("predict.csv",
                    "job_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,job_b,solo_gpu_util_b,"
                    "solo_gmem_util_b,solo_gmem_mib_b\nA,10,10,100,B,10,10,100\n");
-  std::string broken = lucid_like();
+  std::string broken = test::lucid_pairs();
   broken.replace(broken.find("M1,25"), 5, "M1,x5");
   const std::string bad = folder.write("bad.csv", broken);
   const std::string gavel = folder.write("gavel.csv", kGavel);
@@ -282,7 +265,7 @@ TEST(PairExperiment, RunsOnLucidAndGavel) {
 
 TEST(PairExperiment, TheProgramTellsWhatWasMeasured) {
   const test::TemporaryDirectory folder;
-  folder.write("pairs.csv", lucid_like());
+  folder.write("pairs.csv", test::lucid_pairs());
   const std::string config =
       folder.write("c.yaml",
                    "workload: {source: pairs, path: pairs.csv, jobs: 10, load: 1.2}\n"

@@ -41,7 +41,9 @@ std::span<const TraceEntry> trace_catalog() {
          return pair_workload_trace(*r.pairs, r.jobs, interarrival_s, r.seed);
        }},
       {"csv", "corun's own job trace (docs/formats.md), from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys& keys) { return read_job_csv(r.path, keys); },
+       [](const TraceRequest& r, WorkloadKeys& keys) {
+         return read_job_csv(r.path, keys, r.columns);
+       },
        looks_like_job_csv},
       {"lucid", "jobs in the form of Lucid's simulator, with what they train, from `path`", true,
        false,

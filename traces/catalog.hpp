@@ -4,7 +4,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "traces/csv_reader.hpp"
 #include "traces/gavel_throughputs.hpp"
 #include "traces/pair_table.hpp"
 #include "traces/trace_builder.hpp"
@@ -15,13 +17,14 @@
 namespace corun {
 
 struct TraceRequest {
-  std::string path;                   ///< for sources that read a file
-  int jobs = 24;                      ///< for sources that generate
-  std::optional<double> load;         ///< offered work over capacity; empty: all jobs at time 0
-  int gpus = 1;                       ///< capacity for `load`
-  std::uint64_t seed = 0;             ///< of the replication
-  std::optional<std::string> labels;  ///< packing labels of workloads, for sources that use them
-  const PairTable* pairs = nullptr;   ///< read from `path`, for sources that draw jobs from a table
+  std::string path;                    ///< for sources that read a file
+  int jobs = 24;                       ///< for sources that generate
+  std::optional<double> load;          ///< offered work over capacity; empty: all jobs at time 0
+  int gpus = 1;                        ///< capacity for `load`
+  std::uint64_t seed = 0;              ///< of the replication
+  std::optional<std::string> labels;   ///< packing labels of workloads, for sources that use them
+  std::vector<RenamedColumn> columns;  ///< of the file, for source csv
+  const PairTable* pairs = nullptr;  ///< read from `path`, for sources that draw jobs from a table
   const GavelThroughputs* rates = nullptr;  ///< for sources that count steps (reads_rates)
 };
 

@@ -146,6 +146,7 @@ CsvReader::Column CsvReader::add_column(std::string_view name) {
     throw std::logic_error("the header has no column '" + std::string(name) + "'");
   }
   columns_.push_back({*found});  // header_ outlives columns_
+  factors_.push_back(1);
   position_.push_back(static_cast<std::size_t>(found - header_.begin()));
   return Column{columns_.size() - 1};
 }
@@ -160,6 +161,7 @@ void CsvReader::read_header() {
     column_ = 1;
   }
   position_.assign(columns_.size(), kAbsent);
+  factors_.assign(columns_.size(), 1);
   if (!options_.header.empty()) {
     use_header(options_.header);
     return;
@@ -175,18 +177,28 @@ void CsvReader::read_header() {
   std::vector<std::pair<std::string_view, std::size_t>> seen;
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const Field& field = fields_[i];
-    const std::string_view name(record_.data() + field.begin, field.end - field.begin);
-    seen.emplace_back(name, i);
+    std::string_view name(record_.data() + field.begin, field.end - field.begin);
     header_.emplace_back(name);
+    const auto renamed = std::ranges::find(options_.renamed, name, &RenamedColumn::theirs);
+    if (renamed != options_.renamed.end()) {
+      if (renamed->ours.empty()) continue;
+      name = renamed->ours;
+    }
+    seen.emplace_back(name, i);
     const auto it = std::ranges::find(known, name);
     if (it != known.end()) {
-      position_[static_cast<std::size_t>(it - known.begin())] = i;
-    } else if (!options_.ignore_unknown) {
+      const auto column = static_cast<std::size_t>(it - known.begin());
+      position_[column] = i;
+      if (renamed != options_.renamed.end()) factors_[column] = renamed->factor;
+    } else if (options_.ignore_unknown) {
+      unknown_.emplace_back(name);
+    } else {
       fail_at(field.line, field.column,
               "unknown column '" + printable(name) + "', expected columns among " +
                   join(columns_, false) + suggestion(name, known));
     }
   }
+  check_renamed();
   std::ranges::sort(seen);
   std::size_t repeated = kAbsent;
   std::size_t first = kAbsent;
@@ -202,14 +214,30 @@ void CsvReader::read_header() {
                 "' is named a second time (first at column " +
                 std::to_string(fields_[first].column) + "), expected each once; remove one");
   }
+  std::string missing;
+  std::size_t missing_count = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].required && position_[i] == kAbsent) {
-      fail_at(record_line_, 1,
-              "the header has no column '" + std::string(columns_[i].name) +
-                  "', expected at least " + join(columns_, true) + "; add it");
-    }
+    if (!columns_[i].required || position_[i] != kAbsent) continue;
+    missing += (missing_count++ == 0 ? "'" : ", '") + std::string(columns_[i].name) + "'";
+  }
+  if (missing_count > 0) {
+    const bool one = missing_count == 1;
+    fail_at(record_line_, 1,
+            "the header has no column" + std::string(one ? " " : "s ") + missing +
+                ", expected at least " + join(columns_, true) + (one ? "; add it" : "; add them"));
   }
   width_ = fields_.size();
+}
+
+void CsvReader::check_renamed() const {
+  const std::vector<std::string_view> names(header_.begin(), header_.end());
+  for (const RenamedColumn& renamed : options_.renamed) {
+    if (std::ranges::find(header_, renamed.theirs) != header_.end()) continue;
+    fail_at(record_line_, 1,
+            "the header has no column '" + printable(renamed.theirs) + "', expected it to be " +
+                (renamed.ours.empty() ? "left out" : "read as " + renamed.ours) + "; " +
+                did_you_mean(renamed.theirs, names));
+  }
 }
 
 void CsvReader::use_header(const std::vector<std::string>& names) {
@@ -424,7 +452,8 @@ std::string_view CsvReader::required_text(Column column, std::string_view what) 
 std::optional<double> CsvReader::number(Column column, const NumberRule& rule) const {
   const std::string_view found = raw(column);
   if (found.empty()) return std::nullopt;
-  const std::optional<double> value = parse_number(found);
+  std::optional<double> value = parse_number(found);
+  if (value && factor(column) != 1) *value *= factor(column);
   if (!value || !in_range(*value, rule)) refuse(column, describe(rule, value && *value > rule.max));
   return value;
 }
@@ -453,7 +482,8 @@ std::optional<Duration> CsvReader::seconds(Column column, const NumberRule& rule
   bounded.max = std::min(rule.max, kMaxTimeSeconds);
   const std::optional<double> value = number(column, bounded);
   if (!value) return std::nullopt;
-  const Duration time = exact_seconds(raw(column), *value);
+  const Duration time =
+      factor(column) == 1 ? exact_seconds(raw(column), *value) : from_seconds(*value);
   if (bounded.above_min && time <= from_seconds(bounded.min)) {
     refuse(column, describe(bounded, false) + " by a nanosecond or more");
   }
@@ -482,7 +512,11 @@ void CsvReader::refuse(Column column, const std::string& expected,
            : known.required ? "correct it"
                             : "correct it or leave it empty";
   }
-  fail(column, "column '" + std::string(known.name) + "' is " +
+  const std::size_t position = position_.at(static_cast<std::size_t>(column));
+  const std::string theirs = position == kAbsent ? "" : header_[position];
+  const bool renamed = position != kAbsent && theirs != known.name;
+  fail(column, "column '" + (renamed ? printable(theirs) + "' (" : "") + std::string(known.name) +
+                   (renamed ? ")" : "'") + " is " +
                    (found.empty() ? "empty" : "'" + printable(found) + "'") + ", expected " +
                    expected + "; " + hint);
 }

@@ -18,9 +18,9 @@
 ///
 /// Accepted: RFC 4180 with LF or CRLF line ends, a UTF-8 byte order mark, line breaks inside
 /// quotes, a last line without line end. A header is required and columns are looked up by its
-/// names. Refused, each with FILE:LINE:COLUMN: unknown, missing or repeated columns, rows of
-/// another length than the header, quotes that are not closed or stand inside a bare field, control
-/// bytes, bytes that are not UTF-8, records above kMaxRecordBytes. A file may be compressed
+/// names. Refused, each with FILE:LINE:COLUMN: unknown, missing or repeated columns, renamed columns that
+/// the header lacks, rows of another length than the header, quotes that are not closed or stand inside a
+/// bare field, control bytes, bytes that are not UTF-8, records above kMaxRecordBytes. A file may be compressed
 /// (input_file.hpp). Lines and columns (in bytes) count from 1. Every mistake of the file is an InputError
 /// of one line: place, what was found, what was expected, what to do.
 namespace corun {
@@ -37,12 +37,23 @@ struct CsvColumn {
   bool required = false;  ///< the header must have it; a field may still be empty
 };
 
+/// A column that is read under another name than the file gives it.
+struct RenamedColumn {
+  std::string theirs;  ///< in the header
+  std::string ours;    ///< of the columns that the reader knows; empty: the column is left out
+  double factor = 1;   ///< above 0; number() and seconds() multiply by it, integer() does not
+
+  bool operator==(const RenamedColumn&) const = default;
+};
+
 struct CsvOptions {
   char separator = ',';
   bool ignore_unknown = false;  ///< for public formats with columns that are not read
   /// The columns of a file without header line, as from another reader's header(); the required ones must
   /// be among them (std::logic_error). Empty: the first line is the header.
   std::vector<std::string> header = {};
+  /// Refused if the header lacks one of them.
+  std::vector<RenamedColumn> renamed = {};
 };
 
 /// For files with columns that are not read, such as public formats.
@@ -84,8 +95,10 @@ class CsvReader {
   Column column(std::string_view name) const;
   /// Whether the header has the column. A column that it lacks reads as empty fields.
   bool has(Column column) const;
-  /// The names of the header, in file order.
+  /// The names of the header, in file order, as the file gives them.
   const std::vector<std::string>& header() const { return header_; }
+  /// The names of the header that are no known columns and are not left out by `renamed`, in file order.
+  const std::vector<std::string>& unknown() const { return unknown_; }
   /// Makes a column of the header readable that was not given to the constructor (ignore_unknown). `name`
   /// must be in header() (std::logic_error); a column given or added before is returned again.
   Column add_column(std::string_view name);
@@ -133,6 +146,8 @@ class CsvReader {
 
   void read_header();
   void use_header(const std::vector<std::string>& names);
+  void check_renamed() const;
+  double factor(Column column) const { return factors_[static_cast<std::size_t>(column)]; }
   bool read_record();
   void read_quoted(const Field& field);
   int take();
@@ -147,6 +162,7 @@ class CsvReader {
   std::string name_;
   std::vector<CsvColumn> columns_;
   std::vector<std::string> header_;
+  std::vector<std::string> unknown_;
   CsvOptions options_;
   std::unique_ptr<std::istream> owned_;
   std::istream* in_;
@@ -160,9 +176,10 @@ class CsvReader {
   unsigned char utf8_high_ = 0xbf;
 
   std::vector<std::size_t>
-      position_;           ///< field of each known column; kAbsent if the header lacks it
-  std::size_t width_ = 0;  ///< fields of the header; 0 while it is being read
-  std::string record_;     ///< the fields, unquoted, one after the other
+      position_;                 ///< field of each known column; kAbsent if the header lacks it
+  std::vector<double> factors_;  ///< of each known column
+  std::size_t width_ = 0;        ///< fields of the header; 0 while it is being read
+  std::string record_;           ///< the fields, unquoted, one after the other
   std::vector<Field> fields_;
   std::size_t record_line_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "traces/job_csv.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -8,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/trace_builder.hpp"
@@ -16,12 +19,35 @@ namespace corun {
 namespace {
 
 const std::vector<CsvColumn> kJobColumns = {
-    {"job", true},    {"submit_s", true}, {"solo_s", true},    {"gpus"},
+    {"job"},          {"submit_s", true}, {"solo_s", true},    {"gpus"},
     {"priority"},     {"gpu_util_pct"},   {"mem_alloc_pct"},   {"mem_time_pct"},
     {"mem_used_mib"}, {"cpu_milli"},      {"memory_mib"},      {"epoch_s"},
     {"workload"},     {"cluster"},        {"uncertainty"},     {"imputed"},
     {"gpu_milli"},    {"gpu_models"},     {"virtual_cluster"}, {"steps"},
     {"packing_label"}};
+
+/// The columns whose numbers a factor of RenamedColumn may convert.
+constexpr std::array<std::string_view, 7> kScaledColumns = {
+    "submit_s",      "solo_s",       "epoch_s",     "gpu_util_pct",
+    "mem_alloc_pct", "mem_time_pct", "mem_used_mib"};
+
+/// Names under which logs of others have our columns, most usual first: for advice only.
+struct UsualNames {
+  std::string_view ours;
+  std::array<std::string_view, 10> theirs;
+};
+constexpr std::array<UsualNames, 4> kUsualNames = {{
+    {"job", {"job_id", "jobid", "job_name", "id", "name", "jobname", "uid", "uuid", "pod", "task"}},
+    {"submit_s",
+     {"submit_time", "submit", "arrival_time", "arrival", "submitted", "submission_time",
+      "arrival_s", "timestamp", "submitted_time", "start_time"}},
+    {"solo_s",
+     {"duration", "runtime", "run_time", "duration_s", "runtime_s", "job_duration", "elapsed",
+      "service_time", "length", "execution_time"}},
+    {"gpus",
+     {"num_gpu", "num_gpus", "gpu_num", "n_gpus", "ngpus", "gpu_count", "gpus_requested",
+      "num_gpus_requested", "gpu_request", "workers"}},
+}};
 
 constexpr NumberRule kDistance{"a distance in percentage points", 0};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
@@ -46,7 +72,118 @@ std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBu
   return bits;
 }
 
-Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys) {
+/// Equal but for the case of ASCII letters.
+bool same_name(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// Columns of the file that are probably ours under other names: usual names first, then near ones. None of
+/// `absent` comes twice.
+std::vector<RenamedColumn> guessed(const std::vector<std::string>& unknown,
+                                   std::vector<std::string_view> absent) {
+  std::vector<RenamedColumn> found;
+  const auto take = [&](const std::string& theirs, std::string_view ours) {
+    found.push_back({theirs, std::string(ours)});
+    std::erase(absent, ours);
+  };
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::find(found, name, &RenamedColumn::theirs) != found.end();
+  };
+  for (const UsualNames& usual : kUsualNames) {
+    for (const std::string_view theirs : usual.theirs) {
+      if (std::ranges::find(absent, usual.ours) == absent.end()) break;
+      const auto at = std::ranges::find_if(
+          unknown, [&](const std::string& name) { return same_name(name, theirs); });
+      if (at != unknown.end()) take(*at, usual.ours);
+    }
+  }
+  for (const std::string& name : unknown) {
+    if (is_taken(name)) continue;
+    if (const std::string_view ours = nearest(name, absent); !ours.empty()) take(name, ours);
+  }
+  return found;
+}
+
+/// "arrival=submit_s,hours=solo_s*3600", as parse_renamed_columns() takes it.
+std::string text_of(const std::vector<RenamedColumn>& columns) {
+  std::string text;
+  for (const RenamedColumn& c : columns) {
+    text += (text.empty() ? "" : ",") + c.theirs + "=" + c.ours +
+            (c.factor == 1 ? "" : "*" + csv_number(c.factor));
+  }
+  return text;
+}
+
+/// "column 'a'" or "columns 'a', 'b'".
+template <typename Names>
+std::string quoted(const Names& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "'" : ", '") + printable(name) + "'";
+  return (names.size() == 1 ? "column " : "columns ") + text;
+}
+
+/// Throws InputError for missing columns, and for unknown ones that are probably absent ones. One suggestion
+/// repairs all.
+void check_header(const CsvReader& csv, std::vector<RenamedColumn> renamed) {
+  constexpr std::size_t kLongest = 300;  // bytes of a list in the message
+  std::vector<std::string_view> absent;
+  std::vector<std::string_view> missing;
+  for (const CsvColumn& column : kJobColumns) {
+    if (csv.has(csv.column(column.name))) continue;
+    absent.push_back(column.name);
+    if (column.required) missing.push_back(column.name);
+  }
+  const std::vector<RenamedColumn> guesses = guessed(csv.unknown(), absent);
+  if (missing.empty() && guesses.empty()) return;
+  renamed.insert(renamed.end(), guesses.begin(), guesses.end());
+  std::string advice = "--columns " + printable(text_of(renamed), kLongest);
+  if (!guesses.empty()) advice += " (NAME= leaves a column out)";
+  if (missing.empty()) {
+    std::vector<std::string> names;
+    for (const RenamedColumn& guess : guesses) names.push_back(guess.theirs);
+    throw InputError(csv.name() + ":1:1", "unknown " + quoted(names) + ", which may be " +
+                                              text_of(guesses) + "; rename or decide: " + advice);
+  }
+  std::string header;
+  for (const std::string& name : csv.header()) header += (header.empty() ? "" : ", ") + name;
+  if (guesses.empty()) {
+    advice = "--columns ";
+    for (const std::string_view name : missing) {
+      advice += (name == missing.front() ? "THEIRS=" : ",THEIRS=") + std::string(name);
+    }
+  }
+  throw InputError(csv.name() + ":1:1", "the header has no " + quoted(missing) +
+                                            ", expected at least submit_s, solo_s; it has " +
+                                            printable(header, kLongest) + "; name yours: " +
+                                            (guesses.empty() ? "" : "perhaps ") + advice);
+}
+
+/// Reads submit times: numbers or dates, the same form in all rows.
+class SubmitTimes {
+ public:
+  Time read(const CsvReader& csv, CsvReader::Column column) {
+    std::string text(csv.text(column));
+    if (text.size() > kDate && text[kDate] == 'T') text[kDate] = ' ';
+    const auto date = parse_date_time(text);
+    if (is_first_) dates_ = date.has_value();
+    is_first_ = false;
+    if (!dates_) return csv.required_seconds(column, kSubmitRule);
+    if (!date) csv.refuse(column, "a date such as 2020-06-09 18:41:01, as in the rows before");
+    return *date;
+  }
+  bool are_dates() const { return dates_; }
+
+ private:
+  static constexpr std::size_t kDate = 10;  ///< characters of "2020-06-09"
+  bool is_first_ = true;
+  bool dates_ = false;
+};
+
+Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys,
+                   const std::vector<RenamedColumn>& renamed) {
+  check_header(csv, renamed);
+  const bool of_others = !renamed.empty();
   const auto job = csv.column("job");
   const auto submit = csv.column("submit_s");
   const auto solo = csv.column("solo_s");
@@ -69,20 +206,27 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const auto virtual_cluster = csv.column("virtual_cluster");
   const auto steps = csv.column("steps");
   const auto label = csv.column("packing_label");
+  const bool has_names = csv.has(job);
   const bool has_virtual_clusters = csv.has(virtual_cluster);
 
   TraceBuilder builder(source);
-  while (csv.next()) {
+  SubmitTimes submit_times;
+  for (std::size_t row = 1; csv.next(); ++row) {
     TraceJob found;
-    found.name = csv.required_text(job, "the name of a job");
-    if (const auto line = builder.line_of(found.name)) {
+    found.name = has_names ? csv.required_text(job, "the name of a job") : std::to_string(row);
+    if (const auto line = builder.line_of(found.name); line && !of_others) {
       csv.refuse(job, "names that differ, and line " + std::to_string(*line) + " has this one",
                  "rename one of the two");
     }
     JobSpec& spec = found.spec;
-    spec.submit = csv.required_seconds(submit, kSubmitRule);
-    spec.work = csv.required_seconds(solo, kWorkRule);
-    spec.gpus = static_cast<int>(csv.integer(gpus, kGpusRule).value_or(1));
+    spec.submit = submit_times.read(csv, submit);
+    if (of_others) {
+      spec.work = csv.seconds(solo, kRunTimeRule).value_or(Duration::zero());
+      spec.gpus = static_cast<int>(csv.integer(gpus, kGpusOrNoneRule).value_or(1));
+    } else {
+      spec.work = csv.required_seconds(solo, kWorkRule);
+      spec.gpus = static_cast<int>(csv.integer(gpus, kGpusRule).value_or(1));
+    }
     spec.priority = static_cast<int>(csv.integer(priority, kPriority).value_or(0));
     spec.profile.gpu_util_pct = csv.number(gpu_util, kShare);
     spec.profile.mem_alloc_pct = csv.number(mem_alloc, kReserved);
@@ -107,26 +251,102 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
     found.key = keys.of(csv.text(workload));
     found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
     found.uncertainty = csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty);
-    builder.add(std::move(found), csv.line());
+    if (of_others) {
+      builder.add_or_skip(std::move(found), csv.line());
+    } else {
+      builder.add(std::move(found), csv.line());
+    }
   }
-  return builder.take(csv.name() + ":1:1");
+  const std::string place = csv.name() + ":1:1";
+  Trace trace =
+      submit_times.are_dates() ? builder.take_from_first_submit(place) : builder.take(place);
+  trace.unread_columns = csv.unknown();
+  return trace;
+}
+
+/// All columns may be absent for the reader: check_header() has better messages.
+CsvOptions options_of(const std::vector<RenamedColumn>& renamed) {
+  return {.ignore_unknown = true, .renamed = renamed};
+}
+
+std::vector<CsvColumn> optional_columns() {
+  std::vector<CsvColumn> columns = kJobColumns;
+  for (CsvColumn& column : columns) column.required = false;
+  return columns;
+}
+
+/// One "THEIRS=OURS*FACTOR".
+RenamedColumn parse_renamed_column(std::string_view text, const std::string& place) {
+  const auto refuse = [&](const std::string& message) {
+    throw InputError(place, "found '" + printable(text) + "': " + message);
+  };
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    refuse("expected THEIRS=OURS, such as arrival=submit_s; THEIRS= leaves a column out");
+  }
+  RenamedColumn renamed{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+  const std::size_t star = renamed.ours.find('*');
+  std::optional<std::string> factor;
+  if (star != std::string::npos) {
+    factor = renamed.ours.substr(star + 1);
+    renamed.ours.resize(star);
+  }
+  if (renamed.ours.empty() && !factor) return renamed;
+  std::vector<std::string_view> known;
+  for (const CsvColumn& column : kJobColumns) known.push_back(column.name);
+  if (std::ranges::find(known, renamed.ours) == known.end()) {
+    refuse("no column '" + printable(renamed.ours) + "' of corun; " +
+           did_you_mean(renamed.ours, known));
+  }
+  if (!factor) return renamed;
+  if (std::ranges::find(kScaledColumns, renamed.ours) == kScaledColumns.end()) {
+    refuse("a factor is for times, percentages and mem_used_mib; leave it out");
+  }
+  constexpr double kLeast = 1e-12, kMost = 1e12;
+  const auto value = parse_number(*factor);
+  if (!value || *value < kLeast || *value > kMost) {
+    refuse("expected a factor from 1e-12 to 1e12 after '*', such as solo_s*60 for minutes");
+  }
+  renamed.factor = *value;
+  return renamed;
 }
 
 }  // namespace
 
-Trace read_job_csv(const std::string& path, WorkloadKeys& keys) {
-  CsvReader csv(path, kJobColumns);
-  return read_job_csv(csv, std::filesystem::path(path).filename().string(), keys);
+std::vector<RenamedColumn> parse_renamed_columns(const std::string& text,
+                                                 const std::string& place) {
+  std::vector<RenamedColumn> all;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    const RenamedColumn renamed =
+        parse_renamed_column(std::string_view(text).substr(from, to - from), place);
+    for (const RenamedColumn& other : all) {
+      const bool same =
+          other.theirs == renamed.theirs || (!renamed.ours.empty() && other.ours == renamed.ours);
+      if (!same) continue;
+      throw InputError(place, "found '" + printable(other.theirs + "=" + other.ours) + "' and '" +
+                                  printable(renamed.theirs + "=" + renamed.ours) +
+                                  "', expected each column once; remove one of them");
+    }
+    all.push_back(renamed);
+    from = to + 1;
+  }
+  return all;
 }
 
-Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys) {
-  CsvReader csv(in, name, kJobColumns);
-  return read_job_csv(csv, name, keys);
+Trace read_job_csv(const std::string& path, WorkloadKeys& keys,
+                   const std::vector<RenamedColumn>& renamed) {
+  CsvReader csv(path, optional_columns(), options_of(renamed));
+  return read_job_csv(csv, std::filesystem::path(path).filename().string(), keys, renamed);
 }
 
-bool looks_like_job_csv(const TraceHead& head) {
-  return has_columns(head, {"job", "submit_s", "solo_s"});
+Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                   const std::vector<RenamedColumn>& renamed) {
+  CsvReader csv(in, name, optional_columns(), options_of(renamed));
+  return read_job_csv(csv, name, keys, renamed);
 }
+
+bool looks_like_job_csv(const TraceHead& head) { return has_columns(head, {"submit_s", "solo_s"}); }
 
 namespace {
 

@@ -2,15 +2,18 @@
 
 #include <iosfwd>
 #include <string>
+#include <vector>
 
+#include "traces/csv_reader.hpp"
 #include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
 /// corun's own trace of jobs: a CSV with a header, one row per job. Columns may have any order; an empty
 /// field of an optional column means "not known".
 ///
-///   job            required; the job's name, each once
-///   submit_s       required; [s] 0 or more, up to 4e9 (seconds since 1970 fit)
+///   job            the job's name, each once; without the column, the number of the row from 1
+///   submit_s       required; [s] 0 or more, up to 4e9 (seconds since 1970 fit); or in all rows a date such
+///                  as 2020-06-09 18:41:01, and the first of them is 0 s
 ///   solo_s         required; [s] run time alone on the reference GPU type, above 0
 ///   gpus           gang size, 1 or more; 1 if empty
 ///   priority       larger goes first; 0 if empty
@@ -32,13 +35,23 @@
 ///   packing_label  load on co-runners for lucid: 0 tiny, 1 medium, 2 jumbo
 ///
 /// Times are kept to the nanosecond. Identifiers follow the order of rows; arrivals follow `submit_s`, rows
-/// of one instant in file order.
+/// of one instant in file order. Other columns are left out (Trace::unread_columns), but a name that is
+/// nearly that of a missing column above is refused.
 namespace corun {
 
-/// InputError for anything that the table above excludes, and for a file without jobs.
-Trace read_job_csv(const std::string& path, WorkloadKeys& keys);
+/// Parses "arrival=submit_s,hours=solo_s*3600,note=": a column of the file, its name above and, for numbers
+/// in s, % or MiB but memory_mib, a factor; with nothing after "=" the column is left out. InputError at
+/// `place` for any other text, for names that are not above, and for a name given twice.
+std::vector<RenamedColumn> parse_renamed_columns(const std::string& text, const std::string& place);
+
+/// InputError for anything that the table above excludes, and for a file without jobs. A file with renamed
+/// columns is a log that others wrote: jobs without GPUs or run time (0 or empty) and jobs of a repeated
+/// name are left out and counted.
+Trace read_job_csv(const std::string& path, WorkloadKeys& keys,
+                   const std::vector<RenamedColumn>& renamed = {});
 /// The same from a stream; `name` stands for the file in messages.
-Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys);
+Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                   const std::vector<RenamedColumn>& renamed = {});
 bool looks_like_job_csv(const TraceHead& head);
 
 /// Writes all columns, in the table's order, but leaves out those of the last five that no job uses.

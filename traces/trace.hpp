@@ -34,6 +34,8 @@ struct Trace {
   std::vector<std::string> gpu_models;        ///< bit i of JobSpec::gpu_models, 32 at most
   /// Jobs that a reader left out, by reason, for the output: "12 jobs without GPUs".
   std::vector<std::string> skipped;
+  /// Columns of a job CSV that corun does not know, for the output.
+  std::vector<std::string> unread_columns;
   std::vector<std::string> files_beside;  ///< files read beside the named one
   std::string source;                     ///< origin of the jobs, for the output
   std::size_t imputed_profiles = 0;       ///< jobs whose profile stands in for an unpublished one

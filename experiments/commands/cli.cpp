@@ -9,6 +9,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/config/config_yaml.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -207,6 +208,7 @@ void emit(const CommonOptions& common, const std::string& text, std::vector<Outp
 }
 
 Config load_config(const CommonOptions& common, const std::optional<std::string>& path) {
+  if (path) check_kind(*path, {FileKind::kConfiguration}, "a configuration");
   return path ? read_config(*path, common.overrides, policy_catalog())
               : default_config_with(common.overrides, policy_catalog());
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
+#include "experiments/commands/key_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
 #include "experiments/experiment/recommendation.hpp"
@@ -31,7 +33,7 @@ namespace po = boost::program_options;
 CommandLine recommend_command_line() {
   CommandLine command;
   command.name = "recommend";
-  command.usage = "corun recommend [options]";
+  command.usage = "corun recommend [QUEUE] [options]";
   command.summary =
       "The Job Recommendation Service: a queue of profiled jobs in, groups that should share a "
       "GPU\n"
@@ -40,13 +42,16 @@ CommandLine recommend_command_line() {
   command.examples =
       "  corun recommend --queue jrs-queue --kb jrs --objective min-slowdown\n"
       "  corun recommend --kb prirect --objective balance --pairing greedy-rank\n"
+      "  corun recommend examples/jobs.csv --objective max-packing\n"
       "  corun recommend --objective max-packing --pairing given --order 1-1,1-2,2-2,0-0,0-2\n"
       "  corun recommend --queue examples/jobs.csv --argo workflow.yaml   to hand to `argo "
       "submit`\n";
+  command.positional = "QUEUE";
   command.configured = false;
+  add_columns_option(command);
   auto add = command.own.add_options();
   add("queue", po::value<std::string>()->default_value("jrs-queue"),
-      "jrs-queue, or a CSV: a job trace or a table of profiles (docs/formats.md)");
+      "the same as QUEUE: jrs-queue, or a CSV: a job trace or a table of profiles");
   add("kb", po::value<std::string>()->default_value("jrs"),
       "knowledge base to believe: one of `corun list knowledge`, or a file of `corun kb`");
   add("overrides", po::value<std::string>(),
@@ -74,6 +79,17 @@ CommandLine recommend_command_line() {
   add("claim-template", po::value<std::string>(),
       "with --argo: share by this ResourceClaimTemplate in place of slices");
   return command;
+}
+
+/// The queue by either of its names.
+std::string queue_of(const po::variables_map& values) {
+  if (values.count("QUEUE") == 0) return values["queue"].as<std::string>();
+  if (!values["queue"].defaulted()) {
+    throw InputError("--queue", "the queue is given already as '" +
+                                    printable(values["QUEUE"].as<std::string>()) +
+                                    "'; leave one of them out");
+  }
+  return values["QUEUE"].as<std::string>();
 }
 
 /// "1-1,0-2"
@@ -153,9 +169,9 @@ Config config_of(const po::variables_map& values) {
                                   {"cluster.nodes", "--queue"}}) {
     config.places[key] = flag;
   }
-  if (text("queue") != "jrs-queue") {
+  if (const std::string queue = queue_of(values); queue != "jrs-queue") {
     config.workload.source = "csv";
-    config.workload.path = text("queue");
+    config.workload.path = queue;
   }
   config.belief.initial = text("kb");
   if (values.count("overrides") != 0) config.belief.overrides = text("overrides");
@@ -178,7 +194,8 @@ void check_files(const po::variables_map& values, const CommonOptions& common,
     outputs.push_back({"--argo", values["argo"].as<std::string>()});
     check_name(outputs.back().path, "--argo", {"yaml"});
   }
-  for (const char* key : {"queue", "kb", "overrides"}) {
+  inputs.push_back({"--queue", queue_of(values)});
+  for (const char* key : {"kb", "overrides"}) {
     if (values.count(key) != 0) {
       inputs.push_back({std::string("--") + key, values[key].as<std::string>()});
     }
@@ -226,10 +243,20 @@ int recommend_command(const std::vector<std::string>& arguments) {
   if (!parsed) return kDone;
   const po::variables_map& values = *parsed;
   const std::shared_ptr<Device> device = choose_device(common.device);
-  const auto given = values["queue"].as<std::string>();
+  const std::string given = queue_of(values);
+  const std::vector<RenamedColumn> columns = columns_option(values);
   std::optional<Trace> jobs;
-  if (given != "jrs-queue") jobs = read_queue(find_input_file(given, common, "--queue"));
+  if (given != "jrs-queue") {
+    jobs = read_queue(find_input_file(given, common, "--queue"), columns);
+  } else if (!columns.empty()) {
+    throw InputError("--columns", "is for a CSV, and jrs-queue is none; leave it out");
+  }
   Config config = config_of(values);
+  if (jobs) {
+    for (const JobSpec& job : jobs->workload.jobs) {  // the plan of a queue needs room for each
+      config.cluster.nodes = std::max<std::int64_t>(config.cluster.nodes, job.gpus);
+    }
+  }
   check_files(values, common, {});
   const Experiment experiment(std::move(config), common.data, std::move(jobs), device);
   std::vector<NamedFile> inputs;

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -9,6 +11,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
+#include "experiments/commands/key_options.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/replay/interval_coverage_output.hpp"
@@ -48,20 +51,25 @@ void print_notes(const Experiment& experiment, bool quiet) {
 CommandLine described() {
   CommandLine command;
   command.name = "replay";
-  command.usage = "corun replay [CONFIG] [options]";
+  command.usage = "corun replay [CONFIG | TRACE] [options]";
   command.summary =
       "The main job: one workload, several scheduling policies, many seeds. Every policy of a "
       "seed\n"
       "sees the same arrivals, true costs and noise; the table shows means with 95 %\n"
-      "intervals and paired differences. Without CONFIG: the 24 measured jobs of the JRS paper.";
+      "intervals and paired differences. CONFIG is YAML; TRACE is a CSV of your jobs, or a file "
+      "in\n"
+      "a format of corun list traces. Without either: the 24 measured jobs of the JRS paper.";
   command.examples =
       "  corun replay\n"
+      "  corun replay examples/jobs.csv --policies fifo,sjf,min-slowdown --gpus 2 --replications "
+      "10\n"
       "  corun replay --set replications=1000 --set cluster.nodes=8\n"
       "  corun replay --set policies='[{name: random}, {name: min-slowdown, epsilon: 0.3}]'\n"
       "  corun replay --worlds measured,contention,cluster-mean\n"
       "  corun replay --format json --output results.h5\n";
   command.positional = "CONFIG";
   command.output = OutputUse::kOwn;
+  add_key_options(command);
   auto add = command.own.add_options();
   add("worlds", po::value<std::string>(),
       "repeat the comparison in each of these worlds and say whether the ranking survives, e.g. "
@@ -239,6 +247,29 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   return result.interrupted ? kInterrupted : kDone;
 }
 
+/// The configuration of the options and of CONFIG, which may be a trace.
+Config config_of(const po::variables_map& values, CommonOptions& common) {
+  std::optional<std::string> path;
+  if (values.count("CONFIG") != 0) path = values["CONFIG"].as<std::string>();
+  std::vector<std::string> overrides;
+  if (!path && values.count("columns") != 0) {
+    throw InputError("--columns",
+                     "is for a CSV of jobs; name it: corun replay jobs.csv --columns ...");
+  }
+  if (path && is_job_trace(*path)) {
+    overrides = trace_overrides(*path, values);
+    path.reset();
+  }
+  std::ranges::copy(key_overrides(values), std::back_inserter(overrides));
+  common.overrides.insert(common.overrides.begin(), overrides.begin(), overrides.end());
+  Config config = load_config(common, path);
+  if (path) return config;
+  if (const std::string text = give_estimates(config); !text.empty() && !common.quiet) {
+    note("note: {}\n", text);
+  }
+  return config;
+}
+
 }  // namespace
 
 int replay_command(const std::vector<std::string>& arguments) {
@@ -252,7 +283,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   };
   const ReplayFiles files{common.output, given("timeline"), given("knowledge"), common.existing};
   const std::shared_ptr<Device> device = choose_device(common.device);
-  const Config config = load_config(common, given("CONFIG"));
+  const Config config = config_of(*values, common);
   if (common.dump_config) {
     std::cout << dump_yaml(
         with_models_of_files(config, common.data, std::make_shared<InputCache>()));

@@ -14,6 +14,7 @@
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/export/slurm_script.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/sweep/sweep.hpp"
 #include "experiments/sweep/sweep_answers.hpp"
 #include "experiments/sweep/sweep_journal.hpp"
@@ -120,6 +121,7 @@ int answer(SweepRequest& request, const std::string& path) {
     check_name(*figure, "--figure", {"svg"});
     checked_output_path(*figure, "--figure");
   }
+  check_kind(path, {FileKind::kHdf5}, "results of corun sweep");
   const SweepResults results = read_sweep_results(path);
   const SweepAnswers answers = answer_sweep(results, metrics);
   std::vector<OutputText> files;

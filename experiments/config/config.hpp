@@ -17,8 +17,10 @@
 namespace corun {
 
 struct WorkloadConfig {
-  std::string source = "jrs-queue";   ///< a name from `corun list traces`
-  std::optional<std::string> path;    ///< file, for sources that read one
+  std::string source = "jrs-queue";  ///< a name from `corun list traces`
+  std::optional<std::string> path;   ///< file, for sources that read one
+  /// Names of columns of the file, for source csv: parse_renamed_columns() (traces/job_csv.hpp).
+  std::optional<std::string> columns;
   std::optional<std::string> labels;  ///< CSV of packing labels by workload, for source lucid
   std::optional<QueueOrder> order;    ///< null: the source's own default
   std::int64_t jobs = 24;             ///< how many jobs a generated source makes

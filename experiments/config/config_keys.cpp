@@ -70,6 +70,8 @@ void add(KeyList& keys, WorkloadConfig& c) {
   const KeyList list{
       {"workload.source", text(c.source), "where the jobs come from: one of corun list traces"},
       {"workload.path", text(c.path), "the file, for sources that read one"},
+      {"workload.columns", text(c.columns),
+       "names of the file's columns, THEIRS=OURS,..., for source csv; THEIRS= leaves one out"},
       {"workload.labels", text(c.labels),
        "CSV job,label of packing labels by workload, for source lucid"},
       {"workload.order", word(c.order),

@@ -10,6 +10,7 @@
 
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/experiment/workload_source.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "experiments/inputs/observed_pairs.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
@@ -104,6 +105,7 @@ void BeliefBuilder::start_from_clusters(const Cluster& cluster, bool labels_are_
 
 void BeliefBuilder::start_from_file(const std::string& path, const Cluster& cluster,
                                     bool labels_are_papers) {
+  check_kind(path, {FileKind::kKnowledgeBase}, "a knowledge base, a table of pairs or a model");
   KnowledgeFile file = read_knowledge_file(path);
   const std::string here = cluster.gpu_types() + " " + cluster.spec.sharing;
   for (const KnowledgeSource& source : file.sources) {
@@ -118,6 +120,7 @@ void BeliefBuilder::start_from_file(const std::string& path, const Cluster& clus
 
 SpeedTable BeliefBuilder::measured_speeds(const std::string& path, const Cluster& cluster,
                                           MeasurementTables& tables) {
+  check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
   if (!has_row_per_pair(path)) {
     return speed_table(read_corun_csv(path, tables.keys()).measurements, ImputedProfiles::kUnknown);
   }

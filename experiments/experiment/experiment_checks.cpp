@@ -92,6 +92,17 @@ GpuCounts gpu_counts(const Config& config, const Cluster& cluster, const Trace& 
   return counts;
 }
 
+/// Advice for a cluster on which the largest job has no room.
+std::string larger_cluster(const Config& config, const Trace& trace) {
+  if (config.cluster.path || config.cluster.virtual_clusters) return "add nodes or GPUs";
+  constexpr std::int64_t kNodeGpus = 8;  // as --gpus has nodes
+  std::int64_t most = 0;
+  for (const JobSpec& job : trace.workload.jobs) most = std::max<std::int64_t>(most, job.gpus);
+  if (most > kNodeGpus) most = (most + kNodeGpus - 1) / kNodeGpus * kNodeGpus;
+  return fmt::format(
+      "add nodes or GPUs: cluster.nodes, cluster.gpus_per_node, or corun replay --gpus {}", most);
+}
+
 /// Checks one job. `gpus`: GPUs that its queue has; `queue`: the queue's name for messages.
 std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder& beliefs,
                                       const Trace& trace, std::size_t j, std::int64_t gpus,
@@ -101,7 +112,7 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
   if (job.gpus > gpus) {
     return Refusal{config.place(config.cluster.path ? "cluster.path" : "cluster.nodes"),
                    name + " needs " + std::to_string(job.gpus) + " GPUs at once, the " + queue +
-                       " has " + std::to_string(gpus) + "; add nodes or GPUs"};
+                       " has " + std::to_string(gpus) + "; " + larger_cluster(config, trace)};
   }
   const int clusters = beliefs.initial_knowledge().clusters();
   if (beliefs.labels_hold() && trace.clusters[j] >= clusters) {

@@ -5,11 +5,16 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "experiments/experiment/gpu_model_fit.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "traces/job_csv.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
@@ -45,6 +50,10 @@ const TraceEntry& find_source(const Config& config) {
 /// Refuses keys that the source does not use.
 void refuse_useless_keys(const Config& config, const TraceEntry& source, bool given) {
   const WorkloadConfig& w = config.workload;
+  if (w.columns && w.source != "csv") {
+    throw InputError(config.place("workload.columns"),
+                     "workload.columns is for source csv, found " + w.source + "; leave it out");
+  }
   if (w.labels && w.source != "lucid") {
     throw InputError(
         config.place("workload.labels"),
@@ -119,10 +128,14 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   TraceQuery query;
   query.source = entry_;
   query.path = files.find(*w.path, config_->place("workload.path"));
+  check_kind(query.path, {FileKind::kJobs, FileKind::kProfiles}, "a job trace");
   if (entry_->reads_rates) {
     RatesFile rates = find_rates(*config_, files);
     query.rates = std::move(rates.path);
     query.gpu = std::move(rates.gpu);
+  }
+  if (w.columns) {
+    query.columns = parse_renamed_columns(*w.columns, config_->place("workload.columns"));
   }
   if (w.labels) query.labels = files.find(*w.labels, config_->place("workload.labels"));
   const std::shared_ptr<const TraceFile> read = files.cache().trace(query);
@@ -143,6 +156,11 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
 void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, InputFiles& files) {
   for (const std::string& skipped : trace.skipped) {
     warnings_.push_back("left out " + skipped + " of " + printable(trace.source));
+  }
+  if (!trace.unread_columns.empty()) {
+    warnings_.push_back(
+        fmt::format("left out columns of {} that corun does not know: {}", printable(trace.source),
+                    printable(fmt::format("{}", fmt::join(trace.unread_columns, ", ")), 200)));
   }
   for (const std::string& file : trace.files_beside) files.add(file);
   note_units(trace);

@@ -7,6 +7,7 @@
 
 #include "experiments/config/gpu_types.hpp"
 #include "experiments/experiment/model_files.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/base/text.hpp"
@@ -58,6 +59,7 @@ WorldMeasurements read_measurements(const Config& config, InputFiles& files,
   } else if (has_row_per_pair(path)) {
     read.pairs = &tables.pairs(path);
   } else {
+    check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
     read.rows = read_corun_csv(path, tables.keys()).measurements;
   }
   return read;

@@ -15,6 +15,7 @@ std::shared_ptr<TraceFile> read_trace_file(const TraceQuery& query) {
   auto file = std::make_shared<TraceFile>();
   TraceRequest request;
   request.path = query.path;
+  request.columns = query.columns;
   request.labels = query.labels;
   if (query.source->reads_rates) {
     file->rates = std::make_shared<const GavelThroughputs>(

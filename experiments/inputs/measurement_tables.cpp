@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "experiments/config/gpu_types.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -13,6 +14,7 @@ namespace corun {
 const PairTable& MeasurementTables::pairs(const std::string& path) {
   const auto known = pairs_.find(path);
   if (known != pairs_.end()) return known->second;
+  check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
   PairTable table = read_pair_table(path, keys_);
   if (std::ranges::none_of(table.scored, [](bool scored) { return scored; })) {
     throw InputError(

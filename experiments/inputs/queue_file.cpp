@@ -4,17 +4,20 @@
 #include <chrono>
 #include <vector>
 
+#include "experiments/inputs/file_kind.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/profile_csv.hpp"
 
 namespace corun {
 
-Trace read_queue(const std::string& path) {
+Trace read_queue(const std::string& path, const std::vector<RenamedColumn>& renamed) {
+  check_kind(path, {FileKind::kJobs, FileKind::kProfiles, FileKind::kPairs},
+             "a job trace or a table of profiles");
   WorkloadKeys keys;
   const std::vector<std::string> header = CsvReader(path, {}, {.ignore_unknown = true}).header();
-  if (std::find(header.begin(), header.end(), "solo_s") != header.end()) {
-    return read_job_csv(path, keys);
+  if (!renamed.empty() || std::find(header.begin(), header.end(), "solo_s") != header.end()) {
+    return read_job_csv(path, keys, renamed);
   }
   const ProfileTable table = read_profile_csv(path);
   Trace trace;

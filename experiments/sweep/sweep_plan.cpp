@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "experiments/config/config_yaml.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -189,6 +190,8 @@ class Dimension {
 
 SweepPlan SweepPlan::read(const std::string& path, std::span<const std::string> overrides,
                           std::span<const PolicyEntry> policies) {
+  check_kind(path, {FileKind::kSweep, FileKind::kConfiguration},
+             "a configuration with a section 'sweep'");
   return from_tree(read_yaml_file(path, kBytesMax),
                    std::filesystem::path(path).parent_path().string(), overrides, policies);
 }

@@ -101,6 +101,10 @@ void read_keyed(std::string_view bytes) {
   check(trace, keys);
 }
 
+Trace read_own_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys) {
+  return read_job_csv(in, name, keys);
+}
+
 void read_nodes(std::string_view bytes) {
   std::istringstream file{std::string(bytes)};
   for (const ListedNode& node : read_openb_nodes(*open_input(file, "file"), "file").nodes) {
@@ -190,7 +194,7 @@ void read_lucid_colocation(std::string_view packed) {
 }
 
 constexpr std::array<Reader, 13> kReaders{{
-    {"csv", read_keyed<read_job_csv>},
+    {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
     {"gavel-rates", read_gavel_rates},
     {"helios", read_plain<read_helios>},

@@ -139,6 +139,9 @@ TEST(CsvReader, NamesThePlaceOfEveryMistake) {
       {"job\n",
        "t.csv:1:1: the header has no column 'solo_s', expected at least job, solo_s; add "
        "it"},
+      {"gpus\n",
+       "t.csv:1:1: the header has no columns 'job', 'solo_s', expected at least job, solo_s; add "
+       "them"},
       {"job,slo_s\n",
        "t.csv:1:5: unknown column 'slo_s', expected columns among job, solo_s, gpus, "
        "note; did you mean 'solo_s'?"},

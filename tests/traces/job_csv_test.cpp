@@ -206,18 +206,122 @@ TEST(JobCsv, NamesThePlaceOfEveryMistake) {
       {with("cluster", "-1"), "t.csv:2:7: column 'cluster' is '-1'"},
       {with("uncertainty", "-1"), "t.csv:2:7: column 'uncertainty' is '-1'"},
       {with("imputed", "2"), "t.csv:2:7: column 'imputed' is '2'"},
-      {with("duration", "2"), "t.csv:1:21: unknown column 'duration'"},
       {"job,submit_s,solo\na,0,1\n",
-       "t.csv:1:14: unknown column 'solo', expected columns among job, submit_s, solo_s, gpus, "
-       "priority, gpu_util_pct, mem_alloc_pct, mem_time_pct, mem_used_mib, cpu_milli, memory_mib, "
-       "epoch_s, workload, cluster, uncertainty, imputed, gpu_milli, gpu_models, virtual_cluster, "
-       "steps, packing_label; did you mean 'solo_s'?"},
+       "t.csv:1:1: the header has no column 'solo_s', expected at least submit_s, solo_s; it has "
+       "job, "
+       "submit_s, solo; name yours: perhaps --columns solo=solo_s (NAME= leaves a column out)"},
       {"job,submit_s\na,0\n", "t.csv:1:1: the header has no column 'solo_s'"},
+      {"a,b\n1,2\n",
+       "t.csv:1:1: the header has no columns 'submit_s', 'solo_s', expected at least submit_s, "
+       "solo_s; "
+       "it has a, b; name yours: --columns THEIRS=submit_s,THEIRS=solo_s"},
+      {"Id,Arrival,runtime,num_gpus\n1,0,1,1\n",
+       "t.csv:1:1: the header has no columns 'submit_s', 'solo_s', expected at least submit_s, "
+       "solo_s; "
+       "it has Id, Arrival, runtime, num_gpus; name yours: perhaps --columns "
+       "Id=job,Arrival=submit_s,runtime=solo_s,num_gpus=gpus (NAME= leaves a column out)"},
+      {head + ",num_gpu,gpu_utl_pct\na,0,1,2,3\n",
+       "t.csv:1:1: unknown columns 'num_gpu', 'gpu_utl_pct', which may be "
+       "num_gpu=gpus,gpu_utl_pct=gpu_util_pct; rename or decide: --columns "
+       "num_gpu=gpus,gpu_utl_pct=gpu_util_pct (NAME= leaves a column out)"},
   };
   for (const auto& [text, expected] : cases) {
     const std::string error = error_of(text);
     EXPECT_EQ(error.substr(0, expected.size()), expected) << text;
     EXPECT_EQ(error.find('\n'), std::string::npos) << text;
+  }
+}
+
+Trace read_renamed(const std::string& text, const std::string& columns) {
+  std::istringstream in(text);
+  WorkloadKeys keys;
+  return read_job_csv(in, "t.csv", keys, parse_renamed_columns(columns, "--columns"));
+}
+
+std::string error_of_renamed(const std::string& text, const std::string& columns) {
+  try {
+    read_renamed(text, columns);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(JobCsv, LeavesOutUnknownColumnsAndNamesThem) {
+  WorkloadKeys keys;
+  const Trace trace = read("job,submit_s,user,solo_s,state\na,0,x,1,y\n", keys);
+  EXPECT_EQ(trace.unread_columns, (std::vector<std::string>{"user", "state"}));
+  EXPECT_EQ(trace.workload.jobs[0].work, std::chrono::seconds(1));
+}
+
+TEST(JobCsv, NumbersJobsWithoutNames) {
+  WorkloadKeys keys;
+  EXPECT_EQ(read("submit_s,solo_s\n0,1\n5,2\n", keys).names, (std::vector<std::string>{"1", "2"}));
+}
+
+TEST(JobCsv, ReadsRenamedColumnsInOtherUnits) {
+  const Trace trace =
+      read_renamed("id,t,minutes,n,util,note\nx,0,1.5,2,0.25,a\ny,60,2,1,,b\n",
+                   "id=job,t=submit_s,minutes=solo_s*60,n=gpus,util=gpu_util_pct*100,note=");
+  ASSERT_EQ(trace.names, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(trace.workload.jobs[0].work, std::chrono::seconds(90));
+  EXPECT_EQ(trace.workload.jobs[0].gpus, 2);
+  EXPECT_EQ(trace.workload.jobs[0].profile.gpu_util_pct, 25);
+  EXPECT_EQ(trace.workload.jobs[1].submit, std::chrono::seconds(60));
+  EXPECT_FALSE(trace.workload.jobs[1].profile.gpu_util_pct.has_value());
+  EXPECT_TRUE(trace.unread_columns.empty());
+}
+
+TEST(JobCsv, LeavesOutJobsOfALogThatDidNotRunAndCountsThem) {
+  const Trace trace = read_renamed("id,t,d,n\na,0,10,1\nb,1,0,1\nc,2,,1\nd,3,10,0\na,4,10,1\n",
+                                   "id=job,t=submit_s,d=solo_s,n=gpus");
+  EXPECT_EQ(trace.names, std::vector<std::string>{"a"});
+  EXPECT_EQ(trace.skipped,
+            (std::vector<std::string>{"2 jobs without run time (the first on line 3)",
+                                      "1 job without GPUs (on line 5)",
+                                      "1 job with a repeated name (on line 6)"}));
+}
+
+TEST(JobCsv, ReadsDatesFromTheFirstSubmission) {
+  WorkloadKeys keys;
+  const Trace trace = read("submit_s,solo_s\n2020-06-09 18:42:01,1\n2020-06-09T18:41:01,2\n", keys);
+  EXPECT_EQ(trace.workload.jobs[0].submit, std::chrono::seconds(60));
+  EXPECT_EQ(trace.workload.jobs[1].submit, std::chrono::seconds(0));
+  EXPECT_EQ(error_of("submit_s,solo_s\n2020-06-09 18:42:01,1\n7,2\n")
+                .find("t.csv:3:1: column 'submit_s' is '7', expected a date such as"),
+            0U);
+  EXPECT_EQ(error_of("submit_s,solo_s\n7,1\n2020-06-09 18:42:01,2\n")
+                .find("t.csv:3:1: column 'submit_s' is '2020-06-09 18:42:01', expected a number"),
+            0U);
+}
+
+TEST(JobCsv, NamesThePlaceOfEveryMistakeInRenamedColumns) {
+  const std::string text = "t,d\n0,x\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "--columns: found '': expected THEIRS=OURS"},
+      {"t", "--columns: found 't': expected THEIRS=OURS"},
+      {"=submit_s", "--columns: found '=submit_s': expected THEIRS=OURS"},
+      {"t=submit",
+       "--columns: found 't=submit': no column 'submit' of corun; did you mean 'submit_s'?"},
+      {"t=submit_s,t=solo_s",
+       "--columns: found 't=submit_s' and 't=solo_s', expected each column once"},
+      {"t=submit_s,d=submit_s", "--columns: found 't=submit_s' and 'd=submit_s', expected each"},
+      {"t=gpus*2", "--columns: found 't=gpus*2': a factor is for times"},
+      {"t=solo_s*0", "--columns: found 't=solo_s*0': expected a factor from 1e-12"},
+      {"t=*2", "--columns: found 't=*2': no column '' of corun"},
+      {"tt=submit_s,d=solo_s",
+       "t.csv:1:1: the header has no column 'tt', expected it to be read as submit_s; did you mean "
+       "'t'?"},
+      {"t=submit_s,d=solo_s,e=",
+       "t.csv:1:1: the header has no column 'e', expected it to be left out; "},
+      {"t=submit_s,d=solo_s",
+       "t.csv:2:3: column 'd' (solo_s) is 'x', expected a number of seconds"},
+      {"t=solo_s,d=", "t.csv:1:1: the header has no column 'submit_s', "},
+  };
+  for (const auto& [columns, expected] : cases) {
+    const std::string error = error_of_renamed(text, columns);
+    EXPECT_EQ(error.substr(0, expected.size()), expected) << columns;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << columns;
   }
 }
 

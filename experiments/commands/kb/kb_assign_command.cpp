@@ -4,6 +4,7 @@
 #include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/kb/kb_commands.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/cluster_assignment.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "models/scoring/device.hpp"
@@ -44,6 +45,7 @@ int kb_assign_command(const std::vector<std::string>& arguments) {
     check_outputs_differ({{"--output", *common.output}},
                          {{"--profiles", profiles}, {"corun kb assign", name}});
   }
+  check_kind(name, {FileKind::kKnowledgeBase}, "a knowledge base");
   const KnowledgeBase kb = open_knowledge(name, "corun kb").kb;
   const ProfileTable table = read_profile_csv(profiles);
   const AssignmentTable rows = assign_profiles(kb.clustering(), table);

@@ -3,6 +3,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/kb/kb_commands.hpp"
 #include "experiments/commands/kb/kb_options.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/knowledge_report.hpp"
 #include "models/scoring/device.hpp"
@@ -39,6 +40,7 @@ int kb_show_command(const std::vector<std::string>& arguments) {
   if (common.output) {
     throw InputError("--output", "corun kb show prints; write its figure with --figure FILE");
   }
+  check_kind(name, {FileKind::kKnowledgeBase}, "a knowledge base");
   const KnowledgeFile file = open_knowledge(name, "corun kb");
   const std::string shown = knowledge_output(file, common.format);
   if (parsed->count("figure") != 0) {

@@ -12,6 +12,7 @@
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/evaluation/model_evaluation_output.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -99,6 +100,7 @@ EvaluationData data_of(const std::string& pairs, const std::string& directory, W
                                     "FILE.corun.csv or a known name; " +
                                     did_you_mean(pairs, kKnown));
   }
+  check_kind(pairs, {FileKind::kPairs}, "a table of measured co-runs");
   return evaluation_data(pairs, read_corun_csv(pairs, keys).measurements);
 }
 

@@ -11,6 +11,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/note.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -36,6 +37,7 @@ PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOp
     if (!read.insert(file).second) {
       throw InputError("--pairs", "'" + printable(path) + "' is given twice; once is enough");
     }
+    if (!papers) check_kind(file, {FileKind::kPairs}, "a table of pairs of jobs");
     append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys));
   }
   return all;

@@ -10,6 +10,7 @@
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/evaluation/table_prediction.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
@@ -74,6 +75,7 @@ int model_predict_command(const std::vector<std::string>& arguments) {
       find_input_file((*parsed)["pairs"].as<std::string>(), common, "--pairs");
   check_outputs_differ({{"--out", output}}, {{"--model", model_path}, {"--pairs", pairs}});
 
+  check_kind(pairs, {FileKind::kPairs}, "a table of pairs of jobs");
   WorkloadKeys keys;
   const PairTable table = read_pair_table(pairs, keys);
   const ModelFile file = read_model_file(model_path, keys, table.names);

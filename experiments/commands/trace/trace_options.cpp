@@ -6,8 +6,10 @@
 #include <sstream>
 #include <string_view>
 
+#include "experiments/commands/key_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/config/gpu_types.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"
@@ -65,6 +67,7 @@ std::optional<GavelThroughputs> read_rates(const TraceEntry& format,
 }  // namespace
 
 void add_trace_format(CommandLine& command) {
+  add_columns_option(command);
   command.own.add_options()("format-name", po::value<std::string>(),
                             "format of the trace, one of `corun list traces`; else it is known by "
                             "how the file begins")(
@@ -78,6 +81,7 @@ void add_trace_format(CommandLine& command) {
 ReadTrace read_trace(const std::string& given, const po::variables_map& values,
                      const CommonOptions& common, const std::string& flag, WorkloadKeys& keys) {
   const std::string path = find_input_file(given, common, flag);
+  check_kind(path, {FileKind::kJobs, FileKind::kProfiles}, "a job trace");
   const TraceEntry* entry = nullptr;
   if (values.count("format-name") != 0) {
     const std::string name = values["format-name"].as<std::string>();
@@ -87,6 +91,9 @@ ReadTrace read_trace(const std::string& given, const po::variables_map& values,
                        "no format '" + printable(name) + "': " + did_you_mean(name, known));
     }
     entry = find_trace(name);
+  } else if (values.count("columns") != 0 ||
+             (is_job_trace(path) && kind_of_file(path).kind != FileKind::kJobs)) {
+    entry = find_trace("csv");
   } else {
     entry = &recognise_trace(path);
   }
@@ -94,6 +101,10 @@ ReadTrace read_trace(const std::string& given, const po::variables_map& values,
   const std::optional<GavelThroughputs> rates = read_rates(*entry, values, common, keys, read);
   TraceRequest request;
   request.path = path;
+  request.columns = columns_option(values);
+  if (!request.columns.empty() && entry->name != "csv") {
+    throw InputError("--columns", "is for format csv, found " + std::string(entry->name));
+  }
   request.rates = rates ? &*rates : nullptr;
   read.trace = entry->make(request, keys);
   for (const std::string& skipped : read.trace.skipped) note(common, "left out " + skipped);

@@ -60,8 +60,10 @@ TEST(ExperimentChecks, FindingsAreValues) {
   parts.add("small", 0, 10);
   EXPECT_FALSE(parts.refusal().has_value());
   parts.add("large", 0, 10, 3);
-  EXPECT_EQ(parts.refusal()->message,
-            "job 'large' needs 3 GPUs at once, the cluster has 2; add nodes or GPUs");
+  EXPECT_EQ(
+      parts.refusal()->message,
+      "job 'large' needs 3 GPUs at once, the cluster has 2; add nodes or GPUs: cluster.nodes, "
+      "cluster.gpus_per_node, or corun replay --gpus 3");
   EXPECT_EQ(parts.refusal()->place, "--set cluster.nodes=2");
 }
 

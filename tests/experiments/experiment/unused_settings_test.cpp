@@ -168,6 +168,7 @@ std::vector<KeyRow> key_rows() {
   return {
       {"workload.source", "jrs-resampled"},
       {"workload.path", "fewer.csv", kJobs},
+      {"workload.columns", "solo_s=solo_s*2", kJobs},
       {"workload.labels", "jumbo.csv", lucid},
       {"workload.order", "trace"},
       {"workload.jobs", "12", resampled},

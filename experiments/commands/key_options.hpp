@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <boost/program_options.hpp>
+
+#include "experiments/commands/cli.hpp"
+#include "experiments/config/config.hpp"
+#include "traces/csv_reader.hpp"
+
+/// Options of `corun replay` that stand for keys of the configuration, and a job trace in the place of a
+/// configuration.
+namespace corun {
+
+/// Adds --columns, --policies, --gpus, --cluster and --replications.
+void add_key_options(CommandLine& command);
+
+/// The --columns option alone, for commands that take no configuration, and its columns; none if it was not
+/// given. InputError that begins with the flag.
+void add_columns_option(CommandLine& command);
+std::vector<RenamedColumn> columns_option(const boost::program_options::variables_map& values);
+
+/// The options as overrides, in the form of --set, that stand before those of --set. InputError that begins
+/// with the flag.
+std::vector<std::string> key_overrides(const boost::program_options::variables_map& values);
+
+/// Whether CONFIG of `corun replay` is a job trace: a file of a known format, or of an unknown one whose name
+/// ends in .csv, .csv.gz or .csv.zst.
+bool is_job_trace(const std::string& path);
+
+/// The overrides for the trace: workload.source (csv with --columns, else the format found) and workload.path.
+std::vector<std::string> trace_overrides(const std::string& path,
+                                         const boost::program_options::variables_map& values);
+
+/// Sets estimates.duration to exact if a policy needs estimates and the key was not given. Returns a note on
+/// that, or an empty text.
+std::string give_estimates(Config& config);
+
+}  // namespace corun

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.hpp"
+
+// A job trace of one's own in one command, and files given in the place of others.
+namespace corun::own_trace_test {
+namespace {
+
+using Json = nlohmann::json;
+using test::run_corun;
+
+const std::string kExamples = CORUN_SOURCE_DIR "/examples/";
+
+const std::string kForeign =
+    "arrival,user,JobName,runtime,num_gpu,status\n"
+    "0,alice,a1,3600,4,Pass\n"
+    "30,bob,a2,120,1,Pass\n"
+    "60,carol,a3,600,8,Pass\n"
+    "90,dave,a4,60,1,Killed\n";
+const std::string kColumns = "arrival=submit_s,runtime=solo_s,num_gpu=gpus,JobName=job";
+
+class OwnTrace : public testing::Test {
+ protected:
+  OwnTrace() { directory_.write("jobs.csv", kForeign); }
+
+  test::Outcome run(const std::vector<std::string>& arguments) const {
+    return run_corun(arguments, directory_.path());
+  }
+  void expect_refused(const std::vector<std::string>& arguments, const std::string& begin,
+                      const std::string& hint) const {
+    const test::Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << begin;
+    EXPECT_EQ(outcome.out, "") << begin;
+    EXPECT_EQ(outcome.err.substr(0, begin.size()), begin);
+    EXPECT_NE(outcome.err.find(hint), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(OwnTrace, RunsInOneCommand) {
+  const test::Outcome outcome =
+      run({"replay", "jobs.csv", "--columns", kColumns, "--policies", "fifo,sjf,min-slowdown",
+           "--gpus", "16", "--replications", "4", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("exact run times are told to sjf (estimates.duration: exact)"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("left out columns of jobs.csv that corun does not know: user, status"),
+            std::string::npos)
+      << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["replications"], 4);
+  ASSERT_EQ(json["policies"].size(), 3U);
+  EXPECT_EQ(json["policies"][1]["label"], "sjf");
+  EXPECT_EQ(json["config"]["cluster"]["nodes"], 2);
+  EXPECT_EQ(json["config"]["cluster"]["gpus_per_node"], 8);
+  // fifo: 4, 1 and 8 of 16 GPUs are in use at 90 s, so nobody waits.
+  EXPECT_DOUBLE_EQ(json["policies"][0]["metrics"]["jct_s"]["mean"], (3600 + 120 + 600 + 60) / 4.0);
+}
+
+TEST_F(OwnTrace, IsReproducedByItsDumpedConfiguration) {
+  const std::vector<std::string> options{"--columns", kColumns, "--policies",     "fifo,sjf",
+                                         "--cluster", "3x4",    "--replications", "3"};
+  std::vector<std::string> dump{"replay", "jobs.csv", "--dump-config"};
+  dump.insert(dump.end(), options.begin(), options.end());
+  directory_.write("dumped.yaml", run(dump).out);
+  std::vector<std::string> replay{"replay", "jobs.csv", "--quiet"};
+  replay.insert(replay.end(), options.begin(), options.end());
+  const test::Outcome direct = run(replay);
+  ASSERT_EQ(direct.code, 0) << direct.err;
+  EXPECT_EQ(direct.out, run({"replay", "dumped.yaml", "--quiet"}).out);
+}
+
+TEST_F(OwnTrace, LeavesGivenEstimatesAlone) {
+  const test::Outcome outcome =
+      run({"replay", "jobs.csv", "--columns", kColumns, "--policies", "sjf", "--gpus", "8",
+           "--replications", "1", "--set", "estimates.duration=lognormal", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err.find("exact run times"), std::string::npos) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["config"]["estimates"]["duration"], "lognormal");
+  expect_refused({"replay", "jobs.csv", "--columns", kColumns, "--policies", "sjf", "--gpus", "8",
+                  "--set", "estimates.duration=none"},
+                 "--set policies=['sjf']: ", "set it to exact or lognormal");
+}
+
+TEST_F(OwnTrace, AnswersMistakesWithTheOptionThatRepairsThem) {
+  expect_refused({"replay", "jobs.csv"},
+                 "jobs.csv:1:1: the header has no columns 'submit_s', 'solo_s'",
+                 "--columns JobName=job,arrival=submit_s,runtime=solo_s,num_gpu=gpus");
+  expect_refused({"recommend", "jobs.csv", "--columns", "arrival=submit_s,runtime=solo_s"},
+                 "jobs.csv:1:1: unknown columns 'JobName', 'num_gpu'", "num_gpu=gpus");
+  expect_refused({"trace", "info", "jobs.csv"}, "jobs.csv:1:1: the header has no columns",
+                 "--columns");
+  expect_refused({"replay", "jobs.csv", "--columns", kColumns},
+                 "the default of cluster.nodes: job 'a3'", "corun replay --gpus 8");
+  expect_refused({"replay", "--columns", kColumns}, "--columns: is for a CSV of jobs",
+                 "corun replay");
+  expect_refused({"replay", "--policies", "fifo,sjv"}, "--policies: found 'sjv'",
+                 "did you mean 'sjf'?");
+  expect_refused({"replay", "--policies", ""}, "--policies: found ''", "known: fcfs");
+  expect_refused({"replay", "--gpus", "12"}, "--gpus: found 12", "--cluster 12x1");
+  expect_refused({"replay", "--gpus", "0"}, "--gpus: found '0'", "from 1 to");
+  expect_refused({"replay", "--gpus", "8", "--cluster", "2x8"},
+                 "--gpus: found 8, but --cluster 2x8 has 16", "leave one of them out");
+  for (const std::string bad : {"4", "4x", "x8", "4x8x2", "0x8", "4x-1", "axb"}) {
+    expect_refused({"replay", "--cluster", bad}, "--cluster: found '" + bad + "'", "such as 4x8");
+  }
+  expect_refused({"replay", "--replications", "none"}, "--replications: found 'none'", "from 1 to");
+}
+
+TEST_F(OwnTrace, OtherCommandsReadItToo) {
+  const test::Outcome info =
+      run({"trace", "info", "jobs.csv", "--columns", kColumns, "--format", "json"});
+  ASSERT_EQ(info.code, 0) << info.err;
+  EXPECT_EQ(Json::parse(info.out)["jobs"], 4);
+  const test::Outcome recommended =
+      run({"recommend", "jobs.csv", "--columns", kColumns, "--format", "json"});
+  ASSERT_EQ(recommended.code, 0) << recommended.err;
+  const test::Outcome same =
+      run({"recommend", "--queue", "jobs.csv", "--columns", kColumns, "--format", "json"});
+  EXPECT_EQ(recommended.out, same.out);
+}
+
+TEST_F(OwnTrace, OptionsStandForKeysOfAFileToo) {
+  directory_.write("c.yaml", "cluster: {nodes: 7}\nreplications: 9\n");
+  const Json json =
+      Json::parse(run({"replay", "c.yaml", "--gpus", "4", "--replications", "2", "--policies",
+                       "fcfs", "--set", "replications=1", "--format", "json"})
+                      .out);
+  EXPECT_EQ(json["config"]["cluster"]["nodes"], 1);
+  EXPECT_EQ(json["config"]["cluster"]["gpus_per_node"], 4);
+  EXPECT_EQ(json["replications"], 1) << "--set comes last";
+}
+
+TEST_F(OwnTrace, APublicFormatIsKnownByItsBeginning) {
+  const std::string trace = CORUN_SOURCE_DIR "/tests/fuzz/corpus/helios/small.csv";
+  const test::Outcome outcome = run({"replay", trace, "--gpus", "8", "--policies", "fifo",
+                                     "--replications", "1", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["config"]["workload"]["source"], "helios");
+}
+
+TEST_F(OwnTrace, AFileInThePlaceOfAnotherNamesTheRightCommand) {
+  const std::string table = kExamples + "mine.corun.csv";
+  const std::string jobs = kExamples + "jobs.csv";
+  const std::string kb = kExamples + "kb.yaml";
+  ASSERT_EQ(
+      run({"model", "fit", "--model", "contention", "--pairs", table, "--out", "m.model"}).code, 0);
+  ASSERT_EQ(run({"replay", "--replications", "1", "-o", "r.h5", "--quiet"}).code, 0);
+  expect_refused({"replay", table},
+                 table + ": is a table of pairs of jobs, expected a configuration",
+                 "set world.path or belief.initial to it");
+  expect_refused({"replay", kExamples + "sweep.yaml"}, kExamples + "sweep.yaml: is a sweep",
+                 "corun sweep ");
+  expect_refused({"replay", "m.model"}, "m.model: is a fitted model",
+                 "corun model eval --model m.model");
+  expect_refused({"replay", "r.h5"}, "r.h5: is an HDF5 file", "corun sweep --answers r.h5");
+  expect_refused({"replay", kb}, kb + ": is a knowledge base", "corun kb show");
+  expect_refused({"replay", "--set", "world.path=" + jobs},
+                 jobs + ": is a job trace, expected a table", "corun replay " + jobs);
+  expect_refused({"replay", "--set", "belief.initial=" + jobs}, jobs + ": is a job trace",
+                 "corun replay");
+  expect_refused({"replay", "--set", "workload={source: csv, path: m.model}"},
+                 "m.model: is a fitted model, expected a job trace", "world.path");
+  expect_refused({"sweep", jobs, "-o", "s.h5"}, jobs + ": is a job trace", "corun replay " + jobs);
+  expect_refused({"sweep", "--answers", kExamples + "sweep.yaml"},
+                 kExamples + "sweep.yaml: is a sweep", "corun sweep ");
+  expect_refused({"model", "fit", "--pairs", "m.model", "--out", "n.model"},
+                 std::filesystem::weakly_canonical(directory_.path("m.model")).string() +
+                     ": is a fitted model, expected a table of pairs",
+                 "corun model eval --model");
+  expect_refused({"model", "eval", "--pairs", jobs}, jobs + ": is a job trace", "corun replay");
+  expect_refused({"trace", "info", table}, table + ": is a table of pairs of jobs", "world.path");
+  expect_refused({"kb", "show", "m.model"}, "m.model: is a fitted model, expected a knowledge base",
+                 "belief.initial");
+  expect_refused({"recommend", "--queue", kExamples + "mine.yaml"},
+                 kExamples + "mine.yaml: is a configuration", "corun replay");
+}
+
+}  // namespace
+}  // namespace corun::own_trace_test

@@ -137,6 +137,11 @@ void check_header(const CsvReader& csv, std::vector<RenamedColumn> renamed) {
   const std::vector<RenamedColumn> guesses = guessed(csv.unknown(), absent);
   if (missing.empty() && guesses.empty()) return;
   renamed.insert(renamed.end(), guesses.begin(), guesses.end());
+  for (const std::string_view name : missing) {  // no column of the file looks like it
+    if (std::ranges::find(guesses, name, &RenamedColumn::ours) == guesses.end()) {
+      renamed.push_back({"THEIRS", std::string(name)});
+    }
+  }
   std::string advice = "--columns " + printable(text_of(renamed), kLongest);
   if (!guesses.empty()) advice += " (NAME= leaves a column out)";
   if (missing.empty()) {
@@ -147,12 +152,6 @@ void check_header(const CsvReader& csv, std::vector<RenamedColumn> renamed) {
   }
   std::string header;
   for (const std::string& name : csv.header()) header += (header.empty() ? "" : ", ") + name;
-  if (guesses.empty()) {
-    advice = "--columns ";
-    for (const std::string_view name : missing) {
-      advice += (name == missing.front() ? "THEIRS=" : ",THEIRS=") + std::string(name);
-    }
-  }
   throw InputError(csv.name() + ":1:1", "the header has no " + quoted(missing) +
                                             ", expected at least submit_s, solo_s; it has " +
                                             printable(header, kLongest) + "; name yours: " +

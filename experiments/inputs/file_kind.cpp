@@ -34,7 +34,7 @@ std::vector<std::string_view> top_keys(std::string_view text) {
 
 FileKind kind_of_yaml(std::string_view text) {
   const std::vector<std::string_view> found = top_keys(text);
-  if (text.starts_with("kind: corun knowledge base")) return FileKind::kKnowledgeBase;
+  if (std::ranges::find(found, "kind") != found.end()) return FileKind::kKnowledgeBase;
   if (std::ranges::find(found, "sweep") != found.end()) return FileKind::kSweep;
   Config any;
   const std::vector<ConfigKey> keys = config_keys(any);

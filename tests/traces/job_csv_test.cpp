@@ -220,6 +220,11 @@ TEST(JobCsv, NamesThePlaceOfEveryMistake) {
        "solo_s; "
        "it has Id, Arrival, runtime, num_gpus; name yours: perhaps --columns "
        "Id=job,Arrival=submit_s,runtime=solo_s,num_gpus=gpus (NAME= leaves a column out)"},
+      {"submit_time,minutes\n0,1\n",
+       "t.csv:1:1: the header has no columns 'submit_s', 'solo_s', expected at least submit_s, "
+       "solo_s; "
+       "it has submit_time, minutes; name yours: perhaps --columns "
+       "submit_time=submit_s,THEIRS=solo_s (NAME= leaves a column out)"},
       {head + ",num_gpu,gpu_utl_pct\na,0,1,2,3\n",
        "t.csv:1:1: unknown columns 'num_gpu', 'gpu_utl_pct', which may be "
        "num_gpu=gpus,gpu_utl_pct=gpu_util_pct; rename or decide: --columns "
@@ -310,8 +315,7 @@ TEST(JobCsv, NamesThePlaceOfEveryMistakeInRenamedColumns) {
       {"t=solo_s*0", "--columns: found 't=solo_s*0': expected a factor from 1e-12"},
       {"t=*2", "--columns: found 't=*2': no column '' of corun"},
       {"tt=submit_s,d=solo_s",
-       "t.csv:1:1: the header has no column 'tt', expected it to be read as submit_s; did you mean "
-       "'t'?"},
+       "t.csv:1:1: the header has no column 'tt', expected it to be read as submit_s; known: t, d"},
       {"t=submit_s,d=solo_s,e=",
        "t.csv:1:1: the header has no column 'e', expected it to be left out; "},
       {"t=submit_s,d=solo_s",

@@ -97,8 +97,9 @@ std::string replay_figure(const Experiment& experiment, const ReplayResult& resu
   const std::size_t replications = result.replications.size();
   LineChart chart;
   chart.title =
-      fmt::format("{}, {} GPUs, {} replication{}", experiment.config().workload.source,
-                  experiment.cluster().gpu_count(), replications, replications == 1 ? "" : "s");
+      fmt::format("{}: {} jobs, {} GPUs, {} replication{}", experiment.config().workload.source,
+                  result.replications.front().trace->names.size(), experiment.cluster().gpu_count(),
+                  replications, replications == 1 ? "" : "s");
   chart.columns = 2;
   chart.one_legend = true;
   chart.plot_wide = 400;

@@ -8,8 +8,8 @@ struct TimeUnit {
   double seconds = 1;
 };
 
-/// The unit for times of up to `largest_s` seconds: s below 1000 s, then min below 10 h, h below 10
-/// days, and days. Seconds if it is NaN.
+/// The unit for times of up to `largest_s` seconds: s below 1000 s, then min below 5 h, h below 4 days,
+/// and days. Seconds if it is NaN.
 TimeUnit time_unit(double largest_s);
 
 }  // namespace corun

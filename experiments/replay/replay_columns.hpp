@@ -10,7 +10,7 @@
 
 /// Columns of metrics in tables of a replay. All numbers of a metric have one unit and one number of
 /// digits after the point. Times have the unit that fits the column (time_unit()); completion times,
-/// their quantiles and queueing delays all have that of the mean JCT. Fractions are in %.
+/// their percentiles and queueing delays all have that of the mean JCT. Fractions are in %.
 namespace corun {
 
 inline const Interval& interval_of(const MetricIntervals& metrics, Metric metric) {

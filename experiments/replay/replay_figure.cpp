@@ -113,8 +113,10 @@ std::string replay_figure(const Experiment& experiment, const ReplayResult& resu
   }
   chart.note =
       "JCT: time from submission to finish. Share: finished jobs of all replications, times to 2 "
-      "%. "
-      "Means over replications with 95 % intervals.";
+      "%.";
+  if (replications >= kFewestReplications) {
+    chart.note += " Means over replications with 95 % intervals.";
+  }
   if (std::ranges::any_of(experiment.policies(), &PolicyInstance::granted_truth)) {
     chart.note += " * knows the true expected co-run costs.";
   }

@@ -289,7 +289,7 @@ void print_meanings(std::ostream& out, const Shown& shown) {
   }
   if (!shown.view.metrics.empty()) return;
   fmt::print(out,
-             "JCT: mean time from submission to finish, with its quantiles; queueing delay: from "
+             "JCT: mean time from submission to finish, with its percentiles; queueing delay: from "
              "submission to first start; less is better\n");
   if (shown.sharing_table) {
     fmt::print(out,

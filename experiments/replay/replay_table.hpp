@@ -10,7 +10,7 @@
 /// The result of a replay as text.
 namespace corun {
 
-/// The comparison: a table of times (JCT, its quantiles, queueing delay, makespan) and, if jobs shared
+/// The comparison: a table of times (JCT, its percentiles, queueing delay, makespan) and, if jobs shared
 /// GPUs, a table of sharing (ISD, PS), with the JRS paper's results if the workload is its queue; or
 /// one table of the metrics that the view names. Then the best policies and footnotes.
 void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result,

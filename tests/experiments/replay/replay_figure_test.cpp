@@ -1,13 +1,16 @@
 #include "experiments/replay/replay_figure.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/replay/replay.hpp"
+#include "experiments/replay/replay_files.hpp"
 #include "policies/catalog.hpp"
 #include "tests/support/program.hpp"
 
@@ -84,6 +87,20 @@ TEST(ReplayFigure, IsReplacedByTheSameExperimentAlone) {
   EXPECT_EQ(test::read_file(file), bytes);
   EXPECT_EQ(draw({"--seed", "7", "--force"}).code, 0);
   EXPECT_NE(test::read_file(file), bytes);
+}
+
+TEST(ReplayFigure, OfAnInterruptedRunGoesBesideTheFile) {
+  const test::TemporaryDirectory directory;
+  const Experiment e(configured({"replications=2", "policies=[fcfs, random]"}), "");
+  ReplayResult result = counted(e, 1, false);
+  ReplayFiles files;
+  EXPECT_EQ(write_replay_figure(e, result, files), "");
+  files.figure = directory.path("f.svg");
+  result.interrupted = true;
+  EXPECT_EQ(write_replay_figure(e, result, files), *files.figure);  // there was no file
+  EXPECT_EQ(write_replay_figure(e, result, files), directory.path("f.interrupted.svg"));
+  result.interrupted = false;
+  EXPECT_EQ(write_replay_figure(e, result, files), *files.figure);
 }
 
 TEST(ReplayFigure, RefusalsOfItsOptionsComeBeforeTheRun) {

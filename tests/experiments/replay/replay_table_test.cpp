@@ -74,8 +74,8 @@ std::vector<std::string> cells(const std::string& row) {
 
 TEST(TimeUnits, SecondsThenMinutesThenHoursThenDays) {
   const std::vector<std::pair<double, std::string>> cases{
-      {0, "s"},       {999, "s"},        {1000, "min"},  {35'999, "min"},    {36'000, "h"},
-      {863'999, "h"}, {864'000, "days"}, {1e12, "days"}, {std::nan(""), "s"}};
+      {0, "s"},       {999, "s"},        {1000, "min"},  {17'999, "min"},    {18'000, "h"},
+      {345'599, "h"}, {345'600, "days"}, {1e12, "days"}, {std::nan(""), "s"}};
   for (const auto& [seconds, name] : cases) EXPECT_EQ(time_unit(seconds).name, name) << seconds;
   EXPECT_EQ(time_unit(1e6).seconds, 86'400);
 }
@@ -125,7 +125,7 @@ TEST(ReplayColumns, OneUnitAndDigitsPerColumn) {
 }
 
 TEST(ReplayColumns, QuantilesAndDelaysHaveTheUnitOfTheMeanJct) {
-  ReplayResult result = with_means(Metric::kJctS, {7200});
+  ReplayResult result = with_means(Metric::kJctS, {10'800});
   result.comparison.policies[0][static_cast<std::size_t>(Metric::kJctP99S)].mean = 720'000;
   result.comparison.policies[0][static_cast<std::size_t>(Metric::kQueueS)].mean = 30;
   result.comparison.policies[0][static_cast<std::size_t>(Metric::kMakespanS)].mean = 864'000;
@@ -133,7 +133,7 @@ TEST(ReplayColumns, QuantilesAndDelaysHaveTheUnitOfTheMeanJct) {
     const ReplayColumn column = mean_column(result, {}, metric, "m", false);
     return column.head + " " + column.cells.front();
   };
-  EXPECT_EQ(shown(Metric::kJctS), "m min 120");
+  EXPECT_EQ(shown(Metric::kJctS), "m min 180");
   EXPECT_EQ(shown(Metric::kJctP99S), "m min 12000");
   EXPECT_EQ(shown(Metric::kQueueS), "m min 0.500");
   EXPECT_EQ(shown(Metric::kMakespanS), "m days 10.0");

@@ -76,7 +76,9 @@ struct Shown {
     sharing_table = usual && (shares || std::ranges::any_of(result.comparison.policies, costs));
     // The papers did not probe.
     paper_column =
-        sharing_table && config.workload.source == "jrs-queue" && config.probing.probes == 0;
+        sharing_table && config.workload.source == "jrs-queue" && config.probing.probes == 0 &&
+        std::ranges::any_of(policies(),
+                            [](const PolicyInstance& p) { return !paper_figures(p).empty(); });
     if (!usual) {
       intervals = view.metrics;
     } else {

@@ -81,6 +81,8 @@ class MetricsCollector final : public RunSink {
   explicit MetricsCollector(std::size_t jobs, SubmitWindow window = {});
   void job(JobId id, const JobRecord& record) override;
   void episode(const EpisodeRecord& episode) override;
+  /// Completion times by JobId [s]; NaN: not finished, or not submitted in the window.
+  std::span<const double> jct() const { return jct_; }
   /// `run` gives the usage and the number of GPUs. Call it once, after all jobs and episodes.
   MetricValues finish(const RunRecord& run) &&;
 

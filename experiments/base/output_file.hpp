@@ -7,8 +7,8 @@
 #include <string_view>
 
 /// The one rule for output files that exist: without --force a file is replaced only by its own
-/// contents. (Results files are compared by their experiment: results_identity.hpp.) An empty file
-/// counts as none.
+/// contents. (Results files and figures of replays are compared by their experiment:
+/// results_identity.hpp, replay_figure.hpp.) An empty file counts as none.
 ///
 /// Also the suffixes of file names by which corun knows a format.
 namespace corun {

@@ -20,6 +20,7 @@
 #include "experiments/replay/replay_files.hpp"
 #include "experiments/replay/replay_output.hpp"
 #include "experiments/replay/replay_table.hpp"
+#include "experiments/replay/replay_view.hpp"
 #include "experiments/replay/world_comparison.hpp"
 #include "experiments/results/results_identity.hpp"
 #include "experiments/results/results_writer.hpp"
@@ -55,8 +56,9 @@ CommandLine described() {
   command.summary =
       "The main job: one workload, several scheduling policies, many seeds. Every policy of a "
       "seed\n"
-      "sees the same arrivals, true costs and noise; the table shows means with 95 %\n"
-      "intervals and paired differences. CONFIG is YAML; TRACE is a CSV of your jobs, or a file "
+      "sees the same arrivals, true costs and noise; the tables show means with 95 % intervals "
+      "and\n"
+      "paired differences to a baseline. CONFIG is YAML; TRACE is a CSV of your jobs, or a file "
       "in\n"
       "a format of corun list traces. Without either: the 24 measured jobs of the JRS paper.";
   command.examples =
@@ -66,6 +68,7 @@ CommandLine described() {
       "  corun replay --set replications=1000 --set cluster.nodes=8\n"
       "  corun replay --set policies='[{name: random}, {name: min-slowdown, epsilon: 0.3}]'\n"
       "  corun replay --worlds measured,contention,cluster-mean\n"
+      "  corun replay --baseline fcfs --metrics jct_s,jct_p99_s,isd --figure jct.svg\n"
       "  corun replay --format json --output results.h5\n";
   command.positional = "CONFIG";
   command.output = OutputUse::kOwn;
@@ -77,6 +80,12 @@ CommandLine described() {
   add("coverage", po::bool_switch(),
       "print how often the intervals of 3, 5, 10 and 30 replications hold the mean of all others, "
       "in place of the comparison; needs 1000 replications");
+  add("baseline", po::value<std::string>(),
+      "the policy, by label or name, to which the others are compared (random, else the first)");
+  add("metrics", po::value<std::string>(),
+      "show these metrics only, e.g. jct_s,jct_p99_s,isd (docs/results.md)");
+  add("figure", po::value<std::string>(),
+      "draw the distribution of completion times and the means by policy into this SVG file");
   add("timeline", po::value<std::string>(),
       "write the events of the first replication to DIR/POLICY.csv");
   add("knowledge", po::value<std::string>(),
@@ -84,13 +93,20 @@ CommandLine described() {
   return command;
 }
 
+/// What to show, as the user gave it.
+struct AskedView {
+  std::optional<std::string> baseline;
+  std::optional<std::string> metrics;
+};
+
 /// The worlds of `--worlds`, which excludes some other options.
 std::vector<std::string> world_names(const std::string& list, const CommonOptions& common,
                                      const ReplayFiles& files) {
-  if (files.output || files.timeline || files.knowledge || common.format == Format::kCsv) {
+  if (files.output || files.timeline || files.knowledge || files.figure ||
+      common.format == Format::kCsv) {
     throw InputError("--worlds",
-                     "prints a table or JSON; it takes no --output, --timeline, "
-                     "--knowledge or --format csv");
+                     "prints a table or JSON; it takes no --output, --timeline, --knowledge, "
+                     "--figure or --format csv");
   }
   std::vector<std::string> names;
   std::istringstream text(list);
@@ -122,13 +138,14 @@ std::vector<ReplayResult> replay_worlds(const std::vector<std::unique_ptr<Experi
 }
 
 int compare_worlds(const Config& config, const CommonOptions& common,
-                   const std::vector<std::string>& worlds) {
+                   const std::vector<std::string>& worlds, const AskedView& asked) {
   std::vector<std::unique_ptr<Experiment>> experiments;
   const auto cache = std::make_shared<InputCache>(common.threads);
   for (const std::string& world : worlds) {
     experiments.push_back(std::make_unique<Experiment>(in_world(config, world), common.data,
                                                        std::nullopt, nullptr, cache));
   }
+  const ReplayView view = replay_view(*experiments.front(), asked.baseline, asked.metrics);
   print_notes(*experiments.front(), common.quiet);
   const std::vector<ReplayResult> results = replay_worlds(experiments, worlds, common);
   if (results.empty()) return kInterrupted;
@@ -142,14 +159,14 @@ int compare_worlds(const Config& config, const CommonOptions& common,
     Json out;
     out["worlds"] = Json::array();
     for (const WorldResult& w : shown) {
-      out["worlds"].push_back(to_json(*w.experiment, *w.result));
+      out["worlds"].push_back(to_json(*w.experiment, *w.result, view));
       out["worlds"].back()["world"] = w.world;
     }
     out["ranking"] = ranking_json(shown);
     std::cout << out.dump(2) << "\n";
   } else {
     for (const WorldResult& w : shown) {
-      print_table(std::cout, *w.experiment, *w.result);
+      print_table(std::cout, *w.experiment, *w.result, view);
       std::cout << "\n";
     }
     print_ranking(std::cout, shown);
@@ -159,13 +176,14 @@ int compare_worlds(const Config& config, const CommonOptions& common,
 
 /// Runs the experiment; finished replications go to the writer, if any.
 ReplayResult replay_into(ResultsWriter* writer, const Experiment& experiment,
-                         const CommonOptions& common) {
+                         const CommonOptions& common, bool count_jct) {
   Progress progress("replaying", common.quiet);
   ReplayOptions options;
   options.threads = common.threads;
   options.stop = &interrupted();
   options.keep_records = writer != nullptr;
   options.time_decisions = writer != nullptr || !common.quiet;
+  options.count_jct = count_jct;
   options.on_finished = [&](const Replication& replication, std::size_t done, std::size_t total) {
     if (writer != nullptr) writer->add(replication);
     progress.update(done, total);
@@ -173,16 +191,17 @@ ReplayResult replay_into(ResultsWriter* writer, const Experiment& experiment,
   return replay(experiment, options);
 }
 
-void print_result(Format format, const Experiment& experiment, const ReplayResult& result) {
+void print_result(Format format, const Experiment& experiment, const ReplayResult& result,
+                  const ReplayView& view) {
   switch (format) {
     case Format::kTable:
-      print_table(std::cout, experiment, result);
+      print_table(std::cout, experiment, result, view);
       break;
     case Format::kJson:
-      std::cout << to_json(experiment, result).dump(2) << "\n";
+      std::cout << to_json(experiment, result, view).dump(2) << "\n";
       break;
     case Format::kCsv:
-      print_csv(std::cout, experiment, result);
+      print_csv(std::cout, experiment, result, view);
       break;
   }
 }
@@ -220,7 +239,7 @@ std::string finish(ResultsWriter& writer, const std::string& output, const Repla
 }
 
 int replay_one(const Experiment& experiment, const Device& device, const CommonOptions& common,
-               const ReplayFiles& files, bool coverage,
+               const ReplayFiles& files, const ReplayView& view, bool coverage,
                std::chrono::steady_clock::time_point started) {
   const ResultsHeader header = results_header(experiment);
   std::unique_ptr<ResultsWriter> writer;
@@ -229,7 +248,8 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
     if (!writer->notice().empty() && !common.quiet) note("note: {}\n", writer->notice());
   }
   print_notes(experiment, common.quiet);
-  const ReplayResult result = replay_into(writer.get(), experiment, common);
+  const ReplayResult result =
+      replay_into(writer.get(), experiment, common, files.figure.has_value());
   if (result.replications.empty() || (coverage && result.interrupted)) return kInterrupted;
   if (!device.note().empty() && !common.quiet) note("note: {}\n", device.note());
   if (writer) {
@@ -238,11 +258,15 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
     write_run_json(written, {wall.count(), common.threads, device.record(), ""}, header, result);
   }
   write_replay_texts(experiment, files);
+  const std::string figure = write_replay_figure(experiment, result, files);
+  if (figure != files.figure.value_or("") && !common.quiet) {
+    note("note: stopped: the figure of the finished replications is {}\n", figure);
+  }
   if (!common.quiet) note("{}", decision_notes(experiment, result));
   if (coverage) {
     print_coverage(common.format, experiment, result);
   } else {
-    print_result(common.format, experiment, result);
+    print_result(common.format, experiment, result, view);
   }
   return result.interrupted ? kInterrupted : kDone;
 }
@@ -281,7 +305,9 @@ int replay_command(const std::vector<std::string>& arguments) {
     if (values->count(key) == 0) return std::nullopt;
     return (*values)[key].as<std::string>();
   };
-  const ReplayFiles files{common.output, given("timeline"), given("knowledge"), common.existing};
+  const ReplayFiles files{common.output, given("timeline"), given("knowledge"), given("figure"),
+                          common.existing};
+  const AskedView asked{given("baseline"), given("metrics")};
   const std::shared_ptr<Device> device = choose_device(common.device);
   const Config config = config_of(*values, common);
   if (common.dump_config) {
@@ -290,14 +316,20 @@ int replay_command(const std::vector<std::string>& arguments) {
     return kDone;
   }
   if (const auto worlds = given("worlds")) {
-    return compare_worlds(config, common, world_names(*worlds, common, files));
+    return compare_worlds(config, common, world_names(*worlds, common, files), asked);
   }
   const Experiment experiment(config, common.data, {}, device,
                               std::make_shared<InputCache>(common.threads));
-  check_replay_files(experiment, given("CONFIG"), files);
+  const ReplayView view = replay_view(experiment, asked.baseline, asked.metrics);
   const bool coverage = (*values)["coverage"].as<bool>();
-  if (coverage) check_coverage(static_cast<std::size_t>(config.replications));
-  return replay_one(experiment, *device, common, files, coverage, started);
+  if (coverage) {
+    if (asked.baseline || asked.metrics || files.figure) {
+      throw InputError("--coverage", "takes no --baseline, --metrics or --figure");
+    }
+    check_coverage(static_cast<std::size_t>(config.replications));
+  }
+  check_replay_files(experiment, given("CONFIG"), files);
+  return replay_one(experiment, *device, common, files, view, coverage, started);
 }
 
 }  // namespace corun

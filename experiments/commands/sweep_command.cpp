@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/export/slurm_script.hpp"
 #include "experiments/inputs/file_kind.hpp"
+#include "experiments/statistics/metric_choice.hpp"
 #include "experiments/sweep/sweep.hpp"
 #include "experiments/sweep/sweep_answers.hpp"
 #include "experiments/sweep/sweep_journal.hpp"
@@ -79,17 +79,6 @@ SweepShard shard_of(const std::string& text) {
   return {static_cast<std::size_t>(*number), static_cast<std::size_t>(*of)};
 }
 
-Metric metric_named(const std::string& name) {
-  std::vector<std::string_view> known;
-  for (const JudgedMetric& judged : judged_metrics()) {
-    known.push_back(metric_info(judged.metric).name);
-    if (known.back() == name) return judged.metric;
-  }
-  throw InputError("--metrics",
-                   "no metric '" + printable(name) +
-                       "' that has a better and a worse: " + did_you_mean(name, known));
-}
-
 std::string answers_text(Format format, const SweepResults& results, const SweepAnswers& answers) {
   switch (format) {
     case Format::kJson:
@@ -104,13 +93,9 @@ std::string answers_text(Format format, const SweepResults& results, const Sweep
 
 int answer(SweepRequest& request, const std::string& path) {
   take_format_of_output(request.values, request.common);
-  std::vector<Metric> metrics;
+  std::vector<Metric> metrics{Metric::kIsd, Metric::kPs, Metric::kJctS, Metric::kMakespanS};
   if (const auto names = request.given("metrics")) {
-    std::istringstream list(*names);
-    for (std::string name; std::getline(list, name, ',');) metrics.push_back(metric_named(name));
-  }
-  if (metrics.empty()) {
-    metrics = {Metric::kIsd, Metric::kPs, Metric::kJctS, Metric::kMakespanS};
+    metrics = metrics_named(*names, "--metrics", MetricsAllowed::kJudged);
   }
   std::optional<std::string> figure = request.given("figure");
   std::vector<NamedFile> outputs;

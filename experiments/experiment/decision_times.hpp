@@ -1,30 +1,26 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <vector>
 
-/// Wall-clock times of scheduling passes, counted in bins of ratio 2^(1/16), about 4 %, so that
-/// memory does not grow with the number of passes. Never part of the results.
+#include "experiments/statistics/log_histogram.hpp"
+
+/// Wall-clock times of scheduling passes, never part of the results, and the losses of plans.
 namespace corun {
 
 class DecisionTimes {
  public:
   /// Adds the time of one pass [s].
-  void add(double seconds);
-  void add(const DecisionTimes& other);
+  void add(double seconds) { times_.add(seconds); }
+  void add(const DecisionTimes& other) { times_.add(other.times_); }
 
-  std::size_t passes() const { return passes_; }
-  double max_s() const { return max_s_; }  ///< exact
-  /// The quantile at `share` (0 to 1) [s], rounded up to the end of its bin but not above max_s();
-  /// 0 without passes.
-  double quantile_s(double share) const;
+  std::size_t passes() const { return times_.count(); }
+  double max_s() const { return times_.max(); }  ///< exact
+  /// LogHistogram::quantile() [s].
+  double quantile_s(double share) const { return times_.quantile(share); }
 
  private:
-  std::vector<std::uint32_t> bins_;  ///< passes per bin, up to the highest non-empty bin
-  std::size_t passes_ = 0;
-  double max_s_ = 0;
+  LogHistogram times_{1e-9, 16};  ///< clocks resolve no less than 1 ns; bins of about 4 %
 };
 
 /// "1234 passes, p50 1.2 us, p95 3 us, p99 8 us, longest 1.1 ms".

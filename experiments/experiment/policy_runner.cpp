@@ -37,7 +37,7 @@ ClusterSpec nodes_of(const ClusterSpec& whole, std::size_t first, std::int64_t c
   return part;
 }
 
-/// RoundBackend has no sink, so its records go to the sink after the run.
+/// Shows the records of a finished run to a sink, jobs by JobId.
 void show(const RunRecord& record, RunSink& sink) {
   for (std::size_t j = 0; j < record.jobs.size(); ++j) {
     sink.job(static_cast<JobId>(j), record.jobs[j]);
@@ -92,13 +92,18 @@ PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& polic
   const SubmitWindow window = measured_window(shared.trace.workload);
   // Records of virtual clusters must be kept until they are combined.
   const bool collects = !observation.keep_records && cluster_.virtual_clusters.empty();
-  MetricsCollector collector(collects ? shared.trace.names.size() : 0, window);
+  MetricsCollector collector(shared.trace.names.size(), window);
   PolicyRun run =
       cluster_.virtual_clusters.empty()
           ? run_cluster(cluster_.spec, shared, policy, observation, collects ? &collector : nullptr)
           : run_parts(shared, policy, observation);
-  run.metrics =
-      collects ? std::move(collector).finish(run.record) : compute_metrics(run.record, window);
+  if (!collects) show(run.record, collector);
+  if (observation.count_jct) {
+    for (const double jct : collector.jct()) {
+      if (!std::isnan(jct)) run.jct.add(jct);
+    }
+  }
+  run.metrics = std::move(collector).finish(run.record);
   if (!observation.keep_records) {
     run.record.jobs = {};
     run.record.episodes = {};

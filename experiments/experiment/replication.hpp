@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/experiment/decision_times.hpp"
+#include "experiments/statistics/log_histogram.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 #include "sim/event_log.hpp"
 #include "sim/metrics.hpp"
@@ -24,6 +25,9 @@ struct PolicyRun {
   double longest_decision_s = 0;
   DecisionTimes pass_times;  ///< wall-clock time by scheduling pass
   PlanLosses losses;         ///< of plans with a proven bound
+  /// Completion times of the jobs that metrics cover [s], in bins of about 2 %; empty unless asked
+  /// for by RunObservation::count_jct.
+  LogHistogram jct{1e-9, 32};
 };
 
 /// All policies of one seed, on the same workload, true costs and noise.
@@ -44,6 +48,8 @@ struct RunObservation {
   bool keep_records = true;
   /// False: decision times stay 0.
   bool time_decisions = true;
+  /// True: PolicyRun::jct is filled.
+  bool count_jct = false;
   /// Called after each finished co-run and probe with the policy's knowledge base (policies that have one).
   std::function<void(Time, const KnowledgeBase&)> on_learned = {};
 };

@@ -27,6 +27,16 @@ Coverage coverage_of(const std::vector<const UsageRecord*>& usage) {
           of(Provenance::kExtrapolated) / total};
 }
 
+/// Adds the completion times of a replication to those of all, and drops its own.
+void move_jct(Replication& replication, std::vector<LogHistogram>& all) {
+  const LogHistogram none = PolicyRun().jct;
+  all.resize(replication.runs.size(), none);
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    all[p].add(replication.runs[p].jct);
+    replication.runs[p].jct = none;
+  }
+}
+
 }  // namespace
 
 ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) {
@@ -35,12 +45,15 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
   std::map<std::size_t, Replication> finished;
   const RunObservation observation{.stop = options.stop,
                                    .keep_records = options.keep_records,
-                                   .time_decisions = options.time_decisions};
+                                   .time_decisions = options.time_decisions,
+                                   .count_jct = options.count_jct};
+  ReplayResult result;
   parallel_for(total, options.threads, [&](std::size_t number) {
     if (options.stop != nullptr && options.stop->load()) return;
     try {
       Replication replication = experiment.run(number, observation);
       const std::lock_guard lock(mutex);
+      if (options.count_jct) move_jct(replication, result.jct_by_policy);
       const auto at = finished.emplace(number, std::move(replication)).first;
       if (options.on_finished) options.on_finished(at->second, finished.size(), total);
     } catch (const Interrupted&) {
@@ -48,7 +61,6 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
     }
   });
 
-  ReplayResult result;
   result.interrupted = finished.size() < total;
   const std::size_t policies = experiment.policies().size();
   std::vector<std::vector<MetricValues>> values(policies);

@@ -17,6 +17,8 @@ struct ReplayOptions {
   bool keep_records = true;
   /// False: decision times are not measured.
   bool time_decisions = true;
+  /// True: ReplayResult::jct_by_policy is filled.
+  bool count_jct = false;
   const std::atomic<bool>* stop =
       nullptr;  ///< when set, running replications stop and no more start
   /// Called once per finished replication, from worker threads, one call at a time, in any order.

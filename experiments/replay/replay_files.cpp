@@ -8,6 +8,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/replay/knowledge_history.hpp"
+#include "experiments/replay/replay_figure.hpp"
 #include "experiments/replay/timeline.hpp"
 #include "experiments/results/results_identity.hpp"
 #include "sim/error.hpp"
@@ -63,6 +64,11 @@ void check_replay_files(const Experiment& experiment, const std::optional<std::s
     claim(*files.knowledge, "--knowledge");
     texts.push_back(*files.knowledge);
   }
+  if (files.figure) {
+    check_name(*files.figure, "--figure", {"svg"});
+    claim(*files.figure, "--figure");
+    check_figure_replaceable(experiment, *files.figure, files.existing);
+  }
   if (files.timeline) {
     std::error_code error;
     fs::create_directories(*files.timeline, error);
@@ -82,6 +88,17 @@ void check_replay_files(const Experiment& experiment, const std::optional<std::s
 
 void write_replay_texts(const Experiment& experiment, const ReplayFiles& files) {
   write_outputs(texts_of(experiment, files), files.existing);
+}
+
+std::string write_replay_figure(const Experiment& experiment, const ReplayResult& result,
+                                const ReplayFiles& files) {
+  if (!files.figure) return "";
+  std::string path = *files.figure;
+  if (result.interrupted && is_filled(path)) {
+    path = interrupted_name(checked_output_path(path, "--figure"));
+  }
+  write_file_atomically(path, replay_figure(experiment, result));
+  return path;
 }
 
 }  // namespace corun

@@ -5,6 +5,7 @@
 
 #include "experiments/base/output_file.hpp"
 #include "experiments/experiment/experiment.hpp"
+#include "experiments/results/replay_result.hpp"
 
 /// The output files of a replay.
 namespace corun {
@@ -13,6 +14,7 @@ struct ReplayFiles {
   std::optional<std::string> output;     ///< results file, with its run file beside it
   std::optional<std::string> timeline;   ///< directory
   std::optional<std::string> knowledge;  ///< CSV
+  std::optional<std::string> figure;     ///< SVG
   Existing existing = Existing::kKeepOthers;
 };
 
@@ -25,5 +27,10 @@ void check_replay_files(const Experiment& experiment, const std::optional<std::s
 /// Writes the timelines and the history of knowledge if they are asked for; both run replication 0
 /// again.
 void write_replay_texts(const Experiment& experiment, const ReplayFiles& files);
+
+/// Writes the figure if it is asked for, and returns its path, else "". The figure of an interrupted
+/// run replaces no file: it goes beside it.
+std::string write_replay_figure(const Experiment& experiment, const ReplayResult& result,
+                                const ReplayFiles& files);
 
 }  // namespace corun

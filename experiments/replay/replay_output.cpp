@@ -16,10 +16,10 @@ namespace corun {
 
 namespace {
 
-Json to_json(const MetricIntervals& metrics) {
+Json to_json(const MetricIntervals& intervals, const std::vector<Metric>& metrics) {
   Json out = Json::object();
-  for (std::size_t m = 0; m < kMetricCount; ++m) {
-    out[std::string(metric_info(static_cast<Metric>(m)).name)] = interval_json(metrics[m]);
+  for (const Metric m : metrics) {
+    out[std::string(metric_info(m).name)] = interval_json(intervals[static_cast<std::size_t>(m)]);
   }
   return out;
 }
@@ -30,7 +30,8 @@ Json to_json(const Coverage& c) {
 
 }  // namespace
 
-Json to_json(const Experiment& experiment, const ReplayResult& result) {
+Json to_json(const Experiment& experiment, const ReplayResult& result, const ReplayView& view) {
+  const std::vector<Metric> metrics = view.all_metrics();
   Json out;
   out["corun"] = version();
   out["config"] = to_json(experiment.config());
@@ -39,43 +40,43 @@ Json to_json(const Experiment& experiment, const ReplayResult& result) {
   out["warnings"] = experiment.warnings();
   if (!experiment.overload().empty()) out["warnings"].push_back(experiment.overload());
   out["inputs"] = experiment.inputs();
-  out["policies"] = Json::array();
   const auto& policies = experiment.policies();
+  out["baseline"] = view.baseline ? Json(policies[*view.baseline].label) : Json(nullptr);
+  out["policies"] = Json::array();
   for (std::size_t p = 0; p < policies.size(); ++p) {
     Json entry;
     entry["policy"] = policies[p].entry->name;
     entry["label"] = policies[p].label;
     entry["parameters"] = parameters_json(policies[p]);
     entry["granted_truth"] = policies[p].granted_truth;
-    entry["metrics"] = to_json(result.comparison.policies[p]);
+    entry["metrics"] = to_json(result.comparison.policies[p], metrics);
     entry["coverage"] = to_json(result.coverage_by_policy[p]);
     entry["versus"] = Json::object();
     for (std::size_t q = 0; q < policies.size(); ++q) {
-      if (q != p) entry["versus"][policies[q].label] = to_json(result.comparison.versus[p][q]);
+      if (q == p) continue;
+      entry["versus"][policies[q].label] = to_json(result.comparison.versus[p][q], metrics);
     }
     out["policies"].push_back(std::move(entry));
   }
   return out;
 }
 
-void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResult& result) {
+void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
+               const ReplayView& view) {
   const auto& policies = experiment.policies();
-  const auto rows = [&](const std::string& policy, const std::string& other,
-                        const MetricIntervals& metrics) {
-    for (std::size_t m = 0; m < kMetricCount; ++m) {
-      const auto cell = [](double x) { return std::isnan(x) ? std::string() : csv_number(x); };
-      fmt::print(out, "{},{},{},{},{},{}\n", csv_text(policy), csv_text(other),
-                 metric_info(static_cast<Metric>(m)).name, cell(metrics[m].mean),
-                 cell(metrics[m].lo), cell(metrics[m].hi));
-    }
+  const auto cells = [](const Interval& i) {
+    const auto cell = [](double x) { return std::isnan(x) ? std::string() : csv_number(x); };
+    return cell(i.mean) + "," + cell(i.lo) + "," + cell(i.hi);
   };
-  fmt::print(out, "policy,versus,metric,mean,lo,hi\n");
+  fmt::print(out, "policy,metric,mean,mean_lo,mean_hi,versus,diff,lo,hi\n");
   for (std::size_t p = 0; p < policies.size(); ++p) {
-    rows(policies[p].label, "", result.comparison.policies[p]);
-  }
-  for (std::size_t p = 0; p < policies.size(); ++p) {
-    for (std::size_t q = 0; q < policies.size(); ++q) {
-      if (p != q) rows(policies[p].label, policies[q].label, result.comparison.versus[p][q]);
+    for (const Metric metric : view.all_metrics()) {
+      const auto m = static_cast<std::size_t>(metric);
+      const bool compared = view.baseline && p != *view.baseline;
+      fmt::print(out, "{},{},{},{},{}\n", csv_text(policies[p].label), metric_info(metric).name,
+                 cells(result.comparison.policies[p][m]),
+                 compared ? csv_text(policies[*view.baseline].label) : "",
+                 compared ? cells(result.comparison.versus[p][*view.baseline][m]) : ",,");
     }
   }
 }

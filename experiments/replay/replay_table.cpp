@@ -5,41 +5,20 @@
 #include <optional>
 #include <ostream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/text_table.hpp"
-#include "experiments/statistics/interval_output.hpp"
+#include "experiments/replay/replay_columns.hpp"
+#include "experiments/statistics/metric_choice.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
 
 namespace {
-
-const Interval& of(const MetricIntervals& metrics, Metric m) {
-  return metrics[static_cast<std::size_t>(m)];
-}
-
-/// A number with this many digits; never "-0.0".
-std::string fixed(double x, int digits) {
-  std::string text = fmt::format("{:.{}f}", x, digits);
-  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
-  return text;
-}
-
-/// "17.3 [16.9, 17.8]"
-std::string with_interval(const Interval& i, double scale, int digits) {
-  if (std::isnan(i.mean)) return "-";
-  return interval_text(i, fixed(i.mean * scale, digits), fixed(i.lo * scale, digits),
-                       fixed(i.hi * scale, digits));
-}
-
-std::string plain(const Interval& i, double scale, int digits) {
-  return std::isnan(i.mean) ? "-" : fixed(i.mean * scale, digits);
-}
 
 /// The JRS paper's result for a policy on the JRS queue, as "ISD / PS (Table)"; empty if none.
 std::string paper_figures(const PolicyInstance& policy) {
@@ -73,65 +52,94 @@ std::string paper_figures(const PolicyInstance& policy) {
 /// Share of co-run time with any source of cost: 0 without co-runs.
 double shared(const Coverage& c) { return c.measured + c.modelled + c.extrapolated; }
 
-void print_winner(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
-                  Metric metric, bool smaller, const char* what) {
-  const auto& policies = experiment.policies();
-  // A policy that never shares has slowdown 0 and saves nothing, so it is not compared.
-  const auto usable = [&](std::size_t p) {
-    return !policies[p].granted_truth && shared(result.coverage_by_policy[p]) > 0 &&
-           !std::isnan(of(result.comparison.policies[p], metric).mean);
-  };
-  std::size_t best = policies.size();
-  for (std::size_t p = 0; p < policies.size(); ++p) {
-    if (!usable(p)) continue;
-    if (best == policies.size()) {
-      best = p;
-      continue;
-    }
-    const double difference = of(result.comparison.policies[p], metric).mean -
-                              of(result.comparison.policies[best], metric).mean;
-    if (smaller ? difference < 0 : difference > 0) best = p;
-  }
-  if (best == policies.size()) return;
-  std::string left_out;
-  for (std::size_t p = 0; p < policies.size(); ++p) {
-    if (!usable(p)) left_out += (left_out.empty() ? "" : ", ") + policies[p].label;
-  }
-  std::string ties;
-  for (std::size_t p = 0; p < policies.size(); ++p) {
-    if (p == best || !usable(p)) continue;
-    const Interval& d = of(result.comparison.versus[p][best], metric);
-    if (!d.excludes_zero()) ties += (ties.empty() ? "" : ", ") + policies[p].label;
-  }
-  fmt::print(out, "{}{}: {}{}\n", what, left_out.empty() ? "" : " (without " + left_out + ")",
-             policies[best].label,
-             ties.empty() ? "" : "; not significantly different (95 %): " + ties);
+/// "jct_p99" of jct_p99_s: columns of times may have another unit.
+std::string name_without_unit(Metric metric) {
+  std::string name(metric_info(metric).name);
+  if (metric_info(metric).unit == "s" && name.ends_with("_s")) name.resize(name.size() - 2);
+  return name;
 }
 
 /// The experiment and result, with the facts that determine columns and footnotes.
 struct Shown {
-  Shown(const Experiment& the_experiment, const ReplayResult& the_result)
-      : experiment(the_experiment), result(the_result) {
+  Shown(const Experiment& the_experiment, const ReplayResult& the_result,
+        const ReplayView& the_view)
+      : experiment(the_experiment), result(the_result), view(the_view) {
     const Config& config = experiment.config();
-    // The papers did not probe.
-    paper_queue = config.workload.source == "jrs-queue" && config.probing.probes == 0;
     if (!result.replications.empty()) jobs = result.replications.front().trace->names.size();
-    const auto& policies = experiment.policies();
-    for (std::size_t p = 0; p < policies.size() && !random; ++p) {
-      if (policies[p].entry->name == "random") random = p;
+    shares = std::ranges::any_of(result.coverage_by_policy,
+                                 [](const Coverage& c) { return shared(c) > 0; });
+    const auto costs = [](const MetricIntervals& m) {
+      const auto known = [](const Interval& i) { return !std::isnan(i.mean) && i.mean != 0; };
+      return known(interval_of(m, Metric::kIsd)) || known(interval_of(m, Metric::kPs));
+    };
+    const bool usual = view.metrics.empty();
+    sharing_table = usual && (shares || std::ranges::any_of(result.comparison.policies, costs));
+    // The papers did not probe.
+    paper_column =
+        sharing_table && config.workload.source == "jrs-queue" && config.probing.probes == 0 &&
+        std::ranges::any_of(policies(),
+                            [](const PolicyInstance& p) { return !paper_figures(p).empty(); });
+    if (!usual) {
+      intervals = view.metrics;
+    } else {
+      intervals = {Metric::kJctS};
+      if (sharing_table) intervals.insert(intervals.end(), {Metric::kIsd, Metric::kPs});
     }
   }
 
+  const std::vector<PolicyInstance>& policies() const { return experiment.policies(); }
   const MetricIntervals& metrics(std::size_t policy) const {
     return result.comparison.policies[policy];
   }
 
   const Experiment& experiment;
   const ReplayResult& result;
-  bool paper_queue = false;
+  const ReplayView& view;
   std::size_t jobs = 0;
-  std::optional<std::size_t> random;  ///< the first policy of that name
+  bool shares = false;         ///< under some policy jobs shared a GPU
+  bool sharing_table = false;  ///< there is a table of ISD and PS
+  bool paper_column = false;
+  std::vector<Metric> intervals;  ///< metrics that are shown with intervals
 };
+
+/// A policy that never shares has slowdown 0 and saves nothing: these metrics do not judge it.
+bool judges_sharing(Metric metric) {
+  return metric == Metric::kIsd || metric == Metric::kIsdMax || metric == Metric::kPs ||
+         metric == Metric::kPsTotal;
+}
+
+/// Names the best policy and those not significantly different; `text` such as "least JCT".
+void print_winner(std::ostream& out, const Shown& shown, Metric metric, const std::string& text) {
+  const auto& policies = shown.policies();
+  const auto usable = [&](std::size_t p) {
+    return !policies[p].granted_truth && !std::isnan(interval_of(shown.metrics(p), metric).mean) &&
+           (!judges_sharing(metric) || shared(shown.result.coverage_by_policy[p]) > 0);
+  };
+  std::optional<std::size_t> best;
+  std::string left_out;
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    if (!usable(p)) {
+      left_out += (left_out.empty() ? "" : ", ") + policies[p].label;
+      continue;
+    }
+    const auto mean_of = [&](std::size_t policy) {
+      return interval_of(shown.metrics(policy), metric).mean;
+    };
+    const bool better = !best || (judged(metric).smaller_is_better ? mean_of(p) < mean_of(*best)
+                                                                   : mean_of(p) > mean_of(*best));
+    if (better) best = p;
+  }
+  if (!best) return;
+  std::string ties;
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    if (p == *best || !usable(p)) continue;
+    const Interval& d = interval_of(shown.result.comparison.versus[p][*best], metric);
+    if (!d.excludes_zero()) ties += (ties.empty() ? "" : ", ") + policies[p].label;
+  }
+  fmt::print(out, "{}{}: {}{}\n", text, left_out.empty() ? "" : " (without " + left_out + ")",
+             policies[*best].label,
+             ties.empty() ? "" : "; not significantly different (95 %): " + ties);
+}
 
 void print_setting(std::ostream& out, const Shown& shown) {
   const Experiment& experiment = shown.experiment;
@@ -155,48 +163,94 @@ void print_setting(std::ostream& out, const Shown& shown) {
   fmt::print(out, "{} replication{}{}, seed {}{}{}\n\n", n, n == 1 ? "" : "s",
              n < kFewestReplications ? ": no intervals" : "", config.seed,
              n < kFewestReplications ? "" : "; [95 % intervals]",
-             shown.random ? "; vs. random: paired difference" : "");
+             shown.view.baseline ? fmt::format("; vs. {}: paired difference",
+                                               shown.policies()[*shown.view.baseline].label)
+                                 : "");
 }
 
-std::vector<std::string> head_of(const Shown& shown) {
-  std::vector<std::string> head{"policy", "ISD %", "PS %"};
-  if (shown.random) head.insert(head.end(), {"ISD vs. random", "PS vs. random"});
-  head.insert(head.end(), {"JCT s", "makespan s", "GPU util %", "measured %"});
-  if (shown.paper_queue) head.emplace_back("paper: ISD / PS");
-  return head;
+/// Means and, with a baseline, differences of a metric.
+void add_metric(std::vector<ReplayColumn>& columns, const Shown& shown, Metric metric,
+                const std::string& name) {
+  columns.push_back(mean_column(shown.result, shown.view, metric, name, true));
+  if (!shown.view.baseline) return;
+  columns.push_back(difference_column(shown.experiment, shown.result, shown.view, metric));
 }
 
-std::vector<std::string> row_of(const Shown& shown, std::size_t p) {
-  const PolicyInstance& policy = shown.experiment.policies()[p];
-  const MetricIntervals& m = shown.metrics(p);
-  const auto percent = [&](const MetricIntervals& of_metric, Metric metric) {
-    return with_interval(of(of_metric, metric), 100, 1);
-  };
-  std::vector<std::string> row{policy.label + (policy.granted_truth ? " *" : ""),
-                               percent(m, Metric::kIsd), percent(m, Metric::kPs)};
-  if (shown.random) {
-    const MetricIntervals& d = shown.result.comparison.versus[p][*shown.random];
-    for (const Metric metric : {Metric::kIsd, Metric::kPs}) {
-      row.push_back(p == *shown.random ? "" : percent(d, metric));
-    }
+std::vector<ReplayColumn> chosen_columns(const Shown& shown) {
+  std::vector<ReplayColumn> columns;
+  for (const Metric metric : shown.view.metrics) {
+    add_metric(columns, shown, metric, name_without_unit(metric));
   }
-  row.push_back(plain(of(m, Metric::kJctS), 1, 0));
-  row.push_back(plain(of(m, Metric::kMakespanS), 1, 0));
-  row.push_back(plain(of(m, Metric::kGpuUtil), 100, 1));
-  const Coverage& coverage = shown.result.coverage_by_policy[p];
-  row.push_back(shared(coverage) > 0 ? fixed(coverage.measured * 100, 0) : "-");
-  if (shown.paper_queue) row.push_back(paper_figures(policy));
-  return row;
+  return columns;
+}
+
+std::vector<ReplayColumn> times_columns(const Shown& shown) {
+  std::vector<ReplayColumn> columns;
+  add_metric(columns, shown, Metric::kJctS, "JCT");
+  const auto add = [&](Metric metric, const char* name) {
+    columns.push_back(mean_column(shown.result, shown.view, metric, name, false));
+  };
+  add(Metric::kJctP50S, "p50");
+  add(Metric::kJctP95S, "p95");
+  add(Metric::kJctP99S, "p99");
+  add(Metric::kQueueS, "queueing delay");
+  add(Metric::kMakespanS, "makespan");
+  add(Metric::kGpuUtil, "GPU util");
+  return columns;
+}
+
+std::vector<ReplayColumn> sharing_columns(const Shown& shown) {
+  std::vector<ReplayColumn> columns;
+  add_metric(columns, shown, Metric::kIsd, "ISD");
+  add_metric(columns, shown, Metric::kPs, "PS");
+  ReplayColumn measured{"measured %", {}};
+  ReplayColumn paper{"paper: ISD / PS", {}};
+  for (std::size_t p = 0; p < shown.policies().size(); ++p) {
+    const Coverage& coverage = shown.result.coverage_by_policy[p];
+    measured.cells.push_back(shared(coverage) > 0 ? fmt::format("{:.0f}", coverage.measured * 100)
+                                                  : "-");
+    paper.cells.push_back(paper_figures(shown.policies()[p]));
+  }
+  if (shown.shares) columns.push_back(std::move(measured));
+  if (shown.paper_column) columns.push_back(std::move(paper));
+  return columns;
+}
+
+void print_tables(std::ostream& out, const Shown& shown) {
+  const auto print = [&](const std::vector<ReplayColumn>& columns) {
+    fmt::print(out, "{}\n", table_of(shown.experiment, columns));
+  };
+  if (!shown.view.metrics.empty()) {
+    print(chosen_columns(shown));
+    return;
+  }
+  print(times_columns(shown));
+  if (shown.sharing_table) print(sharing_columns(shown));
+}
+
+void print_winners(std::ostream& out, const Shown& shown) {
+  if (shown.policies().size() < 2 || shown.result.replications.size() < kFewestReplications) return;
+  if (shown.view.metrics.empty()) {
+    print_winner(out, shown, Metric::kJctS, "least JCT");
+    print_winner(out, shown, Metric::kIsd, "least slowdown");
+    print_winner(out, shown, Metric::kPs, "most packing saving");
+  }
+  for (const Metric metric : shown.view.metrics) {
+    if (!judged(metric).has_better) continue;
+    print_winner(
+        out, shown, metric,
+        (judged(metric).smaller_is_better ? "least " : "most ") + name_without_unit(metric));
+  }
 }
 
 void print_memory_note(std::ostream& out, const Shown& shown) {
-  const auto& policies = shown.experiment.policies();
+  const auto& policies = shown.policies();
   double jobs_given_up = 0;
   std::string given_up_under;
   bool oom = false;
   for (std::size_t p = 0; p < policies.size(); ++p) {
-    oom |= of(shown.metrics(p), Metric::kOom).mean > 0;
-    if (const double failed = of(shown.metrics(p), Metric::kFailed).mean; failed > 0) {
+    oom |= interval_of(shown.metrics(p), Metric::kOom).mean > 0;
+    if (const double failed = interval_of(shown.metrics(p), Metric::kFailed).mean; failed > 0) {
       given_up_under += (given_up_under.empty() ? "" : ", ") + policies[p].label;
       jobs_given_up = std::max(jobs_given_up, failed);
     }
@@ -213,26 +267,49 @@ void print_memory_note(std::ostream& out, const Shown& shown) {
   }
 }
 
-/// Whether an interval of the table has the mark "~".
+/// Whether an interval of the tables has the mark "~".
 bool any_approximate(const Shown& shown) {
-  const auto marked = [](const MetricIntervals& m) {
-    return of(m, Metric::kIsd).approximate || of(m, Metric::kPs).approximate;
+  const auto marked = [&](const MetricIntervals& m) {
+    return std::ranges::any_of(shown.intervals,
+                               [&](Metric metric) { return interval_of(m, metric).approximate; });
   };
-  for (std::size_t p = 0; p < shown.experiment.policies().size(); ++p) {
+  for (std::size_t p = 0; p < shown.policies().size(); ++p) {
     if (marked(shown.metrics(p))) return true;
-    if (shown.random && marked(shown.result.comparison.versus[p][*shown.random])) return true;
+    const auto& baseline = shown.view.baseline;
+    if (baseline && marked(shown.result.comparison.versus[p][*baseline])) return true;
   }
   return false;
+}
+
+/// The meaning of each column.
+void print_meanings(std::ostream& out, const Shown& shown) {
+  for (const Metric metric : shown.view.metrics) {
+    fmt::print(out, "{}: {}{}\n", name_without_unit(metric), metric_info(metric).description,
+               !judged(metric).has_better         ? ""
+               : judged(metric).smaller_is_better ? "; less is better"
+                                                  : "; more is better");
+  }
+  if (!shown.view.metrics.empty()) return;
+  fmt::print(out,
+             "JCT: mean time from submission to finish, with its percentiles; queueing delay: from "
+             "submission to first start; less is better\n");
+  if (shown.sharing_table) {
+    fmt::print(out,
+               "ISD: extra time on the GPU against running alone, less is better; PS: GPU time "
+               "saved against running one after another, more is better\n");
+  } else {
+    fmt::print(out, "no job shared a GPU: there is no slowdown and no packing saving\n");
+  }
 }
 
 /// Names the policies under which no job shared, and clock ticks alone made a slowdown.
 void print_tick_note(std::ostream& out, const Shown& shown) {
   if (!shown.experiment.config().control.tick_s) return;
   std::string names;
-  for (std::size_t p = 0; p < shown.experiment.policies().size(); ++p) {
+  for (std::size_t p = 0; p < shown.policies().size(); ++p) {
     const bool alone = shared(shown.result.coverage_by_policy[p]) == 0;
-    if (!alone || !(of(shown.metrics(p), Metric::kIsd).mean > 0)) continue;
-    names += (names.empty() ? "" : ", ") + shown.experiment.policies()[p].label;
+    if (!alone || !(interval_of(shown.metrics(p), Metric::kIsd).mean > 0)) continue;
+    names += (names.empty() ? "" : ", ") + shown.policies()[p].label;
   }
   if (names.empty()) return;
   const PreemptionConfig& lost = shown.experiment.config().preemption;
@@ -244,9 +321,7 @@ void print_tick_note(std::ostream& out, const Shown& shown) {
 
 void print_footnotes(std::ostream& out, const Shown& shown) {
   const ReplayResult& result = shown.result;
-  fmt::print(out,
-             "ISD: extra time on the GPU against running alone, less is better; PS: GPU time saved "
-             "against running one after another, more is better\n");
+  print_meanings(out, shown);
   const Coverage& c = result.coverage;
   if (shared(c) > 0) {
     fmt::print(out,
@@ -254,7 +329,7 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
                "{:.1f} %\n",
                c.measured * 100, c.modelled * 100, c.extrapolated * 100);
   }
-  if (std::ranges::any_of(shown.experiment.policies(), &PolicyInstance::granted_truth)) {
+  if (std::ranges::any_of(shown.policies(), &PolicyInstance::granted_truth)) {
     fmt::print(
         out,
         "* knows the true expected co-run costs: an upper bound for beliefs with its objective\n");
@@ -262,7 +337,7 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
   if (any_approximate(shown)) {
     fmt::print(out, "~ approximate interval: the values are few or skewed (docs/intervals.md)\n");
   }
-  if (shown.paper_queue) {
+  if (shown.paper_column) {
     fmt::print(out,
                "paper: means over the rows of that table of the JRS paper, bins included; each "
                "schedule ran "
@@ -278,17 +353,12 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
 
 }  // namespace
 
-void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result) {
-  const Shown shown(experiment, result);
+void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
+                 const ReplayView& view) {
+  const Shown shown(experiment, result, view);
   print_setting(out, shown);
-  std::vector<std::vector<std::string>> rows{head_of(shown)};
-  for (std::size_t p = 0; p < experiment.policies().size(); ++p) rows.push_back(row_of(shown, p));
-  fmt::print(out, "{}", aligned(std::move(rows)));
-  fmt::print(out, "\n");
-  if (result.replications.size() >= kFewestReplications) {
-    print_winner(out, experiment, result, Metric::kIsd, true, "least slowdown");
-    print_winner(out, experiment, result, Metric::kPs, false, "most packing saving");
-  }
+  print_tables(out, shown);
+  print_winners(out, shown);
   print_footnotes(out, shown);
 }
 

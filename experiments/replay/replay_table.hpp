@@ -4,14 +4,17 @@
 #include <string>
 
 #include "experiments/experiment/experiment.hpp"
+#include "experiments/replay/replay_view.hpp"
 #include "experiments/results/replay_result.hpp"
 
 /// The result of a replay as text.
 namespace corun {
 
-/// The comparison as an aligned table, with the JRS paper's results if the workload is its queue,
-/// and two lines that name the best policies.
-void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result);
+/// The comparison: a table of times (JCT, its percentiles, queueing delay, makespan) and, if jobs shared
+/// GPUs, a table of sharing (ISD, PS), with the JRS paper's results if the workload is its queue; or
+/// one table of the metrics that the view names. Then the best policies and footnotes.
+void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
+                 const ReplayView& view);
 
 /// Lines on the possible loss of each policy's plans, if bounded, and on the policy with the
 /// longest scheduling passes by their 99th percentile. Empty if decisions were not timed.

@@ -22,6 +22,8 @@ struct ReplayResult {
   Comparison comparison;
   Coverage coverage;  ///< over all policies
   std::vector<Coverage> coverage_by_policy;
+  /// Completion times of all replications' jobs by policy (PolicyRun::jct); empty unless counted.
+  std::vector<LogHistogram> jct_by_policy;
   bool interrupted = false;  ///< some replications were not run
 };
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -19,20 +18,6 @@
 namespace corun {
 
 namespace {
-
-constexpr std::array<JudgedMetric, 21> kJudged = {{
-    {Metric::kIsd, true, true},         {Metric::kPs, false, true},
-    {Metric::kPsTotal, false, true},    {Metric::kIsdMax, true, true},
-    {Metric::kJctS, true, false},       {Metric::kJctP50S, true, false},
-    {Metric::kJctP95S, true, false},    {Metric::kJctP99S, true, false},
-    {Metric::kQueueS, true, false},     {Metric::kQueueP50S, true, false},
-    {Metric::kQueueP95S, true, false},  {Metric::kQueueP99S, true, false},
-    {Metric::kStretch, true, false},    {Metric::kStretchP50, true, false},
-    {Metric::kStretchP95, true, false}, {Metric::kStretchP99, true, false},
-    {Metric::kJain, false, false},      {Metric::kMakespanS, true, false},
-    {Metric::kGpuUtil, false, true},    {Metric::kOom, true, false},
-    {Metric::kFailed, true, false},
-}};
 
 /// The sweep as an array: metric of a policy at a point in a replication. Values that some policy
 /// does not define are left out for all, so that means are over the same replications and points.
@@ -428,14 +413,6 @@ void answer_differences(const Cube& cube, const Comparison& comparison,
 }
 
 }  // namespace
-
-std::span<const JudgedMetric> judged_metrics() { return kJudged; }
-
-const JudgedMetric& judged(Metric metric) {
-  const auto at = std::ranges::find(kJudged, metric, &JudgedMetric::metric);
-  if (at == kJudged.end()) throw std::logic_error("a metric without a better and a worse");
-  return *at;
-}
 
 std::vector<double> holm(const std::vector<double>& p) {
   std::vector<std::size_t> order;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/statistics/mean_interval.hpp"
+#include "experiments/statistics/metric_choice.hpp"
 #include "experiments/sweep/sweep_results.hpp"
 
 /// Answers from a sweep (docs/sweeps.md): the best policy, the main effects of keys, the Pareto
@@ -14,16 +15,6 @@
 /// arrivals, true costs and noise for all policies of a point, and resamples draw it for all points
 /// together.
 namespace corun {
-
-/// A metric with a better direction.
-struct JudgedMetric {
-  Metric metric;
-  bool smaller_is_better;
-  bool percent;  ///< a fraction shown in %
-};
-
-std::span<const JudgedMetric> judged_metrics();
-const JudgedMetric& judged(Metric metric);
 
 /// A difference is significant if its adjusted p-value is below this.
 inline constexpr double kSignificant = 0.05;

@@ -302,8 +302,8 @@ int sweep_command(const std::vector<std::string>& arguments) {
       "to\n"
       "set. What is finished is kept at once: the same command continues a sweep that was stopped\n"
       "or killed. --shard and --merge split it over machines. The results are the same\n"
-      "bytes. --answers: the best policies, what matters, the Pareto front, which differences are\n"
-      "significant (docs/sweeps.md).";
+      "bytes. --answers: the best configurations and policies, what matters, the Pareto front,\n"
+      "which differences are significant (docs/sweeps.md).";
   command.examples =
       "  corun sweep examples/sweep.yaml --output sweep.h5\n"
       "  corun sweep --answers sweep.h5 --figure sweep.svg\n"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "experiments/config/config_keys.hpp"
 #include "experiments/config/default_policies.hpp"
@@ -32,7 +33,7 @@ YamlNode default_policies_node() {
   return list;
 }
 
-/// One step of a key path: a key, or an index into a list.
+/// One step of a key path: a key (below `policies` a label), or an index into a list.
 struct Step {
   std::string key;
   std::optional<std::size_t> index;
@@ -66,13 +67,51 @@ std::vector<Step> parse_path(std::string_view path) {
   return steps;
 }
 
+/// The label of an entry of `policies`: its label, else its name; empty for a malformed entry.
+std::string_view label_of(const YamlNode& policy) {
+  if (policy.kind == Kind::kScalar) return policy.text;
+  for (const char* key : {"label", "name"}) {
+    const YamlNode* const text = policy.find(key);
+    if (text != nullptr && text->kind == Kind::kScalar) return text->text;
+  }
+  return {};
+}
+
+/// The position of the one policy with this label. Throws InputError at `place` if none or several
+/// have it.
+std::size_t position_of(const YamlNode& policies, const std::string& label,
+                        const std::string& place) {
+  std::vector<std::string_view> known;
+  std::vector<std::string> found;
+  std::size_t position = 0;
+  for (std::size_t i = 0; i < policies.children.size(); ++i) {
+    known.push_back(label_of(policies.children[i]));
+    if (known.back() != label) continue;
+    found.push_back(fmt::format("policies[{}]", i));
+    position = i;
+  }
+  if (found.size() > 1) {
+    throw InputError(place, fmt::format("{} policies are labelled '{}', expected a position: {}",
+                                        found.size(), label, fmt::join(found, ", ")));
+  }
+  if (found.empty()) {
+    throw InputError(place,
+                     fmt::format("no policy is labelled '{}', expected a label, or a position"
+                                 " such as policies[0].epsilon; {}",
+                                 label, did_you_mean(label, known)));
+  }
+  return position;
+}
+
 /// Puts `value` at the path, by the rules of --set in docs/configuration.md.
-void set_at(YamlNode& root, const std::vector<Step>& steps, YamlNode value,
-            const std::string& place) {
+void set_at(YamlNode& root, std::vector<Step> steps, YamlNode value, const std::string& place) {
   YamlNode* node = &root;
   std::string path;  // of `node`
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
+    Step& step = steps[i];
+    if (path == "policies" && node->kind == Kind::kSequence && !step.index) {
+      step = {"", position_of(*node, step.key, place)};
+    }
     if (step.index) {
       if (node->kind != Kind::kSequence) {
         throw InputError(place, fmt::format("'{}' is {}, expected a list before [{}]", path,
@@ -130,7 +169,8 @@ void apply_override(YamlNode& root, const std::string& text) {
   const std::vector<Step> steps = parse_path(std::string_view(text).substr(0, equals));
   if (equals == std::string::npos || steps.empty()) {
     throw InputError(place,
-                     "expected KEY.PATH=VALUE such as replications=50 or policies[0].epsilon=0.5");
+                     "expected KEY.PATH=VALUE such as replications=50 or policies[0].epsilon=0.5;"
+                     " a label in a path has letters, digits, '-' and '_' only");
   }
   const std::string_view written = std::string_view(text).substr(equals + 1);
   const std::size_t content = written.find_first_not_of(" \t\r\n");
@@ -158,10 +198,25 @@ void set_key(YamlNode& root, std::string_view path, YamlNode value, const std::s
   const std::vector<Step> steps = parse_path(path);
   if (steps.empty()) {
     throw InputError(place, fmt::format("found '{}', expected the path of a key such as "
-                                        "cluster.nodes or policies[0].epsilon",
+                                        "cluster.nodes or policies[0].epsilon; a label in a path "
+                                        "has letters, digits, '-' and '_' only",
                                         printable(path)));
   }
   set_at(root, steps, std::move(value), place);
+}
+
+std::string with_position(const YamlNode& root, const std::string& path) {
+  constexpr std::string_view kBefore = "policies.";
+  const YamlNode* policies = root.find("policies");
+  if (!path.starts_with(kBefore)) return path;
+  const YamlNode fallback = default_policies_node();
+  if (policies == nullptr) policies = &fallback;
+  const std::size_t end = std::min(path.find_first_of(".[", kBefore.size()), path.size());
+  const std::string_view label =
+      std::string_view(path).substr(kBefore.size(), end - kBefore.size());
+  const auto at = std::ranges::find(policies->children, label, label_of);
+  if (at == policies->children.end()) return path;
+  return fmt::format("policies[{}]{}", at - policies->children.begin(), path.substr(end));
 }
 
 }  // namespace corun

@@ -76,10 +76,17 @@ class Cube {
 
   double over_replications(Metric m, std::size_t point, std::size_t policy) const {
     RunningMean mean;
-    for (std::size_t r = 0; r < replications(); ++r) {
-      if (defined(m, point, r)) mean.add_if_known(at(m, point, policy, r));
-    }
+    for (const double value : values(m, point, policy)) mean.add_if_known(value);
     return mean.value();
+  }
+
+  /// By replication; NaN where a policy does not define the metric.
+  std::vector<double> values(Metric m, std::size_t point, std::size_t policy) const {
+    std::vector<double> values(replications(), kNaN);
+    for (std::size_t r = 0; r < replications(); ++r) {
+      if (defined(m, point, r)) values[r] = at(m, point, policy, r);
+    }
+    return values;
   }
 
  private:
@@ -88,13 +95,19 @@ class Cube {
   std::size_t replications_ = 0;
 };
 
-/// Whether the metric is ISD and the policy never shares a GPU: its ISD of 0 must not win.
-bool never_shares(const Cube& cube, Metric metric, std::size_t policy) {
+/// Whether the metric is ISD and the policy never shares a GPU at the point: its ISD of 0 must not win.
+bool never_shares_at(const Cube& cube, Metric metric, std::size_t point, std::size_t policy) {
   if (metric != Metric::kIsd && metric != Metric::kIsdMax) return false;
+  for (std::size_t r = 0; r < cube.replications(); ++r) {
+    if (cube.at(metric, point, policy, r) != 0) return false;
+  }
+  return true;
+}
+
+/// The same at all points.
+bool never_shares(const Cube& cube, Metric metric, std::size_t policy) {
   for (std::size_t p = 0; p < cube.points(); ++p) {
-    for (std::size_t r = 0; r < cube.replications(); ++r) {
-      if (cube.at(metric, p, policy, r) != 0) return false;
-    }
+    if (!never_shares_at(cube, metric, p, policy)) return false;
   }
   return true;
 }
@@ -113,6 +126,62 @@ std::optional<std::size_t> best_of(Metric metric, const std::vector<std::size_t>
   }
   return best;
 }
+
+// ---- configurations -----------------------------------------------------------------------------
+
+/// Means of all points and policies by the metric, the best first; ties by policy, then point.
+std::vector<ConfigurationAnswer> ranked(const Cube& cube, Metric metric) {
+  struct Candidate {
+    ConfigurationAnswer answer;
+    std::size_t point;  ///< of the cube
+  };
+  std::vector<Candidate> candidates;
+  for (std::size_t q = 0; q < cube.policies(); ++q) {
+    for (std::size_t p = 0; p < cube.points(); ++p) {
+      if (never_shares_at(cube, metric, p, q)) continue;
+      std::vector<double> values = cube.values(metric, p, q);
+      std::erase_if(values, [](double value) { return std::isnan(value); });
+      if (!values.empty()) candidates.push_back({{cube.number(p), q, mean_interval(values)}, p});
+    }
+  }
+  std::ranges::stable_sort(candidates, [&](const Candidate& a, const Candidate& b) {
+    return is_better(metric, a.answer.mean.mean, b.answer.mean.mean);
+  });
+  std::vector<ConfigurationAnswer> answers;
+  std::vector<double> best;
+  for (Candidate& candidate : candidates) {
+    const std::vector<double> values =
+        cube.values(metric, candidate.point, candidate.answer.policy);
+    if (answers.empty()) {
+      best = values;
+    } else {
+      std::vector<double> differences;
+      for (std::size_t r = 0; r < values.size(); ++r) {
+        const double d = values[r] - best[r];
+        if (!std::isnan(d)) differences.push_back(d);
+      }
+      candidate.answer.minus_best = mean_interval(differences);
+      candidate.answer.p = t_test(differences);
+    }
+    answers.push_back(candidate.answer);
+  }
+  return answers;
+}
+
+void answer_rankings(const Cube& cube, SweepAnswers& answers) {
+  std::vector<double> p;
+  for (const Metric metric : answers.metrics) {
+    answers.rankings.push_back({metric, ranked(cube, metric)});
+    for (const ConfigurationAnswer& one : answers.rankings.back().ranked) p.push_back(one.p);
+  }
+  const std::vector<double> adjusted = holm(p);
+  auto next = adjusted.begin();
+  for (RankingAnswer& ranking : answers.rankings) {
+    for (ConfigurationAnswer& one : ranking.ranked) one.p_holm = *next++;
+  }
+}
+
+// ---- policies -----------------------------------------------------------------------------------
 
 void answer_best(const Cube& cube, const Comparison& comparison, Metric metric,
                  SweepAnswers& answers) {
@@ -485,6 +554,7 @@ SweepAnswers answer_sweep(const SweepResults& results, const std::vector<Metric>
   for (std::size_t k = 0; k < results.plan.keys().size(); ++k) {
     factors.push_back(factor_of(results, cube, k));
   }
+  answer_rankings(cube, answers);
   for (const Metric metric : metrics) {
     answer_best(cube, comparison, metric, answers);
     answer_effects(cube, metric, factors, answers);

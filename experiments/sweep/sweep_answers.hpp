@@ -9,9 +9,10 @@
 #include "experiments/statistics/mean_interval.hpp"
 #include "experiments/statistics/metric_choice.hpp"
 #include "experiments/sweep/sweep_results.hpp"
+#include "sim/base/nan.hpp"
 
-/// Answers from a sweep (docs/sweeps.md): the best policy, the main effects of keys, the Pareto
-/// front, significant differences. All are paired by replication: replication r has the same
+/// Answers from a sweep (docs/sweeps.md): the best configuration, the best policy, the main effects
+/// of keys, the Pareto front, significant differences. All are paired by replication: replication r has the same
 /// arrivals, true costs and noise for all policies of a point, and resamples draw it for all points
 /// together.
 namespace corun {
@@ -20,6 +21,24 @@ namespace corun {
 inline constexpr double kSignificant = 0.05;
 
 inline constexpr std::size_t kNoPoint = std::numeric_limits<std::size_t>::max();
+
+/// A configuration: a point with one policy.
+struct ConfigurationAnswer {
+  std::size_t point = 0;     ///< its number in the sweep
+  std::size_t policy = 0;    ///< index into SweepAnswers::policies
+  Interval mean;             ///< over replications
+  Interval minus_best = {};  ///< paired by replication; NaN for the best
+  double p = kNaN;           ///< paired t-test against the best; NaN for the best
+  double p_holm = kNaN;      ///< Holm's correction over all configurations and requested metrics
+
+  bool significant() const { return p_holm < kSignificant; }
+};
+
+/// The configurations by one metric, the best first. ISD omits those that never share a GPU.
+struct RankingAnswer {
+  Metric metric;
+  std::vector<ConfigurationAnswer> ranked;
+};
 
 /// The best policy by the mean over all points, equally weighted.
 struct BestAnswer {
@@ -80,6 +99,7 @@ struct SweepAnswers {
   std::size_t points = 0;             ///< points in the file
   std::size_t replications = 0;       ///< replications that every point has
   std::vector<Metric> metrics;
+  std::vector<RankingAnswer> rankings;
   std::vector<BestAnswer> best;
   std::vector<EffectAnswer> effects;
   std::vector<FrontAnswer> policy_front;  ///< policies, by the mean over all points

@@ -90,6 +90,99 @@ Interval minus_best(const DifferenceAnswer& d, std::size_t best) {
   return d.difference.negated();
 }
 
+/// The configurations that differ in value from the better ones of their policy: a key that does not
+/// affect a policy gives equal ones. `rank` counts from 0.
+struct ShownConfiguration {
+  std::size_t rank;
+  std::size_t alike = 1;  ///< configurations with these values
+};
+
+std::vector<ShownConfiguration> without_equals(const std::vector<ConfigurationAnswer>& ranked) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  const auto is_alike = [&](const ConfigurationAnswer& a, const ConfigurationAnswer& b) {
+    // The best has no difference from itself.
+    const bool of_best =
+        std::isnan(a.minus_best.mean) && b.minus_best.mean == 0 && (b.p == 1 || std::isnan(b.p));
+    return a.policy == b.policy && a.mean.mean == b.mean.mean && same(a.mean.lo, b.mean.lo) &&
+           (of_best || (same(a.minus_best.mean, b.minus_best.mean) && same(a.p, b.p)));
+  };
+  std::vector<ShownConfiguration> shown;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    if (!shown.empty() && is_alike(ranked[shown.back().rank], ranked[i])) {
+      ++shown.back().alike;
+    } else {
+      shown.push_back({i});
+    }
+  }
+  return shown;
+}
+
+/// The best configuration, the next three, and the best of each other policy.
+std::string ranking_table(const SweepResults& results, const SweepAnswers& answers,
+                          const RankingAnswer& ranking) {
+  constexpr std::size_t kNext = 3;
+  const Metric m = ranking.metric;
+  const std::vector<std::string>& keys = results.plan.keys();
+  Rows rows{{"rank", "policy", "point"}};
+  rows.front().insert(rows.front().end(), keys.begin(), keys.end());
+  rows.front().insert(rows.front().end(), {"mean [95 %]", "minus the best [95 %]", "p (Holm)"});
+  std::vector<bool> listed(answers.policies.size(), false);
+  std::size_t before = 0;
+  for (const ShownConfiguration& shown : without_equals(ranking.ranked)) {
+    const ConfigurationAnswer& one = ranking.ranked[shown.rank];
+    if (before++ > kNext && listed[one.policy]) continue;
+    listed[one.policy] = true;
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {std::to_string(shown.rank + 1), answers.policies[one.policy],
+           shown.alike > 1 ? fmt::format("{} (+{} equal)", one.point, shown.alike - 1)
+                           : std::to_string(one.point)};
+    for (std::size_t k = 0; k < keys.size(); ++k) row.push_back(results.plan.text(one.point, k));
+    row.push_back(with_interval(one.mean, m));
+    if (shown.rank == 0) continue;
+    row.insert(row.end(), {with_interval(one.minus_best, m),
+                           p_value(one.p_holm) + (one.significant() ? " *" : "")});
+  }
+  return indented(std::move(rows));
+}
+
+std::size_t not_significant(const RankingAnswer& ranking) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+             ranking.ranked, [](const auto& one) { return !one.significant(); })) -
+         (ranking.ranked.empty() ? 0 : 1);
+}
+
+std::string rankings_text(const SweepResults& results, const SweepAnswers& answers) {
+  std::string out;
+  for (const RankingAnswer& ranking : answers.rankings) {
+    if (ranking.ranked.empty()) continue;
+    out += fmt::format("\nbest configuration in {}, {}\n", title_of(ranking.metric),
+                       better_side(ranking.metric)) +
+           ranking_table(results, answers, ranking);
+    const std::size_t others = ranking.ranked.size() - 1;
+    if (answers.replications < kFewestReplications) {
+      out += fmt::format("  fewer than {} replications: no interval, no significance\n",
+                         kFewestReplications);
+    } else if (others > 0) {
+      out += fmt::format("  not significantly different from the best: {} of {} others\n",
+                         not_significant(ranking), others);
+    }
+  }
+  if (!out.empty()) {
+    const auto first = std::ranges::find_if(
+        answers.rankings, [](const RankingAnswer& ranking) { return !ranking.ranked.empty(); });
+    const std::size_t point = first->ranked.front().point;
+    const std::uint64_t seed =
+        results.plan.config_of(point).seed + results.plan.replications(point);
+    out += fmt::format(
+        "\nthese replications chose the best, so its mean is optimistic; to confirm it with other "
+        "seeds:\n"
+        "  corun sweep CONFIG --dump-config --point {} > best.yaml && corun replay best.yaml --set "
+        "seed={}\n",
+        point, seed);
+  }
+  return out;
+}
+
 /// Table of the policies by one metric, each compared with the best.
 std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) {
   const Metric m = best.metric;
@@ -190,8 +283,9 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
                                 keys, answers.policies.size(), answers.replications,
                                 results.complete ? "" : "; not all points are there");
   for (const std::string& left : answers.left_out) out += "left out: " + left + "\n";
+  out += rankings_text(results, answers);
   out +=
-      "best at: points with the best mean; worse, better at: points where it differs "
+      "\nbest at: points with the best mean; worse, better at: points where it differs "
       "significantly from the best\n";
   for (const BestAnswer& best : answers.best) {
     out += fmt::format("\n{}, {}\n", title_of(best.metric), better_side(best.metric)) +
@@ -217,6 +311,25 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
   out["keys"] = results.plan.keys();
   out["policies"] = answers.policies;
   out["left_out"] = answers.left_out;
+  out["configurations"] = Json::array();
+  for (const RankingAnswer& ranking : answers.rankings) {
+    Json item{{"metric", name_of(ranking.metric)},
+              {"smaller_is_better", judged(ranking.metric).smaller_is_better}};
+    item["not_significantly_different"] = not_significant(ranking);
+    item["ranked"] = Json::array();
+    for (const ConfigurationAnswer& one : ranking.ranked) {
+      Json row = json_point(results, one.point);
+      row["policy"] = answers.policies[one.policy];
+      row["mean"] = interval_json(one.mean);
+      const bool best = item["ranked"].empty();
+      row["minus_best"] = best ? Json(nullptr) : interval_json(one.minus_best);
+      row["p"] = json_number(one.p);
+      row["p_holm"] = json_number(one.p_holm);
+      row["significant"] = one.significant();
+      item["ranked"].push_back(std::move(row));
+    }
+    out["configurations"].push_back(std::move(item));
+  }
   out["best"] = Json::array();
   for (const BestAnswer& best : answers.best) {
     Json item{{"metric", name_of(best.metric)},
@@ -288,6 +401,16 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
                        cell(value.mean), cell(value.lo), cell(value.hi), cell(share), points);
   };
   const double none = kUndefined;
+  for (const RankingAnswer& ranking : answers.rankings) {
+    for (const ConfigurationAnswer& one : ranking.ranked) {
+      const std::string& policy = answers.policies[one.policy];
+      const std::string at = point_text(results, one.point);
+      const std::string point = std::to_string(one.point);
+      row("configuration", name_of(ranking.metric), policy, at, one.mean, none, point);
+      if (&one == &ranking.ranked.front()) continue;
+      row("minus-best", name_of(ranking.metric), policy, at, one.minus_best, one.p_holm, point);
+    }
+  }
   for (const BestAnswer& best : answers.best) {
     for (const std::size_t q : best.candidates) {
       row(q == best.best ? "best" : "policy", name_of(best.metric), answers.policies[q], "",

@@ -11,7 +11,7 @@ namespace corun {
 
 std::string answers_table(const SweepResults& results, const SweepAnswers& answers);
 
-/// {"points", "replications", "policies", "left_out", "best", "effects", "pareto", "differences"};
+/// {"points", "replications", "policies", "left_out", "configurations", "best", "effects", "pareto", "differences"};
 /// undefined numbers are null.
 nlohmann::ordered_json answers_json(const SweepResults& results, const SweepAnswers& answers);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -246,9 +247,17 @@ SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
   if (way.key == "list") plan.read_list(way);
   if (way.key == "random") plan.read_space(way, false);
   if (way.key == "latin-hypercube") plan.read_space(way, true);
+  std::map<std::string, std::size_t> by_position;
   for (std::size_t k = 0; k < plan.keys_.size(); ++k) {
+    const std::string key = with_position(plan.root_, plan.keys_[k]);
+    const auto [first, fresh] = by_position.emplace(key, k);
+    if (!fresh) {
+      throw InputError(section.source->place(plan.key_offsets_[k]),
+                       fmt::format("{} is the same key as {}, expected one of the two",
+                                   plan.keys_[k], plan.keys_[first->second]));
+    }
     for (const std::string& text : own) {
-      if (text.substr(0, text.find('=')) != plan.keys_[k]) continue;
+      if (with_position(plan.root_, text.substr(0, text.find('='))) != key) continue;
       throw InputError("--set " + printable(text, kYamlBytesMax),
                        plan.keys_[k] + " is swept (" + section.source->place(plan.key_offsets_[k]) +
                            "), expected a key that is not; change the section 'sweep' instead");

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/config/config_writer.hpp"
 #include "sim/base/text.hpp"
 #include "tests/experiments/config/config_test_support.hpp"
 
@@ -70,6 +71,42 @@ TEST(Overrides, ReachIntoTheDefaultPolicies) {
   EXPECT_EQ(c.place("policies[0]"), "--set policies[0]=random");
 }
 
+TEST(Overrides, NamePoliciesByLabel) {
+  const std::string text = "policies: [{name: min-slowdown, label: greedy}, min-slowdown, fcfs]\n";
+  const Strings by_label = {"policies.min-slowdown.epsilon=0.5", "policies.greedy.threshold=1",
+                            "policies.fcfs=random"};
+  const Config c = parse(text, by_label);
+  EXPECT_EQ(c.policies[1].settings.at("epsilon"), PolicySetting(0.5));
+  EXPECT_EQ(c.policies[0].settings.at("threshold"), PolicySetting(1.0));
+  EXPECT_FALSE(c.policies[0].settings.contains("epsilon"));
+  EXPECT_EQ(c.policies[2].name, "random");
+  EXPECT_EQ(c.place("policies[1].epsilon"), "--set policies.min-slowdown.epsilon=0.5");
+  const Strings by_position = {"policies[1].epsilon=0.5", "policies[0].threshold=1",
+                               "policies[2]=random"};
+  EXPECT_EQ(dump_yaml(c), dump_yaml(parse(text, by_position)));
+  const Strings defaults = {"policies.min-slowdown.epsilon=0.5"};
+  EXPECT_EQ(default_config_with(defaults, with_defaults()).policies[4].settings.at("epsilon"),
+            PolicySetting(0.5));
+}
+
+TEST(Overrides, SeeTheLabelsOfEarlierOnes) {
+  const std::string text = "policies: [min-slowdown]\n";
+  const Config c = parse(text, {"policies.min-slowdown.label=mine", "policies.mine.epsilon=0.5"});
+  EXPECT_EQ(c.policies[0].settings.at("epsilon"), PolicySetting(0.5));
+  const std::string error =
+      error_of(text, {"policies.min-slowdown.label=mine", "policies.min-slowdown.epsilon=1"});
+  EXPECT_NE(error.find("no policy is labelled 'min-slowdown'"), std::string::npos) << error;
+}
+
+TEST(Overrides, RefuseALabelThatTwoPoliciesHave) {
+  const std::string error = error_of("policies: [fcfs, random, {name: random, label: fcfs}]\n",
+                                     {"policies.fcfs.order=x"});
+  EXPECT_NE(error.find("2 policies are labelled 'fcfs', expected a position: policies[0], "
+                       "policies[2]"),
+            std::string::npos)
+      << error;
+}
+
 struct BadOverride {
   const char* name;
   const char* text;
@@ -112,6 +149,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadOverride{"beyond_the_end", "policies[1]=fcfs", "expected an index below 1"},
         BadOverride{"index_of_map", "cluster[0]=1", "expected a list before [0]"},
         BadOverride{"key_of_list", "policies.epsilon=1", "such as policies[0].epsilon"},
+        BadOverride{"near_label", "policies.min-slowdwn.epsilon=1", "did you mean 'min-slowdown'?"},
+        BadOverride{"odd_label", "policies.a b.epsilon=1", "a label in a path has letters"},
         BadOverride{"below_a_number", "replications.x=1", "replications: found a map"},
         BadOverride{"block_map", "cluster=nodes: 2", "without brackets"},
         BadOverride{"block_list", "policies=- fcfs", "without brackets"},

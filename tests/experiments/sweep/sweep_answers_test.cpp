@@ -117,6 +117,78 @@ TEST(SweepAnswers, FindWhatWasPutIn) {
   }
 }
 
+TEST(SweepAnswers, TheBestConfigurationIsAPointAndAPolicy) {
+  // Policy a is best at the points 0 and 1 (two nodes), which differ by independent noise only.
+  const SweepResults results = results_of(kGrid, {"a", "b", "c", "oracle"}, 20, known_truth);
+  const SweepAnswers answers = answer_sweep(results, {Metric::kIsd, Metric::kPs});
+  ASSERT_EQ(answers.rankings.size(), 2U);
+  const std::vector<ConfigurationAnswer>& isd = answers.rankings[0].ranked;
+  ASSERT_EQ(isd.size(), 18U);  // oracle is left out
+  EXPECT_EQ(isd[0].policy, 0U);
+  EXPECT_LE(isd[0].point, 1U);
+  EXPECT_EQ(isd[1].policy, 0U);
+  EXPECT_EQ(isd[0].point + isd[1].point, 1U);
+  EXPECT_LT(isd[0].mean.lo, isd[0].mean.mean);
+  EXPECT_TRUE(std::isnan(isd[0].minus_best.mean));
+  EXPECT_GT(isd[1].minus_best.mean, 0);
+  EXPECT_FALSE(isd[1].significant());
+  for (std::size_t i = 2; i < isd.size(); ++i) {
+    EXPECT_TRUE(isd[i].significant()) << i;
+    EXPECT_GE(isd[i].minus_best.mean, isd[i - 1].minus_best.mean);
+    EXPECT_GT(isd[i].minus_best.lo, 0);
+    // Paired: the common noise, 0.05, cancels.
+    EXPECT_LT(isd[i].minus_best.hi - isd[i].minus_best.lo, 0.005);
+    EXPECT_GE(isd[i].p_holm, isd[i].p);
+  }
+  EXPECT_NEAR(isd[2].minus_best.mean, 0.03, 0.002);  // four nodes
+  const ConfigurationAnswer& ps = answers.rankings[1].ranked.at(0);
+  EXPECT_NE(ps.policy, 0U);
+  EXPECT_GE(ps.point, 4U);  // more is better: eight nodes
+
+  const auto json = answers_json(results, answers)["configurations"][0];
+  EXPECT_EQ(json["metric"], "isd");
+  EXPECT_EQ(json["not_significantly_different"], 1);
+  EXPECT_EQ(json["ranked"][0]["policy"], "a");
+  EXPECT_EQ(json["ranked"][0]["values"]["cluster.nodes"], "2");
+  EXPECT_TRUE(json["ranked"][0]["minus_best"].is_null());
+  EXPECT_EQ(json["ranked"].size(), 18U);
+  const std::string csv = answers_csv(results, answers);
+  EXPECT_EQ(csv.find("\nconfiguration,isd,a,\"cluster.nodes=2, belief.known="), csv.find('\n'));
+  EXPECT_NE(csv.find("\nminus-best,isd,c,"), std::string::npos) << csv;
+  const std::string table = answers_table(results, answers);
+  const std::size_t first =
+      table.find("\nbest configuration in isd %, less is better\n  rank  policy");
+  EXPECT_LT(first, table.find("best at")) << table;
+  EXPECT_NE(table.find("\n  not significantly different from the best: 1 of 17 others\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("--set seed=21\n"), std::string::npos) << table;
+}
+
+TEST(SweepAnswers, AConfigurationThatNeverSharesIsNotBestInIsd) {
+  // Policy b shares at two nodes only.
+  const SweepResults results = results_of(
+      "sweep: {grid: {cluster.nodes: [2, 4]}}\n", {"a", "b"}, 5,
+      [](std::size_t p, std::size_t q, std::size_t r) {
+        if (q == 1 && p == 1) return std::pair(0.0, 0.0);
+        return std::pair(0.2 + 0.1 * static_cast<double>(q) + 0.001 * noise(r, q + 2 * p), 0.1);
+      });
+  const SweepAnswers answers = answer_sweep(results, {Metric::kIsd});
+  ASSERT_EQ(answers.rankings.at(0).ranked.size(), 3U);
+  EXPECT_EQ(answers.rankings[0].ranked[0].policy, 0U);
+}
+
+TEST(SweepAnswers, ConfigurationsWithEqualValuesShareALine) {
+  // `known` does not affect any policy.
+  const SweepResults results = results_of(
+      kGrid, {"a", "b"}, 5,
+      [](std::size_t p, std::size_t q, std::size_t r) { return known_truth(p - p % 2, q, r); });
+  const SweepAnswers answers = answer_sweep(results, {Metric::kIsd});
+  const std::string table = answers_table(results, answers);
+  EXPECT_NE(table.find("\n  1     a       0 (+1 equal)  2 "), std::string::npos) << table;
+  EXPECT_NE(table.find("\n  3     a       2 (+1 equal)  4 "), std::string::npos) << table;
+}
+
 TEST(SweepAnswers, TheFrontIsWhatNobodyBeats) {
   // (isd, ps) by policy q: points on a known front, and one that is dominated.
   const std::vector<std::pair<double, double>> at = {
@@ -244,6 +316,13 @@ TEST(SweepAnswers, WithOneReplicationNothingIsSignificant) {
   const SweepAnswers answers = answer_sweep(results, {Metric::kIsd});
   EXPECT_TRUE(std::isnan(answers.differences.at(0).p_holm));
   EXPECT_EQ(answers.differences.at(0).wins, 0U);
+  const ConfigurationAnswer& next = answers.rankings.at(0).ranked.at(1);
+  EXPECT_TRUE(std::isnan(next.p_holm));
+  EXPECT_FALSE(next.minus_best.known());
+  const std::string table = answers_table(results, answers);
+  EXPECT_NE(table.find("fewer than 3 replications: no interval, no significance"),
+            std::string::npos)
+      << table;
 }
 
 TEST(Holm, IsTheTextbookExample) {

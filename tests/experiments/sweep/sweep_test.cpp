@@ -71,6 +71,21 @@ TEST(SweepPlan, PoliciesThatNobodyListedCanBeSwept) {
   EXPECT_EQ(std::get<double>(plan.config_of(1).policies.at(4).settings.at("epsilon")), 1.0);
 }
 
+TEST(SweepPlan, ALabelNamesAPolicyAsItsPositionDoes) {
+  const SweepPlan by_label =
+      plan_of("sweep:\n  grid:\n    policies.min-slowdown.epsilon: [0, 1]\n");
+  const SweepPlan by_position = plan_of("sweep:\n  grid:\n    'policies[4].epsilon': [0, 1]\n");
+  EXPECT_EQ(by_label.describe(1), "point 1 (policies.min-slowdown.epsilon=1)");
+  EXPECT_EQ(dump_yaml(by_label.config_of(1)), dump_yaml(by_position.config_of(1)));
+  EXPECT_EQ(plan_of(by_label.dump_yaml()).dump_yaml(), by_label.dump_yaml());
+  // A swept list comes first, and the label is looked up in it.
+  const SweepPlan swept = plan_of(
+      "sweep:\n  grid:\n    policies: [[min-slowdown], [fcfs, min-slowdown]]\n"
+      "    policies.min-slowdown.epsilon: [0.5]\n");
+  EXPECT_EQ(std::get<double>(swept.config_of(0).policies.at(0).settings.at("epsilon")), 0.5);
+  EXPECT_EQ(std::get<double>(swept.config_of(1).policies.at(1).settings.at("epsilon")), 0.5);
+}
+
 TEST(SweepPlan, RandomPointsLieInTheirRanges) {
   const SweepPlan plan = plan_of(
       "sweep:\n  random:\n    points: 300\n    space:\n      cluster.nodes: {integer: [2, 5]}\n"
@@ -169,6 +184,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadSection{"sweep:\n  grid:\n    cluster..nodes: [1]\n", "s.yaml:3:5: ", "path of a key"},
         BadSection{"sweep:\n  grid:\n    'policies[9].epsilon': [1]\n",
                    "s.yaml:3:5: ", "index below"},
+        BadSection{"sweep:\n  grid:\n    policies.min-slwdown.epsilon: [1]\n",
+                   "s.yaml:3:5: ", "did you mean 'min-slowdown'"},
+        BadSection{"sweep:\n  grid:\n    'policies[4].epsilon': [1]\n"
+                   "    policies.min-slowdown.epsilon: [0]\n",
+                   "s.yaml:4:5: ", "is the same key as policies[4].epsilon"},
         BadSection{"sweep:\n  grid:\n    sweep.grid: [1]\n", "s.yaml:3:5: ", "unknown key 'sweep'"},
         BadSection{"sweep:\n  list: {cluster.nodes: 2}\n", "s.yaml:2:9: ", "list of points"},
         BadSection{"sweep:\n  list: [5]\n", "s.yaml:2:10: ", "list of points"},
@@ -205,6 +225,10 @@ TEST(SweepPlan, AKeyCannotBeBothSetAndSwept) {
       error_of("sweep:\n  grid:\n    cluster.nodes: [1, 2]\n", {"cluster.nodes=5"});
   EXPECT_EQ(error.rfind("--set cluster.nodes=5: ", 0), 0U) << error;
   EXPECT_NE(error.find("s.yaml:3:5"), std::string::npos) << error;
+  const std::string by_position = error_of(
+      "sweep:\n  grid:\n    policies.min-slowdown.epsilon: [0, 1]\n", {"policies[4].epsilon=0.5"});
+  EXPECT_NE(by_position.find("policies.min-slowdown.epsilon is swept"), std::string::npos)
+      << by_position;
 }
 
 // ---- the same bytes however it was run ----------------------------------------------------------

@@ -267,16 +267,16 @@ void print_memory_note(std::ostream& out, const Shown& shown) {
   }
 }
 
-/// Whether an interval of the tables has the mark "~".
-bool any_approximate(const Shown& shown) {
-  const auto marked = [&](const MetricIntervals& m) {
-    return std::ranges::any_of(shown.intervals,
-                               [&](Metric metric) { return interval_of(m, metric).approximate; });
+/// Whether any mean of the tables that may have an interval meets the condition.
+bool any_mean(const Shown& shown, bool (*condition)(const Interval&)) {
+  const auto meets = [&](const MetricIntervals& m) {
+    return std::ranges::any_of(
+        shown.intervals, [&](Metric metric) { return condition(interval_of(m, metric)); });
   };
   for (std::size_t p = 0; p < shown.policies().size(); ++p) {
-    if (marked(shown.metrics(p))) return true;
+    if (meets(shown.metrics(p))) return true;
     const auto& baseline = shown.view.baseline;
-    if (baseline && marked(shown.result.comparison.versus[p][*baseline])) return true;
+    if (baseline && meets(shown.result.comparison.versus[p][*baseline])) return true;
   }
   return false;
 }
@@ -334,7 +334,10 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
         out,
         "* knows the true expected co-run costs: an upper bound for beliefs with its objective\n");
   }
-  if (any_approximate(shown)) {
+  if (any_mean(shown, [](const Interval& i) { return i.is_point(); })) {
+    fmt::print(out, "no interval: all replications gave the same value\n");
+  }
+  if (any_mean(shown, [](const Interval& i) { return i.approximate && !i.is_point(); })) {
     fmt::print(out, "~ approximate interval: the values are few or skewed (docs/intervals.md)\n");
   }
   if (shown.paper_column) {

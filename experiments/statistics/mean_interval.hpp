@@ -27,6 +27,8 @@ struct Interval {
   bool approximate = false;
 
   bool known() const { return lo == lo; }
+  /// Whether all values were equal.
+  bool is_point() const { return lo == hi; }
   /// Whether the interval excludes 0; false if there is none.
   bool excludes_zero() const { return lo > 0 || hi < 0; }
   Interval negated() const { return {0 - mean, 0 - hi, 0 - lo, approximate}; }  // never -0

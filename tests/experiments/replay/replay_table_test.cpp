@@ -25,8 +25,8 @@ namespace {
 class Replayed {
  public:
   explicit Replayed(const std::vector<std::string>& settings,
-                    std::optional<std::string> baseline = {},
-                    std::optional<std::string> metrics = {})
+                    const std::optional<std::string>& baseline = {},
+                    const std::optional<std::string>& metrics = {})
       : experiment(default_config_with(settings, policy_catalog()), ""),
         view(replay_view(experiment, baseline, metrics)),
         result(replay(experiment, {.threads = 2})) {}

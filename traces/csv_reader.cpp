@@ -220,7 +220,7 @@ void CsvReader::read_header() {
     if (!columns_[i].required || position_[i] != kAbsent) continue;
     missing += (missing_count++ == 0 ? "'" : ", '") + std::string(columns_[i].name) + "'";
   }
-  if (missing_count > 0) {
+  if (missing_count > 0 && !options_.has_columns_option) {
     const bool one = missing_count == 1;
     fail_at(record_line_, 1,
             "the header has no column" + std::string(one ? " " : "s ") + missing +
@@ -506,19 +506,21 @@ void CsvReader::refuse(Column column, const std::string& expected,
                        const std::string& advice) const {
   const std::string_view found = raw(column);
   const CsvColumn& known = columns_[static_cast<std::size_t>(column)];
+  const std::size_t position = position_.at(static_cast<std::size_t>(column));
+  const std::string theirs = printable(position == kAbsent ? known.name : header_[position]);
+  const bool renamed = theirs != known.name;
   std::string hint = advice;
   if (hint.empty()) {
     hint = found.empty()    ? "fill it in"
            : known.required ? "correct it"
                             : "correct it or leave it empty";
+    if (options_.has_columns_option && !known.required && !found.empty()) {
+      hint += "; --columns " + theirs + "= leaves the column out";
+    }
   }
-  const std::size_t position = position_.at(static_cast<std::size_t>(column));
-  const std::string theirs = position == kAbsent ? "" : header_[position];
-  const bool renamed = position != kAbsent && theirs != known.name;
-  fail(column, "column '" + (renamed ? printable(theirs) + "' (" : "") + std::string(known.name) +
-                   (renamed ? ")" : "'") + " is " +
-                   (found.empty() ? "empty" : "'" + printable(found) + "'") + ", expected " +
-                   expected + "; " + hint);
+  fail(column, "column '" + theirs + (renamed ? "' (" + std::string(known.name) + ")" : "'") +
+                   " is " + (found.empty() ? "empty" : "'" + printable(found) + "'") +
+                   ", expected " + expected + "; " + hint);
 }
 
 void CsvReader::fail(Column column, const std::string& message) const {

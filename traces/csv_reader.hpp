@@ -54,6 +54,8 @@ struct CsvOptions {
   std::vector<std::string> header = {};
   /// Refused if the header lacks one of them.
   std::vector<RenamedColumn> renamed = {};
+  /// Users rename columns by --columns: advice says so, and missing columns are left to the caller.
+  bool has_columns_option = false;
 };
 
 /// For files with columns that are not read, such as public formats.

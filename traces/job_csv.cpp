@@ -31,22 +31,43 @@ constexpr std::array<std::string_view, 7> kScaledColumns = {
     "submit_s",      "solo_s",       "epoch_s",     "gpu_util_pct",
     "mem_alloc_pct", "mem_time_pct", "mem_used_mib"};
 
-/// Names under which logs of others have our columns, most usual first: for advice only.
+/// Names, in lower case, under which logs of others have our columns, most usual first: for advice only.
 struct UsualNames {
   std::string_view ours;
-  std::array<std::string_view, 10> theirs;
+  bool parts;  ///< of names, else whole names
+  std::array<std::string_view, 8> theirs;
 };
 constexpr std::array<UsualNames, 4> kUsualNames = {{
-    {"job", {"job_id", "jobid", "job_name", "id", "name", "jobname", "uid", "uuid", "pod", "task"}},
+    {"job", false, {"job_id", "jobid", "job_name", "jobname", "id", "name", "uid", "uuid"}},
     {"submit_s",
-     {"submit_time", "submit", "arrival_time", "arrival", "submitted", "submission_time",
-      "arrival_s", "timestamp", "submitted_time", "start_time"}},
+     true,
+     {"submit", "submission", "arrival", "arrive", "queued", "created", "timestamp", "start"}},
     {"solo_s",
-     {"duration", "runtime", "run_time", "duration_s", "runtime_s", "job_duration", "elapsed",
-      "service_time", "length", "execution_time"}},
+     true,
+     {"duration", "runtime", "run_time", "elapsed", "service", "exec", "length", "walltime"}},
     {"gpus",
-     {"num_gpu", "num_gpus", "gpu_num", "n_gpus", "ngpus", "gpu_count", "gpus_requested",
-      "num_gpus_requested", "gpu_request", "workers"}},
+     true,
+     {"gpus", "num_gpu", "gpu_num", "gpu_count", "gpu_req", "gpu_alloc", "n_gpu", "workers"}},
+}};
+
+/// Endings of names, in lower case, of times in other units than s: for advice only.
+struct UnitEnding {
+  std::string_view ending;
+  double seconds;
+};
+constexpr std::array<UnitEnding, 12> kUnitEndings = {{
+    {"hours", 3600},
+    {"hour", 3600},
+    {"_hrs", 3600},
+    {"_h", 3600},
+    {"days", 86400},
+    {"day", 86400},
+    {"minutes", 60},
+    {"_mins", 60},
+    {"_min", 60},
+    {"_ms", 1e-3},
+    {"millis", 1e-3},
+    {"milliseconds", 1e-3},
 }};
 
 constexpr NumberRule kDistance{"a distance in percentage points", 0};
@@ -72,19 +93,18 @@ std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBu
   return bits;
 }
 
-/// Equal but for the case of ASCII letters.
-bool same_name(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 /// Columns of the file that are probably ours under other names: usual names first, then near ones. None of
 /// `absent` comes twice.
 std::vector<RenamedColumn> guessed(const std::vector<std::string>& unknown,
                                    std::vector<std::string_view> absent) {
   std::vector<RenamedColumn> found;
   const auto take = [&](const std::string& theirs, std::string_view ours) {
-    found.push_back({theirs, std::string(ours)});
+    RenamedColumn column{theirs, std::string(ours)};
+    const std::string name = lower_case(theirs);
+    for (const UnitEnding& unit : kUnitEndings) {
+      if (ours.ends_with("_s") && name.ends_with(unit.ending)) column.factor = unit.seconds;
+    }
+    found.push_back(std::move(column));
     std::erase(absent, ours);
   };
   const auto is_taken = [&](const std::string& name) {
@@ -93,9 +113,11 @@ std::vector<RenamedColumn> guessed(const std::vector<std::string>& unknown,
   for (const UsualNames& usual : kUsualNames) {
     for (const std::string_view theirs : usual.theirs) {
       if (std::ranges::find(absent, usual.ours) == absent.end()) break;
-      const auto at = std::ranges::find_if(
-          unknown, [&](const std::string& name) { return same_name(name, theirs); });
-      if (at != unknown.end()) take(*at, usual.ours);
+      const auto at = std::ranges::find_if(unknown, [&](const std::string& name) {
+        const std::string candidate = lower_case(name);
+        return usual.parts ? candidate.find(theirs) != std::string::npos : candidate == theirs;
+      });
+      if (at != unknown.end() && !is_taken(*at)) take(*at, usual.ours);
     }
   }
   for (const std::string& name : unknown) {
@@ -263,15 +285,8 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   return trace;
 }
 
-/// All columns may be absent for the reader: check_header() has better messages.
 CsvOptions options_of(const std::vector<RenamedColumn>& renamed) {
-  return {.ignore_unknown = true, .renamed = renamed};
-}
-
-std::vector<CsvColumn> optional_columns() {
-  std::vector<CsvColumn> columns = kJobColumns;
-  for (CsvColumn& column : columns) column.required = false;
-  return columns;
+  return {.ignore_unknown = true, .renamed = renamed, .has_columns_option = true};
 }
 
 /// One "THEIRS=OURS*FACTOR".
@@ -335,13 +350,13 @@ std::vector<RenamedColumn> parse_renamed_columns(const std::string& text,
 
 Trace read_job_csv(const std::string& path, WorkloadKeys& keys,
                    const std::vector<RenamedColumn>& renamed) {
-  CsvReader csv(path, optional_columns(), options_of(renamed));
+  CsvReader csv(path, kJobColumns, options_of(renamed));
   return read_job_csv(csv, std::filesystem::path(path).filename().string(), keys, renamed);
 }
 
 Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys,
                    const std::vector<RenamedColumn>& renamed) {
-  CsvReader csv(in, name, optional_columns(), options_of(renamed));
+  CsvReader csv(in, name, kJobColumns, options_of(renamed));
   return read_job_csv(csv, name, keys, renamed);
 }
 

@@ -125,14 +125,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 /// "bert_en_uncased_L-2_H-128_A-2" as "SmallBERT-L2-H128-A2"; other models by the table, and all others
 /// unchanged.
 std::string canonical_model(std::string_view raw) {
@@ -243,7 +235,7 @@ class ProfileReader {
                             "' is broken, expected one line without tabs; correct it");
     }
     for (const auto& [alias, meant] : kSensitiveAliases) {
-      if (lower(name) != alias) continue;
+      if (lower_case(name) != alias) continue;
       csv_.fail(column, "column '" + name + "' would be an attribute of the profile, expected '" +
                             std::string(meant) + "', which is held apart; rename it");
     }

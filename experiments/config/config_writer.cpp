@@ -14,6 +14,7 @@
 
 #include "experiments/base/json.hpp"
 #include "experiments/config/yaml_values.hpp"
+#include "sim/base/text.hpp"
 
 namespace corun {
 namespace {

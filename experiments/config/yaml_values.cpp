@@ -99,14 +99,6 @@ void remember(KeyPlaces& places, const YamlValue& at) {
   if (at.node.source) places[at.key] = at.node.place();
 }
 
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 template <typename T>
 std::string number_text(const Within<T>& range) {
   return fmt::format("a {}{}", std::is_integral_v<T> ? "whole number" : "number",

@@ -55,7 +55,4 @@ std::string read_choice(const YamlValue& at, std::span<const std::string_view> w
 /// true or false.
 bool read_flag(const YamlValue& at);
 
-/// The text with A-Z as a-z, all else unchanged.
-std::string lower_case(std::string_view text);
-
 }  // namespace corun

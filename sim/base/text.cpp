@@ -14,11 +14,8 @@ namespace {
 constexpr std::size_t kLongestWord = 64;
 
 std::string folded(std::string_view word) {
-  std::string out(word);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (c == '-') c = '_';
-  }
+  std::string out = lower_case(word);
+  std::ranges::replace(out, '-', '_');
   return out;
 }
 
@@ -67,6 +64,14 @@ std::size_t character_at(std::string_view text, std::size_t i, std::uint32_t& co
 }
 
 }  // namespace
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   if (word.empty() || word.size() > kLongestWord) return {};

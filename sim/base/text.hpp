@@ -19,6 +19,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 /// "did you mean 'x'? known: a, b, c", or "known: a, b, c" if no known word is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
+/// `text` with the letters A to Z in lower case.
+std::string lower_case(std::string_view text);
+
 /// `text` for one line of an error message: control characters and bytes that are not UTF-8 become
 /// \xNN. Text longer than `limit` bytes is cut there and gets "...".
 std::string printable(std::string_view text, std::size_t limit = 80);

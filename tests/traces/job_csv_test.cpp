@@ -220,6 +220,16 @@ TEST(JobCsv, NamesThePlaceOfEveryMistake) {
        "solo_s; "
        "it has Id, Arrival, runtime, num_gpus; name yours: perhaps --columns "
        "Id=job,Arrival=submit_s,runtime=solo_s,num_gpus=gpus (NAME= leaves a column out)"},
+      {"JobID,Submit,runtime_hours,AllocGPUS,gpu_type\n1,0,1,1,x\n",
+       "t.csv:1:1: the header has no columns 'submit_s', 'solo_s', expected at least submit_s, "
+       "solo_s; "
+       "it has JobID, Submit, runtime_hours, AllocGPUS, gpu_type; name yours: perhaps --columns "
+       "JobID=job,Submit=submit_s,runtime_hours=solo_s*3600,AllocGPUS=gpus (NAME= leaves a column "
+       "out)"},
+      {head + ",priority\na,0,1,low\n",
+       "t.csv:2:7: column 'priority' is 'low', expected a whole number, from -1000000000 to "
+       "1000000000; "
+       "correct it or leave it empty; --columns priority= leaves the column out"},
       {"submit_time,minutes\n0,1\n",
        "t.csv:1:1: the header has no columns 'submit_s', 'solo_s', expected at least submit_s, "
        "solo_s; "

@@ -34,7 +34,7 @@ PolicyEntry exclusive_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Exclusive>(c.plan_once);
           },
-          .traits = {.plans_groups = true}};
+          .traits = {.shares = false, .plans_groups = true}};
 }
 
 }  // namespace corun

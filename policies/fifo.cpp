@@ -27,7 +27,8 @@ PolicyEntry fifo_entry() {
           .parameters = queue_parameters(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Fifo>(queue_options(c.parameters));
-          }};
+          },
+          .traits_with = [](const Parameters& p) { return queue_traits(p); }};
 }
 
 }  // namespace corun

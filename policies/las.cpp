@@ -189,7 +189,8 @@ PolicyEntry las_entry() {
                                          c.parameters.numbers("thresholds_s"),
                                          c.parameters.number("promote_after"));
           },
-          .traits = {.preempts = true}};
+          .traits = {.preempts = true},
+          .traits_with = [](const Parameters& p) { return queue_traits(p, {.preempts = true}); }};
 }
 
 }  // namespace corun

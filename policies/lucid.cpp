@@ -255,7 +255,7 @@ std::unique_ptr<Policy> make_lucid(PolicyContext context) {
 }
 
 constexpr PolicyTraits kLucidTraits{
-    .always_colocates = true, .needs_estimates = true, .needs_labels = true};
+    .always_colocates = true, .consolidates = true, .needs_estimates = true, .needs_labels = true};
 
 /// Any two labels add up to 0 to 4: below 0 no job shares, from 4 on every label suits.
 PolicyTraits lucid_traits(const Parameters& parameters) {

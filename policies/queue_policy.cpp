@@ -35,6 +35,12 @@ QueueOptions queue_options(const Parameters& parameters) {
                                                            : Placing::kAnywhere};
 }
 
+PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others) {
+  others.shares = false;
+  others.consolidates = queue_options(parameters).placing == Placing::kConsolidated;
+  return others;
+}
+
 void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   const auto refused = [&](const Part& part) {
     return part.refused == part.queue.begin()->job && part.departures == view.departures() &&

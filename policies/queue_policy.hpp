@@ -47,6 +47,9 @@ struct QueueOptions {
 std::span<const ParameterSpec> queue_parameters();
 QueueOptions queue_options(const Parameters& parameters);
 
+/// The traits of such a policy: `others`, without sharing, and consolidating as `placement` says.
+PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others = {});
+
 class QueuePolicy : public Policy {
  public:
   explicit QueuePolicy(QueueOptions options) : options_(options) {}

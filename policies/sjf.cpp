@@ -29,7 +29,9 @@ PolicyEntry sjf_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Sjf>(queue_options(c.parameters));
           },
-          .traits = {.needs_estimates = true}};
+          .traits = {.needs_estimates = true},
+          .traits_with =
+              [](const Parameters& p) { return queue_traits(p, {.needs_estimates = true}); }};
 }
 
 }  // namespace corun

@@ -36,7 +36,11 @@ PolicyEntry srtf_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Srtf>(queue_options(c.parameters));
           },
-          .traits = {.preempts = true, .needs_estimates = true}};
+          .traits = {.preempts = true, .needs_estimates = true},
+          .traits_with =
+              [](const Parameters& p) {
+                return queue_traits(p, {.preempts = true, .needs_estimates = true});
+              }};
 }
 
 }  // namespace corun

@@ -51,6 +51,9 @@ struct PolicyTraits {
   bool moves_running_jobs = false;
   /// It places each job on one node: a gang that no node can hold is refused.
   bool one_node = false;
+  /// It keeps the GPUs of a gang on as few nodes as can be, or lets the gang wait.
+  bool consolidates = false;
+  bool shares = true;         ///< it may place several jobs on a GPU
   bool preempts = false;      ///< it may take running jobs off their GPUs
   bool plans_groups = false;  ///< it plans groups: `control.start` and `control.plan` hold for it
   bool takes_probes = false;  ///< it has a planner of probes, with a belief that learns from them

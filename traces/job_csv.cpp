@@ -13,6 +13,7 @@
 #include "sim/error.hpp"
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/input_file.hpp"
 #include "traces/trace_builder.hpp"
 
 namespace corun {
@@ -47,7 +48,7 @@ constexpr std::array<UsualNames, 4> kUsualNames = {{
      {"duration", "runtime", "run_time", "elapsed", "service", "exec", "length", "walltime"}},
     {"gpus",
      true,
-     {"gpus", "num_gpu", "gpu_num", "gpu_count", "gpu_req", "gpu_alloc", "n_gpu", "workers"}},
+     {"gpus", "num_gpu", "gpu_num", "ngpu", "gpu_count", "gpu_req", "plan_gpu", "gres"}},
 }};
 
 /// Endings of names, in lower case, of times in other units than s: for advice only.
@@ -201,6 +202,32 @@ class SubmitTimes {
   bool dates_ = false;
 };
 
+/// Seconds of "HH:MM:SS" or "D-HH:MM:SS", as Slurm prints them; nothing for any other text.
+std::optional<Duration> parse_clock(std::string_view text) {
+  std::int64_t days = 0;
+  if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
+    const auto value = parse_integer(text.substr(0, dash));
+    if (!value || *value < 0 || *value > 9999) return std::nullopt;
+    days = *value;
+    text.remove_prefix(dash + 1);
+  }
+  constexpr std::size_t kLength = 8;
+  if (text.size() != kLength || text[2] != ':' || text[5] != ':') return std::nullopt;
+  const auto part = [&](std::size_t at, std::int64_t end) {
+    const auto value = parse_integer(text.substr(at, 2));
+    return value && *value >= 0 && *value < end ? value : std::nullopt;
+  };
+  const auto hours = part(0, 100), minutes = part(3, 60), seconds = part(6, 60);
+  if (!hours || !minutes || !seconds) return std::nullopt;
+  return std::chrono::seconds(((days * 24 + *hours) * 60 + *minutes) * 60 + *seconds);
+}
+
+/// The run time of a job of a log: 0 if it did not run.
+Duration run_time(const CsvReader& csv, CsvReader::Column column) {
+  if (const auto clock = parse_clock(csv.text(column))) return *clock;
+  return csv.seconds(column, kRunTimeRule).value_or(Duration::zero());
+}
+
 Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys,
                    const std::vector<RenamedColumn>& renamed) {
   check_header(csv, renamed);
@@ -242,7 +269,7 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
     JobSpec& spec = found.spec;
     spec.submit = submit_times.read(csv, submit);
     if (of_others) {
-      spec.work = csv.seconds(solo, kRunTimeRule).value_or(Duration::zero());
+      spec.work = run_time(csv, solo);
       spec.gpus = static_cast<int>(csv.integer(gpus, kGpusOrNoneRule).value_or(1));
     } else {
       spec.work = csv.required_seconds(solo, kWorkRule);
@@ -289,6 +316,13 @@ CsvOptions options_of(const std::vector<RenamedColumn>& renamed) {
   return {.ignore_unknown = true, .renamed = renamed, .has_columns_option = true};
 }
 
+/// The separator of a header: ',' if it has one, else the first of ';', tab and '|' that it has.
+char separator_of(std::string_view header) {
+  if (header.find(',') != std::string_view::npos) return ',';
+  const std::size_t at = header.find_first_of(";\t|");
+  return at == std::string_view::npos ? ',' : header[at];
+}
+
 /// One "THEIRS=OURS*FACTOR".
 RenamedColumn parse_renamed_column(std::string_view text, const std::string& place) {
   const auto refuse = [&](const std::string& message) {
@@ -309,6 +343,9 @@ RenamedColumn parse_renamed_column(std::string_view text, const std::string& pla
   std::vector<std::string_view> known;
   for (const CsvColumn& column : kJobColumns) known.push_back(column.name);
   if (std::ranges::find(known, renamed.ours) == known.end()) {
+    if (renamed.ours.find('/') != std::string::npos) {
+      refuse("expected a factor after '*', such as solo_s*0.001 for milliseconds");
+    }
     refuse("no column '" + printable(renamed.ours) + "' of corun; " +
            did_you_mean(renamed.ours, known));
   }
@@ -350,7 +387,12 @@ std::vector<RenamedColumn> parse_renamed_columns(const std::string& text,
 
 Trace read_job_csv(const std::string& path, WorkloadKeys& keys,
                    const std::vector<RenamedColumn>& renamed) {
-  CsvReader csv(path, kJobColumns, options_of(renamed));
+  CsvOptions options = options_of(renamed);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {  // a pipe can be read only once
+    options.separator = separator_of(first_line(first_bytes(path, "a CSV file")));
+  }
+  CsvReader csv(path, kJobColumns, options);
   return read_job_csv(csv, std::filesystem::path(path).filename().string(), keys, renamed);
 }
 

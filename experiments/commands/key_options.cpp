@@ -75,6 +75,12 @@ Machines machines_of(const po::variables_map& values) {
 std::string policy_list(const std::string& text) {
   std::vector<std::string_view> known;
   for (const PolicyEntry& entry : policy_catalog()) known.push_back(entry.name);
+  if (text.find_first_of("[{:") != std::string::npos) {
+    throw InputError("--policies",
+                     fmt::format("found '{}', expected names such as fifo,sjf; parameters go by "
+                                 "--set policies='[{{name: fifo, blocking: backfill}}]'",
+                                 printable(text)));
+  }
   std::string list;
   for (const std::string& name : split_text(text, ',')) {
     if (std::ranges::find(known, name) == known.end()) {

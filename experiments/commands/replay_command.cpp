@@ -272,7 +272,8 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
 }
 
 /// The configuration of the options and of CONFIG, which may be a trace.
-Config config_of(const po::variables_map& values, CommonOptions& common) {
+/// `told`: a note on what was set without being asked for, or empty.
+Config config_of(const po::variables_map& values, CommonOptions& common, std::string& told) {
   std::optional<std::string> path;
   if (values.count("CONFIG") != 0) path = values["CONFIG"].as<std::string>();
   std::vector<std::string> overrides;
@@ -287,10 +288,7 @@ Config config_of(const po::variables_map& values, CommonOptions& common) {
   std::ranges::copy(key_overrides(values), std::back_inserter(overrides));
   common.overrides.insert(common.overrides.begin(), overrides.begin(), overrides.end());
   Config config = load_config(common, path);
-  if (path) return config;
-  if (const std::string text = give_estimates(config); !text.empty() && !common.quiet) {
-    note("note: {}\n", text);
-  }
+  if (!path) told = give_estimates(config);
   return config;
 }
 
@@ -309,13 +307,18 @@ int replay_command(const std::vector<std::string>& arguments) {
                           common.existing};
   const AskedView asked{given("baseline"), given("metrics")};
   const std::shared_ptr<Device> device = choose_device(common.device);
-  const Config config = config_of(*values, common);
+  std::string told;
+  const Config config = config_of(*values, common, told);
   if (common.dump_config) {
     std::cout << dump_yaml(
         with_models_of_files(config, common.data, std::make_shared<InputCache>()));
     return kDone;
   }
+  const auto tell = [&] {
+    if (!told.empty() && !common.quiet) note("note: {}\n", told);
+  };
   if (const auto worlds = given("worlds")) {
+    tell();
     return compare_worlds(config, common, world_names(*worlds, common, files), asked);
   }
   const Experiment experiment(config, common.data, {}, device,
@@ -329,6 +332,7 @@ int replay_command(const std::vector<std::string>& arguments) {
     check_coverage(static_cast<std::size_t>(config.replications));
   }
   check_replay_files(experiment, given("CONFIG"), files);
+  tell();
   return replay_one(experiment, *device, common, files, view, coverage, started);
 }
 

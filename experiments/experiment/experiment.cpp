@@ -69,7 +69,7 @@ void Experiment::check(const Trace& trace) {
   for (const std::string& sentence : {equal_speeds_, ticks_of(*config_), unmeasured}) {
     if (!sentence.empty()) warnings_.push_back(sentence);
   }
-  for (std::string& sentence : warnings_of_jobs(*config_, beliefs_, policies_, trace)) {
+  for (std::string& sentence : warnings_of_jobs(*config_, cluster_, beliefs_, policies_, trace)) {
     warnings_.push_back(std::move(sentence));
   }
   // Throws if a policy's parameters name a job or cluster that does not exist.

@@ -180,7 +180,52 @@ std::optional<Refusal> refusal_of_labels(const Config& config,
                      cure + ", or set its label_sum to 4 (no label matters) or -1 (no job shares)"};
 }
 
-std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
+/// The labels of the policies that meet a condition, joined by commas.
+template <typename Condition>
+std::string labels_of(const std::vector<PolicyInstance>& policies, Condition condition) {
+  std::string labels;
+  for (const PolicyInstance& policy : policies) {
+    if (condition(policy)) labels += (labels.empty() ? "" : ", ") + policy.label;
+  }
+  return labels;
+}
+
+/// The note on policies that place gangs by different rules; empty if none differ, or no gang has a choice.
+std::string different_placement(const Cluster& cluster, const std::vector<PolicyInstance>& policies,
+                                const Trace& trace) {
+  const std::vector<NodeSpec>& nodes = cluster.spec.nodes;
+  const bool choice = nodes.size() > 1 && std::ranges::any_of(nodes, [](const NodeSpec& node) {
+                        return node.gpus > 1;
+                      });
+  if (!choice ||
+      std::ranges::none_of(trace.workload.jobs, [](const JobSpec& job) { return job.gpus > 1; })) {
+    return "";
+  }
+  const std::string near =
+      labels_of(policies, [](const PolicyInstance& p) { return p.traits.consolidates; });
+  const std::string anywhere = labels_of(policies, [](const PolicyInstance& p) {
+    return !p.traits.consolidates && !p.traits.one_node;
+  });
+  if (near.empty() || anywhere.empty()) return "";
+  return near + " keep gangs on as few nodes as can be, or let them wait; " + anywhere +
+         " take any GPUs, at no cost in speed: differences between the two come from that, too "
+         "(`placement: anywhere` of fifo, sjf, srtf and las removes it)";
+}
+
+/// The note on policies that preempt at no cost; empty if none do.
+std::string free_preemption(const Config& config, const std::vector<PolicyInstance>& policies) {
+  const PreemptionConfig& lost = config.preemption;
+  const bool free = lost.save_s == 0 && lost.restore_s == 0 && lost.lost_work == 0;
+  if (!free || config.control.mode == ControlMode::kRounds) return "";
+  const std::string labels =
+      labels_of(policies, [](const PolicyInstance& p) { return p.traits.preempts; });
+  if (labels.empty()) return "";
+  return "preemption costs nothing under " + labels +
+         ": set preemption.save_s, restore_s or lost_work";
+}
+
+std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& cluster,
+                                          const BeliefBuilder& beliefs,
                                           const std::vector<PolicyInstance>& policies,
                                           const Trace& trace) {
   std::vector<std::string> warnings;
@@ -202,6 +247,14 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuil
   if (!beliefs.overrides().empty()) {
     warnings.push_back(share_of(beliefs.overrides().size(), trace) +
                        " jobs take their cluster or uncertainty from " + *config.belief.overrides);
+  }
+  for (std::string text :
+       {different_placement(cluster, policies, trace), free_preemption(config, policies)}) {
+    if (!text.empty()) warnings.push_back(std::move(text));
+  }
+  // Without sharing, profiles and memory change nothing.
+  if (std::ranges::none_of(policies, [](const PolicyInstance& p) { return p.traits.shares; })) {
+    return warnings;
   }
   if (std::string text = missing_profiles(config, beliefs, policies, trace); !text.empty()) {
     warnings.push_back(std::move(text));

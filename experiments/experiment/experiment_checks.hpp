@@ -31,9 +31,11 @@ std::optional<Refusal> refusal_of_labels(const Config& config,
                                          const std::vector<PolicyInstance>& policies,
                                          const Trace& trace);
 
-/// Warnings about missing, imputed or overridden profiles and unknown memory demands, one each. That
-/// about missing profiles says which policies it makes decide as fcfs, and what to do.
-std::vector<std::string> warnings_of_jobs(const Config& config, const BeliefBuilder& beliefs,
+/// Warnings about missing, imputed or overridden profiles, unknown memory demands, policies that place gangs by
+/// different rules, and free preemption, one each. That about missing profiles says which policies it makes
+/// decide as fcfs, and what to do.
+std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& cluster,
+                                          const BeliefBuilder& beliefs,
                                           const std::vector<PolicyInstance>& policies,
                                           const Trace& trace);
 

@@ -161,6 +161,10 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
     warnings_.push_back(
         fmt::format("left out columns of {} that corun does not know: {}", printable(trace.source),
                     printable(fmt::format("{}", fmt::join(trace.unread_columns, ", ")), 200)));
+    if (std::ranges::all_of(trace.workload.jobs,
+                            [](const JobSpec& job) { return job.gpus == 1; })) {
+      warnings_.back() += "; every job takes one GPU";
+    }
   }
   for (const std::string& file : trace.files_beside) files.add(file);
   note_units(trace);

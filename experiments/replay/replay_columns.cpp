@@ -26,10 +26,9 @@ std::string mean_text(const Interval& i, double scale, int digits) {
   return std::isnan(i.mean) ? "-" : fixed(i.mean * scale, digits);
 }
 
-/// "17.3 [16.9, 17.8]"; the mean alone if all values are equal.
+/// "17.3 [16.9, 17.8]"
 std::string with_interval_text(const Interval& i, double scale, int digits) {
   if (std::isnan(i.mean)) return "-";
-  if (i.is_point()) return fixed(i.mean * scale, digits);
   return interval_text(i, fixed(i.mean * scale, digits), fixed(i.lo * scale, digits),
                        fixed(i.hi * scale, digits));
 }

@@ -97,7 +97,7 @@ std::string replay_figure(const Experiment& experiment, const ReplayResult& resu
   const std::size_t replications = result.replications.size();
   LineChart chart;
   chart.title =
-      fmt::format("{}: {} jobs, {} GPUs, {} replication{}", experiment.config().workload.source,
+      fmt::format("{}: {} jobs, {} GPUs, {} replication{}", workload_name(experiment.config()),
                   result.replications.front().trace->names.size(), experiment.cluster().gpu_count(),
                   replications, replications == 1 ? "" : "s");
   chart.columns = 2;

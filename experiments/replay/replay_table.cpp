@@ -52,10 +52,21 @@ std::string paper_figures(const PolicyInstance& policy) {
 /// Share of co-run time with any source of cost: 0 without co-runs.
 double shared(const Coverage& c) { return c.measured + c.modelled + c.extrapolated; }
 
-/// "jct_p99" of jct_p99_s: columns of times may have another unit.
-std::string name_without_unit(Metric metric) {
+/// "JCT p99" of jct_p99_s: columns of times may have another unit.
+std::string shown_name(Metric metric) {
   std::string name(metric_info(metric).name);
   if (metric_info(metric).unit == "s" && name.ends_with("_s")) name.resize(name.size() - 2);
+  constexpr std::string_view kAcronyms[] = {"isd", "ps", "jct", "gpu", "oom"};
+  for (std::size_t from = 0; from < name.size();) {
+    const std::size_t to = std::min(name.find('_', from), name.size());
+    const auto word = name.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = name.begin() + static_cast<std::ptrdiff_t>(to);
+    if (std::ranges::find(kAcronyms, std::string_view(word, end)) != std::end(kAcronyms)) {
+      std::transform(word, end, word, [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+    }
+    if (to < name.size()) name[to] = ' ';
+    from = to + 1;
+  }
   return name;
 }
 
@@ -147,7 +158,7 @@ void print_setting(std::ostream& out, const Shown& shown) {
   const std::vector<std::string> models = experiment.cluster().models();
   fmt::print(
       out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
-      config.workload.source, shown.jobs, experiment.cluster().gpu_count(), fmt::join(models, ", "),
+      workload_name(config), shown.jobs, experiment.cluster().gpu_count(), fmt::join(models, ", "),
       name_of(config.cluster.sharing), name_of(config.control.start), config.world.model.text(),
       config.world.model == WorldKind::kMeasured
           ? fmt::format(" (else {})", config.world.fallback.text())
@@ -179,7 +190,7 @@ void add_metric(std::vector<ReplayColumn>& columns, const Shown& shown, Metric m
 std::vector<ReplayColumn> chosen_columns(const Shown& shown) {
   std::vector<ReplayColumn> columns;
   for (const Metric metric : shown.view.metrics) {
-    add_metric(columns, shown, metric, name_without_unit(metric));
+    add_metric(columns, shown, metric, shown_name(metric));
   }
   return columns;
 }
@@ -195,7 +206,12 @@ std::vector<ReplayColumn> times_columns(const Shown& shown) {
   add(Metric::kJctP99S, "p99");
   add(Metric::kQueueS, "queueing delay");
   add(Metric::kMakespanS, "makespan");
-  add(Metric::kGpuUtil, "GPU util");
+  const auto known = [](const MetricIntervals& m) {
+    return !std::isnan(interval_of(m, Metric::kGpuUtil).mean);
+  };
+  if (std::ranges::any_of(shown.result.comparison.policies, known)) {
+    add(Metric::kGpuUtil, "GPU util");
+  }
   return columns;
 }
 
@@ -237,9 +253,8 @@ void print_winners(std::ostream& out, const Shown& shown) {
   }
   for (const Metric metric : shown.view.metrics) {
     if (!judged(metric).has_better) continue;
-    print_winner(
-        out, shown, metric,
-        (judged(metric).smaller_is_better ? "least " : "most ") + name_without_unit(metric));
+    print_winner(out, shown, metric,
+                 (judged(metric).smaller_is_better ? "least " : "most ") + shown_name(metric));
   }
 }
 
@@ -270,8 +285,8 @@ void print_memory_note(std::ostream& out, const Shown& shown) {
 /// Whether any mean of the tables that may have an interval meets the condition.
 bool any_mean(const Shown& shown, bool (*condition)(const Interval&)) {
   const auto meets = [&](const MetricIntervals& m) {
-    return std::ranges::any_of(
-        shown.intervals, [&](Metric metric) { return condition(interval_of(m, metric)); });
+    return std::ranges::any_of(shown.intervals,
+                               [&](Metric metric) { return condition(interval_of(m, metric)); });
   };
   for (std::size_t p = 0; p < shown.policies().size(); ++p) {
     if (meets(shown.metrics(p))) return true;
@@ -284,7 +299,7 @@ bool any_mean(const Shown& shown, bool (*condition)(const Interval&)) {
 /// The meaning of each column.
 void print_meanings(std::ostream& out, const Shown& shown) {
   for (const Metric metric : shown.view.metrics) {
-    fmt::print(out, "{}: {}{}\n", name_without_unit(metric), metric_info(metric).description,
+    fmt::print(out, "{}: {}{}\n", shown_name(metric), metric_info(metric).description,
                !judged(metric).has_better         ? ""
                : judged(metric).smaller_is_better ? "; less is better"
                                                   : "; more is better");
@@ -335,7 +350,12 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
         "* knows the true expected co-run costs: an upper bound for beliefs with its objective\n");
   }
   if (any_mean(shown, [](const Interval& i) { return i.is_point(); })) {
-    fmt::print(out, "no interval: all replications gave the same value\n");
+    const bool all = std::ranges::all_of(shown.result.comparison.policies, [](const auto& m) {
+      return interval_of(m, Metric::kJctS).is_point();
+    });
+    fmt::print(
+        out, "no interval: all replications gave the same value{}\n",
+        all ? "; workload.order: shuffled or estimates.duration: lognormal would vary them" : "");
   }
   if (any_mean(shown, [](const Interval& i) { return i.approximate && !i.is_point(); })) {
     fmt::print(out, "~ approximate interval: the values are few or skewed (docs/intervals.md)\n");

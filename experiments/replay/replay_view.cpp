@@ -1,5 +1,6 @@
 #include "experiments/replay/replay_view.hpp"
 
+#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -47,6 +48,12 @@ std::vector<Metric> ReplayView::all_metrics() const {
   std::vector<Metric> all;
   for (std::size_t m = 0; m < kMetricCount; ++m) all.push_back(static_cast<Metric>(m));
   return all;
+}
+
+std::string workload_name(const Config& config) {
+  const std::optional<std::string>& path = config.workload.path;
+  if (!path) return config.workload.source;
+  return printable(std::filesystem::path(*path).filename().string());
 }
 
 ReplayView replay_view(const Experiment& experiment, const std::optional<std::string>& baseline,

@@ -21,6 +21,9 @@ struct ReplayView {
   std::vector<Metric> all_metrics() const;
 };
 
+/// The name of the file of the jobs, else of the source: "log.csv", "jrs-queue".
+std::string workload_name(const Config& config);
+
 /// The view of a run of these policies. `baseline`: the label or name of one of them (--baseline); by
 /// default the first policy named random, else the first of all. `metrics`: names (--metrics). Throws
 /// InputError that begins with the flag.

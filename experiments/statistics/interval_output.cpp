@@ -15,7 +15,7 @@ Json interval_json(const Interval& interval) {
 
 std::string interval_text(const Interval& interval, const std::string& mean, const std::string& lo,
                           const std::string& hi) {
-  if (!interval.known()) return mean;
+  if (!interval.known() || interval.is_point()) return mean;
   return fmt::format("{} {}[{}, {}]", mean, interval.approximate ? "~" : "", lo, hi);
 }
 

@@ -12,7 +12,7 @@ namespace corun {
 Json interval_json(const Interval& interval);
 
 /// "mean [lo, hi]" of these three texts; "mean ~[lo, hi]" of an approximate interval; "mean" without an
-/// interval.
+/// interval, and of equal values.
 std::string interval_text(const Interval& interval, const std::string& mean, const std::string& lo,
                           const std::string& hi);
 

@@ -43,7 +43,7 @@ struct Parts {
   }
 
   std::vector<std::string> warnings() const {
-    return warnings_of_jobs(*config, beliefs, policy_instances(*config), trace);
+    return warnings_of_jobs(*config, cluster, beliefs, policy_instances(*config), trace);
   }
 
   std::shared_ptr<const Config> config;

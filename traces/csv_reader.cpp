@@ -233,6 +233,10 @@ void CsvReader::check_renamed() const {
   const std::vector<std::string_view> names(header_.begin(), header_.end());
   for (const RenamedColumn& renamed : options_.renamed) {
     if (std::ranges::find(header_, renamed.theirs) != header_.end()) continue;
+    if (header_.size() == 1 && header_[0].empty()) {
+      fail_at(record_line_, 1,
+              "the first line is empty, expected the names of the columns; remove it");
+    }
     fail_at(record_line_, 1,
             "the header has no column '" + printable(renamed.theirs) + "', expected it to be " +
                 (renamed.ours.empty() ? "left out" : "read as " + renamed.ours) + "; " +
@@ -469,8 +473,10 @@ std::optional<std::int64_t> CsvReader::integer(Column column, const IntegerRule&
   if (found.empty()) return std::nullopt;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
-  if (error != std::errc{} || end != found.data() + found.size() || value < rule.min ||
-      value > rule.max) {
+  const std::string_view rest(
+      end, found.data() + found.size());  // ".0" of programs that know no integers
+  const bool whole = rest.empty() || (options_.has_columns_option && rest == ".0");
+  if (error != std::errc{} || !whole || value < rule.min || value > rule.max) {
     refuse(column, describe(rule));
   }
   return value;

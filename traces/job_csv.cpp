@@ -262,7 +262,9 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   for (std::size_t row = 1; csv.next(); ++row) {
     TraceJob found;
     found.name = has_names ? csv.required_text(job, "the name of a job") : std::to_string(row);
-    if (const auto line = builder.line_of(found.name); line && !of_others) {
+    const auto line = builder.line_of(found.name);
+    if (line && of_others) found.name += "#" + std::to_string(row);
+    if (line && !of_others) {
       csv.refuse(job, "names that differ, and line " + std::to_string(*line) + " has this one",
                  "rename one of the two");
     }
@@ -369,8 +371,9 @@ std::vector<RenamedColumn> parse_renamed_columns(const std::string& text,
   std::vector<RenamedColumn> all;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t to = std::min(text.find(',', from), text.size());
-    const RenamedColumn renamed =
-        parse_renamed_column(std::string_view(text).substr(from, to - from), place);
+    std::string_view part = std::string_view(text).substr(from, to - from);
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    const RenamedColumn renamed = parse_renamed_column(part, place);
     for (const RenamedColumn& other : all) {
       const bool same =
           other.theirs == renamed.theirs || (!renamed.ours.empty() && other.ours == renamed.ours);

@@ -45,8 +45,8 @@ namespace corun {
 std::vector<RenamedColumn> parse_renamed_columns(const std::string& text, const std::string& place);
 
 /// InputError for anything that the table above excludes, and for a file without jobs. A file with renamed
-/// columns is a log that others wrote: jobs without GPUs or run time (0 or empty) and jobs of a repeated
-/// name are left out and counted, and solo_s may be a clock time, "HH:MM:SS" or "D-HH:MM:SS". A header without
+/// columns is a log that others wrote: jobs without GPUs or run time (0 or empty) are left out and
+/// counted, a repeated name gets "#" and the number of its row, and solo_s may be a clock time, "HH:MM:SS" or "D-HH:MM:SS". A header without
 /// commas sets the separator: ';', tab or '|'.
 Trace read_job_csv(const std::string& path, WorkloadKeys& keys,
                    const std::vector<RenamedColumn>& renamed = {});

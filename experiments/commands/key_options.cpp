@@ -22,6 +22,13 @@ namespace po = boost::program_options;
 constexpr std::int64_t kNodeGpus = 8;  ///< of a node of --gpus
 constexpr std::int64_t kMost = 1'000'000;
 
+/// Without blanks at both ends.
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
 /// A text as a YAML value on one line.
 std::string yaml_text(const std::string& text) {
   std::string out = "'";
@@ -65,10 +72,11 @@ Machines machines_of(const po::variables_map& values) {
   }
   if (gpus <= kNodeGpus) return {1, gpus};
   if (gpus % kNodeGpus == 0) return {gpus / kNodeGpus, kNodeGpus};
+  const std::int64_t of_node = gpus % 4 == 0 ? 4 : gpus % 2 == 0 ? 2 : 1;
   throw InputError("--gpus",
                    fmt::format("found {}, expected up to {}, or a multiple of {} for nodes of {} "
-                               "GPUs; other nodes by --cluster {}x1",
-                               gpus, kNodeGpus, kNodeGpus, kNodeGpus, gpus));
+                               "GPUs; other nodes by --cluster {}x{}",
+                               gpus, kNodeGpus, kNodeGpus, kNodeGpus, gpus / of_node, of_node));
 }
 
 /// "[{name: 'fifo'}, {name: 'sjf'}]"
@@ -82,7 +90,8 @@ std::string policy_list(const std::string& text) {
                                  printable(text)));
   }
   std::string list;
-  for (const std::string& name : split_text(text, ',')) {
+  for (const std::string& part : split_text(text, ',')) {
+    const std::string name = trimmed(part);
     if (std::ranges::find(known, name) == known.end()) {
       throw InputError("--policies",
                        fmt::format("found '{}': {}", printable(name), did_you_mean(name, known)));
@@ -115,42 +124,67 @@ void add_key_options(CommandLine& command) {
   add("replications", po::value<std::string>(), "the same as --set replications=N");
 }
 
-std::vector<std::string> key_overrides(const po::variables_map& values) {
-  std::vector<std::string> overrides;
+std::vector<KeyOverride> key_overrides(const po::variables_map& values,
+                                       const std::vector<std::string>& set) {
+  std::vector<KeyOverride> overrides;
   if (values.count("columns") != 0) {
     (void)columns_option(values);  // its errors name the flag
-    overrides.push_back("workload.columns=" + yaml_text(values["columns"].as<std::string>()));
+    overrides.push_back(
+        {"--columns", "workload.columns=" + yaml_text(values["columns"].as<std::string>())});
   }
   if (values.count("policies") != 0) {
-    overrides.push_back("policies=" + policy_list(values["policies"].as<std::string>()));
+    overrides.push_back(
+        {"--policies", "policies=" + policy_list(values["policies"].as<std::string>())});
   }
   if (values.count("gpus") != 0 || values.count("cluster") != 0) {
+    const std::string flag = values.count("gpus") != 0 ? "--gpus" : "--cluster";
     const Machines machines = machines_of(values);
-    overrides.push_back(fmt::format("cluster.nodes={}", machines.nodes));
-    overrides.push_back(fmt::format("cluster.gpus_per_node={}", machines.gpus_per_node));
+    overrides.push_back({flag, fmt::format("cluster.nodes={}", machines.nodes)});
+    overrides.push_back({flag, fmt::format("cluster.gpus_per_node={}", machines.gpus_per_node)});
   }
   if (values.count("replications") != 0) {
     overrides.push_back(
-        fmt::format("replications={}", whole_option(values, "replications", 1, kMost)));
+        {"--replications",
+         fmt::format("replications={}", whole_option(values, "replications", 1, kMost))});
+  }
+  const auto key_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
+  for (const KeyOverride& override : overrides) {
+    for (const std::string& text : set) {
+      const std::string key = key_of(text);
+      if (key_of(override.text) != key && !key_of(override.text).starts_with(key + ".")) continue;
+      throw InputError(override.flag, fmt::format("--set {} gives {}, too; leave one of them out",
+                                                  printable(text), key_of(override.text)));
+    }
   }
   return overrides;
 }
 
-bool is_job_trace(const std::string& path) {
-  const std::string_view suffix = format_of_name(path);
-  if (suffix == "yaml") return false;
+bool is_job_trace(const std::string& path, bool with_columns) {
+  if (format_of_name(path) == "yaml") return false;
   const FileKind kind = kind_of_file(path).kind;
   if (kind == FileKind::kJobs || kind == FileKind::kProfiles) return true;
   const bool csv =
       path.ends_with(".csv") || path.ends_with(".csv.gz") || path.ends_with(".csv.zst");
-  return kind == FileKind::kUnknown && csv;
+  return kind == FileKind::kUnknown && (csv || with_columns);
 }
 
-std::vector<std::string> trace_overrides(const std::string& path, const po::variables_map& values) {
+std::vector<KeyOverride> trace_overrides(const std::string& path, const po::variables_map& values) {
   const FoundKind found = kind_of_file(path);
   const bool known = found.kind == FileKind::kJobs && values.count("columns") == 0;
   const std::string_view format = known ? found.format : "csv";
-  return {fmt::format("workload.source={}", format), "workload.path=" + yaml_text(path)};
+  return {{"TRACE", fmt::format("workload.source={}", format)},
+          {"TRACE", "workload.path=" + yaml_text(path)}};
+}
+
+InputError with_flag(const InputError& error, const std::vector<KeyOverride>& overrides) {
+  const std::string_view text = error.what();
+  for (const KeyOverride& override : overrides) {
+    const std::string place = "--set " + override.text + ": ";
+    if (text.starts_with(place)) {
+      return {override.flag, std::string(text.substr(place.size()))};
+    }
+  }
+  return error;
 }
 
 std::string give_estimates(Config& config) {

@@ -271,44 +271,36 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   return result.interrupted ? kInterrupted : kDone;
 }
 
-/// The configuration of the options and of CONFIG, which may be a trace.
-/// `told`: a note on what was set without being asked for, or empty.
-Config config_of(const po::variables_map& values, CommonOptions& common, std::string& told) {
-  std::optional<std::string> path;
-  if (values.count("CONFIG") != 0) path = values["CONFIG"].as<std::string>();
-  std::vector<std::string> overrides;
-  if (!path && values.count("columns") != 0) {
+/// The overrides that stand for the options and for a trace; the latter empties `path`.
+std::vector<KeyOverride> overrides_of(const po::variables_map& values, const CommonOptions& common,
+                                      std::optional<std::string>& path) {
+  const bool columns = values.count("columns") != 0;
+  if (!path && columns) {
     throw InputError("--columns",
                      "is for a CSV of jobs; name it: corun replay jobs.csv --columns ...");
   }
-  if (path && is_job_trace(*path)) {
-    overrides = trace_overrides(*path, values);
+  std::vector<KeyOverride> overrides = key_overrides(values, common.overrides);
+  if (path && is_job_trace(*path, columns)) {
+    const std::vector<KeyOverride> trace = trace_overrides(*path, values);
+    overrides.insert(overrides.begin(), trace.begin(), trace.end());
     path.reset();
   }
-  std::ranges::copy(key_overrides(values), std::back_inserter(overrides));
-  common.overrides.insert(common.overrides.begin(), overrides.begin(), overrides.end());
-  Config config = load_config(common, path);
-  if (!path) told = give_estimates(config);
-  return config;
+  return overrides;
 }
 
-}  // namespace
-
-int replay_command(const std::vector<std::string>& arguments) {
-  CommonOptions common;
-  const auto values = parse_command_line(described(), arguments, common);
-  if (!values) return kDone;
-  const auto started = std::chrono::steady_clock::now();
+int replay_with(const po::variables_map& values, CommonOptions& common,
+                const std::optional<std::string>& path,
+                std::chrono::steady_clock::time_point started) {
   const auto given = [&](const char* key) -> std::optional<std::string> {
-    if (values->count(key) == 0) return std::nullopt;
-    return (*values)[key].as<std::string>();
+    if (values.count(key) == 0) return std::nullopt;
+    return values[key].as<std::string>();
   };
   const ReplayFiles files{common.output, given("timeline"), given("knowledge"), given("figure"),
                           common.existing};
   const AskedView asked{given("baseline"), given("metrics")};
   const std::shared_ptr<Device> device = choose_device(common.device);
-  std::string told;
-  const Config config = config_of(*values, common, told);
+  Config config = load_config(common, path);
+  const std::string told = path ? "" : give_estimates(config);
   if (common.dump_config) {
     std::cout << dump_yaml(
         with_models_of_files(config, common.data, std::make_shared<InputCache>()));
@@ -324,7 +316,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   const Experiment experiment(config, common.data, {}, device,
                               std::make_shared<InputCache>(common.threads));
   const ReplayView view = replay_view(experiment, asked.baseline, asked.metrics);
-  const bool coverage = (*values)["coverage"].as<bool>();
+  const bool coverage = values["coverage"].as<bool>();
   if (coverage) {
     if (asked.baseline || asked.metrics || files.figure) {
       throw InputError("--coverage", "takes no --baseline, --metrics or --figure");
@@ -334,6 +326,26 @@ int replay_command(const std::vector<std::string>& arguments) {
   check_replay_files(experiment, given("CONFIG"), files);
   tell();
   return replay_one(experiment, *device, common, files, view, coverage, started);
+}
+
+}  // namespace
+
+int replay_command(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  const auto values = parse_command_line(described(), arguments, common);
+  if (!values) return kDone;
+  const auto started = std::chrono::steady_clock::now();
+  std::optional<std::string> path;
+  if (values->count("CONFIG") != 0) path = (*values)["CONFIG"].as<std::string>();
+  const std::vector<KeyOverride> overrides = overrides_of(*values, common, path);
+  std::vector<std::string> texts;
+  for (const KeyOverride& override : overrides) texts.push_back(override.text);
+  common.overrides.insert(common.overrides.begin(), texts.begin(), texts.end());
+  try {
+    return replay_with(*values, common, path, started);
+  } catch (const InputError& error) {
+    throw with_flag(error, overrides);
+  }
 }
 
 }  // namespace corun

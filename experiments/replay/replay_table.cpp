@@ -12,9 +12,11 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "experiments/base/time_unit.hpp"
 #include "experiments/replay/replay_columns.hpp"
 #include "experiments/statistics/metric_choice.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/trace_statistics.hpp"
 
 namespace corun {
 
@@ -152,18 +154,36 @@ void print_winner(std::ostream& out, const Shown& shown, Metric metric, const st
              ties.empty() ? "" : "; not significantly different (95 %): " + ties);
 }
 
+/// When the jobs of a file come, how long they run, and the load: mistakes in units show here.
+void print_load(std::ostream& out, const Shown& shown) {
+  if (shown.result.replications.empty()) return;
+  const TraceStatistics jobs = trace_statistics(*shown.result.replications.front().trace);
+  const auto text = [](double seconds) {
+    const TimeUnit unit = time_unit(seconds);
+    return fmt::format("{:.3g} {}", seconds / unit.seconds, unit.name);
+  };
+  const double gpus =
+      shown.experiment.cluster().gpu_count() * shown.experiment.config().cluster.gpu_speed;
+  const std::optional<double> load = offered_load(jobs, gpus);
+  fmt::print(out, "jobs submitted {}, run time alone {} on average{}\n",
+             load ? "over " + text(jobs.last_submit_s - jobs.first_submit_s) : "at once",
+             text(jobs.mean_work_s), load ? fmt::format(", offered load {:.2f}", *load) : "");
+}
+
 void print_setting(std::ostream& out, const Shown& shown) {
   const Experiment& experiment = shown.experiment;
   const Config& config = experiment.config();
   const std::vector<std::string> models = experiment.cluster().models();
   fmt::print(
-      out, "{}: {} jobs on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
-      workload_name(config), shown.jobs, experiment.cluster().gpu_count(), fmt::join(models, ", "),
-      name_of(config.cluster.sharing), name_of(config.control.start), config.world.model.text(),
+      out, "{}: {} job{} on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
+      workload_name(config), shown.jobs, shown.jobs == 1 ? "" : "s",
+      experiment.cluster().gpu_count(), fmt::join(models, ", "), name_of(config.cluster.sharing),
+      name_of(config.control.start), config.world.model.text(),
       config.world.model == WorldKind::kMeasured
           ? fmt::format(" (else {})", config.world.fallback.text())
           : "",
       config.world.noise ? "" : ", no noise", config.belief.model.text(), config.belief.initial);
+  if (config.workload.path) print_load(out, shown);
   if (!experiment.equal_speeds().empty()) fmt::print(out, "{}\n", experiment.equal_speeds());
   if (config.probing.probes > 0) {
     fmt::print(out, "policies that learn from probes: up to {} probe{} of {:g} s per job{}\n",

@@ -288,13 +288,26 @@ TEST(JobCsv, ReadsRenamedColumnsInOtherUnits) {
 }
 
 TEST(JobCsv, LeavesOutJobsOfALogThatDidNotRunAndCountsThem) {
-  const Trace trace = read_renamed("id,t,d,n\na,0,10,1\nb,1,0,1\nc,2,,1\nd,3,10,0\na,4,10,1\n",
+  const Trace trace = read_renamed("id,t,d,n\na,0,10,1\nb,1,0,1\nc,2,,1\nd,3,10,0\na,4,10,2.0\n",
                                    "id=job,t=submit_s,d=solo_s,n=gpus");
-  EXPECT_EQ(trace.names, std::vector<std::string>{"a"});
+  EXPECT_EQ(trace.names, (std::vector<std::string>{"a", "a#5"}));
+  EXPECT_EQ(trace.workload.jobs[1].gpus, 2);
   EXPECT_EQ(trace.skipped,
             (std::vector<std::string>{"2 jobs without run time (the first on line 3)",
-                                      "1 job without GPUs (on line 5)",
-                                      "1 job with a repeated name (on line 6)"}));
+                                      "1 job without GPUs (on line 5)"}));
+}
+
+TEST(JobCsv, ReadsClockTimesOfALog) {
+  const Trace trace =
+      read_renamed("t,Elapsed\n0,00:01:23\n0,2-03:00:00\n", "t=submit_s,Elapsed=solo_s");
+  EXPECT_EQ(trace.workload.jobs[0].work, std::chrono::seconds(83));
+  EXPECT_EQ(trace.workload.jobs[1].work, std::chrono::hours(51));
+  for (const std::string bad : {"00:60:00", "1:2:3", "-1-00:00:00", "00:01:23.5", "x-00:00:01"}) {
+    EXPECT_NE(error_of_renamed("t,Elapsed\n0," + bad + "\n", "t=submit_s,Elapsed=solo_s")
+                  .find("(solo_s) is '" + bad),
+              std::string::npos)
+        << bad;
+  }
 }
 
 TEST(JobCsv, ReadsDatesFromTheFirstSubmission) {

@@ -88,7 +88,7 @@ TEST_F(OwnTrace, LeavesGivenEstimatesAlone) {
   EXPECT_EQ(Json::parse(outcome.out)["config"]["estimates"]["duration"], "lognormal");
   expect_refused({"replay", "jobs.csv", "--columns", kColumns, "--policies", "sjf", "--gpus", "8",
                   "--set", "estimates.duration=none"},
-                 "--set policies=['sjf']: ", "set it to exact or lognormal");
+                 "--policies: ", "set it to exact or lognormal");
 }
 
 TEST_F(OwnTrace, AnswersMistakesWithTheOptionThatRepairsThem) {
@@ -106,7 +106,7 @@ TEST_F(OwnTrace, AnswersMistakesWithTheOptionThatRepairsThem) {
   expect_refused({"replay", "--policies", "fifo,sjv"}, "--policies: found 'sjv'",
                  "did you mean 'sjf'?");
   expect_refused({"replay", "--policies", ""}, "--policies: found ''", "known: fcfs");
-  expect_refused({"replay", "--gpus", "12"}, "--gpus: found 12", "--cluster 12x1");
+  expect_refused({"replay", "--gpus", "12"}, "--gpus: found 12", "--cluster 3x4");
   expect_refused({"replay", "--gpus", "0"}, "--gpus: found '0'", "from 1 to");
   expect_refused({"replay", "--gpus", "8", "--cluster", "2x8"},
                  "--gpus: found 8, but --cluster 2x8 has 16", "leave one of them out");
@@ -133,11 +133,71 @@ TEST_F(OwnTrace, OptionsStandForKeysOfAFileToo) {
   directory_.write("c.yaml", "cluster: {nodes: 7}\nreplications: 9\n");
   const Json json =
       Json::parse(run({"replay", "c.yaml", "--gpus", "4", "--replications", "2", "--policies",
-                       "fcfs", "--set", "replications=1", "--format", "json"})
+                       "fcfs, random", "--set", "policies[0].label=first", "--format", "json"})
                       .out);
   EXPECT_EQ(json["config"]["cluster"]["nodes"], 1);
   EXPECT_EQ(json["config"]["cluster"]["gpus_per_node"], 4);
-  EXPECT_EQ(json["replications"], 1) << "--set comes last";
+  EXPECT_EQ(json["replications"], 2);
+  EXPECT_EQ(json["policies"][0]["label"], "first") << "--set refines the options";
+  EXPECT_EQ(json["policies"][1]["label"], "random");
+  expect_refused({"replay", "c.yaml", "--gpus", "4", "--set", "cluster.nodes=3"},
+                 "--gpus: --set cluster.nodes=3 gives cluster.nodes, too", "leave one of them out");
+  expect_refused({"replay", "--cluster", "1x4", "--set", "cluster={nodes: 3}"},
+                 "--cluster: --set cluster={nodes: 3} gives cluster.nodes", "leave one");
+  expect_refused({"replay", "--policies", "fcfs", "--set", "policies=[random]"},
+                 "--policies: --set", "leave one");
+}
+
+TEST_F(OwnTrace, NotesNameWhatTheComparisonAssumes) {
+  const auto notes = [&](const std::string& policies, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"replay",         "jobs.csv", "--columns", kColumns,
+                                       "--policies",     policies,   "--gpus",    "16",
+                                       "--replications", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments).err;
+  };
+  const std::string placing = "keep gangs on as few nodes as can be";
+  EXPECT_NE(notes("fifo,sjf,fcfs").find("fifo, sjf keep gangs"), std::string::npos);
+  EXPECT_NE(notes("fifo,sjf,fcfs").find("; fcfs take any GPUs"), std::string::npos);
+  EXPECT_EQ(notes("fifo,sjf").find(placing), std::string::npos);
+  EXPECT_EQ(notes("fcfs,exclusive").find(placing), std::string::npos);
+  EXPECT_EQ(notes("fifo,fcfs", {"--set", "policies[0].placement=anywhere"}).find(placing),
+            std::string::npos);
+  const std::string free = "preemption costs nothing under srtf, las";
+  EXPECT_NE(notes("fifo,srtf,las").find(free), std::string::npos);
+  EXPECT_EQ(notes("fifo,srtf,las", {"--set", "preemption.restore_s=10"}).find(free),
+            std::string::npos);
+  const std::string blank = "have no profile at all";
+  EXPECT_NE(notes("fifo,fcfs").find(blank), std::string::npos);
+  EXPECT_EQ(notes("fifo,sjf,exclusive").find(blank), std::string::npos) << "nobody shares";
+}
+
+TEST_F(OwnTrace, SaysThatNoColumnGivesGpus) {
+  const std::string columns = "arrival=submit_s,runtime=solo_s,num_gpu=,JobName=job";
+  const test::Outcome outcome = run(
+      {"replay", "jobs.csv", "--columns", columns, "--policies", "fifo", "--replications", "1"});
+  EXPECT_NE(outcome.err.find("user, status; every job takes one GPU"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.out.find("jobs.csv: 4 jobs on"), std::string::npos) << outcome.out;
+  EXPECT_NE(
+      outcome.out.find("jobs submitted over 90 s, run time alone 1.09e+03 s on average, offered "
+                       "load 12.17"),
+      std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(OwnTrace, ReadsOtherSeparatorsAndAnyNameWithColumns) {
+  std::string text = kForeign;
+  std::ranges::replace(text, ',', ';');
+  directory_.write("log.txt", text);
+  const std::vector<std::string> rest{"--columns", kColumns, "--policies",     "fifo",
+                                      "--gpus",    "8",      "--replications", "1"};
+  std::vector<std::string> semicolons{"replay", "log.txt"}, commas{"replay", "jobs.csv"};
+  semicolons.insert(semicolons.end(), rest.begin(), rest.end());
+  commas.insert(commas.end(), rest.begin(), rest.end());
+  const std::string out = run(semicolons).out;
+  ASSERT_NE(out, "");
+  EXPECT_EQ(out.substr(out.find('\n')), run(commas).out.substr(run(commas).out.find('\n')));
 }
 
 TEST_F(OwnTrace, APublicFormatIsKnownByItsBeginning) {

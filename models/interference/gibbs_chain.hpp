@@ -41,7 +41,7 @@ class GibbsChain {
   GibbsChain(const Eigen::MatrixXd& basis, std::vector<Observation> observations,
              const FactorChain& chain, const FactorOptions& options, std::uint64_t number);
 
-  /// Runs all sweeps of the options; after the burn-in, one of `every` gives a sample. std::logic_error if a
+  /// Runs the sweeps of the options; after the burn-in, one of `every` gives a sample. std::logic_error if a
   /// matrix is not positive definite.
   std::vector<FactorModel::Sample> run(int every);
   /// Draws every parameter and weight once, given all others.

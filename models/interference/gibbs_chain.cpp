@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "models/interference/factors/job_regressions.hpp"
-
 namespace corun {
 
 namespace {
@@ -67,7 +65,8 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
       rng_(options.seed, Stream::kFactors, number),
       jobs_(basis.rows()),
       k_(chain.rank + 1),
-      d_(2 * k_) {
+      d_(2 * k_),
+      regressions_(static_cast<std::size_t>(k_)) {
   by_slowed_.resize(static_cast<std::size_t>(jobs_));
   by_co_runner_.resize(static_cast<std::size_t>(jobs_));
   for (std::size_t o = 0; o < observations.size(); ++o) {
@@ -126,28 +125,27 @@ void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
   const RowMatrix means = mean;
   const auto size = static_cast<std::size_t>(k_);
   constexpr auto kTogether = static_cast<Eigen::Index>(factors::JobRegressions::kTogether);
-  factors::JobRegressions regressions(size);
   std::vector<double> x(size);
   std::vector<double> z;
   for (Eigen::Index first = 0; first < jobs_; first += kTogether) {
     const Eigen::Index count = std::min(kTogether, jobs_ - first);
     for (Eigen::Index l = 0; l < count; ++l) {
       const auto lane = static_cast<std::size_t>(l);
-      regressions.begin(lane, p.data(), {means.row(first + l).data(), size});
+      regressions_.begin(lane, p.data(), {means.row(first + l).data(), size});
       for (const std::size_t o : met[static_cast<std::size_t>(first + l)]) {
         const Observation& seen = observations[o];
         std::copy_n(rows.row(slowed ? seen.beside : seen.of).data(), size, x.begin());
         const double level = std::exchange(x[0], 1);
-        regressions.add(lane, x, parameters.tau * seen.weight, seen.target - level);
+        regressions_.add(lane, x, parameters.tau * seen.weight, seen.target - level);
       }
     }
     z.resize(static_cast<std::size_t>(count) * size);
     rng_.normals(z);
-    regressions.draw(static_cast<std::size_t>(count), z);
+    regressions_.draw(static_cast<std::size_t>(count), z);
     for (Eigen::Index l = 0; l < count; ++l) {
       for (Eigen::Index c = 0; c < k_; ++c) {
         drawn(first + l, c) =
-            regressions.drawn(static_cast<std::size_t>(l), static_cast<std::size_t>(c));
+            regressions_.drawn(static_cast<std::size_t>(l), static_cast<std::size_t>(c));
       }
     }
   }

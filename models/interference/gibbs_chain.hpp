@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "models/interference/factor_model.hpp"
+#include "models/interference/factors/job_regressions.hpp"
 #include "sim/rng.hpp"
 
 /// The Gibbs sampler of a FactorModel (factor_model.hpp has the model and its source). Priors:
@@ -65,6 +66,7 @@ class GibbsChain {
   double spread_;
   Rng rng_;
   Eigen::Index jobs_, k_, d_;
+  factors::JobRegressions regressions_;
   std::vector<std::vector<std::size_t>> by_slowed_, by_co_runner_;
 };
 

@@ -10,10 +10,11 @@ namespace corun::factors {
 
 namespace {
 
-/// y += a x for the elements from `begin`, made even, to `end`, an even number.
-void add_multiple(double* y, double a, const double* x, std::size_t begin, std::size_t end) {
+/// y += a x.
+void add_multiple(double* y, double a, const double* x, std::size_t count) {
   using Two [[gnu::vector_size(16)]] = double;
-  for (std::size_t i = begin & ~std::size_t{1}; i < end; i += 2) {
+  std::size_t i = 0;
+  for (; i + 2 <= count; i += 2) {
     Two sum;
     Two term;
     std::memcpy(&sum, y + i, sizeof sum);
@@ -21,6 +22,7 @@ void add_multiple(double* y, double a, const double* x, std::size_t begin, std::
     sum += a * term;
     std::memcpy(y + i, &sum, sizeof sum);
   }
+  if (i < count) y[i] += a * x[i];
 }
 
 /// Triangles are solved in panels of so many columns.
@@ -30,10 +32,8 @@ constexpr std::size_t kPanel = 8;
 
 JobRegressions::JobRegressions(std::size_t coefficients)
     : size_(coefficients),
-      stride_(coefficients + coefficients % 2),
-      h_(kTogether * size_ * stride_, 0),
-      g_(kTogether * stride_, 0),
-      x_(stride_, 0),
+      h_(kTogether * size_ * size_, 0),
+      g_(kTogether * size_, 0),
       root_(size_ * size_),
       solved_(size_),
       deviation_(size_),
@@ -41,20 +41,17 @@ JobRegressions::JobRegressions(std::size_t coefficients)
 
 void JobRegressions::begin(std::size_t lane, const double* precision,
                            std::span<const double> mean) {
-  double* const g = g_.data() + lane * stride_;
-  std::fill_n(g, stride_, 0);
-  for (std::size_t c = 0; c < size_; ++c) {
-    std::copy_n(precision + c * size_, size_, column(lane, c));
-    add_multiple(g, mean[c], column(lane, c), 0, stride_);
-  }
+  std::copy_n(precision, size_ * size_, column(lane, 0));
+  double* const g = g_.data() + lane * size_;
+  std::fill_n(g, size_, 0);
+  for (std::size_t c = 0; c < size_; ++c) add_multiple(g, mean[c], precision + c * size_, size_);
 }
 
 void JobRegressions::add(std::size_t lane, std::span<const double> x, double weight, double y) {
-  std::ranges::copy(x, x_.begin());
   for (std::size_t c = 0; c < size_; ++c) {
-    add_multiple(column(lane, c), weight * x_[c], x_.data(), c, stride_);
+    add_multiple(column(lane, c) + c, weight * x[c], x.data() + c, size_ - c);
   }
-  add_multiple(g_.data() + lane * stride_, weight * y, x_.data(), 0, stride_);
+  add_multiple(g_.data() + lane * size_, weight * y, x.data(), size_);
 }
 
 /// R' of H with `help` on its diagonal, and squares_least_.
@@ -155,7 +152,7 @@ void JobRegressions::draw(std::size_t lanes, std::span<const double> z) {
   }
   for (std::size_t c = 0; c < size_; ++c) {
     for (std::size_t l = 0; l < kTogether; ++l) {
-      solved_[c][l] = g_[l * stride_ + c];
+      solved_[c][l] = g_[l * size_ + c];
       deviation_[c][l] = l < lanes ? z[l * size_ + c] : 0;
     }
   }

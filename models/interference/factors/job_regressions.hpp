@@ -37,18 +37,14 @@ class JobRegressions {
  private:
   using Lanes [[gnu::vector_size(kTogether * sizeof(double))]] = double;
 
-  double* column(std::size_t lane, std::size_t c) {
-    return h_.data() + (lane * size_ + c) * stride_;
-  }
+  double* column(std::size_t lane, std::size_t c) { return h_.data() + (lane * size_ + c) * size_; }
   void factorise(const Lanes& help);
   void solve_lower();
   void solve_upper(std::vector<Lanes>& v) const;
 
   std::size_t size_;
-  std::size_t stride_;  ///< between columns: size_, made even
   /// Of each job: the lower triangle of H, column by column (anything above it), and g.
   std::vector<double> h_, g_;
-  std::vector<double> x_;
   /// Of all jobs side by side: R', column by column; g, then the draw; z.
   std::vector<Lanes> root_, solved_, deviation_;
   std::vector<Lanes> sums_;

@@ -68,25 +68,43 @@ ModelBelief::ModelBelief(std::shared_ptr<const Prior> prior, std::vector<Believe
   }
 }
 
-/// Predicts every pair of kinds in one batch, which is far cheaper than one pair at a time.
-void ModelBelief::predict_all() const {
-  std::vector<PairQuery> pairs;
+/// One batch is far cheaper than one pair at a time.
+void ModelBelief::predict(const std::vector<KindPair>& pairs) const {
+  std::vector<PairQuery> queries;
+  queries.reserve(2 * pairs.size());
+  for (const auto& [a, b] : pairs) {
+    queries.push_back({a, b});
+    queries.push_back({b, a});
+  }
+  const std::vector<SpeedPrediction> all = model_->predict(kinds_, queries);
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    remembered_[pairs[p]] = {believed(all[2 * p], all[2 * p + 1])};
+  }
+}
+
+/// A policy mostly asks for the pairs that it asked for before the model changed: those of the jobs that still
+/// wait. If it asks for others, all follow.
+void ModelBelief::predict_around(const KindPair& pair) const {
+  if (kinds_.size() > kFewKinds) return predict({pair});
+  if (remembered_.empty() && std::binary_search(asked_before_.begin(), asked_before_.end(), pair)) {
+    return predict(asked_before_);
+  }
+  std::vector<KindPair> rest;
   for (std::size_t a = 0; a < kinds_.size(); ++a) {
     for (std::size_t b = a; b < kinds_.size(); ++b) {
-      pairs.push_back({a, b});
-      pairs.push_back({b, a});
+      if (!remembered_.contains({a, b})) rest.emplace_back(a, b);
     }
   }
-  const std::vector<SpeedPrediction> all = model_->predict(kinds_, pairs);
-  for (std::size_t q = 0; q < pairs.size(); q += 2) {
-    remembered_[{pairs[q].of, pairs[q].beside}] = believed(all[q], all[q + 1]);
-  }
-  remembers_all_ = true;
+  predict(rest);
 }
 
 void ModelBelief::forget() {
+  std::vector<KindPair> asked;
+  for (const auto& [pair, of] : remembered_) {
+    if (of.asked) asked.push_back(pair);
+  }
+  if (!asked.empty()) asked_before_ = std::move(asked);
   remembered_.clear();
-  remembers_all_ = false;
 }
 
 ModelBelief::Speeds ModelBelief::believed(const SpeedPrediction& a, const SpeedPrediction& b) {
@@ -94,15 +112,14 @@ ModelBelief::Speeds ModelBelief::believed(const SpeedPrediction& a, const SpeedP
 }
 
 ModelBelief::Speeds ModelBelief::speeds(std::size_t kind_a, std::size_t kind_b) const {
-  if (kinds_.size() <= kFewKinds && !remembers_all_) predict_all();
-  const auto key = std::minmax(kind_a, kind_b);
-  const auto [it, is_new] = remembered_.try_emplace({key.first, key.second});
-  if (is_new) {
-    const SpeedPrediction a = model_->predict(kinds_[key.first], kinds_[key.second]);
-    const SpeedPrediction b = model_->predict(kinds_[key.second], kinds_[key.first]);
-    it->second = believed(a, b);
+  const KindPair pair = std::minmax(kind_a, kind_b);
+  auto at = remembered_.find(pair);
+  if (at == remembered_.end()) {
+    predict_around(pair);
+    at = remembered_.find(pair);
   }
-  const Speeds& s = it->second;
+  at->second.asked = true;
+  const Speeds& s = at->second.speeds;
   return kind_a <= kind_b ? s : Speeds{s.b, s.a};
 }
 

@@ -71,7 +71,10 @@ class ModelBelief final : public Belief {
   };
   Speeds speeds(std::size_t kind_a, std::size_t kind_b) const;
   static Speeds believed(const SpeedPrediction& a, const SpeedPrediction& b);
-  void predict_all() const;
+  using KindPair = std::pair<std::size_t, std::size_t>;  ///< first <= second
+  void predict(const std::vector<KindPair>& pairs) const;
+  /// Predicts the pair, together with others that will probably be asked for.
+  void predict_around(const KindPair& pair) const;
   void forget();
   /// Solo times [s] of a pair; equal if one of them is not known.
   struct Solos {
@@ -89,8 +92,12 @@ class ModelBelief final : public Belief {
   std::vector<PairJob> kinds_;
   std::size_t fitted_rows_ = 0;
   std::size_t refits_ = 0;
-  mutable std::map<std::pair<std::size_t, std::size_t>, Speeds> remembered_;  ///< a <= b
-  mutable bool remembers_all_ = false;
+  struct Remembered {
+    Speeds speeds;
+    bool asked = false;
+  };
+  mutable std::map<KindPair, Remembered> remembered_;  ///< since the model has changed
+  std::vector<KindPair> asked_before_;                 ///< the pairs asked for before that
 };
 
 }  // namespace corun

@@ -64,6 +64,8 @@ class Rng {
   std::uint32_t below(std::uint32_t n);
   /// Standard normal (inverse transform, Wichura's AS 241).
   double normal();
+  /// Fills `out` with standard normals: the numbers of as many calls of normal(), faster.
+  void normals(std::span<double> out);
   /// Exponential with the given mean > 0.
   double exponential(double mean);
   /// Gamma with the given shape > 0 and scale 1 (Marsaglia and Tsang 2000).

@@ -213,6 +213,7 @@ int run(const SweepRequest& request, const std::string& config) {
   options.threads = request.common.threads;
   options.data_directory = request.common.data;
   options.device = device;
+  options.files = std::make_shared<InputCache>(options.threads);
   options.stop = &interrupted();
   if (shard) options.shard = shard_of(*shard);
 

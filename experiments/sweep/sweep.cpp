@@ -49,6 +49,10 @@ SweepRun run_of(const PolicyRun& run) {
   return out;
 }
 
+std::shared_ptr<InputCache> files_of(const SweepOptions& options) {
+  return options.files ? options.files : std::make_shared<InputCache>(options.threads);
+}
+
 /// "FILE" of "sha256:... FILE".
 std::string file_of(const std::string& entry) { return entry.substr(entry.find(' ') + 1); }
 
@@ -272,8 +276,7 @@ class Sweep {
   SweepJournalWriter& journal_;
   const SweepOptions& options_;
   const std::map<SweepUnit, std::size_t>* done_ = nullptr;
-  const std::shared_ptr<InputCache> files_ =
-      std::make_shared<InputCache>(options_.threads);  ///< shared by all points
+  const std::shared_ptr<InputCache> files_ = files_of(options_);  ///< shared by all points
 
   std::mutex mutex_;  ///< guards the next four
   std::condition_variable changed_;
@@ -329,7 +332,7 @@ std::vector<SweepInput> sweep_inputs(const SweepPlan& plan, const SweepOptions& 
   std::vector<std::size_t> all(plan.points());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const std::vector<std::size_t> points = points_to_check(plan, all);
-  const auto files = std::make_shared<InputCache>();
+  const std::shared_ptr<InputCache> files = files_of(options);
   std::mutex mutex;
   std::map<std::string, std::string> found;  // path by entry
   parallel_for(points.size(), options.threads, [&](std::size_t i) {

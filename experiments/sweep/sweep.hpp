@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/inputs/input_cache.hpp"
 #include "experiments/sweep/sweep_journal.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
 #include "models/scoring/device.hpp"
@@ -30,8 +31,11 @@ struct SweepShard {
 struct SweepOptions {
   unsigned threads = 1;
   SweepShard shard;
-  std::string data_directory;               ///< as in Experiment
-  std::shared_ptr<Device> device;           ///< scores large batches of pairs; null: the processor
+  std::string data_directory;      ///< as in Experiment
+  std::shared_ptr<Device> device;  ///< scores large batches of pairs; null: the processor
+  /// Of all steps of a sweep, so that its checks and its run read a file and fit a model once; null:
+  /// each step has its own.
+  std::shared_ptr<InputCache> files;
   const std::atomic<bool>* stop = nullptr;  ///< when set, current replications are dropped
   /// Called once per finished replication, one call at a time.
   std::function<void(std::size_t finished, std::size_t total)> on_finished;

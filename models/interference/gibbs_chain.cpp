@@ -1,6 +1,8 @@
 #include "models/interference/gibbs_chain.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -10,12 +12,11 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Matrix normal_matrix(Rng& rng, Eigen::Index rows, Eigen::Index columns) {
   Matrix m(rows, columns);
-  for (Eigen::Index c = 0; c < columns; ++c) {
-    for (Eigen::Index r = 0; r < rows; ++r) m(r, c) = rng.normal();
-  }
+  rng.normals({m.data(), static_cast<std::size_t>(m.size())});
   return m;
 }
 
@@ -45,12 +46,12 @@ std::vector<float> row_major(const Matrix& m) {
 
 Matrix draw_wishart(Rng& rng, double freedom, const Matrix& scale) {
   const Eigen::Index d = scale.rows();
-  Matrix t = Matrix::Zero(d, d);
+  RowMatrix t = RowMatrix::Zero(d, d);
   for (Eigen::Index i = 0; i < d; ++i) {
-    for (Eigen::Index j = 0; j < i; ++j) t(i, j) = rng.normal();
+    rng.normals({&t(i, 0), static_cast<std::size_t>(i)});
     t(i, i) = std::sqrt(2 * rng.gamma((freedom - static_cast<double>(i)) / 2));
   }
-  const Matrix root = rooted(scale).matrixL() * t;
+  const Matrix root = rooted(scale).matrixL() * Matrix(t);
   return root * root.transpose();
 }
 
@@ -64,7 +65,8 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
       rng_(options.seed, Stream::kFactors, number),
       jobs_(basis.rows()),
       k_(chain.rank + 1),
-      d_(2 * k_) {
+      d_(2 * k_),
+      regressions_(static_cast<std::size_t>(k_)) {
   by_slowed_.resize(static_cast<std::size_t>(jobs_));
   by_co_runner_.resize(static_cast<std::size_t>(jobs_));
   for (std::size_t o = 0; o < observations.size(); ++o) {
@@ -84,7 +86,10 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
 
 std::vector<FactorModel::Sample> GibbsChain::run(int every) {
   std::vector<FactorModel::Sample> samples;
-  for (int done = 0; done < options_.sweeps; ++done) {
+  const int after_burn_in = options_.sweeps - 1 - options_.burn_in;
+  const int last =
+      options_.burn_in + after_burn_in / every * every;  // further sweeps give no sample
+  for (int done = 0; done <= last; ++done) {
     sweep();
     if (done >= options_.burn_in && (done - options_.burn_in) % every == 0) {
       samples.push_back(sample());
@@ -116,24 +121,33 @@ void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
       prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
   const auto& met = slowed ? by_slowed_ : by_co_runner_;
   // `given` does not change here: a job beside itself also has its given factors in the other role.
-  Matrix h(k_, k_);
-  Vector g(k_);
-  Vector x(k_);
-  for (Eigen::Index i = 0; i < jobs_; ++i) {
-    h = p;
-    g.noalias() = p * mean.row(i).transpose();
-    for (const std::size_t o : met[static_cast<std::size_t>(i)]) {
-      const Observation& seen = observations[o];
-      x = given.row(slowed ? seen.beside : seen.of).transpose();
-      const double level = x(0);
-      x(0) = 1;
-      const double w = parameters.tau * seen.weight;
-      h.selfadjointView<Eigen::Lower>().rankUpdate(x, w);
-      g += w * (seen.target - level) * x;
+  const RowMatrix rows = given;
+  const RowMatrix means = mean;
+  const auto size = static_cast<std::size_t>(k_);
+  constexpr auto kTogether = static_cast<Eigen::Index>(factors::JobRegressions::kTogether);
+  std::vector<double> x(size);
+  std::vector<double> z;
+  for (Eigen::Index first = 0; first < jobs_; first += kTogether) {
+    const Eigen::Index count = std::min(kTogether, jobs_ - first);
+    for (Eigen::Index l = 0; l < count; ++l) {
+      const auto lane = static_cast<std::size_t>(l);
+      regressions_.begin(lane, p.data(), {means.row(first + l).data(), size});
+      for (const std::size_t o : met[static_cast<std::size_t>(first + l)]) {
+        const Observation& seen = observations[o];
+        std::copy_n(rows.row(slowed ? seen.beside : seen.of).data(), size, x.begin());
+        const double level = std::exchange(x[0], 1);
+        regressions_.add(lane, x, parameters.tau * seen.weight, seen.target - level);
+      }
     }
-    const Eigen::LLT<Matrix> root = rooted(h);  // reads the lower half
-    const Vector z = normal_matrix(rng_, k_, 1);
-    drawn.row(i) = (root.solve(g) + root.matrixU().solve(z)).transpose();
+    z.resize(static_cast<std::size_t>(count) * size);
+    rng_.normals(z);
+    regressions_.draw(static_cast<std::size_t>(count), z);
+    for (Eigen::Index l = 0; l < count; ++l) {
+      for (Eigen::Index c = 0; c < k_; ++c) {
+        drawn(first + l, c) =
+            regressions_.drawn(static_cast<std::size_t>(l), static_cast<std::size_t>(c));
+      }
+    }
   }
 }
 

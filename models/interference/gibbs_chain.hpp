@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "models/interference/factor_model.hpp"
+#include "models/interference/factors/job_regressions.hpp"
 #include "sim/rng.hpp"
 
 /// The Gibbs sampler of a FactorModel (factor_model.hpp has the model and its source). Priors:
@@ -41,7 +42,7 @@ class GibbsChain {
   GibbsChain(const Eigen::MatrixXd& basis, std::vector<Observation> observations,
              const FactorChain& chain, const FactorOptions& options, std::uint64_t number);
 
-  /// Runs all sweeps of the options; after the burn-in, one of `every` gives a sample. std::logic_error if a
+  /// Runs the sweeps of the options; after the burn-in, one of `every` gives a sample. std::logic_error if a
   /// matrix is not positive definite.
   std::vector<FactorModel::Sample> run(int every);
   /// Draws every parameter and weight once, given all others.
@@ -65,6 +66,7 @@ class GibbsChain {
   double spread_;
   Rng rng_;
   Eigen::Index jobs_, k_, d_;
+  factors::JobRegressions regressions_;
   std::vector<std::vector<std::size_t>> by_slowed_, by_co_runner_;
 };
 

@@ -1,10 +1,16 @@
 #include "models/knowledge/boosting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 #include <xgboost/c_api.h>
@@ -63,25 +69,90 @@ std::vector<float> GradientBoosting::predict(std::span<const float> rows) const 
                           count);
 }
 
+namespace {
+
+/// The numbers of a tree's nodes, by the library's name of them.
+using LibraryTree = std::map<std::string, std::vector<double>, std::less<>>;
+
+/// Reads the trees of a model in the library's UBJSON and skips the rest, such as statistics of the fit.
+class TreeReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  const std::vector<LibraryTree>& trees() const { return trees_; }
+
+  bool start_object(std::size_t) override {
+    ++depth_;
+    if (depth_ == trees_depth_ + 1) trees_.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    --depth_;
+    return true;
+  }
+  bool key(std::string& name) override {
+    if (trees_depth_ == kNowhere && name == "trees") trees_depth_ = depth_;
+    const bool wanted =
+        depth_ == trees_depth_ + 1 && std::ranges::find(kWanted, name) != kWanted.end();
+    into_ = wanted ? &trees_.back()[name] : nullptr;
+    return true;
+  }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override {
+    if (depth_ == trees_depth_) trees_depth_ = kNowhere - 1;  // after the last tree
+    into_ = nullptr;
+    return true;
+  }
+  bool number_integer(std::int64_t x) override { return add(static_cast<double>(x)); }
+  bool number_unsigned(std::uint64_t x) override { return add(static_cast<double>(x)); }
+  bool number_float(double x, const std::string&) override { return add(x); }
+  bool boolean(bool x) override { return add(x ? 1 : 0); }
+  bool null() override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(nlohmann::json::binary_t&) override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 5> kWanted = {
+      "left_children", "right_children", "split_indices", "split_conditions", "default_left"};
+  static constexpr int kNowhere = -2;
+
+  bool add(double x) {
+    if (into_ != nullptr) into_->push_back(x);
+    return true;
+  }
+
+  std::vector<LibraryTree> trees_;
+  std::vector<double>* into_ = nullptr;
+  int depth_ = 0;               ///< of the object that is open
+  int trees_depth_ = kNowhere;  ///< of the object whose list the trees are
+};
+
+}  // namespace
+
 TreeEnsemble GradientBoosting::trees() const {
   bst_ulong length = 0;
   const char* bytes = nullptr;
   xgboost::check(
       XGBoosterSaveModelToBuffer(library_->booster.get(), R"({"format": "ubj"})", &length, &bytes),
       "XGBoosterSaveModelToBuffer");
-  const nlohmann::json model = nlohmann::json::from_ubjson(bytes, bytes + length);
+  TreeReader reader;
+  if (!nlohmann::json::sax_parse(bytes, bytes + length, &reader,
+                                 nlohmann::json::input_format_t::ubjson)) {
+    throw std::runtime_error("XGBoost: a model that is not UBJSON");
+  }
 
   TreeEnsemble out;
   out.depth = library_->depth;
   out.columns = library_->columns;
   const std::size_t leaves = std::size_t{1} << static_cast<unsigned>(out.depth);
-  for (const auto& tree : model.at("learner").at("gradient_booster").at("model").at("trees")) {
-    const auto left = tree.at("left_children").get<std::vector<int>>();
-    const auto right = tree.at("right_children").get<std::vector<int>>();
-    const auto feature = tree.at("split_indices").get<std::vector<int>>();
+  for (const LibraryTree& tree : reader.trees()) {
+    const std::vector<double>& left = tree.at("left_children");
+    const std::vector<double>& right = tree.at("right_children");
+    const std::vector<double>& feature = tree.at("split_indices");
     // For a leaf: its value.
-    const auto condition = tree.at("split_conditions").get<std::vector<float>>();
-    const auto missing_left = tree.at("default_left").get<std::vector<int>>();
+    const std::vector<double>& condition = tree.at("split_conditions");
+    const std::vector<double>& missing_left = tree.at("default_left");
     // place: the library's node at each place of the complete tree. A leaf above the last level fills its
     // subtree: no feature reaches an infinite threshold.
     std::vector<std::size_t> place{0};
@@ -92,13 +163,15 @@ TreeEnsemble GradientBoosting::trees() const {
         out.threshold.push_back(std::numeric_limits<float>::infinity());
         place.insert(place.end(), 2, node);
       } else {
-        out.test.push_back(2 * feature[node] + (missing_left[node] != 0 ? 0 : 1));
-        out.threshold.push_back(condition[node]);
+        out.test.push_back(2 * static_cast<int>(feature[node]) + (missing_left[node] != 0 ? 0 : 1));
+        out.threshold.push_back(static_cast<float>(condition[node]));
         place.push_back(static_cast<std::size_t>(left[node]));
         place.push_back(static_cast<std::size_t>(right[node]));
       }
     }
-    for (std::size_t n = leaves - 1; n < place.size(); ++n) out.leaf.push_back(condition[place[n]]);
+    for (std::size_t n = leaves - 1; n < place.size(); ++n) {
+      out.leaf.push_back(static_cast<float>(condition[place[n]]));
+    }
   }
   return out;
 }

@@ -34,6 +34,17 @@ TEST(Rng, SameKeySameNumbers) {
   for (int i = 0; i < 100; ++i) ASSERT_EQ(a.next(), b.next());
 }
 
+TEST(Rng, ManyNormalsAreThoseDrawnOneByOne) {
+  Rng one(7, Stream::kTest, 5);
+  Rng many(7, Stream::kTest, 5);
+  for (const std::size_t count : {0U, 1U, 2U, 9U, 16U, 17U, 33U, 1000U}) {
+    std::vector<double> drawn(count);
+    many.normals(drawn);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(drawn[i], one.normal()) << count << " " << i;
+    ASSERT_EQ(many.next(), one.next());  // an odd place in a block of four
+  }
+}
+
 TEST(Rng, SeedStreamAndEntityAllMatter) {
   std::set<std::uint32_t> first;
   for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{1} << 32}) {

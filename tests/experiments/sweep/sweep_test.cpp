@@ -277,6 +277,22 @@ std::string undisturbed() {
   return results_of(directory, {"one"});
 }
 
+TEST(Sweep, ItsChecksAndItsRunFitAModelOnce) {
+  const SweepPlan plan = plan_of(
+      "policies: [random, min-slowdown]\nbelief: {model: contention}\n"
+      "replications: 1\nsweep: {grid: {cluster.nodes: [1, 2]}}\n");
+  SweepOptions options;
+  options.files = std::make_shared<InputCache>();
+  sweep_inputs(plan, options);
+  const std::size_t fits = options.files->models().fits();
+  EXPECT_GT(fits, 0U);
+  const test::TemporaryDirectory directory;
+  SweepJournalWriter writer =
+      SweepJournalWriter::create(directory.path("j"), sweep_identity(plan), "test");
+  EXPECT_FALSE(run_sweep(plan, writer, nullptr, options).interrupted());
+  EXPECT_EQ(options.files->models().fits(), fits);
+}
+
 TEST(Sweep, ThreadsShardsAndStopsLeaveTheBytesAsTheyAre) {
   const std::string expected = undisturbed();
   const test::TemporaryDirectory directory;

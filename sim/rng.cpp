@@ -2,23 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+
+#include "sim/base/vector_clones.hpp"
 
 namespace corun {
 
+namespace {
+
+constexpr int kPhiloxRounds = 10;
+constexpr std::uint64_t kPhiloxMultiplier0 = 0xD2511F53U;
+constexpr std::uint64_t kPhiloxMultiplier1 = 0xCD9E8D57U;
+constexpr std::uint32_t kPhiloxWeyl0 = 0x9E3779B9U;
+constexpr std::uint32_t kPhiloxWeyl1 = 0xBB67AE85U;
+
+/// Uniform in [0, 1), 53 bits, from 64 bits.
+double uniform_of(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
+
+}  // namespace
+
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key) {
-  constexpr std::uint64_t kMultiplier0 = 0xD2511F53U;
-  constexpr std::uint64_t kMultiplier1 = 0xCD9E8D57U;
-  constexpr std::uint32_t kWeyl0 = 0x9E3779B9U;
-  constexpr std::uint32_t kWeyl1 = 0xBB67AE85U;
 #pragma GCC unroll 10
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < kPhiloxRounds; ++round) {
     if (round > 0) {
-      key[0] += kWeyl0;
-      key[1] += kWeyl1;
+      key[0] += kPhiloxWeyl0;
+      key[1] += kPhiloxWeyl1;
     }
-    const std::uint64_t p0 = kMultiplier0 * counter[0];
-    const std::uint64_t p1 = kMultiplier1 * counter[2];
+    const std::uint64_t p0 = kPhiloxMultiplier0 * counter[0];
+    const std::uint64_t p1 = kPhiloxMultiplier1 * counter[2];
     counter = {
         static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(p1),
         static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(p0)};
@@ -52,7 +64,7 @@ std::uint32_t Rng::next() {
 double Rng::uniform() {
   const std::uint64_t high = next();
   const std::uint64_t low = next();
-  return static_cast<double>(((high << 32) | low) >> 11) * 0x1.0p-53;
+  return uniform_of((high << 32) | low);
 }
 
 std::uint32_t Rng::below(std::uint32_t n) {
@@ -69,10 +81,9 @@ std::uint32_t Rng::below(std::uint32_t n) {
 
 namespace {
 
-/// T: double, or a vector of doubles.
-template <typename T, std::size_t N>
-T polynomial(const std::array<double, N>& c, T x) {
-  T y = T{} + c[N - 1];
+template <std::size_t N>
+double polynomial(const std::array<double, N>& c, double x) {
+  double y = c[N - 1];
   for (std::size_t i = N - 1; i-- > 0;) y = y * x + c[i];
   return y;
 }
@@ -82,20 +93,22 @@ T polynomial(const std::array<double, N>& c, T x) {
 
 constexpr double kCentral = 0.425;  ///< |q| up to which normal_near() holds
 
-template <typename T>
-T normal_near(T q) {
-  const T r = 0.180625 - q * q;
-  return q *
-         polynomial<T, 8>(
-             {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
-              1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
-              3.3430575583588128105e4, 2.5090809287301226727e3},
-             r) /
-         polynomial<T, 8>(
-             {1.0, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
-              2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4,
-              5.2264952788528545610e3},
-             r);
+constexpr std::array kNearAbove = {3.3871328727963666080e0, 1.3314166789178437745e2,
+                                   1.9715909503065514427e3, 1.3731693765509461125e4,
+                                   4.5921953931549871457e4, 6.7265770927008700853e4,
+                                   3.3430575583588128105e4, 2.5090809287301226727e3};
+constexpr std::array kNearBelow = {1.0,
+                                   4.2313330701600911252e1,
+                                   6.8718700749205790830e2,
+                                   5.3941960214247511077e3,
+                                   2.1213794301586595867e4,
+                                   3.9307895800092710610e4,
+                                   2.8729085735721942674e4,
+                                   5.2264952788528545610e3};
+
+double normal_near(double q) {
+  const double r = 0.180625 - q * q;
+  return q * polynomial(kNearAbove, r) / polynomial(kNearBelow, r);
 }
 
 double normal_far(double p, double q) {
@@ -103,24 +116,24 @@ double normal_far(double p, double q) {
   double value;
   if (r <= 5) {
     r -= 1.6;
-    value = polynomial<double, 8>(
+    value = polynomial<8>(
                 {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
                  3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
                  2.27238449892691845833e-2, 7.74545014278341407640e-4},
                 r) /
-            polynomial<double, 8>(
+            polynomial<8>(
                 {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
                  1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
                  1.05075007164441684324e-9},
                 r);
   } else {
     r -= 5;
-    value = polynomial<double, 8>(
+    value = polynomial<8>(
                 {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
                  2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
                  2.71155556874348757815e-5, 2.01033439929228813265e-7},
                 r) /
-            polynomial<double, 8>(
+            polynomial<8>(
                 {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1,
                  1.48753612908506148525e-2, 7.86869131145613259100e-4, 1.84631831751005468180e-5,
                  1.42151175831644588870e-7, 2.04426310338993978564e-15},
@@ -140,29 +153,89 @@ double Rng::normal() {
   return std::fabs(q) <= kCentral ? normal_near(q) : normal_far(p, q);
 }
 
+namespace {
+
+/// Numbers that a normal is made of at a time.
+constexpr std::size_t kTogether = 8;
+
+/// The bits of kTogether uniforms: two of each of the blocks that begin at `counter`.
+CORUN_VECTOR_CLONES void philox_blocks(const std::array<std::uint32_t, 4>& counter,
+                                       std::array<std::uint32_t, 2> key,
+                                       std::array<std::uint64_t, kTogether>& bits) {
+  constexpr std::size_t kBlocks = kTogether / 2;
+  std::array<std::uint32_t, kBlocks> a, b, c, d;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    a[i] = counter[0] + static_cast<std::uint32_t>(i);
+    b[i] = counter[1];
+    c[i] = counter[2];
+    d[i] = counter[3];
+  }
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+      const std::uint64_t p0 = kPhiloxMultiplier0 * a[i];
+      const std::uint64_t p1 = kPhiloxMultiplier1 * c[i];
+      a[i] = static_cast<std::uint32_t>(p1 >> 32) ^ b[i] ^ key[0];
+      b[i] = static_cast<std::uint32_t>(p1);
+      c[i] = static_cast<std::uint32_t>(p0 >> 32) ^ d[i] ^ key[1];
+      d[i] = static_cast<std::uint32_t>(p0);
+    }
+    key[0] += kPhiloxWeyl0;
+    key[1] += kPhiloxWeyl1;
+  }
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    bits[2 * i] = (std::uint64_t{a[i]} << 32) | b[i];
+    bits[2 * i + 1] = (std::uint64_t{c[i]} << 32) | d[i];
+  }
+}
+
+/// Normals of the first `count` uniforms `p`, none 0 or 1; further ones are not defined.
+CORUN_VECTOR_CLONES void normals_of(const std::array<double, kTogether>& p, std::size_t count,
+                                    std::array<double, kTogether>& out) {
+  // All at first by the formula for the centre, which most of them need.
+  constexpr std::size_t kLanes = 4;
+  for (std::size_t begin = 0; begin < count; begin += kLanes) {
+    std::array<double, kLanes> q, r, above, below;
+    for (std::size_t i = 0; i < kLanes; ++i) q[i] = p[begin + i] - 0.5;
+    for (std::size_t i = 0; i < kLanes; ++i) r[i] = 0.180625 - q[i] * q[i];
+    for (std::size_t i = 0; i < kLanes; ++i) above[i] = kNearAbove.back();
+    for (std::size_t i = 0; i < kLanes; ++i) below[i] = kNearBelow.back();
+    for (std::size_t k = kNearAbove.size() - 1; k-- > 0;) {
+      for (std::size_t i = 0; i < kLanes; ++i) above[i] = above[i] * r[i] + kNearAbove[k];
+      for (std::size_t i = 0; i < kLanes; ++i) below[i] = below[i] * r[i] + kNearBelow[k];
+    }
+    for (std::size_t i = 0; i < kLanes; ++i) out[begin + i] = q[i] * above[i] / below[i];
+  }
+  std::array<std::size_t, kTogether> far;
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    far[others] = i;
+    others += std::fabs(p[i] - 0.5) > kCentral ? 1 : 0;
+  }
+  for (std::size_t i = 0; i < others; ++i) out[far[i]] = normal_far(p[far[i]], p[far[i]] - 0.5);
+}
+
+}  // namespace
+
 void Rng::normals(std::span<double> out) {
-  // All at first by the formula for the centre, which most of them need, two at a time.
-  using Two [[gnu::vector_size(16)]] = double;
-  constexpr std::size_t kBlock = 16;
-  std::array<double, kBlock> p;
+  std::array<std::uint64_t, kTogether> bits;
+  std::array<double, kTogether> p{}, z;
+  if (used_ == 2 && !out.empty()) {  // half a block is left
+    out.front() = normal();
+    out = out.subspan(1);
+  }
+  for (; out.size() >= kTogether && used_ == 4; out = out.subspan(kTogether)) {
+    philox_blocks(counter_, key_, bits);
+    counter_[0] += kTogether / 2;
+    for (std::size_t i = 0; i < kTogether; ++i) p[i] = inside(uniform_of(bits[i]));
+    normals_of(p, kTogether, z);
+    std::ranges::copy(z, out.begin());
+  }
   while (!out.empty()) {
-    const std::span<double> block = out.first(std::min(kBlock, out.size()));
-    for (std::size_t i = 0; i < block.size(); ++i) p[i] = inside(uniform());
-    std::size_t i = 0;
-    for (; i + 2 <= block.size(); i += 2) {
-      const Two both = normal_near(Two{p[i] - 0.5, p[i + 1] - 0.5});
-      block[i] = both[0];
-      block[i + 1] = both[1];
-    }
-    if (i < block.size()) block[i] = normal_near(p[i] - 0.5);
-    std::array<std::size_t, kBlock> far;
-    std::size_t others = 0;
-    for (i = 0; i < block.size(); ++i) {
-      far[others] = i;
-      others += std::fabs(p[i] - 0.5) > kCentral ? 1 : 0;
-    }
-    for (i = 0; i < others; ++i) block[far[i]] = normal_far(p[far[i]], p[far[i]] - 0.5);
-    out = out.subspan(block.size());
+    const std::size_t count = std::min(kTogether, out.size());
+    for (std::size_t i = 0; i < count; ++i) p[i] = inside(uniform());
+    normals_of(p, count, z);
+    std::copy_n(z.begin(), count, out.begin());
+    out = out.subspan(count);
   }
 }
 

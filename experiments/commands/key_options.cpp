@@ -20,7 +20,7 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr std::int64_t kNodeGpus = 8;  ///< of a node of --gpus
-constexpr std::int64_t kMost = 1'000'000;
+constexpr std::int64_t kMostCounted = 1'000'000;
 
 /// Without blanks at both ends.
 std::string trimmed(const std::string& text) {
@@ -49,7 +49,7 @@ Machines machines_of(const std::string& text) {
   const std::vector<std::string> parts = split_text(text, 'x');
   const auto nodes = parts.size() == 2 ? parse_integer(parts[0]) : std::nullopt;
   const auto gpus = parts.size() == 2 ? parse_integer(parts[1]) : std::nullopt;
-  if (!nodes || !gpus || *nodes < 1 || *gpus < 1 || *nodes > kMost || *gpus > kMost) {
+  if (!nodes || !gpus || *nodes < 1 || *gpus < 1 || *nodes > kMostCounted || *gpus > kMostCounted) {
     throw InputError(
         "--cluster",
         fmt::format("found '{}', expected NODESxGPUS, such as 4x8 for 4 nodes of 8 GPUs",
@@ -61,7 +61,7 @@ Machines machines_of(const std::string& text) {
 /// The machines of --gpus and --cluster, of which at least one is given.
 Machines machines_of(const po::variables_map& values) {
   if (values.count("gpus") == 0) return machines_of(values["cluster"].as<std::string>());
-  const std::int64_t gpus = whole_option(values, "gpus", 1, kMost);
+  const std::int64_t gpus = whole_option(values, "gpus", 1, kMostCounted);
   if (values.count("cluster") != 0) {
     const Machines machines = machines_of(values["cluster"].as<std::string>());
     if (machines.nodes * machines.gpus_per_node == gpus) return machines;
@@ -145,7 +145,7 @@ std::vector<KeyOverride> key_overrides(const po::variables_map& values,
   if (values.count("replications") != 0) {
     overrides.push_back(
         {"--replications",
-         fmt::format("replications={}", whole_option(values, "replications", 1, kMost))});
+         fmt::format("replications={}", whole_option(values, "replications", 1, kMostCounted))});
   }
   const auto key_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
   for (const KeyOverride& override : overrides) {

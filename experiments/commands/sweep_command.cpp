@@ -193,6 +193,27 @@ SweepOutcome run_shown(const SweepRequest& request, const SweepPlan& plan, const
   return run_journalled(plan, files.journal, done, options);
 }
 
+/// Prints the notes of the points that ran, each once.
+void print_notes(const SweepRequest& request, const SweepOutcome& outcome) {
+  constexpr std::size_t kMost = 20;
+  for (std::size_t n = 0; n < std::min(outcome.notes.size(), kMost); ++n) {
+    const SweepNote& note = outcome.notes[n];
+    const std::size_t others = note.points - 1;
+    const std::string where = note.points == outcome.points ? ""
+                              : others == 0
+                                  ? fmt::format("point {}: ", note.first_point)
+                                  : fmt::format("point {} and {} other{}: ", note.first_point,
+                                                others, others == 1 ? "" : "s");
+    request.note("note: " + where + note.text);
+  }
+  if (outcome.notes.size() > kMost) {
+    request.note(
+        fmt::format("note: {} more notes; corun sweep --dump-config --point N and corun "
+                    "replay show those of a point",
+                    outcome.notes.size() - kMost));
+  }
+}
+
 int run(const SweepRequest& request, const std::string& config) {
   const auto started = std::chrono::steady_clock::now();
   const std::shared_ptr<Device> device = choose_device(request.common.device);
@@ -223,6 +244,7 @@ int run(const SweepRequest& request, const std::string& config) {
     return kDone;
   }
   const SweepOutcome outcome = run_shown(request, plan, files, start.done.get(), options);
+  print_notes(request, outcome);
   if (outcome.interrupted()) {
     if (start.kept() > 0 || outcome.finished > 0) {
       request.note(

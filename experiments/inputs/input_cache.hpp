@@ -23,10 +23,10 @@ namespace corun {
 struct TraceQuery {
   const TraceEntry* source = nullptr;  ///< must read a file, not generate a trace
   std::string path;
-  std::vector<RenamedColumn> columns;  ///< as TraceRequest::columns
-  std::optional<std::string> labels;   ///< as TraceRequest::labels
-  std::string rates;                   ///< for sources that count steps: the file of rates
-  std::string gpu;                     ///< and the GPU type, in Gavel's name, whose rates are read
+  std::optional<std::string> labels;  ///< as TraceRequest::labels
+  std::string rates;                  ///< for sources that count steps: the file of rates
+  std::string gpu;                    ///< and the GPU type, in Gavel's name, whose rates are read
+  std::vector<RenamedColumn> columns = {};  ///< as TraceRequest::columns
 
   bool operator==(const TraceQuery&) const = default;
 };

@@ -94,6 +94,10 @@ class Sweep {
     }
     if (!errors_.empty()) std::rethrow_exception(errors_.begin()->second);
     journal_.sync();
+    for (const auto& [text, points] : notes_) {
+      outcome_.notes.push_back({text, points.size(), *points.begin()});
+    }
+    std::ranges::stable_sort(outcome_.notes, {}, &SweepNote::first_point);
     return outcome_;
   }
 
@@ -221,9 +225,17 @@ class Sweep {
     }
   }
 
-  /// Records the inputs and policies of a point.
+  /// Records the inputs, policies and notes of a point.
   void record(std::size_t point, const Experiment& experiment) {
     const std::lock_guard lock(record_mutex_);
+    ++outcome_.points;
+    for (const std::string& warning : experiment.warnings()) notes_[warning].insert(point);
+    if (!experiment.overload().empty()) {
+      notes_
+          ["the jobs offer more work than the cluster can do without sharing: queues grow with "
+           "the length of the trace"]
+              .insert(point);
+    }
     for (std::size_t i = 0; i < experiment.inputs().size(); ++i) {
       const std::string& entry = experiment.inputs()[i];
       const auto [at, fresh] = inputs_.emplace(file_of(entry), entry);
@@ -284,10 +296,11 @@ class Sweep {
   std::size_t next_point_ = 0;
   SweepOutcome outcome_;
 
-  std::mutex record_mutex_;                                         ///< guards the next three
+  std::mutex record_mutex_;  ///< guards the next four, and outcome_.points
   std::map<std::size_t, std::shared_ptr<const Experiment>> tried_;  ///< kept until their point runs
   std::map<std::string, std::string> inputs_;                       ///< entry by file
   std::map<std::uint64_t, std::string> policies_;
+  std::map<std::string, std::set<std::size_t>> notes_;  ///< points by note
 
   std::mutex error_mutex_;
   std::map<SweepUnit, std::exception_ptr> errors_;

@@ -41,9 +41,18 @@ struct SweepOptions {
   std::function<void(std::size_t finished, std::size_t total)> on_finished;
 };
 
+/// A note on experiments of a sweep: Experiment::warnings(), or one for all overloaded points.
+struct SweepNote {
+  std::string text;
+  std::size_t points = 0;       ///< that it concerns
+  std::size_t first_point = 0;  ///< of them
+};
+
 struct SweepOutcome {
-  std::size_t finished = 0;  ///< replications of this shard that the journal holds now
-  std::size_t total = 0;     ///< replications of this shard
+  std::size_t finished = 0;      ///< replications of this shard that the journal holds now
+  std::size_t total = 0;         ///< replications of this shard
+  std::size_t points = 0;        ///< whose replications ran now, in whole or in part
+  std::vector<SweepNote> notes;  ///< on these points, by first point, then text
   bool interrupted() const { return finished < total; }
 };
 

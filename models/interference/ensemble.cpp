@@ -35,7 +35,8 @@ EnsembleModel::EnsembleModel(const EnsembleModel& other)
       workloads_(other.workloads_),
       places_(other.places_),
       seen_(other.seen_),
-      sigma_(other.sigma_) {
+      sigma_(other.sigma_),
+      has_learnt_(other.has_learnt_) {
   for (auto& member : members_) {
     if (member->learns()) member = member->clone();
   }
@@ -116,8 +117,9 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     for (const PairQuery& pair : pairs) {
       if (mix_of(pair).weight[m] > 0) asked.push_back(pair);
     }
-    said[m] = members_[m]->learns() ? members_[m]->predict(jobs, asked)
-                                    : remembered_[m]->predict(*members_[m], jobs, asked);
+    said[m] = has_learnt_ && members_[m]->learns()
+                  ? members_[m]->predict(jobs, asked)
+                  : remembered_[m]->predict(*members_[m], jobs, asked);
   }
   std::array<std::size_t, kMembers> next{};
   std::vector<SpeedPrediction> out;
@@ -170,6 +172,7 @@ std::vector<double> EnsembleModel::sample(std::span<const PairJob> jobs,
 }
 
 void EnsembleModel::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {
+  has_learnt_ = true;
   for (const auto& member : members_) {
     if (member->learns()) member->learn(a, b, speed_a, speed_b);
   }

@@ -83,13 +83,14 @@ class EnsembleModel final : public InterferenceModel {
   void list_workloads();
 
   std::array<std::shared_ptr<InterferenceModel>, kMembers> members_;
-  /// By member; used for those that do not learn.
+  /// By member, shared by all copies; used for those that do not learn, and until the first learn() for all.
   std::array<std::shared_ptr<RememberedPredictions>, kMembers> remembered_;
   std::vector<WorkloadKey> workloads_;  ///< of all members, each once
   /// For each member's workloads, their positions in workloads_; -1: cannot be found again.
   std::array<std::vector<std::int32_t>, kMembers> places_;
   std::vector<WorkloadKey> seen_;  ///< those of factors, ascending
   double sigma_ = 0;
+  bool has_learnt_ = false;
 };
 
 }  // namespace corun

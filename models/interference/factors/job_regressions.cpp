@@ -6,22 +6,33 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "sim/base/vector_clones.hpp"
+
 namespace corun::factors {
 
 namespace {
 
-/// y += a x.
-void add_multiple(double* y, double a, const double* x, std::size_t count) {
-  using Two [[gnu::vector_size(16)]] = double;
-  std::size_t i = 0;
-  for (; i + 2 <= count; i += 2) {
-    Two sum;
-    Two term;
+/// y += a x for so many elements, from i on as long as there are kWide.
+template <std::size_t kWide>
+[[gnu::always_inline]] inline void add_vectors(double* y, double a, const double* x,
+                                               std::size_t count, std::size_t& i) {
+  using Vector [[gnu::vector_size(kWide * sizeof(double))]] = double;
+  for (; i + kWide <= count; i += kWide) {
+    Vector sum;
+    Vector term;
     std::memcpy(&sum, y + i, sizeof sum);
     std::memcpy(&term, x + i, sizeof term);
     sum += a * term;
     std::memcpy(y + i, &sum, sizeof sum);
   }
+}
+
+/// y += a x.
+[[gnu::always_inline]] inline void add_multiple(double* y, double a, const double* x,
+                                                std::size_t count) {
+  std::size_t i = 0;
+  add_vectors<4>(y, a, x, count, i);
+  add_vectors<2>(y, a, x, count, i);
   if (i < count) y[i] += a * x[i];
 }
 
@@ -39,15 +50,16 @@ JobRegressions::JobRegressions(std::size_t coefficients)
       deviation_(size_),
       sums_(size_) {}
 
-void JobRegressions::begin(std::size_t lane, const double* precision,
-                           std::span<const double> mean) {
+CORUN_VECTOR_CLONES void JobRegressions::begin(std::size_t lane, const double* precision,
+                                               std::span<const double> mean) {
   std::copy_n(precision, size_ * size_, column(lane, 0));
   double* const g = g_.data() + lane * size_;
   std::fill_n(g, size_, 0);
   for (std::size_t c = 0; c < size_; ++c) add_multiple(g, mean[c], precision + c * size_, size_);
 }
 
-void JobRegressions::add(std::size_t lane, std::span<const double> x, double weight, double y) {
+CORUN_VECTOR_CLONES void JobRegressions::add(std::size_t lane, std::span<const double> x,
+                                             double weight, double y) {
   for (std::size_t c = 0; c < size_; ++c) {
     add_multiple(column(lane, c) + c, weight * x[c], x.data() + c, size_ - c);
   }

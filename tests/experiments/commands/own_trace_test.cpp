@@ -180,7 +180,7 @@ TEST_F(OwnTrace, SaysThatNoColumnGivesGpus) {
       << outcome.err;
   EXPECT_NE(outcome.out.find("jobs.csv: 4 jobs on"), std::string::npos) << outcome.out;
   EXPECT_NE(
-      outcome.out.find("jobs submitted over 90 s, run time alone 1.09e+03 s on average, offered "
+      outcome.out.find("jobs submitted over 90 s, run time alone 18.2 min on average, offered "
                        "load 12.17"),
       std::string::npos)
       << outcome.out;

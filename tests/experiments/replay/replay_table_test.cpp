@@ -193,11 +193,11 @@ TEST(ReplayTable, OnePolicyHasNoDifferences) {
 TEST(ReplayTable, MetricsAreColumnsInTheGivenOrder) {
   const Replayed run({"replications=3", "policies=[fcfs, exclusive]"}, {}, "makespan_s,isd,jobs");
   const std::string table = run.table();
-  const std::vector<std::string> head{"makespan min", "vs. fcfs", "isd %",
+  const std::vector<std::string> head{"makespan min", "vs. fcfs", "ISD %",
                                       "vs. fcfs",     "jobs",     "vs. fcfs"};
   EXPECT_EQ(cells(line(table, "policy")), head);
   EXPECT_TRUE(has(table, "\nleast makespan: fcfs"));
-  EXPECT_TRUE(has(table, "\nleast isd (without exclusive): fcfs"));
+  EXPECT_TRUE(has(table, "\nleast ISD (without exclusive): fcfs"));
   EXPECT_FALSE(has(table, "most jobs"));  // neither direction is better
   EXPECT_TRUE(has(table, "\njobs: jobs that finished\n"));
   EXPECT_TRUE(has(table, "\nmakespan: last finish - first submit; less is better\n"));

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -546,6 +547,32 @@ TEST(SweepCommand, WritesResultsOnceAndContinuesWhatWasStopped) {
       std::string::npos);
 }
 
+TEST(SweepCommand, PrintsEachNoteOnceWithItsPoints) {
+  const test::TemporaryDirectory directory;
+  std::string jobs = "job,submit_s,solo_s\n";
+  for (int j = 0; j < 200; ++j) jobs += fmt::format("j{},{},100\n", j, 10 * j);
+  directory.write("jobs.csv", jobs);
+  directory.write("s.yaml",
+                  "workload: {source: csv, path: jobs.csv}\npolicies: [fcfs]\nreplications: 1\n"
+                  "sweep: {grid: {cluster.nodes: [2, 4, 40]}}\n");
+  const test::Outcome outcome =
+      test::run_corun({"sweep", "s.yaml", "--output", "r.h5"}, directory.path());
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto times = [&](const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t at = outcome.err.find(text); at != std::string::npos;
+         at = outcome.err.find(text, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(times("note: 200 of 200 jobs have no profile at all"), 1U) << outcome.err;
+  EXPECT_EQ(times("note: point 0 and 1 other: the jobs offer more work"), 1U) << outcome.err;
+  const test::Outcome quiet =
+      test::run_corun({"sweep", "s.yaml", "--output", "q.h5", "--quiet"}, directory.path());
+  EXPECT_EQ(quiet.err, "");
+}
+
 TEST(SweepCommand, AMistakeAtAPointLeavesNothingAndNamesThePoint) {
   const test::TemporaryDirectory directory;
   directory.write("s.yaml", "replications: 2\nsweep: {list: [{cluster.gpu_type: Z999}]}\n");
@@ -573,7 +600,8 @@ TEST(SweepCommand, FlagsThatMakeNoSenseAreRefused) {
   refused({"sweep", "s.yaml", "--partial", "--output", "o"}, "--partial: ");
   refused({"sweep", "s.yaml", "--merge", "a", "--output", "o"}, "corun sweep: ");
   refused({"sweep", "--merge", "s.yaml", "--output", "o"}, "s.yaml: is no journal");
-  refused({"sweep", "--answers", "s.yaml"}, "s.yaml: cannot be read as the results");
+  refused({"sweep", "--answers", "s.yaml"},
+          "s.yaml: is a sweep, expected results of corun sweep; run it: corun sweep s.yaml");
   refused({"sweep", "--answers", "s.yaml", "--metrics", "isdd"}, "--metrics: ");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }

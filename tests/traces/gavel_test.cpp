@@ -178,7 +178,8 @@ void refused_trace(const std::string& text, const std::string& message,
 TEST(GavelTrace, HostileFiles) {
   refused_trace("", "the file is empty");
   refused_trace(kHeader, "found no jobs");
-  refused_trace("job_id,arrival_s,job_type\n", "the header has no columns 'scale_factor', 'total_steps'");
+  refused_trace("job_id,arrival_s,job_type\n",
+                "the header has no columns 'scale_factor', 'total_steps'");
   refused_trace(kHeader + "0,0,C,1,5\n",
                 ":2:5: column 'job_type' is 'C', expected a type that has");
   refused_trace(kHeader + "0,0,b,1,5\n", "did you mean 'B'?");

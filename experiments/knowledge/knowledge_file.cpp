@@ -284,7 +284,7 @@ std::string line_of(int a, int b, const Statistic& statistic) {
       fmt::format("  - {{cluster: {}, partner: {}, count: {}, mean: {}, variance: {}", a, b,
                   s.count, csv_number(s.mean), csv_number(statistic.variance()));
   out += ", m2: " + csv_number(s.m2);
-  if (statistic.has_quantiles()) {
+  if (statistic.has_quantiles() || s.min != s.mean || s.max != s.mean) {
     out += ", min: " + csv_number(s.min) + ", max: " + csv_number(s.max);
   }
   const auto n = static_cast<double>(s.count);

@@ -70,6 +70,43 @@ TEST(KnowledgeFile, LearningInManyRunsIsLearningInOne) {
   }
 }
 
+/// Any mixture of observations, summaries without observations (as people write) and merges.
+KnowledgeBase random_knowledge(std::uint64_t seed) {
+  Rng rng(seed, Stream::kEstimates, 2);
+  KnowledgeBase kb(paper_clusters());
+  for (int a = 0; a < kb.clusters(); ++a) {
+    for (int b = a; b < kb.clusters(); ++b) {
+      if (rng.below(2) == 0) continue;
+      const std::int64_t pairs = rng.below(90) + 1;
+      const double variance = pairs > 1 ? 0.01 * rng.uniform() : 0;
+      kb.ps(a, b) = Statistic::summary(pairs, 0.4 * rng.uniform(), variance);
+      // Of a pair of one cluster both jobs are observed.
+      const std::int64_t jobs = a == b ? 2 * pairs : pairs;
+      kb.isd(a, b) = Statistic::summary(jobs, rng.uniform() - 0.2, variance);
+      if (a != b) kb.isd(b, a) = Statistic::summary(jobs, rng.uniform() - 0.2, variance);
+    }
+  }
+  observe_some(kb, rng, rng.below(40));
+  if (rng.below(3) == 0) {
+    KnowledgeBase other(paper_clusters());
+    observe_some(other, rng, rng.below(400));
+    kb.merge(other);
+  }
+  return kb;
+}
+
+TEST(KnowledgeFile, AnyKnowledgeComesBackAndLearnsOn) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const KnowledgeFile file{random_knowledge(seed), "", {}};
+    KnowledgeFile back = file;
+    ASSERT_NO_THROW(back = parse_knowledge(knowledge_text(file), "kb.yaml")) << seed;
+    EXPECT_EQ(knowledge_text(back), knowledge_text(file)) << seed;
+    Rng rng(seed, Stream::kEstimates, 3);
+    observe_some(back.kb, rng, 5);
+    EXPECT_NO_THROW(parse_knowledge(knowledge_text(back), "kb.yaml")) << seed;
+  }
+}
+
 TEST(KnowledgeFile, FadingKnowledgeComesBackToRounding) {
   Rng rng(3, Stream::kEstimates);
   KnowledgeFile file{KnowledgeBase(paper_clusters(), 0.05), "", {}};

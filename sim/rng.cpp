@@ -155,7 +155,7 @@ double Rng::normal() {
 
 namespace {
 
-/// Numbers that a normal is made of at a time.
+/// Normals that are made at a time.
 constexpr std::size_t kTogether = 8;
 
 /// The bits of kTogether uniforms: two of each of the blocks that begin at `counter`.

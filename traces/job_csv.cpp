@@ -371,8 +371,7 @@ std::vector<RenamedColumn> parse_renamed_columns(const std::string& text,
   std::vector<RenamedColumn> all;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t to = std::min(text.find(',', from), text.size());
-    std::string_view part = std::string_view(text).substr(from, to - from);
-    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    const std::string_view part = trimmed(std::string_view(text).substr(from, to - from));
     const RenamedColumn renamed = parse_renamed_column(part, place);
     for (const RenamedColumn& other : all) {
       const bool same =

@@ -119,12 +119,6 @@ constexpr ProfileForm kSamples{
     .passed_over = {},
 };
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
 /// "bert_en_uncased_L-2_H-128_A-2" as "SmallBERT-L2-H128-A2"; other models by the table, and all others
 /// unchanged.
 std::string canonical_model(std::string_view raw) {

@@ -7,6 +7,7 @@
 
 #include "experiments/base/output_file.hpp"
 #include "experiments/commands/option_values.hpp"
+#include "experiments/config/config_writer.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
@@ -19,25 +20,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::int64_t kNodeGpus = 8;  ///< of a node of --gpus
 constexpr std::int64_t kMostCounted = 1'000'000;
-
-/// Without blanks at both ends.
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-/// A text as a YAML value on one line.
-std::string yaml_text(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    out += c;
-    if (c == '\'') out += c;
-  }
-  return out + "'";
-}
 
 struct Machines {
   std::int64_t nodes = 0;
@@ -91,12 +74,12 @@ std::string policy_list(const std::string& text) {
   }
   std::string list;
   for (const std::string& part : split_text(text, ',')) {
-    const std::string name = trimmed(part);
+    const std::string name(trimmed(part));
     if (std::ranges::find(known, name) == known.end()) {
       throw InputError("--policies",
                        fmt::format("found '{}': {}", printable(name), did_you_mean(name, known)));
     }
-    list += (list.empty() ? "" : ", ") + yaml_text(name);
+    list += (list.empty() ? "" : ", ") + yaml_word(name);
   }
   return "[" + list + "]";
 }
@@ -130,7 +113,7 @@ std::vector<KeyOverride> key_overrides(const po::variables_map& values,
   if (values.count("columns") != 0) {
     (void)columns_option(values);  // its errors name the flag
     overrides.push_back(
-        {"--columns", "workload.columns=" + yaml_text(values["columns"].as<std::string>())});
+        {"--columns", "workload.columns=" + yaml_word(values["columns"].as<std::string>())});
   }
   if (values.count("policies") != 0) {
     overrides.push_back(
@@ -148,12 +131,12 @@ std::vector<KeyOverride> key_overrides(const po::variables_map& values,
          fmt::format("replications={}", whole_option(values, "replications", 1, kMostCounted))});
   }
   const auto key_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
-  for (const KeyOverride& override : overrides) {
+  for (const KeyOverride& option : overrides) {
     for (const std::string& text : set) {
       const std::string key = key_of(text);
-      if (key_of(override.text) != key && !key_of(override.text).starts_with(key + ".")) continue;
-      throw InputError(override.flag, fmt::format("--set {} gives {}, too; leave one of them out",
-                                                  printable(text), key_of(override.text)));
+      if (key_of(option.text) != key && !key_of(option.text).starts_with(key + ".")) continue;
+      throw InputError(option.flag, fmt::format("--set {} gives {}, too; leave one of them out",
+                                                printable(text), key_of(option.text)));
     }
   }
   return overrides;
@@ -173,15 +156,15 @@ std::vector<KeyOverride> trace_overrides(const std::string& path, const po::vari
   const bool known = found.kind == FileKind::kJobs && values.count("columns") == 0;
   const std::string_view format = known ? found.format : "csv";
   return {{"TRACE", fmt::format("workload.source={}", format)},
-          {"TRACE", "workload.path=" + yaml_text(path)}};
+          {"TRACE", "workload.path=" + yaml_word(path)}};
 }
 
 InputError with_flag(const InputError& error, const std::vector<KeyOverride>& overrides) {
   const std::string_view text = error.what();
-  for (const KeyOverride& override : overrides) {
-    const std::string place = "--set " + override.text + ": ";
+  for (const KeyOverride& option : overrides) {
+    const std::string place = "--set " + option.text + ": ";
     if (text.starts_with(place)) {
-      return {override.flag, std::string(text.substr(place.size()))};
+      return {option.flag, std::string(text.substr(place.size()))};
     }
   }
   return error;

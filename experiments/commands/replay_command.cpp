@@ -339,7 +339,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   if (values->count("CONFIG") != 0) path = (*values)["CONFIG"].as<std::string>();
   const std::vector<KeyOverride> overrides = overrides_of(*values, common, path);
   std::vector<std::string> texts;
-  for (const KeyOverride& override : overrides) texts.push_back(override.text);
+  for (const KeyOverride& option : overrides) texts.push_back(option.text);
   common.overrides.insert(common.overrides.begin(), texts.begin(), texts.end());
   try {
     return replay_with(*values, common, path, started);

@@ -33,6 +33,9 @@ struct OomConfig {
   std::int64_t retries = 3;
 };
 
+/// GPUs of a node where only the number of all GPUs is given (corun replay --gpus).
+inline constexpr std::int64_t kNodeGpus = 8;
+
 struct ClusterConfig {
   std::optional<std::string> path;  ///< node list (openb); null: nodes, gpus_per_node, gpu_type ...
   std::int64_t nodes = 4;

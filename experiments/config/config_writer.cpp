@@ -63,26 +63,6 @@ Json json_of(const KeyValue& value) {
       value);
 }
 
-/// Quotes the text unless every YAML reader reads it as the same text without quotes.
-std::string yaml_word(const std::string& text) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const bool plain = !text.empty() && (is_letter(text[0]) || text[0] == '/') &&
-                     std::all_of(text.begin(), text.end(), [&](char c) {
-                       return is_letter(c) || (c >= '0' && c <= '9') || c == '/' || c == '.' ||
-                              c == '_' || c == '-';
-                     });
-  constexpr std::array<std::string_view, 11> kWords = {"true", "false", "yes", "no",  "on", "off",
-                                                       "null", "y",     "n",   "nan", "inf"};
-  const bool is_word = std::find(kWords.begin(), kWords.end(), lower_case(text)) != kWords.end();
-  if (plain && !is_word) return text;
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') out += c;
-    out += c;
-  }
-  return out + "'";
-}
-
 std::string yaml_flow(const Json& value) {
   std::string out;
   switch (value.type()) {
@@ -105,6 +85,25 @@ std::string yaml_flow(const Json& value) {
 }
 
 }  // namespace
+
+std::string yaml_word(const std::string& text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool plain = !text.empty() && (is_letter(text[0]) || text[0] == '/') &&
+                     std::all_of(text.begin(), text.end(), [&](char c) {
+                       return is_letter(c) || (c >= '0' && c <= '9') || c == '/' || c == '.' ||
+                              c == '_' || c == '-';
+                     });
+  constexpr std::array<std::string_view, 11> kWords = {"true", "false", "yes", "no",  "on", "off",
+                                                       "null", "y",     "n",   "nan", "inf"};
+  const bool is_word = std::find(kWords.begin(), kWords.end(), lower_case(text)) != kWords.end();
+  if (plain && !is_word) return text;
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') out += c;
+    out += c;
+  }
+  return out + "'";
+}
 
 Json to_json(const Config& config) {
   Json out = Json::object();

@@ -95,7 +95,6 @@ GpuCounts gpu_counts(const Config& config, const Cluster& cluster, const Trace& 
 /// Advice for a cluster on which the largest job has no room.
 std::string larger_cluster(const Config& config, const Trace& trace) {
   if (config.cluster.path || config.cluster.virtual_clusters) return "add nodes or GPUs";
-  constexpr std::int64_t kNodeGpus = 8;  // as --gpus has nodes
   std::int64_t most = 0;
   for (const JobSpec& job : trace.workload.jobs) most = std::max<std::int64_t>(most, job.gpus);
   if (most > kNodeGpus) most = (most + kNodeGpus - 1) / kNodeGpus * kNodeGpus;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// The kinds of files that corun reads, told apart by how they begin, for errors about a file that was given
+/// The kinds of files that corun reads, recognised by their first bytes, for errors about a file that was given
 /// in the place of another.
 namespace corun {
 

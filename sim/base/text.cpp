@@ -65,6 +65,12 @@ std::size_t character_at(std::string_view text, std::size_t i, std::uint32_t& co
 
 }  // namespace
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

@@ -19,6 +19,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 /// "did you mean 'x'? known: a, b, c", or "known: a, b, c" if no known word is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
+/// `text` without blanks at both ends.
+std::string_view trimmed(std::string_view text);
+
 /// `text` with the letters A to Z in lower case.
 std::string lower_case(std::string_view text);
 

@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/commands/cli.hpp"
+#include "experiments/evaluation/matching_survey.hpp"
 #include "experiments/evaluation/model_evaluation_output.hpp"
 #include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"

@@ -100,7 +100,8 @@ class External final : public Policy {
                        {"members", std::move(members)},
                        {"length_ns", outcome.length.count()},
                        {"ps", outcome.ps},
-                       {"together", outcome.together}});
+                       {"together", outcome.together},
+                       {"unfinished", outcome.unfinished}});
   }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {

@@ -1,18 +1,24 @@
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "policies/catalog.hpp"
 
 /// fifo-packed: first in, first out; jobs that find no free GPU share one (`fifo_packed` of Gavel,
 /// Narayanan et al., OSDI 2020; the policy of its published simulator).
 ///
-/// Each pass plans the whole allocation anew from all running and waiting jobs, in order of their number:
+/// Each pass plans the whole allocation anew from the running and waiting jobs, in order of their submission
+/// (of equals, of their arrival); a job that comes back keeps its place:
 ///   1. The first jobs get GPUs alone, as long as there are enough.
 ///   2. Each further job joins the job of step 1, not yet joined, with the highest sum of both speeds. The
 ///      sum must exceed `threshold`; of equals the first wins.
-///   3. The first job that finds no co-runner ends the packing: no job overtakes it.
+///   3. The first job that finds no co-runner ends the packing: no job overtakes it. So a pass looks at no
+///      more jobs than two for each GPU, and one.
 /// A running group that is also in the new plan stays in place; other groups are preempted. So use
 /// `control: {mode: rounds, ...}`, in which preemption is free, or account for its costs.
 ///
@@ -31,57 +37,76 @@ class FifoPacked final : public Policy {
   const Belief* belief() const override { return belief_.get(); }
   void corun_ended(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
 
+  void arrived(const JobView& job, Time) override {
+    const auto [at, is_new] = places_.try_emplace(index(job.id));
+    if (is_new) at->second = order_.emplace(job.submit, arrivals_++, job.id).first;
+  }
+
+  void departed(JobId job, LogKind how) override {
+    if (how != LogKind::kFinish && how != LogKind::kFail) return;  // it comes back
+    const auto at = places_.find(index(job));
+    order_.erase(at->second);
+    places_.erase(at);
+  }
+
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (view.pass() == last_pass_) return;  // this pass is already decided
     last_pass_ = view.pass();
     started_.resize(view.gpus().size(), Time{-1});
     fixed_.assign(view.gpus().size(), false);
+    fixed_jobs_.clear();
+    running_.clear();
     for (std::size_t g = 0; g < view.gpus().size(); ++g) {
       const GpuState& gpu = view.gpus()[g];
       fixed_[g] = gpu.profiling || (!gpu.residents.empty() && started_[g] == view.now());
-    }
-    active_.assign(view.waiting().begin(), view.waiting().end());
-    running_.clear();
-    for (std::size_t g = 0; g < view.gpus().size(); ++g) {
-      if (fixed_[g]) continue;
-      for (const JobId j : view.gpus()[g].residents) {
-        std::vector<GpuId>& own = running_[index(j)];
-        if (own.empty()) active_.push_back(j);
-        own.push_back(GpuId{static_cast<std::uint32_t>(g)});
+      for (const JobId j : gpu.residents) {
+        if (fixed_[g]) {
+          fixed_jobs_.insert(index(j));
+        } else {
+          running_[index(j)].push_back(GpuId{static_cast<std::uint32_t>(g)});
+        }
       }
     }
-    std::sort(active_.begin(), active_.end());
     plan(view);
     carry_out(view, out);
   }
 
  private:
+  using Place = std::tuple<Time, std::uint64_t, JobId>;  ///< submission, number of its arrival
+
   struct Pack {
-    std::vector<JobId> jobs;  ///< one or two, ascending
+    std::vector<JobId> jobs;  ///< one or two, in the order of their places
     int gpus = 1;
   };
 
   void plan(const ClusterView& view) {
     packs_.clear();
     auto left = static_cast<int>(std::ranges::count(fixed_, false));
-    auto next = active_.begin();
-    for (; next != active_.end() && view.job(*next).gpus <= left; ++next) {
-      left -= view.job(*next).gpus;
-      packs_.push_back({{*next}, view.job(*next).gpus});
+    auto next = order_.begin();
+    const auto is_fixed = [&] { return fixed_jobs_.contains(index(std::get<JobId>(*next))); };
+    for (; next != order_.end(); ++next) {
+      if (is_fixed()) continue;
+      const JobId job = std::get<JobId>(*next);
+      const int gpus = view.job(job).gpus;
+      if (gpus > left) break;
+      left -= gpus;
+      packs_.push_back({{job}, gpus});
     }
     if (view.max_jobs_per_gpu(2) < 2) return;
-    for (; next != active_.end(); ++next) {
+    for (; next != order_.end(); ++next) {
+      if (is_fixed()) continue;
+      const JobId job = std::get<JobId>(*next);
       Pack* best = nullptr;
       double best_sum = threshold_;
       for (Pack& pack : packs_) {
-        if (pack.jobs.size() > 1 || pack.gpus != view.job(*next).gpus) continue;
-        const PairSpeeds s = belief_->pair_speeds(*next, pack.jobs.front());
+        if (pack.jobs.size() > 1 || pack.gpus != view.job(job).gpus) continue;
+        const PairSpeeds s = belief_->pair_speeds(job, pack.jobs.front());
         if (s.a + s.b <= best_sum) continue;
         best_sum = s.a + s.b;
         best = &pack;
       }
       if (best == nullptr) return;
-      best->jobs.push_back(*next);
+      best->jobs.push_back(job);
     }
   }
 
@@ -92,7 +117,8 @@ class FifoPacked final : public Policy {
     std::vector<bool> stays(view.gpus().size(), false);
     for (const Pack& pack : packs_) {
       const auto own = running_.find(index(pack.jobs.front()));
-      if (own == running_.end() || view.gpu(own->second.front()).residents != pack.jobs) {
+      if (own == running_.end() ||
+          !std::ranges::is_permutation(view.gpu(own->second.front()).residents, pack.jobs)) {
         to_start.push_back(&pack);
         continue;
       }
@@ -122,7 +148,10 @@ class FifoPacked final : public Policy {
   std::optional<std::size_t> last_pass_;
   std::vector<Time> started_;  ///< by GPU: when it last got a group
   std::vector<bool> fixed_;    ///< by GPU: its residents cannot be moved at this instant
-  std::vector<JobId> active_;  ///< waiting or running, ascending
+  std::set<Place> order_;      ///< the jobs in the system
+  std::unordered_map<std::size_t, std::set<Place>::iterator> places_;  ///< by job
+  std::uint64_t arrivals_ = 0;
+  std::unordered_set<std::size_t> fixed_jobs_;  ///< residents that cannot be moved at this instant
   std::unordered_map<std::size_t, std::vector<GpuId>> running_;  ///< GPUs by job
   std::vector<Pack> packs_;
 };

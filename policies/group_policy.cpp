@@ -1,10 +1,15 @@
 #include "policies/group_policy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "policies/placement.hpp"
 
 namespace corun {
+
+void sort_by_submission(const ClusterView& view, std::span<JobId> jobs) {
+  std::ranges::sort(jobs, {}, [&](JobId j) { return std::pair(view.job(j).submit, j); });
+}
 
 void GroupPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   start_groups(view, out);

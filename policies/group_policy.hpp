@@ -25,6 +25,10 @@ struct Group {
   bool bin = false;                          ///< packed up to a GPU's capacity
 };
 
+/// Sorts jobs by submission, of equals by number: an order that does not depend on the queue. The older
+/// job of a pair comes first, and its memory is admitted first.
+void sort_by_submission(const ClusterView& view, std::span<JobId> jobs);
+
 class GroupPolicy : public Policy {
  public:
   explicit GroupPolicy(bool plan_once) : plan_once_(plan_once) {}

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -67,8 +68,9 @@ class IncrementalMatching final : public GroupPolicy {
     const auto end = pairs.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, pairs.size()));
     std::partial_sort(pairs.begin(), end, pairs.end());
     for (auto at = pairs.begin(); at != end; ++at) {
-      const auto [cost, a, b] = *at;
-      groups.push_back({.jobs = {a, b}, .expected = belief_->pair(a, b)});
+      std::array<JobId, kPair> jobs{std::get<1>(*at), std::get<2>(*at)};
+      sort_by_submission(view, jobs);
+      groups.push_back({.jobs = {jobs[0], jobs[1]}, .expected = belief_->pair(jobs[0], jobs[1])});
     }
     for (std::size_t i = 0; i < queue.jobs.size() && groups.size() < wanted; ++i) {
       if (queue.kept[i].mate == kNoJob) groups.push_back({.jobs = {queue.jobs[i]}});

@@ -17,9 +17,8 @@ class Random final : public GroupPolicy {
   std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
                           std::uint64_t first, std::size_t wanted) override {
     const auto size = static_cast<std::size_t>(std::min(kPair, view.max_jobs_per_gpu(kPair)));
-    // By job index: the draw must not depend on the order of the queue.
     std::vector<JobId> left(waiting.begin(), waiting.end());
-    std::sort(left.begin(), left.end());
+    sort_by_submission(view, left);
     std::vector<Group> groups;
     while (!left.empty() && groups.size() < wanted) {
       Rng rng(seed_, Stream::kRandomPolicy, first + groups.size());
@@ -34,10 +33,10 @@ class Random final : public GroupPolicy {
     return groups;
   }
 
-  std::optional<JobId> co_runner(const ClusterView&, JobId resident,
+  std::optional<JobId> co_runner(const ClusterView& view, JobId resident,
                                  std::span<const JobId> waiting) override {
     std::vector<JobId> jobs(waiting.begin(), waiting.end());
-    std::sort(jobs.begin(), jobs.end());
+    sort_by_submission(view, jobs);
     Rng rng(seed_, Stream::kRandomPolicy, (std::uint64_t{1} << 32) + index(resident));
     return jobs[rng.below(static_cast<std::uint32_t>(jobs.size()))];
   }

@@ -46,9 +46,9 @@ std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const Jo
     const bool sparse = options_.pairing == Pairing::kMatching && !draw && options_.window;
     // Matching over all pairs is cubic in the number of jobs; the oldest come first.
     if (sparse && left.size() > kMatchedJobs) {
-      pair_sparsely(left, groups);
+      pair_sparsely(view, left, groups);
     } else {
-      pair_by_job(std::span(left).first(std::min(left.size(), kMatchedJobs)), draw, groups);
+      pair_by_job(view, std::span(left).first(std::min(left.size(), kMatchedJobs)), draw, groups);
     }
     if (options_.epsilon > 0 && !draw) explore_jobs(first, groups);
   }
@@ -154,10 +154,10 @@ void Recommender::pair_by_cluster(const ClusterBelief& clusters, std::span<const
   }
 }
 
-void Recommender::pair_by_job(std::span<const JobId> waiting, std::optional<std::uint64_t> draw,
-                              std::vector<Group>& groups) const {
+void Recommender::pair_by_job(const ClusterView& view, std::span<const JobId> waiting,
+                              std::optional<std::uint64_t> draw, std::vector<Group>& groups) const {
   std::vector<JobId> jobs(waiting.begin(), waiting.end());
-  std::sort(jobs.begin(), jobs.end());  // the order of the queue must not matter
+  sort_by_submission(view, jobs);
   const std::size_t n = jobs.size();
   std::vector<double> cost(n * n, 0);
   struct Edge {
@@ -201,9 +201,10 @@ void Recommender::pair_by_job(std::span<const JobId> waiting, std::optional<std:
   }
 }
 
-void Recommender::pair_sparsely(std::span<const JobId> waiting, std::vector<Group>& groups) {
+void Recommender::pair_sparsely(const ClusterView& view, std::span<const JobId> waiting,
+                                std::vector<Group>& groups) {
   std::vector<JobId> jobs(waiting.begin(), waiting.end());
-  std::sort(jobs.begin(), jobs.end());  // the order of the queue must not matter
+  sort_by_submission(view, jobs);
   const SparseMatching matching =
       sparse_matching(*belief_, jobs, {options_.objective, options_.risk});
   bound_ = PlanBound{matching.cost, matching.least};

@@ -85,15 +85,16 @@ class Recommender final : public GroupPolicy {
   void pair_by_cluster(const ClusterBelief& clusters, std::span<const JobId> waiting,
                        std::uint64_t first, std::optional<std::uint64_t> draw,
                        std::vector<Group>& groups) const;
-  void pair_by_job(std::span<const JobId> waiting, std::optional<std::uint64_t> draw,
-                   std::vector<Group>& groups) const;
+  void pair_by_job(const ClusterView& view, std::span<const JobId> waiting,
+                   std::optional<std::uint64_t> draw, std::vector<Group>& groups) const;
 
   /// Epsilon for beliefs about individual jobs. Each place of a group, in the order of the plan, with
   /// probability epsilon exchanges its job with that of a place drawn uniformly among itself and those after
   /// it. So it gets a uniformly drawn job of those without a place, and every job keeps one.
   void explore_jobs(std::uint64_t first, std::vector<Group>& groups);
   /// Pairs of `jobs` by sparse_matching().
-  void pair_sparsely(std::span<const JobId> jobs, std::vector<Group>& groups);
+  void pair_sparsely(const ClusterView& view, std::span<const JobId> waiting,
+                     std::vector<Group>& groups);
 
   RecommenderOptions options_;
   std::optional<PlanBound> bound_;  ///< of the last plan

@@ -51,6 +51,24 @@ TEST(Fifo, GoesBySubmitTimeAndTheHeadOfTheLineBlocks) {
             (Seconds{0, 10, 2}));
 }
 
+TEST(FifoPacked, GoesBySubmitTimeNotByRow) {
+  const std::vector<JobSpec> jobs{job(seconds(100)).at(seconds(50)), job(seconds(100)),
+                                  job(seconds(10)).at(seconds(60))};
+  const RunResult r = simulate("fifo-packed", cluster(1, 1), jobs, {{"threshold", 2.0}});
+  EXPECT_EQ(starts(r), (Seconds{100, 0, 200}));
+  EXPECT_EQ(ends(r), (Seconds{200, 100, 210}));
+}
+
+/// A pair is planned again in each pass: it goes on where it runs, whichever row is older. It is taken apart
+/// only for another co-runner, at 100 s.
+TEST(FifoPacked, APairOfAnYoungerRowFirstIsKept) {
+  const std::vector<JobSpec> jobs{job(seconds(100)).at(seconds(1)), job(seconds(100)),
+                                  job(seconds(10)).at(seconds(2))};
+  const RunResult r = simulate("fifo-packed", cluster(1, 1), jobs, {{"threshold", 0.0}});
+  EXPECT_EQ(r.record.jobs[0].preemptions, 1);
+  EXPECT_EQ(ends(r), (Seconds{101, 100, 110}));
+}
+
 TEST(Sjf, GoesByEstimateThenBySubmitTimeThenByPosition) {
   const auto r =
       simulate("sjf", cluster(1, 1),

@@ -88,6 +88,7 @@ constexpr std::array kExceptions{
     Exception{"kube-default", Property::kOrderOfTheQueue, kByAge},
     Exception{"exclusive", Property::kOrderOfTheQueue, kByAge},
     Exception{"fifo", Property::kOrderOfTheQueue, kByAge},
+    Exception{"fifo-packed", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"sjf", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"srtf", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"las", Property::kOrderOfTheQueue, kTiesByAge},

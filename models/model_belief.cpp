@@ -179,7 +179,7 @@ PairBelief ModelBelief::sampled_pair(JobId a, JobId b, std::uint64_t draw) const
 }
 
 void ModelBelief::learn(const EpisodeOutcome& outcome) {
-  if (outcome.members.size() != 2 || !outcome.together) return;
+  if (!outcome.is_pair() || !outcome.together) return;
   CorunMeasurement row;
   row.source = "a finished co-run";
   for (const MemberOutcome& m : outcome.members) {

@@ -29,7 +29,11 @@ struct EpisodeOutcome {
   Duration length{0};
   double ps = 0;          ///< JRS eq. 2 over the episode, a fraction
   bool together = false;  ///< all members started at the same instant
-  Time end{0};            ///< when the last member left
+  Time end{0};            ///< when the last resident left
+  int unfinished = 0;     ///< residents that are no members: preempted, or out of memory
+
+  /// Two jobs, and no other, shared the GPU: their slowdowns are those of the pair.
+  bool is_pair() const { return members.size() == 2 && unfinished == 0; }
 };
 
 /// Result of a probe: the speeds of two jobs while both were resident, relative to running alone.

@@ -160,7 +160,7 @@ void ControlLoop::enqueue(JobId job) {
 
 void ControlLoop::show_what_ended() {
   for (const EpisodeRecord& episode : backend_.finished_episodes()) {
-    if (!episode.primary) continue;
+    if (!episode.primary || episode.jobs.empty()) continue;
     const auto ps = episode.ps();
     if (!ps) continue;
     members_.clear();
@@ -169,8 +169,8 @@ void ControlLoop::show_what_ended() {
       const Duration corun = r.finish - r.last_start;
       members_.push_back({j, r.run_solo, corun, individual_slowdown(corun, r.run_solo)});
     }
-    policy_.corun_ended(
-        {members_, episode.end - episode.start, *ps, episode.together, episode.end});
+    policy_.corun_ended({members_, episode.end - episode.start, *ps, episode.together, episode.end,
+                         episode.unfinished});
   }
   if (prober_ == nullptr) return;
   for (const ProbeRecord& p : trial_runs_->finished_probes()) {
@@ -199,7 +199,7 @@ void ControlLoop::start_probes() {
       unprobed_.clear();
       return;
     }
-    const auto [a, b] = *pair;
+    auto [a, b] = *pair;
     const auto is_unprobed = [this](JobId j) {
       return std::find(unprobed_.begin(), unprobed_.end(), j) != unprobed_.end();
     };
@@ -208,6 +208,8 @@ void ControlLoop::start_probes() {
     if (a == b || !may_be_probed || jobs_[a].gpus != 1 || jobs_[b].gpus != 1) {
       broken("probe", "jobs " + std::to_string(index(a)) + " and " + std::to_string(index(b)));
     }
+    if (jobs_[b].submit < jobs_[a].submit)
+      std::swap(a, b);  // the older one's memory is admitted first
     const GpuId free = first_empty_gpu(backend_.state());
     for (const JobId job : {a, b}) {
       if (std::erase(unprobed_, job) == 0) waiting_.erase(job);

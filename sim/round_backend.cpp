@@ -249,6 +249,7 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
     group.mem_s += profile.mem_used_mib.value_or(0) /
                    state_.gpu_type(group.gpus.front()).memory_mib * stayed_s;
   }
+  group.episode.unfinished += report.kind == ReportKind::kFinished ? 0 : 1;
   group.episode.solo_sum += record.run_solo;
   std::erase(group.jobs, job);
   for (const GpuId g : group.gpus) state_.remove(g, job);
@@ -282,7 +283,6 @@ void RoundBackend::close(Group& group, Time end) {
     usage.corun_s[static_cast<std::size_t>(group.provenance)] += to_seconds(stayed) * gpus;
   }
   EpisodeRecord& episode = group.episode;
-  if (episode.jobs.empty()) return;  // only runs that ended in OOM or were preempted
   episode.start = group.start;
   episode.end = end;
   const GpuId speaker = *std::min_element(group.gpus.begin(), group.gpus.end());

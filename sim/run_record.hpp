@@ -12,7 +12,8 @@
 /// Record of one run of the simulation (one policy, one replication). Metrics are computed from this alone.
 namespace corun {
 
-/// A maximal interval during which one GPU had a resident; `jobs` in order of start.
+/// A maximal interval during which one GPU had a resident, segments of profiling apart; `jobs` in order of
+/// start. The lengths of all episodes and the profiling segments add up to the busy time.
 struct EpisodeRecord {
   GpuId gpu{};
   Time start{0};
@@ -20,12 +21,14 @@ struct EpisodeRecord {
   std::vector<JobId> jobs;  ///< those that finished in it, not those that left it otherwise
   /// Solo time of the work done in it: of runs that finished in it, and the work kept by preempted runs.
   GpuTime solo_sum;
+  int unfinished =
+      0;  ///< residents that left it otherwise: preempted, out of memory, after a probe
   bool together = true;  ///< all these jobs started at the same instant
   /// This is the lowest-numbered GPU that all of them were on. A co-run of gangs leaves an episode on each
   /// of its GPUs, and beliefs learn from the primary one only.
   bool primary = true;
 
-  /// JRS eq. 2 in its general form, a fraction; empty if no work was done in the episode.
+  /// JRS eq. 2 in its general form, a fraction; empty if no work of the episode counts.
   std::optional<double> ps() const {
     if (solo_sum == GpuTime{}) return std::nullopt;
     return (solo_sum - (end - start)).nanoseconds() / solo_sum.nanoseconds();

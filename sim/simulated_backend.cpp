@@ -81,6 +81,13 @@ void SimulatedBackend::leave_episode(JobId job) {
   if (--active.open_episodes == 0 && active.finished) over_.push_back(job);
 }
 
+/// A run of the job that did not finish it is over.
+void SimulatedBackend::leave_unfinished(JobId job, EpisodeRecord& episode) {
+  std::erase(episode.jobs, job);
+  ++episode.unfinished;
+  leave_episode(job);
+}
+
 void SimulatedBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
   place(jobs, gpus);
   for (const JobId job : jobs) {
@@ -193,8 +200,7 @@ bool SimulatedBackend::preempt(JobId job) {
       now_, from_nanoseconds(static_cast<double>(kept.count()) / state_.slowest(running.gpus)));
   for (const GpuId g : running.gpus) {
     EpisodeRecord& episode = devices_[index(g)].episode;
-    std::erase(episode.jobs, job);
-    leave_episode(job);
+    leave_unfinished(job, episode);
     episode.solo_sum += record.run_solo;
   }
   vacate(job);
@@ -236,8 +242,7 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
   jobs_[job].record.run_out_of_memory(now_);
   leave_probe(job);
   for (const GpuId g : jobs_[job].running.gpus) {
-    std::erase(devices_[index(g)].episode.jobs, job);
-    leave_episode(job);
+    leave_unfinished(job, devices_[index(g)].episode);
   }
   vacate(job);
   return {ReportKind::kOutOfMemory, job};
@@ -256,8 +261,7 @@ Report SimulatedBackend::end_probe(JobId job) {
   JobRecord& record = jobs_[job].record;
   record.profiling += now_ - record.last_start;
   record.count_in_run(Duration::zero());
-  std::erase(devices_[index(running.gpus.front())].episode.jobs, job);
-  leave_episode(job);
+  leave_unfinished(job, devices_[index(running.gpus.front())].episode);
   vacate(job);
   return {ReportKind::kProbed, job};
 }
@@ -329,12 +333,10 @@ void SimulatedBackend::vacate(JobId job) {
 void SimulatedBackend::finish_episode(GpuId gpu) {
   Device& device = devices_[index(gpu)];
   EpisodeRecord& episode = device.episode;
-  if (episode.jobs.empty()) return;  // only runs that ended in OOM or with their probe
   episode.end = now_;
-  const Time start = jobs_[episode.jobs.front()].record.last_start;
   for (const JobId j : episode.jobs) {
     episode.solo_sum += jobs_[j].record.run_solo;
-    episode.together &= jobs_[j].record.last_start == start;
+    episode.together &= jobs_[j].record.last_start == jobs_[episode.jobs.front()].record.last_start;
   }
   episode.primary = device.shared.front() == gpu;
   for (const JobId j : episode.jobs) leave_episode(j);

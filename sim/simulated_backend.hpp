@@ -112,6 +112,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void hand_over();
   void keep(JobId job);
   void leave_episode(JobId job);
+  void leave_unfinished(JobId job, EpisodeRecord& episode);
   Report complete(JobId job);
   Report run_out_of_memory(JobId job);
   Report end_probe(JobId job);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -18,8 +19,14 @@ struct ReplayFiles {
   Existing existing = Existing::kKeepOthers;
 };
 
+/// What forbids to keep this many job rows until the results file is written, on a machine with this much
+/// memory [bytes]; empty if they fit.
+std::string rows_problem(std::size_t jobs, std::size_t policies, std::size_t replications,
+                         double memory_bytes);
+
 /// Checks before a long run that all output files can be written, differ from each other, are no
-/// input files and replace nothing that must stay (output_file.hpp, results_identity.hpp). Makes the
+/// input files and replace nothing that must stay (output_file.hpp, results_identity.hpp), and that the rows of
+/// a results file fit in memory. Makes the
 /// directory of the timeline. Throws InputError naming the flag.
 void check_replay_files(const Experiment& experiment, const std::optional<std::string>& config,
                         const ReplayFiles& files);

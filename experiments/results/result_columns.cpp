@@ -88,23 +88,26 @@ TableLayout runs_layout(const TextWidths& widths) {
 }
 
 TableLayout episodes_layout(const TextWidths& widths) {
-  return {"episodes",
-          "one row per episode: a maximal time during which one GPU had a resident",
-          {policy_column(),
-           label_column(widths),
-           replication_column(),
-           {"episode", Kind::kInt64, "1", "number of the episode within its run, by end"},
-           {"gpu", Kind::kInt32, "1", "index of the GPU"},
-           real("start_s", "s", "first resident starts"),
-           real("end_s", "s", "last resident ends"),
-           {"jobs", Kind::kInt32, "1", "jobs that finished in it; they are in /episode_jobs"},
-           real("solo_sum_s", "s",
-                "solo time of the work done in it: of their runs in it, and what preempted runs "
-                "kept"),
-           real("ps", "1",
-                "packing saving (solo_sum_s - length) / solo_sum_s, a fraction; NaN: nobody "
-                "finished"),
-           {"together", Kind::kBool, "", "all its residents started at the same instant"}}};
+  return {
+      "episodes",
+      "one row per episode: a maximal time during which one GPU had a resident",
+      {policy_column(),
+       label_column(widths),
+       replication_column(),
+       {"episode", Kind::kInt64, "1", "number of the episode within its run, by end"},
+       {"gpu", Kind::kInt32, "1", "index of the GPU"},
+       real("start_s", "s", "first resident starts"),
+       real("end_s", "s", "last resident ends"),
+       {"jobs", Kind::kInt32, "1", "jobs that finished in it; they are in /episode_jobs"},
+       {"unfinished", Kind::kInt32, "1",
+        "residents that left it otherwise: preempted, out of memory, after a probe"},
+       real("solo_sum_s", "s",
+            "solo time of the work done in it: of their runs in it, and what preempted runs "
+            "kept"),
+       real("ps", "1",
+            "packing saving (solo_sum_s - length) / solo_sum_s, a fraction; NaN: no work "
+            "of it counts"),
+       {"together", Kind::kBool, "", "the jobs that finished in it started at the same instant"}}};
 }
 
 TableLayout episode_jobs_layout(const TextWidths& widths) {

@@ -160,6 +160,7 @@ class ResultTables {
             .real(to_seconds(episode.start))
             .real(to_seconds(episode.end))
             .integer(static_cast<std::int64_t>(episode.jobs.size()))
+            .integer(episode.unfinished)
             .real(to_seconds(episode.solo_sum))
             .real(episode.ps().value_or(std::numeric_limits<double>::quiet_NaN()))
             .flag(episode.together);

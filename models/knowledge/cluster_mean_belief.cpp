@@ -7,7 +7,7 @@
 namespace corun {
 
 void ClusterMeanBelief::learn(const EpisodeOutcome& outcome) {
-  if (outcome.members.size() != 2) return;
+  if (!outcome.is_pair()) return;
   const MemberOutcome& a = outcome.members[0];
   const MemberOutcome& b = outcome.members[1];
   kb_.observe(cluster(a.job), cluster(b.job), a.isd, b.isd, outcome.ps);

@@ -433,7 +433,7 @@ TEST_F(BrokenEngine, MixesUpTheOrderOfEpisodes) {
 TEST_F(BrokenEngine, AddsUpSoloTimesWrongly) {
   RunResult r = ends_;
   r.record.episodes[0].solo_sum += 1ns;
-  finds(check_episodes, r, "an episode's solo times do not add up");
+  finds(check_episodes, r, "an episode's solo times do not add up to");
 }
 
 TEST_F(BrokenEngine, IsWrongAboutStartingTogether) {

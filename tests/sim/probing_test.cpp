@@ -54,8 +54,10 @@ TEST(Probing, AMinuteTogetherThenBothFromTheirBeginning) {
   EXPECT_DOUBLE_EQ(at(m, Metric::kQueueS), 60);
   EXPECT_DOUBLE_EQ(at(m, Metric::kProfilingS), 60);
   EXPECT_DOUBLE_EQ(at(m, Metric::kOccupancy), 1);
-  ASSERT_EQ(r.record.episodes.size(), 1U);
-  EXPECT_EQ(r.record.episodes[0].start, 60s);
+  ASSERT_EQ(r.record.episodes.size(), 2U);
+  EXPECT_EQ(r.record.episodes[0].unfinished, 2);
+  EXPECT_EQ(r.record.episodes[0].ps(), std::nullopt);
+  EXPECT_EQ(r.record.episodes[1].start, 60s);
   ASSERT_EQ(policy.probed.size(), 1U);
   EXPECT_EQ(policy.probed[0].a, J(0));
   EXPECT_EQ(policy.probed[0].b, J(1));

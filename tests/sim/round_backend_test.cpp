@@ -49,6 +49,9 @@ RunResult run_rounds(const ClusterSpec& spec, const Workload& w, const World& wo
   RunResult result;
   result.passes = loop.run(&result.log);
   result.record = backend.take_record();
+  GpuTime episodes;
+  for (const EpisodeRecord& e : result.record.episodes) episodes += e.end - e.start;
+  EXPECT_EQ(episodes, result.record.usage.busy) << "busy time is the time of the episodes";
   return result;
 }
 

@@ -324,7 +324,13 @@ TEST(ClosedForm, RetriesRunOut) {
   EXPECT_EQ(j.first_start, 0s);
   EXPECT_EQ(j.last_start, 60s);
   EXPECT_EQ(j.finish, 90s);
-  EXPECT_TRUE(r.record.episodes.empty());
+  ASSERT_EQ(r.record.episodes.size(), 3U);
+  for (const EpisodeRecord& e : r.record.episodes) {
+    EXPECT_TRUE(e.jobs.empty());
+    EXPECT_EQ(e.unfinished, 1);
+    EXPECT_EQ(e.end - e.start, 30s);
+    EXPECT_EQ(e.ps(), std::nullopt);
+  }
   EXPECT_EQ(r.record.usage.busy, 90s);
   EXPECT_EQ(r.log.back(), (LogEntry{90s, LogKind::kFail, J(0), {}}));
 }

@@ -66,11 +66,12 @@ Report LiveLedger::end(const LiveRun& run) {
     episode.solo_sum += record.run_solo;
   } else {
     std::erase(episode.jobs, run.job);
+    ++episode.unfinished;
   }
   state_.remove(run.gpu, run.job);
   if (state_.gpu(run.gpu).residents.empty()) {
     recorder_.usage().busy += episode.end - episode.start;
-    if (!episode.jobs.empty()) recorder_.add(episode);
+    recorder_.add(episode);
     device = Device{};
   }
   return report;

@@ -58,13 +58,13 @@ std::string jobs_csv(const PolicyResult& result, const Trace& queue, const LiveC
   return text;
 }
 
-/// Co-runs of finished jobs that started together, as measurements; empty if there are none.
+/// Co-runs of jobs that started together and all finished, as measurements; empty if there are none.
 std::string coruns_csv(const PolicyResult& result, const Trace& queue, const LiveConfig& config,
                        const std::string& gpu_name) {
   WorkloadKeys keys;
   CorunFile file;
   for (const EpisodeRecord& e : result.record.episodes) {
-    if (!e.together || e.jobs.size() < 2) continue;
+    if (!e.together || e.unfinished > 0 || e.jobs.size() < 2) continue;
     CorunMeasurement m;
     m.gpu_type = gpu_name;
     m.sharing = name_of(config.config.cluster.sharing);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/config_yaml.hpp"
+#include "experiments/replay/replay_files.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
 #include "tests/support/eventually.hpp"
@@ -306,6 +307,43 @@ TEST(Replay, TimelineAndKnowledgeAreWritten) {
   EXPECT_NE(events.find("start,J7-205,"), std::string::npos);
   const std::string kb = test::read_file(directory.path("kb.csv"));
   EXPECT_NE(kb.find("min-slowdown,"), std::string::npos);
+}
+
+TEST(Replay, RowsThatDoNotFitInMemoryAreRefusedBeforeTheRun) {
+  EXPECT_EQ(rows_problem(100'000, 6, 10, 4e9), "");
+  EXPECT_EQ(rows_problem(100'000, 6, 11, 4e9),
+            "6600000 rows of jobs (100000 jobs x 6 policies x 11 replications) take about 4.2 GB "
+            "of memory, "
+            "this machine has 4.0 GB; use fewer replications or policies, or leave the option out: "
+            "tables "
+            "keep no rows");
+  const test::TemporaryDirectory directory;
+  const test::Outcome outcome = test::run_corun(
+      {"replay", "--set", "replications=100000", "--set", "workload.source=jrs-resampled", "--set",
+       "workload.jobs=100000", "--set", "workload.load=0.7", "--output", "r.h5"},
+      directory.path());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("rows of jobs (100000 jobs x "), std::string::npos) << outcome.err;
+}
+
+/// Without pairs it is fifo: also where the seed, not the row, gives the order of arrival.
+TEST(Replay, FifoPackedWithoutPairsIsFifo) {
+  const test::TemporaryDirectory directory;
+  directory.write("late_first.csv", "job,submit_s,solo_s\nlate,50,100\nearly,0,100\nlast,60,10\n");
+  for (const std::string& workload :
+       {std::string("workload.order=shuffled"), std::string("workload.source=csv")}) {
+    const test::Outcome outcome = test::run_corun(
+        {"replay", "--set", "replications=10", "-q", "--timeline", "events", "--force", "--set",
+         workload, "--set", "world.model=none", "--set", "cluster.nodes=1", "--set",
+         workload.ends_with("csv") ? "workload.path=late_first.csv" : "cluster.gpus_per_node=1",
+         "--set", "policies=[{name: fifo}, {name: fifo-packed, threshold: 2}]"},
+        directory.path());
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const std::string fifo = test::read_file(directory.path("events/fifo.csv"));
+    EXPECT_EQ(fifo, test::read_file(directory.path("events/fifo-packed.csv"))) << workload;
+    EXPECT_EQ(fifo.find("preempt"), std::string::npos);
+    EXPECT_NE(fifo.find("finish"), std::string::npos);
+  }
 }
 
 /// Every policy with a belief about clusters writes rows after its initial ones.

@@ -226,6 +226,11 @@ TEST(ClusterMeanBelief, LearnsFromCoRunsOfTwo) {
   belief.learn(outcome);
   EXPECT_EQ(belief.knowledge_base().ps(1, 2).count(), 1);
   EXPECT_FALSE(belief.pair(JobId{0}, JobId{1}).observed);
+  // Nor do two of three, the last of which was preempted or ran out of memory.
+  outcome.members = members;
+  outcome.unfinished = 1;
+  belief.learn(outcome);
+  EXPECT_EQ(belief.knowledge_base().ps(1, 2).count(), 1);
 }
 
 /// A job's printed values, with the profile from which they were computed.

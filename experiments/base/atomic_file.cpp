@@ -4,12 +4,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiments/base/file_descriptor.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -20,24 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
-
-/// Owns a file descriptor; close() reports what the destructor cannot.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  /// 0, or the error number: some file systems (NFS, quotas) report a full disk only here.
-  int close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno; }
-
- private:
-  int fd_;
-};
 
 /// 0 or the error number.
 int write_all(int fd, std::string_view bytes) {
@@ -54,7 +36,7 @@ int write_all(int fd, std::string_view bytes) {
 
 /// 0 or the error number. `mode` empty: the permissions that the process gives to new files.
 int write_and_sync(const std::string& path, std::string_view bytes, std::optional<mode_t> mode) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) return errno;
   if (mode && ::fchmod(file.get(), *mode) != 0) return errno;
   if (const int error = write_all(file.get(), bytes); error != 0) return error;
@@ -154,7 +136,7 @@ void check_outputs_differ(const std::vector<NamedFile>& outputs,
 }
 
 void sync_directory(const std::string& path) {
-  const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A failure is ignored because some file systems cannot sync a directory.
   if (directory.get() >= 0) static_cast<void>(::fsync(directory.get()));
 }

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include <sys/file.h>
+#include <sys/stat.h>
 
 namespace corun {
 
@@ -16,6 +17,13 @@ LockOutcome wait_for_lock(int descriptor) {
     if (errno != EINTR) return LockOutcome::kUnavailable;
   }
   return LockOutcome::kHeld;
+}
+
+bool is_named(int descriptor, const std::string& path) {
+  struct stat held {};
+  struct stat named {};
+  return ::fstat(descriptor, &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
 }  // namespace corun

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 /// Advisory locks of whole files and directories (flock): two corun processes exclude each other
 /// with them. A lock ends with the last copy of its descriptor, however the process ends.
@@ -17,5 +18,9 @@ LockOutcome try_lock(int descriptor);
 
 /// Takes it and waits as long as another open of the file holds it. Never returns kTaken.
 LockOutcome wait_for_lock(int descriptor);
+
+/// Whether the path names the open file or directory. A file may be removed or replaced between its
+/// opening and its locking: a lock counts only if this is still true afterwards.
+bool is_named(int descriptor, const std::string& path);
 
 }  // namespace corun

@@ -184,13 +184,13 @@ void dump_config(const SweepRequest& request, const SweepPlan& plan) {
 }
 
 /// Runs the sweep with a progress bar.
-SweepOutcome run_shown(const SweepRequest& request, const SweepPlan& plan, const SweepFiles& files,
-                       const SweepJournalIndex* done, SweepOptions options) {
-  Progress progress("sweeping", request.common.quiet, done != nullptr ? done->units().size() : 0);
+SweepOutcome run_shown(const SweepRequest& request, const SweepPlan& plan, const SweepStart& start,
+                       SweepOptions options) {
+  Progress progress("sweeping", request.common.quiet, start.kept());
   options.on_finished = [&](std::size_t finished, std::size_t total) {
     progress.update(finished, total);
   };
-  return run_journalled(plan, files.journal, done, options);
+  return run_journalled(plan, start, options);
 }
 
 /// Prints the notes of the points that ran, each once.
@@ -243,7 +243,7 @@ int run(const SweepRequest& request, const std::string& config) {
     request.note(files.output + ": was complete already; --force repeats it");
     return kDone;
   }
-  const SweepOutcome outcome = run_shown(request, plan, files, start.done.get(), options);
+  const SweepOutcome outcome = run_shown(request, plan, start, options);
   print_notes(request, outcome);
   if (outcome.interrupted()) {
     if (start.kept() > 0 || outcome.finished > 0) {
@@ -260,7 +260,7 @@ int run(const SweepRequest& request, const std::string& config) {
                     files.output, *shard, outcome.total));
     return kDone;
   }
-  finish_sweep(plan, files);
+  finish_sweep(plan, files, *start.journal);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
   write_sweep_run_json(files.output, outcome,
                        {start.kept(), options.threads, device->record(), wall.count()});

@@ -335,12 +335,7 @@ class FileLock {
       if (wait_for_lock(fd_) != LockOutcome::kHeld) {
         throw InputError(path, std::string("cannot be locked: ") + std::strerror(errno));
       }
-      struct stat held {};
-      struct stat named {};
-      if (::fstat(fd_, &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
-          held.st_dev == named.st_dev && held.st_ino == named.st_ino) {
-        return;
-      }
+      if (is_named(fd_, path)) return;
       ::close(fd_);
     }
   }

@@ -134,10 +134,7 @@ bool PartialDirectory::lock(const std::string& target) {
                                  "' is being written by another corun; wait for it or choose "
                                  "another file");
   }
-  struct stat locked {};
-  struct stat named {};
-  const bool same = ::fstat(fd_, &locked) == 0 && ::stat(path_.c_str(), &named) == 0 &&
-                    locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
+  const bool same = is_named(fd_, path_);
   if (!same) unlock();
   return same;
 }

@@ -178,85 +178,90 @@ std::vector<SweepRun> SweepJournalIndex::read(std::size_t offset) const {
 // ---- writing ------------------------------------------------------------------------------------
 
 SweepJournalWriter::SweepJournalWriter(std::string path, std::string place)
-    : path_(std::move(path)), place_(std::move(place)) {}
-
-SweepJournalWriter::SweepJournalWriter(SweepJournalWriter&& other) noexcept
-    : path_(std::move(other.path_)),
-      place_(std::move(other.place_)),
-      fd_(std::exchange(other.fd_, -1)),
-      size_(other.size_),
-      synced_at_(other.synced_at_) {}
+    : path_(std::move(path)), place_(std::move(place)) {
+  constexpr int kAttempts =
+      100;  // an attempt fails if another writer removes its journal meanwhile
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    constexpr int kFlags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    file_ = FileDescriptor(::open(path_.c_str(), kFlags, 0666));
+    struct stat found {};
+    if (file_.get() < 0 || ::fstat(file_.get(), &found) != 0) {
+      throw InputError(place_,
+                       "cannot write '" + path_ + "': " + reason(errno) + "; choose another file");
+    }
+    if (!S_ISREG(found.st_mode)) {
+      throw InputError(place_, "'" + path_ + "' is not a regular file; choose another file");
+    }
+    // Without support for locks (some network file systems) the writer goes on unlocked.
+    if (try_lock(file_.get()) == LockOutcome::kTaken) {
+      throw InputError(place_, "'" + path_ +
+                                   "' is being written by another corun; wait for it or "
+                                   "choose another file");
+    }
+    if (is_named(file_.get(), path_)) return;
+  }
+  throw InputError(place_, "cannot keep '" + path_ +
+                               "': something else removes it again and again; choose another file");
+}
 
 SweepJournalWriter::~SweepJournalWriter() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-void SweepJournalWriter::open_locked(int flags) {
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
-  if (fd_ < 0) {
-    throw InputError(place_,
-                     "cannot write '" + path_ + "': " + reason(errno) + "; choose another file");
-  }
-  // Without support for locks (some network file systems) the writer goes on unlocked.
-  if (try_lock(fd_) == LockOutcome::kTaken) {
-    throw InputError(place_, "'" + path_ +
-                                 "' is being written by another corun; wait for it or "
-                                 "choose another file");
-  }
-}
-
-SweepJournalWriter SweepJournalWriter::create(const std::string& path,
-                                              const SweepIdentity& identity,
-                                              const std::string& place) {
-  SweepJournalWriter writer(path, place);
-  // Written atomically, so that no journal lacks its header.
-  const std::string begin = std::string(kMagic) + framed(header_payload(identity));
-  write_file_atomically(path, begin);
-  writer.open_locked(O_APPEND);
-  writer.size_ = begin.size();
-  writer.synced_at_ = now_s();
-  return writer;
-}
-
-SweepJournalWriter SweepJournalWriter::resume(const SweepJournalIndex& index,
-                                              const std::string& place) {
-  SweepJournalWriter writer(index.path(), place);
-  writer.open_locked(O_APPEND);
   struct stat found {};
-  if (::fstat(writer.fd_, &found) != 0 ||
-      static_cast<std::size_t>(found.st_size) != index.file_bytes()) {
-    throw InputError(place, "'" + index.path() + "' has changed while it was read; try again");
-  }
-  if (::ftruncate(writer.fd_, static_cast<off_t>(index.valid_bytes())) != 0) {
-    throw InputError(place, "cannot write '" + index.path() + "': " + reason(errno));
-  }
-  writer.size_ = index.valid_bytes();
-  writer.synced_at_ = now_s();
-  return writer;
+  if (::fstat(file_.get(), &found) == 0 && found.st_size == 0 && found.st_nlink > 0) remove();
 }
 
-void SweepJournalWriter::append(std::string_view payload) {
-  const std::string record = framed(payload);
-  std::unique_lock lock(mutex_);
-  std::string_view rest = record;
+void SweepJournalWriter::begin(const SweepIdentity& identity) {
+  if (::ftruncate(file_.get(), 0) != 0) {
+    throw InputError(place_, "cannot write '" + path_ + "': " + reason(errno));
+  }
+  size_ = 0;
+  write(std::string(kMagic) + framed(header_payload(identity)));
+  sync();
+  sync_directory(directory_of(path_));
+  synced_at_ = now_s();
+}
+
+void SweepJournalWriter::resume(const SweepJournalIndex& index) {
+  struct stat found {};
+  if (::fstat(file_.get(), &found) != 0 ||
+      static_cast<std::size_t>(found.st_size) != index.file_bytes()) {
+    throw InputError(place_, "'" + index.path() + "' has changed while it was read; try again");
+  }
+  if (::ftruncate(file_.get(), static_cast<off_t>(index.valid_bytes())) != 0) {
+    throw InputError(place_, "cannot write '" + index.path() + "': " + reason(errno));
+  }
+  size_ = index.valid_bytes();
+  synced_at_ = now_s();
+}
+
+void SweepJournalWriter::remove() { ::unlink(path_.c_str()); }
+
+/// Leaves the file as it was if not all bytes can be written.
+void SweepJournalWriter::write(std::string_view bytes) {
+  std::string_view rest = bytes;
   while (!rest.empty()) {
-    const ssize_t n = ::write(fd_, rest.data(), rest.size());
+    const ssize_t n = ::write(file_.get(), rest.data(), rest.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int error = errno;
-      static_cast<void>(::ftruncate(fd_, static_cast<off_t>(size_)) == 0);
+      static_cast<void>(::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0);
       throw InputError(place_, "cannot write '" + path_ + "': " + reason(error) +
                                    "; what was finished is kept there, the same command continues");
     }
     rest.remove_prefix(static_cast<std::size_t>(n));
   }
-  size_ += record.size();
+  size_ += bytes.size();
+}
+
+void SweepJournalWriter::append(std::string_view payload) {
+  const std::string record = framed(payload);
+  std::unique_lock lock(mutex_);
+  write(record);
   constexpr double kSyncEvery_s = 1;
   const double now = now_s();
   if (now - synced_at_ < kSyncEvery_s) return;
   synced_at_ = now;
   lock.unlock();  // other threads go on
-  static_cast<void>(::fdatasync(fd_));
+  sync();
 }
 
 void SweepJournalWriter::add_input(const SweepInput& input) {
@@ -279,6 +284,6 @@ void SweepJournalWriter::add_runs(const SweepUnit& unit, const std::vector<Sweep
   append(payload);
 }
 
-void SweepJournalWriter::sync() { static_cast<void>(::fdatasync(fd_)); }
+void SweepJournalWriter::sync() { static_cast<void>(::fdatasync(file_.get())); }
 
 }  // namespace corun

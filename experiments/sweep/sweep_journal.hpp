@@ -8,9 +8,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "experiments/base/file_descriptor.hpp"
 #include "sim/metrics.hpp"
 
 /// The journal of a sweep: an append-only file with one checksummed record per finished replication
@@ -100,22 +100,25 @@ class SweepJournalIndex {
   std::size_t file_bytes_ = 0;
 };
 
-/// Appends to a journal. It holds a lock, so that two programs cannot write the same journal.
+/// Appends to a journal. It holds a lock from before the journal is looked at until it is replaced by
+/// results, so that of several programs that begin at once only one reads and writes the journal.
 class SweepJournalWriter {
  public:
-  /// Makes a new journal. Throws InputError, which begins with `place`, if it cannot be written or
-  /// locked.
-  static SweepJournalWriter create(const std::string& path, const SweepIdentity& identity,
-                                   const std::string& place);
-  /// Continues the journal of `index` after cutting off a torn record. Throws InputError also if
-  /// the file has changed since.
-  static SweepJournalWriter resume(const SweepJournalIndex& index, const std::string& place);
-
+  /// Opens the journal, or makes an empty one, and locks it. Throws InputError, which begins with
+  /// `place`, if it cannot be opened for writing or another program holds it.
+  SweepJournalWriter(std::string path, std::string place);
+  /// Removes a journal that is still empty.
   ~SweepJournalWriter();
-  SweepJournalWriter(SweepJournalWriter&& other) noexcept;
   SweepJournalWriter(const SweepJournalWriter&) = delete;
   SweepJournalWriter& operator=(const SweepJournalWriter&) = delete;
-  SweepJournalWriter& operator=(SweepJournalWriter&&) = delete;
+
+  /// Begins anew: drops earlier contents and writes the header.
+  void begin(const SweepIdentity& identity);
+  /// Continues the journal of `index`, which was read under the lock, after cutting off a torn record.
+  /// Throws InputError also if the file has changed since.
+  void resume(const SweepJournalIndex& index);
+  /// Removes the journal; nothing can be added after.
+  void remove();
 
   /// Thread-safe. The record is in the file on return (a power cut may lose the last second). Throw
   /// InputError with the reason (disk full, ...) and then leave no torn record.
@@ -127,13 +130,12 @@ class SweepJournalWriter {
   void sync();
 
  private:
-  SweepJournalWriter(std::string path, std::string place);
-  void open_locked(int flags);
+  void write(std::string_view bytes);
   void append(std::string_view payload);
 
   std::string path_;
   std::string place_;
-  int fd_ = -1;
+  FileDescriptor file_;
   std::size_t size_ = 0;
   double synced_at_ = 0;  ///< steady clock [s]
   std::mutex mutex_;

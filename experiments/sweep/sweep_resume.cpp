@@ -1,9 +1,7 @@
 #include "experiments/sweep/sweep_resume.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,14 +18,7 @@
 
 namespace corun {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-void remove_file(const std::string& path) {
-  std::error_code error;
-  fs::remove(path, error);
-}
 
 /// Whether the results file is of this sweep, complete, of this corun and of the inputs of now. Throws
 /// InputError if it holds anything else that must stay.
@@ -64,9 +55,10 @@ bool is_journal_of(const SweepPlan& plan, const std::string& journal) {
   }
 }
 
-/// --force: an earlier journal goes; earlier results stay until new ones replace them. Throws
-/// InputError if one of these files is an input.
-SweepStart begin_anew(const SweepPlan& plan, const SweepFiles& files, const SweepOptions& options) {
+/// --force drops an earlier journal; earlier results stay until new ones replace them. Throws InputError
+/// if one of these files is an input.
+void check_outputs_are_no_inputs(const SweepPlan& plan, const SweepFiles& files,
+                                 const SweepOptions& options) {
   if (is_filled(files.output) || is_filled(files.journal)) {
     std::vector<NamedFile> inputs;
     for (const SweepInput& input : sweep_inputs(plan, options)) {
@@ -76,8 +68,6 @@ SweepStart begin_anew(const SweepPlan& plan, const SweepFiles& files, const Swee
       check_outputs_differ({{kOutputFlag, path}}, inputs);
     }
   }
-  remove_file(files.journal);
-  return {};
 }
 
 }  // namespace
@@ -88,19 +78,23 @@ SweepFiles sweep_files(const std::string& output, bool shard) {
 
 SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const SweepOptions& options,
                        Existing existing) {
-  if (existing == Existing::kReplace) return begin_anew(plan, files, options);
   SweepStart start;
+  start.journal = std::make_unique<SweepJournalWriter>(files.journal, kOutputFlag);
+  if (existing == Existing::kReplace) {
+    check_outputs_are_no_inputs(plan, files, options);
+    return start;
+  }
   const bool begun = SweepJournalIndex::begun(files.journal);
-  if (!begun) remove_file(files.journal);  // truncated within its header
   if (!files.shard) {
     check_run_file(files.output, kOutputFlag, existing);
     if (is_complete(plan, files.output, options)) {
-      if (begun && is_journal_of(plan, files.journal)) remove_file(files.journal);
+      if (!begun || is_journal_of(plan, files.journal)) start.journal->remove();
+      start.journal.reset();
       start.complete = true;
       return start;
     }
   }
-  if (!begun) return start;
+  if (!begun) return start;  // it was cut within its header: the sweep begins anew
   start.done = std::make_unique<SweepJournalIndex>(files.journal);
   check_resumable(*start.done, plan);
   return start;
@@ -129,32 +123,33 @@ void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
   }
 }
 
-SweepOutcome run_journalled(const SweepPlan& plan, const std::string& journal,
-                            const SweepJournalIndex* done, SweepOptions options) {
-  SweepJournalWriter writer =
-      done != nullptr ? SweepJournalWriter::resume(*done, kOutputFlag)
-                      : SweepJournalWriter::create(journal, sweep_identity(plan), kOutputFlag);
-  bool any = done != nullptr && !done->units().empty();
+SweepOutcome run_journalled(const SweepPlan& plan, const SweepStart& start, SweepOptions options) {
+  if (start.done) {
+    start.journal->resume(*start.done);
+  } else {
+    start.journal->begin(sweep_identity(plan));
+  }
+  bool any = start.kept() > 0;
   const auto told = std::move(options.on_finished);
   options.on_finished = [&](std::size_t finished, std::size_t total) {
     any = true;
     if (told) told(finished, total);
   };
   try {
-    const SweepOutcome outcome = run_sweep(plan, writer, done, options);
-    if (outcome.interrupted() && !any) remove_file(journal);
+    const SweepOutcome outcome = run_sweep(plan, *start.journal, start.done.get(), options);
+    if (outcome.interrupted() && !any) start.journal->remove();
     return outcome;
   } catch (...) {
-    if (!any) remove_file(journal);  // nothing to keep
+    if (!any) start.journal->remove();  // nothing to keep
     throw;
   }
 }
 
-void finish_sweep(const SweepPlan& plan, const SweepFiles& files) {
+void finish_sweep(const SweepPlan& plan, const SweepFiles& files, SweepJournalWriter& journal) {
   std::vector<std::unique_ptr<SweepJournalIndex>> journals;
   journals.push_back(std::make_unique<SweepJournalIndex>(files.journal));
   write_sweep_results(files.output, journals, false, &plan);
-  remove_file(files.journal);
+  journal.remove();
 }
 
 void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome,

@@ -24,14 +24,15 @@ struct SweepFiles {
 SweepFiles sweep_files(const std::string& output, bool shard);
 
 struct SweepStart {
-  bool complete = false;                    ///< the results file of this sweep exists
-  std::unique_ptr<SweepJournalIndex> done;  ///< earlier journal; null: none
+  bool complete = false;                        ///< the results file of this sweep exists
+  std::unique_ptr<SweepJournalWriter> journal;  ///< locked; null if complete
+  std::unique_ptr<SweepJournalIndex> done;      ///< earlier journal; null: none
 
   std::size_t kept() const { return done ? done->units().size() : 0; }  ///< replications
 };
 
-/// Checks the files of an earlier run: the same sweep continues, or is complete; anything else is an
-/// error. With `kReplace` the sweep begins anew.
+/// Locks the journal, then checks the files of an earlier run: the same sweep continues, or is complete;
+/// anything else is an error. With `kReplace` the sweep begins anew.
 SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const SweepOptions& options,
                        Existing existing);
 
@@ -41,11 +42,10 @@ void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
                  const std::string& output, Existing existing);
 
 /// Runs the replications that the journal lacks; removes a journal that stays empty.
-SweepOutcome run_journalled(const SweepPlan& plan, const std::string& journal,
-                            const SweepJournalIndex* done, SweepOptions options);
+SweepOutcome run_journalled(const SweepPlan& plan, const SweepStart& start, SweepOptions options);
 
 /// Replaces the journal of a finished whole sweep by the results file.
-void finish_sweep(const SweepPlan& plan, const SweepFiles& files);
+void finish_sweep(const SweepPlan& plan, const SweepFiles& files, SweepJournalWriter& journal);
 
 /// Facts of a run of a sweep that are not its result.
 struct SweepRunInfo {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@
 #include "experiments/sweep/sweep_journal.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
 #include "experiments/sweep/sweep_results.hpp"
+#include "experiments/sweep/sweep_resume.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"
@@ -242,14 +244,6 @@ constexpr const char* kSmall =
 SweepOutcome run_small(const std::string& journal, unsigned threads, SweepShard shard = {},
                        std::size_t stop_after = 1000, const std::string& text = kSmall) {
   const SweepPlan plan = plan_of(text);
-  std::unique_ptr<SweepJournalIndex> done;
-  if (std::filesystem::exists(journal)) {
-    done = std::make_unique<SweepJournalIndex>(journal);
-    check_resumable(*done, plan);
-  }
-  SweepJournalWriter writer =
-      done ? SweepJournalWriter::resume(*done, "test")
-           : SweepJournalWriter::create(journal, sweep_identity(plan), "test");
   std::atomic<bool> stop{false};
   SweepOptions options;
   options.threads = threads;
@@ -259,7 +253,9 @@ SweepOutcome run_small(const std::string& journal, unsigned threads, SweepShard 
   options.on_finished = [&](std::size_t, std::size_t) {
     if (++finished >= stop_after) stop = true;
   };
-  return run_sweep(plan, writer, done.get(), options);
+  const SweepStart start =
+      begin_sweep(plan, sweep_files(journal, true), options, Existing::kKeepOthers);
+  return run_journalled(plan, start, options);
 }
 
 std::string results_of(const test::TemporaryDirectory& directory,
@@ -288,8 +284,8 @@ TEST(Sweep, ItsChecksAndItsRunFitAModelOnce) {
   const std::size_t fits = options.files->models().fits();
   EXPECT_GT(fits, 0U);
   const test::TemporaryDirectory directory;
-  SweepJournalWriter writer =
-      SweepJournalWriter::create(directory.path("j"), sweep_identity(plan), "test");
+  SweepJournalWriter writer(directory.path("j"), "test");
+  writer.begin(sweep_identity(plan));
   EXPECT_FALSE(run_sweep(plan, writer, nullptr, options).interrupted());
   EXPECT_EQ(options.files->models().fits(), fits);
 }
@@ -435,8 +431,8 @@ TEST(Sweep, AnInputThatChangedIsNoticed) {
 std::string refusal_of(const std::string& text, unsigned threads) {
   const test::TemporaryDirectory directory;
   const SweepPlan plan = plan_of(text);
-  SweepJournalWriter writer =
-      SweepJournalWriter::create(directory.path("j"), sweep_identity(plan), "test");
+  SweepJournalWriter writer(directory.path("j"), "test");
+  writer.begin(sweep_identity(plan));
   SweepOptions options;
   options.threads = threads;
   std::size_t finished = 0;
@@ -474,8 +470,8 @@ TEST(Sweep, APointThatCannotRunIsToldBeforeTheFirstRuns) {
 TEST(Sweep, AStopDuringTheTrialsIsAStop) {
   const test::TemporaryDirectory directory;
   const SweepPlan plan = plan_of(kSmall);
-  SweepJournalWriter writer =
-      SweepJournalWriter::create(directory.path("j"), sweep_identity(plan), "test");
+  SweepJournalWriter writer(directory.path("j"), "test");
+  writer.begin(sweep_identity(plan));
   const std::atomic<bool> stop{true};
   SweepOptions options;
   options.threads = 2;
@@ -545,6 +541,43 @@ TEST(SweepCommand, WritesResultsOnceAndContinuesWhatWasStopped) {
   EXPECT_NE(
       test::read_file(directory.path("r.h5.run.json")).find("\"replications_kept_from_before\": 4"),
       std::string::npos);
+}
+
+// Programs that begin at once must not make the journal anew over each other's, nor continue one that
+// another writes.
+TEST(SweepCommand, OfManyStartedAtOnceOneRunsAndTheOthersAreRefused) {
+  const std::string expected = undisturbed();
+  for (int round = 0; round < 30; ++round) {
+    const test::TemporaryDirectory directory;
+    directory.write("s.yaml", kSmall);
+    if (round % 3 == 1) run_small(directory.path("r.h5.journal"), 1, {}, 4);
+    if (round % 3 == 2) directory.write("r.h5.journal", "corun sw");
+    std::vector<test::Outcome> outcomes(8);
+    {
+      std::vector<std::jthread> programs;
+      for (test::Outcome& outcome : outcomes) {
+        programs.emplace_back([&] {
+          outcome =
+              test::run_corun({"sweep", "s.yaml", "--output", "r.h5", "--resume", "--threads", "2"},
+                              directory.path());
+        });
+      }
+    }
+    std::size_t ran = 0;
+    for (const test::Outcome& outcome : outcomes) {
+      if (outcome.code == 0) {
+        ++ran;
+      } else {
+        EXPECT_EQ(outcome.code, 2) << outcome.err;
+        EXPECT_EQ(outcome.err,
+                  "--output: 'r.h5.journal' is being written by another corun; wait "
+                  "for it or choose another file\n");
+      }
+    }
+    EXPECT_GE(ran, 1U);
+    EXPECT_EQ(test::read_file(directory.path("r.h5")), expected) << "round " << round;
+    EXPECT_FALSE(std::filesystem::exists(directory.path("r.h5.journal")));
+  }
 }
 
 TEST(SweepCommand, PrintsEachNoteOnceWithItsPoints) {

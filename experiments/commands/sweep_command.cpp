@@ -239,6 +239,7 @@ int run(const SweepRequest& request, const std::string& config) {
   if (shard) options.shard = shard_of(*shard);
 
   const SweepStart start = begin_sweep(plan, files, options, request.common.existing);
+  if (!start.notice.empty()) request.note("note: " + start.notice);
   if (start.complete) {
     request.note(files.output + ": was complete already; --force repeats it");
     return kDone;

@@ -53,6 +53,17 @@ std::shared_ptr<InputCache> files_of(const SweepOptions& options) {
   return options.files ? options.files : std::make_shared<InputCache>(options.threads);
 }
 
+/// Calls `use(point, experiment)` on several threads.
+template <typename Use>
+void for_experiments(const SweepPlan& plan, const std::vector<std::size_t>& points,
+                     const SweepOptions& options, const Use& use) {
+  const std::shared_ptr<InputCache> files = files_of(options);
+  parallel_for(points.size(), options.threads, [&](std::size_t i) {
+    use(points[i], Experiment(plan.config_of(points[i]), options.data_directory, std::nullopt,
+                              options.device, files));
+  });
+}
+
 /// "FILE" of "sha256:... FILE".
 std::string file_of(const std::string& entry) { return entry.substr(entry.find(' ') + 1); }
 
@@ -76,7 +87,7 @@ class Sweep {
     if (done != nullptr) {
       done_ = &done->units();
       for (const SweepInput& input : done->inputs()) inputs_[file_of(input.entry)] = input.entry;
-      for (const auto& [point, policies] : done->policies()) policies_.emplace(point, policies);
+      for (const auto& [point, policies] : done->policies()) policies_.insert(point);
     }
     for (std::size_t p = 0; p < plan.points(); ++p) {
       for (std::size_t r = 0; r < plan.replications(p); ++r) {
@@ -246,9 +257,7 @@ class Sweep {
       }
       if (fresh) journal_.add_input({entry, experiment.input_files()[i]});
     }
-    const std::string policies = policies_json(experiment);
-    const auto [at, fresh] = policies_.emplace(point, policies);
-    if (fresh) journal_.add_policies(point, policies);
+    if (policies_.insert(point).second) journal_.add_policies(point, policies_json(experiment));
   }
 
   /// Call without the lock. False if interrupted or failed.
@@ -299,8 +308,8 @@ class Sweep {
   std::mutex record_mutex_;  ///< guards the next four, and outcome_.points
   std::map<std::size_t, std::shared_ptr<const Experiment>> tried_;  ///< kept until their point runs
   std::map<std::string, std::string> inputs_;                       ///< entry by file
-  std::map<std::uint64_t, std::string> policies_;
-  std::map<std::string, std::set<std::size_t>> notes_;  ///< points by note
+  std::set<std::uint64_t> policies_;                                ///< points whose are recorded
+  std::map<std::string, std::set<std::size_t>> notes_;              ///< points by note
 
   std::mutex error_mutex_;
   std::map<SweepUnit, std::exception_ptr> errors_;
@@ -344,21 +353,38 @@ void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan) {
 std::vector<SweepInput> sweep_inputs(const SweepPlan& plan, const SweepOptions& options) {
   std::vector<std::size_t> all(plan.points());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<std::size_t> points = points_to_check(plan, all);
-  const std::shared_ptr<InputCache> files = files_of(options);
   std::mutex mutex;
   std::map<std::string, std::string> found;  // path by entry
-  parallel_for(points.size(), options.threads, [&](std::size_t i) {
-    const Experiment experiment(plan.config_of(points[i]), options.data_directory, std::nullopt,
-                                options.device, files);
-    const std::lock_guard lock(mutex);
-    for (std::size_t k = 0; k < experiment.inputs().size(); ++k) {
-      found.emplace(experiment.inputs()[k], experiment.input_files()[k]);
-    }
-  });
+  for_experiments(plan, points_to_check(plan, all), options,
+                  [&](std::size_t, const Experiment& experiment) {
+                    const std::lock_guard lock(mutex);
+                    for (std::size_t k = 0; k < experiment.inputs().size(); ++k) {
+                      found.emplace(experiment.inputs()[k], experiment.input_files()[k]);
+                    }
+                  });
   std::vector<SweepInput> inputs;
   for (const auto& [entry, path] : found) inputs.push_back({entry, path});
   return inputs;
+}
+
+std::set<std::uint64_t> points_with_named_inputs(const SweepJournalIndex& journal,
+                                                 const SweepPlan& plan,
+                                                 const SweepOptions& options) {
+  std::set<std::string> named;
+  for (const SweepInput& input : journal.inputs()) named.insert(input.entry);
+  std::vector<std::size_t> points;  // units are sorted by point
+  for (const auto& [unit, offset] : journal.units()) {
+    if (points.empty() || points.back() != unit.point) points.push_back(unit.point);
+  }
+  std::mutex mutex;
+  std::set<std::uint64_t> known;
+  for_experiments(plan, points, options, [&](std::size_t point, const Experiment& experiment) {
+    const auto is_named = [&](const std::string& entry) { return named.contains(entry); };
+    if (!std::ranges::all_of(experiment.inputs(), is_named)) return;
+    const std::lock_guard lock(mutex);
+    known.insert(point);
+  });
+  return known;
 }
 
 std::vector<std::size_t> points_to_check(const SweepPlan& plan,

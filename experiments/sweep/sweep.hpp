@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,13 @@ void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan);
 
 /// The input files of the points that points_to_check() selects; builds their experiments.
 std::vector<SweepInput> sweep_inputs(const SweepPlan& plan, const SweepOptions& options);
+
+/// The points with finished replications of which the journal names all input files as they are now. A
+/// damaged journal may have lost the name of an input, and replications of its other points may have read
+/// another version of it. Builds the experiments of all points with finished replications.
+std::set<std::uint64_t> points_with_named_inputs(const SweepJournalIndex& journal,
+                                                 const SweepPlan& plan,
+                                                 const SweepOptions& options);
 
 /// The points whose experiments are built and tried before the first point runs: all of up to 16
 /// `points`. Of more points, those at which a key first has a value, at most 50 per key; of a key

@@ -1,10 +1,10 @@
 #include "experiments/sweep/sweep_journal.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
@@ -27,8 +28,9 @@ namespace {
 
 constexpr std::string_view kMagic = "corun sweep 1\n";
 constexpr std::size_t kFrame = 8;
-constexpr std::size_t kPayloadMax = std::size_t{256} << 20U;  // a list of points may be long
-constexpr std::size_t kRunsAt = 17;                           // after 'R', point, replication
+constexpr std::size_t kHeaderMax = std::size_t{256} << 20U;  // a list of points may be long
+constexpr std::size_t kPayloadMax = std::size_t{16} << 20U;  // of other records
+constexpr std::size_t kRunsAt = 17;                          // after 'R', point, replication
 
 std::uint32_t crc_of(std::string_view bytes) {
   return static_cast<std::uint32_t>(
@@ -57,6 +59,15 @@ std::string framed(std::string_view payload) {
   return out;
 }
 
+/// Whether corun writes payloads of this kind and size.
+bool is_payload(char kind, std::size_t size) {
+  if (kind == 'R') {
+    return size >= kRunsAt && size <= kPayloadMax && (size - kRunsAt) % sizeof(SweepRun) == 0;
+  }
+  if (kind == 'H') return size <= kHeaderMax;
+  return (kind == 'I' || kind == 'P') && size > 0 && size <= kPayloadMax;
+}
+
 std::string header_payload(const SweepIdentity& identity) {
   Json json;
   json["corun_version"] = identity.corun_version;
@@ -79,98 +90,166 @@ std::string reason(int error) { return std::generic_category().message(error); }
 
 // ---- reading ------------------------------------------------------------------------------------
 
-SweepJournalIndex::SweepJournalIndex(const std::string& path)
-    : path_(path), in_(path, std::ios::binary) {
-  std::ifstream& in = in_;
-  std::string magic(kMagic.size(), '\0');
-  if (!in) throw InputError(path, "cannot be read: " + reason(errno));
-  if (!in.read(magic.data(), static_cast<std::streamsize>(magic.size())) || magic != kMagic) {
+SweepJournalBytes::SweepJournalBytes(const std::string& path)
+    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+  struct stat found {};
+  if (file_.get() < 0 || ::fstat(file_.get(), &found) != 0) {
+    throw InputError(path, "cannot be read: " + reason(errno));
+  }
+  if (!S_ISREG(found.st_mode)) {
+    throw InputError(path, "is not a regular file, expected a journal of a sweep");
+  }
+  size_ = static_cast<std::size_t>(found.st_size);
+}
+
+std::string_view SweepJournalBytes::read(std::size_t offset, std::size_t bytes) {
+  bytes = std::min(bytes, size_ - std::min(size_, offset));
+  if (offset < begin_ || offset + bytes > begin_ + window_.size()) {
+    constexpr std::size_t kWindow = std::size_t{1} << 20U;
+    begin_ = offset;
+    window_.resize(std::max(bytes, std::min(kWindow, size_ - std::min(size_, offset))));
+    std::size_t filled = 0;
+    while (filled < window_.size()) {
+      const ssize_t n = ::pread(file_.get(), window_.data() + filled, window_.size() - filled,
+                                static_cast<off_t>(offset + filled));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) {
+        throw InputError(path_,
+                         fmt::format("cannot be read at byte {}: {}; nothing was changed, copy the "
+                                     "file to another disk and try again",
+                                     offset + filled, reason(errno)));
+      }
+      if (n == 0) break;
+      filled += static_cast<std::size_t>(n);
+    }
+    window_.resize(filled);
+  }
+  return std::string_view(window_).substr(offset - begin_, bytes);
+}
+
+std::string_view SweepJournalBytes::record(std::size_t offset) {
+  const std::string_view head = read(offset, kFrame + 1);
+  if (head.size() <= kFrame) return {};
+  const std::size_t size = get(head, 0, 4);
+  const std::uint64_t crc = get(head, 4, 4);
+  if (!is_payload(head[kFrame], size) || size > size_ - offset - kFrame) return {};
+  const std::string_view payload = read(offset + kFrame, size);
+  return payload.size() == size && crc_of(payload) == crc ? payload : std::string_view();
+}
+
+std::size_t SweepJournalBytes::next_record(std::size_t from) {
+  while (from < size_ && record(from).empty()) ++from;
+  return std::min(from, size_);
+}
+
+SweepJournalIndex::SweepJournalIndex(const std::string& path) : bytes_(path) {
+  if (bytes_.read(0, kMagic.size()) != kMagic) {
     throw InputError(path,
                      "is no journal of a sweep (it does not begin with 'corun sweep 1'); give a "
                      "file that corun sweep --output or --shard has begun");
   }
-  valid_bytes_ = kMagic.size();
-  std::string frame(kFrame, '\0');
-  std::string payload;
-  while (in.read(frame.data(), kFrame)) {
-    const std::size_t size = get(frame, 0, 4);
-    if (size == 0 || size > kPayloadMax) break;
-    payload.resize(size);
-    if (!in.read(payload.data(), static_cast<std::streamsize>(size))) break;
-    if (get(frame, 4, 4) != crc_of(payload)) break;
-    take(payload, valid_bytes_ + kFrame);
-    valid_bytes_ += kFrame + size;
+  std::size_t at = kMagic.size();
+  const std::string_view header = bytes_.record(at);
+  take_header(header);
+  at += kFrame + header.size();
+  valid_bytes_ = at;
+  while (at < bytes_.size()) {
+    const std::string_view payload = bytes_.record(at);
+    std::size_t next = at + kFrame + payload.size();
+    if (payload.empty() || !take(payload, at)) {
+      if (payload.empty()) next = bytes_.next_record(at + 1);
+      if (next == bytes_.size() && is_torn(at)) break;
+      damage_.push_back({at, next - at});
+    }
+    at = next;
+    valid_bytes_ = at;
   }
-  in.clear();
-  in.seekg(0, std::ios::end);
-  file_bytes_ = static_cast<std::size_t>(in.tellg());
-  if (valid_bytes_ == kMagic.size()) throw InputError(path, "holds no header; remove it");
+  std::erase_if(units_, [&](const auto& unit) { return !policies_.contains(unit.first.point); });
+}
+
+/// Whether the file may end within the record at `offset`.
+bool SweepJournalIndex::is_torn(std::size_t offset) const {
+  const std::string_view head = bytes_.read(offset, kFrame + 1);
+  if (head.size() <= kFrame) return true;
+  const std::size_t size = get(head, 0, 4);
+  return is_payload(head[kFrame], size) && size > bytes_.size() - offset - kFrame;
 }
 
 bool SweepJournalIndex::begun(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::error_code error;
-  if (!in) return std::filesystem::exists(path, error);  // the constructor reports the error
-  std::string head(kMagic.size() + kFrame, '\0');
-  in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(in.gcount()));
-  const std::string_view start = std::string_view(head).substr(0, kMagic.size());
-  if (!kMagic.starts_with(start)) return true;  // another file, which the constructor refuses
+  SweepJournalBytes bytes(path);
+  const std::string_view head = bytes.read(0, kMagic.size() + kFrame);
+  if (!kMagic.starts_with(head.substr(0, kMagic.size()))) return true;  // another file
   if (head.size() < kMagic.size() + kFrame) return false;
-  const std::size_t header = get(std::string_view(head).substr(kMagic.size()), 0, 4);
-  in.seekg(0, std::ios::end);
-  return static_cast<std::size_t>(in.tellg()) >= head.size() + header;
+  const std::size_t header = get(head, kMagic.size(), 4);
+  if (bytes.size() >= kMagic.size() + kFrame + header) return true;
+  // If records follow, the size of the header is wrong.
+  return bytes.next_record(kMagic.size() + 1) < bytes.size();
 }
 
-void SweepJournalIndex::take(std::string_view payload, std::size_t offset) {
-  const bool first = valid_bytes_ == kMagic.size();
-  const auto damaged = [&] {
-    return InputError(path_,
-                      fmt::format("holds a record that corun {} did not write so (at byte {}); "
-                                  "remove the file and start anew",
-                                  identity_.corun_version, offset));
-  };
+std::string SweepJournalIndex::damage_text() const {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> places;
+  for (std::size_t i = 0; i < std::min(kMost, damage_.size()); ++i) {
+    places.push_back(
+        fmt::format("{} to {}", damage_[i].offset, damage_[i].offset + damage_[i].bytes - 1));
+  }
+  return fmt::format("is damaged at {} place{} (bytes {}{})", damage_.size(),
+                     damage_.size() == 1 ? "" : "s", fmt::join(places, ", "),
+                     damage_.size() > kMost ? ", ..." : "");
+}
+
+void SweepJournalIndex::take_header(std::string_view payload) {
+  const InputError damaged(path(),
+                           fmt::format("has a damaged header (at byte {}), so that its sweep "
+                                       "is unknown; move it away or begin anew with --force",
+                                       kMagic.size()));
+  if (!payload.starts_with('H')) throw damaged;
   try {
-    if (first != (payload[0] == 'H')) throw damaged();
-    if (payload[0] == 'H') {
-      const Json json = Json::parse(payload.substr(1));
-      identity_ = {json.at("corun_version"), json.at("commit"), json.at("config"),
-                   json.at("seed"),          json.at("points"), json.at("replications")};
-      if (json.at("reals").get<std::size_t>() != kSweepReals) {
-        throw InputError(path_, "was written by corun " + identity_.corun_version + " (" +
-                                    identity_.commit + "), which had other metrics; use that one");
-      }
-    } else if (payload[0] == 'I') {
-      const Json json = Json::parse(payload.substr(1));
-      inputs_.push_back({json.at("entry"), json.at("found")});
-    } else if (payload[0] == 'P') {
-      const Json json = Json::parse(payload.substr(1));
-      policies_[json.at("point").get<std::uint64_t>()] = json.at("policies").dump();
-    } else if (payload[0] == 'R' && payload.size() >= kRunsAt) {
-      units_.emplace(SweepUnit{get(payload, 1, 8), get(payload, 9, 8)}, offset);
-    } else {
-      throw damaged();
-    }
+    const Json json = Json::parse(payload.substr(1));
+    identity_ = {json.at("corun_version"), json.at("commit"), json.at("config"),
+                 json.at("seed"),          json.at("points"), json.at("replications")};
+    if (json.at("reals").get<std::size_t>() == kSweepReals) return;
   } catch (const Json::exception&) {
-    throw damaged();
+    throw damaged;
+  }
+  throw InputError(path(), "was written by corun " + identity_.corun_version + " (" +
+                               identity_.commit + "), which had other metrics; use that one");
+}
+
+/// False for a payload that corun does not write so.
+bool SweepJournalIndex::take(std::string_view payload, std::size_t offset) {
+  try {
+    if (payload[0] == 'R') {
+      const SweepUnit unit{get(payload, 1, 8), get(payload, 9, 8)};
+      if (unit.point >= identity_.points) return false;
+      units_.emplace(unit, offset);
+      return true;
+    }
+    const Json json = Json::parse(payload.substr(1));
+    if (payload[0] == 'I') {
+      inputs_.push_back({json.at("entry"), json.at("found")});
+      return true;
+    }
+    const std::uint64_t point = json.at("point");
+    if (payload[0] != 'P' || point >= identity_.points) return false;
+    std::vector<SweepPolicy> policies;
+    for (const Json& policy : json.at("policies")) {
+      policies.push_back({policy.at("label"), policy.at("name"), policy.at("parameters").dump(),
+                          policy.at("granted_truth")});
+    }
+    policies_[point] = std::move(policies);
+    return true;
+  } catch (const Json::exception&) {
+    return false;
   }
 }
 
 std::vector<SweepRun> SweepJournalIndex::read(std::size_t offset) const {
-  std::ifstream& in = in_;
-  in.clear();
-  std::string frame(kFrame, '\0');
-  std::string payload;
-  in.seekg(static_cast<std::streamoff>(offset - kFrame));
-  if (in.read(frame.data(), kFrame)) {
-    payload.resize(get(frame, 0, 4));
-    in.read(payload.data(), static_cast<std::streamsize>(payload.size()));
+  const std::string_view payload = bytes_.record(offset);
+  if (payload.empty()) {
+    throw InputError(path(), "has changed while it was read; is another corun writing it?");
   }
-  constexpr std::size_t kRunBytes = kSweepReals * sizeof(double);
-  if (!in || crc_of(payload) != get(frame, 4, 4) || (payload.size() - kRunsAt) % kRunBytes != 0) {
-    throw InputError(path_, "has changed while it was read; is another corun writing it?");
-  }
-  std::vector<SweepRun> runs((payload.size() - kRunsAt) / kRunBytes);
+  std::vector<SweepRun> runs((payload.size() - kRunsAt) / sizeof(SweepRun));
   std::memcpy(runs.data(), payload.data() + kRunsAt, payload.size() - kRunsAt);
   return runs;
 }
@@ -231,6 +310,49 @@ void SweepJournalWriter::resume(const SweepJournalIndex& index) {
   }
   size_ = index.valid_bytes();
   synced_at_ = now_s();
+}
+
+std::string SweepJournalWriter::repair(const SweepJournalIndex& index,
+                                       const std::set<std::uint64_t>& points) {
+  namespace fs = std::filesystem;
+  std::string aside = path_ + ".damaged";
+  std::error_code error;
+  for (int n = 2; fs::exists(fs::symlink_status(aside, error)); ++n) {
+    aside = fmt::format("{}.damaged.{}", path_, n);
+  }
+  const auto check = [&](bool done, const std::string& path, int why) {
+    if (done) return;
+    throw InputError(place_, "cannot write '" + path + "': " + reason(why));
+  };
+  if (!fs::copy_file(path_, aside, error)) {
+    const int why = error.value();
+    fs::remove(aside, error);
+    check(false, aside, why);
+  }
+  // The records move towards the beginning. Those read later are not overwritten before.
+  const FileDescriptor out(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));  // the other one appends
+  check(out.get() >= 0, path_, errno);
+  SweepJournalBytes bytes(path_);
+  std::size_t end = kMagic.size();
+  auto damage = index.damage().begin();
+  for (std::size_t at = end; at < index.valid_bytes();) {
+    if (damage != index.damage().end() && damage->offset == at) {
+      at += damage->bytes;
+      ++damage;
+      continue;
+    }
+    const std::string_view payload = bytes.record(at);
+    const std::string record = framed(payload);
+    if (payload[0] != 'R' || points.contains(get(payload, 1, 8))) {
+      const ssize_t n = ::pwrite(out.get(), record.data(), record.size(), static_cast<off_t>(end));
+      check(n == static_cast<ssize_t>(record.size()), path_, n < 0 ? errno : ENOSPC);
+      end += record.size();
+    }
+    at += record.size();
+  }
+  check(::ftruncate(out.get(), static_cast<off_t>(end)) == 0, path_, errno);
+  check(::fsync(out.get()) == 0, path_, errno);
+  return aside;
 }
 
 void SweepJournalWriter::remove() { ::unlink(path_.c_str()); }

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +15,7 @@
 
 /// The journal of a sweep: an append-only file with one checksummed record per finished replication
 /// of a point. A kill at any instant leaves all written records and at most one torn record, which
-/// the next reader ignores. A sweep split over machines gives several journals, which
+/// the next reader ignores. Records that were damaged later are left out, the others stay. A sweep split over machines gives several journals, which
 /// write_sweep_results() (sweep_results.hpp) merges into one results file.
 ///
 /// The file: the magic "corun sweep 1\n", then records
@@ -53,6 +53,14 @@ struct SweepInput {
   bool operator==(const SweepInput&) const = default;
 };
 
+/// A policy of a point.
+struct SweepPolicy {
+  std::string label;
+  std::string name;        ///< in the catalogue
+  std::string parameters;  ///< JSON text
+  bool granted_truth = false;
+};
+
 struct SweepUnit {
   std::uint64_t point = 0;
   std::uint64_t replication = 0;
@@ -63,41 +71,76 @@ struct SweepUnit {
   }
 };
 
+/// Reads the bytes of a journal and finds the records in them.
+class SweepJournalBytes {
+ public:
+  /// Throws InputError, as all functions do, if the file cannot be read; errors of a disk included.
+  explicit SweepJournalBytes(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  std::size_t size() const { return size_; }
+  /// Bytes from `offset` on, fewer at the end of the file; valid until the next call.
+  std::string_view read(std::size_t offset, std::size_t bytes);
+  /// The payload of the record at `offset`, valid until the next call; empty if no whole record with its
+  /// checksum begins there.
+  std::string_view record(std::size_t offset);
+  /// The offset of the first record that begins at `from` or later; size() if there is none.
+  std::size_t next_record(std::size_t from);
+
+ private:
+  std::string path_;
+  FileDescriptor file_;
+  std::size_t size_ = 0;
+  std::string window_;  ///< the bytes from begin_ on
+  std::size_t begin_ = 0;
+};
+
 /// A journal as read: the offsets of its records, without the runs.
 class SweepJournalIndex {
  public:
-  /// Reads up to the first torn record. Throws InputError, which begins with the path, if the file
-  /// cannot be read, is no journal or is damaged.
+  /// Bytes among the records that are none.
+  struct Damage {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+  };
+
+  /// Reads all records. Throws InputError, which begins with the path, if the file cannot be read, is no
+  /// journal or has a damaged header.
   explicit SweepJournalIndex(const std::string& path);
 
-  /// Whether the file is more than the beginning of a journal: false if there is no file or it ends
-  /// before the end of its header. True for other files, which the constructor refuses.
+  /// Whether the file is more than the beginning of a journal: false if it ends before the end of its
+  /// header. True for other files, which the constructor refuses.
   static bool begun(const std::string& path);
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return bytes_.path(); }
   const SweepIdentity& identity() const { return identity_; }
   const std::vector<SweepInput>& inputs() const { return inputs_; }
-  /// By point: JSON text of its policies.
-  const std::map<std::uint64_t, std::string>& policies() const { return policies_; }
+  const std::map<std::uint64_t, std::vector<SweepPolicy>>& policies() const { return policies_; }
+  /// Offsets of the finished replications of points whose policies are known.
   const std::map<SweepUnit, std::size_t>& units() const { return units_; }
-  /// Bytes up to the end of the last whole record, and of the file.
+  /// In the order of the file. Any record may be missing then, the inputs of a point, too.
+  const std::vector<Damage>& damage() const { return damage_; }
+  /// Says where the journal is damaged: "is damaged at 2 places (bytes 310 to 622, ...)".
+  std::string damage_text() const;
+  /// Bytes up to the end of the last whole record (a torn one may follow), and of the file.
   std::size_t valid_bytes() const { return valid_bytes_; }
-  std::size_t file_bytes() const { return file_bytes_; }
+  std::size_t file_bytes() const { return bytes_.size(); }
 
   /// The runs of a unit, one per policy; `offset` from units(). Not thread-safe.
   std::vector<SweepRun> read(std::size_t offset) const;
 
  private:
-  void take(std::string_view payload, std::size_t offset);
+  void take_header(std::string_view payload);
+  bool take(std::string_view payload, std::size_t offset);
+  bool is_torn(std::size_t offset) const;
 
-  std::string path_;
-  mutable std::ifstream in_;
+  mutable SweepJournalBytes bytes_;
   SweepIdentity identity_;
   std::vector<SweepInput> inputs_;
-  std::map<std::uint64_t, std::string> policies_;
-  std::map<SweepUnit, std::size_t> units_;  ///< offset of the payload
+  std::map<std::uint64_t, std::vector<SweepPolicy>> policies_;  ///< by point
+  std::map<SweepUnit, std::size_t> units_;                      ///< offset of the record
+  std::vector<Damage> damage_;
   std::size_t valid_bytes_ = 0;
-  std::size_t file_bytes_ = 0;
 };
 
 /// Appends to a journal. It holds a lock from before the journal is looked at until it is replaced by
@@ -117,6 +160,10 @@ class SweepJournalWriter {
   /// Continues the journal of `index`, which was read under the lock, after cutting off a torn record.
   /// Throws InputError also if the file has changed since.
   void resume(const SweepJournalIndex& index);
+  /// Takes the damage out of the journal of `index`, and the replications of all points but these. A copy
+  /// of the journal as it was stays beside it; returns the copy's path. A kill meanwhile loses one record
+  /// at most.
+  std::string repair(const SweepJournalIndex& index, const std::set<std::uint64_t>& points);
   /// Removes the journal; nothing can be added after.
   void remove();
 

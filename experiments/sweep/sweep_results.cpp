@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/results/hdf5_table.hpp"
@@ -23,22 +22,6 @@ namespace {
 
 using namespace hdf5;  // NOLINT: all of this file uses it
 
-struct PolicyRow {
-  std::string label;
-  std::string name;
-  std::string parameters;
-  bool granted_truth = false;
-};
-
-std::vector<PolicyRow> policy_rows(const std::string& json_text) {
-  std::vector<PolicyRow> rows;
-  for (const auto& policy : nlohmann::ordered_json::parse(json_text)) {
-    rows.push_back({policy.at("label"), policy.at("name"), policy.at("parameters").dump(),
-                    policy.at("granted_truth")});
-  }
-  return rows;
-}
-
 /// Location of a replication in a journal.
 struct Found {
   const SweepJournalIndex* journal = nullptr;
@@ -51,9 +34,9 @@ struct Contents {
   SweepIdentity identity;
   std::set<std::string> inputs;
   std::map<SweepUnit, Found> units;
-  std::vector<std::size_t> points;               ///< points with all replications
-  std::vector<std::vector<PolicyRow>> policies;  ///< of these
-  std::size_t missing = 0;                       ///< replications
+  std::vector<std::size_t> points;                 ///< points with all replications
+  std::vector<std::vector<SweepPolicy>> policies;  ///< of these
+  std::size_t missing = 0;                         ///< replications
 };
 
 Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bool allow_missing,
@@ -68,12 +51,16 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
              {},
              0};
   std::map<std::string, std::string> input_of;
-  std::map<std::uint64_t, std::string> policies;
+  std::map<std::uint64_t, std::vector<SweepPolicy>> policies;
   for (const auto& journal : journals) {
     if (journal->identity() != first.identity()) {
       throw InputError(journal->path(), "is part of another sweep than " + first.path() +
                                             " (its configuration, points or corun differ); merge "
                                             "parts of one sweep");
+    }
+    if (!journal->damage().empty()) {
+      throw InputError(journal->path(), journal->damage_text() +
+                                            "; the command that wrote it repairs it: run it again");
     }
     for (const SweepInput& input : journal->inputs()) {
       const std::string file = input.entry.substr(input.entry.find(' ') + 1);
@@ -86,7 +73,7 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
       }
       c.inputs.insert(input.entry);
     }
-    for (const auto& [point, json] : journal->policies()) policies.emplace(point, json);
+    for (const auto& [point, rows] : journal->policies()) policies.emplace(point, rows);
     for (const auto& [unit, offset] : journal->units()) {
       const auto [at, fresh] = c.units.emplace(unit, Found{journal.get(), offset});
       if (fresh) continue;
@@ -102,6 +89,9 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
       }
     }
   }
+  if (c.plan.points() != c.identity.points) {
+    throw InputError(first.path(), "has a header that contradicts its configuration; begin anew");
+  }
   std::size_t first_missing = c.plan.points();
   for (std::size_t p = 0; p < c.plan.points(); ++p) {
     std::size_t here = 0;
@@ -109,7 +99,7 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
     c.missing += c.plan.replications(p) - here;
     if (here == c.plan.replications(p) && policies.contains(p)) {
       c.points.push_back(p);
-      c.policies.push_back(policy_rows(policies.at(p)));
+      c.policies.push_back(policies.at(p));
     } else {
       first_missing = std::min(first_missing, p);
     }
@@ -233,7 +223,7 @@ class Layout {
                   "1: it decides from the true costs: a bound, not a policy one could run"}});
     for (std::size_t i = 0; i < c_.points.size(); ++i) {
       for (std::size_t q = 0; q < c_.policies[i].size(); ++q) {
-        const PolicyRow& row = c_.policies[i][q];
+        const SweepPolicy& row = c_.policies[i][q];
         start(table, c_.points[i], q, row.label)
             .text(row.name)
             .text(row.parameters)

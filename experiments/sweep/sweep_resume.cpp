@@ -70,6 +70,19 @@ void check_outputs_are_no_inputs(const SweepPlan& plan, const SweepFiles& files,
   }
 }
 
+/// Continues with the whole records of a damaged journal.
+void repair(const SweepPlan& plan, const SweepOptions& options, SweepStart& start) {
+  const SweepJournalIndex& damaged = *start.done;
+  const std::string aside =
+      start.journal->repair(damaged, points_with_named_inputs(damaged, plan, options));
+  auto repaired = std::make_unique<SweepJournalIndex>(damaged.path());
+  start.notice = fmt::format(
+      "{} {}: {} finished replications are used, the others run again; the damaged file is kept as "
+      "{}",
+      damaged.path(), damaged.damage_text(), repaired->units().size(), aside);
+  start.done = std::move(repaired);
+}
+
 }  // namespace
 
 SweepFiles sweep_files(const std::string& output, bool shard) {
@@ -97,6 +110,12 @@ SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const Swe
   if (!begun) return start;  // it was cut within its header: the sweep begins anew
   start.done = std::make_unique<SweepJournalIndex>(files.journal);
   check_resumable(*start.done, plan);
+  if (!start.done->damage().empty()) {
+    repair(plan, options, start);
+  } else if (const std::size_t torn = start.done->file_bytes() - start.done->valid_bytes()) {
+    start.notice = fmt::format("{} ends with {} bytes of an unfinished record, which are left out",
+                               files.journal, torn);
+  }
   return start;
 }
 

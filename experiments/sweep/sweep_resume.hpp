@@ -27,12 +27,14 @@ struct SweepStart {
   bool complete = false;                        ///< the results file of this sweep exists
   std::unique_ptr<SweepJournalWriter> journal;  ///< locked; null if complete
   std::unique_ptr<SweepJournalIndex> done;      ///< earlier journal; null: none
+  std::string notice;  ///< one line for the user about a damaged journal; usually empty
 
   std::size_t kept() const { return done ? done->units().size() : 0; }  ///< replications
 };
 
 /// Locks the journal, then checks the files of an earlier run: the same sweep continues, or is complete;
-/// anything else is an error. With `kReplace` the sweep begins anew.
+/// anything else is an error. A damaged journal is repaired, and a copy kept as `<journal>.damaged`. With
+/// `kReplace` the sweep begins anew.
 SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const SweepOptions& options,
                        Existing existing);
 

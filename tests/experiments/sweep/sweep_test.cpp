@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <set>
 #include <string>
 #include <thread>
@@ -12,6 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <zlib.h>
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/config/config_yaml.hpp"
@@ -22,6 +26,7 @@
 #include "experiments/sweep/sweep_resume.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "tests/experiments/sweep/failing_reads.hpp"
 #include "tests/support/program.hpp"
 
 namespace corun::sweep_test {
@@ -357,6 +362,208 @@ TEST(Sweep, AChangedByteIsNeverTakenForAResult) {
       EXPECT_EQ(std::string(e.what()).rfind(directory.path("changed"), 0), 0U) << e.what();
     }
   }
+}
+
+// ---- damaged journals -----------------------------------------------------------------------------
+
+struct JournalRecord {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;  ///< with its size and checksum
+  char kind = '\0';
+};
+
+std::uint32_t number_at(const std::string& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+std::vector<JournalRecord> records_of(const std::string& journal) {
+  std::vector<JournalRecord> records;
+  for (std::size_t at = std::string("corun sweep 1\n").size(); at < journal.size();) {
+    records.push_back({at, 8 + number_at(journal, at), journal[at + 8]});
+    at += records.back().bytes;
+  }
+  return records;
+}
+
+std::string record_of(const std::string& payload) {
+  const auto size = static_cast<std::uint32_t>(payload.size());
+  const auto crc = static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(payload.data()), payload.size()));
+  std::string record(8, '\0');
+  std::memcpy(record.data(), &size, 4);
+  std::memcpy(record.data() + 4, &crc, 4);
+  return record + payload;
+}
+
+/// A finished shard of a sweep that reads a file, so that its journal has records of all kinds.
+class DamagedJournal : public testing::Test {
+ protected:
+  DamagedJournal() {
+    text_ = "workload: {source: csv, path: " +
+            directory_.write("jobs.csv", "job,submit_s,solo_s\na,0,10\nb,0,20\nc,5,9\n") +
+            "}\npolicies: [fcfs, random]\nreplications: 3\n"
+            "sweep: {grid: {cluster.nodes: [1, 2], cluster.gpus_per_node: [1, 2]}}\n";
+    run_small(path(), 1, {}, 1000, text_);
+    whole_ = test::read_file(path());
+    records_ = records_of(whole_);
+    expected_ = results_of(directory_, {"j"});
+  }
+
+  std::string path() const { return directory_.path("j"); }
+
+  /// Continues the sweep from a journal of these bytes.
+  struct Continued {
+    std::size_t kept = 0;
+    std::string notice;
+    std::string refused;  ///< the error, if it does not continue
+  };
+  Continued continue_from(const std::string& journal) {
+    directory_.write("j", journal);
+    std::filesystem::remove(path() + ".damaged");
+    const SweepPlan plan = plan_of(text_);
+    Continued outcome;
+    SweepOptions options;
+    try {
+      const SweepStart start =
+          begin_sweep(plan, sweep_files(path(), true), options, Existing::kKeepOthers);
+      outcome.kept = start.kept();
+      outcome.notice = start.notice;
+      run_journalled(plan, start, options);
+    } catch (const InputError& error) {
+      outcome.refused = error.what();
+      EXPECT_EQ(test::read_file(path()), journal);  // nothing was changed
+    }
+    return outcome;
+  }
+
+  /// Checks that the sweep continues with so many replications, says so, keeps the journal aside and
+  /// comes to the same results.
+  void expect_repaired(const std::string& journal, std::size_t kept, const std::string& place) {
+    const Continued outcome = continue_from(journal);
+    EXPECT_EQ(outcome.refused, "");
+    EXPECT_EQ(outcome.kept, kept);
+    EXPECT_NE(outcome.notice.find(place), std::string::npos) << outcome.notice;
+    EXPECT_NE(outcome.notice.find(fmt::format(": {} finished replications are used", kept)),
+              std::string::npos)
+        << outcome.notice;
+    ASSERT_TRUE(std::filesystem::exists(path() + ".damaged"));
+    EXPECT_EQ(test::read_file(path() + ".damaged"), journal);
+    EXPECT_EQ(results_of(directory_, {"j"}), expected_);
+  }
+
+  test::TemporaryDirectory directory_;
+  std::string text_;
+  std::string whole_;
+  std::vector<JournalRecord> records_;
+  std::string expected_;
+};
+
+TEST_F(DamagedJournal, OneChangedBitTakesOneRecordAwayAndIsTold) {
+  ASSERT_EQ(whole_.size(), records_.back().offset + records_.back().bytes);
+  std::map<char, std::size_t> kept_after{{'R', 11}, {'P', 9}, {'I', 0}};
+  std::mt19937 random(1);
+  std::set<char> seen;
+  for (const JournalRecord& record : records_) {
+    seen.insert(record.kind);
+    std::vector<std::size_t> at{record.offset,     record.offset + 1,
+                                record.offset + 3, record.offset + 4,
+                                record.offset + 8, record.offset + record.bytes - 1};
+    for (int i = 0; i < 4; ++i) at.push_back(record.offset + random() % record.bytes);
+    for (const std::size_t byte : at) {
+      std::string changed = whole_;
+      changed[byte] = static_cast<char>(changed[byte] ^ (1U << (random() % 8)));
+      SCOPED_TRACE(fmt::format("byte {} of record {} at {}", byte, record.kind, record.offset));
+      if (record.kind == 'H') {
+        EXPECT_NE(continue_from(changed).refused.find("has a damaged header (at byte 14)"),
+                  std::string::npos);
+        continue;
+      }
+      expect_repaired(changed, kept_after.at(record.kind),
+                      fmt::format("is damaged at 1 place (bytes {} to {})", record.offset,
+                                  record.offset + record.bytes - 1));
+    }
+  }
+  EXPECT_EQ(seen, (std::set<char>{'H', 'I', 'P', 'R'}));
+}
+
+TEST_F(DamagedJournal, RecordsAroundLostOnesAreUsed) {
+  std::vector<JournalRecord> runs;
+  for (const JournalRecord& record : records_) {
+    if (record.kind == 'R') runs.push_back(record);
+  }
+  ASSERT_EQ(runs.size(), 12U);
+  std::string changed = whole_;
+  changed.replace(runs[1].offset, runs[1].bytes, std::string(runs[1].bytes, '\0'));
+  changed[runs[4].offset] ^= 1;
+  changed.back() ^= 1;
+  expect_repaired(changed, 9, "is damaged at 3 places (bytes ");
+  std::string shorter = whole_;
+  shorter.erase(runs[2].offset + 3, 40);  // all later records move
+  expect_repaired(shorter, 11, "is damaged at 1 place (bytes ");
+  expect_repaired(whole_ + std::string(5000, '\0'), 12, "is damaged at 1 place (bytes ");
+}
+
+TEST_F(DamagedJournal, ARecordThatCorunDoesNotWriteSoIsDamagedThoughItsChecksumIsRight) {
+  for (const std::string payload :
+       {R"(I{"entry":"sha256:0 x"})", R"(I5)", R"(P{"point":1})", R"(P{"point":0,"policies":[{}]})",
+        R"(P{"point":77,"policies":[]})", R"(I{"entry":)"}) {
+    const std::string record = record_of(payload);
+    expect_repaired(whole_ + record, 12,
+                    fmt::format("is damaged at 1 place (bytes {} to {})", whole_.size(),
+                                whole_.size() + record.size() - 1));
+  }
+  const JournalRecord& header = records_.front();
+  for (const std::string payload :
+       {R"(H{"corun_version":"0.1.0"})", "H{}", "H[", R"(H{"seed":"x"})"}) {
+    const std::string changed = whole_.substr(0, header.offset) + record_of(payload) +
+                                whole_.substr(header.offset + header.bytes);
+    EXPECT_NE(continue_from(changed).refused.find("has a damaged header"), std::string::npos);
+  }
+}
+
+TEST_F(DamagedJournal, ATornEndIsLeftOutWithAShortNote) {
+  const Continued outcome = continue_from(whole_.substr(0, whole_.size() - 5));
+  EXPECT_EQ(outcome.kept, 11U);
+  EXPECT_NE(outcome.notice.find("bytes of an unfinished record, which are left out"),
+            std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(path() + ".damaged"));
+  EXPECT_EQ(results_of(directory_, {"j"}), expected_);
+  EXPECT_EQ(continue_from(whole_).notice, "");
+}
+
+TEST_F(DamagedJournal, IsKeptBesideOlderOnesAndNeverMerged) {
+  std::string changed = whole_;
+  changed.back() ^= 1;
+  directory_.write("j", changed);
+  try {
+    results_of(directory_, {"j"});
+    FAIL() << "a damaged part was merged";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("is damaged at 1 place"), std::string::npos);
+  }
+  directory_.write("j.damaged", "older");
+  run_small(path(), 1, {}, 1000, text_);
+  EXPECT_EQ(test::read_file(path() + ".damaged"), "older");
+  EXPECT_EQ(test::read_file(path() + ".damaged.2"), changed);
+}
+
+TEST_F(DamagedJournal, AReadErrorStopsTheSweepAndChangesNothing) {
+  const std::size_t size = whole_.size();
+  for (const std::size_t at : {std::size_t{3}, size / 2, size - 1}) {
+    const test::FailingReads failing(path(), at);
+    const SweepPlan plan = plan_of(text_);
+    try {
+      begin_sweep(plan, sweep_files(path(), true), {}, Existing::kKeepOthers);
+      FAIL() << "the unread part was taken for missing";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("Input/output error"), std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_EQ(test::read_file(path()), whole_);
+  EXPECT_EQ(continue_from(whole_).kept, 12U);
 }
 
 TEST(Sweep, OtherConfigurationsAndUnfinishedPartsAreRefused) {

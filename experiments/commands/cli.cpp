@@ -219,7 +219,6 @@ const std::atomic<bool>& interrupted() {
     std::signal(SIGTERM, request_stop);
     // A closed terminal ends the run, unless nohup made the program ignore SIGHUP.
     if (std::signal(SIGHUP, request_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit becomes an error of write()
     return true;
   }();
   (void)installed;

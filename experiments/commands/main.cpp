@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -7,6 +8,8 @@
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include <fcntl.h>
 
 #include "experiments/base/build_info.hpp"
 #include "experiments/commands/cli.hpp"
@@ -77,6 +80,26 @@ void print_version() {
             << (has_driver() ? " (" + device.reason + ")" : "") << "\n";
 }
 
+/// Lets no file that corun opens take the number of a standard stream that was closed at its start: what is
+/// meant for the stream would be written into that file. Reading and writing the stream still fail; only
+/// stderr, on which nothing depends, takes what is written.
+void keep_standard_streams() {
+  constexpr std::array<int, 3> kModes{O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int stream = 0; stream < 3; ++stream) {
+    if (::fcntl(stream, F_GETFD) < 0)
+      ::open("/dev/null", kModes.at(static_cast<std::size_t>(stream)));
+  }
+}
+
+/// Makes a file at its size limit (ulimit -f) an error of write() instead of the end of the program. The
+/// signal is handled and not ignored, because programs that corun starts would ignore it, too.
+void survive_size_limits() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
 int dispatch(Arguments arguments) {
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
       arguments[0] == "help") {
@@ -101,6 +124,8 @@ int dispatch(Arguments arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_streams();
+  survive_size_limits();
   try {
     const int code = dispatch(Arguments(argv + std::min(argc, 1), argv + argc));
     std::cout.flush();

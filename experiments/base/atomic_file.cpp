@@ -1,8 +1,8 @@
 #include "experiments/base/atomic_file.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "experiments/base/file_descriptor.hpp"
+#include "experiments/base/file_lock.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -34,14 +35,84 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
+/// Removes the file of a temporary name if no program writes it any more.
+void remove_leftover(const std::string& name) {
+  const FileDescriptor left(::open(name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat found {};
+  if (left.get() < 0 || ::fstat(left.get(), &found) != 0 || !S_ISREG(found.st_mode)) return;
+  if (try_lock(left.get()) == LockOutcome::kHeld && is_named(left.get(), name)) {
+    ::unlink(name.c_str());
+  }
+}
+
+/// Calls `make(name)`, which returns 0 or the error number, with temporary names of the target until one
+/// is free. Others are in use, or something else that stays.
+template <typename Make>
+int with_free_name(const std::string& target, std::string& name, const Make& make) {
+  constexpr int kNames = 1000;
+  int error = EEXIST;
+  for (int n = 1; n <= kNames && error == EEXIST; ++n) {
+    name = target + std::string(kTemporaryMark) + std::to_string(n);
+    error = make(name);
+    if (error != EEXIST) break;
+    remove_leftover(name);
+    error = make(name);
+  }
+  return error;
+}
+
 /// 0 or the error number. `mode` empty: the permissions that the process gives to new files.
-int write_and_sync(const std::string& path, std::string_view bytes, std::optional<mode_t> mode) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return errno;
-  if (mode && ::fchmod(file.get(), *mode) != 0) return errno;
-  if (const int error = write_all(file.get(), bytes); error != 0) return error;
-  if (::fsync(file.get()) != 0) return errno;
-  return file.close();
+int write_and_sync(int file, std::string_view bytes, std::optional<mode_t> mode) {
+  if (mode && ::fchmod(file, *mode) != 0) return errno;
+  if (const int error = write_all(file, bytes); error != 0) return error;
+  if (::fsync(file) != 0) return errno;
+  return FileDescriptor(::dup(file)).close();  // the file stays open, for its lock
+}
+
+/// Gives an open file without a name this name. 0 or the error number.
+int link_file(int file, const std::string& name) {
+  const std::string open_file = "/proc/self/fd/" + std::to_string(file);
+  return ::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0
+             ? 0
+             : errno;
+}
+
+/// Replaces the target by a new file. 0 or the error number.
+///
+/// The new file has no name until it is complete, so that a kill leaves nothing, where the file system
+/// can do that. Its temporary name, without which it could not replace another file, never names
+/// anything that was there before. While it has that name, it is locked.
+int replace_file(const std::string& target, std::string_view bytes, std::optional<mode_t> mode) {
+  std::string name;
+  FileDescriptor file(::open(directory_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  bool linked = false;
+  if (file.get() >= 0) {
+    if (const int error = write_and_sync(file.get(), bytes, mode); error != 0) return error;
+    static_cast<void>(try_lock(file.get()));
+    const auto link = [&](const std::string& free) { return link_file(file.get(), free); };
+    linked = with_free_name(target, name, link) == 0;
+  }
+  if (!linked) {
+    const auto make = [&](const std::string& free) {
+      constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+      file = FileDescriptor(::open(free.c_str(), kFlags, 0666));
+      if (file.get() < 0) return errno;
+      // Another program may have taken it for a leftover before it was locked.
+      const bool kept = try_lock(file.get()) != LockOutcome::kTaken && is_named(file.get(), free);
+      return kept ? 0 : EEXIST;
+    };
+    int error = with_free_name(target, name, make);
+    if (error != 0) return error;
+    error = write_and_sync(file.get(), bytes, mode);
+    if (error != 0) {
+      ::unlink(name.c_str());
+      return error;
+    }
+  }
+  if (::rename(name.c_str(), target.c_str()) == 0) return 0;
+  const int error = errno;
+  ::unlink(name.c_str());
+  return error;
 }
 
 /// The target of a link, or `path` itself for a link to nothing, which the new file will replace.
@@ -141,7 +212,7 @@ void sync_directory(const std::string& path) {
   if (directory.get() >= 0) static_cast<void>(::fsync(directory.get()));
 }
 
-void write_file_atomically(const std::string& path, std::string_view bytes, std::string temporary) {
+void write_file_atomically(const std::string& path, std::string_view bytes) {
   const std::string target = followed(path);
   struct stat found {};
   // Renaming over a device such as /dev/null would take the device away.
@@ -151,12 +222,8 @@ void write_file_atomically(const std::string& path, std::string_view bytes, std:
                      (S_ISDIR(found.st_mode) ? "a directory" : "not a regular file") +
                      "; choose another file");
   }
-  if (temporary.empty()) temporary = target + ".tmp-" + std::to_string(::getpid());
   const auto mode = exists ? std::optional<mode_t>(found.st_mode & 07777) : std::nullopt;
-  int error = write_and_sync(temporary, bytes, mode);
-  if (error == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(temporary.c_str());
+  if (const int error = replace_file(target, bytes, mode); error != 0) {
     throw InputError("cannot write '" + path + "': " + reason(error) + advice(error));
   }
   sync_directory(directory_of(target));

@@ -14,14 +14,16 @@ namespace corun {
 /// directory is missing or not writable.
 std::string checked_output_path(const std::string& path, const std::string& place);
 
-/// Writes `bytes` to `temporary`, syncs it, renames it over `path` and syncs the directory: a kill
-/// or a power cut at any instant leaves the old file or the new one. A link stays a link, and its
-/// target is written. An existing file keeps its permissions. `temporary` must be on the same file
-/// system; empty means the file + ".tmp-PID". On failure it removes `temporary`, leaves `path`
-/// unchanged and throws InputError with the system's reason, or because `path` is no regular file
-/// (a directory, a device, a pipe).
-void write_file_atomically(const std::string& path, std::string_view bytes,
-                           std::string temporary = "");
+/// Replaces `path` by a new file of these bytes, synced, and syncs the directory: a kill or a power cut at
+/// any instant leaves the old file or the new one. A link stays a link, and its target is written. An
+/// existing file keeps its permissions. Several programs may write one file at once; the last one wins.
+/// On failure it leaves `path` unchanged and throws InputError with the system's reason, or because `path`
+/// is no regular file (a directory, a device, a pipe).
+///
+/// A kill may leave a file of a temporary name, the target's + kTemporaryMark + a number; the next writing
+/// removes it.
+void write_file_atomically(const std::string& path, std::string_view bytes);
+inline constexpr std::string_view kTemporaryMark = ".corun-tmp-";
 
 /// A file that a command reads or writes, and the flag that names it.
 struct NamedFile {

@@ -438,11 +438,6 @@ std::string checked_text(const KnowledgeFile& file, const std::string& place) {
   return text;
 }
 
-void write(const std::string& path, const KnowledgeFile& file, const std::string& place,
-           const std::string& temporary) {
-  write_file_atomically(checked_output_path(path, place), checked_text(file, place), temporary);
-}
-
 }  // namespace
 
 KnowledgeFile parse_knowledge(std::string_view text, const std::string& name) {
@@ -497,9 +492,7 @@ void update_knowledge_file(const std::string& path,
   const FileLock lock(path);
   KnowledgeFile file = read_knowledge_file(path);
   change(file);
-  // The lock excludes other updates, so one fixed name suffices and overwrites what a killed update
-  // left.
-  write(path, file, place, checked_output_path(path, place) + ".tmp-update");
+  write_file_atomically(checked_output_path(path, place), checked_text(file, place));
 }
 
 }  // namespace corun

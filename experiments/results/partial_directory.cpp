@@ -17,6 +17,7 @@
 
 #include <hdf5.h>
 
+#include "experiments/base/atomic_file.hpp"
 #include "experiments/base/file_lock.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "sim/error.hpp"
@@ -50,7 +51,8 @@ std::vector<fs::path> unfinished_in(const std::string& directory) {
   std::vector<fs::path> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().extension() == ".tmp") files.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (name.find(kTemporaryMark) != std::string::npos) files.push_back(entry.path());
   }
   return files;
 }
@@ -116,15 +118,14 @@ void PartialDirectory::remove() const {
 
 /// False if the directory vanished meanwhile because another writer finished.
 bool PartialDirectory::lock(const std::string& target) {
-  fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd_ < 0) {
     const int error = errno;
     struct stat entry {};
     const bool link = ::lstat(path_.c_str(), &entry) == 0 && S_ISLNK(entry.st_mode);
     if (error == ENOENT && !link) return false;
     throw InputError(place_, "'" + path_ + "' is in the way (" +
-                                 (error == ENOENT ? std::string("a link to nothing")
-                                                  : std::generic_category().message(error)) +
+                                 (link ? "a link" : std::generic_category().message(error)) +
                                  "); remove it or choose another file");
   }
   // Without support for locks (some network file systems) the writer goes on unlocked.

@@ -62,8 +62,7 @@ struct ResultsWriter::Impl {
     std::ranges::sort(views, {}, &ReplicationView::number);
     const std::string image = results_image({header, views});
     if (parts == 0) sync_directory(directory_of(directory.path()));
-    const std::string name = directory.part_path(parts);
-    write_file_atomically(name, image, name + ".tmp");
+    write_file_atomically(directory.part_path(parts), image);
     ++parts;
     committed += batch.size();
   }
@@ -122,11 +121,8 @@ void ResultsWriter::finish(const ReplayResult& result, const std::string& elsewh
   }
   std::ranges::sort(views, {}, &ReplicationView::number);
   try {
-    // The temporary file is in the directory of the parts, so that a kill leaves only that
-    // directory.
     write_file_atomically(elsewhere.empty() ? impl_->target : elsewhere,
-                          results_image({impl_->header, views, &result}),
-                          impl_->directory.path() + "/results.tmp");
+                          results_image({impl_->header, views, &result}));
   } catch (const std::exception& error) {
     impl_->keep_parts = true;
     try {

@@ -13,7 +13,7 @@
 ///
 /// During a run, finished replications are written to part files in `<path>.partial/`, each batch
 /// `flush_interval` (half a second) after its first replication. A part has the schema of a results
-/// file and is written under a temporary name, synced and renamed. A kill at any instant loses only
+/// file and is written atomically. A kill at any instant loses only
 /// replications that `committed()` does not count yet. A run shorter than the interval writes no
 /// part. partial_directory.hpp explains parts of a killed run and second writers.
 namespace corun {

@@ -661,12 +661,18 @@ TEST_F(ResultsTest, AtomicWritesFollowLinks) {
   EXPECT_EQ(bytes_of(path("f")), "two");
 }
 
-TEST_F(ResultsTest, APartialDirectoryThatIsALinkToNothingIsRefused) {
-  fs::create_symlink("nowhere", path("r.h5.partial"));
-  EXPECT_EQ(error_of([&] { ResultsWriter(path("r.h5"), make_header(), kNow); }),
-            "--output: '" + path("r.h5.partial") +
-                "' is in the way (a link to nothing); remove it or choose another file");
-  EXPECT_TRUE(fs::is_symlink(path("r.h5.partial")));
+TEST_F(ResultsTest, APartialDirectoryThatIsALinkIsRefused) {
+  fs::create_directory(path("mine"));
+  write_text(path("mine/part-000000.h5"), "mine");
+  for (const char* to : {"nowhere", "mine"}) {
+    fs::create_symlink(to, path("r.h5.partial"));
+    EXPECT_EQ(error_of([&] { ResultsWriter(path("r.h5"), make_header(), kNow); }),
+              "--output: '" + path("r.h5.partial") +
+                  "' is in the way (a link); remove it or choose another file");
+    EXPECT_TRUE(fs::is_symlink(path("r.h5.partial")));
+    fs::remove(path("r.h5.partial"));
+  }
+  EXPECT_EQ(bytes_of(path("mine/part-000000.h5")), "mine");
 }
 
 }  // namespace

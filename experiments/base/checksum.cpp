@@ -1,5 +1,6 @@
 #include "experiments/base/checksum.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -38,14 +39,16 @@ class Sha256 {
 
 }  // namespace
 
-std::string sha256_of_file(const std::string& path) {
+std::string sha256_of_file(const std::string& path, std::uint64_t first_bytes) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw InputError(path, std::string("cannot be read: ") + std::strerror(errno));
   Sha256 sum;
   std::array<char, 65536> buffer{};
-  while (in) {
-    in.read(buffer.data(), buffer.size());
+  while (in && first_bytes > 0) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(first_bytes, buffer.size());
+    in.read(buffer.data(), static_cast<std::streamsize>(wanted));
     sum.add({buffer.data(), static_cast<std::size_t>(in.gcount())});
+    first_bytes -= wanted;
   }
   if (in.bad()) throw InputError(path, "cannot be read to its end");
   return sum.hex();

@@ -3,8 +3,13 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <stdexcept>
+
+#include "experiments/base/checksum.hpp"
+#include "sim/error.hpp"
 
 namespace corun::hdf5 {
 
@@ -15,6 +20,12 @@ static_assert(std::endian::native == std::endian::little, "rows are packed littl
 
 constexpr std::size_t kChunkBytes = 256 * 1024;
 constexpr unsigned kDeflateLevel = 1;  // higher levels take longer and save little here
+
+constexpr std::string_view kSumMark = "\ncorun sha256:";
+constexpr std::size_t kSumDigits = 64;
+
+/// The last line of a file whose other bytes have this SHA-256.
+std::string sum_line(const std::string& sum) { return std::string(kSumMark) + sum + "\n"; }
 
 [[noreturn]] void fail(const char* doing) {
   throw std::runtime_error(std::string("the HDF5 library could not ") + doing +
@@ -254,10 +265,31 @@ std::string file_image(const std::function<void(hid_t file)>& fill) {
   if (size < 0) fail("put together the file");
   std::string image(static_cast<std::size_t>(size), '\0');
   if (H5Fget_file_image(file, image.data(), image.size()) != size) fail("put together the file");
-  return image;
+  return image + sum_line(sha256_of_text(image));
 }
 
 Handle open_file(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) throw InputError(path, "cannot be read: " + error.message());
+  const std::uintmax_t sum_size = sum_line("").size() + kSumDigits;
+  const std::uintmax_t data_size = size - std::min(size, sum_size);
+  std::string line(sum_size, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(data_size));
+  in.read(line.data(), static_cast<std::streamsize>(line.size()));
+  if (in.bad()) throw InputError(path, "cannot be read to its end");
+  if (!in || !line.starts_with(kSumMark)) {
+    throw InputError(
+        path,
+        "does not end with the checksum that corun writes: it is cut short, changed by "
+        "another program or of an older corun; make it again");
+  }
+  if (line != sum_line(sha256_of_file(path, data_size))) {
+    throw InputError(path,
+                     "is damaged: its contents differ from their checksum; make it again, or take "
+                     "a copy");
+  }
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "open the file"};
 }
 

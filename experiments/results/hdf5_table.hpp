@@ -17,6 +17,9 @@
 /// timestamps; equal rows give equal bytes. Files are built in memory, so writing throws
 /// std::runtime_error only for lack of memory or a programming error.
 ///
+/// The last line of a file is the SHA-256 of all before, which other readers of HDF5 ignore. Nothing of a
+/// file is read before this sum is checked: the library may crash on a damaged file, or not notice.
+///
 /// The library is not thread-safe: hold hdf5_mutex() around every use of it.
 namespace corun::hdf5 {
 
@@ -115,12 +118,14 @@ class Table {
   hsize_t written_ = 0;
 };
 
-/// The bytes of a file that `fill` writes into. The caller writes them to disk, because the library
+/// The bytes of a file that `fill` writes into, with its checksum. The caller writes them to disk, because the library
 /// gives no reason when a disk is full and leaves the file half closed. Locks hdf5_mutex().
 std::string file_image(const std::function<void(hid_t file)>& fill);
 
 // Reading: throws std::runtime_error for a missing object or another type.
 
+/// Opens a file of corun for reading. Throws InputError, which begins with the path, if the file cannot be
+/// read, has no checksum or another than its own.
 Handle open_file(const std::string& path);
 std::string read_text_attribute(hid_t object, const char* name);
 std::vector<std::string> read_texts_attribute(hid_t object, const char* name);

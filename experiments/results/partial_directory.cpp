@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <hdf5.h>
-
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/file_lock.hpp"
 #include "experiments/results/hdf5_table.hpp"
@@ -69,12 +67,8 @@ std::int64_t count_replications(const std::vector<fs::path>& parts) {
   std::int64_t sum = 0;
   for (const fs::path& part : parts) {
     try {
-      const Handle file(H5Fopen(part.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
-                        "open a part");
-      const Handle attribute(H5Aopen(file, "replications", H5P_DEFAULT), H5Aclose, "read a part");
-      std::int64_t count = 0;
-      hdf5::check(H5Aread(attribute, H5T_NATIVE_INT64, &count), "read a part");
-      sum += count;
+      const Handle file = hdf5::open_file(part.string());
+      sum += hdf5::read_integer_attribute(file, "replications");
     } catch (const std::runtime_error&) {
       continue;
     }

@@ -56,7 +56,8 @@ void check_replaceable(const std::string& path, const ResultsHeader& header,
   check_run_file(path, place, existing);
   if (!is_filled(path)) return;
   const auto there = identity_of_results(path);
-  if (!there) refuse_existing(path, place, "holds something else than results of corun");
+  if (!there)
+    refuse_existing(path, place, "holds something else than results of corun, or damaged ones,");
   if (there->kind != "corun results" || there->measured_on != header.measured_on) {
     refuse_existing(path, place,
                     there->measured_on.empty()

@@ -27,7 +27,7 @@ bool is_complete(const SweepPlan& plan, const std::string& output, const SweepOp
   const SweepIdentity now = sweep_identity(plan);
   const auto there = identity_of_results(output);
   if (!there || there->kind != kSweepResultsKind) {
-    refuse_existing(output, kOutputFlag, "holds something else than results of a sweep");
+    refuse_existing(output, kOutputFlag, "holds something else than results of a sweep, or damaged ones,");
   }
   if (there->config != now.config) {
     refuse_existing(output, kOutputFlag, "holds the results of another sweep");
@@ -125,7 +125,7 @@ void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
   const auto there = identity_of_results(output);
   const SweepIdentity& now = journals.front()->identity();
   if (!there || there->kind != kSweepResultsKind || there->config != now.config) {
-    refuse_existing(output, kOutputFlag, "holds something else than results of this sweep");
+    refuse_existing(output, kOutputFlag, "holds something else than results of this sweep, or damaged ones,");
   }
   std::set<std::string> inputs;
   std::set<SweepUnit> units;

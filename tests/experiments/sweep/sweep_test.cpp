@@ -855,6 +855,80 @@ TEST(SweepCommand, OnePointIsDumpedAsAConfigurationOfItsOwn) {
   EXPECT_EQ(outcome.out, dump_yaml(plan_of(kSmall).config_of(4)));
 }
 
+// ---- damaged results ------------------------------------------------------------------------------
+
+/// The error of reading a results file of these bytes; empty if it can be read.
+std::string refused_results(const test::TemporaryDirectory& directory, const std::string& bytes) {
+  try {
+    read_sweep_results(directory.write("damaged.h5", bytes));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SweepResults, NoChangedBitIsEverRead) {
+  const test::TemporaryDirectory directory;
+  const std::string whole = undisturbed();
+  EXPECT_EQ(refused_results(directory, whole), "");
+  std::mt19937 random(3);
+  for (std::size_t at = 0; at < whole.size(); at += 1 + random() % 47) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ (1U << (random() % 8)));
+    const std::string error = refused_results(directory, changed);
+    ASSERT_EQ(error.rfind(directory.path("damaged.h5") + ": ", 0), 0U) << "byte " << at;
+    ASSERT_NE(error.find("checksum"), std::string::npos) << error;
+    ASSERT_EQ(error.find('\n'), std::string::npos) << error;
+  }
+}
+
+TEST(SweepResults, MutatedOnesAreRefused) {
+  const test::TemporaryDirectory directory;
+  const std::string whole = undisturbed();
+  std::mt19937 random(4);
+  const auto place = [&](std::size_t less = 0) { return random() % (whole.size() - less); };
+  for (int round = 0; round < 2500; ++round) {
+    std::string changed = whole;
+    switch (round % 5) {
+      case 0:
+        changed.resize(place());
+        break;
+      case 1:
+        changed.erase(place(), 1 + random() % 64);
+        break;
+      case 2:
+        changed.insert(place(), std::string(1 + random() % 64, static_cast<char>(random())));
+        break;
+      case 3:
+        for (int i = 0; i < 20; ++i) changed[place()] = static_cast<char>(random());
+        break;
+      default:
+        changed.replace(place(512), 512, whole, place(512), 512);
+    }
+    if (changed == whole) continue;
+    ASSERT_NE(refused_results(directory, changed), "") << "round " << round;
+  }
+}
+
+TEST(SweepResults, TheCommandSaysThatTheyAreDamaged) {
+  const test::TemporaryDirectory directory;
+  const std::string whole = undisturbed();
+  const auto answers = [&](const std::string& bytes) {
+    directory.write("r.h5", bytes);
+    return test::run_corun({"sweep", "--answers", "r.h5", "--format", "json"}, directory.path());
+  };
+  EXPECT_EQ(answers(whole).code, 0);
+  std::string changed = whole;
+  changed[whole.size() / 2] ^= 4;
+  const test::Outcome damaged = answers(changed);
+  EXPECT_EQ(damaged.code, 2);
+  EXPECT_EQ(damaged.out, "");
+  EXPECT_EQ(damaged.err.rfind("r.h5: is damaged: ", 0), 0U) << damaged.err;
+  const test::Outcome older = answers(whole.substr(0, whole.size() - 79));
+  EXPECT_EQ(older.code, 2);
+  EXPECT_EQ(older.err.rfind("r.h5: does not end with the checksum", 0), 0U) << older.err;
+}
+
 TEST(SweepSlurm, ScriptsQuoteWhatTheyAreGiven) {
   SlurmSweep sweep;
   sweep.program = "/opt/co run/corun";

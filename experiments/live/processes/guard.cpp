@@ -280,8 +280,8 @@ class Guard {
 }  // namespace
 
 [[noreturn]] void become_guard(GuardTask task) {
-  prctl(PR_SET_NAME, "corun-guard");  // first: clear_strays() knows a guard by its name or session
-  setsid();                           // Ctrl-C at the terminal must reach only corun
+  prctl(PR_SET_NAME, "corun-guard");
+  setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (Session::clear_strays())
   // Moves the descriptors to low numbers and closes all others: another guard's socket must not stay open.
   std::array<int*, 4> kept{&task.socket, &task.out_file, &task.err_file, &task.keep_open};
   for (int* fd : kept) {

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -32,8 +31,8 @@ constexpr const char* kLock = "lock";
 /// Runs in the new process: makes the directory, holds its lock during the session and removes it afterwards.
 /// Because corun itself does not make it, the directory cannot stay behind when corun is killed.
 [[noreturn]] void become_janitor(int lifeline, int answer, std::string pattern) {
-  prctl(PR_SET_NAME, "corun-janitor");  // first: clear_strays() knows it by its name or session
-  setsid();
+  prctl(PR_SET_NAME, "corun-janitor");
+  setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (clear_strays())
   // It blocks all signals: it must outlive a session that a signal ends.
   sigset_t all;
   sigfillset(&all);
@@ -61,13 +60,6 @@ constexpr const char* kLock = "lock";
   std::error_code ignored;
   if (made) fs::remove_all(pattern, ignored);
   _exit(0);
-}
-
-std::string command_name(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
-  std::string name;
-  std::getline(file, name);
-  return name;
 }
 
 }  // namespace
@@ -134,15 +126,14 @@ std::string Session::make_directory(const std::string& name) {
 }
 
 int Session::clear_strays() {
-  // Processes that corun itself starts are in its session, or are guards or the janitor.
+  // Processes that corun itself starts, guards and the janitor included, are in its session. No other process
+  // can join it: each command begins a session of its own (setsid(2)).
   const pid_t session = getsid(0);
   std::vector<pid_t> cleared;
   for (int round = 0; round < 1000; ++round) {
     bool found = false;
     for (const ProcessInfo& p : all_processes()) {
       if (p.parent != getpid() || p.session == session) continue;
-      const std::string name = command_name(p.pid);
-      if (name == "corun-guard" || name == "corun-janitor") continue;
       found = true;
       if (std::find(cleared.begin(), cleared.end(), p.pid) == cleared.end()) {
         cleared.push_back(p.pid);

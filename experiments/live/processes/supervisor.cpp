@@ -85,8 +85,13 @@ SupervisedProcess::SupervisedProcess(const Command& command, int keep_open,
 
 SupervisedProcess::~SupervisedProcess() {
   close(socket_);  // a guard that still runs kills its tree at once
+  reap_guard();
+}
+
+void SupervisedProcess::reap_guard() {
   while (guard_ > 0 && waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
   }
+  guard_ = 0;
 }
 
 void SupervisedProcess::start() { send(socket_, &kGuardStart, 1, MSG_NOSIGNAL); }
@@ -109,6 +114,8 @@ bool SupervisedProcess::poll() {
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    // The guard is being killed. Once it is reaped, its children are corun's.
+    reap_guard();
     ending_.ran = started();
     ending_.start = start_;
     ending_.exit = monotonic_now();

@@ -45,6 +45,7 @@ class SupervisedProcess {
   /// Waits until the command is over or until `deadline` (monotonic_now()); true when it is over.
   bool wait_until(Time deadline = kNever);
 
+  /// 0 once it is reaped.
   pid_t guard() const { return guard_; }
   /// Of the command; 0 before it has started.
   pid_t pid() const { return pid_; }
@@ -54,6 +55,8 @@ class SupervisedProcess {
   const Ending& ending() const { return ending_; }
 
  private:
+  void reap_guard();
+
   int socket_ = -1;
   pid_t guard_ = 0;
   pid_t pid_ = 0;

@@ -217,6 +217,23 @@ TEST_F(Supervisor, TheLossOfItsGuardLosesNothing) {
   }));
 }
 
+// A job may take any name; only a process of corun's own is spared.
+TEST_F(Supervisor, AStrayWithTheNameOfAGuardIsCleared) {
+  SupervisedProcess process(shell("setsid sh -c 'printf corun-guard >/proc/$$/comm\n"
+                                  "echo $$ >new && mv new pid\n"
+                                  "trap \"\" TERM; while :; do sleep 0.05; done' &\n"
+                                  "wait"),
+                            session.lifeline(), "test");
+  process.start();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder.path("pid")); }));
+  const pid_t stray = std::stoi(test::read_file(folder.path("pid")));
+  kill(process.guard(), SIGKILL);
+  ASSERT_TRUE(process.wait_until(monotonic_now() + test::kPatience));
+  EXPECT_GE(session.clear_strays(), 1);
+  EXPECT_FALSE(test::is_alive(stray));
+  kill(stray, SIGKILL);
+}
+
 TEST(LiveSession, ClearsUpAfterItself) {
   const test::TemporaryDirectory folder;
   std::string directory;

@@ -24,6 +24,8 @@ std::string describe(const Ending& ending) {
       return "stopped: more processes than it may have";
     case Stopped::kDisk:
       return "stopped: too little disk left";
+    case Stopped::kGuard:
+      return "stopped: a signal had stopped its guard process";
     case Stopped::kNo:
       break;
   }

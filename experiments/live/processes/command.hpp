@@ -27,8 +27,8 @@ struct Command {
   Limits limits;
 };
 
-/// Why the guard stopped a command.
-enum class Stopped : std::uint8_t { kNo, kAsked, kTimeout, kProcesses, kDisk };
+/// Why a command was stopped; kGuard: somebody stopped its guard.
+enum class Stopped : std::uint8_t { kNo, kAsked, kTimeout, kProcesses, kDisk, kGuard };
 
 /// How a command ended. Times are those of monotonic_now().
 struct Ending {

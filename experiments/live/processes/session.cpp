@@ -32,6 +32,7 @@ constexpr const char* kLock = "lock";
 /// Because corun itself does not make it, the directory cannot stay behind when corun is killed.
 [[noreturn]] void become_janitor(int lifeline, int answer, std::string pattern) {
   prctl(PR_SET_NAME, "corun-janitor");
+  prctl(PR_SET_PDEATHSIG, SIGCONT);  // a stopped janitor continues when corun ends
   setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (clear_strays())
   // It blocks all signals: it must outlive a session that a signal ends.
   sigset_t all;
@@ -112,6 +113,7 @@ Session::Session(std::string parent) {
 Session::~Session() {
   clear_strays();
   close(lifeline_);
+  kill(janitor_, SIGCONT);  // in case a job stopped it; no job is left that could do so again
   while (waitpid(janitor_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }

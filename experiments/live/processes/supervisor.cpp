@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "experiments/live/processes/guard.hpp"
+#include "experiments/live/processes/process_tree.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -89,9 +90,22 @@ SupervisedProcess::~SupervisedProcess() {
 }
 
 void SupervisedProcess::reap_guard() {
-  while (guard_ > 0 && waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
+  while (guard_ > 0) {
+    int status = 0;
+    const pid_t seen = waitpid(guard_, &status, WUNTRACED);
+    if (seen < 0 && errno == EINTR) continue;
+    if (seen > 0 && WIFSTOPPED(status)) {
+      replace_stopped_guard();
+    } else {
+      guard_ = 0;
+    }
   }
-  guard_ = 0;
+}
+
+void SupervisedProcess::replace_stopped_guard() {
+  guard_was_stopped_ = true;
+  kill_descendants(guard_);
+  kill(guard_, SIGCONT);
 }
 
 void SupervisedProcess::start() { send(socket_, &kGuardStart, 1, MSG_NOSIGNAL); }
@@ -99,6 +113,11 @@ void SupervisedProcess::start() { send(socket_, &kGuardStart, 1, MSG_NOSIGNAL); 
 void SupervisedProcess::stop() { send(socket_, &kGuardStop, 1, MSG_NOSIGNAL | MSG_DONTWAIT); }
 
 bool SupervisedProcess::poll() {
+  siginfo_t seen{};
+  if (guard_ > 0 && waitid(P_PID, static_cast<id_t>(guard_), &seen, WSTOPPED | WNOHANG) == 0 &&
+      seen.si_pid == guard_) {
+    replace_stopped_guard();
+  }
   while (!over_) {
     GuardMessage message;
     const ssize_t got = recv(socket_, &message, sizeof message, MSG_DONTWAIT);
@@ -108,6 +127,8 @@ bool SupervisedProcess::poll() {
         start_ = message.ending.start;
       } else {
         ending_ = message.ending;
+        if (guard_was_stopped_ && ending_.stopped == Stopped::kNo)
+          ending_.stopped = Stopped::kGuard;
         if (ending_.ran) pid_ = message.pid;
         over_ = true;
       }

@@ -20,6 +20,8 @@
 /// the socket closes because corun has ended, it kills the whole tree at once. If the guard itself is killed,
 /// the command is killed with it (PR_SET_PDEATHSIG), and the command's children become children of corun,
 /// which is a subreaper too (Session). Only if both are killed together can these children outlive them.
+/// If the guard is stopped (SIGSTOP), corun kills the whole tree; when corun ends, the kernel makes a stopped
+/// guard continue (PR_SET_PDEATHSIG).
 namespace corun::live {
 
 /// One command under its guard. start() starts it, so that several can start together.
@@ -56,12 +58,16 @@ class SupervisedProcess {
 
  private:
   void reap_guard();
+  /// Does the work of a guard that was stopped: kills all processes below it. Then it lets the guard continue
+  /// and report the end.
+  void replace_stopped_guard();
 
   int socket_ = -1;
   pid_t guard_ = 0;
   pid_t pid_ = 0;
   Time start_{0};
   bool over_ = false;
+  bool guard_was_stopped_ = false;
   Ending ending_;
 };
 

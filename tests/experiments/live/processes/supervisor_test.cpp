@@ -234,6 +234,28 @@ TEST_F(Supervisor, AStrayWithTheNameOfAGuardIsCleared) {
   kill(stray, SIGKILL);
 }
 
+TEST_F(Supervisor, AJobThatStopsItsGuardIsEnded) {
+  const Ending ending =
+      run(shell("setsid sleep 1000 & echo $! >pid; kill -STOP $PPID; while :; do :; done"));
+  EXPECT_EQ(describe(ending), "stopped: a signal had stopped its guard process");
+  EXPECT_FALSE(ending.exited_well());
+  EXPECT_FALSE(test::is_alive(std::stoi(test::read_file(folder.path("pid")))));
+}
+
+// The job stops its guard as soon as it continues.
+TEST_F(Supervisor, EndsWithItsObjectThoughItsGuardIsStopped) {
+  pid_t left = 0;
+  {
+    SupervisedProcess process(shell("setsid sleep 1000 & echo $! >new && mv new pid\n"
+                                    "while :; do kill -STOP $PPID; done"),
+                              session.lifeline(), "test");
+    process.start();
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder.path("pid")); }));
+    left = std::stoi(test::read_file(folder.path("pid")));
+  }
+  EXPECT_FALSE(test::is_alive(left));
+}
+
 TEST(LiveSession, ClearsUpAfterItself) {
   const test::TemporaryDirectory folder;
   std::string directory;
@@ -243,6 +265,17 @@ TEST(LiveSession, ClearsUpAfterItself) {
     EXPECT_TRUE(std::filesystem::is_directory(session.make_directory("job")));
   }
   EXPECT_FALSE(std::filesystem::exists(directory));
+}
+
+TEST(LiveSession, EndsThoughItsJanitorIsStopped) {
+  const test::TemporaryDirectory folder;
+  {
+    const Session session(folder.path());
+    for (const ProcessInfo& child : descendants(getpid())) {
+      if (child.parent == getpid()) kill(child.pid, SIGSTOP);
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(LiveSession, ADirectoryThatCannotBeMadeIsTold) {

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <filesystem>
 #include <string>
 
@@ -5,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/live/processes/process_tree.hpp"
 #include "tests/experiments/live/run/live_program.hpp"
 
 /// However corun ends, it leaves nothing behind: no process, no MPS daemon, no directory.
@@ -75,6 +77,23 @@ TEST_F(LiveKill, WhileItsMpsDaemonRuns) {
   const std::string file = config({{"a", stubborn}}, "cluster: {sharing: mps}\n");
   killed_when({"solo", file}, [&] { return on_gpu() == 2; });
   EXPECT_TRUE(std::filesystem::exists(box() + "/mps-daemons"));
+}
+
+TEST_F(LiveKill, WhileAGuardIsStopped) {
+  Background corun(live({"profile", "--", CORUN_FAKE_WORKLOAD, box(), "60", "50", "100", "10", "0",
+                         "daemon", "hang"}),
+                   folder.path());
+  ASSERT_TRUE(eventually([&] { return on_gpu() == 2 || !corun.running(); })) << corun.err();
+  const pid_t job = fake_uses(box(), 0).front().pid;
+  pid_t guard = 0;
+  for (const live::ProcessInfo& p : live::all_processes()) {
+    if (p.pid == job) guard = p.parent;
+  }
+  ASSERT_GT(guard, 1);
+  corun.signal(SIGSTOP);  // else it would see that its guard is stopped
+  kill(guard, SIGSTOP);
+  corun.kill(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return nothing_left(); }));
 }
 
 TEST_F(LiveKill, BeforeAnythingRuns) {

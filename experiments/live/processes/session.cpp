@@ -28,9 +28,61 @@ namespace fs = std::filesystem;
 constexpr const char* kPrefix = "corun-live-";
 constexpr const char* kLock = "lock";
 
+/// A user who is not root can empty a folder only with all rights to it.
+void permit(const fs::path& folder) {
+  std::error_code ignored;
+  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, ignored);
+}
+
+/// Removes a directory with its contents, whatever rights a job left.
+bool remove_tree(const fs::path& directory) {
+  std::error_code error;
+  fs::remove_all(directory, error);
+  if (!error) return true;
+  permit(directory);
+  for (auto at = fs::recursive_directory_iterator(directory, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    std::error_code ignored;
+    if (at->symlink_status(ignored).type() == fs::file_type::directory) permit(at->path());
+  }
+  fs::remove_all(directory, error);
+  return !error;
+}
+
+/// Removes a session's directory, its lock last: without the lock remove_stale() would leave what remains.
+void remove_session(const fs::path& directory) {
+  permit(directory);
+  std::error_code error;
+  bool emptied = true;
+  for (auto at = fs::directory_iterator(directory, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
+    if (at->path().filename() != kLock) emptied &= remove_tree(at->path());
+  }
+  if (emptied && !error) remove_tree(directory);
+}
+
+/// Makes a directory and takes its lock. Returns its path; empty, with errno set, if that fails.
+std::string make_locked(const std::string& pattern) {
+  for (;;) {
+    std::string path = pattern;
+    if (mkdtemp(path.data()) == nullptr) return "";
+    const int lock = open((path + "/" + kLock).c_str(), O_RDWR | O_CREAT, 0600);
+    const LockOutcome outcome = lock < 0 ? LockOutcome::kUnavailable : try_lock(lock);
+    struct stat held {};
+    if (outcome == LockOutcome::kHeld && fstat(lock, &held) == 0 && held.st_nlink > 0) return path;
+    if (outcome == LockOutcome::kUnavailable) {
+      const int why = errno;
+      remove_tree(path);
+      errno = why;
+      return "";
+    }
+    close(lock);  // remove_stale() of another corun took the lock first: it removes this directory
+  }
+}
+
 /// Runs in the new process: makes the directory, holds its lock during the session and removes it afterwards.
 /// Because corun itself does not make it, the directory cannot stay behind when corun is killed.
-[[noreturn]] void become_janitor(int lifeline, int answer, std::string pattern) {
+[[noreturn]] void become_janitor(int lifeline, int answer, const std::string& pattern) {
   prctl(PR_SET_NAME, "corun-janitor");
   prctl(PR_SET_PDEATHSIG, SIGCONT);  // a stopped janitor continues when corun ends
   setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (clear_strays())
@@ -46,20 +98,14 @@ constexpr const char* kLock = "lock";
   dup2(told, 4);
   close_range(5, ~0U, 0);
   [[maybe_unused]] const int moved = chdir("/");
-  const bool made = mkdtemp(pattern.data()) != nullptr;
-  int error = made ? 0 : errno;
-  if (made) {
-    const int lock = open((pattern + "/" + kLock).c_str(), O_RDWR | O_CREAT, 0600);
-    if (lock < 0 || try_lock(lock) != LockOutcome::kHeld) error = errno;
-  }
-  const std::string answered = error == 0 ? pattern : "!" + std::to_string(error);
+  const std::string directory = make_locked(pattern);
+  const std::string answered = !directory.empty() ? directory : "!" + std::to_string(errno);
   [[maybe_unused]] const ssize_t sent = write(4, answered.data(), answered.size());
   close(4);
   char nothing = 0;
   while (read(3, &nothing, 1) < 0 && errno == EINTR) {
   }
-  std::error_code ignored;
-  if (made) fs::remove_all(pattern, ignored);
+  if (!directory.empty()) remove_session(directory);
   _exit(0);
 }
 
@@ -116,6 +162,7 @@ Session::~Session() {
   kill(janitor_, SIGCONT);  // in case a job stopped it; no job is left that could do so again
   while (waitpid(janitor_, nullptr, 0) < 0 && errno == EINTR) {
   }
+  remove_session(directory_);  // it is there if a job killed the janitor
 }
 
 std::string Session::make_directory(const std::string& name) {
@@ -164,8 +211,7 @@ int Session::remove_stale(const std::string& parent) {
     const int lock = open((at->path() / kLock).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (lock < 0) continue;  // about to be made, or not a session's
     if (try_lock(lock) == LockOutcome::kHeld) {
-      std::error_code ignored;
-      fs::remove_all(at->path(), ignored);
+      remove_session(at->path());
       ++removed;
     }
     close(lock);

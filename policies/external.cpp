@@ -5,14 +5,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_set>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "policies/catalog.hpp"
+#include "policies/external_answer.hpp"
 #include "policies/external_pairs.hpp"
 #include "policies/external_process.hpp"
+#include "policies/external_wakes.hpp"
 #include "policies/least_certain_pairs.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -27,8 +30,9 @@
 /// With `belief: configured` the policy has the configured belief, which learns from co-runs and probes
 /// as that of min-slowdown. The program may ask it for the expected costs of pairs (external_pairs.hpp).
 ///
-/// The run ends with a PolicyError if an answer is no JSON, has an unknown key or comes too late, if the
-/// program ends, or if PolicyContext::stop is set. The program is always reaped.
+/// The run ends with a PolicyError if an answer is no JSON, has an unknown key or one twice, or comes too late,
+/// if the program asks for too many wake-ups (external_wakes.hpp) or ends, or if PolicyContext::stop is set.
+/// The program is always reaped.
 namespace corun {
 
 namespace {
@@ -106,6 +110,8 @@ class External final : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (!process_) start(view);
+    const bool news = !arrivals_.empty() || !events_.empty();
+    obey("wake-ups", [&] { wakes_.new_question(view.now(), news); });
     const auto waiting = view.waiting();
     for (Json& arrival : arrivals_) events_.push_back(std::move(arrival));
     arrivals_.clear();
@@ -176,11 +182,7 @@ class External final : public Policy {
   }
 
   std::string costs(const Json& asked) {
-    try {
-      return pairs_->reply(asked);
-    } catch (const ExternalError& e) {
-      refuse("answer", program() + e.what());
-    }
+    return obey("answer", [&] { return pairs_->reply(asked); });
   }
 
   void start(const ClusterView& view) {
@@ -241,16 +243,12 @@ class External final : public Policy {
   }
 
   Json ask(const std::string& line) {
+    answer_ = obey("answer", [&] { return process_->ask(line, timeout_); });
     try {
-      answer_ = process_->ask(line, timeout_);
+      return parse_answer(answer_);
     } catch (const ExternalError& e) {
-      refuse("answer", program() + e.what());
+      refuse("answer", "found " + answered() + ", expected " + e.what());
     }
-    Json answer = Json::parse(answer_, nullptr, false);
-    if (answer.is_discarded()) {
-      refuse("answer", "found " + answered() + ", expected one JSON object on one line");
-    }
-    return answer;
   }
 
   /// {"decisions": [{"event": "start", "jobs": [1, 2], "gpus": [0]}, {"event": "preempt", "jobs": [3]},
@@ -265,13 +263,16 @@ class External final : public Policy {
       const std::string event = d.is_object() && d.contains("event") && d["event"].is_string()
                                     ? d["event"].get<std::string>()
                                     : "";
+      if (event != "wake") wakes_.act();
       if (event == "start" && d.size() == 3) {
         out.emplace_back(StartGroup{ids<JobId>(d, "jobs"), ids<GpuId>(d, "gpus")});
       } else if (event == "preempt" && d.size() == 2) {
         out.emplace_back(Preempt{ids<JobId>(d, "jobs")});
       } else if (event == "wake" && d.size() == 2 && d.contains("time_ns") &&
                  d["time_ns"].is_number_integer()) {
-        out.emplace_back(WakeAt{Time{d["time_ns"].get<std::int64_t>()}});
+        const Time at{d["time_ns"].get<std::int64_t>()};
+        obey("wake-ups", [&] { wakes_.add(at); });
+        out.emplace_back(WakeAt{at});
       } else {
         refuse("answer", "found " + answered() +
                              ", expected decisions such as {\"event\": \"start\", \"jobs\": [...], "
@@ -303,6 +304,16 @@ class External final : public Policy {
   std::string program() const { return "'" + printable(command_.front()) + "' "; }
   std::string answered() const { return "'" + printable(answer_, 160) + "'"; }
 
+  /// `work`, whose mistakes of the program break this rule.
+  template <typename Work>
+  std::invoke_result_t<Work> obey(const char* rule, Work work) {
+    try {
+      return work();
+    } catch (const ExternalError& e) {
+      refuse(rule, program() + e.what());
+    }
+  }
+
   [[noreturn]] static void refuse(const char* rule, const std::string& found) {
     throw PolicyError("external", rule, found);
   }
@@ -319,6 +330,7 @@ class External final : public Policy {
   std::optional<LeastCertainPairs> probe_planner_;
   bool wants_residents_ = false;
   bool wants_pairs_ = false;
+  ExternalWakes wakes_;
   std::optional<ExternalProcess> process_;
   std::string answer_;           ///< the last one, as received
   Json events_ = Json::array();  ///< since the last question, without arrivals

@@ -82,7 +82,9 @@ TEST(External, GarbageIsRefusedInOneLine) {
         R"({"decisions": [{"event": "start", "jobs": [-1], "gpus": [0]}]})",
         R"({"decisions": [{"event": "start", "jobs": [], "gpus": [0]}]})",
         R"({"decisions": [{"event": "start", "jobs": ["a"], "gpus": [0]}]})",
-        R"({"decisions": [{"event": "wake", "time_ns": "now"}]})"}) {
+        R"({"decisions": [{"event": "wake", "time_ns": "now"}]})",
+        R"({"decisions": [], "decisions": []})",
+        R"({"decisions": [{"event": "start", "jobs": [0], "gpus": [0], "gpus": [0]}]})"}) {
     const std::string what = error_of(answering(wrong));
     EXPECT_NE(what.find("broke the rule 'answer': found '"), std::string::npos) << wrong << what;
     EXPECT_EQ(what.find('\n'), std::string::npos) << what;
@@ -93,6 +95,31 @@ TEST(External, GarbageIsRefusedInOneLine) {
   EXPECT_NE(error_of("input(); print('{\"version\": 2}', flush=True); import sys; sys.stdin.read()")
                 .find("rule 'handshake'"),
             std::string::npos);
+}
+
+TEST(External, AnAnswerOfBracketsIsRefused) {
+  const std::string brackets = R"('[' * 5000000 + ']' * 5000000)";
+  const std::string what = error_of(
+      R"(import sys
+sys.stdin.readline()
+print('{"protocol": "corun-policy", "version": 1, "wants": [' + )" +
+      brackets + R"( + ']}', flush=True)
+sys.stdin.read())");
+  EXPECT_NE(what.find("expected at most 10 brackets in brackets"), std::string::npos) << what;
+}
+
+TEST(External, TooManyWakeUpsAreRefused) {
+  const std::string what = error_of(R"(import sys, json
+sys.stdin.readline()
+print('{"protocol": "corun-policy", "version": 1}', flush=True)
+for line in sys.stdin:
+    now = json.loads(line)['time_ns']
+    wakes = [now + 1] + [10**12 + 40000 * now + i for i in range(40000)]
+    print(json.dumps({'decisions': [{'event': 'wake', 'time_ns': t} for t in wakes]}), flush=True)
+)");
+  EXPECT_NE(what.find("broke the rule 'wake-ups': 'python3' asked for more than 100000 wake-ups"),
+            std::string::npos)
+      << what;
 }
 
 TEST(External, ItsDecisionsKeepTheRulesOfAll) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/base/csv_text.hpp"
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
 namespace corun {
@@ -75,27 +76,29 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
     ++number;
     if (number == 1) {
       if (line != kHeader)
-        refuse("found '" + line + "', expected the header '" + std::string(kHeader) + "'");
+        refuse("found '" + printable(line) + "', expected the header '" + std::string(kHeader) +
+               "'");
       continue;
     }
     std::array<std::string, 4> field;
     std::string_view rest = line;
     for (std::size_t f = 0; f < 4; ++f) {
       auto text = take_field(rest, f == 3);
-      if (!text) refuse("found '" + line + "', expected 4 fields: " + std::string(kHeader));
+      if (!text)
+        refuse("found '" + printable(line) + "', expected 4 fields: " + std::string(kHeader));
       field[f] = std::move(*text);
     }
     LogEntry entry;
     std::int64_t ns = 0;
     if (!parse(field[0], ns) || ns < 0) {
-      refuse("time_ns is '" + field[0] + "', expected nanoseconds, 0 or more");
+      refuse("time_ns is '" + printable(field[0]) + "', expected nanoseconds, 0 or more");
     }
     entry.at = Time{ns};
     if (!log.empty() && entry.at < log.back().at) refuse("time_ns goes back");
     std::size_t kind = 0;
     while (kind < kNames.size() && kNames[kind] != field[1]) ++kind;
     if (kind == kNames.size()) {
-      refuse("event is '" + field[1] +
+      refuse("event is '" + printable(field[1]) +
              "', expected arrive, profile, profiled, start, finish, oom, fail, probe, probed or "
              "preempt");
     }
@@ -103,18 +106,18 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
     std::uint32_t id = 0;
     if (find) {
       const auto job = find(field[2]);
-      if (!job) refuse("job '" + field[2] + "' is not in the workload");
+      if (!job) refuse("job '" + printable(field[2]) + "' is not in the workload");
       entry.job = *job;
     } else if (parse(field[2], id)) {
       entry.job = JobId{id};
     } else {
-      refuse("job is '" + field[2] + "', expected its number");
+      refuse("job is '" + printable(field[2]) + "', expected its number");
     }
     for (std::string_view gpus(field[3]); !gpus.empty();) {
       const auto space = gpus.find(' ');
       const bool ends_in_blank = space + 1 == gpus.size();
       if (ends_in_blank || !parse(gpus.substr(0, space), id)) {
-        refuse("gpus is '" + field[3] + "', expected numbers separated by blanks");
+        refuse("gpus is '" + printable(field[3]) + "', expected numbers separated by blanks");
       }
       entry.gpus.push_back(GpuId{id});
       gpus = space == std::string_view::npos ? std::string_view{} : gpus.substr(space + 1);

@@ -21,14 +21,10 @@ Json json_or_null(const std::optional<T>& value) {
 }
 
 /// The text of an output file: indented by two, with a line end. Bytes that are not UTF-8 are
-/// replaced.
-inline std::string json_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+/// replaced; characters that a terminal would obey (find_bad_text()) are written as \uNNNN.
+std::string json_text(const Json& json);
 
-/// One object of a JSON lines file, without the line's end. Bytes that are not UTF-8 are replaced.
-inline std::string json_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+/// One object of a JSON lines file, the same way, without the line's end.
+std::string json_line(const Json& json);
 
 }  // namespace corun

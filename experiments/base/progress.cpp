@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/text.hpp"
+
 namespace corun {
 
 namespace {
@@ -26,8 +28,8 @@ std::string time_left(double seconds) {
 
 }  // namespace
 
-Progress::Progress(std::string what, bool quiet, std::size_t already_done)
-    : what_(std::move(what)),
+Progress::Progress(std::string_view what, bool quiet, std::size_t already_done)
+    : what_(printable(what)),
       enabled_(!quiet && isatty(STDERR_FILENO) != 0),
       already_done_(already_done),
       start_(std::chrono::steady_clock::now()) {}

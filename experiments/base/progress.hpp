@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace corun {
 
@@ -11,7 +12,7 @@ namespace corun {
 class Progress {
  public:
   /// The rate shown counts the items done beyond `already_done`, from construction on.
-  Progress(std::string what, bool quiet, std::size_t already_done = 0);
+  Progress(std::string_view what, bool quiet, std::size_t already_done = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

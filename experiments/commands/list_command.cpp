@@ -82,7 +82,7 @@ std::string keys_text(Format format) {
                       {"value", k.value},
                       {"description", k.meaning}});
     }
-    return json.dump(2) + "\n";
+    return json_text(json);
   }
   std::string text;
   if (format == Format::kCsv) {
@@ -176,7 +176,7 @@ int list_command(const std::vector<std::string>& arguments) {
     return kDone;
   }
   const std::vector<Row> rows = rows_called(what);
-  emit(common, common.format == Format::kJson  ? json_of(rows, what == "policies").dump(2) + "\n"
+  emit(common, common.format == Format::kJson  ? json_text(json_of(rows, what == "policies"))
                : common.format == Format::kCsv ? csv_of(rows)
                                                : table_of(rows));
   return kDone;

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 
 #include "experiments/base/build_info.hpp"
+#include "experiments/base/printable_stream.hpp"
 #include "experiments/commands/cli.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
@@ -126,6 +127,10 @@ int dispatch(Arguments arguments) {
 int main(int argc, char** argv) {
   keep_standard_streams();
   survive_size_limits();
+  const corun::PrintableStream out(std::cout);
+  const corun::PrintableStream err(std::cerr);
+  // Every error is one line, whatever it quotes.
+  const auto one_line = [](const char* text) { return corun::printable(text, std::string::npos); };
   try {
     const int code = dispatch(Arguments(argv + std::min(argc, 1), argv + argc));
     std::cout.flush();
@@ -135,16 +140,16 @@ int main(int argc, char** argv) {
     }
     return code;
   } catch (const corun::InputError& e) {
-    std::cerr << e.what() << "\n";
+    std::cerr << one_line(e.what()) << "\n";
     return corun::kBadInput;
   } catch (const corun::DeviceError& e) {
-    std::cerr << e.what() << "\n";
+    std::cerr << one_line(e.what()) << "\n";
     return corun::kDeviceMissing;
   } catch (const std::bad_alloc&) {
     std::cerr << "corun: out of memory; try fewer replications or jobs\n";
     return corun::kInternalError;
   } catch (const std::exception& e) {
-    std::cerr << "corun: internal error: " << e.what() << "\n";
+    std::cerr << "corun: internal error: " << one_line(e.what()) << "\n";
     return corun::kInternalError;
   }
 }

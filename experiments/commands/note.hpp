@@ -4,12 +4,13 @@
 #include <string>
 
 #include "experiments/commands/cli.hpp"
+#include "sim/base/text.hpp"
 
 namespace corun {
 
-/// Prints a note for the user on stderr, unless --quiet.
+/// Prints a note of one line for the user on stderr, unless --quiet.
 inline void note(const CommonOptions& common, const std::string& text) {
-  if (!common.quiet) std::cerr << "note: " << text << "\n";
+  if (!common.quiet) std::cerr << "note: " << printable(text, std::string::npos) << "\n";
 }
 
 }  // namespace corun

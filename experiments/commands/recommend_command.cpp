@@ -275,14 +275,9 @@ int recommend_command(const std::vector<std::string>& arguments) {
       throw InputError(std::string("--") + key, "goes with --argo");
     }
   }
-  if (!common.quiet) {
-    for (const std::string& warning : experiment.warnings()) {
-      std::cerr << "note: " << warning << "\n";
-    }
-  }
+  for (const std::string& warning : experiment.warnings()) note(common, warning);
   emit(common,
-       common.format == Format::kJson
-           ? recommendation_json(queue).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+       common.format == Format::kJson  ? json_text(recommendation_json(queue))
        : common.format == Format::kCsv ? recommendation_csv(queue)
                                        : recommendation_table(queue),
        files);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/base/json.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/key_options.hpp"
@@ -38,7 +38,7 @@ namespace po = boost::program_options;
 /// Prints a line on stderr; a failure to write it is ignored.
 template <typename... Arguments>
 void note(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  std::fputs(fmt::format(format, std::forward<Arguments>(arguments)...).c_str(), stderr);
+  std::cerr << fmt::format(format, std::forward<Arguments>(arguments)...);
 }
 
 void print_notes(const Experiment& experiment, bool quiet) {
@@ -163,7 +163,7 @@ int compare_worlds(const Config& config, const CommonOptions& common,
       out["worlds"].back()["world"] = w.world;
     }
     out["ranking"] = ranking_json(shown);
-    std::cout << out.dump(2) << "\n";
+    std::cout << json_text(out);
   } else {
     for (const WorldResult& w : shown) {
       print_table(std::cout, *w.experiment, *w.result, view);
@@ -198,7 +198,7 @@ void print_result(Format format, const Experiment& experiment, const ReplayResul
       print_table(std::cout, experiment, result, view);
       break;
     case Format::kJson:
-      std::cout << to_json(experiment, result, view).dump(2) << "\n";
+      std::cout << json_text(to_json(experiment, result, view));
       break;
     case Format::kCsv:
       print_csv(std::cout, experiment, result, view);

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/base/json.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/config_yaml.hpp"
@@ -50,7 +50,7 @@ struct SweepRequest {
 
   /// Prints a line on stderr; a failure to write it is ignored.
   void note(const std::string& text) const {
-    if (!common.quiet) std::fputs((text + "\n").c_str(), stderr);
+    if (!common.quiet) std::cerr << text << "\n";
   }
 };
 
@@ -82,7 +82,7 @@ SweepShard shard_of(const std::string& text) {
 std::string answers_text(Format format, const SweepResults& results, const SweepAnswers& answers) {
   switch (format) {
     case Format::kJson:
-      return answers_json(results, answers).dump(2) + "\n";
+      return json_text(answers_json(results, answers));
     case Format::kCsv:
       return answers_csv(results, answers);
     case Format::kTable:

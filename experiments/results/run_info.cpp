@@ -5,12 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/base/json.hpp"
 
 namespace corun {
 
 void write_run_json(const std::string& results_path, const RunInfo& info,
                     const ResultsHeader& header, const ReplayResult& result) {
-  nlohmann::ordered_json json;
+  Json json;
   json["kind"] = "corun run";
   json["schema_version"] = kResultsSchemaVersion;
   json["corun_version"] = header.corun_version;
@@ -47,8 +48,7 @@ void write_run_json(const std::string& results_path, const RunInfo& info,
     }
     json["policies"].push_back(std::move(policy));
   }
-  const auto replace = nlohmann::ordered_json::error_handler_t::replace;  // paths need not be UTF-8
-  write_file_atomically(results_path + ".run.json", json.dump(2, ' ', false, replace) + "\n");
+  write_file_atomically(results_path + ".run.json", json_text(json));
 }
 
 }  // namespace corun

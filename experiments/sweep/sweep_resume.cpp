@@ -182,7 +182,7 @@ void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome
   json["wall_s"] = info.wall_s;
   json["threads"] = info.threads;
   json["device"] = info.device;
-  write_file_atomically(output + ".run.json", json.dump(2) + "\n");
+  write_file_atomically(output + ".run.json", json_text(json));
 }
 
 }  // namespace corun

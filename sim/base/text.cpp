@@ -63,6 +63,31 @@ std::size_t character_at(std::string_view text, std::size_t i, std::uint32_t& co
   return overlong || surrogate || code > 0x10FFFF ? 0 : length;
 }
 
+/// Whether a terminal may obey the character instead of showing it.
+bool is_harmful(std::uint32_t code) {
+  const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+  const bool separator = code == 0x2028 || code == 0x2029;
+  const bool bidirectional =
+      (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  return control || separator || bidirectional;
+}
+
+/// Adds the character of `text` at `i` to `out`, or its first byte as \xNN if it is harmful, not UTF-8
+/// and none of `kept`. Returns how many bytes it took.
+std::size_t put_printable(std::string& out, std::string_view text, std::size_t i,
+                          std::string_view kept) {
+  std::uint32_t code = 0;
+  const std::size_t length = character_at(text, i, code);
+  if (kept.find(text[i]) == std::string_view::npos && (length == 0 || is_harmful(code))) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(text[i]);
+    out += {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
+    return 1;
+  }
+  out += text.substr(i, length);
+  return length;
+}
+
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -121,9 +146,7 @@ std::size_t find_bad_text(std::string_view text, bool allow_breaks) {
     if (length == 0) return i;
     const bool end_of_line = code == '\n' || (code == '\r' && text.substr(i + 1, 1) == "\n");
     const bool allowed = allow_breaks && (code == '\t' || end_of_line);
-    const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
-    const bool separator = code == 0x2028 || code == 0x2029;
-    if ((control || separator) && !allowed) return i;
+    if (is_harmful(code) && !allowed) return i;
     i += length;
   }
   return text.size();
@@ -132,21 +155,14 @@ std::size_t find_bad_text(std::string_view text, bool allow_breaks) {
 std::string printable(std::string_view text, std::size_t limit) {
   std::string out;
   std::size_t i = 0;
-  while (i < text.size() && out.size() < limit) {
-    const std::string_view rest = text.substr(i);
-    std::uint32_t code = 0;
-    const std::size_t length = character_at(text, i, code);
-    if (length == 0 || find_bad_text(rest.substr(0, length), false) == 0) {
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      const auto byte = static_cast<unsigned char>(text[i]);
-      out += {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
-      ++i;
-    } else {
-      out += rest.substr(0, length);
-      i += length;
-    }
-  }
+  while (i < text.size() && out.size() < limit) i += put_printable(out, text, i, "");
   if (i < text.size()) out += "...";
+  return out;
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) i += put_printable(out, text, i, "\t\n");
   return out;
 }
 

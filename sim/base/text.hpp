@@ -25,14 +25,18 @@ std::string_view trimmed(std::string_view text);
 /// `text` with the letters A to Z in lower case.
 std::string lower_case(std::string_view text);
 
-/// `text` for one line of an error message: control characters and bytes that are not UTF-8 become
-/// \xNN. Text longer than `limit` bytes is cut there and gets "...".
+/// The offset of the first byte of `text` that is not part of a UTF-8 character, or that begins a
+/// control character, line separator or bidirectional override, which shows text in another order;
+/// `text.size()` if there is none. With `allow_breaks`, tab, line feed, and a carriage return before
+/// a line feed are good.
+std::size_t find_bad_text(std::string_view text, bool allow_breaks);
+
+/// `text` for one line of a terminal: bytes that find_bad_text() finds become \xNN. Text longer than
+/// `limit` bytes is cut there and gets "...".
 std::string printable(std::string_view text, std::size_t limit = 80);
 
-/// The offset of the first byte of `text` that is not part of a UTF-8 character, or that begins a
-/// control character or line separator; `text.size()` if there is none. With `allow_breaks`, tab,
-/// line feed, and a carriage return before a line feed are good.
-std::size_t find_bad_text(std::string_view text, bool allow_breaks);
+/// The same for any number of lines: tabs and line feeds stay, and nothing is cut.
+std::string printable_lines(std::string_view text);
 
 /// The whole text as a decimal whole number that fits; else std::nullopt (also for a sign '+' or
 /// blanks).

@@ -49,11 +49,9 @@ int kb_assign_command(const std::vector<std::string>& arguments) {
   const KnowledgeBase kb = open_knowledge(name, "corun kb").kb;
   const ProfileTable table = read_profile_csv(profiles);
   const AssignmentTable rows = assign_profiles(kb.clustering(), table);
-  emit(common,
-       common.format == Format::kJson
-           ? assignment_json(rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-       : common.format == Format::kCsv ? assignment_csv(rows)
-                                       : assignment_table(rows));
+  emit(common, common.format == Format::kJson  ? json_text(assignment_json(rows))
+               : common.format == Format::kCsv ? assignment_csv(rows)
+                                               : assignment_table(rows));
   return kDone;
 }
 

@@ -139,8 +139,7 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
     files.push_back({"--figure", figure, outcome.figure});
   }
   emit(common,
-       common.format == Format::kJson
-           ? outcome.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+       common.format == Format::kJson  ? json_text(outcome.json)
        : common.format == Format::kCsv ? claims_csv(outcome)
                                        : outcome.text,
        std::move(files));

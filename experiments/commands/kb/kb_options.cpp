@@ -23,7 +23,7 @@ std::string knowledge_output(const KnowledgeFile& file, Format format) {
     case Format::kCsv:
       return knowledge_csv(file.kb);
     case Format::kJson:
-      return knowledge_file_json(file).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+      return json_text(knowledge_file_json(file));
     case Format::kTable:
       break;
   }

@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include "experiments/commands/live/live_command.hpp"
 #include "experiments/commands/live/live_options.hpp"
@@ -50,7 +49,7 @@ void tell(const MeasuredCoRunners& co_runners, std::size_t total, const LiveConf
                                             ? fmt::format("{:.2f} s", to_seconds(o.length()))
                                             : std::string(name_of(o.end)) + " (" + o.why + ")");
   }
-  fmt::print(stderr, "{} of {}: {}: {}\n", co_runners.number, total,
+  fmt::print(std::cerr, "{} of {}: {}: {}\n", co_runners.number, total,
              co_runner_names(co_runners.members, config), how);
 }
 

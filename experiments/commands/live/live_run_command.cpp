@@ -1,11 +1,11 @@
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
-#include <fmt/format.h>
+#include <fmt/ostream.h>
 
 #include "experiments/commands/live/live_command.hpp"
 #include "experiments/commands/live/live_options.hpp"
+#include "experiments/commands/note.hpp"
 #include "experiments/live/gpu/gpu_box.hpp"
 #include "experiments/live/run/live_limits.hpp"
 #include "experiments/live/run/queue_run_output.hpp"
@@ -57,10 +57,10 @@ std::string find_solo_file(const po::variables_map& values, const CommonOptions&
 
 void tell(const PolicyResult& result, bool quiet) {
   if (!result.difference.empty()) {
-    fmt::print(stderr, "note: {}: played back, {}\n", result.label(), result.difference);
+    fmt::print(std::cerr, "note: {}: played back, {}\n", result.label(), result.difference);
   }
   if (quiet) return;
-  fmt::print(stderr, "{}: {:.0f} jobs finished, {:.0f} failed\n", result.label(),
+  fmt::print(std::cerr, "{}: {:.0f} jobs finished, {:.0f} failed\n", result.label(),
              at(result.measured, Metric::kJobs), at(result.measured, Metric::kFailed));
 }
 
@@ -89,11 +89,7 @@ int run_command(const std::vector<std::string>& arguments) {
   const LiveCluster cluster{only_type(nvml, gpus), gpus.size()};
   const QueuePrediction prediction =
       predict_queue(config, {solo_file, alone}, cluster, common.data);
-  if (!common.quiet) {
-    for (const std::string& warning : prediction.experiment->warnings()) {
-      fmt::print(stderr, "note: {}\n", warning);
-    }
-  }
+  for (const std::string& warning : prediction.experiment->warnings()) note(common, warning);
   const QueueRun run = run_queue(config, prediction, nvml, gpus, stop,
                                  [&](const PolicyResult& result) { tell(result, common.quiet); });
   std::cout << (common.format == Format::kJson  ? json_text(queue_run_json(run))

@@ -1,13 +1,11 @@
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/live/live_command.hpp"
+#include "experiments/commands/note.hpp"
 #include "experiments/live/validation/validation_figure.hpp"
 #include "experiments/live/validation/validation_output.hpp"
 #include "sim/base/text.hpp"
@@ -80,9 +78,7 @@ int validate_command(const std::vector<std::string>& arguments) {
   }
   const RunValidation run = validate_run(request);
   if (!figure.empty()) write_figure(figure, run, given, common.existing);
-  if (!common.quiet) {
-    for (const std::string& note : run.notes) fmt::print(stderr, "note: {}\n", note);
-  }
+  for (const std::string& text : run.notes) note(common, text);
   std::cout << (common.format == Format::kJson  ? json_text(validation_json(run))
                 : common.format == Format::kCsv ? validation_csv(run)
                                                 : validation_table(run));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/base/json.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
@@ -106,7 +107,7 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
         {"--figure", figure, pair_evaluation_figure(all, figure_of(asked), asked.seed)});
   }
   emit(common,
-       common.format == Format::kJson  ? pair_evaluation_json(all).dump(2) + "\n"
+       common.format == Format::kJson  ? json_text(pair_evaluation_json(all))
        : common.format == Format::kCsv ? pair_evaluation_csv(all)
                                        : pair_evaluation_table(all),
        std::move(files));

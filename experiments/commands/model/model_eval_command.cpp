@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/base/json.hpp"
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
@@ -172,7 +173,7 @@ int evaluate_left_out(const std::vector<std::string>& given, const std::vector<s
   constexpr std::array<std::string_view, 3> kOfGroups{"default", "contention", "cluster-mean"};
   const std::vector<GroupScore> groups = evaluate_groups(data.pairs, data.groups, kOfGroups);
   emit(common, common.format == Format::kJson
-                   ? model_evaluation_json(evaluation, groups, seed).dump(2) + "\n"
+                   ? json_text(model_evaluation_json(evaluation, groups, seed))
                : common.format == Format::kCsv ? model_evaluation_csv(evaluation, groups)
                                                : model_evaluation_table(evaluation, groups, seed));
   return pairs != "papers" || evaluation.claims_hold() ? kDone : kCheckFailed;

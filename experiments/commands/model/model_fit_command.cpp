@@ -118,7 +118,7 @@ int model_fit_command(const std::vector<std::string>& arguments) {
                    "--out", common.existing);
   const auto measured = std::count(table.scored.begin(), table.scored.end(), true);
   if (common.format == Format::kJson) {
-    std::cout << Json{{"model", entry.name}, {"pairs", measured}, {"jobs", jobs}}.dump(2) << "\n";
+    std::cout << json_text(Json{{"model", entry.name}, {"pairs", measured}, {"jobs", jobs}});
   } else {
     std::cout << fmt::format("{}, fitted on {} measured pairs of {} jobs\n", entry.name, measured,
                              jobs);

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "experiments/base/json.hpp"
 #include "experiments/commands/key_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/config/gpu_types.hpp"
@@ -169,7 +170,7 @@ std::string required_argument(const po::variables_map& values, const std::string
 std::string trace_output(const TraceReport& report, Format format) {
   switch (format) {
     case Format::kJson:
-      return trace_report_json(report).dump(2) + "\n";
+      return json_text(trace_report_json(report));
     case Format::kCsv:
       return trace_report_csv(report);
     case Format::kTable:

@@ -33,6 +33,12 @@ TEST(Nearest, SaysSo) {
 TEST(Printable, IsOneLineOfUtf8) {
   EXPECT_EQ(printable("a\nb\x01\xff ä\xc2\x85"), "a\\x0ab\\x01\\xff ä\\xc2\\x85");
   EXPECT_EQ(printable("abcdef", 3), "abc...");
+  EXPECT_EQ(printable("\xe2\x80\xae\xe2\x81\xa6\xe2\x82\xac"),
+            "\\xe2\\x80\\xae\\xe2\\x81\\xa6\xe2\x82\xac");
+}
+
+TEST(Printable, LinesKeepTheirEnds) {
+  EXPECT_EQ(printable_lines("a\tb\r\n\x1b\n"), "a\tb\\x0d\n\\x1b\n");
 }
 
 TEST(Text, AnUnfinishedNameIsAGuessAndCaseDoesNotMatter) {

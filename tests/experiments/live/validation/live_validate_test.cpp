@@ -293,6 +293,7 @@ TEST_F(LiveValidate, MistakesAreOneLine) {
   with("fcfs.events.csv", log.substr(0, log.find(",start,a.2")), "fcfs.events.csv:");
   with("fcfs.events.csv", log.substr(0, log.find('\n') + 1),
        "started on GPU 0, which fcfs.jobs.csv has: it is cut off");
+  with("fcfs.events.csv", log + "\x1b]0;t\x07\n", "found '\\x1b]0;t\\x07', expected 4 fields");
   with("queue.csv", result("queue.csv").substr(0, 30), "queue.csv:1:");
   with("replay.yaml", "seed: [", "replay.yaml:1:");
   std::string longer = result("queue.csv");

@@ -114,10 +114,12 @@ std::string_view SweepJournalBytes::read(std::size_t offset, std::size_t bytes) 
                                 static_cast<off_t>(offset + filled));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) {
+        const std::string why = reason(errno);
+        window_.clear();
         throw InputError(path_,
                          fmt::format("cannot be read at byte {}: {}; nothing was changed, copy the "
                                      "file to another disk and try again",
-                                     offset + filled, reason(errno)));
+                                     offset + filled, why));
       }
       if (n == 0) break;
       filled += static_cast<std::size_t>(n);
@@ -258,8 +260,8 @@ std::vector<SweepRun> SweepJournalIndex::read(std::size_t offset) const {
 
 SweepJournalWriter::SweepJournalWriter(std::string path, std::string place)
     : path_(std::move(path)), place_(std::move(place)) {
-  constexpr int kAttempts =
-      100;  // an attempt fails if another writer removes its journal meanwhile
+  // An attempt fails if another writer removes its journal meanwhile.
+  constexpr int kAttempts = 100;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     constexpr int kFlags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     file_ = FileDescriptor(::open(path_.c_str(), kFlags, 0666));
@@ -342,6 +344,9 @@ std::string SweepJournalWriter::repair(const SweepJournalIndex& index,
       continue;
     }
     const std::string_view payload = bytes.record(at);
+    if (payload.empty()) {
+      throw InputError(place_, "'" + path_ + "' has changed while it was read; try again");
+    }
     const std::string record = framed(payload);
     if (payload[0] != 'R' || points.contains(get(payload, 1, 8))) {
       const ssize_t n = ::pwrite(out.get(), record.data(), record.size(), static_cast<off_t>(end));

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How time and memory of a replay grow with the number of jobs, at a fixed load.
 
-usage: growth.py [--corun PROGRAM] [--jobs N,N,...] [--policies NAME,...] [--update]
+usage: growth.py [--corun PROGRAM] [--jobs N,N,...] [--policies NAME,...] [--load X] [--gpus N] [--update]
 
 For each size a trace is generated and replayed by one policy at a time, each in its own process on one
 thread. `ms` is CPU time, user and system, of the whole process, with the reading of the trace. `MB` is the
@@ -21,7 +21,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/performance.md"
 BEGIN, END = "<!-- growth: begin -->", "<!-- growth: end -->"
 TIME = "/usr/bin/time"
-GPUS = 256
 FEW = 10  # too few jobs to matter: the cost of the program
 
 
@@ -44,6 +43,8 @@ def main():
     parser.add_argument("--corun", default=str(ROOT / "build/release/corun"))
     parser.add_argument("--jobs", default="10000,100000,1000000,10000000")
     parser.add_argument("--policies", default="fifo,las,min-slowdown")
+    parser.add_argument("--load", default="0.7")
+    parser.add_argument("--gpus", type=int, default=256, help="in nodes of 8")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     if not os.access(TIME, os.X_OK):
@@ -54,14 +55,14 @@ def main():
     for jobs in [FEW] + [int(float(n)) for n in options.jobs.split(",")]:
         with tempfile.TemporaryDirectory() as folder:
             trace = f"{folder}/jobs.csv"
-            measured([options.corun, "trace", "generate", trace, "--jobs", str(jobs), "--gpus", str(GPUS), "--load", "0.7",
-                      "--quiet"])
+            measured([options.corun, "trace", "generate", trace, "--jobs", str(jobs), "--gpus",
+                      str(options.gpus), "--load", options.load, "--quiet"])
             _, trace_bytes = measured([options.corun, "trace", "info", trace, "--format", "json", "--quiet"])
             times, memory = [], []
             for policy in policies:
                 cpu_s, peak = measured(
                     [options.corun, "replay", "--quiet", "--threads", "1", "--format", "json", "--set", "workload.source=csv",
-                     "--set", f"workload.path={trace}", "--set", f"cluster.nodes={GPUS // 8}", "--set",
+                     "--set", f"workload.path={trace}", "--set", f"cluster.nodes={options.gpus // 8}", "--set",
                      "cluster.gpus_per_node=8", "--set", "replications=1", "--set", "estimates.duration=exact", "--set",
                      f"policies=[{{name: {policy}}}]"])
                 times.append(f"{cpu_s * 1e3:.0f}")

@@ -312,6 +312,10 @@ YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lin
 }
 
 YamlNode read_yaml_file(const std::string& path, std::size_t bytes_max) {
+  return parse_yaml(read_yaml_text(path, bytes_max), path, true, bytes_max);
+}
+
+std::string read_yaml_text(const std::string& path, std::size_t bytes_max) {
   const std::string name = printable(path, kYamlBytesMax);
   const auto unreadable = [&](const std::string& why) -> InputError {
     return {name, fmt::format("cannot be read ({}), expected a YAML file; check the path", why)};
@@ -329,7 +333,7 @@ YamlNode read_yaml_file(const std::string& path, std::size_t bytes_max) {
     text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
   }
   if (in.bad()) throw unreadable("reading failed");
-  return parse_yaml(text, path, true, bytes_max);
+  return text;
 }
 
 }  // namespace corun

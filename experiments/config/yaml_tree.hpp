@@ -59,8 +59,11 @@ inline constexpr int kYamlDepthMax = 16;
 YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lines = true,
                     std::size_t bytes_max = kYamlBytesMax);
 
-/// Throws InputError "PATH: ..." if the file cannot be read or is a directory, else as
-/// parse_yaml().
+/// The text of a file, or a little more than `bytes_max` of it. Throws InputError "PATH: ..." if the file
+/// cannot be read or is a directory.
+std::string read_yaml_text(const std::string& path, std::size_t bytes_max);
+
+/// Throws as read_yaml_text() and parse_yaml().
 YamlNode read_yaml_file(const std::string& path, std::size_t bytes_max = kYamlBytesMax);
 
 }  // namespace corun

@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/base/checksum.hpp"
 #include "experiments/base/file_lock.hpp"
 #include "experiments/config/yaml_tree.hpp"
 #include "sim/base/text.hpp"
@@ -27,6 +28,8 @@ namespace corun {
 namespace {
 
 constexpr std::string_view kKnowledgeKind = "corun knowledge base";
+/// The SHA-256 of all lines before follows. Files written by hand have none.
+constexpr std::string_view kLastLine = "complete: true  # sha256 ";
 constexpr std::size_t kMostClusters = kMostKnowledgeClusters;
 constexpr std::size_t kBytesMax = std::size_t{64} << 20U;
 
@@ -438,14 +441,29 @@ std::string checked_text(const KnowledgeFile& file, const std::string& place) {
   return text;
 }
 
+/// A damaged bit in a number would make another knowledge base, without a word. Line ends may change.
+void check_sum(std::string_view text, const std::string& name) {
+  const std::size_t last = text.rfind(kLastLine);
+  if (last == std::string_view::npos) return;
+  std::string lines(text.substr(0, last));
+  std::erase(lines, '\r');
+  if (text.substr(last + kLastLine.size()).starts_with(sha256_of_text(lines))) return;
+  const auto line = 1 + std::ranges::count(lines, '\n');
+  throw InputError(
+      fmt::format("{}:{}:1", name, line),
+      "the lines before have another SHA-256 than this one says: the file is damaged or was "
+      "edited; take another copy, or keep your edit by a last line 'complete: true'");
+}
+
 }  // namespace
 
 KnowledgeFile parse_knowledge(std::string_view text, const std::string& name) {
+  check_sum(text, name);
   return knowledge_of(parse_yaml(text, name, true, kBytesMax), name);
 }
 
 KnowledgeFile read_knowledge_file(const std::string& path) {
-  return knowledge_of(read_yaml_file(path, kBytesMax), path);
+  return parse_knowledge(read_yaml_text(path, kBytesMax), path);
 }
 
 std::string knowledge_text(const KnowledgeFile& file) {
@@ -478,7 +496,7 @@ std::string knowledge_text(const KnowledgeFile& file) {
   };
   statistics("isd", true, [&](int a, int b) -> const Statistic& { return file.kb.isd(a, b); });
   statistics("ps", false, [&](int a, int b) -> const Statistic& { return file.kb.ps(a, b); });
-  return out + "complete: true\n";
+  return fmt::format("{}{}{}\n", out, kLastLine, sha256_of_text(out));
 }
 
 void write_knowledge_file(const std::string& path, const KnowledgeFile& file,

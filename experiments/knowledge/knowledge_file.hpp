@@ -28,12 +28,12 @@
 ///     - {cluster: 0, partner: 1, count: 12, mean: 0.052, variance: 0.0011, ...}
 ///   ps:                            # of the two together; cluster <= partner
 ///     - {cluster: 0, partner: 1, count: 12, mean: 0.338, variance: 0.0090, ...}
-///   complete: true                 # last line: a file cut short has none
+///   complete: true  # sha256 3c5e... of the lines before; a file cut short has no such line
 ///
 /// After the variance follow, if known, `m2`, `min`, `max` and either `values` (up to 64
 /// observations in order of arrival) or `bins` ({bin: weight}, see statistic.hpp), and with decay
 /// `weight`, `weight2` and the `weights` of the values. A file written by hand may omit them and
-/// then has no quartiles. An unlisted cluster pair was never observed.
+/// then has no quartiles; a hand's last line has no SHA-256. An unlisted cluster pair was never observed.
 ///
 /// Reading back gives the same knowledge base (bit for bit without decay), so learning in several
 /// runs equals learning in one. The file is written whole or not at all.

@@ -181,7 +181,7 @@ TEST_F(OutputFile, TheSuffixDecidesTheFormatOrIsRefused) {
 int interrupted_replay(const std::string& file) {
   const pid_t child = fork();
   if (child == 0) {
-    execl(CORUN_PROGRAM, "corun", "replay", "--set", "replications=10000000", "--threads", "2",
+    execl(CORUN_PROGRAM, "corun", "replay", "--set", "replications=20000", "--threads", "2",
           "--output", file.c_str(), "--quiet", "--format", "csv", "--force", nullptr);
     _exit(127);
   }

@@ -143,8 +143,25 @@ std::string message_of(const std::string& text) {
   return "accepted";
 }
 
-TEST(KnowledgeFile, RefusesWhatItCannotTrust) {
+TEST(KnowledgeFile, NoDamagedBitGoesUnnoticed) {
   const std::string good = knowledge_text({find_knowledge("jrs")->make(), "x", {}});
+  std::string crlf;
+  for (const char c : good) crlf += c == '\n' ? "\r\n" : std::string(1, c);
+  EXPECT_EQ(message_of(crlf), "accepted") << "line ends may change";
+  int accepted = 0;
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string damaged = good;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+    if (message_of(damaged) != "accepted") continue;
+    ++accepted;  // in the words before the SHA-256
+    EXPECT_EQ(knowledge_text(parse_knowledge(damaged, "kb.yaml")), good) << "byte " << at;
+  }
+  EXPECT_LT(accepted, 12);
+}
+
+TEST(KnowledgeFile, RefusesWhatItCannotTrust) {
+  std::string good = knowledge_text({find_knowledge("jrs")->make(), "x", {}});
+  good.erase(good.rfind("  # sha256"));  // as after an edit
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     const auto at = text.find(from);
@@ -192,8 +209,15 @@ TEST(KnowledgeFile, RefusesWhatItCannotTrust) {
 TEST(KnowledgeFile, CutAnywhereItIsRefused) {
   const std::string good =
       knowledge_text({find_knowledge("prirect")->make(), "x", {{"a", "", 2, ""}}});
-  for (std::size_t length = 0; length + 1 < good.size(); length += 7) {
-    EXPECT_NE(message_of(good.substr(0, length)), "accepted") << "cut after " << length << " bytes";
+  for (std::size_t length = 0; length + 1 < good.size(); ++length) {
+    const std::string cut = good.substr(0, length);
+    const bool lacks_nothing = cut.find("complete: true") != std::string::npos &&
+                               cut.find("# sha256 ") == std::string::npos;
+    if (lacks_nothing) {
+      EXPECT_EQ(knowledge_text(parse_knowledge(cut, "kb.yaml")), good);
+    } else {
+      EXPECT_NE(message_of(cut), "accepted") << "cut after " << length << " bytes";
+    }
   }
 }
 

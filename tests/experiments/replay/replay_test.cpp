@@ -210,7 +210,7 @@ TEST(Replay, AnInterruptKeepsWhatWasFinished) {
   const std::string file = directory.path("results.h5");
   const pid_t child = fork();
   if (child == 0) {
-    execl(CORUN_PROGRAM, "corun", "replay", "--set", "replications=10000000", "--threads", "2",
+    execl(CORUN_PROGRAM, "corun", "replay", "--set", "replications=20000", "--threads", "2",
           "--output", file.c_str(), "--quiet", "--format", "csv", nullptr);
     _exit(127);
   }

@@ -38,7 +38,10 @@ set(allowed
     "models/scoring/a.hpp|\"models/interference/a.hpp\""
     "models/scoring/a.cu|<cuda_runtime.h>"
     "models/knowledge/forest.cpp|<xgboost/c_api.h>"
+    "processes/a.hpp|\"sim/a.hpp\""
+    "processes/a.cpp|<sys/prctl.h>"
     "policies/a.hpp|\"models/a.hpp\""
+    "policies/b.cpp|\"processes/a.hpp\""
     "policies/a.cpp|<boost/graph/graph_traits.hpp>"
     "policies/matching.cpp|<lemon/matching.h>"
     "policies/matching_lemon.cpp|<lemon/smart_graph.h>"
@@ -54,8 +57,8 @@ set(allowed
     "experiments/base/a.hpp|\"sim/base/a.hpp\""
     "experiments/base/a.cpp|\"experiments/base/a.hpp\""
     "experiments/replay/a.hpp|\"experiments/base/a.hpp\""
-    "experiments/live/processes/a.hpp|\"experiments/replay/a.hpp\""
-    "experiments/live/run/a.hpp|\"experiments/live/processes/a.hpp\""
+    "experiments/live/session/a.hpp|\"experiments/replay/a.hpp\""
+    "experiments/live/run/a.hpp|\"experiments/live/session/a.hpp\""
     "experiments/commands/a.cpp|\"experiments/live/run/a.hpp\"")
 
 set(forbidden
@@ -102,6 +105,11 @@ set(forbidden
     "models/interference/gp/bad.hpp|\"models/scoring/a.hpp\""
     "models/scoring/bad.hpp|\"models/b.hpp\""
     "models/somewhere/bad.hpp|\"models/formulas/a.hpp\""
+    "sim/bad.cpp|\"processes/a.hpp\""
+    "models/bad.cpp|\"processes/a.hpp\""
+    "processes/bad.hpp|\"models/a.hpp\""
+    "processes/bad.hpp|\"policies/a.hpp\""
+    "processes/bad.hpp|\"experiments/a.hpp\""
     "policies/bad.cpp|\"traces/a.hpp\""
     "policies/bad.cpp|\"experiments/a.hpp\""
     "policies/bad.cpp|<hdf5_hl.h>"
@@ -121,7 +129,7 @@ set(forbidden
     "experiments/results/bad.hpp|\"experiments/replay/a.hpp\""
     "experiments/replay/bad.cpp|\"experiments/commands/cli.hpp\""
     "experiments/replay/bad.cpp|\"../live/run/a.hpp\""
-    "experiments/live/processes/bad.hpp|\"experiments/live/run/a.hpp\""
+    "experiments/live/session/bad.hpp|\"experiments/live/run/a.hpp\""
     "experiments/live/gpu/bad.hpp|\"experiments/commands/a.hpp\""
     "experiments/replay/bad.cpp|\"experiments/somewhere/a.hpp\""
     "experiments/somewhere/bad.cpp|\"experiments/base/a.hpp\"")

@@ -3,8 +3,9 @@
 #   sim         -> sim and the standard library, nothing else
 #   traces      -> traces, sim
 #   models      -> models, sim
-#   policies    -> policies, sim, models
-#   experiments -> experiments, sim, traces, models, policies
+#   processes   -> processes, sim
+#   policies    -> policies, sim, models, processes
+#   experiments -> experiments, sim, traces, models, processes, policies
 #
 # sim/base/ may not include the rest of sim/. Within experiments/ a file may include its own room and the
 # rooms before it in the list `rooms` below (experiments/README.md describes them). live/ and models/
@@ -19,18 +20,19 @@ if(NOT DEFINED ROOT OR NOT IS_DIRECTORY "${ROOT}")
 endif()
 get_filename_component(ROOT "${ROOT}" REALPATH)
 
-set(checked_folders sim traces models policies experiments)
+set(checked_folders sim traces models processes policies experiments)
 set(our_folders ${checked_folders} bench tests)
 
 set(sim_may_include sim)
 set(traces_may_include traces sim)
 set(models_may_include models sim)
-set(policies_may_include policies sim models)
-set(experiments_may_include experiments sim traces models policies)
+set(processes_may_include processes sim)
+set(policies_may_include policies sim models processes)
+set(experiments_may_include experiments sim traces models processes policies)
 
 set(rooms base statistics charts config knowledge inputs experiment results replay sweep evaluation
     export studies live commands)
-set(live_rooms processes gpu workloads jobs run validation)
+set(live_rooms session gpu workloads jobs run validation)
 set(model_rooms formulas vector_units knowledge interference scoring)
 
 # Libraries with a home: <name>_headers matches the included header, <name>_home the including file.

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "experiments/live/processes/process_tree.hpp"
+#include "processes/process_tree.hpp"
 #include "sim/error.hpp"
 
 namespace corun::live {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "experiments/live/gpu/nvml.hpp"
-#include "experiments/live/processes/session.hpp"
-#include "experiments/live/processes/supervisor.hpp"
+#include "experiments/live/session/session.hpp"
+#include "processes/supervisor.hpp"
 
 /// Choice of the GPUs of this machine, and the way in which jobs share one.
 namespace corun::live {

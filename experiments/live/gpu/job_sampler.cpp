@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include "experiments/live/processes/process_tree.hpp"
-#include "experiments/live/processes/supervisor.hpp"
+#include "processes/process_tree.hpp"
+#include "processes/supervisor.hpp"
 
 namespace corun::live {
 

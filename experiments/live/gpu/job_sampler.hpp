@@ -9,7 +9,7 @@
 
 #include "experiments/live/gpu/nvml.hpp"
 #include "experiments/live/gpu/profile_attributes.hpp"
-#include "experiments/live/processes/host_stats.hpp"
+#include "experiments/live/session/host_stats.hpp"
 #include "sim/profile.hpp"
 #include "sim/time.hpp"
 

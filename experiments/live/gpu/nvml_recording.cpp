@@ -11,8 +11,8 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/json.hpp"
-#include "experiments/live/processes/process_tree.hpp"
-#include "experiments/live/processes/supervisor.hpp"
+#include "processes/process_tree.hpp"
+#include "processes/supervisor.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

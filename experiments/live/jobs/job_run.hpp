@@ -10,8 +10,8 @@
 
 #include "experiments/live/gpu/job_sampler.hpp"
 #include "experiments/live/gpu/nvml.hpp"
-#include "experiments/live/processes/session.hpp"
-#include "experiments/live/processes/supervisor.hpp"
+#include "experiments/live/session/session.hpp"
+#include "processes/supervisor.hpp"
 
 /// One run of one command on one GPU, observed from start to end.
 namespace corun::live {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "experiments/live/gpu/gpu_box.hpp"
-#include "experiments/live/processes/session.hpp"
+#include "experiments/live/session/session.hpp"
 #include "sim/base/csv_text.hpp"
 #include "sim/error.hpp"
 

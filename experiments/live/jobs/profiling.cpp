@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "experiments/live/gpu/gpu_box.hpp"
-#include "experiments/live/processes/session.hpp"
+#include "experiments/live/session/session.hpp"
 
 namespace corun::live {
 

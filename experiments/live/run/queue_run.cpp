@@ -5,12 +5,12 @@
 
 #include "experiments/experiment/engine_options.hpp"
 #include "experiments/live/gpu/gpu_box.hpp"
-#include "experiments/live/processes/session.hpp"
 #include "experiments/live/run/live_backend.hpp"
 #include "experiments/live/run/live_limits.hpp"
 #include "experiments/live/run/queue_run_files.hpp"
 #include "experiments/live/run/recorded_backend.hpp"
 #include "experiments/live/run/run_files.hpp"
+#include "experiments/live/session/session.hpp"
 #include "sim/control_loop.hpp"
 #include "sim/error.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/live/processes/process_tree.hpp"
+#include "processes/process_tree.hpp"
 #include "tests/experiments/live/run/live_program.hpp"
 
 /// However corun ends, it leaves nothing behind: no process, no MPS daemon, no directory.
@@ -86,7 +86,7 @@ TEST_F(LiveKill, WhileAGuardIsStopped) {
   ASSERT_TRUE(eventually([&] { return on_gpu() == 2 || !corun.running(); })) << corun.err();
   const pid_t job = fake_uses(box(), 0).front().pid;
   pid_t guard = 0;
-  for (const live::ProcessInfo& p : live::all_processes()) {
+  for (const ProcessInfo& p : all_processes()) {
     if (p.pid == job) guard = p.parent;
   }
   ASSERT_GT(guard, 1);

@@ -1,4 +1,4 @@
-#include "experiments/live/processes/supervisor.hpp"
+#include "processes/supervisor.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "experiments/live/processes/guard.hpp"
-#include "experiments/live/processes/process_tree.hpp"
+#include "processes/guard.hpp"
+#include "processes/process_tree.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun::live {
+namespace corun {
 
 namespace {
 
@@ -157,4 +157,4 @@ bool SupervisedProcess::wait_until(Time deadline) {
   return true;
 }
 
-}  // namespace corun::live
+}  // namespace corun

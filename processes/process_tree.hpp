@@ -5,10 +5,10 @@
 
 #include <sys/types.h>
 
-#include "experiments/live/processes/proc_file.hpp"
+#include "processes/proc_file.hpp"
 
 /// Processes as /proc shows them.
-namespace corun::live {
+namespace corun {
 
 struct ProcessInfo {
   pid_t pid = 0;
@@ -54,4 +54,4 @@ class ThreadCount {
   ProcFile loadavg_{"/proc/loadavg"};
 };
 
-}  // namespace corun::live
+}  // namespace corun

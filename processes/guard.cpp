@@ -1,4 +1,4 @@
-#include "experiments/live/processes/guard.hpp"
+#include "processes/guard.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,11 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "experiments/live/processes/command_process.hpp"
-#include "experiments/live/processes/monotonic_clock.hpp"
-#include "experiments/live/processes/process_tree.hpp"
+#include "processes/command_process.hpp"
+#include "processes/monotonic_clock.hpp"
+#include "processes/process_tree.hpp"
 
-namespace corun::live {
+namespace corun {
 
 namespace {
 
@@ -300,4 +300,4 @@ class Guard {
   Guard(task).run();
 }
 
-}  // namespace corun::live
+}  // namespace corun

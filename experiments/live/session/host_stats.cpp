@@ -1,4 +1,4 @@
-#include "experiments/live/processes/host_stats.hpp"
+#include "experiments/live/session/host_stats.hpp"
 
 #include <numeric>
 #include <string_view>

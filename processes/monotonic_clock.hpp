@@ -2,9 +2,9 @@
 
 #include "sim/time.hpp"
 
-namespace corun::live {
+namespace corun {
 
 /// The clock of all live times: CLOCK_MONOTONIC.
 Time monotonic_now();
 
-}  // namespace corun::live
+}  // namespace corun

@@ -1,4 +1,4 @@
-#include "experiments/live/processes/proc_file.hpp"
+#include "processes/proc_file.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace corun::live {
+namespace corun {
 
 ProcFile::ProcFile(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
 
@@ -46,4 +46,4 @@ double next_number(std::string_view& text) {
   return value;
 }
 
-}  // namespace corun::live
+}  // namespace corun

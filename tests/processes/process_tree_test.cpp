@@ -1,4 +1,4 @@
-#include "experiments/live/processes/process_tree.hpp"
+#include "processes/process_tree.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 namespace corun::test::process_tree_test {
 namespace {
 
-std::vector<pid_t> pids_of(const std::vector<live::ProcessInfo>& processes) {
+std::vector<pid_t> pids_of(const std::vector<ProcessInfo>& processes) {
   std::vector<pid_t> pids;
   for (const auto& p : processes) pids.push_back(p.pid);
   std::sort(pids.begin(), pids.end());
@@ -56,24 +56,24 @@ TEST(ProcessTree, AGlanceSeesAllOfATree) {
   char byte = 1;
   ASSERT_EQ(read(said[0], &byte, 1), 1);
   close(said[0]);
-  EXPECT_TRUE(eventually(
-      [&] { return live::descendants(root).size() == 3 && live::glance_below(root).size() == 3; }));
-  const auto below = pids_of(live::glance_below(root));
-  EXPECT_EQ(below, pids_of(live::descendants(root)));
+  EXPECT_TRUE(
+      eventually([&] { return descendants(root).size() == 3 && glance_below(root).size() == 3; }));
+  const auto below = pids_of(glance_below(root));
+  EXPECT_EQ(below, pids_of(descendants(root)));
   for (const pid_t pid : below) {
-    EXPECT_TRUE(live::is_below(pid, root));
-    EXPECT_TRUE(live::is_below(pid, getpid()));
-    EXPECT_FALSE(live::is_below(root, pid));
+    EXPECT_TRUE(is_below(pid, root));
+    EXPECT_TRUE(is_below(pid, getpid()));
+    EXPECT_FALSE(is_below(root, pid));
   }
-  for (const auto& p : live::glance_below(root)) EXPECT_GE(p.threads, 1);
-  live::kill_descendants(root);
+  for (const auto& p : glance_below(root)) EXPECT_GE(p.threads, 1);
+  kill_descendants(root);
   kill(root, SIGKILL);
   waitpid(root, nullptr, 0);
-  EXPECT_TRUE(live::glance_below(root).empty());
-  EXPECT_FALSE(live::is_below(root, getpid()));
+  EXPECT_TRUE(glance_below(root).empty());
+  EXPECT_FALSE(is_below(root, getpid()));
 }
 
-TEST(ProcessTree, TheMachineHasThreads) { EXPECT_GE(live::ThreadCount().now(), 1); }
+TEST(ProcessTree, TheMachineHasThreads) { EXPECT_GE(ThreadCount().now(), 1); }
 
 }  // namespace
 }  // namespace corun::test::process_tree_test

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "experiments/live/processes/proc_file.hpp"
+#include "processes/proc_file.hpp"
 
 /// Counters of the whole machine, named and computed as in the Python library psutil, with which PriRecT
 /// took attributes 29 to 66 of its Table I. A counter that the kernel does not report is 0.

@@ -1,9 +1,9 @@
-#include "experiments/live/processes/monotonic_clock.hpp"
+#include "processes/monotonic_clock.hpp"
 
 #include <chrono>
 #include <ctime>
 
-namespace corun::live {
+namespace corun {
 
 Time monotonic_now() {
   timespec t{};
@@ -11,4 +11,4 @@ Time monotonic_now() {
   return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
 }
 
-}  // namespace corun::live
+}  // namespace corun

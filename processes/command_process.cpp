@@ -1,4 +1,4 @@
-#include "experiments/live/processes/command_process.hpp"
+#include "processes/command_process.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "experiments/live/processes/monotonic_clock.hpp"
-#include "experiments/live/processes/process_tree.hpp"
+#include "processes/monotonic_clock.hpp"
+#include "processes/process_tree.hpp"
 
-namespace corun::live {
+namespace corun {
 
 [[noreturn]] void become_command(const GuardTask& task, pid_t guard, int out, int err, int report) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -48,4 +48,4 @@ namespace corun::live {
   _exit(127);
 }
 
-}  // namespace corun::live
+}  // namespace corun

@@ -1,29 +1,23 @@
-#include "experiments/live/processes/supervisor.hpp"
+#include "processes/supervisor.hpp"
 
 #include <csignal>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
 
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
-#include "experiments/live/processes/process_tree.hpp"
-#include "experiments/live/processes/session.hpp"
+#include "experiments/live/session/session.hpp"
 #include "sim/error.hpp"
 #include "tests/experiments/live/run/live_box.hpp"
 #include "tests/support/program.hpp"
 
-namespace corun::live::supervisor_test {
+namespace corun::test::supervisor_test {
 namespace {
-
-using test::eventually;
-using test::LiveBox;
 
 class Supervisor : public ::testing::Test {
  protected:
@@ -40,18 +34,18 @@ class Supervisor : public ::testing::Test {
   Ending run(const Command& command) {
     SupervisedProcess process(command, session.lifeline(), "test");
     process.start();
-    EXPECT_TRUE(process.wait_until(monotonic_now() + test::kPatience));
+    EXPECT_TRUE(process.wait_until(monotonic_now() + kPatience));
     return process.ending();
   }
-  test::TemporaryDirectory folder;
-  Session session{folder.path()};
+  TemporaryDirectory folder;
+  live::Session session{folder.path()};
 };
 
 TEST_F(Supervisor, TellsHowACommandEnded) {
   const Ending well = run(shell("echo to out; echo to err >&2"));
   EXPECT_TRUE(well.exited_well()) << describe(well);
-  EXPECT_EQ(test::read_file(folder.path("out")), "to out\n");
-  EXPECT_EQ(test::read_file(folder.path("err")), "to err\n");
+  EXPECT_EQ(read_file(folder.path("out")), "to out\n");
+  EXPECT_EQ(read_file(folder.path("err")), "to err\n");
   EXPECT_EQ(well.out_bytes, 7U);
   EXPECT_GE(well.exit, well.start);
 
@@ -71,7 +65,7 @@ TEST_F(Supervisor, StartsNothingBeforeItIsTold) {
   EXPECT_FALSE(process.wait_until(monotonic_now() + std::chrono::milliseconds{50}));
   EXPECT_FALSE(std::filesystem::exists(folder.path("begun")));
   process.start();
-  EXPECT_TRUE(process.wait_until(monotonic_now() + test::kPatience));
+  EXPECT_TRUE(process.wait_until(monotonic_now() + kPatience));
   EXPECT_TRUE(std::filesystem::exists(folder.path("begun")));
 }
 
@@ -80,7 +74,7 @@ TEST_F(Supervisor, PassesTheListedEnvironmentAndNoDescriptor) {
   command.environment = {"PATH=/usr/bin:/bin", "ONE=1 2"};
   ASSERT_TRUE(run(command).exited_well());
   // 0, 1, 2 and the one with which ls reads the list. The shell sets PWD.
-  EXPECT_EQ(test::read_file(folder.path("out")),
+  EXPECT_EQ(read_file(folder.path("out")),
             "ONE=1 2\nPATH=/usr/bin:/bin\nPWD=" + folder.path() + "\n4\n");
 }
 
@@ -88,7 +82,7 @@ TEST_F(Supervisor, WordsAreNotShellText) {
   Command command = shell("");
   command.argv = {"echo", "$HOME", ";", "exit 3", "*"};
   ASSERT_TRUE(run(command).exited_well());
-  EXPECT_EQ(test::read_file(folder.path("out")), "$HOME ; exit 3 *\n");
+  EXPECT_EQ(read_file(folder.path("out")), "$HOME ; exit 3 *\n");
 }
 
 TEST_F(Supervisor, AProgramThatIsNotThereIsTheUsersMistake) {
@@ -123,7 +117,7 @@ TEST_F(Supervisor, OutputIsKeptUpToItsLimit) {
   const Ending ending = run(command);
   EXPECT_TRUE(ending.exited_well());
   EXPECT_EQ(ending.out_bytes, 300000U);
-  EXPECT_EQ(test::read_file(folder.path("out")).size(), 1000U);
+  EXPECT_EQ(read_file(folder.path("out")).size(), 1000U);
 }
 
 TEST_F(Supervisor, StopsAtTheTimeOutWhoeverIgnoresSigterm) {
@@ -138,14 +132,14 @@ TEST_F(Supervisor, StopsAtTheTimeOutWhoeverIgnoresSigterm) {
 TEST_F(Supervisor, LetsACommandTidyUpWithinItsGrace) {
   Command command =
       shell("trap 'echo tidy; exit 0' TERM; echo ready; while :; do sleep 0.02; done");
-  command.limits.grace = test::kPatience;
+  command.limits.grace = kPatience;
   SupervisedProcess process(command, session.lifeline(), "test");
   process.start();
-  ASSERT_TRUE(eventually([&] { return test::read_file(folder.path("out")) == "ready\n"; }));
+  ASSERT_TRUE(eventually([&] { return read_file(folder.path("out")) == "ready\n"; }));
   process.stop();
-  ASSERT_TRUE(process.wait_until(monotonic_now() + test::kPatience));
+  ASSERT_TRUE(process.wait_until(monotonic_now() + kPatience));
   EXPECT_EQ(process.ending().stopped, Stopped::kAsked);
-  EXPECT_EQ(test::read_file(folder.path("out")), "ready\ntidy\n");
+  EXPECT_EQ(read_file(folder.path("out")), "ready\ntidy\n");
 }
 
 TEST_F(Supervisor, AForkBombEndsAtTheProcessLimit) {
@@ -156,9 +150,9 @@ TEST_F(Supervisor, AForkBombEndsAtTheProcessLimit) {
   command.limits.processes = 20;
   SupervisedProcess process(command, session.lifeline(), "test");
   process.start();
-  ASSERT_TRUE(process.wait_until(monotonic_now() + test::kPatience));
+  ASSERT_TRUE(process.wait_until(monotonic_now() + kPatience));
   EXPECT_EQ(process.ending().stopped, Stopped::kProcesses);
-  EXPECT_EQ(test::processes_of(box.path()), 0);
+  EXPECT_EQ(processes_of(box.path()), 0);
 }
 
 TEST_F(Supervisor, AFileEndsAtItsLimit) {
@@ -187,7 +181,7 @@ TEST_F(Supervisor, NothingThatACommandLeavesBehindLives) {
   const Ending ending = run(command);
   EXPECT_TRUE(ending.exited_well()) << describe(ending);
   EXPECT_EQ(ending.left_behind, 1);
-  EXPECT_EQ(test::processes_of(box.path()), 0);
+  EXPECT_EQ(processes_of(box.path()), 0);
 }
 
 TEST_F(Supervisor, EndsWithItsObject) {
@@ -198,9 +192,9 @@ TEST_F(Supervisor, EndsWithItsObject) {
     command.environment = {"CUDA_VISIBLE_DEVICES=GPU-fake-0"};
     SupervisedProcess process(command, session.lifeline(), "test");
     process.start();
-    ASSERT_TRUE(eventually([&] { return test::fake_uses(box.path(), 0).size() == 2; }));
+    ASSERT_TRUE(eventually([&] { return fake_uses(box.path(), 0).size() == 2; }));
   }
-  EXPECT_EQ(test::processes_of(box.path()), 0);
+  EXPECT_EQ(processes_of(box.path()), 0);
 }
 
 TEST_F(Supervisor, TheLossOfItsGuardLosesNothing) {
@@ -210,13 +204,13 @@ TEST_F(Supervisor, TheLossOfItsGuardLosesNothing) {
   command.environment = {"CUDA_VISIBLE_DEVICES=GPU-fake-0"};
   SupervisedProcess process(command, session.lifeline(), "test");
   process.start();
-  ASSERT_TRUE(eventually([&] { return test::fake_uses(box.path(), 0).size() == 2; }));
+  ASSERT_TRUE(eventually([&] { return fake_uses(box.path(), 0).size() == 2; }));
   kill(process.guard(), SIGKILL);
-  ASSERT_TRUE(process.wait_until(monotonic_now() + test::kPatience));
+  ASSERT_TRUE(process.wait_until(monotonic_now() + kPatience));
   EXPECT_TRUE(process.ending().guard_lost);
   EXPECT_TRUE(eventually([&] {
     session.clear_strays();
-    return test::processes_of(box.path()) == 0;
+    return processes_of(box.path()) == 0;
   }));
 }
 
@@ -229,11 +223,11 @@ TEST_F(Supervisor, AStrayWithTheNameOfAGuardIsCleared) {
                             session.lifeline(), "test");
   process.start();
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder.path("pid")); }));
-  const pid_t stray = std::stoi(test::read_file(folder.path("pid")));
+  const pid_t stray = std::stoi(read_file(folder.path("pid")));
   kill(process.guard(), SIGKILL);
-  ASSERT_TRUE(process.wait_until(monotonic_now() + test::kPatience));
+  ASSERT_TRUE(process.wait_until(monotonic_now() + kPatience));
   EXPECT_GE(session.clear_strays(), 1);
-  EXPECT_FALSE(test::is_alive(stray));
+  EXPECT_FALSE(is_alive(stray));
   kill(stray, SIGKILL);
 }
 
@@ -242,7 +236,7 @@ TEST_F(Supervisor, AJobThatStopsItsGuardIsEnded) {
       run(shell("setsid sleep 1000 & echo $! >pid; kill -STOP $PPID; while :; do :; done"));
   EXPECT_EQ(describe(ending), "stopped: a signal had stopped its guard process");
   EXPECT_FALSE(ending.exited_well());
-  EXPECT_FALSE(test::is_alive(std::stoi(test::read_file(folder.path("pid")))));
+  EXPECT_FALSE(is_alive(std::stoi(read_file(folder.path("pid")))));
 }
 
 // The job stops its guard as soon as it continues.
@@ -254,122 +248,10 @@ TEST_F(Supervisor, EndsWithItsObjectThoughItsGuardIsStopped) {
                               session.lifeline(), "test");
     process.start();
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder.path("pid")); }));
-    left = std::stoi(test::read_file(folder.path("pid")));
+    left = std::stoi(read_file(folder.path("pid")));
   }
-  EXPECT_FALSE(test::is_alive(left));
-}
-
-TEST(LiveSession, ClearsUpAfterItself) {
-  const test::TemporaryDirectory folder;
-  std::string directory;
-  {
-    Session session(folder.path());
-    directory = session.directory();
-    EXPECT_TRUE(std::filesystem::is_directory(session.make_directory("job")));
-  }
-  EXPECT_FALSE(std::filesystem::exists(directory));
-}
-
-TEST(LiveSession, EndsThoughItsJanitorIsStopped) {
-  const test::TemporaryDirectory folder;
-  {
-    const Session session(folder.path());
-    for (const ProcessInfo& child : descendants(getpid())) {
-      if (child.parent == getpid()) kill(child.pid, SIGSTOP);
-    }
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-TEST(LiveSession, ClearsUpThoughItsJanitorIsKilled) {
-  const test::TemporaryDirectory folder;
-  {
-    Session session(folder.path());
-    session.make_directory("job");
-    for (const ProcessInfo& child : descendants(getpid())) {
-      if (child.parent == getpid()) kill(child.pid, SIGKILL);
-    }
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-/// Runs `work` in a process without root's rights, which may write to `folder`.
-void as_nobody(const std::string& folder, const std::function<void()>& work) {
-  constexpr uid_t kNobody = 65534;
-  const bool root = getuid() == 0;
-  if (root) ASSERT_EQ(chown(folder.c_str(), kNobody, kNobody), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    if (root &&
-        (setresgid(kNobody, kNobody, kNobody) != 0 || setresuid(kNobody, kNobody, kNobody) != 0)) {
-      _exit(1);
-    }
-    work();
-    _exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_EQ(status, 0);
-}
-
-TEST(LiveSession, RemovesFoldersThatAJobLocked) {
-  const test::TemporaryDirectory folder;
-  as_nobody(folder.path(), [&] {
-    Session session(folder.path());
-    const std::string job = session.make_directory("job");
-    std::filesystem::create_directories(job + "/a/b");
-    std::ofstream(job + "/a/b/file") << "text";
-    for (const char* locked : {"/a/b", "/a", ""}) chmod((job + locked).c_str(), 0555);
-    chmod((job + "/a").c_str(), 0);
-    chmod(session.directory().c_str(), 0555);
-  });
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-// Another corun that starts at the same time looks for directories of ended sessions.
-TEST(LiveSession, IsNotTakenForAnEndedOne) {
-  const test::TemporaryDirectory folder;
-  const pid_t other = fork();
-  if (other == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (;;) Session::remove_stale(folder.path());
-  }
-  int lost = 0;
-  for (int i = 0; i < 300; ++i) {
-    Session session(folder.path());
-    lost += std::filesystem::exists(session.directory() + "/lock") ? 0 : 1;
-  }
-  kill(other, SIGKILL);
-  waitpid(other, nullptr, 0);
-  EXPECT_EQ(lost, 0);
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-TEST(LiveSession, ADirectoryThatCannotBeMadeIsTold) {
-  try {
-    const Session session("/no/such/directory");
-    FAIL();
-  } catch (const DeviceError& e) {
-    EXPECT_STREQ(e.what(),
-                 "no directory can be made in '/no/such/directory': No such file or directory; set "
-                 "TMPDIR to one that can be written");
-  }
-}
-
-TEST(LiveSession, RemovesWhatAKilledSessionLeftAndNothingElse) {
-  const test::TemporaryDirectory folder;
-  std::filesystem::create_directory(folder.path("corun-live-dead00"));
-  folder.write("corun-live-dead00/lock", "");
-  folder.write("corun-live-dead00/pipe", "");
-  std::filesystem::create_directory(folder.path("corun-live-notours"));
-  std::filesystem::create_directory(folder.path("other"));
-  const Session living(folder.path());
-  EXPECT_FALSE(std::filesystem::exists(folder.path("corun-live-dead00")));
-  EXPECT_TRUE(std::filesystem::exists(folder.path("corun-live-notours")));
-  EXPECT_TRUE(std::filesystem::exists(folder.path("other")));
-  EXPECT_EQ(Session::remove_stale(folder.path()), 0);
-  EXPECT_TRUE(std::filesystem::exists(living.directory()));
+  EXPECT_FALSE(is_alive(left));
 }
 
 }  // namespace
-}  // namespace corun::live::supervisor_test
+}  // namespace corun::test::supervisor_test

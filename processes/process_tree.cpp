@@ -1,4 +1,4 @@
-#include "experiments/live/processes/process_tree.hpp"
+#include "processes/process_tree.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace corun::live {
+namespace corun {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::int64_t ThreadCount::now() {
   return static_cast<std::int64_t>(next_number(text));
 }
 
-}  // namespace corun::live
+}  // namespace corun

@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-#include "experiments/live/processes/command.hpp"
-#include "experiments/live/processes/monotonic_clock.hpp"
+#include "processes/command.hpp"
+#include "processes/monotonic_clock.hpp"
 #include "sim/time.hpp"
 
 /// User commands as child processes that leave nothing behind.
@@ -22,7 +22,7 @@
 /// which is a subreaper too (Session). Only if both are killed together can these children outlive them.
 /// If the guard is stopped (SIGSTOP), corun kills the whole tree; when corun ends, the kernel makes a stopped
 /// guard continue (PR_SET_PDEATHSIG).
-namespace corun::live {
+namespace corun {
 
 /// One command under its guard. start() starts it, so that several can start together.
 class SupervisedProcess {
@@ -71,4 +71,4 @@ class SupervisedProcess {
   Ending ending_;
 };
 
-}  // namespace corun::live
+}  // namespace corun

@@ -4,10 +4,10 @@
 
 #include <sys/types.h>
 
-#include "experiments/live/processes/command.hpp"
+#include "processes/command.hpp"
 
 /// The process between corun and a command (supervisor.hpp), and the messages between the two.
-namespace corun::live {
+namespace corun {
 
 /// Messages from corun to a guard, one byte each.
 inline constexpr char kGuardStart = 'S';
@@ -38,4 +38,4 @@ struct GuardTask {
 /// and ends when no process is left below it.
 [[noreturn]] void become_guard(GuardTask task);
 
-}  // namespace corun::live
+}  // namespace corun

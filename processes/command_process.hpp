@@ -4,10 +4,10 @@
 
 #include <sys/types.h>
 
-#include "experiments/live/processes/guard.hpp"
+#include "processes/guard.hpp"
 
 /// How a child of a guard becomes the user's command.
-namespace corun::live {
+namespace corun {
 
 /// A report of a command to its guard: the time (monotonic_now()) just before execve; errno if it fails.
 struct CommandReport {
@@ -19,4 +19,4 @@ struct CommandReport {
 /// reports (CommandReport) to `report`.
 [[noreturn]] void become_command(const GuardTask& task, pid_t guard, int out, int err, int report);
 
-}  // namespace corun::live
+}  // namespace corun

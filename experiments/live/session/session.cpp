@@ -1,4 +1,4 @@
-#include "experiments/live/processes/session.hpp"
+#include "experiments/live/session/session.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "experiments/base/file_lock.hpp"
-#include "experiments/live/processes/process_tree.hpp"
+#include "processes/process_tree.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

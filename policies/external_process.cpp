@@ -3,32 +3,39 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/base/text.hpp"
+#include "sim/error.hpp"
 
 namespace corun {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Pause = std::chrono::microseconds;
-constexpr Pause kLongestPause{20'000};
-/// Interval of looks at `stop` during a wait.
+/// Interval of looks at `stop` and at the guard during a wait.
 constexpr std::chrono::milliseconds kStopPause{50};
 
 std::string reason(int error) { return std::generic_category().message(error); }
+
+Command with_dialogue(const std::vector<std::string>& words, int dialogue) {
+  Command command;
+  command.argv = words;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    command.environment.emplace_back(*variable);
+  }
+  command.dialogue = dialogue;
+  command.limits.grace = Duration::zero();
+  command.limits.disk_free_bytes = 0;
+  return command;
+}
 
 }  // namespace
 
@@ -43,55 +50,42 @@ ExternalProcess::ExternalProcess(const std::vector<std::string>& command,
   }
   socket_ = ends[0];
   fcntl(socket_, F_SETFL, fcntl(socket_, F_GETFL) | O_NONBLOCK);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  std::vector<std::string> words = command;
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const int error =
-      posix_spawnp(&child_, arguments.front(), &actions, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
+  std::string wrong;
+  try {
+    process_.emplace(with_dialogue(command, ends[1]), -1, "");
+    process_->start();
+  } catch (const InputError& e) {
+    wrong = e.what();
+  } catch (const DeviceError& e) {
+    wrong = e.what();
+  }
   close(ends[1]);
-  if (error != 0) {
+  if (!wrong.empty()) {
     close(socket_);
-    throw ExternalError("cannot be started: " + printable(command.front()) + ": " + reason(error));
+    throw ExternalError("cannot be started: " + wrong);
   }
 }
 
 ExternalProcess::~ExternalProcess() { end(std::chrono::seconds{2}); }
 
-std::string ExternalProcess::end(std::chrono::milliseconds patience) {
+std::string ExternalProcess::end(Duration patience) {
   if (socket_ >= 0) close(socket_);
   socket_ = -1;
-  if (child_ < 0) return "has ended";
-  int status = 0;
-  const auto last = Clock::now() + patience;
-  bool killed = false;
-  for (Pause pause{100};; pause = std::min<Pause>(2 * pause, kLongestPause)) {
-    const pid_t ended = waitpid(child_, &status, WNOHANG);
-    if (ended == child_ || (ended < 0 && errno != EINTR)) break;
-    if (Clock::now() >= last || stopped()) {
-      kill(-child_, SIGKILL);
-      killed = true;
-      while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-      }
-      break;
-    }
-    std::this_thread::sleep_for(pause);
+  if (!process_) return "has ended";
+  const Time last = monotonic_now() + patience;
+  bool over = process_->poll();
+  while (!over && !stopped() && monotonic_now() < last) {
+    over = process_->wait_until(std::min(last, monotonic_now() + kStopPause));
   }
-  child_ = -1;
-  if (killed) return "closed its standard output";
-  if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
-  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  const Ending ending = process_->ending();
+  process_.reset();  // kills it if it still runs
+  if (!over) return "closed its standard output";
+  if (!ending.ran && !ending.guard_lost) return "cannot be started: " + reason(ending.error);
+  if (ending.guard_lost) return "has lost its guard process";
+  if (ending.stopped != Stopped::kNo) return "was " + describe(ending);
+  if (WIFSIGNALED(ending.status))
+    return "was ended by signal " + std::to_string(WTERMSIG(ending.status));
+  return "ended with exit code " + std::to_string(WEXITSTATUS(ending.status));
 }
 
 std::string ExternalProcess::ask(const std::string& line, std::chrono::milliseconds timeout) {
@@ -123,14 +117,14 @@ void ExternalProcess::send_and_receive(const std::string& line, std::chrono::mil
             ? 0
             : poll(&poll_one, 1, static_cast<int>(std::min(wait, kStopPause).count()));
     if (stopped()) {
-      end(std::chrono::seconds{0});
+      end(Duration::zero());
       throw ExternalError("was stopped");
     }
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
+      if (process_->poll()) throw ExternalError(end(Duration::zero()));
       if (wait > kStopPause) continue;
-      kill(-child_, SIGKILL);
-      end(std::chrono::seconds{2});
+      end(Duration::zero());
       throw ExternalError("gave no answer within " + std::to_string(timeout.count()) + " ms");
     }
     if (!left.empty() && (poll_one.revents & POLLOUT) != 0) {

@@ -2,11 +2,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
+#include "processes/supervisor.hpp"
 
 /// A program that runs beside the simulation and answers line by line.
 namespace corun {
@@ -20,10 +21,9 @@ class ExternalError : public std::runtime_error {
 class ExternalProcess {
  public:
   /// Starts `command`: a program (looked up on PATH if it is not a path) and its arguments, without a
-  /// shell. Its standard input and output are connected to this object; it inherits standard error. It
-  /// leads its own process group: Ctrl-C does not reach it, and killing it includes the programs that it
-  /// has started. Once `stop` (if given) is set, no call waits any longer. Throws ExternalError if it
-  /// cannot be started.
+  /// shell. Its standard input and output are connected to this object; it inherits standard error. It has a
+  /// guard (supervisor.hpp): Ctrl-C does not reach it, and no process that it starts outlives it or corun.
+  /// Once `stop` (if given) is set, no call waits any longer. Throws ExternalError if it cannot be started.
   explicit ExternalProcess(const std::vector<std::string>& command,
                            const std::atomic<bool>* stop = nullptr);
   /// Closes its standard input, waits up to 2 s for its end, then kills it; it is always reaped.
@@ -42,13 +42,13 @@ class ExternalProcess {
 
  private:
   /// Reports how the program ended; kills it if it has not ended within `patience`.
-  std::string end(std::chrono::milliseconds patience);
+  std::string end(Duration patience);
   bool stopped() const { return stop_ != nullptr && stop_->load(); }
   void send_and_receive(const std::string& line, std::chrono::milliseconds timeout);
 
   const std::atomic<bool>* stop_;
   int socket_ = -1;
-  pid_t child_ = -1;
+  std::optional<SupervisedProcess> process_;
   std::string received_;
 };
 

@@ -24,6 +24,8 @@ struct Command {
   std::string directory = ".";           ///< working directory
   std::string out_path = "/dev/null";    ///< file for its stdout, overwritten
   std::string err_path = "/dev/null";    ///< file for its stderr, overwritten
+  /// Not -1: a descriptor that becomes its stdin and stdout; its stderr is that of corun. Else stdin is empty.
+  int dialogue = -1;
   Limits limits;
 };
 

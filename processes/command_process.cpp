@@ -13,7 +13,8 @@
 
 namespace corun {
 
-[[noreturn]] void become_command(const GuardTask& task, pid_t guard, int out, int err, int report) {
+[[noreturn]] void become_command(const GuardTask& task, pid_t guard,
+                                 const std::array<int, 3>& streams, int report) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != guard) _exit(127);  // the guard ended before the line above
   setsid();
@@ -21,10 +22,11 @@ namespace corun {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int null = open("/dev/null", O_RDONLY);
-  dup2(null, 0);
-  dup2(out, 1);
-  dup2(err, 2);
+  const int null = open("/dev/null", O_RDWR);
+  for (int stream = 0; stream < 3; ++stream) {
+    const int from = streams[static_cast<std::size_t>(stream)];
+    dup2(from >= 0 ? from : null, stream);
+  }
   const rlimit file_size{task.limits.file_bytes, task.limits.file_bytes};
   setrlimit(RLIMIT_FSIZE, &file_size);
   // The guard counts processes and kills. The kernel's limit counts all processes of the user and does not

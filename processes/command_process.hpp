@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include <sys/types.h>
@@ -15,8 +16,9 @@ struct CommandReport {
   int error = 0;
 };
 
-/// Runs in the new process. The descriptors `out` and `err` become its stdout and stderr; it writes its
-/// reports (CommandReport) to `report`.
-[[noreturn]] void become_command(const GuardTask& task, pid_t guard, int out, int err, int report);
+/// Runs in the new process. The descriptors `streams` become its stdin (-1: empty), stdout and stderr; it
+/// writes its reports (CommandReport) to `report`.
+[[noreturn]] void become_command(const GuardTask& task, pid_t guard,
+                                 const std::array<int, 3>& streams, int report);
 
 }  // namespace corun

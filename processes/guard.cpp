@@ -99,10 +99,12 @@ class Guard {
   }
 
   void spawn() {
-    int out[2];
-    int err[2];
+    const bool talks = task_.dialogue >= 0;
+    int out[2] = {-1, task_.dialogue};
+    int err[2] = {-1, task_.err_file};
     int report[2];
-    if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0) {
+    if ((!talks && (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)) ||
+        pipe2(report, O_CLOEXEC) != 0) {
       ending_.error = errno;
       say_over();
     }
@@ -112,13 +114,15 @@ class Guard {
       ending_.error = errno;
       say_over();
     }
-    if (main_ == 0) become_command(task_, guard, out[1], err[1], report[1]);
+    if (main_ == 0) become_command(task_, guard, {task_.dialogue, out[1], err[1]}, report[1]);
     close(out[1]);
     close(err[1]);
     close(report[1]);
     out_ = {out[0], task_.out_file};
     err_ = {err[0], task_.err_file};
-    for (const int end : {out[0], err[0]}) fcntl(end, F_SETFL, O_NONBLOCK);
+    for (const int end : {out[0], err[0]}) {
+      if (end >= 0) fcntl(end, F_SETFL, O_NONBLOCK);
+    }
     CommandReport said;
     while (read(report[0], &said, sizeof said) == static_cast<ssize_t>(sizeof said)) {
     }
@@ -284,7 +288,8 @@ class Guard {
   prctl(PR_SET_PDEATHSIG, SIGCONT);  // a stopped guard continues when corun ends
   setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (Session::clear_strays())
   // Moves the descriptors to low numbers and closes all others: another guard's socket must not stay open.
-  std::array<int*, 4> kept{&task.socket, &task.out_file, &task.err_file, &task.keep_open};
+  std::array<int*, 5> kept{&task.socket, &task.dialogue, &task.out_file, &task.err_file,
+                           &task.keep_open};
   for (int* fd : kept) {
     if (*fd >= 0) *fd = fcntl(*fd, F_DUPFD_CLOEXEC, 100);
   }

@@ -21,10 +21,12 @@ struct GuardMessage {
   Ending ending;
 };
 
-/// The input of a guard, prepared before the fork. The first four are descriptors; `keep_open` may be -1.
+/// The input of a guard, prepared before the fork. The first five are descriptors; `keep_open` may be -1. With
+/// a `dialogue` (command.hpp), else -1, there is no `out_file`, and the command writes to `err_file` itself.
 struct GuardTask {
   int socket;
   int keep_open;
+  int dialogue;
   int out_file;
   int err_file;
   const char* program;

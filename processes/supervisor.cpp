@@ -51,10 +51,11 @@ SupervisedProcess::SupervisedProcess(const Command& command, int keep_open,
   const std::string directory = std::filesystem::absolute(command.directory).string();
   const std::vector<char*> argv = pointers(command.argv);
   const std::vector<char*> environment = pointers(command.environment);
-  const int out = open_output(command.out_path, place);
-  int err = -1;
+  const bool talks = command.dialogue >= 0;
+  const int out = talks ? -1 : open_output(command.out_path, place);
+  int err = talks ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) : -1;
   try {
-    err = open_output(command.err_path, place);
+    if (!talks) err = open_output(command.err_path, place);
   } catch (...) {
     close(out);
     throw;
@@ -68,14 +69,15 @@ SupervisedProcess::SupervisedProcess(const Command& command, int keep_open,
     sigprocmask(SIG_SETMASK, &all, &before);
     guard_ = fork();
     if (guard_ == 0) {
-      become_guard({ends[1], keep_open, out, err, program.c_str(), argv.data(), environment.data(),
-                    directory.c_str(), command.limits});
+      become_guard({ends[1], keep_open, command.dialogue, out, err, program.c_str(), argv.data(),
+                    environment.data(), directory.c_str(), command.limits});
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);
   }
   const int why = errno;
-  close(out);
-  close(err);
+  for (const int file : {out, err}) {
+    if (file >= 0) close(file);
+  }
   if (ends[1] >= 0) close(ends[1]);
   if (ends[0] < 0 || guard_ < 0) {
     if (ends[0] >= 0) close(ends[0]);

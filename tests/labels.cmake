@@ -40,6 +40,7 @@ label(study experiments_test RegenerationStudy.*)
 # Threads of the program share data here.
 label(threads sim_test ParallelFor.*)
 label(threads policies_test External.*)
+label(threads policies_test ExternalFamily.*)
 label(threads models_test BoostedTrees.OneSeedOneModelWhateverTheThreads)
 label(threads models_test Catalogue/EveryModel.SameBytesOnAnyNumberOfThreads/*)
 label(threads models_test FactorModel.SameBytesForAnyNumberOfThreadsAndAgain)

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -143,7 +145,7 @@ TEST(External, AProgramThatEndsOrHangsEndsTheRun) {
     simulate({"no-such-program"}, w);
     FAIL();
   } catch (const PolicyError& e) {
-    EXPECT_NE(std::string(e.what()).find("cannot be started: no-such-program: No such file"),
+    EXPECT_NE(std::string(e.what()).find("cannot be started: no program 'no-such-program' in PATH"),
               std::string::npos)
         << e.what();
   }
@@ -226,44 +228,86 @@ TEST(External, AStopEndsTheWaitAndTheProgram) {
             "was stopped");
 }
 
-// As on Ctrl-C: the run is interrupted without an error, and the program and its children are gone.
-TEST(External, AnInterruptEndsTheRunAtOnce) {
-  const TemporaryDirectory directory;
-  directory.write("policy.sh",
-                  "read -r hello\n"
-                  "echo '{\"protocol\": \"corun-policy\", \"version\": 1}'\n"
-                  "read -r question\n"
-                  "sleep 1000 &\n"
-                  "echo $$ $! > pids.new && mv pids.new pids\n"
-                  "wait\n");
-  const pid_t corun = fork();
-  ASSERT_GE(corun, 0);
-  if (corun == 0) {
-    if (chdir(directory.path().c_str()) == 0) {
-      execl(CORUN_PROGRAM, CORUN_PROGRAM, "replay", "--quiet", "--set",
-            "policies=[{name: external, command: [sh, policy.sh], timeout_s: 1000}]", "--set",
-            "replications=1", nullptr);
+/// corun under a policy that has a child of its group, and one in a session of its own: neither the program
+/// nor its children read what corun sends.
+class ExternalFamily : public ::testing::Test {
+ protected:
+  /// Starts corun; returns when the three processes run.
+  void start(const std::string& then) {
+    directory.write("policy.sh",
+                    "read -r hello\n"
+                    "echo '{\"protocol\": \"corun-policy\", \"version\": 1}'\n"
+                    "read -r question\n"
+                    "sleep 1000 >&2 &\n"
+                    "near=$!\n"
+                    "setsid sleep 1000 >&2 &\n"
+                    "echo $$ $near $! >pids.new && mv pids.new pids\n" +
+                        then + "\n");
+    corun = fork();
+    ASSERT_GE(corun, 0);
+    if (corun == 0) {
+      if (chdir(directory.path().c_str()) == 0) {
+        execl(CORUN_PROGRAM, CORUN_PROGRAM, "replay", "--quiet", "--set",
+              "policies=[{name: external, command: [sh, policy.sh], timeout_s: 1000}]", "--set",
+              "replications=1", nullptr);
+      }
+      _exit(99);
     }
-    _exit(99);
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(directory.path("pids")); }));
+    std::ifstream file(directory.path("pids"));
+    for (pid_t& pid : family) file >> pid;
+    ASSERT_GT(family.back(), 0);
   }
-  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(directory.path("pids")); }));
-  pid_t shell = 0;
-  pid_t sleeper = 0;
-  std::ifstream(directory.path("pids")) >> shell >> sleeper;
-  ASSERT_GT(sleeper, 0);
+  /// Exit code of corun; 128 + signal when killed.
+  int wait() {
+    int status = 0;
+    waitpid(corun, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  /// A zombie counts as gone: the reaper of orphans may need a moment.
+  bool all_gone() const {
+    return std::none_of(family.begin(), family.end(), [](pid_t pid) {
+      std::string line;
+      std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+      return std::getline(stat, line) && line.find(") Z ") == std::string::npos;
+    });
+  }
+  ~ExternalFamily() override {
+    for (const pid_t pid : family) {
+      if (pid > 0 && !all_gone()) kill(pid, SIGKILL);
+    }
+  }
+
+  const TemporaryDirectory directory;
+  pid_t corun = 0;
+  std::array<pid_t, 3> family{};  ///< the program, its child, the one in another session
+};
+
+// As on Ctrl-C: the run is interrupted without an error.
+TEST_F(ExternalFamily, IsGoneWhenARunIsInterrupted) {
+  start("wait");
   kill(corun, SIGINT);
-  int status = 0;
-  ASSERT_EQ(waitpid(corun, &status, 0), corun);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 130);
-  EXPECT_EQ(kill(shell, 0), -1);
-  // The reaper of orphans may need a moment; a zombie counts as gone.
-  const auto is_gone = [&] {
-    std::string line;
-    std::ifstream stat("/proc/" + std::to_string(sleeper) + "/stat");
-    return !std::getline(stat, line) || line.find(") Z ") != std::string::npos;
-  };
-  EXPECT_TRUE(eventually(is_gone));
+  EXPECT_EQ(wait(), 130);
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(ExternalFamily, IsGoneWhenARunEnds) {
+  start("exit 0");
+  EXPECT_EQ(wait(), 2);
+  EXPECT_TRUE(all_gone());
+}
+
+TEST_F(ExternalFamily, IsGoneWhenCorunIsKilled) {
+  start("wait");
+  kill(corun, SIGKILL);
+  wait();
+  EXPECT_TRUE(eventually([&] { return all_gone(); }));
+}
+
+TEST_F(ExternalFamily, IsGoneWhenItStopsItsGuard) {
+  start("kill -STOP $PPID; wait");
+  EXPECT_EQ(wait(), 2);
+  EXPECT_TRUE(all_gone());
 }
 
 }  // namespace

@@ -286,7 +286,7 @@ class Guard {
 [[noreturn]] void become_guard(GuardTask task) {
   prctl(PR_SET_NAME, "corun-guard");
   prctl(PR_SET_PDEATHSIG, SIGCONT);  // a stopped guard continues when corun ends
-  setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (Session::clear_strays())
+  setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (strays.hpp)
   // Moves the descriptors to low numbers and closes all others: another guard's socket must not stay open.
   std::array<int*, 5> kept{&task.socket, &task.dialogue, &task.out_file, &task.err_file,
                            &task.keep_open};

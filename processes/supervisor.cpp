@@ -9,12 +9,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "processes/guard.hpp"
 #include "processes/process_tree.hpp"
+#include "processes/strays.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -60,6 +62,7 @@ SupervisedProcess::SupervisedProcess(const Command& command, int keep_open,
     close(out);
     throw;
   }
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
     // No signal handler of corun may run in the guard: signals are blocked until it sets its own mask.
@@ -89,6 +92,7 @@ SupervisedProcess::SupervisedProcess(const Command& command, int keep_open,
 SupervisedProcess::~SupervisedProcess() {
   close(socket_);  // a guard that still runs kills its tree at once
   reap_guard();
+  if (!over_) clear_strays();  // in case the guard was killed
 }
 
 void SupervisedProcess::reap_guard() {
@@ -139,6 +143,7 @@ bool SupervisedProcess::poll() {
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     // The guard is being killed. Once it is reaped, its children are corun's.
     reap_guard();
+    clear_strays();
     ending_.ran = started();
     ending_.start = start_;
     ending_.exit = monotonic_now();

@@ -19,7 +19,7 @@
 /// time-out and at a limit it stops the command: SIGTERM to the whole tree, and SIGKILL after a grace. When
 /// the socket closes because corun has ended, it kills the whole tree at once. If the guard itself is killed,
 /// the command is killed with it (PR_SET_PDEATHSIG), and the command's children become children of corun,
-/// which is a subreaper too (Session). Only if both are killed together can these children outlive them.
+/// which is a subreaper too and kills them. Only if both are killed together can these children outlive them.
 /// If the guard is stopped (SIGSTOP), corun kills the whole tree; when corun ends, the kernel makes a stopped
 /// guard continue (PR_SET_PDEATHSIG).
 namespace corun {

@@ -304,6 +304,12 @@ TEST_F(ExternalFamily, IsGoneWhenCorunIsKilled) {
   EXPECT_TRUE(eventually([&] { return all_gone(); }));
 }
 
+TEST_F(ExternalFamily, IsGoneWhenItKillsItsGuard) {
+  start("kill -KILL $PPID; wait");
+  EXPECT_EQ(wait(), 2);
+  EXPECT_TRUE(all_gone());
+}
+
 TEST_F(ExternalFamily, IsGoneWhenItStopsItsGuard) {
   start("kill -STOP $PPID; wait");
   EXPECT_EQ(wait(), 2);

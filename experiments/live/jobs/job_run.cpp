@@ -47,7 +47,7 @@ std::string_view name_of(RunEnd end) {
 
 JobRun::JobRun(Session& session, const Nvml& nvml, std::size_t gpu, const JobCommand& job,
                const std::string& output, std::span<const std::string> extra)
-    : session_(session), nvml_(nvml), gpu_(gpu), output_(output) {
+    : nvml_(nvml), gpu_(gpu), output_(output) {
   Command command;
   command.argv = job.argv;
   // The UUID names the same GPU to CUDA and to NVML, which may number GPUs differently.
@@ -67,7 +67,6 @@ void JobRun::stop() { process_->stop(); }
 bool JobRun::poll() {
   if (outcome_) return true;
   if (!process_->poll()) return false;
-  if (process_->ending().guard_lost) session_.clear_strays();
   outcome_ = judge();
   return true;
 }

@@ -76,7 +76,6 @@ class JobRun {
  private:
   RunOutcome judge() const;
 
-  Session& session_;
   const Nvml& nvml_;
   std::size_t gpu_;
   std::string output_;

@@ -1,6 +1,5 @@
 #include "experiments/live/session/session.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include "experiments/base/file_lock.hpp"
-#include "processes/process_tree.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -85,7 +83,7 @@ std::string make_locked(const std::string& pattern) {
 [[noreturn]] void become_janitor(int lifeline, int answer, const std::string& pattern) {
   prctl(PR_SET_NAME, "corun-janitor");
   prctl(PR_SET_PDEATHSIG, SIGCONT);  // a stopped janitor continues when corun ends
-  setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (clear_strays())
+  setpgid(0, 0);  // Ctrl-C must not reach it; it stays in corun's session (strays.hpp)
   // It blocks all signals: it must outlive a session that a signal ends.
   sigset_t all;
   sigfillset(&all);
@@ -153,11 +151,9 @@ Session::Session(std::string parent) {
   }
   directory_ = told;
   lifeline_ = line[1];
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 Session::~Session() {
-  clear_strays();
   close(lifeline_);
   kill(janitor_, SIGCONT);  // in case a job stopped it; no job is left that could do so again
   while (waitpid(janitor_, nullptr, 0) < 0 && errno == EINTR) {
@@ -172,29 +168,6 @@ std::string Session::make_directory(const std::string& name) {
                       "' can be made: " + std::strerror(errno));
   }
   return path;
-}
-
-int Session::clear_strays() {
-  // Processes that corun itself starts, guards and the janitor included, are in its session. No other process
-  // can join it: each command begins a session of its own (setsid(2)).
-  const pid_t session = getsid(0);
-  std::vector<pid_t> cleared;
-  for (int round = 0; round < 1000; ++round) {
-    bool found = false;
-    for (const ProcessInfo& p : all_processes()) {
-      if (p.parent != getpid() || p.session == session) continue;
-      found = true;
-      if (std::find(cleared.begin(), cleared.end(), p.pid) == cleared.end()) {
-        cleared.push_back(p.pid);
-      }
-      kill_descendants(p.pid);
-      kill(p.pid, SIGKILL);
-      waitpid(p.pid, nullptr, WNOHANG);
-    }
-    if (!found) break;
-    usleep(1000);  // killed processes are about to end
-  }
-  return static_cast<int>(cleared.size());
 }
 
 int Session::remove_stale(const std::string& parent) {

@@ -27,9 +27,6 @@ class Session {
   /// A descriptor that guards hold open (supervisor.hpp).
   int lifeline() const { return lifeline_; }
 
-  /// Kills and reaps processes that became corun's children because their guard was killed; returns how many.
-  int clear_strays();
-
   /// Removes the directories of this user's ended sessions from `parent`; returns how many. Those of running
   /// sessions and of other users are left alone.
   static int remove_stale(const std::string& parent);

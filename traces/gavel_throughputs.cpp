@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 3> kGpuTypes{"v100", "p100", "k80"};
 constexpr double kMostStepsPerSecond = 1e12;  ///< [steps/s], as in a table of pairs
 constexpr std::int64_t kMostGpus = 1'000'000;
 /// Far above any real file; a larger file is not one of rates.
-constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+constexpr std::size_t kMostBytes = std::size_t{1} << 26U;
 /// Allowed difference of the two orders of a pair: digits lost in writing.
 constexpr double kOrderTolerance = 1e-6;
 
@@ -357,7 +357,7 @@ GavelThroughputs read_gavel_throughputs(const std::string& path, std::string_vie
   while (in->read(block.data(), block.size()) || in->gcount() > 0) {
     text.append(block.data(), static_cast<std::size_t>(in->gcount()));
     if (text.size() > kMostBytes) {
-      throw InputError(name, "is larger than 1 GiB, expected a file of rates; name another file");
+      throw InputError(name, "is larger than 64 MiB, expected a file of rates; name another file");
     }
   }
   return parse_gavel_throughputs(text, name, gpu, keys);

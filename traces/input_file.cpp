@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <istream>
@@ -20,6 +21,9 @@ namespace corun {
 namespace {
 
 constexpr std::size_t kInputBufferBytes = std::size_t{1} << 16;
+/// Traces shrink to a tenth or so. A file this long that was shrunk further is no trace but fills the memory.
+constexpr std::uint64_t kAnyExpansionBytes = std::uint64_t{256} << 20U;
+constexpr std::uint64_t kMostExpansion = 200;
 constexpr std::string_view kGzip = "\x1f\x8b";
 constexpr std::string_view kZstd = "\x28\xb5\x2f\xfd";
 
@@ -32,7 +36,19 @@ class Archive {
   }
 
   std::string_view unread() const { return {buffer_.data() + at_, filled_ - at_}; }
-  void consume(std::size_t bytes) { at_ += bytes; }
+  void consume(std::size_t bytes) {
+    at_ += bytes;
+    taken_ += bytes;
+  }
+  /// To be called with the size of each piece of text.
+  void check_expansion(std::string_view kind, std::size_t bytes) {
+    text_ += bytes;
+    if (text_ <= kAnyExpansionBytes || text_ / kMostExpansion <= taken_) return;
+    throw InputError(name_,
+                     "the " + std::string(kind) + " archive holds more than " +
+                         std::to_string(kMostExpansion) +
+                         " times its own size, expected data; decompress it and look into it");
+  }
   /// False at the end.
   bool refill() {
     at_ = 0;
@@ -60,6 +76,8 @@ class Archive {
   std::vector<char> buffer_;
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
+  std::uint64_t taken_ = 0;  ///< bytes consumed so far
+  std::uint64_t text_ = 0;   ///< bytes of text they held
 };
 
 /// Passes the bytes on unchanged.
@@ -117,6 +135,7 @@ class GzipBuffer final : public std::streambuf {
       const std::size_t got = text_.size() - stream_.avail_out;
       decoder_has_more_ = code == Z_OK && got == text_.size();
       if (got == 0) continue;
+      archive_.check_expansion("gzip", got);
       setg(text_.data(), text_.data(), text_.data() + got);
       return traits_type::to_int_type(text_.front());
     }
@@ -153,6 +172,7 @@ class ZstdBuffer final : public std::streambuf {
       between_frames_ = code == 0;
       decoder_has_more_ = code != 0 && out.pos == out.size;
       if (out.pos == 0) continue;
+      archive_.check_expansion("zstd", out.pos);
       setg(text_.data(), text_.data(), text_.data() + out.pos);
       return traits_type::to_int_type(text_.front());
     }

@@ -11,7 +11,7 @@ namespace corun {
 
 /// A stream of the file's text. `what` describes the expected file: "a CSV file". InputError if the file is
 /// missing, a directory or unreadable. Reading from the stream throws InputError if an archive is damaged
-/// or cut short; several archives in a row count as one.
+/// or cut short, or expands as no data do; several archives in a row count as one.
 std::unique_ptr<std::istream> open_input(const std::string& path, const std::string& what);
 
 /// The same from an open stream; `name` stands for the file in messages. `in` must outlive the result.

@@ -20,6 +20,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/checksum.hpp"
 #include "models/interference/model_state.hpp"
+#include "models/limited_json.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -33,6 +34,9 @@ constexpr std::string_view kSum = ", sha256 ";
 constexpr std::size_t kDigestDigits = 16;
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 constexpr std::size_t kMostAbout = 400;
+/// Fitted models are 7 deep and have some thousand values, as lists of numbers are one value each; more
+/// workloads need more.
+constexpr JsonLimits kModelLimits{16, std::size_t{1} << 20U};
 /// Longer than any first line of such a file.
 constexpr std::size_t kLongestLine = 160;
 
@@ -185,6 +189,9 @@ ModelFile parse_model(std::string_view bytes, const std::string& place, Workload
     refuse("the file is damaged (its SHA-256 is another), take another copy");
   }
   try {
+    if (!is_limited_json(content, kModelLimits, nlohmann::json::input_format_t::cbor)) {
+      refuse("the file is no speed model inside, take another copy");
+    }
     return content_of(nlohmann::json::from_cbor(content), keys, names);
   } catch (const nlohmann::json::exception&) {
     throw InputError(place, "the file is no speed model inside, take another copy");

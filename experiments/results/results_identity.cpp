@@ -8,12 +8,20 @@
 
 #include "experiments/base/json.hpp"
 #include "experiments/results/hdf5_table.hpp"
+#include "models/limited_json.hpp"
 
 namespace corun {
 
 namespace fs = std::filesystem;
 
 using namespace hdf5;
+
+namespace {
+
+/// Larger than the facts of any run.
+constexpr std::size_t kRunFileBytesMax = std::size_t{1} << 24U;
+
+}  // namespace
 
 std::optional<ResultsIdentity> identity_of_results(const std::string& path) {
   if (!is_filled(path)) return std::nullopt;
@@ -42,7 +50,13 @@ void check_run_file(const std::string& path, const std::string& place, Existing 
   const std::string run_file = path + ".run.json";
   if (existing == Existing::kReplace || !is_filled(run_file)) return;
   std::ifstream in(run_file, std::ios::binary);
-  const Json json = Json::parse(in, nullptr, false);
+  std::string text(kRunFileBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  Json json;
+  if (text.size() <= kRunFileBytesMax) {
+    json = parse_limited_json<Json>(text, {16, text.size()}).value_or(Json());
+  }
   const std::string kind = json.is_object() && json.contains("kind") && json["kind"].is_string()
                                ? json["kind"].get<std::string>()
                                : "";

@@ -19,6 +19,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/file_lock.hpp"
 #include "experiments/base/json.hpp"
+#include "models/limited_json.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -31,6 +32,13 @@ constexpr std::size_t kFrame = 8;
 constexpr std::size_t kHeaderMax = std::size_t{256} << 20U;  // a list of points may be long
 constexpr std::size_t kPayloadMax = std::size_t{16} << 20U;  // of other records
 constexpr std::size_t kRunsAt = 17;                          // after 'R', point, replication
+/// Of the records in JSON: the header, an input, the policies of a point.
+constexpr JsonLimits kRecordLimits{16, std::size_t{1} << 20U};
+
+/// The JSON of a record, null if it is none.
+Json record_of(std::string_view payload) {
+  return parse_limited_json<Json>(payload.substr(1), kRecordLimits).value_or(Json());
+}
 
 std::uint32_t crc_of(std::string_view bytes) {
   return static_cast<std::uint32_t>(
@@ -207,7 +215,7 @@ void SweepJournalIndex::take_header(std::string_view payload) {
                                        kMagic.size()));
   if (!payload.starts_with('H')) throw damaged;
   try {
-    const Json json = Json::parse(payload.substr(1));
+    const Json json = record_of(payload);
     identity_ = {json.at("corun_version"), json.at("commit"), json.at("config"),
                  json.at("seed"),          json.at("points"), json.at("replications")};
     if (json.at("reals").get<std::size_t>() == kSweepReals) return;
@@ -227,7 +235,7 @@ bool SweepJournalIndex::take(std::string_view payload, std::size_t offset) {
       units_.emplace(unit, offset);
       return true;
     }
-    const Json json = Json::parse(payload.substr(1));
+    const Json json = record_of(payload);
     if (payload[0] == 'I') {
       inputs_.push_back({json.at("entry"), json.at("found")});
       return true;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <zstd.h>
@@ -107,6 +108,30 @@ TEST(InputFile, SaysWhatIsWrongWithAnArchive) {
   archive[archive.size() - 8] ^= 1;
   EXPECT_EQ(error_of(archive),
             std::string("f: the gzip archive is damaged (incorrect data check").append(whole));
+}
+
+// 300 MiB of equal bytes.
+TEST(InputFile, RefusesArchivesThatExpandAsNoDataDo) {
+  const std::string mib(std::size_t{1} << 20U, 'x');
+  for (const std::string& piece : {gzip(mib), zstd(mib)}) {
+    std::string bomb;
+    for (int i = 0; i < 300; ++i) bomb += piece;
+    std::istringstream file(bomb);
+    const auto in = open_input(file, "f");
+    std::string error;
+    std::size_t bytes = 0;
+    try {
+      std::vector<char> buffer(mib.size());
+      while (in->read(buffer.data(), static_cast<std::streamsize>(buffer.size()))) {
+        bytes += buffer.size();
+      }
+    } catch (const InputError& e) {
+      error = e.what();
+    }
+    EXPECT_NE(error.find("archive holds more than 200 times its own size"), std::string::npos)
+        << error;
+    EXPECT_GE(bytes, std::size_t{255} << 20U);
+  }
 }
 
 TEST(InputFile, ReadersNameTheLineInsideAnArchive) {

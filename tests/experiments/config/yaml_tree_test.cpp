@@ -17,6 +17,12 @@ class RefusedText : public testing::TestWithParam<Refusal> {};
 
 TEST_P(RefusedText, NamesPlaceAndHintOnOneLine) { expect_refused(GetParam()); }
 
+std::string list_in_list(std::size_t depth) {
+  std::string text;
+  for (std::size_t i = 0; i < depth; ++i) text += "- ";
+  return text + "1";
+}
+
 std::string nested(std::size_t depth) {
   return "seed: " + std::string(depth, '[') + std::string(depth, ']');
 }
@@ -72,6 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"two_colons", "seed: 1: 2\n", "c.yaml:1:8", "not valid YAML"},
         Refusal{"bad_escape", "workload: {source: \"\\q\"}\n", "c.yaml:1:23", "quotes"},
         Refusal{"too_deep", nested(40), "c.yaml:1:22", "nested more than 16 deep"},
+        Refusal{"deep_block", list_in_list(20000), "c.yaml:1:33", "nested more than 16 deep"},
         Refusal{"far_too_deep", nested(200000), "c.yaml:1:22", "nested more than 16 deep"},
         Refusal{"too_large", "seed: 1 #" + std::string(kYamlBytesMax, 'x'), "c.yaml:1:1",
                 "larger than 1048576 bytes"}),

@@ -103,6 +103,13 @@ std::string refusal(std::string_view bytes) {
   return reading(bytes, keys).refusal;
 }
 
+/// A file of any content, with a matching checksum.
+std::string file_of(const std::string& content) {
+  return fmt::format("corun speed model, version 3, bytes {}, sha256 {}\n", content.size(),
+                     sha256_of_text(content)) +
+         content;
+}
+
 /// The good file with its content changed and a matching checksum.
 std::string changed(const std::function<void(Json&)>& change) {
   const std::string& good = good_bytes();
@@ -110,9 +117,7 @@ std::string changed(const std::function<void(Json&)>& change) {
   change(root);
   std::string content;
   Json::to_cbor(root, content);
-  return fmt::format("corun speed model, version 3, bytes {}, sha256 {}\n", content.size(),
-                     sha256_of_text(content)) +
-         content;
+  return file_of(content);
 }
 
 /// Replaces a number in a byte string of floats by an impossible one.
@@ -337,12 +342,21 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
     const std::string what = refusal(changed(wrong[i].second));
     EXPECT_NE(what.find(wrong[i].first), std::string::npos) << i << ": " << what;
   }
-  // No CBOR, with a matching checksum.
-  const std::string junk = "junk";
-  EXPECT_NE(refusal(fmt::format("corun speed model, version 3, bytes 4, sha256 {}\n{}",
-                                sha256_of_text(junk), junk))
-                .find("no speed model inside"),
-            std::string::npos);
+}
+
+// With a matching checksum: no CBOR; lists 17 and 200,000 deep; a list of more values than any model has;
+// lists and texts that announce more than there is.
+TEST(ModelFile, NoContentEndsTheProgram) {
+  const std::string many("\x9a\x00\x10\x00\x00", 5);
+  const std::string announced("\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+  for (const std::string& content :
+       {std::string("junk"), std::string(16, '\x81') + "\x80",
+        std::string(200'000, '\x81') + "\x80", std::string(200'000, '\xa1'),
+        many + std::string(std::size_t{1} << 20U, '\x00'), "\x9b" + announced, "\xbb" + announced,
+        "\x7b" + announced, "\x5b" + announced}) {
+    EXPECT_EQ(refusal(file_of(content)), "the file is no speed model inside, take another copy")
+        << content.size();
+  }
 }
 
 /// Damaged content with a matching checksum, for every model of the catalogue, is refused or gives

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include <boost/crc.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -585,6 +586,28 @@ TEST(Sweep, OtherConfigurationsAndUnfinishedPartsAreRefused) {
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("9 of 18 replications are missing"), std::string::npos)
         << e.what();
+  }
+}
+
+// A record that no corun wrote, with a matching checksum.
+TEST(Sweep, ARecordOfAJournalMayNotBeDeep) {
+  const test::TemporaryDirectory directory;
+  run_small(directory.path("r.h5.journal"), 1);
+  const std::string payload =
+      R"(P{"point": 0, "policies": )" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+  boost::crc_32_type crc;
+  crc.process_bytes(payload.data(), payload.size());
+  std::string frame;
+  for (const std::size_t number : {payload.size(), std::size_t{crc.checksum()}}) {
+    for (unsigned byte = 0; byte < 4; ++byte) frame += static_cast<char>(number >> (8 * byte));
+  }
+  directory.write("deep.journal",
+                  test::read_file(directory.path("r.h5.journal")) + frame + payload);
+  try {
+    const SweepJournalIndex index(directory.path("deep.journal"));
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("holds a record that corun"), std::string::npos);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "experiments/knowledge/corun_learning.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,6 +15,31 @@
 
 namespace corun {
 
+namespace {
+
+/// SHA-256 of what was measured: the same for copies of a file with other line ends, columns, names of groups
+/// and sources, or another order of the groups.
+std::string sha256_of_rows(const std::vector<CorunMeasurement>& rows, const WorkloadKeys& keys) {
+  std::vector<std::string> groups;
+  for (const CorunMeasurement& row : rows) {
+    std::vector<std::string> members;
+    for (const CorunMember& m : row.members) {
+      members.push_back(
+          fmt::format("{},{},{},{},{},{},{}\n", csv_text(keys.text(m.workload)),
+                      csv_number(m.profile.gpu_util_pct), csv_number(m.profile.mem_alloc_pct),
+                      csv_number(m.profile.mem_time_pct), csv_number(m.profile.mem_used_mib),
+                      csv_number(m.solo_s), csv_number(m.corun_s)));
+    }
+    std::ranges::sort(members);
+    groups.push_back(fmt::format("{},{}\n{}", csv_text(row.gpu_type), csv_text(row.sharing),
+                                 fmt::join(members, "")));
+  }
+  std::ranges::sort(groups);
+  return sha256_of_text(fmt::format("{}", fmt::join(groups, "\n")));
+}
+
+}  // namespace
+
 bool is_corun_table(std::string_view name) { return name == "jrs" || name == "prirect"; }
 
 CorunTable read_corun_table(const std::string& name_or_path) {
@@ -27,6 +53,7 @@ CorunTable read_corun_table(const std::string& name_or_path) {
     table.rows = read_corun_csv(name_or_path, keys).measurements;
     table.source.sha256 = sha256_of_file(name_or_path);
   }
+  table.source.rows_sha256 = sha256_of_rows(table.rows, keys);
   std::set<std::string> measured_on;
   for (const CorunMeasurement& row : table.rows) {
     measured_on.insert(row.gpu_type + " " + row.sharing);

@@ -417,11 +417,13 @@ KnowledgeFile knowledge_of(const YamlNode& root, const std::string& name) {
   if (top.find("about") != nullptr) file.about = top.text("about");
   if (const YamlNode* sources = top.find("sources")) {
     for (const YamlNode& node : list_of(*sources, "sources")) {
-      const Section source(node, "a source", {"name", "sha256", "pairs", "measured_on"});
+      const Section source(node, "a source",
+                           {"name", "sha256", "rows_sha256", "pairs", "measured_on"});
       file.sources.push_back(
           {source.text("name"), source.find("sha256") ? source.text("sha256") : "",
            source.whole("pairs", 0, 1'000'000'000'000, "a number of pairs, 0 or more"),
-           source.find("measured_on") ? source.text("measured_on") : ""});
+           source.find("measured_on") ? source.text("measured_on") : "",
+           source.find("rows_sha256") ? source.text("rows_sha256") : ""});
     }
   }
   if (const YamlNode* list = top.find("isd")) read_statistics(*list, true, file.kb);
@@ -481,8 +483,11 @@ std::string knowledge_text(const KnowledgeFile& file) {
                      csv_number(file.kb.decay()));
   out += std::string("sources:") + (file.sources.empty() ? " []" : "") + "\n";
   for (const KnowledgeSource& source : file.sources) {
-    out += fmt::format("  - {{name: {}, sha256: {}, pairs: {}, measured_on: {}}}\n",
-                       yaml_quoted(source.name), yaml_quoted(source.sha256), source.pairs,
+    const std::string rows = source.rows_sha256.empty()
+                                 ? std::string()
+                                 : ", rows_sha256: " + yaml_quoted(source.rows_sha256);
+    out += fmt::format("  - {{name: {}, sha256: {}{}, pairs: {}, measured_on: {}}}\n",
+                       yaml_quoted(source.name), yaml_quoted(source.sha256), rows, source.pairs,
                        yaml_quoted(source.measured_on));
   }
   const auto statistics = [&](const char* key, bool ordered, const auto& get) {

@@ -23,7 +23,7 @@
 ///   uncertainty: all-centres       # or own-centre
 ///   decay: 0
 ///   sources:                       # files of co-runs it has learnt from, each once
-///     - {name: mine.corun.csv, sha256: 0f3c..., pairs: 46, measured_on: V100-16GB time-slicing}
+///     - {name: mine.corun.csv, sha256: 0f3c..., rows_sha256: 77ab..., pairs: 46, measured_on: V100...}
 ///   isd:                           # a job of `cluster` beside one of `partner`; fractions
 ///     - {cluster: 0, partner: 1, count: 12, mean: 0.052, variance: 0.0011, ...}
 ///   ps:                            # of the two together; cluster <= partner
@@ -43,12 +43,14 @@ struct KnowledgeSource {
   std::string name;
   std::string sha256;  ///< of the file's bytes; empty for tables that come with corun
   std::int64_t pairs = 0;
-  std::string measured_on;  ///< GPU type and sharing mode; several joined by ", "
+  std::string measured_on;       ///< GPU type and sharing mode; several joined by ", "
+  std::string rows_sha256 = {};  ///< sha256_of_rows(); empty in files of older versions
   friend bool operator==(const KnowledgeSource&, const KnowledgeSource&) = default;
 };
 
-/// Whether both are the same bytes or the same table that comes with corun.
+/// Whether both are the same co-runs, the same bytes, or the same table that comes with corun.
 inline bool same_source(const KnowledgeSource& a, const KnowledgeSource& b) {
+  if (!a.rows_sha256.empty() && a.rows_sha256 == b.rows_sha256) return true;
   return a.sha256.empty() && b.sha256.empty() ? a.name == b.name : a.sha256 == b.sha256;
 }
 

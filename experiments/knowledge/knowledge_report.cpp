@@ -149,6 +149,7 @@ nlohmann::ordered_json knowledge_file_json(const KnowledgeFile& file) {
   for (const KnowledgeSource& s : file.sources) {
     json["sources"].push_back({{"name", s.name},
                                {"sha256", s.sha256},
+                               {"rows_sha256", s.rows_sha256},
                                {"pairs", s.pairs},
                                {"measured_on", s.measured_on}});
   }

@@ -18,6 +18,7 @@
 #include "experiments/studies/leave_one_pair_out.hpp"
 #include "experiments/studies/paper_groups.hpp"
 #include "sim/error.hpp"
+#include "tests/support/gzip.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
@@ -302,6 +303,73 @@ TEST(KbCommand, ACoRunCountsOnceUnderAnyName) {
       {"kb", "update", directory.path("c.yaml"), "--merge", kSource + "/examples/kb.yaml"});
   EXPECT_EQ(noted.code, 0) << noted.err;
   EXPECT_NE(noted.err.find("13 of its co-runs name no source"), std::string::npos) << noted.err;
+}
+
+/// examples/mine.corun.csv with its groups in reverse order under other names, without the columns session,
+/// isd and source, and with other digits and line ends.
+std::string rewritten_coruns() {
+  std::istringstream lines(test::read_file(kSource + "/examples/mine.corun.csv"));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> f;
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, ',');) f.push_back(field);
+    const bool header = rows.empty();
+    std::string row = (header ? "" : "g") + f[0];
+    for (const std::size_t c : {4, 1, 2, 5, 6, 7, 8}) row += "," + f[c];
+    rows.push_back(row + (header ? ",corun_s,solo_s" : "," + f[10] + "e0," + f[9] + ".00") +
+                   "\r\n");
+  }
+  std::string text = rows.front();
+  for (std::size_t r = rows.size() - 1; r >= 1; --r) text += rows[r];
+  return text;
+}
+
+TEST(KbCommand, ACoRunCountsOnceInAnyForm) {
+  const test::TemporaryDirectory directory;
+  const std::string bytes = test::read_file(kSource + "/examples/mine.corun.csv");
+  const std::string kb = directory.path("kb.yaml");
+  ASSERT_EQ(
+      test::run_corun({"kb", "build", "--coruns", directory.write("a.corun.csv", bytes), "-o", kb})
+          .code,
+      0);
+  const std::string before = test::read_file(kb);
+  std::string cr;
+  for (const char c : bytes) cr += c == '\n' ? "\r\n" : std::string(1, c);
+  for (const std::string& copy : {test::gzip(bytes), cr, rewritten_coruns()}) {
+    const std::string path = directory.write("copy.corun.csv", copy);
+    const auto again = test::run_corun({"kb", "update", kb, "--coruns", path});
+    EXPECT_EQ(again.code, 0);
+    EXPECT_NE(again.err.find("is already in"), std::string::npos) << copy << again.err;
+    EXPECT_EQ(test::read_file(kb), before);
+    const std::string other = directory.path("other.yaml");
+    ASSERT_EQ(test::run_corun({"kb", "build", "--force", "--coruns", path, "-o", other}).code, 0);
+    EXPECT_EQ(test::run_corun({"kb", "update", kb, "--merge", other}).code, 2);
+  }
+  // One other time is another table.
+  std::string other = bytes;
+  other.replace(other.find("268.8,0.0260"), 12, "268.9,0.0263");
+  const auto learnt =
+      test::run_corun({"kb", "update", kb, "--coruns", directory.write("b.corun.csv", other)});
+  EXPECT_EQ(learnt.code, 0);
+  EXPECT_EQ(learnt.err.find("is already in"), std::string::npos) << learnt.err;
+  EXPECT_EQ(read_knowledge_file(kb).kb.pairs_observed(), 12);
+}
+
+// Knowledge written before co-runs had a digest of their own.
+TEST(KbCommand, OlderKnowledgeKnowsItsFilesByTheirBytes) {
+  const test::TemporaryDirectory directory;
+  const std::string kb = directory.path("kb.yaml");
+  const std::string coruns = kSource + "/examples/mine.corun.csv";
+  ASSERT_EQ(test::run_corun({"kb", "build", "--coruns", coruns, "-o", kb}).code, 0);
+  std::string text = test::read_file(kb);
+  const std::size_t rows = text.find(", rows_sha256: ");
+  ASSERT_NE(rows, std::string::npos);
+  text.erase(rows, text.find(", pairs:") - rows);
+  directory.write("kb.yaml", text);
+  const auto again = test::run_corun({"kb", "update", kb, "--coruns", coruns});
+  EXPECT_NE(again.err.find("is already in"), std::string::npos) << again.err;
+  EXPECT_EQ(test::read_file(kb), text);
 }
 
 TEST(KbCommand, WhereItWasMeasuredIsKeptAndSaid) {

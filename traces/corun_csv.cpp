@@ -1,5 +1,6 @@
 #include "traces/corun_csv.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "sim/error.hpp"
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/faster_together.hpp"
 
 namespace corun {
 namespace {
@@ -46,6 +48,7 @@ class Builder {
     }
     close_group();
     check_units();
+    file_.notes = faster_together_.notes(file_.measurements.size());
     return std::move(file_);
   }
 
@@ -120,8 +123,14 @@ class Builder {
     line_ = csv_.line();
   }
 
-  void close_group() const {
-    if (file_.measurements.empty() || file_.measurements.back().members.size() > 1) return;
+  void close_group() {
+    if (file_.measurements.empty()) return;
+    const std::vector<CorunMember>& members = file_.measurements.back().members;
+    if (std::ranges::all_of(
+            members, [](const CorunMember& m) { return m.solo_s > kFasterTogether * m.corun_s; })) {
+      faster_together_.add(place_);
+    }
+    if (members.size() > 1) return;
     throw InputError(place_, "group '" + printable(file_.groups.back()) +
                                  "' has one row, expected two or more jobs that ran together; a "
                                  "solo measurement does not belong here, remove the row");
@@ -154,6 +163,7 @@ class Builder {
   CorunFile file_;
   std::map<std::pair<std::string, std::string>, std::size_t> first_line_;
   std::string source_of_group_;
+  FasterTogether faster_together_;
   std::string place_;  ///< of the first row of the open group
   std::size_t line_ = 0;
 

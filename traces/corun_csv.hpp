@@ -31,8 +31,9 @@ namespace corun {
 /// Measurements in file order, with columns of the file that models do not need.
 struct CorunFile {
   std::vector<CorunMeasurement> measurements;
-  std::vector<std::string> groups;    ///< name of each measurement's group
-  std::vector<std::string> sessions;  ///< session of each measurement, may be empty text
+  std::vector<std::string> groups;      ///< name of each measurement's group
+  std::vector<std::string> sessions;    ///< session of each measurement, may be empty text
+  std::vector<std::string> notes = {};  ///< of what is doubtful in the file, for the user
 };
 
 /// InputError for anything that the table above excludes, and for a file without rows. A measurement

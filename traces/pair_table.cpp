@@ -21,6 +21,7 @@
 #include "traces/column_rules.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/faster_together.hpp"
 #include "traces/input_file.hpp"
 #include "traces/lucid_pairs.hpp"
 
@@ -141,6 +142,7 @@ class PairTableReader {
                        "no rows after the header, expected one per pair; add pairs");
     }
     check_units();
+    table_.notes = faster_together_.notes(table_.speeds.rows.size());
     return std::move(table_);
   }
 
@@ -250,6 +252,9 @@ class PairTableReader {
     const SpeedTable::Row row{a, b, speed(0, has_failed), speed(1, has_failed)};
     table_.scored.push_back(!std::isnan(row.speed_a) && !std::isnan(row.speed_b));
     table_.speeds.rows.push_back(row);
+    if (row.speed_a > kFasterTogether && row.speed_b > kFasterTogether) {
+      faster_together_.add(csv_.place(*sides_[0].speed));
+    }
     table_.solo_s.push_back({kNaN, kNaN});
     std::vector<std::string>& fields = table_.fields.emplace_back();
     fields.reserve(all_.size());
@@ -366,6 +371,7 @@ class PairTableReader {
   std::optional<Column> failed_;
   std::size_t gpu_line_ = 0;
   std::unordered_map<WorkloadKey, std::uint32_t> position_;
+  FasterTogether faster_together_;
   std::vector<std::size_t> value_lines_;  ///< jobs x features: line of the first known value
   std::vector<std::size_t> family_lines_;
 };
@@ -441,6 +447,7 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
                       const WorkloadKeys& keys) {
   PairTable table;
   table.source = std::move(source);
+  table.notes = file.notes;
   table.has_speeds = true;
   for (const ProfileFeature& feature : kProfileFeatures) {
     table.speeds.features.push_back({std::string(feature.name), feature.scale});
@@ -634,6 +641,7 @@ void append(PairTable& to, const PairTable& more) {
     to.fields.clear();
   }
   to.source += ", " + more.source;
+  to.notes.insert(to.notes.end(), more.notes.begin(), more.notes.end());
 }
 
 void write_predictions(std::ostream& out, const PairTable& table,

@@ -55,6 +55,7 @@ struct PairTable {
   std::vector<std::string> header;  ///< as read; empty for *.corun.csv
   std::vector<std::vector<std::string>> fields;  ///< of speeds.rows, as read; empty for *.corun.csv
   std::string source;                            ///< the file's name in messages
+  std::vector<std::string> notes = {};           ///< of what is doubtful, for the user
 };
 
 /// InputError "FILE:LINE:COLUMN: ..." for anything that the table above excludes, for a file without pairs

@@ -20,7 +20,6 @@
 #include "models/knowledge/cluster_mean_belief.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/corun_csv.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
@@ -120,10 +119,7 @@ void BeliefBuilder::start_from_file(const std::string& path, const Cluster& clus
 
 SpeedTable BeliefBuilder::measured_speeds(const std::string& path, const Cluster& cluster,
                                           MeasurementTables& tables) {
-  check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
-  if (!has_row_per_pair(path)) {
-    return speed_table(read_corun_csv(path, tables.keys()).measurements, ImputedProfiles::kUnknown);
-  }
+  if (!has_row_per_pair(path)) return speed_table(tables.coruns(path), ImputedProfiles::kUnknown);
   const PairTable& pairs = tables.pairs(path);
   for (std::string& sentence :
        measured_elsewhere(pairs, cluster, "what the belief knows beforehand was measured")) {

@@ -39,7 +39,8 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
       runner_(*config_, cluster_, worlds_, beliefs_,
               config_->place(source_.is_given() ? "workload.path" : "workload.source")) {
   for (const std::vector<std::string>& some :
-       {cluster_.warnings, source_.warnings(), worlds_.warnings(), beliefs_.warnings()}) {
+       {cluster_.warnings, source_.warnings(), worlds_.tables().notes(), worlds_.warnings(),
+        beliefs_.warnings()}) {
     warnings_.insert(warnings_.end(), some.begin(), some.end());
   }
   check(*make_trace(0));

@@ -12,7 +12,6 @@
 #include "models/interference/measured_speeds.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/corun_csv.hpp"
 #include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
 
@@ -59,8 +58,7 @@ WorldMeasurements read_measurements(const Config& config, InputFiles& files,
   } else if (has_row_per_pair(path)) {
     read.pairs = &tables.pairs(path);
   } else {
-    check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
-    read.rows = read_corun_csv(path, tables.keys()).measurements;
+    read.rows = tables.coruns(path);
   }
   return read;
 }

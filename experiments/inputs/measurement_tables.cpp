@@ -8,6 +8,7 @@
 #include "experiments/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/corun_csv.hpp"
 
 namespace corun {
 
@@ -22,7 +23,21 @@ const PairTable& MeasurementTables::pairs(const std::string& path) {
         "found no pair of which both speeds were measured, expected some; give a table "
         "with norm_a and norm_b or co-run measurements");
   }
+  notes_[path] = table.notes;
   return pairs_.emplace(path, std::move(table)).first->second;
+}
+
+std::vector<CorunMeasurement> MeasurementTables::coruns(const std::string& path) {
+  check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
+  CorunFile file = read_corun_csv(path, keys_);
+  notes_[path] = std::move(file.notes);
+  return std::move(file.measurements);
+}
+
+std::vector<std::string> MeasurementTables::notes() const {
+  std::vector<std::string> all;
+  for (const auto& [path, notes] : notes_) all.insert(all.end(), notes.begin(), notes.end());
+  return all;
 }
 
 const GavelThroughputs& MeasurementTables::rates(const Config& config, InputFiles& files) {

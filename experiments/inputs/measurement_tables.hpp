@@ -3,9 +3,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "experiments/config/config.hpp"
 #include "experiments/inputs/input_files.hpp"
+#include "sim/measurement.hpp"
 #include "traces/gavel_throughputs.hpp"
 #include "traces/pair_table.hpp"
 #include "traces/workload_names.hpp"
@@ -23,6 +25,13 @@ class MeasurementTables {
   /// no pair has both speeds.
   const PairTable& pairs(const std::string& path);
 
+  /// The measurements of corun's own file of co-runs. InputError as its reader, and if the file is of another
+  /// kind.
+  std::vector<CorunMeasurement> coruns(const std::string& path);
+
+  /// Notes of what is doubtful in the files read, for the user.
+  std::vector<std::string> notes() const;
+
   /// Gavel's rates [steps/s] for the GPU type of the configuration, read on the first call.
   /// InputError as find_rates() and the reader.
   const GavelThroughputs& rates(const Config& config, InputFiles& files);
@@ -32,7 +41,8 @@ class MeasurementTables {
 
  private:
   WorkloadKeys keys_;
-  std::map<std::string, PairTable> pairs_;  ///< by path
+  std::map<std::string, PairTable> pairs_;                 ///< by path
+  std::map<std::string, std::vector<std::string>> notes_;  ///< by path
   std::shared_ptr<const GavelThroughputs> rates_;
 };
 

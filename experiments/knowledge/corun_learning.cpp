@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,7 +51,9 @@ CorunTable read_corun_table(const std::string& name_or_path) {
     table.rows =
         paper_measurements(keys, name_or_path == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
   } else {
-    table.rows = read_corun_csv(name_or_path, keys).measurements;
+    CorunFile file = read_corun_csv(name_or_path, keys);
+    table.rows = std::move(file.measurements);
+    table.notes = std::move(file.notes);
     table.source.sha256 = sha256_of_file(name_or_path);
   }
   table.source.rows_sha256 = sha256_of_rows(table.rows, keys);
@@ -73,7 +76,7 @@ std::vector<std::string> learn_table(KnowledgeFile& file, const CorunTable& tabl
     throw InputError(table.source.name,
                      "no pair of two profiled jobs among its groups: nothing to learn");
   }
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = table.notes;
   if (!file.sources.empty() && file.sources.front().measured_on != table.source.measured_on) {
     notes.push_back(fmt::format("{} was measured on {}, {} on {}: their costs are combined",
                                 printable(table.source.name), printable(table.source.measured_on),

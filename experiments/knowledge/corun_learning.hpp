@@ -13,6 +13,7 @@ namespace corun {
 struct CorunTable {
   KnowledgeSource source;  ///< `pairs` is counted by learn_table()
   std::vector<CorunMeasurement> rows;
+  std::vector<std::string> notes = {};  ///< of what is doubtful in the file
 };
 
 /// Whether `name` is one of the papers' tables: "jrs" (JRS Tables II and III) or "prirect" (PriRecT

@@ -40,6 +40,27 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
+// One of two jobs may gain, and both a little; in groups b and d all jobs gain more.
+TEST(CorunCsv, NotesCoRunsThatAreFasterThanAlone) {
+  WorkloadKeys keys;
+  const auto row = [](const char* group, const char* job, const char* solo, const char* corun) {
+    return std::string(group) + ",V100,mps,," + job + ",,,,," + solo + ',' + corun + ",,\n";
+  };
+  const std::string few = row("a", "x", "10", "5") + row("a", "y", "10", "10") +
+                          row("c", "x", "10", "8") + row("c", "y", "20", "16");
+  EXPECT_TRUE(read(kHeader + few, keys).notes.empty());
+  const CorunFile file =
+      read(kHeader + few + row("b", "x", "10", "5") + row("b", "y", "20", "10") +
+               row("d", "x", "10", "7.9") + row("d", "y", "20", "15") + row("d", "z", "9", "1"),
+           keys);
+  ASSERT_EQ(file.notes.size(), 1U);
+  EXPECT_TRUE(file.notes[0].starts_with("t.corun.csv:6:1: here and in 1 other of 4 co-runs"))
+      << file.notes[0];
+  WorkloadKeys of_papers;
+  std::istringstream papers(write({paper_measurements(of_papers), {}, {}}, of_papers));
+  EXPECT_TRUE(read_corun_csv(papers, "papers", keys).notes.empty());
+}
+
 TEST(CorunCsv, ReadsGroupsOfAnySize) {
   WorkloadKeys keys;
   const WorkloadKey known = keys.of("DCGAN", 205, 20);

@@ -239,6 +239,23 @@ TEST(PairTable, ReadsCorunMeasurements) {
             "a,b,0.8,0.2,0.5,0.25,0.125,0.0625\nb,a,1,0.9,0.5,0.25,0.125,0.0625\n");
 }
 
+TEST(PairTable, NotesPairsThatAreFasterThanAlone) {
+  EXPECT_TRUE(read(kGavel).notes.empty());
+  const std::string more = "p100,x,X,y,Y,1,2,3,4,5,0,7,0,1.26,1.3,2\n";
+  PairTable table = read(kGavel + more);
+  ASSERT_EQ(table.notes.size(), 1U);
+  EXPECT_TRUE(table.notes[0].starts_with("t.csv:4:30: here and in 0 other of 3 co-runs"))
+      << table.notes[0];
+  WorkloadKeys keys;
+  PairTable both = read(kGavel, keys);
+  append(both, read(kGavel + more, keys));
+  EXPECT_EQ(both.notes, table.notes);
+  EXPECT_EQ(read(kCorunHead + "1,V100,mps,s1,a,40,50,10,2000,100,60\n"
+                              "1,V100,mps,s1,b,60,,20,0,100,70\n")
+                .notes.size(),
+            1U);
+}
+
 TEST(PairTable, OrderOfTheTwoDoesNotMatterToSpeeds) {
   const PairTable table = read(kCorunHead + "1,G,s,,b,,,,,200,300\n1,G,s,,a,,,,,100,125\n");
   EXPECT_EQ(table.speeds.rows[0].speed_a, (200.0 - 175) / 125);

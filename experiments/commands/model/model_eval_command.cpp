@@ -12,6 +12,7 @@
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
+#include "experiments/commands/note.hpp"
 #include "experiments/evaluation/model_evaluation_output.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "models/interference/measured_speeds.hpp"
@@ -72,7 +73,8 @@ CommandLine model_eval_command_line() {
 
 constexpr std::string_view kLucidFile = "lucid/lucid_pairs.csv";
 
-EvaluationData data_of(const std::string& pairs, const std::string& directory, WorkloadKeys& keys) {
+EvaluationData data_of(const std::string& pairs, const CommonOptions& common, WorkloadKeys& keys) {
+  const std::string& directory = common.data;
   if (pairs == "papers") return papers_evaluation(keys);
   if (pairs == "papers-published") {
     throw InputError("--pairs", "papers-published goes with --split only; take 'papers'");
@@ -102,7 +104,9 @@ EvaluationData data_of(const std::string& pairs, const std::string& directory, W
                                     did_you_mean(pairs, kKnown));
   }
   check_kind(pairs, {FileKind::kPairs}, "a table of measured co-runs");
-  return evaluation_data(pairs, read_corun_csv(pairs, keys).measurements);
+  const CorunFile file = read_corun_csv(pairs, keys);
+  for (const std::string& text : file.notes) note(common, text);
+  return evaluation_data(pairs, file.measurements);
 }
 
 /// "10,30,100" as whole numbers of at least `least`; empty if not given.
@@ -161,7 +165,7 @@ int evaluate_left_out(const std::vector<std::string>& given, const std::vector<s
     check_outputs_differ({{"--output", *common.output}}, inputs);
   }
   WorkloadKeys keys;
-  const EvaluationData data = data_of(pairs, common.data, keys);
+  const EvaluationData data = data_of(pairs, common, keys);
   JudgedModels judged;
   judged.models = asked.models;
   judged.fitted = read_fitted_models(asked.files, common, keys);

@@ -9,6 +9,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
+#include "experiments/commands/note.hpp"
 #include "experiments/evaluation/table_prediction.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/model_file.hpp"
@@ -78,6 +79,7 @@ int model_predict_command(const std::vector<std::string>& arguments) {
   check_kind(pairs, {FileKind::kPairs}, "a table of pairs of jobs");
   WorkloadKeys keys;
   const PairTable table = read_pair_table(pairs, keys);
+  for (const std::string& text : table.notes) note(common, text);
   const ModelFile file = read_model_file(model_path, keys, table.names);
   const auto predictions = predict_table(*file.model, table);
   std::ostringstream text;

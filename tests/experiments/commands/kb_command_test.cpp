@@ -356,6 +356,28 @@ TEST(KbCommand, ACoRunCountsOnceInAnyForm) {
   EXPECT_EQ(read_knowledge_file(kb).kb.pairs_observed(), 12);
 }
 
+// Of a table whose columns solo_s and corun_s are swapped.
+TEST(KbCommand, CoRunsThatAreFasterThanAloneAreNoted) {
+  const test::TemporaryDirectory directory;
+  const std::string text =
+      "group,gpu,sharing,job,gpu_util_pct,mem_alloc_pct,mem_time_pct,solo_s,corun_s\n"
+      "1,V100-16GB,time-slicing,a,50,10,20,100,50\n1,V100-16GB,time-slicing,b,60,10,20,100,50\n";
+  directory.write("fast.corun.csv", text);
+  const auto noted = [&](const std::vector<std::string>& arguments) {
+    const auto run = test::run_corun(arguments, directory.path());
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_NE(run.err.find("fast.corun.csv:2:1: here and in 0 other of 1 co-runs"),
+              std::string::npos)
+        << run.err;
+  };
+  noted({"kb", "build", "--coruns", "fast.corun.csv", "-o", "kb.yaml"});
+  ASSERT_EQ(test::run_corun({"kb", "build", "-o", directory.path("kb2.yaml")}).code, 0);
+  noted({"kb", "update", "kb2.yaml", "--coruns", "fast.corun.csv"});
+  noted({"model", "fit", "--pairs", "fast.corun.csv", "--model", "measured", "--out", "m"});
+  noted({"replay", "--policies", "fifo", "--set", "replications=1", "--set",
+         "world.path=fast.corun.csv"});
+}
+
 // Knowledge written before co-runs had a digest of their own.
 TEST(KbCommand, OlderKnowledgeKnowsItsFilesByTheirBytes) {
   const test::TemporaryDirectory directory;

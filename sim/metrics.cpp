@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/base/math.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 
@@ -88,7 +89,7 @@ double differential_entropy(std::span<const double> sample) {
   for (std::size_t i = 0; i < n; ++i) {
     const double spacing = x[std::min(i + m, n - 1)] - x[i < m ? 0 : i - m];
     if (!(spacing > 0)) return kNaN;
-    sum += std::log(static_cast<double>(n) / (2.0 * static_cast<double>(m)) * spacing);
+    sum += math::log(static_cast<double>(n) / (2.0 * static_cast<double>(m)) * spacing);
   }
   return sum / static_cast<double>(n);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "sim/base/math.hpp"
 #include "sim/base/vector_clones.hpp"
 
 namespace corun {
@@ -112,7 +113,7 @@ double normal_near(double q) {
 }
 
 double normal_far(double p, double q) {
-  double r = std::sqrt(-std::log(std::min(p, 1 - p)));
+  double r = std::sqrt(-math::log(std::min(p, 1 - p)));
   double value;
   if (r <= 5) {
     r -= 1.6;
@@ -239,13 +240,13 @@ void Rng::normals(std::span<double> out) {
   }
 }
 
-double Rng::exponential(double mean) { return -mean * std::log1p(-uniform()); }
+double Rng::exponential(double mean) { return -mean * math::log1p(-uniform()); }
 
 double Rng::gamma(double shape) {
   // For shape < 1: Gamma(shape) = Gamma(shape + 1) U^(1 / shape).
   if (shape < 1) {
     const double above = gamma(shape + 1);  // drawn first, with every compiler
-    return above * std::pow(1 - uniform(), 1 / shape);
+    return above * math::exp(math::log(1 - uniform()) / shape);
   }
   const double d = shape - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);
@@ -254,7 +255,7 @@ double Rng::gamma(double shape) {
     const double root = 1 + c * x;
     if (root <= 0) continue;
     const double v = root * root * root;
-    if (std::log(1 - uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
+    if (math::log(1 - uniform()) < 0.5 * x * x + d - d * v + d * math::log(v)) return d * v;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/math.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "traces/csv_reader.hpp"
@@ -53,7 +54,7 @@ Profile profile_of(const PairTable& table, std::size_t job) {
 }  // namespace
 
 double pair_workload_mean_solo_s() {
-  return kPairSoloMedianS * std::exp(kPairSoloLogDeviation * kPairSoloLogDeviation / 2);
+  return kPairSoloMedianS * math::exp(kPairSoloLogDeviation * kPairSoloLogDeviation / 2);
 }
 
 Trace pair_workload_trace(const PairTable& table, int jobs,
@@ -92,7 +93,7 @@ Trace pair_workload_trace(const PairTable& table, int jobs,
     Rng length(seed, Stream::kSoloTimes, id);
     JobSpec spec;
     spec.submit = from_seconds(submit_s);
-    spec.work = from_seconds(kPairSoloMedianS * std::exp(kPairSoloLogDeviation * length.normal()));
+    spec.work = from_seconds(kPairSoloMedianS * math::exp(kPairSoloLogDeviation * length.normal()));
     spec.profile = profile_of(table, job);
     add_job(trace, spec, table.names[job] + "#" + std::to_string(i), table.speeds.jobs[job],
             kUnknownCluster, kUnknownUncertainty);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/math.hpp"
 #include "sim/base/summary.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -38,7 +39,7 @@ class RunTimes {
   explicit RunTimes(const Trace& like) {
     std::map<int, std::vector<double>> by_gang;
     for (const JobSpec& job : like.workload.jobs) {
-      by_gang[job.gpus].push_back(std::log(to_seconds(job.work)));
+      by_gang[job.gpus].push_back(math::log(to_seconds(job.work)));
     }
     for (auto& [gpus, logs] : by_gang) {
       std::ranges::sort(logs);
@@ -54,7 +55,7 @@ class RunTimes {
   }
 
   double draw(int gpus, double uniform) const {
-    return std::exp(quantile(quantiles_.at(gpus), uniform));
+    return math::exp(quantile(quantiles_.at(gpus), uniform));
   }
 
   /// Integral of the quantile function, by the midpoint rule.
@@ -123,7 +124,7 @@ JobSpec draw_default(const SyntheticOptions& options, std::uint64_t job) {
     left -= gang.share;
   }
   spec.work = from_seconds(
-      to_milliseconds(std::clamp(kMedian * std::exp(kSigma * length.normal()), 1.0, kLongest)));
+      to_milliseconds(std::clamp(kMedian * math::exp(kSigma * length.normal()), 1.0, kLongest)));
   return spec;
 }
 
@@ -135,8 +136,8 @@ double default_mean_work() {
   double weight = 0;
   for (int i = 0; i < kSteps; ++i) {
     const double z = kWidth * (2 * (i + 0.5) / kSteps - 1);
-    const double density = std::exp(-z * z / 2);
-    sum += density * std::clamp(kMedian * std::exp(kSigma * z), 1.0, kLongest);
+    const double density = math::exp(-z * z / 2);
+    sum += density * std::clamp(kMedian * math::exp(kSigma * z), 1.0, kLongest);
     weight += density;
   }
   return sum / weight;

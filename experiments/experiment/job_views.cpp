@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -13,7 +14,7 @@ JobView job_view(const EstimatesConfig& estimates, std::uint64_t seed, const Tra
   if (estimates.duration == DurationEstimates::kExact) view.estimate = job.work;
   if (estimates.duration == DurationEstimates::kLognormal) {
     Rng rng(seed, Stream::kEstimates, index(id));
-    view.estimate = from_seconds(to_seconds(job.work) * std::exp(estimates.sigma * rng.normal()));
+    view.estimate = from_seconds(to_seconds(job.work) * math::exp(estimates.sigma * rng.normal()));
   }
   return view;
 }

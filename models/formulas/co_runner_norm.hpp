@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/formulas/math.hpp"
+#include "sim/base/math.hpp"
 
 /// Speed of a job beside any number of co-runners, from its speeds beside each of them alone: the excesses
 /// 1/s - 1 add up in the norm of exponent kCoRunnerExponent. InterferenceModel::predict_co_runners() states

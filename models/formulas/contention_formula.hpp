@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/formulas/math.hpp"
 #include "models/formulas/speed_belief.hpp"
+#include "sim/base/math.hpp"
 
 /// The equation of the contention model (contention.hpp, which has the source), compiled for every device.
 namespace corun {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "models/formulas/log_slowdown.hpp"
-#include "models/formulas/math.hpp"
+#include "sim/base/math.hpp"
 
 /// The posterior of the Gaussian process over pairs (gp_model.hpp, which has the source), compiled for every
 /// device.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "models/formulas/co_runner_norm.hpp"
-#include "models/formulas/math.hpp"
 #include "models/formulas/speed_belief.hpp"
+#include "sim/base/math.hpp"
 
 /// Jobs of few kinds: a table holds the speed of a job of one kind beside a job of another. It is the
 /// equation of the cluster-mean model, whose kinds are clusters. For many jobs of few workloads, PairScorer

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/formulas/math.hpp"
+#include "sim/base/math.hpp"
 
 /// One direction of a pair, as models of t = -log(speed) predict it.
 namespace corun {

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "models/formulas/math.hpp"
 #include "models/formulas/speed_belief.hpp"
+#include "sim/base/math.hpp"
 #include "sim/pair_objective.hpp"
 
 /// From the speeds of two jobs to the cost of their pair (DESIGN section 3), compiled for every device.

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "models/formulas/math.hpp"
 #include "models/formulas/speed_belief.hpp"
+#include "sim/base/math.hpp"
 
 /// A View of speeds that were computed before. The models whose equation is too long for an inner loop, or
 /// that have no formula, are scored by it.

@@ -17,6 +17,7 @@
 #include "models/interference/refuse.hpp"
 #include "models/knowledge/boosting.hpp"
 #include "models/vector_units/kernels.hpp"
+#include "sim/base/math.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
@@ -57,7 +58,7 @@ Job job_of(std::span<const double> values, const std::vector<SpeedTable::Feature
   Job job;
   for (std::size_t f = 0; f < values.size(); ++f) {
     if (features[f].scale == FeatureScale::kLog) {
-      job.logs.push_back(std::log(values[f]));
+      job.logs.push_back(math::log(values[f]));
     } else {
       job.linears.push_back(std::clamp(values[f], -kLargestFeature, kLargestFeature));
     }

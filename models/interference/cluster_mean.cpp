@@ -13,6 +13,7 @@
 #include "models/interference/refuse.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/kmeans.hpp"
+#include "sim/base/math.hpp"
 
 namespace corun {
 
@@ -159,11 +160,13 @@ ClusterMeanModel ClusterMeanModel::fit(const SpeedTable& table, const FitOptions
   std::vector<double> residuals;
   for (const auto& [pair, x] : samples) {
     const double weight = std::min(1.0, 1 / (1 + x));
-    error += std::pow(weight * (x - model.excess_[pair]), 2);
-    scale += std::pow(weight * model.excess_[pair], 2);
-    residuals.push_back(std::log1p(x) - std::log1p(model.excess_[pair]));
+    const double away = weight * (x - model.excess_[pair]);
+    const double excess = weight * model.excess_[pair];
+    error += away * away;
+    scale += excess * excess;
+    residuals.push_back(math::log1p(x) - math::log1p(model.excess_[pair]));
   }
-  model.sigma_ = scale > 0 ? std::sqrt(std::log1p(error / scale)) : 0;
+  model.sigma_ = scale > 0 ? std::sqrt(math::log1p(error / scale)) : 0;
   model.spread_ = ResidualSpread::of(residuals);
   return model;
 }

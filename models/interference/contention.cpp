@@ -11,6 +11,7 @@
 #include "models/formulas/pair_formula.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "sim/base/math.hpp"
 
 namespace corun {
 
@@ -126,13 +127,13 @@ ContentionModel ContentionModel::fit(const SpeedTable& table, const FitOptions&)
   const Eigen::VectorXd predicted = pressure * c;
   const double error = (weight.array() * (excess - predicted).array()).square().sum();
   const double scale = (weight.array() * predicted.array()).square().sum();
-  model.sigma_ = scale > 0 ? std::sqrt(std::log1p(error / scale)) : 0;
+  model.sigma_ = scale > 0 ? std::sqrt(math::log1p(error / scale)) : 0;
   for (std::size_t k = 0; k < kTerms; ++k) {
     model.coefficients_[k] = c(static_cast<Eigen::Index>(k));
   }
   std::vector<double> residuals;
   for (Eigen::Index n = 0; n < rows; ++n) {
-    residuals.push_back(std::log1p(excess(n)) - std::log1p(predicted(n)));
+    residuals.push_back(math::log1p(excess(n)) - math::log1p(predicted(n)));
   }
   model.spread_ = ResidualSpread::of(residuals);
   return model;

@@ -14,6 +14,7 @@
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
 #include "sim/base/half_width.hpp"
+#include "sim/base/math.hpp"
 
 namespace corun {
 
@@ -136,9 +137,9 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       const double weight = mix.weight[m];
       if (weight == 0) continue;
       const SpeedPrediction& p = said[m][next[m]++];
-      const double log_slowdown = -std::log(p.speed);
+      const double log_slowdown = -math::log(p.speed);
       const double deviation =
-          std::max(kLeastDeviation, (std::log(p.hi) - std::log(p.lo)) / (2 * kHalfWidth90));
+          std::max(kLeastDeviation, (math::log(p.hi) - math::log(p.lo)) / (2 * kHalfWidth90));
       const double counts = weight / (deviation * deviation);
       t += counts * log_slowdown;
       sureness += counts;
@@ -166,7 +167,7 @@ std::vector<double> EnsembleModel::sample(std::span<const PairJob> jobs,
   std::vector<double> drawn = members_.front()->sample(jobs, pairs, draw);
   for (std::size_t q = 0; q < drawn.size(); ++q) {
     drawn[q] =
-        speed_of(std::log(factors[q].speed) - std::log(drawn[q]) - std::log(expected[q].speed));
+        speed_of(math::log(factors[q].speed) - math::log(drawn[q]) - math::log(expected[q].speed));
   }
   return drawn;
 }

@@ -6,6 +6,7 @@
 
 #include "models/formulas/co_runner_norm.hpp"
 #include "models/formulas/pair_formula.hpp"
+#include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -64,7 +65,7 @@ std::vector<double> InterferenceModel::sample(std::span<const PairJob> jobs,
                                             static_cast<std::uint32_t>(pairs[q].beside)};
     Rng rng(draw, Stream::kModelDraws, hash_entity(pair));
     const SpeedPrediction& p = predicted[q];
-    out.push_back(p.speed * std::exp(rng.normal() * std::min(1.0, p.sd / p.speed)));
+    out.push_back(p.speed * math::exp(rng.normal() * std::min(1.0, p.sd / p.speed)));
   }
   return out;
 }
@@ -96,7 +97,7 @@ double excess_scatter(const InterferenceModel& model, const SpeedTable& table) {
     add(table.rows[r].speed_a, predicted[2 * r].speed);
     add(table.rows[r].speed_b, predicted[2 * r + 1].speed);
   }
-  return scale > 0 ? std::sqrt(std::log1p(error / scale)) : 0;
+  return scale > 0 ? std::sqrt(math::log1p(error / scale)) : 0;
 }
 
 }  // namespace corun

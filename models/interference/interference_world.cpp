@@ -10,6 +10,7 @@
 
 #include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"
+#include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -133,7 +134,7 @@ void InterferenceWorld::draw_speeds(const SpeedDistribution& from,
   if (!rng || !from.sigma) return;
   const double sigma = *from.sigma;
   for (double& speed : out) {
-    const double factor = std::exp(sigma * rng->normal() - sigma * sigma / 2);
+    const double factor = math::exp(sigma * rng->normal() - sigma * sigma / 2);
     speed = 1 / (1 + (1 / speed - 1) * factor);
   }
 }
@@ -189,7 +190,7 @@ void InterferenceWorld::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>
                                         {2.8569700138728056, 0.011257411327720691}}};
   const PairOutcome at_mean = out.front();
   const auto speed = [&](double mean_speed, double z) {
-    return 1 / (1 + (1 / mean_speed - 1) * std::exp(sigma * z - sigma * sigma / 2));
+    return 1 / (1 + (1 / mean_speed - 1) * math::exp(sigma * z - sigma * sigma / 2));
   };
   out.clear();
   for (const Node& x : kNodes) {

@@ -10,6 +10,7 @@
 #include "models/interference/refuse.hpp"
 #include "models/interference/residual_spread.hpp"
 #include "sim/base/half_width.hpp"
+#include "sim/base/math.hpp"
 #include "sim/base/summary.hpp"
 
 namespace corun {
@@ -66,7 +67,7 @@ std::vector<SpeedPrediction> Lookup::predict(std::span<const PairJob> jobs,
     place.push_back(at.value_or(workloads_.size()));
   }
   // A pair without a measurement: the median, with the spread of all speeds around it.
-  const double median = -std::log(quantile(speeds_, 0.5));
+  const double median = -math::log(quantile(speeds_, 0.5));
   std::vector<double> residuals;
   for (const Observation& o : observations_) residuals.push_back(o.log_slowdown - median);
   const SpeedPrediction any = ResidualSpread::of(residuals).around(speed_of(median));
@@ -100,7 +101,7 @@ double Lookup::residual_sigma() const {
     error += deviation() * deviation();
     scale += (1 - speed) * (1 - speed);
   }
-  return scale > 0 ? std::sqrt(std::log1p(error / scale)) : 0;
+  return scale > 0 ? std::sqrt(math::log1p(error / scale)) : 0;
 }
 
 void Lookup::learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b) {

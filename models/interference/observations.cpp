@@ -10,6 +10,7 @@
 
 #include "models/interference/model_state.hpp"
 #include "sim/base/half_width.hpp"
+#include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {
@@ -49,7 +50,7 @@ std::vector<Observation> observations_of(const SpeedTable& table, const char* wh
     const SpeedTable::Row& row = table.rows[r];
     const auto add = [&](std::uint32_t of, std::uint32_t beside, double speed) {
       if (std::isnan(speed)) return;
-      out.push_back({of, beside, static_cast<std::uint32_t>(r), -std::log(speed)});
+      out.push_back({of, beside, static_cast<std::uint32_t>(r), -math::log(speed)});
     };
     if (row.a == row.b && !std::isnan(row.speed_a) && !std::isnan(row.speed_b)) {
       add(row.a, row.b, row.speed_a / 2 + row.speed_b / 2);
@@ -71,7 +72,7 @@ double scaled_feature(double value, FeatureScale scale, const char* what) {
   if (std::fabs(value) > kLargest) refuse("a feature is infinite or beyond 1e100");
   if (scale == FeatureScale::kLinear) return value;
   if (!(value > 0)) refuse("a feature on a log scale is not above 0");
-  return std::log(value);
+  return math::log(value);
 }
 
 std::vector<double> expand_features(std::span<const double> values,
@@ -161,7 +162,7 @@ std::optional<std::size_t> JobIndex::find(WorkloadKey key) const {
 
 double speed_of(double log_slowdown) {
   constexpr double kLargestExponent = 300;
-  return std::exp(-std::clamp(log_slowdown, -kLargestExponent, kLargestExponent));
+  return math::exp(-std::clamp(log_slowdown, -kLargestExponent, kLargestExponent));
 }
 
 Spreads::Spreads(std::span<const HeldOut> held_out) {
@@ -261,7 +262,7 @@ double excess_scatter_of(std::span<const HeldOut> held_out) {
     error += off * off;
     scale += level * level;
   }
-  return scale > 0 ? std::sqrt(std::log1p(error / scale)) : 0;
+  return scale > 0 ? std::sqrt(math::log1p(error / scale)) : 0;
 }
 
 }  // namespace corun

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/interference/model_state.hpp"
+#include "sim/base/math.hpp"
 #include "sim/base/summary.hpp"
 
 namespace corun {
@@ -24,7 +25,7 @@ ResidualSpread ResidualSpread::of(std::span<const double> residuals) {
 }
 
 SpeedPrediction ResidualSpread::around(double speed) const {
-  return {speed, speed * deviation, speed * std::exp(-high), speed * std::exp(-low)};
+  return {speed, speed * deviation, speed * math::exp(-high), speed * math::exp(-low)};
 }
 
 std::vector<SpeedPrediction> ResidualSpread::around(const InterferenceModel& model,

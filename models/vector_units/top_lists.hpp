@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "models/formulas/math.hpp"
+#include "sim/base/math.hpp"
 #include "sim/belief.hpp"
 
 /// The k cheapest co-runners found so far of each of n jobs, by rising (cost, distance). The distance is how

@@ -9,6 +9,7 @@
 #include "models/interference/factors/refuse.hpp"
 #include "models/interference/moments.hpp"
 #include "models/interference/observations.hpp"
+#include "sim/base/math.hpp"
 
 namespace corun::factors {
 
@@ -26,9 +27,10 @@ double kernel_of(std::span<const double> x, std::span<const double> y) {
   for (std::size_t f = 0; f < x.size(); ++f) {
     const double d = x[f] - y[f];
     square += d * d;
-    one_by_one += std::exp(-d * d / 2);
+    one_by_one += math::exp(-d * d / 2);
   }
-  return std::exp(-square / 2) + std::exp(-square / 8) + one_by_one / static_cast<double>(x.size());
+  return math::exp(-square / 2) + math::exp(-square / 8) +
+         one_by_one / static_cast<double>(x.size());
 }
 
 /// x of a seen job.

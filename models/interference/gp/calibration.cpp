@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 
 #include "sim/base/half_width.hpp"
+#include "sim/base/math.hpp"
 
 namespace corun::gp {
 
@@ -46,13 +47,13 @@ class ExcessScatter {
  public:
   void add(double t, double expected) {
     const double bounded = std::clamp(expected, 0.0, kLargestExponent);
-    const double weight = std::min(1.0, std::exp(-t));
-    const double excess = weight * std::expm1(bounded);
-    const double away = weight * std::expm1(t) - excess;
+    const double weight = std::min(1.0, math::exp(-t));
+    const double excess = weight * math::expm1(bounded);
+    const double away = weight * math::expm1(t) - excess;
     error_ += away * away;
     level_ += excess * excess;
   }
-  double sigma() const { return level_ > 0 ? std::sqrt(std::log1p(error_ / level_)) : 0; }
+  double sigma() const { return level_ > 0 ? std::sqrt(math::log1p(error_ / level_)) : 0; }
 
  private:
   double error_ = 0;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "sim/base/math.hpp"
+
 namespace corun::gp {
 
 double dot(const Pressures& x, const Pressures& y) {
@@ -12,7 +14,7 @@ double dot(const Pressures& x, const Pressures& y) {
 
 Covariance::Covariance(std::span<const double> parameters) {
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    scales_.push_back(std::exp(p < kLengths ? parameters[p] : -parameters[p]));
+    scales_.push_back(math::exp(p < kLengths ? parameters[p] : -parameters[p]));
   }
 }
 
@@ -22,7 +24,7 @@ double Covariance::kernel(const Place& x, const Place& y, std::span<const double
     const double d = (x.x[f] - y.x[f]) * rates[f];
     distance += d * d;
   }
-  return std::exp(-distance / 2);
+  return math::exp(-distance / 2);
 }
 
 std::vector<double> Covariance::own(const Place& place, const std::vector<Place>& places) const {

@@ -8,6 +8,7 @@
 #include "models/interference/gp/covariance.hpp"
 #include "models/interference/gp/inverse_root.hpp"
 #include "models/interference/gp/vector_view.hpp"
+#include "sim/base/math.hpp"
 
 namespace corun::gp {
 
@@ -19,18 +20,18 @@ struct Prior {
 };
 Prior prior_of(std::size_t parameter) {
   static const std::array<Prior, kLengths> kVariances{{
-      {std::log(0.2), 1.5},   // effect as the slowed job
-      {std::log(0.1), 1.5},   // its identity
-      {std::log(0.2), 1.5},   // effect as the co-runner
-      {std::log(0.1), 1.5},   // its identity
-      {std::log(0.2), 1.5},   // product
-      {std::log(0.3), 1.5},   // product, identity of the slowed job
-      {std::log(0.3), 1.5},   // product, identity of the co-runner
-      {std::log(0.5), 1.5},   // constant
-      {std::log(0.1), 1.5},   // pressures
-      {std::log(0.05), 1.5},  // noise
+      {math::log(0.2), 1.5},   // effect as the slowed job
+      {math::log(0.1), 1.5},   // its identity
+      {math::log(0.2), 1.5},   // effect as the co-runner
+      {math::log(0.1), 1.5},   // its identity
+      {math::log(0.2), 1.5},   // product
+      {math::log(0.3), 1.5},   // product, identity of the slowed job
+      {math::log(0.3), 1.5},   // product, identity of the co-runner
+      {math::log(0.5), 1.5},   // constant
+      {math::log(0.1), 1.5},   // pressures
+      {math::log(0.05), 1.5},  // noise
   }};
-  static const Prior kLength{std::log(3.0), 1};
+  static const Prior kLength{math::log(3.0), 1};
   return parameter < kVariances.size() ? kVariances[parameter] : kLength;
 }
 
@@ -88,7 +89,7 @@ Solution solve(const Rows& rows, const Covariance& covariance, const JobKernels&
     double sum = 0;
     for (std::size_t b = 0; b <= a; ++b) sum += row[b] * rows.observations[b].target;
     view(out.weights.data(), a + 1) += sum * view(row, a + 1);
-    out.value += sum * sum / 2 - std::log(row[a]);
+    out.value += sum * sum / 2 - math::log(row[a]);
   }
   return out;
 }

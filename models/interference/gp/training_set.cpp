@@ -10,6 +10,7 @@
 
 #include "models/interference/gp/refuse.hpp"
 #include "models/interference/observations.hpp"
+#include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::gp {
@@ -46,7 +47,7 @@ Rows Rows::some(std::size_t most, std::uint64_t seed) const {
 }
 
 double TrainingSet::target_of(double speed) const {
-  return (-std::log(speed) - target.mean) / target.deviation;
+  return (-math::log(speed) - target.mean) / target.deviation;
 }
 
 void TrainingSet::add(std::uint32_t slowed, std::uint32_t co_runner, double of_target) {

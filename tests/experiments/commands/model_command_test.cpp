@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -43,6 +46,31 @@ TEST(ModelCommand, FitsPredictsAndKeepsEveryRow) {
       0);
   EXPECT_EQ(test::read_file(model), test::read_file(again));
   EXPECT_EQ(test::read_file(model).find("resnet"), std::string::npos);
+}
+
+// The C library has functions for processors with and without fused multiply-add, whose last bits differ.
+TEST(ModelCommand, EveryModelHasTheSameBytesWithoutFusedMultiplyAdd) {
+  std::ifstream cpu("/proc/cpuinfo");
+  const std::string flags{std::istreambuf_iterator<char>(cpu), {}};
+  if (flags.find(" fma ") == std::string::npos) GTEST_SKIP() << "this processor has no FMA";
+  const test::TemporaryDirectory directory;
+  const auto list = test::run_corun({"list", "models", "--format", "json"});
+  const auto models = nlohmann::json::parse(list.out);
+  EXPECT_GE(models.size(), 8U);
+  for (const auto& model : models) {
+    const std::string name = model.at("name");
+    const auto fit = [&](const std::string& file) {
+      const auto run = test::run_corun(
+          {"model", "fit", "--pairs", "papers", "--model", name, "--out", directory.path(file)});
+      EXPECT_EQ(run.code, 0) << name << run.err;
+      return test::read_file(directory.path(file));
+    };
+    const std::string with = fit(name);
+    ::setenv("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-AVX2_Usable", 1);
+    const std::string without = fit(name + ".plain");
+    ::unsetenv("GLIBC_TUNABLES");
+    EXPECT_TRUE(with == without) << name;
+  }
 }
 
 TEST(ModelCommand, PredictsHeldOutPairsOfLucid) {

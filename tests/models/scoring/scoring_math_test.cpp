@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/formulas/math.hpp"
+#include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::scoring_math_test {
@@ -46,6 +46,23 @@ TEST(ScoringMath, InversesByFmaAreThoseOfTheDivider) {
   EXPECT_NE(math::inverse(ones, 1), 1 / ones);
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(math::inverse(kNaN, kNaN)));
+}
+
+// Near 0, where 1 + x and e^x lose digits, and far from it.
+TEST(ScoringMath, Log1pAndExpm1KeepTheirDigits) {
+  constexpr double kFew = 4 * std::numeric_limits<double>::epsilon();
+  Rng rng(2, Stream::kTest);
+  for (int i = 0; i < 100000; ++i) {
+    const double x = std::ldexp(rng.uniform(), -static_cast<int>(rng.below(60)));
+    for (const double at : {x, -x / 2, 300 * x}) {
+      ASSERT_NEAR(math::log1p(at) / std::log1p(at), 1, kFew) << std::hexfloat << at;
+      ASSERT_NEAR(math::expm1(at) / std::expm1(at), 1, kFew) << std::hexfloat << at;
+    }
+  }
+  EXPECT_EQ(math::log1p(0), 0);
+  EXPECT_EQ(math::expm1(0), 0);
+  EXPECT_EQ(math::expm1(1000), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(math::expm1(-1000), -1);
 }
 
 }  // namespace

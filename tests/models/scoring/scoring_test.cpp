@@ -13,10 +13,10 @@
 
 #include <gtest/gtest.h>
 
-#include "models/formulas/math.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/model_belief.hpp"
 #include "models/scoring/pair_scorer.hpp"
+#include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"
 #include "tests/support/emulated_gpu.hpp"

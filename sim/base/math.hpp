@@ -153,6 +153,21 @@ CORUN_HOST_DEVICE_INLINE double log(double x) {
   return x > 0 ? (bits_of(x) == 0x7ff0000000000000ULL ? kInfinity : result) : below;
 }
 
+/// log(1 + x), within 4 units of the last place, also near 0: the factor repairs the rounding of 1 + x
+/// (Kahan). x is finite.
+CORUN_HOST_DEVICE_INLINE double log1p(double x) {
+  const double above = 1.0 + x;
+  return above == 1.0 ? x : log(above) * (x / (above - 1.0));
+}
+
+/// e^x - 1, within 4 units of the last place, also near 0, by the inverse of that repair.
+CORUN_HOST_DEVICE_INLINE double expm1(double x) {
+  const double power = exp(x);
+  const double plain = power - 1.0;
+  const double repaired = power == 1.0 ? x : plain * (x / log(power));
+  return x > -0.5 && x < 0.5 ? repaired : plain;
+}
+
 }  // namespace math
 
 }  // namespace corun

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -117,8 +119,15 @@ TEST(FuzzSmoke, EveryPrefixIsReadOrRefused) {
   }
 }
 
+/// A whole number from the environment, for longer runs than that of the test suite (tests/soak).
+std::uint64_t number_of_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
 TEST(FuzzSmoke, SeededMutationsAreReadOrRefused) {
-  constexpr int kRounds = 150;
+  const std::uint64_t rounds = number_of_environment("CORUN_FUZZ_ROUNDS", 150);
+  const std::uint64_t seed = number_of_environment("CORUN_FUZZ_SEED", 1);
   const std::array<std::string, 14> numbers{"-1",
                                             "1000000000",
                                             "99999999999999999999",
@@ -134,8 +143,8 @@ TEST(FuzzSmoke, SeededMutationsAreReadOrRefused) {
                                             "1e-12",
                                             "9223372036854775807"};
   for (const Sample& sample : corpus()) {
-    Rng rng(1, Stream::kTest, std::hash<std::string_view>{}(sample.reader->name));
-    for (int round = 0; round < kRounds; ++round) {
+    Rng rng(seed, Stream::kTest, std::hash<std::string_view>{}(sample.reader->name));
+    for (std::uint64_t round = 0; round < rounds; ++round) {
       std::string bytes = sample.bytes;
       if (bytes.empty()) continue;
       std::string what = "round " + std::to_string(round);

@@ -261,10 +261,9 @@ int run(const SweepRequest& request, const std::string& config) {
                     files.output, *shard, outcome.total));
     return kDone;
   }
-  finish_sweep(plan, files, *start.journal);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
-  write_sweep_run_json(files.output, outcome,
-                       {start.kept(), options.threads, device->record(), wall.count()});
+  finish_sweep(plan, files, *start.journal, outcome,
+               {start.kept(), options.threads, device->record(), wall.count()});
   if (!device->note().empty()) request.note("note: " + device->note());
   request.note(
       fmt::format("{}: {} points, {} replications in {:.1f} s; corun sweep --answers {} asks it",

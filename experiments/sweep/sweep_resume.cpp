@@ -27,7 +27,8 @@ bool is_complete(const SweepPlan& plan, const std::string& output, const SweepOp
   const SweepIdentity now = sweep_identity(plan);
   const auto there = identity_of_results(output);
   if (!there || there->kind != kSweepResultsKind) {
-    refuse_existing(output, kOutputFlag, "holds something else than results of a sweep, or damaged ones,");
+    refuse_existing(output, kOutputFlag,
+                    "holds something else than results of a sweep, or damaged ones,");
   }
   if (there->config != now.config) {
     refuse_existing(output, kOutputFlag, "holds the results of another sweep");
@@ -100,8 +101,10 @@ SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const Swe
   const bool begun = SweepJournalIndex::begun(files.journal);
   if (!files.shard) {
     check_run_file(files.output, kOutputFlag, existing);
-    if (is_complete(plan, files.output, options)) {
-      if (!begun || is_journal_of(plan, files.journal)) start.journal->remove();
+    // The journal goes last: with it, a kill may have come before the run file.
+    const bool unfinished = begun && is_journal_of(plan, files.journal);
+    if (!unfinished && is_complete(plan, files.output, options)) {
+      if (!begun) start.journal->remove();
       start.journal.reset();
       start.complete = true;
       return start;
@@ -125,7 +128,8 @@ void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
   const auto there = identity_of_results(output);
   const SweepIdentity& now = journals.front()->identity();
   if (!there || there->kind != kSweepResultsKind || there->config != now.config) {
-    refuse_existing(output, kOutputFlag, "holds something else than results of this sweep, or damaged ones,");
+    refuse_existing(output, kOutputFlag,
+                    "holds something else than results of this sweep, or damaged ones,");
   }
   std::set<std::string> inputs;
   std::set<SweepUnit> units;
@@ -164,15 +168,10 @@ SweepOutcome run_journalled(const SweepPlan& plan, const SweepStart& start, Swee
   }
 }
 
-void finish_sweep(const SweepPlan& plan, const SweepFiles& files, SweepJournalWriter& journal) {
-  std::vector<std::unique_ptr<SweepJournalIndex>> journals;
-  journals.push_back(std::make_unique<SweepJournalIndex>(files.journal));
-  write_sweep_results(files.output, journals, false, &plan);
-  journal.remove();
-}
+namespace {
 
-void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome,
-                          const SweepRunInfo& info) {
+void write_run_file(const std::string& output, const SweepOutcome& outcome,
+                    const SweepRunInfo& info) {
   Json json;
   json["kind"] = "corun sweep run";
   json["corun_version"] = version();
@@ -183,6 +182,17 @@ void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome
   json["threads"] = info.threads;
   json["device"] = info.device;
   write_file_atomically(output + ".run.json", json_text(json));
+}
+
+}  // namespace
+
+void finish_sweep(const SweepPlan& plan, const SweepFiles& files, SweepJournalWriter& journal,
+                  const SweepOutcome& outcome, const SweepRunInfo& info) {
+  std::vector<std::unique_ptr<SweepJournalIndex>> journals;
+  journals.push_back(std::make_unique<SweepJournalIndex>(files.journal));
+  write_sweep_results(files.output, journals, false, &plan);
+  write_run_file(files.output, outcome, info);
+  journal.remove();
 }
 
 }  // namespace corun

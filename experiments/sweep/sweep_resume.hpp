@@ -46,9 +46,6 @@ void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
 /// Runs the replications that the journal lacks; removes a journal that stays empty.
 SweepOutcome run_journalled(const SweepPlan& plan, const SweepStart& start, SweepOptions options);
 
-/// Replaces the journal of a finished whole sweep by the results file.
-void finish_sweep(const SweepPlan& plan, const SweepFiles& files, SweepJournalWriter& journal);
-
 /// Facts of a run of a sweep that are not its result.
 struct SweepRunInfo {
   std::size_t kept_from_before = 0;  ///< replications
@@ -57,8 +54,9 @@ struct SweepRunInfo {
   double wall_s = 0;
 };
 
-/// Writes `<output>.run.json`.
-void write_sweep_run_json(const std::string& output, const SweepOutcome& outcome,
-                          const SweepRunInfo& info);
+/// Replaces the journal of a finished whole sweep by the results file and `<output>.run.json`. The journal
+/// goes last, so that after a kill the same command finishes all of this.
+void finish_sweep(const SweepPlan& plan, const SweepFiles& files, SweepJournalWriter& journal,
+                  const SweepOutcome& outcome, const SweepRunInfo& info);
 
 }  // namespace corun

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,12 +32,20 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return list;
 }
 
+/// An earlier job may have put a link or a pipe in the place of the file: the one would lead to a file of
+/// others, at the other corun would wait for ever.
 int open_output(const std::string& path, const std::string& place) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) {
-    throw InputError(place, "cannot write '" + printable(path) + "': " + std::strerror(errno));
-  }
-  return file;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const int file = open(path.c_str(), kFlags, 0666);
+  const int reason = errno;
+  struct stat found {};
+  const bool known = file >= 0 && fstat(file, &found) == 0;
+  if (known && (S_ISREG(found.st_mode) || S_ISCHR(found.st_mode))) return file;
+  if (file >= 0) close(file);
+  const bool other = file >= 0 || reason == ELOOP || reason == ENXIO;
+  throw InputError(
+      place, "cannot write '" + printable(path) +
+                 "': " + (other ? "it is a link or a pipe; remove it" : std::strerror(reason)));
 }
 
 }  // namespace

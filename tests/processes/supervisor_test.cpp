@@ -53,6 +53,28 @@ TEST_F(Supervisor, TellsHowACommandEnded) {
   EXPECT_EQ(describe(run(shell("kill -SEGV $$"))), "killed by signal 11 (Segmentation fault)");
 }
 
+/// An earlier job could point the output of the next one at a file of its user.
+TEST_F(Supervisor, WritesNoOutputThroughALinkOrIntoAPipe) {
+  const std::string mine = folder.write("mine", "precious");
+  const std::string out = folder.path("out");
+  const auto refused = [&] {
+    try {
+      SupervisedProcess process(shell("true"), session.lifeline(), "test");
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string("accepted");
+  };
+  const std::string expected =
+      "test: cannot write '" + out + "': it is a link or a pipe; remove it";
+  ASSERT_EQ(symlink(mine.c_str(), out.c_str()), 0);
+  EXPECT_EQ(refused(), expected);
+  EXPECT_EQ(read_file(mine), "precious");
+  ASSERT_EQ(unlink(out.c_str()), 0);
+  ASSERT_EQ(mkfifo(out.c_str(), 0600), 0);
+  EXPECT_EQ(refused(), expected);
+}
+
 TEST_F(Supervisor, TimeIsFromStartToExit) {
   const Ending ending = run(shell("sleep 0.2"));
   EXPECT_GE(to_seconds(ending.exit - ending.start), 0.2);

@@ -122,7 +122,7 @@ void MetricsCollector::job(JobId id, const JobRecord& job) {
 }
 
 void MetricsCollector::episode(const EpisodeRecord& episode) {
-  if (!window_.holds(episode.start)) return;
+  if (episode.jobs.empty() || !window_.holds(episode.start)) return;
   if (const auto value = episode.ps()) ps_.push_back(*value);
 }
 

@@ -13,7 +13,7 @@ namespace corun {
 
 enum class Metric : std::uint8_t {
   kIsd,      ///< mean individual slowdown over finished jobs, JRS eq. 1, fraction
-  kPs,       ///< mean packing saving over episodes, JRS eq. 2, fraction
+  kPs,       ///< mean packing saving over episodes in which a job finished, JRS eq. 2, fraction
   kPsTotal,  ///< 1 - busy GPU time / solo time of all work of finished jobs, fraction
   kIsdMax,   ///< worst ISD
   kJctS,     ///< mean finish - submit [s]

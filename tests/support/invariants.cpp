@@ -695,7 +695,7 @@ Violations check_outcomes(const Facts& f) {
   }
   double ps_sum = 0, ps_count = 0;
   for (const Episode& e : episodes(f, story)) {
-    if (e.solo_sum.count() == 0) continue;
+    if (e.jobs.empty() || e.solo_sum.count() == 0) continue;
     const auto solo = static_cast<double>(e.solo_sum.count());
     ps_sum += (solo - static_cast<double>((e.end - e.start).count())) / solo;
     ++ps_count;

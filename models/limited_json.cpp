@@ -1,17 +1,24 @@
 #include "models/limited_json.hpp"
 
 #include <cstdint>
-#include <string>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/base/text.hpp"
 
 namespace corun {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Counts what the parser meets; false ends the parsing.
-class Counter final : public nlohmann::json_sax<Json> {
+/// Looks for problems while the parser goes through the text; false ends the parsing.
+class Check final : public nlohmann::json_sax<Json> {
  public:
-  explicit Counter(JsonLimits limits) : limits_(limits) {}
+  explicit Check(JsonLimits limits) : limits_(limits) {}
+
+  const std::string& problem() const { return problem_; }
 
   bool null() override { return add(); }
   bool boolean(bool) override { return add(); }
@@ -20,33 +27,52 @@ class Counter final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t, const string_t&) override { return add(); }
   bool string(string_t&) override { return add(); }
   bool binary(binary_t&) override { return add(); }
-  bool key(string_t&) override { return add(); }
+  bool key(string_t& key) override {
+    if (!open_.back().insert(key).second) {
+      problem_ = fmt::format("the key '{}' twice in an object", printable(key));
+      return false;
+    }
+    return add();
+  }
   bool start_object(std::size_t) override { return begin(); }
   bool start_array(std::size_t) override { return begin(); }
   bool end_object() override { return end(); }
   bool end_array() override { return end(); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    problem_ = "it is cut short or in another format";
     return false;
   }
 
  private:
-  bool add() { return ++values_ <= limits_.values; }
-  bool begin() { return ++depth_ <= limits_.depth && add(); }
+  bool add() {
+    if (++values_ <= limits_.values) return true;
+    problem_ = fmt::format("more than {} values", limits_.values);
+    return false;
+  }
+  bool begin() {
+    open_.emplace_back();
+    if (open_.size() <= limits_.depth) return add();
+    problem_ = fmt::format("lists and maps nested more than {} deep", limits_.depth);
+    return false;
+  }
   bool end() {
-    --depth_;
+    open_.pop_back();
     return true;
   }
 
   JsonLimits limits_;
-  std::size_t depth_ = 0;
   std::size_t values_ = 0;
+  std::vector<std::set<std::string>>
+      open_;  ///< keys of the lists (none) and maps around the present value
+  std::string problem_;
 };
 
 }  // namespace
 
-bool is_limited_json(std::string_view text, JsonLimits limits, Json::input_format_t format) {
-  Counter counter(limits);
-  return Json::sax_parse(text, &counter, format);
+std::string json_problem(std::string_view text, JsonLimits limits, Json::input_format_t format) {
+  Check check(limits);
+  Json::sax_parse(text, &check, format);
+  return check.problem();
 }
 
 }  // namespace corun

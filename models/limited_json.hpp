@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -16,14 +17,16 @@ struct JsonLimits {
   std::size_t values;  ///< of all kinds, lists, maps and keys included
 };
 
-/// Whether the text is whole, valid, and within the limits. Keeps nothing of it.
-bool is_limited_json(std::string_view text, JsonLimits limits,
-                     nlohmann::json::input_format_t format = nlohmann::json::input_format_t::json);
+/// The first problem of the text: it is cut short or no JSON (CBOR), beyond the limits, or has a key twice in an
+/// object, of which the library would keep the last. Empty if there is none. Keeps nothing of the text.
+std::string json_problem(
+    std::string_view text, JsonLimits limits,
+    nlohmann::json::input_format_t format = nlohmann::json::input_format_t::json);
 
-/// The JSON text as a tree; nothing if is_limited_json() is false.
+/// The JSON text as a tree; nothing if it has a json_problem().
 template <typename Json>
 std::optional<Json> parse_limited_json(std::string_view text, JsonLimits limits) {
-  if (!is_limited_json(text, limits)) return std::nullopt;
+  if (!json_problem(text, limits).empty()) return std::nullopt;
   return Json::parse(text);
 }
 

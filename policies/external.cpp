@@ -11,8 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/limited_json.hpp"
 #include "policies/catalog.hpp"
-#include "policies/external_answer.hpp"
 #include "policies/external_pairs.hpp"
 #include "policies/external_process.hpp"
 #include "policies/external_wakes.hpp"
@@ -42,6 +42,8 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 /// Jobs among which pairs to probe are chosen, as by the recommender.
 constexpr std::size_t kProbedJobs = 256;
+/// No valid answer has more than five brackets in brackets; its length bounds its values.
+constexpr JsonLimits kAnswerLimits{10, ExternalProcess::kLongestAnswer};
 
 template <typename Ids>
 Json numbers(const Ids& ids) {
@@ -244,11 +246,12 @@ class External final : public Policy {
 
   Json ask(const std::string& line) {
     answer_ = obey("answer", [&] { return process_->ask(line, timeout_); });
-    try {
-      return parse_answer(answer_);
-    } catch (const ExternalError& e) {
-      refuse("answer", "found " + answered() + ", expected " + e.what());
+    const std::string problem = json_problem(answer_, kAnswerLimits);
+    if (!problem.empty()) {
+      refuse("answer",
+             "found " + answered() + ", expected one JSON object on one line (" + problem + ")");
     }
+    return Json::parse(answer_);
   }
 
   /// {"decisions": [{"event": "start", "jobs": [1, 2], "gpus": [0]}, {"event": "preempt", "jobs": [3]},

@@ -29,7 +29,7 @@ struct Command {
   Limits limits;
 };
 
-/// Why a command was stopped; kGuard: somebody stopped its guard.
+/// Why a command was stopped; kGuard: a signal stopped its guard.
 enum class Stopped : std::uint8_t { kNo, kAsked, kTimeout, kProcesses, kDisk, kGuard };
 
 /// How a command ended. Times are those of monotonic_now().

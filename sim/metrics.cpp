@@ -18,7 +18,7 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
      "over all runs whose work counts, J_a: solo time of that work"},
     {"ps", "1",
      "mean packing saving (solo time of the work done in it - length) / that solo time over "
-     "episodes"},
+     "episodes in which a job finished"},
     {"ps_total", "1", "1 - busy GPU time / solo time of all work of finished jobs"},
     {"isd_max", "1", "largest individual slowdown"},
     {"jct_s", "s", "mean job completion time, finish - submit"},

@@ -12,8 +12,8 @@
 /// Record of one run of the simulation (one policy, one replication). Metrics are computed from this alone.
 namespace corun {
 
-/// A maximal interval during which one GPU had a resident, segments of profiling apart; `jobs` in order of
-/// start. The lengths of all episodes and the profiling segments add up to the busy time.
+/// A maximal interval during which one GPU had a resident that was not being profiled; `jobs` in order of
+/// start. The lengths of all episodes and of all profiling segments add up to the busy time.
 struct EpisodeRecord {
   GpuId gpu{};
   Time start{0};
@@ -21,8 +21,8 @@ struct EpisodeRecord {
   std::vector<JobId> jobs;  ///< those that finished in it, not those that left it otherwise
   /// Solo time of the work done in it: of runs that finished in it, and the work kept by preempted runs.
   GpuTime solo_sum;
-  int unfinished =
-      0;  ///< residents that left it otherwise: preempted, out of memory, after a probe
+  /// Residents that left it otherwise: preempted, out of memory, or at the end of their probe.
+  int unfinished = 0;
   bool together = true;  ///< all these jobs started at the same instant
   /// This is the lowest-numbered GPU that all of them were on. A co-run of gangs leaves an episode on each
   /// of its GPUs, and beliefs learn from the primary one only.

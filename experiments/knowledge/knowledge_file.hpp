@@ -33,7 +33,7 @@
 /// After the variance follow, if known, `m2`, `min`, `max` and either `values` (up to 64
 /// observations in order of arrival) or `bins` ({bin: weight}, see statistic.hpp), and with decay
 /// `weight`, `weight2` and the `weights` of the values. A file written by hand may omit them and
-/// then has no quartiles; a hand's last line has no SHA-256. An unlisted cluster pair was never observed.
+/// then has no quartiles; its last line needs no SHA-256. An unlisted cluster pair was never observed.
 ///
 /// Reading back gives the same knowledge base (bit for bit without decay), so learning in several
 /// runs equals learning in one. The file is written whole or not at all.

@@ -189,7 +189,7 @@ ModelFile parse_model(std::string_view bytes, const std::string& place, Workload
     refuse("the file is damaged (its SHA-256 is another), take another copy");
   }
   try {
-    if (!is_limited_json(content, kModelLimits, nlohmann::json::input_format_t::cbor)) {
+    if (!json_problem(content, kModelLimits, nlohmann::json::input_format_t::cbor).empty()) {
       refuse("the file is no speed model inside, take another copy");
     }
     return content_of(nlohmann::json::from_cbor(content), keys, names);

@@ -118,8 +118,8 @@ class Table {
   hsize_t written_ = 0;
 };
 
-/// The bytes of a file that `fill` writes into, with its checksum. The caller writes them to disk, because the library
-/// gives no reason when a disk is full and leaves the file half closed. Locks hdf5_mutex().
+/// The bytes of a file that `fill` writes into, with its checksum. The caller writes them to disk, because
+/// the library gives no reason when a disk is full and leaves the file half closed. Locks hdf5_mutex().
 std::string file_image(const std::function<void(hid_t file)>& fill);
 
 // Reading: throws std::runtime_error for a missing object or another type.

@@ -11,13 +11,19 @@ using Json = nlohmann::json;
 
 TEST(LimitedJson, DepthAndValuesAreLimited) {
   const JsonLimits limits{3, 6};
-  EXPECT_TRUE(is_limited_json("[[[1]]]", limits));
-  EXPECT_FALSE(is_limited_json("[[[[]]]]", limits));
-  EXPECT_TRUE(is_limited_json("[[[]],[[]]]", limits));
-  EXPECT_TRUE(is_limited_json("[1,2,3,4,5]", limits));
-  EXPECT_FALSE(is_limited_json("[1,2,3,4,5,6]", limits));
-  EXPECT_FALSE(is_limited_json(R"({"a":1,"b":2,"c":3})", limits));
-  EXPECT_FALSE(is_limited_json(std::string(1'000'000, '['), limits));
+  EXPECT_EQ(json_problem("[[[1]]]", limits), "");
+  EXPECT_NE(json_problem("[[[[]]]]", limits), "");
+  EXPECT_EQ(json_problem("[[[]],[[]]]", limits), "");
+  EXPECT_EQ(json_problem("[1,2,3,4,5]", limits), "");
+  EXPECT_NE(json_problem("[1,2,3,4,5,6]", limits), "");
+  EXPECT_NE(json_problem(R"({"a":1,"b":2,"c":3})", limits), "");
+  EXPECT_NE(json_problem(std::string(1'000'000, '['), limits), "");
+}
+
+TEST(LimitedJson, AKeyStandsOnceInAnObject) {
+  const JsonLimits limits{4, 20};
+  EXPECT_EQ(json_problem(R"([{"a":1},{"a":{"a":2}}])", limits), "");
+  EXPECT_EQ(json_problem(R"({"b":{},"a":1,"a":2})", limits), "the key 'a' twice in an object");
 }
 
 TEST(LimitedJson, WhatIsNoJsonIsNothing) {
@@ -30,10 +36,10 @@ TEST(LimitedJson, WhatIsNoJsonIsNothing) {
 
 TEST(LimitedJson, ReadsCbor) {
   const auto cbor = Json::input_format_t::cbor;
-  EXPECT_TRUE(is_limited_json("\x81\x81\x01", {2, 3}, cbor));
-  EXPECT_FALSE(is_limited_json("\x81\x81\x01", {1, 3}, cbor));
-  EXPECT_FALSE(is_limited_json("\x81\x81\x01", {2, 2}, cbor));
-  EXPECT_FALSE(is_limited_json(std::string(1'000'000, '\x81'), {16, 1U << 20U}, cbor));
+  EXPECT_EQ(json_problem("\x81\x81\x01", {2, 3}, cbor), "");
+  EXPECT_NE(json_problem("\x81\x81\x01", {1, 3}, cbor), "");
+  EXPECT_NE(json_problem("\x81\x81\x01", {2, 2}, cbor), "");
+  EXPECT_NE(json_problem(std::string(1'000'000, '\x81'), {16, 1U << 20U}, cbor), "");
 }
 
 }  // namespace

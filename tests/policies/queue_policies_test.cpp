@@ -59,8 +59,8 @@ TEST(FifoPacked, GoesBySubmitTimeNotByRow) {
   EXPECT_EQ(ends(r), (Seconds{200, 100, 210}));
 }
 
-/// A pair is planned again in each pass: it goes on where it runs, whichever row is older. It is taken apart
-/// only for another co-runner, at 100 s.
+/// A pair is planned again in each pass: it goes on where it runs, whichever row is older. It ends
+/// only when a job finishes, at 100 s: the other one gets a new co-runner.
 TEST(FifoPacked, APairOfAnYoungerRowFirstIsKept) {
   const std::vector<JobSpec> jobs{job(seconds(100)).at(seconds(1)), job(seconds(100)),
                                   job(seconds(10)).at(seconds(2))};

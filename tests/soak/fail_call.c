@@ -9,7 +9,7 @@
  * CORUN_FAULT_REPORT  at exit, this file, in another folder, gets two numbers: all calls, those that need space
  *
  * libstdc++ opens files by fopen64() and reads and writes them by read(), write() and writev(), so these calls
- * show all that a C++ program does to its files, memory maps apart.
+ * show all that a C++ program does to its files, except memory maps.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

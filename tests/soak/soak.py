@@ -64,6 +64,20 @@ def arguments():
     return options
 
 
+def show_progress(area, total, deadline):
+    """One line on a terminal, renewed; the wait may be an hour."""
+    if sys.stderr.isatty():
+        left = max(0, deadline - time.monotonic())
+        found = total.findings.total()
+        print(f"\r{area.name}: {total.runs} of {area.cases}, {found} findings, at most {left:.0f} s left\033[K", end="",
+              file=sys.stderr, flush=True)
+
+
+def clear_progress():
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
 def soak(area_type, options, folder, deadline):
     """Runs cases until the deadline; prints findings as they come."""
     began = time.monotonic()
@@ -88,15 +102,19 @@ def soak(area_type, options, folder, deadline):
             with lock:
                 total.runs += 1
                 total.disturbances += result.disturbances
+                if result.findings:
+                    clear_progress()
                 for finding in result.findings:
                     total.findings[finding.kind] += 1
                     if total.findings.total() <= FINDINGS_SHOWN:
                         repeat = f"--only {area.name} --seed {options.seed} --case {case}"
                         print(f"{finding.kind}: {finding.text} [{repeat}]", flush=True)
+                show_progress(area, total, deadline)
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as workers:
         for done in [workers.submit(work, worker) for worker in range(options.jobs)]:
             done.result()
+    clear_progress()
     total.seconds = time.monotonic() - began
     return area, total
 

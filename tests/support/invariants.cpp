@@ -653,8 +653,8 @@ Violations check_episodes(const Facts& f) {
                   " jobs is not in the log");
       continue;
     }
-    const Duration apart = GpuTime(r.solo_sum) - GpuTime(e->solo_sum);
-    if (std::fabs(static_cast<double>(apart.count())) > e->slack_ns) {
+    const Duration difference = GpuTime(r.solo_sum) - GpuTime(e->solo_sum);
+    if (std::fabs(static_cast<double>(difference.count())) > e->slack_ns) {
       v.push_back("an episode's solo times do not add up to " + text(r.solo_sum) +
                   ", the log says " + text(e->solo_sum));
     }

@@ -8,7 +8,7 @@ TruthBelief::TruthBelief(const World& world, std::vector<Duration> solo, bool no
     : world_(world), solo_(std::move(solo)), noise_(noise) {}
 
 PairSpeeds TruthBelief::pair_speeds(JobId a, JobId b) const {
-  if (!world_.fits_together(a, b)) return {0, 0};
+  if (!world_.fits_together(a, b, 0)) return {0, 0};
   std::vector<World::PairOutcome> outcomes;
   world_.World::pair_outcomes(a, b, outcomes);  // the base class: at the expected speeds
   return {outcomes.front().speed_a, outcomes.front().speed_b};

@@ -89,13 +89,11 @@ void PodPolicy::departed(JobId job, LogKind) {
 }
 
 void PodPolicy::look_at(const ClusterView& view) {
-  const std::vector<std::string> models = view.cluster().models();
   limit_ = view.max_jobs_per_gpu(limit_);
   for (std::size_t n = 0; n < view.cluster().nodes.size(); ++n) {
     const NodeSpec& spec = view.cluster().nodes[n];
     PodNode node;
-    const auto model = std::ranges::find(models, spec.gpu.name) - models.begin();
-    node.model = model < 32 ? std::uint32_t{1} << model : 0;
+    node.model = std::uint32_t{1} << spec.gpu.id;
     node.left = {spec.cpu_milli, spec.memory_mib};
     node.gpus.assign(static_cast<std::size_t>(spec.gpus), 1000);
     node.used.assign(static_cast<std::size_t>(spec.gpus), 0);

@@ -16,6 +16,9 @@ struct GpuType {
   std::string name = "V100-16GB";
   double speed = 1.0;         ///< relative to the trace's reference GPU type
   double memory_mib = 16384;  ///< hard limit on the residents' known memory demand
+  /// Number of the type in the whole cluster, from 0; equal names have equal numbers. Bit of
+  /// JobSpec::gpu_models, row of JobView::on_types.
+  std::uint32_t id = 0;
 };
 
 struct NodeSpec {
@@ -38,7 +41,8 @@ struct ClusterSpec {
   std::optional<int> max_jobs_per_gpu;  ///< hard limit, checked by the control loop
   OomRule oom;
 
-  /// The GPU types of the cluster by name, each once, in order of the nodes.
+  /// The GPU types of the cluster by name, each once, in order of the nodes. In a whole cluster the order is
+  /// that of GpuType::id.
   std::vector<std::string> models() const {
     std::vector<std::string> names;
     for (const auto& node : nodes) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -146,12 +145,6 @@ class ClusterState {
   const GpuType& gpu_type(GpuId g) const { return spec_->nodes[index(gpu(g).node)].gpu; }
   const GpuSet& empty_gpus() const { return empty_.gpus(); }
   const FreeGpus& empty() const { return empty_; }
-  /// The least speed of these GPUs, relative to the reference GPU: the speed of a gang.
-  double slowest(std::span<const GpuId> gpus) const {
-    double speed = std::numeric_limits<double>::infinity();
-    for (const GpuId g : gpus) speed = std::min(speed, gpu_type(g).speed);
-    return speed;
-  }
   /// The first GPU of a node; its other GPUs have the next numbers.
   GpuId first_gpu(NodeId n) const { return first_gpus_[index(n)]; }
 

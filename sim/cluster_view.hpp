@@ -17,20 +17,34 @@
 /// run time unless the configuration grants estimates (DESIGN 4.13).
 namespace corun {
 
+/// What a job is thought to need on a GPU type.
+struct ViewOnType {
+  double speed = 1;                  ///< solo time on the reference type over solo time on this one
+  std::optional<double> memory_mib;  ///< demand; nothing if it is not known
+};
+
 struct JobView {
   JobId id = kNoJob;
   Time submit{0};
   int gpus = 1;
   int priority = 0;
   int gpu_milli = 1000;          ///< share of each of its GPUs that it asks for [1/1000]
-  std::uint32_t gpu_models = 0;  ///< bit i: it may run on ClusterSpec::models()[i]; 0: on any
+  std::uint32_t gpu_models = 0;  ///< bit GpuType::id: it may run on this type; 0: on any
   Profile profile;
   ResourceRequest request;
   std::optional<Duration> estimate;  ///< solo time, only where `estimates.duration` grants it
-  int resubmissions = 0;             ///< returns to the queue after an OOM
-  int preemptions = 0;               ///< how often it was taken off its GPUs
-  Duration served{0};                ///< time on its GPUs in runs that were preempted
+  /// By GpuType::id, only where estimates are granted and jobs differ between the types of the cluster; else
+  /// empty. The run outlives it.
+  std::span<const ViewOnType> on_types;
+  int resubmissions = 0;  ///< returns to the queue after an OOM
+  int preemptions = 0;    ///< how often it was taken off its GPUs
+  Duration served{0};     ///< time on its GPUs in runs that were preempted
 };
+
+/// Whether a job may run on a GPU type.
+inline bool may_run_on(const JobView& job, const GpuType& type) {
+  return job.gpu_models == 0 || (job.gpu_models >> type.id & 1U) != 0;
+}
 
 /// The view of a job as it was submitted; without an estimate.
 inline JobView job_view_of(JobId id, const JobSpec& job) {
@@ -74,7 +88,7 @@ class ClusterView {
  public:
   ClusterView(Time now, StartMode start, std::span<const JobId> waiting, JobFaces jobs,
               const ClusterState& state, std::size_t departures, int largest_gang,
-              std::size_t pass = 0, Time next_wake = kNever)
+              std::size_t pass = 0, Time next_wake = kNever, bool restricted = false)
       : now_(now),
         start_(start),
         waiting_(waiting),
@@ -83,7 +97,8 @@ class ClusterView {
         departures_(departures),
         largest_gang_(largest_gang),
         pass_(pass),
-        next_wake_(next_wake) {}
+        next_wake_(next_wake),
+        restricted_(restricted) {}
 
   Time now() const { return now_; }
   StartMode start_mode() const { return start_; }
@@ -105,6 +120,8 @@ class ClusterView {
   Time next_wake() const { return next_wake_; }
   /// GPUs of the largest gang of the workload; 1: there are no gangs.
   int largest_gang() const { return largest_gang_; }
+  /// Whether a job of the workload may not run on every GPU type (may_run_on()).
+  bool restricted() const { return restricted_; }
   /// How many jobs a GPU may hold at most; `otherwise` if the cluster sets no limit.
   int max_jobs_per_gpu(int otherwise) const {
     return cluster().max_jobs_per_gpu.value_or(otherwise);
@@ -120,6 +137,7 @@ class ClusterView {
   int largest_gang_;
   std::size_t pass_;
   Time next_wake_;
+  bool restricted_;
 };
 
 }  // namespace corun

@@ -12,12 +12,12 @@ namespace {
 /// Ends simulations in which jobs preempt each other for ever because every run loses its work.
 constexpr int kMostPreemptions = 100'000;
 
-/// The cluster must have an empty GPU.
-GpuId first_empty_gpu(const ClusterState& state) {
-  GpuId free{};
+/// The first empty GPU on which a job may run.
+std::optional<GpuId> first_empty_gpu(const ClusterState& state, const JobView& job) {
+  std::optional<GpuId> free;
   state.empty_gpus().each([&](GpuId g) {
-    free = g;
-    return false;
+    if (may_run_on(job, state.gpu_type(g))) free = g;
+    return !free;
   });
   return free;
 }
@@ -54,7 +54,10 @@ ControlLoop::ControlLoop(ClusterBackend& backend, LabelledPolicy policy, JobSour
 }
 
 JobSource::JobSource(std::vector<JobView> list) : jobs(list.size()) {
-  for (const JobView& job : list) largest_gang = std::max(largest_gang, job.gpus);
+  for (const JobView& job : list) {
+    largest_gang = std::max(largest_gang, job.gpus);
+    restricted |= job.gpu_models != 0;
+  }
   job_view = [list = std::move(list)](JobId j) {
     JobView job = list[index(j)];
     job.id = j;
@@ -179,12 +182,18 @@ void ControlLoop::show_what_ended() {
 }
 
 void ControlLoop::start_profiling() {
-  while (!to_profile_.empty() && !backend_.state().empty_gpus().empty()) {
-    const JobId job = to_profile_.front();
-    to_profile_.pop_front();
-    const GpuId free = first_empty_gpu(backend_.state());
-    trial_runs_->start_profiling(job, free);
-    note(LogKind::kProfile, job, {&free, 1});
+  // A job whose GPU types are taken lets others pass.
+  for (auto at = to_profile_.begin();
+       at != to_profile_.end() && !backend_.state().empty_gpus().empty();) {
+    const JobId job = *at;
+    const std::optional<GpuId> free = first_empty_gpu(backend_.state(), jobs_[job]);
+    if (!free) {
+      ++at;
+      continue;
+    }
+    at = to_profile_.erase(at);
+    trial_runs_->start_profiling(job, *free);
+    note(LogKind::kProfile, job, {&*free, 1});
   }
 }
 
@@ -210,7 +219,7 @@ void ControlLoop::start_probes() {
     }
     if (jobs_[b].submit < jobs_[a].submit)
       std::swap(a, b);  // the older one's memory is admitted first
-    const GpuId free = first_empty_gpu(backend_.state());
+    const GpuId free = first_empty_gpu(backend_.state(), jobs_[a]).value();  // jobs name no types
     for (const JobId job : {a, b}) {
       if (std::erase(unprobed_, job) == 0) waiting_.erase(job);
       ++probes_[index(job)];
@@ -260,7 +269,7 @@ void ControlLoop::pass() {
     decisions_.clear();
     policy_.decide(ClusterView(backend_.now(), options_.start, waiting_.jobs(), jobs_,
                                backend_.state(), departures_, source_.largest_gang, passes_,
-                               wakes_.empty() ? kNever : *wakes_.begin()),
+                               wakes_.empty() ? kNever : *wakes_.begin(), source_.restricted),
                    decisions_);
     bool acted = false;
     for (const Decision& decision : decisions_) {
@@ -291,6 +300,12 @@ void ControlLoop::apply(const StartGroup& decision) {
     if (index(*g) >= state.gpus().size()) broken("known GPU", gpu_text(*g) + " does not exist");
     if (std::find(decision.gpus.begin(), g, *g) != g) {
       broken("known GPU", gpu_text(*g) + " is named twice");
+    }
+    for (const JobId j : decision.jobs) {
+      if (!may_run_on(jobs_[j], state.gpu_type(*g))) {
+        broken("GPU type", job_text(j) + " may not run on " + state.gpu_type(*g).name +
+                               ", the type of " + gpu_text(*g));
+      }
     }
     const GpuState& gpu = state.gpu(*g);
     if (gpu.profiling) broken("exclusive GPU", gpu_text(*g) + " is profiling a job");

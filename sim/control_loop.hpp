@@ -30,6 +30,7 @@
 ///   waiting         the job has arrived, waits, and is named once
 ///   gang size       the group has exactly as many GPUs as each of its jobs asked for
 ///   known GPU       the GPU exists and is named once
+///   GPU type        each job may run on the GPU's type
 ///   exclusive GPU   a GPU that profiles a job takes no co-runners
 ///   group start     with control.start: group, a GPU takes a group only when it is empty
 ///   over-commit     no GPU holds more jobs than cluster.max_jobs_per_gpu
@@ -51,7 +52,8 @@ struct ControlOptions {
   Duration reallocate{0};
   int oom_retries = 3;
   /// > 0: with a policy that plans probes, a job is offered to it after this many probes, or when
-  /// no co-runner is left to probe the job with. Needs StartMode::kGroup and jobs of one GPU each.
+  /// no co-runner is left to probe the job with. Needs StartMode::kGroup and jobs of one GPU each that may
+  /// run on every GPU type.
   int probes = 0;
   Duration probe_length = std::chrono::seconds{120};
 };
@@ -61,10 +63,11 @@ struct ControlOptions {
 struct JobSource {
   std::size_t jobs = 0;
   int largest_gang = 1;
+  bool restricted = false;  ///< some job may not run on every GPU type
   std::function<JobView(JobId)> job_view;
 
-  JobSource(std::size_t count, int largest, std::function<JobView(JobId)> of)
-      : jobs(count), largest_gang(largest), job_view(std::move(of)) {}
+  JobSource(std::size_t count, int largest, bool restricts, std::function<JobView(JobId)> of)
+      : jobs(count), largest_gang(largest), restricted(restricts), job_view(std::move(of)) {}
   JobSource(std::vector<JobView> list);  // NOLINT: job i stands at position i
 };
 

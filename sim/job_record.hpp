@@ -35,6 +35,9 @@ struct JobRecord {
   /// ns, but 0 for no work. Of a failed job: the work kept by its preempted runs.
   Duration solo{0};
   Duration run_solo{0};  ///< the last run's part; less than `solo` only after a preemption
+  /// The same work's solo time on the reference GPU type, and the last run's part of it.
+  Duration reference_solo{0};
+  Duration run_reference_solo{0};
   /// Solo time of all its work on the GPU type of its last run: more than `solo` if progress of a
   /// probe or of profiling was kept.
   Duration whole_solo{0};
@@ -63,6 +66,13 @@ struct JobRecord {
     gpu = first_gpu;
     group = number;
   }
+  /// Solo time of the work that the run has to do: on the types of its GPUs, and on the reference type.
+  void ask_of_run(Duration solo_time, Duration on_reference) {
+    run_solo = solo_time;
+    run_reference_solo = on_reference;
+    solo = later(solo, solo_time);
+    reference_solo = later(reference_solo, on_reference);
+  }
   void finish_run(Time now) {
     finish = now;
     end = JobEnd::kFinished;
@@ -71,27 +81,31 @@ struct JobRecord {
   void fail_run(Time now) {
     finish = now;
     end = JobEnd::kFailed;
-    count_in_run(Duration::zero());
+    count_in_run(Duration::zero(), Duration::zero());
   }
   void run_out_of_memory(Time now) {
     fail_run(now);
     ++ooms;
   }
-  /// `kept`: solo time of the run's work that need not be done again.
-  void preempt_run(Time now, Duration kept) {
-    count_in_run(kept);
+  /// `kept`: solo time of the run's work that need not be done again; `on_reference`: on the reference type.
+  void preempt_run(Time now, Duration kept, Duration on_reference) {
+    count_in_run(kept, on_reference);
     ran += now - last_start;
     ++preemptions;
   }
   /// Only this much of the run's work counts in J_a.
-  void count_in_run(Duration solo_time) {
+  void count_in_run(Duration solo_time, Duration on_reference) {
     solo += solo_time - run_solo;
     run_solo = solo_time;
+    reference_solo += on_reference - run_reference_solo;
+    run_reference_solo = on_reference;
   }
 
   /// J_c. Defined only for a finished job.
   Duration corun() const { return ran + (finish - last_start); }
   double isd() const { return individual_slowdown(corun(), solo); }
+  /// ISD against the solo time on the reference type: a slower type counts as a slowdown.
+  double isd_reference() const { return individual_slowdown(corun(), reference_solo); }
 };
 
 }  // namespace corun

@@ -27,6 +27,7 @@ RoundBackend::RoundBackend(const ClusterSpec& spec, const Workload& workload, co
     : spec_(spec),
       workload_(workload),
       world_(world),
+      on_types_(world.on_types()),
       options_(options),
       round_s_(static_cast<double>(options.round.count()) / 1e9),
       state_(spec),
@@ -141,9 +142,9 @@ void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuI
   group.gpus.assign(gpus.begin(), gpus.end());
   group.start = now_;
   group.since = round_;
-  const double speed = state_.slowest(gpus);
   const std::uint32_t number = next_group_++;
   for (const JobId job : jobs) {
+    const double speed = slowest_alone(job, gpus);
     Progress& p = progress_[index(job)];
     p.group = gpus.front();
     p.at_start = p.left;
@@ -156,8 +157,9 @@ void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuI
     record.whole_solo = later(Time::zero(), from_nanoseconds(work_ns / speed));
     if (work_ns > 0) record.whole_solo = std::max(record.whole_solo, kShortestRun);
     const Duration done = from_nanoseconds(p.kept_ns / speed);
-    record.run_solo = std::max(record.whole_solo - done, Duration::zero());
-    record.solo += record.run_solo;
+    const Duration work = workload_.jobs[index(job)].work;
+    record.ask_of_run(std::max(record.whole_solo - done, Duration::zero()),
+                      std::max(work - from_nanoseconds(p.kept_ns), Duration::zero()));
     for (const GpuId g : gpus) state_.add(g, job, false);
   }
   plan(group);
@@ -185,11 +187,24 @@ RunRecord RoundBackend::take_record() {
 
 /// Computes rates and end of a group after a change of its jobs.
 void RoundBackend::plan(Group& group) {
-  speeds_.assign(group.jobs.size(), 1.0);
-  if (group.jobs.size() > 1) {
-    group.provenance = world_.speeds({group.jobs, group.formed}, options_.noise_seed, speeds_);
+  // A gang of several types waits for its slowest member.
+  std::vector<double> factors(group.jobs.size(), std::numeric_limits<double>::infinity());
+  std::vector<std::pair<std::uint32_t, double>> types;  // number, speed
+  if (group.jobs.size() > 1) group.provenance = Provenance::kAlone;
+  for (const GpuId g : group.gpus) {
+    const GpuType& type = state_.gpu_type(g);
+    if (std::ranges::find(types, std::pair(type.id, type.speed)) != types.end()) continue;
+    types.emplace_back(type.id, type.speed);
+    speeds_.assign(group.jobs.size(), 1.0);
+    if (group.jobs.size() > 1) {
+      const Provenance provenance =
+          world_.speeds({group.jobs, group.formed, kNoJob, type.id}, options_.noise_seed, speeds_);
+      group.provenance = std::max(group.provenance, provenance);
+    }
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      factors[i] = std::min(factors[i], speed_alone(group.jobs[i], type) * speeds_[i]);
+    }
   }
-  const double gpu = state_.slowest(group.gpus);
   group.ends = std::numeric_limits<Round>::max();
   group.length_s = 0;
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
@@ -199,7 +214,7 @@ void RoundBackend::plan(Group& group) {
       group.ends = group.since + 1;
       continue;
     }
-    p.rate = p.alone * (gpu * speeds_[i]);
+    p.rate = p.alone * factors[i];
     const double steps = std::floor(p.rate * round_s_ * kRounding);
     p.per_round = steps >= static_cast<double>(p.left)
                       ? p.left
@@ -209,6 +224,16 @@ void RoundBackend::plan(Group& group) {
   }
   endings_.emplace(group.ends, place_of(group.gpus));
   lengths_.emplace(group.length_s, place_of(group.gpus));
+}
+
+double RoundBackend::speed_alone(JobId job, const GpuType& type) const {
+  return on_types_ == nullptr ? type.speed : on_types_->alone(job, type, options_.noise_seed).speed;
+}
+
+double RoundBackend::slowest_alone(JobId job, std::span<const GpuId> gpus) const {
+  double speed = std::numeric_limits<double>::infinity();
+  for (const GpuId g : gpus) speed = std::min(speed, speed_alone(job, state_.gpu_type(g)));
+  return speed;
 }
 
 void RoundBackend::unplan(const Group& group) {
@@ -242,13 +267,18 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
   }
   const double stayed_s = to_seconds(end - group.start);
   const Profile& profile = workload_.jobs[index(job)].profile;
+  const GpuType& type = state_.gpu_type(group.gpus.front());
+  const std::optional<double> demand_mib = memory_demand(job, type, workload_, world_);
   group.util_known &= profile.gpu_util_pct.has_value();
-  group.memory_known &= profile.mem_used_mib.has_value();
-  group.util_s += profile.gpu_util_pct.value_or(0) / 100 * to_seconds(record.run_solo);
-  if (!p.will_oom) {
-    group.mem_s += profile.mem_used_mib.value_or(0) /
-                   state_.gpu_type(group.gpus.front()).memory_mib * stayed_s;
+  group.memory_known &= demand_mib.has_value();
+  if (on_types_ != nullptr) {
+    for (const GpuId g : group.gpus) {
+      const Alone alone = on_types_->alone(job, state_.gpu_type(g), options_.noise_seed);
+      recorder_.usage().solo_s[static_cast<std::size_t>(alone.source)] += stayed_s;
+    }
   }
+  group.util_s += profile.gpu_util_pct.value_or(0) / 100 * to_seconds(record.run_solo);
+  if (!p.will_oom) group.mem_s += demand_mib.value_or(0) / type.memory_mib * stayed_s;
   group.episode.unfinished += report.kind == ReportKind::kFinished ? 0 : 1;
   group.episode.solo_sum += record.run_solo;
   std::erase(group.jobs, job);
@@ -259,10 +289,11 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
 void RoundBackend::keep_progress(JobId job, Time end) {
   Progress& p = progress_[index(job)];
   JobRecord& record = jobs_[index(job)];
-  const double speed = state_.slowest(groups_[index(p.group)].gpus);
+  const double speed = slowest_alone(job, groups_[index(p.group)].gpus);
   const Duration kept = from_seconds(static_cast<double>(p.at_start - p.left) / (p.alone * speed));
-  p.kept_ns += static_cast<double>(kept.count()) * speed;
-  record.preempt_run(end, kept);
+  const double kept_ns = static_cast<double>(kept.count()) * speed;
+  p.kept_ns += kept_ns;
+  record.preempt_run(end, kept, from_nanoseconds(kept_ns));
 }
 
 /// Records the usage and the episodes of a group without jobs left.

@@ -72,7 +72,7 @@ class RoundBackend final : public ClusterBackend {
     double kept_ns = 0;          ///< work done in its preempted runs [ns at speed 1]
     std::int64_t per_round = 0;  ///< steps
     double rate = 0;             ///< [steps/s] beside its co-runners
-    double alone = 0;            ///< [steps/s] alone on a GPU of speed 1
+    double alone = 0;            ///< [steps/s] alone on the reference GPU type
     GpuId group{};               ///< index of its group in groups_
     bool will_oom = false;       ///< started above the memory limit
   };
@@ -97,6 +97,8 @@ class RoundBackend final : public ClusterBackend {
   Time end_of(Round round) const;
   Time run_rounds(Time due);
   void end_groups(std::vector<Report>& out);
+  double speed_alone(JobId job, const GpuType& type) const;
+  double slowest_alone(JobId job, std::span<const GpuId> gpus) const;
   void plan(Group& group);
   void settle(Group& group, Round round);
   void unplan(const Group& group);
@@ -108,6 +110,7 @@ class RoundBackend final : public ClusterBackend {
   const ClusterSpec& spec_;
   const Workload& workload_;
   const World& world_;
+  const JobsOnTypes* on_types_;  ///< the world's; may be null
   RoundOptions options_;
   double round_s_;
   Time now_{0};

@@ -66,6 +66,8 @@ struct UsageRecord {
   double mem_s = 0;  ///< of the share of memory in use, while every resident's demand is known
   double mem_known_s = 0;
   std::array<double, 4> corun_s{};  ///< time with co-runners, by Provenance
+  /// Time of jobs on GPUs, by the source of their speed alone there; all 0: the types differ by no job.
+  std::array<double, kSoloSources> solo_s{};
 };
 
 struct RunRecord {

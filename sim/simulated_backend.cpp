@@ -15,6 +15,7 @@ SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& work
     : spec_(spec),
       workload_(workload),
       world_(world),
+      on_types_(world.on_types()),
       options_(options),
       state_(spec),
       arrivals_(workload),
@@ -118,9 +119,9 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
 
 void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
   for (const GpuId g : gpus) account(g);
-  const double slowest_gpu = state_.slowest(gpus);
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
+    const double slowest_gpu = slowest_alone(job, gpus);
     Active& active = jobs_[job];
     Running& running = active.running;
     std::vector<GpuId> own = std::move(running.gpus);  // reuses its memory
@@ -143,13 +144,13 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
                                       static_cast<std::uint32_t>(index(job)));
     }
     record.begin_run(now_, gpus.front(), group);
-    record.run_solo = later(Time::zero(), from_nanoseconds(work_ns / slowest_gpu));
+    Duration run_solo = later(Time::zero(), from_nanoseconds(work_ns / slowest_gpu));
     const auto all_ns = static_cast<double>(workload_.jobs[index(job)].work.count());
     record.whole_solo = later(Time::zero(), from_nanoseconds(all_ns / slowest_gpu));
     // On a very fast GPU run_solo may round to 0, which stands for no work.
     running.has_work = work_ns > 0;
-    if (running.has_work) record.run_solo = std::max(record.run_solo, kShortestRun);
-    record.solo = later(record.solo, record.run_solo);
+    if (running.has_work) run_solo = std::max(run_solo, kShortestRun);
+    record.ask_of_run(run_solo, active.work_left);
     for (const GpuId g : gpus) occupy(job, active, g);
   }
   for (const GpuId g : gpus) devices_[index(g)].formed = state_.gpu(g).residents;
@@ -159,7 +160,8 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
 void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   account(gpu);
   state_.add(gpu, job, true);
-  const double speed = state_.gpu_type(gpu).speed;
+  look_up_alone(gpu);
+  const double speed = speed_alone(job, gpu);
   const auto& epoch = workload_.jobs[index(job)].epoch;
   const Duration asked =
       options_.profile_epoch && epoch
@@ -197,7 +199,8 @@ bool SimulatedBackend::preempt(JobId job) {
     jobs_[job].work_left -= kept;
   }
   record.preempt_run(
-      now_, from_nanoseconds(static_cast<double>(kept.count()) / state_.slowest(running.gpus)));
+      now_, from_nanoseconds(static_cast<double>(kept.count()) / slowest_alone(job, running.gpus)),
+      kept);
   for (const GpuId g : running.gpus) {
     EpisodeRecord& episode = devices_[index(g)].episode;
     leave_unfinished(job, episode);
@@ -226,6 +229,7 @@ Report SimulatedBackend::complete(JobId job) {
     account(gpu);
     state_.remove(gpu, job);
     devices_[index(gpu)].speeds.clear();
+    devices_[index(gpu)].alone.clear();
     return {ReportKind::kProfiled, job};
   }
   record.finish_run(now_);
@@ -260,7 +264,7 @@ Report SimulatedBackend::end_probe(JobId job) {
   }
   JobRecord& record = jobs_[job].record;
   record.profiling += now_ - record.last_start;
-  record.count_in_run(Duration::zero());
+  record.count_in_run(Duration::zero(), Duration::zero());
   leave_unfinished(job, devices_[index(running.gpus.front())].episode);
   vacate(job);
   return {ReportKind::kProbed, job};
@@ -324,6 +328,7 @@ void SimulatedBackend::vacate(JobId job) {
     if (!state_.gpu(g).residents.empty()) continue;
     device.formed.clear();
     device.speeds.clear();
+    device.alone.clear();
     finish_probe(g);
     finish_episode(g);
   }
@@ -348,14 +353,15 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
     Device& device = devices_[index(g)];
     const auto& residents = state_.gpu(g).residents;
     device.speeds.assign(residents.size(), 1.0);
+    look_up_alone(g);
     if (residents.size() < 2) {
       device.provenance = Provenance::kAlone;
       continue;
     }
     const JobId newcomer = *std::ranges::max_element(
         residents, {}, [this](JobId j) { return jobs_[j].running.order; });
-    device.provenance =
-        world_.speeds({residents, device.formed, newcomer}, options_.noise_seed, device.speeds);
+    device.provenance = world_.speeds({residents, device.formed, newcomer, state_.gpu_type(g).id},
+                                      options_.noise_seed, device.speeds);
   }
   const std::vector<JobId>* last = nullptr;
   for (const GpuId g : gpus) {
@@ -417,10 +423,35 @@ Time SimulatedBackend::completion(const Running& running) const {
   return later(running.since, from_nanoseconds(ticks * tick));
 }
 
+double SimulatedBackend::speed_alone(JobId job, GpuId gpu) const {
+  const GpuType& type = state_.gpu_type(gpu);
+  return on_types_ == nullptr ? type.speed : on_types_->alone(job, type, options_.noise_seed).speed;
+}
+
+/// The speed of a job alone on all of these GPUs: a gang waits for its slowest member.
+double SimulatedBackend::slowest_alone(JobId job, std::span<const GpuId> gpus) const {
+  double speed = std::numeric_limits<double>::infinity();
+  for (const GpuId g : gpus) speed = std::min(speed, speed_alone(job, g));
+  return speed;
+}
+
+/// Updates Device::alone after a change of residents.
+void SimulatedBackend::look_up_alone(GpuId gpu) {
+  if (on_types_ == nullptr) return;
+  std::vector<Alone>& alone = devices_[index(gpu)].alone;
+  alone.clear();
+  for (const JobId j : state_.gpu(gpu).residents) {
+    alone.push_back(on_types_->alone(j, state_.gpu_type(gpu), options_.noise_seed));
+  }
+}
+
 double SimulatedBackend::speed_on(JobId job, GpuId gpu) const {
   const auto& residents = state_.gpu(gpu).residents;
-  const auto at = std::lower_bound(residents.begin(), residents.end(), job) - residents.begin();
-  return state_.gpu_type(gpu).speed * devices_[index(gpu)].speeds[static_cast<std::size_t>(at)];
+  const auto at = static_cast<std::size_t>(
+      std::lower_bound(residents.begin(), residents.end(), job) - residents.begin());
+  const Device& device = devices_[index(gpu)];
+  const double alone = on_types_ == nullptr ? state_.gpu_type(gpu).speed : device.alone[at].speed;
+  return alone * device.speeds[at];
 }
 
 void SimulatedBackend::account(GpuId gpu) {
@@ -435,15 +466,23 @@ void SimulatedBackend::account(GpuId gpu) {
   double memory = 0;
   bool util_known = true;
   bool memory_known = true;
-  for (const JobId j : residents) {
-    const Profile& profile = workload_.jobs[index(j)].profile;
-    util_known &= profile.gpu_util_pct.has_value();
-    memory_known &= profile.mem_used_mib.has_value();
-    const Running& running = jobs_[j].running;
-    util += profile.gpu_util_pct.value_or(0) / 100 * running.speed / type.speed;
-    if (!running.will_oom) memory += profile.mem_used_mib.value_or(0) / type.memory_mib;
-  }
   UsageRecord& usage = recorder_.usage();
+  for (std::size_t i = 0; i < residents.size(); ++i) {
+    const JobId j = residents[i];
+    const Profile& profile = workload_.jobs[index(j)].profile;
+    const Running& running = jobs_[j].running;
+    double alone = type.speed;
+    std::optional<double> demand_mib = profile.mem_used_mib;
+    if (on_types_ != nullptr) {
+      alone = device.alone[i].speed;
+      demand_mib = on_types_->memory_mib(j, type);
+      usage.solo_s[static_cast<std::size_t>(device.alone[i].source)] += seconds;
+    }
+    util_known &= profile.gpu_util_pct.has_value();
+    memory_known &= demand_mib.has_value();
+    util += profile.gpu_util_pct.value_or(0) / 100 * running.speed / alone;
+    if (!running.will_oom) memory += demand_mib.value_or(0) / type.memory_mib;
+  }
   usage.busy += elapsed;
   if (util_known) {
     usage.util_s += std::min(1.0, util) * seconds;

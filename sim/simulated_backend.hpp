@@ -15,7 +15,7 @@
 
 /// The cluster in virtual time.
 ///
-/// Progress-based execution (DESIGN 4.2): job j runs at v(j) = min over its GPUs g of speed(g) * s(j |
+/// Progress-based execution (DESIGN 4.2): job j runs at v(j) = min over its GPUs g of speed(j, g) * s(j |
 /// co-runners on g). When the jobs on a GPU change, the residents' remaining work is updated (remaining -=
 /// v * elapsed) and their completions are replanned, to the nearest nanosecond. A job with unchanged speed
 /// keeps its planned completion, so that rounding errors do not add up.
@@ -86,6 +86,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   struct Device {
     std::vector<JobId> formed;   ///< residents just after the latest start
     std::vector<double> speeds;  ///< normalised, of the residents in their order
+    std::vector<Alone> alone;    ///< of the residents in their order; empty without on_types_
     Provenance provenance = Provenance::kAlone;
     Time since{0};  ///< usage is accounted up to here
     EpisodeRecord episode;
@@ -126,12 +127,16 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void set_speed(JobId job, Active& active, double speed);
   Time completion(const Running& running) const;
   Time last_tick() const;
+  double speed_alone(JobId job, GpuId gpu) const;
+  double slowest_alone(JobId job, std::span<const GpuId> gpus) const;
+  void look_up_alone(GpuId gpu);
   double speed_on(JobId job, GpuId gpu) const;
   void account(GpuId gpu);
 
   const ClusterSpec& spec_;
   const Workload& workload_;
   const World& world_;
+  const JobsOnTypes* on_types_;  ///< the world's; may be null
   SimulationOptions options_;
   Time now_{0};
   ClusterState state_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/ids.hpp"
+#include "sim/jobs_on_types.hpp"
 
 /// The world: the simulation's true costs of co-runs. Only the simulated backends ask it; a policy never
 /// holds one (DESIGN 4.6).
@@ -27,6 +28,7 @@ struct CoRunners {
   std::span<const JobId> formed;
   /// The resident that started last (of a group that started together, its last member).
   JobId newcomer = kNoJob;
+  std::uint32_t gpu_type = 0;  ///< GpuType::id of the GPU
 };
 
 class World {
@@ -39,16 +41,22 @@ class World {
   virtual Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise_seed,
                             std::span<double> out) const = 0;
 
-  /// Whether two jobs fit on one GPU. If not, the later one of the two runs out of memory there, whatever
-  /// its known demand.
-  virtual bool fits_together(JobId a, JobId b) const {
+  /// Whether two jobs fit on one GPU of this type (GpuType::id). If not, the later one of the two runs out of
+  /// memory there, whatever its known demand.
+  virtual bool fits_together(JobId a, JobId b, std::uint32_t gpu_type) const {
     (void)a;
     (void)b;
+    (void)gpu_type;
     return true;
   }
 
+  /// Speed and memory of the jobs where they differ between the types of the cluster by job; nullptr: each
+  /// job runs at GpuType::speed and has the memory demand of its profile everywhere.
+  virtual const JobsOnTypes* on_types() const { return nullptr; }
+
   /// Possible outcomes of a co-run of two: the weights add up to 1, and expected costs are means over them.
-  /// Default: the expected speeds with weight 1. pair_outcomes() clears `out` first.
+  /// On a cluster of several GPU types: on the first. Default: the expected speeds with weight 1.
+  /// pair_outcomes() clears `out` first.
   struct PairOutcome {
     double weight = 1;
     double speed_a = 1;

@@ -1,5 +1,7 @@
 #include "experiments/experiment/cluster_builder.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -106,6 +108,19 @@ std::int64_t add_virtual_clusters(const Config& config, InputFiles& files, Clust
 
 }  // namespace
 
+namespace {
+
+/// Numbers the GPU types by name, in order of the nodes.
+void number_types(ClusterSpec& spec) {
+  const std::vector<std::string> names = spec.models();
+  for (NodeSpec& node : spec.nodes) {
+    const auto at = std::ranges::find(names, node.gpu.name);
+    node.gpu.id = static_cast<std::uint32_t>(at - names.begin());
+  }
+}
+
+}  // namespace
+
 std::string Cluster::gpu_types() const {
   std::string text;
   for (const std::string& model : spec.models()) text += (text.empty() ? "" : ", ") + model;
@@ -134,6 +149,7 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
   } else {
     cluster.spec.nodes.assign(static_cast<std::size_t>(nodes), described_node(c));
   }
+  number_types(cluster.spec);
   cluster.spec.sharing = name_of(c.sharing);
   if (c.max_jobs_per_gpu) cluster.spec.max_jobs_per_gpu = static_cast<int>(*c.max_jobs_per_gpu);
   cluster.spec.oom = {from_seconds(c.oom.ramp_s), static_cast<int>(c.oom.retries)};

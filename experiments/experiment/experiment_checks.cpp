@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -61,21 +62,36 @@ std::string missing_profiles(const Config& config, const BeliefBuilder& beliefs,
          "belief.initial";
 }
 
-/// GPUs by virtual cluster of the trace; without virtual clusters, of the whole cluster.
+/// GPUs by virtual cluster of the trace and GpuType::id; without virtual clusters, of the whole cluster.
 struct GpuCounts {
-  std::vector<std::int64_t> gpus;
+  using ByType = std::vector<std::int64_t>;
+  std::vector<ByType> gpus;
   std::optional<Refusal> refusal;
 };
+
+/// The GPUs of `count` nodes from the `first` on, by GpuType::id.
+GpuCounts::ByType gpus_by_type(const ClusterSpec& spec, std::size_t first, std::size_t count) {
+  GpuCounts::ByType gpus(spec.models().size(), 0);
+  for (const NodeSpec& node : std::span(spec.nodes).subspan(first, count)) {
+    gpus[node.gpu.id] += node.gpus;
+  }
+  return gpus;
+}
 
 GpuCounts gpu_counts(const Config& config, const Cluster& cluster, const Trace& trace) {
   GpuCounts counts;
   if (cluster.virtual_clusters.empty()) {
-    counts.gpus.push_back(cluster.spec.gpu_count());
+    counts.gpus.push_back(gpus_by_type(cluster.spec, 0, cluster.spec.nodes.size()));
     return counts;
   }
   const std::string place = config.place("cluster.virtual_clusters");
   for (const std::string& name : trace.virtual_clusters) {
-    const auto at = std::ranges::find(cluster.virtual_clusters, name, &VirtualCluster::name);
+    std::size_t first = 0;
+    const auto at = std::ranges::find_if(cluster.virtual_clusters, [&](const VirtualCluster& vc) {
+      if (vc.name == name) return true;
+      first += static_cast<std::size_t>(vc.nodes);
+      return false;
+    });
     if (at == cluster.virtual_clusters.end()) {
       std::vector<std::string_view> known;
       for (const VirtualCluster& vc : cluster.virtual_clusters) known.push_back(vc.name);
@@ -83,7 +99,7 @@ GpuCounts gpu_counts(const Config& config, const Cluster& cluster, const Trace& 
                                    " have no nodes: " + did_you_mean(name, known)};
       return counts;
     }
-    counts.gpus.push_back(at->nodes * config.cluster.gpus_per_node);
+    counts.gpus.push_back(gpus_by_type(cluster.spec, first, static_cast<std::size_t>(at->nodes)));
   }
   if (counts.gpus.empty()) {
     counts.refusal = {place,
@@ -102,16 +118,24 @@ std::string larger_cluster(const Config& config, const Trace& trace) {
       "add nodes or GPUs: cluster.nodes, cluster.gpus_per_node, or corun replay --gpus {}", most);
 }
 
-/// Checks one job. `gpus`: GPUs that its queue has; `queue`: the queue's name for messages.
+/// Checks one job. `by_type`: GPUs that its queue has; `queue`: the queue's name for messages.
 std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder& beliefs,
-                                      const Trace& trace, std::size_t j, std::int64_t gpus,
-                                      const std::string& queue) {
+                                      const Trace& trace, std::size_t j,
+                                      const GpuCounts::ByType& by_type, const std::string& queue) {
   const JobSpec& job = trace.workload.jobs[j];
   const std::string name = "job " + quoted(trace.names[j]);
+  std::int64_t gpus = 0;
+  std::string types;
+  for (std::size_t t = 0; t < by_type.size(); ++t) {
+    if (job.gpu_models != 0 && (job.gpu_models >> t & 1U) == 0) continue;
+    gpus += by_type[t];
+    if (job.gpu_models != 0) types += (types.empty() ? " of " : " or ") + trace.gpu_models[t];
+  }
   if (job.gpus > gpus) {
     return Refusal{config.place(config.cluster.path ? "cluster.path" : "cluster.nodes"),
-                   name + " needs " + std::to_string(job.gpus) + " GPUs at once, the " + queue +
-                       " has " + std::to_string(gpus) + "; " + larger_cluster(config, trace)};
+                   name + " needs " + std::to_string(job.gpus) + " GPUs at once" +
+                       printable(types) + ", the " + queue + " has " + std::to_string(gpus) + "; " +
+                       larger_cluster(config, trace)};
   }
   const int clusters = beliefs.initial_knowledge().clusters();
   if (beliefs.labels_hold() && trace.clusters[j] >= clusters) {
@@ -119,6 +143,10 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
                    name + " is of cluster " + std::to_string(trace.clusters[j]) +
                        ", expected clusters 0 to " + std::to_string(clusters - 1) +
                        " or none given"};
+  }
+  if (job.gpu_models != 0 && config.probing.probes > 0) {
+    return Refusal{config.place("probing.probes"),
+                   name + " names GPU types: jobs that are probed run on any; leave probing out"};
   }
   if (job.gpus > 1 && config.probing.probes > 0) {
     return Refusal{config.place("probing.probes"),

@@ -162,8 +162,12 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
 
   const auto run_on = [&](auto backend) {
     int largest_gang = 1;
-    for (const JobSpec& job : trace.workload.jobs) largest_gang = std::max(largest_gang, job.gpus);
-    JobSource jobs(trace.names.size(), largest_gang,
+    bool restricted = false;
+    for (const JobSpec& job : trace.workload.jobs) {
+      largest_gang = std::max(largest_gang, job.gpus);
+      restricted |= job.gpu_models != 0;
+    }
+    JobSource jobs(trace.names.size(), largest_gang, restricted,
                    [&](JobId job) { return job_view(config_.estimates, shared.seed, trace, job); });
     ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs),
                      control_options(config_));

@@ -86,7 +86,7 @@ class InterferenceWorld final : public World {
   Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override;
 
-  bool fits_together(JobId a, JobId b) const override {
+  bool fits_together(JobId a, JobId b, std::uint32_t) const override {
     return measured_->fit_together(workloads_[index(a)], workloads_[index(b)]);
   }
 

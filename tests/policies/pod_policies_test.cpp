@@ -51,6 +51,7 @@ TEST_P(PodPolicies, SharesOfAGpuAddUpToOneAtMost) {
 TEST_P(PodPolicies, NobodyBlocksAndCpuMemoryAndModelCount) {
   ClusterSpec spec = cluster({pod_node(1, 4000), pod_node(1, 8000, 500)});
   spec.nodes[1].gpu.name = "other";
+  spec.nodes[1].gpu.id = 1;
   const auto r = simulate(
       GetParam(), spec,
       workload({job(seconds(10)).milli(100).requests(8000, 0),            // node 1 only
@@ -89,6 +90,7 @@ TEST(GpuPacking, UsedGpusThenUsedNodesThenIdleOnes) {
   // takes the idle GPU of the used node, a whole one the idle node.
   ClusterSpec spec = cluster(2, 2);
   spec.nodes[1].gpu.name = "other";
+  spec.nodes[1].gpu.id = 1;
   const auto p =
       places(simulate("gpu-packing", spec,
                       workload({job(seconds(9)).milli(500).models(2), job(seconds(9)).milli(300),

@@ -23,6 +23,7 @@ namespace {
 
 // Policies see no name, no model and no data set: the types of their view own no text.
 static_assert(std::is_trivially_copyable_v<JobView>);
+static_assert(std::is_trivially_copyable_v<ViewOnType>);
 static_assert(std::is_trivially_copyable_v<Profile>);
 static_assert(std::is_trivially_copyable_v<ResourceRequest>);
 static_assert(std::is_trivially_copyable_v<MemberOutcome>);

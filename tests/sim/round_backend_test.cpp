@@ -213,7 +213,7 @@ class Misfits final : public World {
     std::fill(out.begin(), out.end(), 1.0);
     return Provenance::kMeasured;
   }
-  bool fits_together(JobId a, JobId b) const override { return a == b; }
+  bool fits_together(JobId a, JobId b, std::uint32_t) const override { return a == b; }
 };
 
 TEST(RoundBackend, MisfitsRunOutOfMemory) {

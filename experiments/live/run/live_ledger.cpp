@@ -33,6 +33,8 @@ std::uint32_t LiveLedger::start(std::span<const JobId> jobs, GpuId gpu, Time now
     record.run_solo = workload_.jobs[index(job)].work;
     record.solo = record.run_solo;
     record.whole_solo = record.run_solo;
+    record.reference_solo = record.run_solo;
+    record.run_reference_solo = record.run_solo;
   }
   return group;
 }

@@ -112,7 +112,7 @@ class QueueRunner {
   JobSource job_source() const {
     int largest = 1;
     for (const JobSpec& job : queue_->workload.jobs) largest = std::max(largest, job.gpus);
-    return JobSource(queue_->names.size(), largest,
+    return JobSource(queue_->names.size(), largest, false,
                      [this](JobId job) { return experiment_.view_of(*queue_, 0, job); });
   }
 

@@ -54,7 +54,7 @@ std::vector<JobRecord> replay(const Experiment& experiment, const Trace& queue,
   SimulatedBackend backend(experiment.cluster(), workload, *world, options);
   RecordedPolicy policy(recorded_starts(numbered, workload), workload.jobs.size(),
                         static_cast<std::size_t>(experiment.cluster().gpu_count()));
-  JobSource jobs(workload.jobs.size(), 1,
+  JobSource jobs(workload.jobs.size(), 1, false,
                  [&](JobId job) { return job_view_of(job, workload.jobs[index(job)]); });
   ControlLoop(backend, {policy, "the record", RecordedPolicy::kTraits}, std::move(jobs), {}).run();
   return backend.take_record().jobs;

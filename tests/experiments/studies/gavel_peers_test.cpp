@@ -97,7 +97,7 @@ std::vector<double> by_the_rules(const Trace& trace, int gpus, bool packed, cons
   const auto speeds = [&](std::size_t a, std::size_t b) {
     std::vector<World::PairOutcome> out;
     const JobId first{static_cast<std::uint32_t>(a)}, second{static_cast<std::uint32_t>(b)};
-    if (!world.fits_together(first, second)) return std::pair{0.0, 0.0};
+    if (!world.fits_together(first, second, 0)) return std::pair{0.0, 0.0};
     world.World::pair_outcomes(first, second, out);
     return std::pair{out[0].speed_a, out[0].speed_b};
   };

@@ -17,6 +17,7 @@ from scenarios import EXAMPLES
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 5000  # per reader, in all
+LONGEST = 32 << 20  # bytes of a mutated file
 
 LIVE = b"""\
 live: {gpus: [0], output: out, sample_s: 0.5, disk_free_mib: 0, grace_s: 1, timeout_s: 60}
@@ -91,7 +92,8 @@ def duplicate_piece(rng, content, _):
 def duplicate_line(rng, content, _):
     lines = content.splitlines(keepends=True) or [b""]
     line = rng.randrange(len(lines))
-    return b"".join(lines[:line] + [lines[line]] * rng.choice([2, 3, 1000]) + lines[line + 1:])
+    times = min(rng.choice([2, 3, 1000]), LONGEST // (len(lines[line]) + 1) + 1)
+    return b"".join(lines[:line] + [lines[line]] * times + lines[line + 1:])
 
 
 def splice(rng, content, others):

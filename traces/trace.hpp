@@ -18,6 +18,13 @@ namespace corun {
 inline constexpr int kUnknownCluster = -1;
 inline constexpr double kUnknownUncertainty = std::numeric_limits<double>::quiet_NaN();
 
+/// Measurements of jobs alone on one GPU type, by JobId.
+struct MeasuredOnType {
+  std::string gpu_type;            ///< as its file names it: a name or an alias of a GPU type
+  std::vector<double> solo_s;      ///< [s] above 0; NaN: not measured; infinity: does not run there
+  std::vector<double> memory_mib;  ///< demand; NaN: not measured
+};
+
 /// The vectors are indexed by JobId and as long as `workload.jobs`.
 struct Trace {
   Workload workload;
@@ -32,6 +39,8 @@ struct Trace {
   std::vector<double> features;               ///< jobs x feature_list, row-major; NaN: not known
   std::vector<std::string> virtual_clusters;  ///< names; empty: one queue for the whole cluster
   std::vector<std::string> gpu_models;        ///< bit i of JobSpec::gpu_models, 32 at most
+  std::string reference_type;                 ///< GPU type of JobSpec::work; empty: not known
+  std::vector<MeasuredOnType> on_types;       ///< each type once
   /// Jobs that a reader left out, by reason, for the output: "12 jobs without GPUs".
   std::vector<std::string> skipped;
   /// Columns of a job CSV that corun does not know, for the output.

@@ -19,15 +19,17 @@ void GroupPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
 void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& out) {
   if (view.empty_gpus().empty()) return;
 
-  // Jobs of one gang size are planned together. With several sizes the oldest job's size is planned, one
-  // group at a time, and a group that does not fit blocks the queue: no gang starves.
+  // Jobs of one gang size and for the same GPU types are planned together. With several, those of the
+  // oldest job are planned, one group at a time, and a group that does not fit blocks the queue: no gang
+  // starves.
   std::vector<JobId> of_size;
   std::span<const JobId> waiting = view.waiting();
-  const int gang = view.job(waiting.front()).gpus;
-  const bool gangs = view.largest_gang() > 1;
+  const JobView& oldest = view.job(waiting.front());
+  const bool gangs = view.largest_gang() > 1 || view.restricted();
   if (gangs) {
     for (const JobId j : waiting) {
-      if (view.job(j).gpus == gang) of_size.push_back(j);
+      const JobView& job = view.job(j);
+      if (job.gpus == oldest.gpus && job.gpu_models == oldest.gpu_models) of_size.push_back(j);
       if (of_size.size() == window()) break;
     }
     waiting = of_size;
@@ -63,7 +65,7 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
     return;
   }
   for (Group& group : planned) {
-    std::vector<GpuId> gpus = choose_empty_gpus(view, view.job(group.jobs.front()).gpus);
+    std::vector<GpuId> gpus = choose_empty_gpus(view, view.job(group.jobs.front()));
     if (gpus.empty()) {
       if (plan_once_) frozen_.push_front(std::move(group));
       return;
@@ -82,12 +84,14 @@ void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>&
     if (view.job(resident).gpus != 1) continue;  // running gangs take no co-runners
     std::vector<JobId> singles;
     std::span<const JobId> waiting = view.waiting();
-    if (view.largest_gang() > 1) {
+    if (view.largest_gang() > 1 || view.restricted()) {
+      const GpuType& type = view.gpu_type(GpuId{static_cast<std::uint32_t>(g)});
       for (const JobId j : waiting) {
-        if (view.job(j).gpus == 1) singles.push_back(j);
+        if (view.job(j).gpus == 1 && may_run_on(view.job(j), type)) singles.push_back(j);
       }
       waiting = singles;
     }
+    if (waiting.empty() && view.restricted()) continue;  // other GPUs may suit
     if (waiting.empty()) return;
     waiting = waiting.first(std::min(waiting.size(), window()));
     if (const auto job = co_runner(view, resident, waiting)) {

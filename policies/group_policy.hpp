@@ -11,8 +11,8 @@
 #include "sim/policy.hpp"
 
 /// Common part of all policies that plan groups (DESIGN 4.7). When a GPU is empty, they plan over the whole
-/// waiting queue with the present belief and start the next groups. In a queue of several gang sizes they
-/// plan the oldest job's size, one group at a time. A single waiting job starts alone at once. With
+/// waiting queue with the present belief and start the next groups. In a queue of several gang sizes or sets
+/// of GPU types they plan those of the oldest job, one group at a time. A single waiting job starts alone at once. With
 /// `control.start: join` a waiting job may also join a running one.
 namespace corun {
 
@@ -35,7 +35,8 @@ class GroupPolicy : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) final;
 
-  /// Partitions `waiting` (not empty, all of one gang size, oldest first) into groups in the order in which
+  /// Partitions `waiting` (not empty, all of one gang size and for the same GPU types, oldest
+  /// first) into groups in the order in which
   /// they are to be started. Groups beyond the first `wanted` are not used. Group i of the result is group
   /// number `first + i` of the run, which keys its random draws. decide() passes at most window() jobs.
   virtual std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,

@@ -103,6 +103,7 @@ class KubeDefault final : public Policy {
   /// fitted nowhere is not tried again before the next departure.
   struct Kind {
     int gpus = 1;
+    std::uint32_t gpu_models = 0;  ///< as JobView: a node selector
     ResourceRequest request;
     std::size_t full_at = kNeverFull;  ///< departures() when it last fitted nowhere
   };
@@ -158,7 +159,7 @@ class KubeDefault final : public Policy {
   std::uint64_t seed_;
   std::vector<Duration> backoffs_;  ///< after the first, second, ... failed attempt; then the last
 
-  std::map<std::tuple<int, std::int64_t, std::int64_t>, std::uint32_t> kind_ids_;
+  std::map<std::tuple<int, std::uint32_t, std::int64_t, std::int64_t>, std::uint32_t> kind_ids_;
   std::vector<Kind> kinds_;
   std::vector<Pod> pods_;  ///< by job
   std::uint64_t next_position_ = 0;

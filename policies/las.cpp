@@ -67,6 +67,7 @@ class Las final : public PreemptiveQueue {
       s.forgiven = job.served;
     }
     s.gpus = job.gpus;
+    s.gpu_models = job.gpu_models;
     s.served = job.served;
     entry.rank = static_cast<double>(s.queue);
     entry.since = s.since;
@@ -94,6 +95,7 @@ class Las final : public PreemptiveQueue {
     Duration served{0};    ///< in runs that were preempted
     Duration forgiven{0};  ///< part of `served` that no longer counts
     int gpus = 1;
+    std::uint32_t gpu_models = 0;
     Time due = kNever;  ///< of the next demotion while it runs, of its promotion while it waits
     QueueEntry entry;   ///< while it waits
   };
@@ -137,7 +139,7 @@ class Las final : public PreemptiveQueue {
       QueueEntry entry = s.entry;
       entry.rank = 0;
       entry.since = due;
-      move(s.entry, entry, s.gpus);
+      move(s.entry, entry, s.gpus, s.gpu_models);
       s.entry = entry;
       retry();
     }

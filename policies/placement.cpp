@@ -1,11 +1,14 @@
 #include "policies/placement.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace corun {
 
-std::vector<GpuId> choose_empty_gpus(const ClusterView& view, int gang) {
-  return anywhere(view.state(), view.state().empty(), gang);
+std::vector<GpuId> choose_empty_gpus(const ClusterView& view, const JobView& job) {
+  const FreeGpus& empty = view.state().empty();
+  return job.gpu_models == 0 ? anywhere(view.state(), empty, job.gpus)
+                             : anywhere(view.state(), usable(view.state(), empty, job), job.gpus);
 }
 
 namespace {
@@ -65,6 +68,50 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
   }
   if (needed > 0) chosen.clear();
   return chosen;
+}
+
+namespace {
+
+template <typename MayUse>
+FreeGpus part_of(const ClusterState& state, const FreeGpus& free, const MayUse& may_use) {
+  FreeGpus part(state.spec());
+  free.gpus().each([&](GpuId g) {
+    if (may_use(g)) part.insert(g, state.gpu(g).node);
+    return true;
+  });
+  return part;
+}
+
+}  // namespace
+
+FreeGpus usable(const ClusterState& state, const FreeGpus& free, const JobView& job) {
+  return part_of(state, free, [&](GpuId g) { return may_run_on(job, state.gpu_type(g)); });
+}
+
+std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, const JobView& job) {
+  if (job.on_types.empty()) return anywhere(state, free, job.gpus);
+  std::vector<int> all(job.on_types.size(), 0);
+  std::vector<int> idle(job.on_types.size(), 0);
+  for (const NodeSpec& node : state.spec().nodes) {
+    if (may_run_on(job, node.gpu)) all[node.gpu.id] += node.gpus;
+  }
+  free.gpus().each([&](GpuId g) {
+    ++idle[state.gpu_type(g).id];
+    return true;
+  });
+  std::optional<std::size_t> best;
+  bool one_type_suffices = false;
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    one_type_suffices |= all[t] >= job.gpus;
+    if (idle[t] < job.gpus) continue;
+    if (!best || job.on_types[t].speed > job.on_types[*best].speed) best = t;
+  }
+  if (best) {
+    return anywhere(state,
+                    part_of(state, free, [&](GpuId g) { return state.gpu_type(g).id == *best; }),
+                    job.gpus);
+  }
+  return one_type_suffices ? std::vector<GpuId>() : anywhere(state, free, job.gpus);
 }
 
 }  // namespace corun

@@ -4,7 +4,7 @@
 
 namespace corun {
 
-bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry, int gang,
+bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry,
                                 std::vector<Decision>& out) {
   QueueEntry first = entry;
   first.rank += clock(view.now());
@@ -15,7 +15,7 @@ bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry
     const Running& victim = last->second;
     if (victim.start == view.now()) continue;
     for (const GpuId g : victim.gpus) plan_->insert(g, view.gpu(g).node);
-    gpus = place(view, *plan_, gang);
+    gpus = place(view, *plan_, entry.job);
     if (!gpus.empty()) break;
   }
   if (gpus.empty()) return false;

@@ -33,7 +33,7 @@ class PreemptiveQueue : public QueuePolicy {
     (void)now;
     return 0;
   }
-  bool make_room(const ClusterView& view, const QueueEntry& entry, int gang,
+  bool make_room(const ClusterView& view, const QueueEntry& entry,
                  std::vector<Decision>& out) override;
   void starting(const ClusterView& view, const QueueEntry& entry,
                 const std::vector<GpuId>& gpus) override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "policies/placement.hpp"
 
@@ -18,25 +19,28 @@ std::span<const ParameterSpec> queue_parameters() {
        {"strict", "backfill"}},
       {"placement",
        "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: one node "
-       "where "
-       "it fits, else the lowest-numbered free GPUs",
+       "where it fits, else the lowest-numbered free GPUs; fastest: as anywhere, on the free GPU "
+       "type where estimates say that the job is fastest",
        ParameterKind::kChoice,
        std::string("consolidated"),
        0,
        0,
-       {"consolidated", "anywhere"}},
+       {"consolidated", "anywhere", "fastest"}},
   }};
   return specs;
 }
 
 QueueOptions queue_options(const Parameters& parameters) {
+  const std::string placement(parameters.choice("placement"));
   return {parameters.choice("blocking") == "strict" ? Blocking::kStrict : Blocking::kBackfill,
-          parameters.choice("placement") == "consolidated" ? Placing::kConsolidated
-                                                           : Placing::kAnywhere};
+          placement == "consolidated" ? Placing::kConsolidated
+          : placement == "fastest"    ? Placing::kFastest
+                                      : Placing::kAnywhere};
 }
 
 PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others) {
   others.shares = false;
+  others.heeds_gpu_models = true;
   others.consolidates = queue_options(parameters).placing == Placing::kConsolidated;
   return others;
 }
@@ -56,11 +60,11 @@ void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
     if (first == nullptr || refused(*first)) return;
     Part& part = *first;
     const QueueEntry entry = *part.queue.begin();
-    std::vector<GpuId> gpus = place(view, view.state().empty(), part.gang);
+    std::vector<GpuId> gpus = place(view, view.state().empty(), entry.job);
     if (!gpus.empty()) {
       starting(view, entry, gpus);
       out.push_back(StartGroup{{entry.job}, std::move(gpus)});
-    } else if (!make_room(view, entry, part.gang, out)) {
+    } else if (!make_room(view, entry, out)) {
       part.refused = entry.job;
       part.departures = view.departures();
       part.changes = changes_;
@@ -74,28 +78,43 @@ void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
 void QueuePolicy::arrived(const JobView& job, Time now) {
   QueueEntry entry{rank(job), job.submit, next_position_++, job.id};
   enter(job, now, entry);
-  part_of(job.gpus).queue.insert(entry);
+  part_of(job.gpus, job.gpu_models).queue.insert(entry);
 }
 
-void QueuePolicy::move(const QueueEntry& from, const QueueEntry& to, int gang) {
-  std::set<QueueEntry>& queue = part_of(gang).queue;
+void QueuePolicy::move(const QueueEntry& from, const QueueEntry& to, int gang,
+                       std::uint32_t gpu_models) {
+  std::set<QueueEntry>& queue = part_of(gang, gpu_models).queue;
   queue.erase(from);
   queue.insert(to);
 }
 
-QueuePolicy::Part& QueuePolicy::part_of(int gang) {
-  auto at = std::ranges::lower_bound(parts_, gang, {}, &Part::gang);
-  if (at == parts_.end() || at->gang != gang) {
+QueuePolicy::Part& QueuePolicy::part_of(int gang, std::uint32_t gpu_models) {
+  const std::pair key(gang, gpu_models);
+  const auto key_of = [](const Part& part) { return std::pair(part.gang, part.gpu_models); };
+  auto at = std::ranges::lower_bound(parts_, key, {}, key_of);
+  if (at == parts_.end() || key_of(*at) != key) {
     at = parts_.emplace(at);
     at->gang = gang;
+    at->gpu_models = gpu_models;
   }
   return *at;
 }
 
 std::vector<GpuId> QueuePolicy::place(const ClusterView& view, const FreeGpus& free,
-                                      int gang) const {
-  return options_.placing == Placing::kConsolidated ? consolidated(view.state(), free, gang)
-                                                    : anywhere(view.state(), free, gang);
+                                      JobId id) const {
+  const JobView& job = view.job(id);
+  const auto on = [&](const FreeGpus& gpus) {
+    switch (options_.placing) {
+      case Placing::kConsolidated:
+        return consolidated(view.state(), gpus, job.gpus);
+      case Placing::kFastest:
+        return fastest(view.state(), gpus, job);
+      case Placing::kAnywhere:
+        break;
+    }
+    return anywhere(view.state(), gpus, job.gpus);
+  };
+  return job.gpu_models == 0 ? on(free) : on(usable(view.state(), free, job));
 }
 
 }  // namespace corun

@@ -13,8 +13,8 @@
 /// Common part of the policies that take one job after the other and give it GPUs of its own: fifo and sjf,
 /// and with preemption srtf and las (preemptive_queue.hpp). They differ in the order.
 ///
-/// The queue is kept sorted, one part per gang size: O(log n) per arrival and start, O(gang sizes) per pass
-/// that starts no job.
+/// The queue is kept sorted, one part per gang size and set of GPU types: O(log n) per arrival and start,
+/// O(parts) per pass that starts no job.
 namespace corun {
 
 /// A waiting job. Order: by rank, then `since`, then `position`, ascending.
@@ -33,10 +33,10 @@ struct QueueEntry {
 
 enum class Blocking : std::uint8_t {
   kStrict,    ///< the first job without room holds up all jobs behind it
-  kBackfill,  ///< smaller gangs behind a job without room may start
+  kBackfill,  ///< smaller gangs, and jobs for other GPU types, behind a job without room may start
 };
 
-enum class Placing : std::uint8_t { kConsolidated, kAnywhere };
+enum class Placing : std::uint8_t { kConsolidated, kAnywhere, kFastest };
 
 struct QueueOptions {
   Blocking blocking = Blocking::kStrict;
@@ -68,11 +68,10 @@ class QueuePolicy : public Policy {
     (void)entry;
   }
   /// Adds decisions that start a job for which there are no free GPUs; false: there are none.
-  virtual bool make_room(const ClusterView& view, const QueueEntry& entry, int gang,
+  virtual bool make_room(const ClusterView& view, const QueueEntry& entry,
                          std::vector<Decision>& out) {
     (void)view;
     (void)entry;
-    (void)gang;
     (void)out;
     return false;
   }
@@ -84,26 +83,28 @@ class QueuePolicy : public Policy {
     (void)gpus;
   }
   /// Moves a waiting job within the order.
-  void move(const QueueEntry& from, const QueueEntry& to, int gang);
+  void move(const QueueEntry& from, const QueueEntry& to, int gang, std::uint32_t gpu_models);
   /// Jobs that found no room are tried again.
   void retry() { ++changes_; }
 
-  std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free, int gang) const;
+  /// GPUs for a waiting job, of these; none if there is no room.
+  std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free, JobId job) const;
 
  private:
-  /// The waiting jobs of one gang size.
+  /// The waiting jobs of one gang size that may run on the same GPU types.
   struct Part {
     int gang = 1;
+    std::uint32_t gpu_models = 0;  ///< as JobView
     std::set<QueueEntry> queue;
     JobId refused = kNoJob;      ///< first job of the queue when it found no room,
     std::size_t departures = 0;  ///< with these many departures
     std::size_t changes = 0;
   };
 
-  Part& part_of(int gang);
+  Part& part_of(int gang, std::uint32_t gpu_models);
 
   QueueOptions options_;
-  std::vector<Part> parts_;  ///< by gang size, ascending
+  std::vector<Part> parts_;  ///< by gang size and GPU types, ascending
   std::uint64_t next_position_ = 0;
   std::size_t changes_ = 1;
 };

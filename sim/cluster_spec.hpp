@@ -52,6 +52,15 @@ struct ClusterSpec {
     }
     return names;
   }
+  /// The GPU types by GpuType::id. The nodes must be those of a whole cluster.
+  std::vector<GpuType> types() const {
+    std::vector<GpuType> all;
+    for (const auto& node : nodes) {
+      if (node.gpu.id >= all.size()) all.resize(node.gpu.id + 1);
+      all[node.gpu.id] = node.gpu;
+    }
+    return all;
+  }
   int gpu_count() const {
     int n = 0;
     for (const auto& node : nodes) n += node.gpus;

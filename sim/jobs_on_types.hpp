@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "sim/cluster_spec.hpp"
 #include "sim/ids.hpp"
@@ -17,8 +19,16 @@ enum class SoloSource : std::uint8_t {
   kMeasured,   ///< measured on this type
   kPredicted,  ///< by a model of the job
   kScaled,     ///< by the specifications of the two types (roofline)
+  kAssumed,    ///< nothing is known: as on the reference type
 };
-inline constexpr std::size_t kSoloSources = 4;
+inline constexpr std::size_t kSoloSources = 5;
+
+/// Its name in the output: "reference".
+constexpr std::string_view name_of(SoloSource source) {
+  constexpr std::array<std::string_view, kSoloSources> kNames{"reference", "measured", "predicted",
+                                                              "scaled", "assumed"};
+  return kNames[static_cast<std::size_t>(source)];
+}
 
 /// A job alone on a GPU type.
 struct Alone {

@@ -45,6 +45,8 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
     {"failed", "1", "jobs given up after the last retry"},
     {"profiling_s", "s", "mean time a job spent in profiling segments and probes"},
     {"jobs", "1", "jobs that finished"},
+    {"isd_reference", "1",
+     "mean individual slowdown against the solo time of the same work on the reference GPU type"},
 }};
 
 /// Sums over a run, in seconds and GPU-seconds.
@@ -95,7 +97,8 @@ double differential_entropy(std::span<const double> sample) {
 }
 
 MetricsCollector::MetricsCollector(std::size_t jobs, SubmitWindow window) : window_(window) {
-  for (auto* values : {&isd_, &jct_, &queue_, &stretch_}) values->assign(jobs, kNaN);
+  for (auto* values : {&isd_, &isd_reference_, &jct_, &queue_, &stretch_})
+    values->assign(jobs, kNaN);
 }
 
 void MetricsCollector::job(JobId id, const JobRecord& job) {
@@ -116,6 +119,7 @@ void MetricsCollector::job(JobId id, const JobRecord& job) {
   if (!measured) return;
   ++finished_;
   isd_[index(id)] = job.isd();
+  isd_reference_[index(id)] = job.isd_reference();
   jct_[index(id)] = to_seconds(job.finish - job.submit);
   queue_[index(id)] = to_seconds(*job.first_start - job.submit);
   stretch_[index(id)] = jct_[index(id)] / to_seconds(job.work);
@@ -140,7 +144,7 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   if (finished_ < jobs) {  // jobs without values are removed
     std::vector<bool> has_finished;
     for (const double jct : jct_) has_finished.push_back(!std::isnan(jct));
-    for (auto* values : {&isd_, &jct_, &queue_, &stretch_}) {
+    for (auto* values : {&isd_, &isd_reference_, &jct_, &queue_, &stretch_}) {
       std::size_t kept = 0;
       for (std::size_t j = 0; j < jobs; ++j) {
         if (has_finished[j]) (*values)[kept++] = (*values)[j];
@@ -178,6 +182,7 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
     }
   };
   at(v, Metric::kIsd) = mean(isd);
+  at(v, Metric::kIsdReference) = mean(isd_reference_);
   at(v, Metric::kEntropyIsd) = differential_entropy(isd);
   at(v, Metric::kIsdMax) = isd.empty() ? kNaN : *std::max_element(isd.begin(), isd.end());
   at(v, Metric::kPs) = mean(ps);

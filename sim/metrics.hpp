@@ -28,18 +28,19 @@ enum class Metric : std::uint8_t {
   kStretchP50,
   kStretchP95,
   kStretchP99,
-  kJain,        ///< Jain's index on stretch
-  kMakespanS,   ///< last finish - first submit [s]
-  kLastEndS,    ///< last finish, absolute [s]
-  kGpuUtil,     ///< time average over GPUs of min(1, sum of utilisation scaled by speed)
-  kMemUtil,     ///< memory in use, over the GPU time whose residents' demand is known
-  kOccupancy,   ///< time average of "at least one resident"
-  kEntropyIsd,  ///< differential entropy of the jobs' ISD (fractions) [nats]
-  kEntropyPs,   ///< differential entropy of the episodes' PS (fractions) [nats]
-  kOom,         ///< runs that ended out of memory
-  kFailed,      ///< jobs given up after the last retry
-  kProfilingS,  ///< mean time spent being profiled and probed [s]
-  kJobs,        ///< jobs that finished
+  kJain,          ///< Jain's index on stretch
+  kMakespanS,     ///< last finish - first submit [s]
+  kLastEndS,      ///< last finish, absolute [s]
+  kGpuUtil,       ///< time average over GPUs of min(1, sum of utilisation scaled by speed)
+  kMemUtil,       ///< memory in use, over the GPU time whose residents' demand is known
+  kOccupancy,     ///< time average of "at least one resident"
+  kEntropyIsd,    ///< differential entropy of the jobs' ISD (fractions) [nats]
+  kEntropyPs,     ///< differential entropy of the episodes' PS (fractions) [nats]
+  kOom,           ///< runs that ended out of memory
+  kFailed,        ///< jobs given up after the last retry
+  kProfilingS,    ///< mean time spent being profiled and probed [s]
+  kJobs,          ///< jobs that finished
+  kIsdReference,  ///< mean ISD against the solo time on the reference GPU type, fraction
   kCount
 };
 
@@ -74,7 +75,7 @@ struct SubmitWindow {
 /// system fills and empties.
 MetricValues compute_metrics(const RunRecord& run, SubmitWindow window = {});
 
-/// compute_metrics() from jobs and episodes one by one, jobs in any order: the same bits. Keeps 32
+/// compute_metrics() from jobs and episodes one by one, jobs in any order: the same bits. Keeps 40
 /// bytes for each job and 8 for each episode.
 class MetricsCollector final : public RunSink {
  public:
@@ -88,9 +89,10 @@ class MetricsCollector final : public RunSink {
 
  private:
   SubmitWindow window_;
-  std::vector<double> isd_, jct_, queue_, stretch_;  ///< by job; NaN: not finished or not in window
-  std::vector<double> ps_;                           ///< in order of the episodes' end
-  GpuTime solo_sum_;  ///< of all work, kept probes and profiling included
+  /// By job; NaN: not finished or not in window.
+  std::vector<double> isd_, isd_reference_, jct_, queue_, stretch_;
+  std::vector<double> ps_;  ///< in order of the episodes' end
+  GpuTime solo_sum_;        ///< of all work, kept probes and profiling included
   GpuTime profiling_;
   std::size_t measured_ = 0, finished_ = 0;
   double ooms_ = 0, failed_ = 0;

@@ -43,6 +43,7 @@ enum class Stream : std::uint32_t {
   kTraceSample = 27,    ///< which jobs `corun trace cut` keeps; entity = job
   kSweepPoints = 30,    ///< values of random and Latin-hypercube sweeps; entity = swept key
   kCoverage = 31,       ///< replications drawn to judge intervals; entity = trial
+  kSoloSpeeds = 32,     ///< speeds alone that were not measured; entity = GPU type, (job, GPU type)
 };
 
 /// The bijection: ten rounds on a 128-bit counter under a 64-bit key.

@@ -258,6 +258,8 @@ class ThroughputsHandler {
     for (std::size_t f = 0; f < kGpuTypes.size(); ++f) {
       pairs.speeds.features.push_back({"solo_" + std::string(gpus_[f]), FeatureScale::kLog});
     }
+    out_.gpus.assign(gpus_.begin(), gpus_.end());
+    out_.alone_on = pairs.speeds.values;
     for (std::size_t j = 0; j < pairs.names.size(); ++j) {
       out_.alone.push_back(pairs.speeds.values[j * kGpuTypes.size()]);
     }

@@ -31,6 +31,9 @@ struct GavelThroughputs {
   /// Gavel's table of pairs, that of `gpu` first. Speeds are rate beside the other / rate alone.
   PairTable pairs;
   std::vector<double> alone;  ///< by pairs.speeds.jobs [steps/s]; NaN: not known, 0: does not run
+  /// Rates alone on all GPU types of the file: jobs x gpus, row-major, as `alone`.
+  std::vector<double> alone_on;
+  std::vector<std::string> gpus;            ///< of alone_on, that of `pairs.gpu` first
   std::vector<std::int64_t> scale_factors;  ///< by pairs.speeds.jobs
   /// Positions in pairs.speeds.jobs, in the order of this GPU type's keys; jobs without a key there are not
   /// in.

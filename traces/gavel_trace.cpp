@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
@@ -72,6 +73,10 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
   Trace trace;
   trace.source = source;
   trace.feature_list = rates->pairs.speeds.features;
+  trace.reference_type = rates->pairs.gpu;
+  for (std::size_t g = 1; g < rates->gpus.size(); ++g) {
+    trace.on_types.push_back({rates->gpus[g], {}, {}});
+  }
   std::unordered_map<std::string, std::size_t> line_of;
   std::size_t row = 0;
   std::size_t without_rate = 0;
@@ -114,6 +119,11 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
     job.work = std::max(from_seconds(seconds), Duration{1});
     add_job(trace, job, std::move(name), rates->pairs.speeds.jobs[*place], kUnknownCluster,
             kUnknownUncertainty);
+    for (std::size_t g = 1; g < rates->gpus.size(); ++g) {
+      const double rate = rates->alone_on[*place * rates->gpus.size() + g];  // 0: infinite time
+      trace.on_types[g - 1].solo_s.push_back(static_cast<double>(job.steps) / rate);
+      trace.on_types[g - 1].memory_mib.push_back(std::numeric_limits<double>::quiet_NaN());
+    }
     const double* features = rates->pairs.speeds.of(*place);
     trace.features.insert(trace.features.end(), features, features + trace.feature_list.size());
   }

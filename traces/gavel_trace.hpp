@@ -18,7 +18,9 @@
 /// columns are ignored: no policy uses them.
 ///
 /// Steps become time by the rate of the type alone: JobSpec::work = total steps / rate. Jobs are named by
-/// job_id, else by their row in the file from 0. Their features are those of the rates.
+/// job_id, else by their row in the file from 0. Their features are those of the rates. Trace::reference_type
+/// is the GPU type of the rates, Trace::on_types has the others: a rate of 0 means that the job does not run
+/// there.
 namespace corun {
 
 /// Jobs of a type with rates, but none above 0 for this number of GPUs on this GPU type, are left out and

@@ -62,6 +62,19 @@ inline void add_job(Trace& trace, const JobSpec& job, std::string name, Workload
   trace.uncertainties.push_back(uncertainty);
 }
 
+/// Copies what a trace knows of its GPU types, without jobs; then copy_on_types() for each job added to `part`.
+inline void share_types(const Trace& whole, Trace& part) {
+  part.reference_type = whole.reference_type;
+  for (const MeasuredOnType& type : whole.on_types)
+    part.on_types.push_back({type.gpu_type, {}, {}});
+}
+inline void copy_on_types(const Trace& whole, std::size_t job, Trace& part) {
+  for (std::size_t t = 0; t < whole.on_types.size(); ++t) {
+    part.on_types[t].solo_s.push_back(whole.on_types[t].solo_s[job]);
+    part.on_types[t].memory_mib.push_back(whole.on_types[t].memory_mib[job]);
+  }
+}
+
 /// Sorts arrivals by submit time; jobs of one instant in the order of their identifiers.
 inline void order_arrivals(Trace& trace) {
   auto& arrivals = trace.workload.arrivals;

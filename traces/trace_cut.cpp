@@ -16,6 +16,7 @@ Trace without_jobs(const Trace& whole) {
   empty.gpu_models = whole.gpu_models;
   empty.source = whole.source;
   empty.shuffled_by_default = whole.shuffled_by_default;
+  share_types(whole, empty);
   return empty;
 }
 
@@ -23,6 +24,7 @@ void take_job(const Trace& whole, std::size_t j, Time submit, Trace& part) {
   JobSpec job = whole.workload.jobs[j];
   job.submit = submit;
   add_job(part, job, whole.names[j], whole.keys[j], whole.clusters[j], whole.uncertainties[j]);
+  copy_on_types(whole, j, part);
   const std::size_t width = whole.feature_list.size();
   for (std::size_t f = 0; f < width; ++f) part.features.push_back(whole.features[j * width + f]);
 }

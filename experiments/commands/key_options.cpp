@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "experiments/base/output_file.hpp"
 #include "experiments/commands/option_values.hpp"
 #include "experiments/config/config_writer.hpp"
+#include "experiments/config/machines.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
@@ -22,44 +24,43 @@ namespace po = boost::program_options;
 
 constexpr std::int64_t kMostCounted = 1'000'000;
 
-struct Machines {
-  std::int64_t nodes = 0;
-  std::int64_t gpus_per_node = 0;
-};
-
-/// "4x8"
-Machines machines_of(const std::string& text) {
-  const std::vector<std::string> parts = split_text(text, 'x');
-  const auto nodes = parts.size() == 2 ? parse_integer(parts[0]) : std::nullopt;
-  const auto gpus = parts.size() == 2 ? parse_integer(parts[1]) : std::nullopt;
-  if (!nodes || !gpus || *nodes < 1 || *gpus < 1 || *nodes > kMostCounted || *gpus > kMostCounted) {
-    throw InputError(
-        "--cluster",
-        fmt::format("found '{}', expected NODESxGPUS, such as 4x8 for 4 nodes of 8 GPUs",
-                    printable(text)));
-  }
-  return {*nodes, *gpus};
-}
-
-/// The machines of --gpus and --cluster, of which at least one is given.
-Machines machines_of(const po::variables_map& values) {
-  if (values.count("gpus") == 0) return machines_of(values["cluster"].as<std::string>());
-  const std::int64_t gpus = whole_option(values, "gpus", 1, kMostCounted);
+/// The overrides of --gpus and --cluster, of which at least one is given.
+std::vector<KeyOverride> cluster_overrides(const po::variables_map& values) {
+  const auto alike = [](const std::string& flag, std::int64_t nodes, std::int64_t gpus_per_node) {
+    return std::vector<KeyOverride>{{flag, fmt::format("cluster.nodes={}", nodes)},
+                                    {flag, fmt::format("cluster.gpus_per_node={}", gpus_per_node)}};
+  };
+  std::vector<Machines> machines;
+  std::int64_t all = 0;
+  std::string text;
   if (values.count("cluster") != 0) {
-    const Machines machines = machines_of(values["cluster"].as<std::string>());
-    if (machines.nodes * machines.gpus_per_node == gpus) return machines;
-    throw InputError(
-        "--gpus",
-        fmt::format("found {}, but --cluster {} has {}; leave one of them out", gpus,
-                    values["cluster"].as<std::string>(), machines.nodes * machines.gpus_per_node));
+    text = values["cluster"].as<std::string>();
+    machines = parse_machines(text, "--cluster");
+    for (const Machines& m : machines) all += m.nodes * m.gpus_per_node;
   }
-  if (gpus <= kNodeGpus) return {1, gpus};
-  if (gpus % kNodeGpus == 0) return {gpus / kNodeGpus, kNodeGpus};
-  const std::int64_t of_node = gpus % 4 == 0 ? 4 : gpus % 2 == 0 ? 2 : 1;
-  throw InputError("--gpus",
-                   fmt::format("found {}, expected up to {}, or a multiple of {} for nodes of {} "
-                               "GPUs; other nodes by --cluster {}x{}",
-                               gpus, kNodeGpus, kNodeGpus, kNodeGpus, gpus / of_node, of_node));
+  if (values.count("gpus") != 0) {
+    const std::int64_t gpus = whole_option(values, "gpus", 1, kMostCounted);
+    if (!machines.empty() && all != gpus) {
+      throw InputError(
+          "--gpus",
+          fmt::format("found {}, but --cluster {} has {}; leave one of them out", gpus, text, all));
+    }
+    if (machines.empty() && gpus <= kNodeGpus) return alike("--gpus", 1, gpus);
+    if (machines.empty() && gpus % kNodeGpus == 0) {
+      return alike("--gpus", gpus / kNodeGpus, kNodeGpus);
+    }
+    if (machines.empty()) {
+      const std::int64_t of_node = gpus % 4 == 0 ? 4 : gpus % 2 == 0 ? 2 : 1;
+      throw InputError(
+          "--gpus", fmt::format("found {}, expected up to {}, or a multiple of {} for nodes of {} "
+                                "GPUs; other nodes by --cluster {}x{}",
+                                gpus, kNodeGpus, kNodeGpus, kNodeGpus, gpus / of_node, of_node));
+    }
+  }
+  if (!machines.front().gpu_type.empty())
+    return {{"--cluster", "cluster.machines=" + yaml_word(text)}};
+  const std::string flag = values.count("gpus") != 0 ? "--gpus" : "--cluster";
+  return alike(flag, machines.front().nodes, machines.front().gpus_per_node);
 }
 
 /// "[{name: 'fifo'}, {name: 'sjf'}]"
@@ -103,7 +104,8 @@ void add_key_options(CommandLine& command) {
   auto add = command.own.add_options();
   add("policies", po::value<std::string>(), "names of corun list policies, such as fifo,sjf");
   add("gpus", po::value<std::string>(), "GPUs of the cluster, on nodes of 8");
-  add("cluster", po::value<std::string>(), "NODESxGPUS: nodes and GPUs of each, such as 4x8");
+  add("cluster", po::value<std::string>(),
+      "NODESxGPUS: nodes and GPUs of each, such as 4x8, or of several types 4x8:V100-16GB+2x4:T4");
   add("replications", po::value<std::string>(), "the same as --set replications=N");
 }
 
@@ -120,10 +122,7 @@ std::vector<KeyOverride> key_overrides(const po::variables_map& values,
         {"--policies", "policies=" + policy_list(values["policies"].as<std::string>())});
   }
   if (values.count("gpus") != 0 || values.count("cluster") != 0) {
-    const std::string flag = values.count("gpus") != 0 ? "--gpus" : "--cluster";
-    const Machines machines = machines_of(values);
-    overrides.push_back({flag, fmt::format("cluster.nodes={}", machines.nodes)});
-    overrides.push_back({flag, fmt::format("cluster.gpus_per_node={}", machines.gpus_per_node)});
+    for (KeyOverride& option : cluster_overrides(values)) overrides.push_back(std::move(option));
   }
   if (values.count("replications") != 0) {
     overrides.push_back(

@@ -19,6 +19,7 @@
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/gpu_catalog.hpp"
 
 /// `corun list`: lists policies, models, traces, knowledge bases, experiments and keys.
 namespace corun {
@@ -103,6 +104,71 @@ std::string keys_text(Format format) {
   return text;
 }
 
+/// The GPU types: a figure that is not known is left out.
+std::string gpus_text(Format format) {
+  struct Column {
+    const char* name;   ///< in CSV and JSON
+    const char* title;  ///< in the table
+    double (*of)(const GpuSpec&);
+  };
+  constexpr std::array<Column, 10> kColumns{{
+      {"sms", "SMs", [](const GpuSpec& g) { return static_cast<double>(g.sms); }},
+      {"cuda_cores", "CUDA cores",
+       [](const GpuSpec& g) { return static_cast<double>(g.cuda_cores); }},
+      {"tensor_cores", "tensor cores",
+       [](const GpuSpec& g) { return static_cast<double>(g.tensor_cores); }},
+      {"threads_per_sm", "threads/SM",
+       [](const GpuSpec& g) { return static_cast<double>(g.threads_per_sm); }},
+      {"memory_mib", "memory MiB", [](const GpuSpec& g) { return g.memory_mib; }},
+      {"bandwidth_gbs", "GB/s", [](const GpuSpec& g) { return g.bandwidth_gbs; }},
+      {"memory_clock_mhz", "mem. MHz", [](const GpuSpec& g) { return g.memory_clock_mhz; }},
+      {"boost_mhz", "boost MHz", [](const GpuSpec& g) { return g.boost_mhz; }},
+      {"fp32_tflops", "FP32 TFLOP/s", [](const GpuSpec& g) { return g.fp32_tflops; }},
+      {"l2_mib", "L2 MiB", [](const GpuSpec& g) { return g.l2_mib; }},
+  }};
+  // Tensor cores of a GPU without them are 0, not unknown.
+  const auto known = [](const GpuSpec& g, double value) { return g.sms > 0 || value > 0; };
+  if (format == Format::kJson) {
+    Json json = Json::array();
+    for (const GpuSpec& g : gpu_catalog()) {
+      Json entry{{"name", g.name}, {"architecture", g.architecture}};
+      for (const Column& c : kColumns) {
+        entry[c.name] = known(g, c.of(g)) ? Json(c.of(g)) : Json(nullptr);
+      }
+      json.push_back(std::move(entry));
+    }
+    return json_text(json);
+  }
+  std::string text;
+  if (format == Format::kCsv) {
+    text = "name,architecture";
+    for (const Column& c : kColumns) text += fmt::format(",{}", c.name);
+    text += '\n';
+    for (const GpuSpec& g : gpu_catalog()) {
+      text += csv_text(g.name) + ',' + csv_text(g.architecture);
+      for (const Column& c : kColumns) {
+        text += known(g, c.of(g)) ? ',' + csv_number(c.of(g)) : ",";
+      }
+      text += '\n';
+    }
+    return text;
+  }
+  text = fmt::format("{:<21}  {:<12}", "GPU type", "architecture");
+  for (const Column& c : kColumns)
+    text += fmt::format("  {:>{}}", c.title, std::string_view(c.title).size());
+  text += '\n';
+  for (const GpuSpec& g : gpu_catalog()) {
+    text += fmt::format("{:<21}  {:<12}", g.name, g.architecture);
+    for (const Column& c : kColumns) {
+      const std::size_t width = std::string_view(c.title).size();
+      text += known(g, c.of(g)) ? fmt::format("  {:>{}.6g}", c.of(g), width)
+                                : fmt::format("  {:>{}}", "-", width);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 std::vector<Row> experiment_rows() {
   std::vector<Row> rows;
   for (ShippedExperiment& e : shipped_experiments()) {
@@ -117,7 +183,7 @@ std::vector<Row> rows_called(const std::string& what) {
   if (what == "traces") return rows_of(trace_catalog());
   if (what == "knowledge") return rows_of(knowledge_catalog());
   if (what == "experiments") return experiment_rows();
-  constexpr std::array<std::string_view, 6> kKnown{"policies",  "models",      "traces",
+  constexpr std::array<std::string_view, 7> kKnown{"policies",  "models",      "gpus", "traces",
                                                    "knowledge", "experiments", "keys"};
   throw InputError("corun list",
                    what.empty()
@@ -160,10 +226,10 @@ std::string csv_of(const std::vector<Row>& rows) {
 int list_command(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "list";
-  command.usage = "corun list policies|models|traces|knowledge|experiments|keys [options]";
+  command.usage = "corun list policies|models|traces|knowledge|experiments|gpus|keys [options]";
   command.summary =
-      "What there is, one line each; policies with their parameters, keys of a configuration with\n"
-      "their default and what may stand there.";
+      "What there is, one line each; policies with their parameters, GPU types with their\n"
+      "specifications, keys of a configuration with their default and what may stand there.";
   command.examples = "  corun list policies\n  corun list traces --format json\n";
   command.positional = "what";
   command.configured = false;
@@ -173,6 +239,10 @@ int list_command(const std::vector<std::string>& arguments) {
   const std::string what = values->count("what") ? (*values)["what"].as<std::string>() : "";
   if (what == "keys") {
     emit(common, keys_text(common.format));
+    return kDone;
+  }
+  if (what == "gpus") {
+    emit(common, gpus_text(common.format));
     return kDone;
   }
   const std::vector<Row> rows = rows_called(what);

@@ -22,9 +22,11 @@ struct WorkloadConfig {
   /// Names of columns of the file, for source csv: parse_renamed_columns() (traces/job_csv.hpp).
   std::optional<std::string> columns;
   std::optional<std::string> labels;  ///< CSV of packing labels by workload, for source lucid
-  std::optional<QueueOrder> order;    ///< null: the source's own default
-  std::int64_t jobs = 24;             ///< how many jobs a generated source makes
-  std::optional<double> load;         ///< offered work over capacity; null: all jobs at time 0
+  /// GPU type of the solo times; null: that of the file, else the first of cluster.machines.
+  std::optional<std::string> gpu_type;
+  std::optional<QueueOrder> order;  ///< null: the source's own default
+  std::int64_t jobs = 24;           ///< how many jobs a generated source makes
+  std::optional<double> load;       ///< offered work over capacity; null: all jobs at time 0
   MissingProfiles profiles = MissingProfiles::kNone;
 };
 
@@ -38,6 +40,7 @@ inline constexpr std::int64_t kNodeGpus = 8;
 
 struct ClusterConfig {
   std::optional<std::string> path;  ///< node list (openb); null: nodes, gpus_per_node, gpu_type ...
+  std::optional<std::string> machines;  ///< nodes of several GPU types: parse_machines()
   std::int64_t nodes = 4;
   std::int64_t gpus_per_node = 1;
   std::string gpu_type = "V100-16GB";

@@ -74,6 +74,8 @@ void add(KeyList& keys, WorkloadConfig& c) {
        "names of the file's columns, THEIRS=OURS,..., for source csv; THEIRS= leaves one out"},
       {"workload.labels", text(c.labels),
        "CSV job,label of packing labels by workload, for source lucid"},
+      {"workload.gpu_type", text(c.gpu_type),
+       "GPU type of the solo times; null: that of the file, else the first of cluster.machines"},
       {"workload.order", word(c.order),
        "shuffled: one permutation of the arrivals per seed; null: the source's own default"},
       {"workload.jobs", whole(c.jobs, {1, 10 * kMillion}),
@@ -90,6 +92,9 @@ void add(KeyList& keys, ClusterConfig& c) {
   const KeyList list{
       {"cluster.path", text(c.path),
        "node list of several GPU types, in place of nodes, gpus_per_node and gpu_type"},
+      {"cluster.machines", text(c.machines),
+       "nodes of several GPU types, NODESxGPUS:TYPE+..., in place of nodes, gpus_per_node, "
+       "gpu_type"},
       {"cluster.nodes", whole(c.nodes, kCount), "nodes of the simulated cluster"},
       {"cluster.gpus_per_node", whole(c.gpus_per_node, kCount), "GPUs of each node"},
       {"cluster.gpu_type", text(c.gpu_type), "sets the memory of a GPU"},

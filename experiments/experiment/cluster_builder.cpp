@@ -6,9 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "experiments/config/gpu_types.hpp"
+#include "experiments/config/machines.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/openb.hpp"
 
 namespace corun {
@@ -18,26 +19,28 @@ namespace {
 constexpr std::size_t kMostModels = 32;  // a job's GPU models are bits of a 32-bit mask
 constexpr std::int64_t kMostGpus = 1'000'000;
 
-std::string known_gpu_types(const std::string& found) {
-  std::vector<std::string_view> names;
-  for (const GpuTypeInfo& type : gpu_types()) names.push_back(type.name);
-  return did_you_mean(found, names);
-}
-
-/// The node that `cluster` describes; its values fill the gaps of a node list.
-NodeSpec described_node(const ClusterConfig& c) {
-  const GpuTypeInfo* known = find_gpu_type(c.gpu_type);
+/// A node with GPUs of this type and else the values of `cluster`, which fill the gaps of a node list.
+/// InputError at `place` for an unknown type without a memory of its own.
+NodeSpec node_of(const ClusterConfig& c, const std::string& gpu_type, std::int64_t gpus,
+                 const std::string& place) {
+  const GpuSpec* known = find_gpu(gpu_type);
+  if (known == nullptr && !c.gpu_memory_mib) {
+    throw InputError(place, "unknown GPU type '" + printable(gpu_type) +
+                                "': " + known_gpus(gpu_type) + "; or set cluster.gpu_memory_mib" +
+                                (c.path || c.machines ? ", which then holds for all nodes"
+                                                      : " for a type of your own"));
+  }
   NodeSpec node;
-  node.gpu = {c.gpu_type, c.gpu_speed, c.gpu_memory_mib.value_or(known ? known->memory_mib : 0)};
-  node.gpus = static_cast<int>(c.gpus_per_node);
+  node.gpu = {gpu_type, c.gpu_speed, c.gpu_memory_mib.value_or(known ? known->memory_mib : 0)};
+  node.gpus = static_cast<int>(gpus);
   node.cpu_milli = c.cpu_milli_per_node;
   node.memory_mib = c.memory_mib_per_node;
   return node;
 }
 
-/// Refuses a key that repeats what the node list gives, unless the key has its default, as in a
-/// dumped configuration.
-void refuse_twice_said(const Config& config) {
+/// Refuses a key that repeats what `by`, the node list or the machines, gives, unless the key has its
+/// default, as in a dumped configuration.
+void refuse_twice_said(const Config& config, const std::string& by) {
   const ClusterConfig& c = config.cluster;
   const ClusterConfig usual;
   const char* twice = c.nodes != usual.nodes                   ? "cluster.nodes"
@@ -46,9 +49,13 @@ void refuse_twice_said(const Config& config) {
                                                                : nullptr;
   if (twice != nullptr) {
     throw InputError(config.place(twice),
-                     std::string(twice) + " says what cluster.path says; leave one out");
+                     std::string(twice) + " says what " + by + " says; leave one out");
   }
-  if (c.virtual_clusters) {
+  if (c.path && c.machines) {
+    throw InputError(config.place("cluster.machines"),
+                     "cluster.machines says what cluster.path says; leave one out");
+  }
+  if (c.path && c.virtual_clusters) {
     throw InputError(config.place("cluster.virtual_clusters"),
                      "virtual clusters take identical nodes, and cluster.path lists "
                      "others; leave one of them out");
@@ -65,17 +72,7 @@ void add_listed_nodes(const Config& config, InputFiles& files, Cluster& cluster)
     if (models.size() > kMostModels) {
       throw InputError(place, "a 33rd GPU model, expected 32 at most; join some");
     }
-    const GpuTypeInfo* known = find_gpu_type(listed.gpu_model);
-    if (known == nullptr && !c.gpu_memory_mib) {
-      throw InputError(place,
-                       "unknown GPU type '" + printable(listed.gpu_model) +
-                           "': " + known_gpu_types(listed.gpu_model) +
-                           "; or set cluster.gpu_memory_mib, which then holds for all nodes");
-    }
-    NodeSpec node = described_node(c);
-    node.gpu = {listed.gpu_model, c.gpu_speed,
-                c.gpu_memory_mib.value_or(known ? known->memory_mib : 0)};
-    node.gpus = listed.gpus;
+    NodeSpec node = node_of(c, listed.gpu_model, listed.gpus, place);
     if (listed.cpu_milli > 0) node.cpu_milli = listed.cpu_milli;
     if (listed.memory_mib > 0) node.memory_mib = listed.memory_mib;
     cluster.spec.nodes.push_back(std::move(node));
@@ -91,6 +88,24 @@ void add_listed_nodes(const Config& config, InputFiles& files, Cluster& cluster)
   }
 }
 
+void add_machines(const Config& config, Cluster& cluster) {
+  const ClusterConfig& c = config.cluster;
+  const std::string place = config.place("cluster.machines");
+  std::int64_t gpus = 0;
+  for (const Machines& m : parse_machines(*c.machines, place)) {
+    gpus += m.nodes * m.gpus_per_node;
+    if (gpus > kMostGpus) {
+      throw InputError(place, "more than 1000000 GPUs in all; remove nodes");
+    }
+    const NodeSpec node = node_of(
+        c, m.gpu_type.empty() ? c.gpu_type : standard_gpu_name(m.gpu_type), m.gpus_per_node, place);
+    cluster.spec.nodes.insert(cluster.spec.nodes.end(), static_cast<std::size_t>(m.nodes), node);
+  }
+  if (cluster.spec.models().size() > kMostModels) {
+    throw InputError(place, "a 33rd GPU type, expected 32 at most; join some");
+  }
+}
+
 /// Reads cluster.virtual_clusters and returns their total number of nodes.
 std::int64_t add_virtual_clusters(const Config& config, InputFiles& files, Cluster& cluster) {
   const ClusterConfig& c = config.cluster;
@@ -98,17 +113,15 @@ std::int64_t add_virtual_clusters(const Config& config, InputFiles& files, Clust
       files.find(*c.virtual_clusters, config.place("cluster.virtual_clusters")));
   std::int64_t nodes = 0;
   for (const VirtualCluster& vc : cluster.virtual_clusters) nodes += vc.nodes;
-  if (config.places.contains("cluster.nodes") && nodes != c.nodes) {
-    throw InputError(config.place("cluster.nodes"),
-                     "found " + std::to_string(c.nodes) + " nodes, expected the " +
-                         std::to_string(nodes) + " of all virtual clusters; leave it out");
+  const char* key = c.machines ? "cluster.machines" : "cluster.nodes";
+  const auto found = c.machines ? static_cast<std::int64_t>(cluster.spec.nodes.size()) : c.nodes;
+  if (config.places.contains(key) && nodes != found) {
+    throw InputError(config.place(key), "found " + std::to_string(found) + " nodes, expected the " +
+                                            std::to_string(nodes) + " of all virtual clusters" +
+                                            (c.machines ? "" : "; leave it out"));
   }
   return nodes;
 }
-
-}  // namespace
-
-namespace {
 
 /// Numbers the GPU types by name, in order of the nodes.
 void number_types(ClusterSpec& spec) {
@@ -128,26 +141,22 @@ std::string Cluster::gpu_types() const {
 }
 
 Config with_standard_gpu_type(Config config) {
-  config.cluster.gpu_type = std::string(gpu_type_of_table(config.cluster.gpu_type));
+  config.cluster.gpu_type = standard_gpu_name(config.cluster.gpu_type);
   return config;
 }
 
 Cluster build_cluster(const Config& config, InputFiles& files) {
   const ClusterConfig& c = config.cluster;
-  if (find_gpu_type(c.gpu_type) == nullptr && !c.gpu_memory_mib && !c.path) {
-    throw InputError(config.place("cluster.gpu_type"),
-                     "unknown GPU type '" + printable(c.gpu_type) +
-                         "': " + known_gpu_types(c.gpu_type) +
-                         "; or set cluster.gpu_memory_mib for a type of your own");
-  }
   Cluster cluster;
+  if (c.path || c.machines) refuse_twice_said(config, c.path ? "cluster.path" : "cluster.machines");
+  if (c.machines) add_machines(config, cluster);
   std::int64_t nodes = c.nodes;
   if (c.virtual_clusters) nodes = add_virtual_clusters(config, files, cluster);
-  if (c.path) {
-    refuse_twice_said(config);
-    add_listed_nodes(config, files, cluster);
-  } else {
-    cluster.spec.nodes.assign(static_cast<std::size_t>(nodes), described_node(c));
+  if (c.path) add_listed_nodes(config, files, cluster);
+  if (!c.path && !c.machines) {
+    cluster.spec.nodes.assign(
+        static_cast<std::size_t>(nodes),
+        node_of(c, c.gpu_type, c.gpus_per_node, config.place("cluster.gpu_type")));
   }
   number_types(cluster.spec);
   cluster.spec.sharing = name_of(c.sharing);
@@ -159,7 +168,7 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
 std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluster& cluster,
                                             const std::string& subject) {
   std::vector<std::string> sentences;
-  const std::string gpu(gpu_type_of_table(pairs.gpu));
+  const std::string gpu = standard_gpu_name(pairs.gpu);
   if (gpu != cluster.gpu_types()) {
     sentences.push_back(subject + " on " + printable(gpu) + " (" + printable(pairs.source) +
                         "), not on " + cluster.gpu_types() +

@@ -22,8 +22,7 @@ struct Cluster {
   std::string gpu_types() const;
 };
 
-/// The configuration with one of Gavel's names in cluster.gpu_type (v100, p100, k80) replaced by
-/// the name in gpu_types().
+/// The configuration with the catalogue's name of cluster.gpu_type in place of an alias (v100).
 Config with_standard_gpu_type(Config config);
 
 /// Reads the node list and the virtual clusters, if named. InputError at the wrong key or line of a

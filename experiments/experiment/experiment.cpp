@@ -63,8 +63,12 @@ void Experiment::check(const Trace& trace) {
     throw InputError(refusal->place, refusal->message);
   }
   check_model_files(trace);
-  overload_ = overload_of(*config_, cluster_, trace);
-  equal_speeds_ = equal_speeds_of(*config_, cluster_, worlds_.measured_on());
+  const TypesOfJobs& types = worlds_.types_of_jobs();
+  const auto on_types = types.table(trace);
+  reference_gpus_ = corun::reference_gpus(cluster_.spec, trace.workload, on_types.get());
+  overload_ = overload_of(cluster_, trace, reference_gpus_);
+  equal_speeds_ = equal_speeds_of(*config_, cluster_, worlds_.measured_on(), types.reference(trace),
+                                  on_types != nullptr);
   const std::string unmeasured =
       source_.shares_keys() ? worlds_.unmeasured_workloads(trace) : std::string();
   for (const std::string& sentence : {equal_speeds_, ticks_of(*config_), unmeasured}) {

@@ -45,6 +45,8 @@ class Experiment {
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// The one of warnings() that equal_speeds_of() gives; empty if there is none.
   const std::string& equal_speeds() const { return equal_speeds_; }
+  /// reference_gpus() of the cluster with the jobs of the first replication.
+  double reference_gpus() const { return reference_gpus_; }
   /// The warning of overload_of(); empty if there is none.
   const std::string& overload() const { return overload_; }
   /// Paths of the files that were read.
@@ -100,6 +102,7 @@ class Experiment {
   std::vector<std::string> warnings_;
   std::string equal_speeds_;
   std::string overload_;
+  double reference_gpus_ = 0;
 };
 
 }  // namespace corun

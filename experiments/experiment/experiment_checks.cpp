@@ -295,7 +295,7 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& c
   return warnings;
 }
 
-std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace) {
+std::string overload_of(const Cluster& cluster, const Trace& trace, double reference_gpus) {
   Time first = kNever;
   Time last{0};
   double work_s = 0;
@@ -308,7 +308,7 @@ std::string overload_of(const Config& config, const Cluster& cluster, const Trac
   // Arrivals over a short span compared with the mean work are a batch.
   if (span_s * static_cast<double>(trace.names.size()) <= 4 * work_s) return "";
   const int gpus = cluster.spec.gpu_count();
-  const double load = work_s / (span_s * gpus * config.cluster.gpu_speed);
+  const double load = work_s / (span_s * reference_gpus);
   if (load <= 1) return "";
   return fmt::format(
       "the offered load is {:.2f} of what {} GPUs can do without sharing: queues grow "
@@ -317,14 +317,23 @@ std::string overload_of(const Config& config, const Cluster& cluster, const Trac
 }
 
 std::string equal_speeds_of(const Config& config, const Cluster& cluster,
-                            const std::vector<std::string>& measured_on) {
+                            const std::vector<std::string>& measured_on,
+                            const std::string& reference, bool differ) {
   const std::vector<std::string> models = cluster.spec.models();
   const double speed = config.cluster.gpu_speed;
+  if (differ) {
+    return fmt::format(
+        "run times alone are those of {}; on other types as measured, else scaled by "
+        "bandwidth and peak of the types",
+        reference.empty() ? "the trace's GPU type" : printable(reference));
+  }
   if (models.size() > 1) {
     return fmt::format(
         "the {} GPU types differ in memory only: jobs run equally fast on all (cluster.gpu_speed "
-        "{:g})",
-        models.size(), speed);
+        "{:g}){}",
+        models.size(), speed,
+        reference.empty() ? "; workload.gpu_type, the GPU type of their run times, would scale them"
+                          : "");
   }
   if (measured_on.empty() || std::ranges::find(measured_on, models.front()) != measured_on.end()) {
     return "";

@@ -40,13 +40,16 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& c
                                           const Trace& trace);
 
 /// A warning if the trace offers more work per time than the cluster can do without sharing; else
-/// empty. A batch has no offered load, so it gives no warning.
-std::string overload_of(const Config& config, const Cluster& cluster, const Trace& trace);
+/// empty. A batch has no offered load, so it gives no warning. `reference_gpus`: reference_gpus() of the
+/// cluster.
+std::string overload_of(const Cluster& cluster, const Trace& trace, double reference_gpus);
 
-/// A warning that GPU types differ in memory alone, if the cluster has several, or another than those in
-/// `measured_on` (empty: nothing was measured); else empty.
+/// How fast jobs run on the GPU types of the cluster, in one sentence: if they `differ` between them, or a
+/// warning that GPU types differ in memory alone, if the cluster has several, or another than those in
+/// `measured_on` (empty: nothing was measured); else empty. `reference`: TypesOfJobs::reference().
 std::string equal_speeds_of(const Config& config, const Cluster& cluster,
-                            const std::vector<std::string>& measured_on);
+                            const std::vector<std::string>& measured_on,
+                            const std::string& reference, bool differ);
 
 /// A warning that clock ticks lengthen J_c, if there are ticks; else empty.
 std::string ticks_of(const Config& config);

@@ -29,4 +29,19 @@ std::vector<JobView> job_views(const EstimatesConfig& estimates, std::uint64_t s
   return views;
 }
 
+std::vector<ViewOnType> views_on_types(const JobsOnTypes* on_types, std::span<const GpuType> types,
+                                       std::size_t jobs) {
+  std::vector<ViewOnType> views;
+  if (on_types == nullptr) return views;
+  views.reserve(jobs * types.size());
+  for (std::size_t j = 0; j < jobs; ++j) {
+    const auto job = static_cast<JobId>(j);
+    for (const GpuType& type : types) {
+      views.push_back(
+          {on_types->alone(job, type, std::nullopt).speed, on_types->memory_mib(job, type)});
+    }
+  }
+  return views;
+}
+
 }  // namespace corun

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,12 +20,18 @@ namespace corun {
 
 namespace {
 
-/// Solo times of the jobs on GPUs of this speed, relative to the reference GPU.
-std::vector<Duration> solo_times(const Trace& trace, double gpu_speed) {
+/// Solo times of the jobs on a GPU type.
+std::vector<Duration> solo_times(const Workload& workload, const World& world,
+                                 const GpuType& type) {
+  const JobsOnTypes* on_types = world.on_types();
   std::vector<Duration> solo;
-  solo.reserve(trace.names.size());
-  for (const JobSpec& job : trace.workload.jobs) {
-    solo.push_back(Duration{std::llround(static_cast<double>(job.work.count()) / gpu_speed)});
+  solo.reserve(workload.jobs.size());
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    const double speed = on_types == nullptr
+                             ? type.speed
+                             : on_types->alone(static_cast<JobId>(j), type, std::nullopt).speed;
+    solo.push_back(
+        Duration{std::llround(static_cast<double>(workload.jobs[j].work.count()) / speed)});
   }
   return solo;
 }
@@ -64,7 +71,8 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
       shared.seed, config_.control.plan == PlanMode::kOnce, stop};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
-        world, solo_times(trace, config_.cluster.gpu_speed), config_.world.noise);
+        world, solo_times(trace.workload, world, cluster_.spec.nodes.front().gpu),
+        config_.world.noise);
   } else if (policy.needs == PolicyNeeds::kBelief) {
     context.belief =
         beliefs_.belief(trace, shared.prior, job_views(config_.estimates, shared.seed, trace));
@@ -167,8 +175,18 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
       largest_gang = std::max(largest_gang, job.gpus);
       restricted |= job.gpu_models != 0;
     }
-    JobSource jobs(trace.names.size(), largest_gang, restricted,
-                   [&](JobId job) { return job_view(config_.estimates, shared.seed, trace, job); });
+    const std::vector<GpuType> types = cluster_.spec.types();
+    std::vector<ViewOnType> on_types;
+    if (config_.estimates.duration != DurationEstimates::kNone) {
+      on_types = views_on_types(world->on_types(), types, trace.names.size());
+    }
+    JobSource jobs(trace.names.size(), largest_gang, restricted, [&](JobId job) {
+      JobView view = job_view(config_.estimates, shared.seed, trace, job);
+      if (!on_types.empty()) {
+        view.on_types = std::span(on_types).subspan(index(job) * types.size(), types.size());
+      }
+      return view;
+    });
     ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs),
                      control_options(config_));
     const std::size_t passes = loop.run(observation.log);

@@ -15,10 +15,10 @@
 
 #include "experiments/config/config_keys.hpp"
 #include "experiments/config/config_writer.hpp"
-#include "experiments/config/gpu_types.hpp"
 #include "policies/kube_default.hpp"
 #include "policies/pairing.hpp"
 #include "policies/recommender.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/trace_statistics.hpp"
 
 namespace corun {
@@ -76,7 +76,7 @@ Reason memory_demand(const SettingsInUse& use) {
 /// A type of one's own and the gaps of a node list take their memory from the key.
 Reason gpu_memory(const SettingsInUse& use) {
   const ClusterConfig& cluster = use.config.cluster;
-  const bool replaces = !cluster.path && find_gpu_type(cluster.gpu_type) != nullptr;
+  const bool replaces = !cluster.path && !cluster.machines && find_gpu(cluster.gpu_type) != nullptr;
   return replaces ? memory_demand(use) : "";
 }
 

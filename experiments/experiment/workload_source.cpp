@@ -74,7 +74,9 @@ std::string heedless_policies(const Config& config) {
   std::string names;
   for (const PolicyConfig& p : config.policies) {
     const PolicyEntry* entry = find_policy(p.name);
-    if (entry == nullptr || entry->traits.heeds_gpu_models) continue;
+    if (entry == nullptr || entry->traits_for(Parameters(entry->parameters)).heeds_gpu_models) {
+      continue;
+    }
     names += (names.empty() ? "" : ", ") + p.name;
   }
   return names;
@@ -144,10 +146,10 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   for (std::size_t k = 0; k < read->keys.size(); ++k) {
     tables_->keys().of(read->keys.text(static_cast<WorkloadKey>(k)));
   }
-  tables_->take_rates(read->rates);
+  tables_->take_rates(read->rates, query.rates);
   note_file(read->trace, cluster, files);
   given_ = {read, &read->trace};
-  if (read->trace.gpu_models.empty()) return;
+  if (!restricts_gpu_models(cluster, read->trace)) return;
   auto fitted = std::make_shared<Trace>(read->trace);
   fit_gpu_models(*config_, cluster, *fitted);
   given_ = std::move(fitted);
@@ -177,12 +179,11 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
   if (named == 0) return;
   const std::string jobs =
       std::to_string(named) + " of " + std::to_string(trace.names.size()) + " jobs name GPU models";
-  if (!config_->cluster.path) {
+  if (!config_->cluster.path && !config_->cluster.machines) {
     warnings_.push_back(jobs + "; the cluster is of one type, " + config_->cluster.gpu_type +
                         ", and they run on it");
   } else if (const std::string heedless = heedless_policies(*config_); !heedless.empty()) {
-    warnings_.push_back(jobs + ", and " + heedless +
-                        " place them on any; fgd, best-fit, dot-product and gpu-packing do not");
+    warnings_.push_back(jobs + ", and " + heedless + " place them on any");
   }
 }
 

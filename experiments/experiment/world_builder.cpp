@@ -5,13 +5,17 @@
 #include <stdexcept>
 #include <utility>
 
-#include "experiments/config/gpu_types.hpp"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "models/interference/measured_speeds.hpp"
+#include "models/types_world.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
 
@@ -34,7 +38,7 @@ struct WorldMeasurements {
     return keys;
   }
   std::vector<std::string> gpu_types() const {
-    if (pairs) return {std::string(gpu_type_of_table(pairs->gpu))};
+    if (pairs) return {standard_gpu_name(pairs->gpu)};
     std::set<std::string> types;
     for (const CorunMeasurement& row : rows) types.insert(row.gpu_type);
     return {types.begin(), types.end()};
@@ -72,8 +76,10 @@ MeasuredTable measured_table(const WorldMeasurements& read, const SpeedTable& sp
 
 WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
                            std::shared_ptr<MeasurementTables> tables)
-    : tables_(std::move(tables)) {
+    : tables_(std::move(tables)), types_of_jobs_(config, cluster) {
   const WorldConfig& w = config.world;
+  const std::vector<std::string> types = cluster.spec.models();
+  by_type_.assign(types.size(), 0);
   if (w.model == WorldKind::kNone || w.model == WorldKind::kListedPairs) {
     list_pairs(config, files);
     return;
@@ -82,35 +88,72 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     model_file_ = find_model_file(config, "world.path", *w.path, files, tables_->keys());
   }
   if (model_file_) {
-    model_ = model_file_->model;
-    measured_ = std::make_shared<MeasuredTable>();
+    costs_.push_back({std::make_shared<MeasuredTable>(), model_file_->model, false});
     return;
   }
   const WorldMeasurements read = read_measurements(config, files, *tables_);
-  const SpeedTable speeds = read.speeds();
-  fit(config, speeds, files.cache().models());
   measured_on_ = read.gpu_types();
   if (w.model == WorldKind::kMeasured) {
     workloads_ = std::make_unique<const std::set<WorkloadKey>>(read.workloads());
     otherwise_ =
         "the model " + std::string(w.fallback.text()) + " gives the costs of their co-runs";
   }
-  MeasuredTable groups =
-      w.model == WorldKind::kMeasured ? measured_table(read, speeds) : MeasuredTable();
-  if (read.rates != nullptr) {
-    const std::vector<WorkloadKey>& jobs = read.pairs->speeds.jobs;
-    for (const auto& [a, b] : read.rates->misfits) groups.add_misfit(jobs[a], jobs[b]);
+  const auto costs_of = [&](const WorldMeasurements& from) {
+    const SpeedTable speeds = from.speeds();
+    MeasuredTable groups =
+        w.model == WorldKind::kMeasured ? measured_table(from, speeds) : MeasuredTable();
+    if (from.rates != nullptr) {
+      const std::vector<WorkloadKey>& jobs = from.pairs->speeds.jobs;
+      for (const auto& [a, b] : from.rates->misfits) groups.add_misfit(jobs[a], jobs[b]);
+    }
+    auto measured = std::make_shared<const MeasuredTable>(std::move(groups));
+    return CoRunCosts{std::move(measured), fit(config, speeds, files.cache().models())};
+  };
+  const CoRunCosts reference = costs_of(read);
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    CoRunCosts costs = reference;
+    // Gavel has rates of its own for each of its types.
+    const GavelThroughputs* rates =
+        read.rates != nullptr && types.size() > 1 ? tables_->rates_on(types[t]) : nullptr;
+    if (rates != nullptr && rates != read.rates) {
+      costs = costs_of({&rates->pairs, rates, {}});
+    } else if (read.pairs != nullptr) {
+      costs.extrapolated = !same_gpu_type(read.pairs->gpu, types[t]);
+    } else {
+      costs.extrapolated = std::ranges::none_of(read.rows, [&](const CorunMeasurement& r) {
+        return r.gpu_type == types[t] && r.sharing == cluster.spec.sharing;
+      });
+    }
+    if (read.pairs != nullptr && !read.pairs->sharing.empty()) {
+      costs.extrapolated |= read.pairs->sharing != cluster.spec.sharing;
+    }
+    const auto known = std::ranges::find(costs_, costs);
+    by_type_[t] = static_cast<std::size_t>(known - costs_.begin());
+    if (known == costs_.end()) costs_.push_back(std::move(costs));
   }
-  measured_ = std::make_shared<MeasuredTable>(std::move(groups));
-  if (read.pairs == nullptr) {
+  if (types.size() > 1) {
+    note_extrapolated(types);
+  } else if (read.pairs == nullptr) {
     note_origin(read.rows, cluster);
-    return;
+  } else {
+    for (std::string& sentence :
+         measured_elsewhere(*read.pairs, cluster, "the world was measured")) {
+      warnings_.push_back(std::move(sentence));
+    }
   }
-  extrapolated_ = gpu_type_of_table(read.pairs->gpu) != cluster.gpu_types() ||
-                  (!read.pairs->sharing.empty() && read.pairs->sharing != cluster.spec.sharing);
-  for (std::string& sentence : measured_elsewhere(*read.pairs, cluster, "the world was measured")) {
-    warnings_.push_back(std::move(sentence));
+}
+
+/// Names the types of a mixed cluster on which co-run costs are extrapolated.
+void WorldBuilder::note_extrapolated(const std::vector<std::string>& types) {
+  std::vector<std::string> elsewhere;
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    if (costs_[by_type_[t]].extrapolated) elsewhere.push_back(types[t]);
   }
+  if (elsewhere.empty()) return;
+  warnings_.push_back(
+      fmt::format("the world was measured on {}: co-run costs on {} are extrapolated",
+                  printable(fmt::format("{}", fmt::join(measured_on_, ", ")), 200),
+                  printable(fmt::format("{}", fmt::join(elsewhere, ", ")), 200)));
 }
 
 void WorldBuilder::list_pairs(const Config& config, InputFiles& files) {
@@ -135,13 +178,16 @@ void WorldBuilder::list_pairs(const Config& config, InputFiles& files) {
   listed_ = std::move(listed);
 }
 
-void WorldBuilder::fit(const Config& config, const SpeedTable& table, ModelCache& models) {
+std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
+                                                           const SpeedTable& table,
+                                                           ModelCache& models) {
   const WorldConfig& w = config.world;
   const ModelName& model = w.model == WorldKind::kMeasured ? w.fallback : *w.model.model();
+  std::shared_ptr<const InterferenceModel> fitted;
   try {
     FitOptions options;
     options.threads = models.threads();
-    model_ = models.fit(model.entry(), table, options);
+    fitted = models.fit(model.entry(), table, options);
   } catch (const std::invalid_argument& e) {
     throw InputError(config.place("world.path"),
                      std::string(e.what()) + "; take another model or other measurements");
@@ -153,14 +199,12 @@ void WorldBuilder::fit(const Config& config, const SpeedTable& table, ModelCache
                         ": too few to trust it where nothing was "
                         "measured (corun model eval --pairs FILE says how far off it is)");
   }
+  return fitted;
 }
 
 void WorldBuilder::note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster) {
+  if (!costs_.front().extrapolated) return;
   const std::string here = cluster.gpu_types();
-  extrapolated_ = std::ranges::none_of(rows, [&](const CorunMeasurement& r) {
-    return r.gpu_type == here && r.sharing == cluster.spec.sharing;
-  });
-  if (!extrapolated_) return;
   warnings_.push_back("the world was measured on " + rows.front().gpu_type + " with " +
                       rows.front().sharing + ", not on " + here + " with " + cluster.spec.sharing +
                       ": all co-run costs are extrapolated");
@@ -185,18 +229,26 @@ std::string WorldBuilder::unmeasured_workloads(const Trace& trace) const {
 }
 
 std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {
-  if (listed_) return std::make_unique<ListedPairsWorld>(listed_, trace.keys);
+  std::vector<std::unique_ptr<World>> worlds;
+  if (listed_) worlds.push_back(std::make_unique<ListedPairsWorld>(listed_, trace.keys));
+  for (const CoRunCosts& costs : costs_) worlds.push_back(world_of(trace, costs));
+  std::shared_ptr<const JobTypeTable> on_types = types_of_jobs_.table(trace);
+  if (worlds.size() == 1 && !on_types) return std::move(worlds.front());
+  return std::make_unique<TypesWorld>(std::move(worlds), by_type_, std::move(on_types));
+}
+
+std::unique_ptr<World> WorldBuilder::world_of(const Trace& trace, const CoRunCosts& costs) const {
   std::vector<double> features;
-  features.reserve(trace.names.size() * model_->features().size());
+  features.reserve(trace.names.size() * costs.model->features().size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
     const Profile& profile = trace.workload.jobs[j].profile;
     for (const double x :
-         features_of(trace, j, profile, model_->features(), ImputedProfiles::kBelieved)) {
+         features_of(trace, j, profile, costs.model->features(), ImputedProfiles::kBelieved)) {
       features.push_back(x);
     }
   }
-  return std::make_unique<InterferenceWorld>(measured_, model_, trace.keys, std::move(features),
-                                             extrapolated_);
+  return std::make_unique<InterferenceWorld>(costs.measured, costs.model, trace.keys,
+                                             std::move(features), costs.extrapolated);
 }
 
 }  // namespace corun

@@ -7,6 +7,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/experiment/cluster_builder.hpp"
+#include "experiments/experiment/types_of_jobs.hpp"
 #include "experiments/inputs/input_files.hpp"
 #include "experiments/inputs/measurement_tables.hpp"
 #include "experiments/knowledge/model_file.hpp"
@@ -33,6 +34,9 @@ class WorldBuilder {
   /// or of listed-pairs has; empty if there are none, and for other worlds. The keys are those of tables().
   std::string unmeasured_workloads(const Trace& trace) const;
 
+  /// The speed and memory of the jobs of a trace on the types of the cluster: TypesOfJobs::table().
+  const TypesOfJobs& types_of_jobs() const { return types_of_jobs_; }
+
   /// The GPU types of the measurements; empty for the worlds none and listed-pairs.
   const std::vector<std::string>& measured_on() const { return measured_on_; }
   /// The tables and keys of the constructor, with the world's; the belief adds its own.
@@ -43,20 +47,32 @@ class WorldBuilder {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  /// Measured groups, and the model for the others, on some GPU types of the cluster.
+  struct CoRunCosts {
+    std::shared_ptr<const MeasuredTable> measured;
+    std::shared_ptr<const InterferenceModel> model;
+    bool extrapolated = false;  ///< measured on another GPU type or sharing mode
+
+    bool operator==(const CoRunCosts&) const = default;
+  };
+
   void list_pairs(const Config& config, InputFiles& files);
-  void fit(const Config& config, const SpeedTable& table, ModelCache& models);
+  std::shared_ptr<const InterferenceModel> fit(const Config& config, const SpeedTable& table,
+                                               ModelCache& models);
   void note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster);
+  void note_extrapolated(const std::vector<std::string>& types);
+  std::unique_ptr<World> world_of(const Trace& trace, const CoRunCosts& costs) const;
 
   std::shared_ptr<MeasurementTables> tables_;
   std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two below
   std::shared_ptr<const ModelFile> model_file_;
-  std::shared_ptr<const MeasuredTable> measured_;
-  std::shared_ptr<const InterferenceModel> model_;
+  std::vector<CoRunCosts> costs_;     ///< all different
+  std::vector<std::size_t> by_type_;  ///< GpuType::id -> place in costs_
+  TypesOfJobs types_of_jobs_;
   /// Of the measurements; null: the world goes by no name.
   std::unique_ptr<const std::set<WorkloadKey>> workloads_;
   std::string otherwise_;  ///< "the model contention ...": the costs of other workloads
   std::vector<std::string> measured_on_;
-  bool extrapolated_ = false;  ///< measured on another GPU type or sharing mode
   std::vector<std::string> warnings_;
 };
 

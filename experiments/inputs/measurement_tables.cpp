@@ -4,11 +4,12 @@
 #include <string_view>
 #include <utility>
 
-#include "experiments/config/gpu_types.hpp"
+#include "experiments/config/machines.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/corun_csv.hpp"
+#include "traces/gpu_catalog.hpp"
 
 namespace corun {
 
@@ -43,14 +44,27 @@ std::vector<std::string> MeasurementTables::notes() const {
 const GavelThroughputs& MeasurementTables::rates(const Config& config, InputFiles& files) {
   if (!rates_) {
     const RatesFile file = find_rates(config, files);
+    rates_path_ = file.path;
     rates_ = std::make_shared<const GavelThroughputs>(
         read_gavel_throughputs(file.path, file.gpu, keys_));
   }
   return *rates_;
 }
 
-void MeasurementTables::take_rates(std::shared_ptr<const GavelThroughputs> rates) {
-  if (rates) rates_ = std::move(rates);
+const GavelThroughputs* MeasurementTables::rates_on(std::string_view gpu_type) {
+  const std::string_view gpu = gpu_of_gavel(gpu_type);
+  if (!rates_ || gpu.empty()) return nullptr;
+  if (rates_->pairs.gpu == gpu) return rates_.get();
+  const auto known = rates_on_.find(std::string(gpu));
+  if (known != rates_on_.end()) return &known->second;
+  return &rates_on_.emplace(gpu, read_gavel_throughputs(rates_path_, gpu, keys_)).first->second;
+}
+
+void MeasurementTables::take_rates(std::shared_ptr<const GavelThroughputs> rates,
+                                   const std::string& path) {
+  if (!rates) return;
+  rates_ = std::move(rates);
+  rates_path_ = path;
 }
 
 RatesFile find_rates(const Config& config, InputFiles& files) {
@@ -68,11 +82,27 @@ RatesFile find_rates(const Config& config, InputFiles& files) {
                          "' counts steps, and this file has no rates that make them time; name "
                          "Gavel's simulation_throughputs.json");
   }
-  const std::string_view gpu = gpu_of_gavel(config.cluster.gpu_type);
+  // The reference type: as told, else the first type of the cluster that has rates.
+  std::vector<std::string> types{config.cluster.gpu_type};
+  std::string key = "cluster.gpu_type";
+  if (config.workload.gpu_type) {
+    key = "workload.gpu_type";
+    types = {*config.workload.gpu_type};
+  } else if (config.cluster.machines) {
+    key = "cluster.machines";
+    types.clear();
+    for (const Machines& m : parse_machines(*config.cluster.machines, config.place(key))) {
+      types.push_back(m.gpu_type);
+    }
+  }
+  std::string_view gpu;
+  for (const std::string& type : types) {
+    if (gpu.empty()) gpu = gpu_of_gavel(type);
+  }
   if (gpu.empty()) {
     throw InputError(
-        config.place("cluster.gpu_type"),
-        "found " + printable(config.cluster.gpu_type) +
+        config.place(key),
+        "found " + printable(types.front()) +
             ", but Gavel has rates for V100-16GB, P100-16GB and K80; take one of them");
   }
   return {std::move(path), std::string(gpu)};

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/config/config.hpp"
@@ -32,27 +33,34 @@ class MeasurementTables {
   /// Notes of what is doubtful in the files read, for the user.
   std::vector<std::string> notes() const;
 
-  /// Gavel's rates [steps/s] for the GPU type of the configuration, read on the first call.
+  /// Gavel's rates [steps/s] for the reference GPU type of the configuration, read on the first call.
   /// InputError as find_rates() and the reader.
   const GavelThroughputs& rates(const Config& config, InputFiles& files);
 
-  /// Makes rates() return the rates read with a trace. Null changes nothing.
-  void take_rates(std::shared_ptr<const GavelThroughputs> rates);
+  /// The rates of the same file for another GPU type of the cluster, read on the first call; nullptr if
+  /// Gavel has none for it, and before rates().
+  const GavelThroughputs* rates_on(std::string_view gpu_type);
+
+  /// Makes rates() return the rates read with a trace from the file at `path`. Null changes nothing.
+  void take_rates(std::shared_ptr<const GavelThroughputs> rates, const std::string& path);
 
  private:
   WorkloadKeys keys_;
   std::map<std::string, PairTable> pairs_;                 ///< by path
   std::map<std::string, std::vector<std::string>> notes_;  ///< by path
   std::shared_ptr<const GavelThroughputs> rates_;
+  std::string rates_path_;
+  std::map<std::string, GavelThroughputs> rates_on_;  ///< of other GPU types, by Gavel's name
 };
 
-/// The file of Gavel's rates and Gavel's name of the cluster's GPU type.
+/// The file of Gavel's rates and Gavel's name of the reference GPU type.
 struct RatesFile {
   std::string path;
   std::string gpu;
 };
 
-/// Reads world.path and cluster.gpu_type. InputError at the wrong key: no world.path, a file
+/// Reads world.path, and the reference type: workload.gpu_type, else the first type of cluster.machines that
+/// has rates, else cluster.gpu_type. InputError at the wrong key: no world.path, a file
 /// without rates, or a GPU type without rates.
 RatesFile find_rates(const Config& config, InputFiles& files);
 

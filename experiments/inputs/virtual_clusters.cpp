@@ -51,6 +51,7 @@ std::vector<TracePart> split_by_virtual_cluster(const Trace& trace,
   }
 
   std::vector<TracePart> parts(clusters.size());
+  for (TracePart& part : parts) share_types(trace, part.trace);
   const std::size_t width = trace.feature_list.size();
   std::vector<JobId> number(trace.names.size());  // of a job in its part
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
@@ -60,6 +61,7 @@ std::vector<TracePart> split_by_virtual_cluster(const Trace& trace,
     part.jobs.push_back(static_cast<JobId>(j));
     add_job(part.trace, job, trace.names[j], trace.keys[j], trace.clusters[j],
             trace.uncertainties[j]);
+    copy_on_types(trace, j, part.trace);
     const auto features = trace.features.begin() + static_cast<std::ptrdiff_t>(j * width);
     part.trace.features.insert(part.trace.features.end(), features,
                                features + static_cast<std::ptrdiff_t>(width));
@@ -105,6 +107,9 @@ void add_part(RunRecord& whole, RunRecord part, const TracePart& of) {
   whole.usage.mem_known_s += part.usage.mem_known_s;
   for (std::size_t p = 0; p < whole.usage.corun_s.size(); ++p) {
     whole.usage.corun_s[p] += part.usage.corun_s[p];
+  }
+  for (std::size_t s = 0; s < whole.usage.solo_s.size(); ++s) {
+    whole.usage.solo_s[s] += part.usage.solo_s[s];
   }
   whole.gpu_count += part.gpu_count;
   whole.unknown_memory_jobs += part.unknown_memory_jobs;

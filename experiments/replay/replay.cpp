@@ -1,9 +1,11 @@
 #include "experiments/replay/replay.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "sim/base/parallel_for.hpp"
@@ -13,18 +15,27 @@ namespace corun {
 
 namespace {
 
-/// Shares of co-run time over all of these runs.
+/// Shares of co-run time, and of time on GPUs, over all of these runs.
 Coverage coverage_of(const std::vector<const UsageRecord*>& usage) {
   std::array<double, 4> sum{};
+  std::array<double, kSoloSources> solo{};
   for (const UsageRecord* u : usage) {
     for (std::size_t p = 0; p < sum.size(); ++p) sum[p] += u->corun_s[p];
+    for (std::size_t s = 0; s < solo.size(); ++s) solo[s] += u->solo_s[s];
+  }
+  Coverage coverage;
+  if (const double all = std::accumulate(solo.begin(), solo.end(), 0.0); all > 0) {
+    for (double& share : solo) share /= all;
+    coverage.solo = solo;
   }
   const auto of = [&](Provenance p) { return sum[static_cast<std::size_t>(p)]; };
   const double total =
       of(Provenance::kMeasured) + of(Provenance::kModelled) + of(Provenance::kExtrapolated);
-  if (total <= 0) return {};
-  return {of(Provenance::kMeasured) / total, of(Provenance::kModelled) / total,
-          of(Provenance::kExtrapolated) / total};
+  if (total <= 0) return coverage;
+  coverage.measured = of(Provenance::kMeasured) / total;
+  coverage.modelled = of(Provenance::kModelled) / total;
+  coverage.extrapolated = of(Provenance::kExtrapolated) / total;
+  return coverage;
 }
 
 /// Adds the completion times of a replication to those of all, and drops its own.

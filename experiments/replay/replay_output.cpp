@@ -25,7 +25,14 @@ Json to_json(const MetricIntervals& intervals, const std::vector<Metric>& metric
 }
 
 Json to_json(const Coverage& c) {
-  return {{"measured", c.measured}, {"modelled", c.modelled}, {"extrapolated", c.extrapolated}};
+  Json json{{"measured", c.measured}, {"modelled", c.modelled}, {"extrapolated", c.extrapolated}};
+  if (c.solo) {
+    Json& solo = json["solo_times"];
+    for (std::size_t s = 0; s < kSoloSources; ++s) {
+      solo[name_of(static_cast<SoloSource>(s))] = (*c.solo)[s];
+    }
+  }
+  return json;
 }
 
 }  // namespace

@@ -88,10 +88,11 @@ struct Shown {
     const bool usual = view.metrics.empty();
     sharing_table = usual && (shares || std::ranges::any_of(result.comparison.policies, costs));
     // The papers did not probe.
-    paper_column =
-        sharing_table && config.workload.source == "jrs-queue" && config.probing.probes == 0 &&
-        std::ranges::any_of(policies(),
-                            [](const PolicyInstance& p) { return !paper_figures(p).empty(); });
+    paper_column = sharing_table && config.workload.source == "jrs-queue" &&
+                   config.probing.probes == 0 && !result.coverage.solo &&
+                   std::ranges::any_of(policies(), [](const PolicyInstance& p) {
+                     return !paper_figures(p).empty();
+                   });
     if (!usual) {
       intervals = view.metrics;
     } else {
@@ -162,27 +163,40 @@ void print_load(std::ostream& out, const Shown& shown) {
     const TimeUnit unit = time_unit(seconds);
     return fmt::format("{:.3g} {}", seconds / unit.seconds, unit.name);
   };
-  const double gpus =
-      shown.experiment.cluster().gpu_count() * shown.experiment.config().cluster.gpu_speed;
-  const std::optional<double> load = offered_load(jobs, gpus);
+  const std::optional<double> load = offered_load(jobs, shown.experiment.reference_gpus());
   fmt::print(out, "jobs submitted {}, run time alone {} on average{}\n",
              load ? "over " + text(jobs.last_submit_s - jobs.first_submit_s) : "at once",
              text(jobs.mean_work_s), load ? fmt::format(", offered load {:.2f}", *load) : "");
 }
 
+/// "4 x V100-16GB, 2 x T4": the GPUs of the cluster; of a node list with many types, the number of all.
+std::string machines_text(const ClusterSpec& cluster) {
+  constexpr std::size_t kCounted = 4;
+  const std::vector<std::string> models = cluster.models();
+  if (models.size() > kCounted) {
+    return fmt::format("{} x {}", cluster.gpu_count(), fmt::join(models, ", "));
+  }
+  std::vector<int> gpus(models.size(), 0);
+  for (const NodeSpec& node : cluster.nodes) gpus[node.gpu.id] += node.gpus;
+  std::string text;
+  for (std::size_t t = 0; t < models.size(); ++t) {
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", gpus[t], models[t]);
+  }
+  return text;
+}
+
 void print_setting(std::ostream& out, const Shown& shown) {
   const Experiment& experiment = shown.experiment;
   const Config& config = experiment.config();
-  const std::vector<std::string> models = experiment.cluster().models();
-  fmt::print(
-      out, "{}: {} job{} on {} x {} ({}), {} start; world {}{}{}; belief {} from {}\n",
-      workload_name(config), shown.jobs, shown.jobs == 1 ? "" : "s",
-      experiment.cluster().gpu_count(), fmt::join(models, ", "), name_of(config.cluster.sharing),
-      name_of(config.control.start), config.world.model.text(),
-      config.world.model == WorldKind::kMeasured
-          ? fmt::format(" (else {})", config.world.fallback.text())
-          : "",
-      config.world.noise ? "" : ", no noise", config.belief.model.text(), config.belief.initial);
+  fmt::print(out, "{}: {} job{} on {} ({}), {} start; world {}{}{}; belief {} from {}\n",
+             workload_name(config), shown.jobs, shown.jobs == 1 ? "" : "s",
+             machines_text(experiment.cluster()), name_of(config.cluster.sharing),
+             name_of(config.control.start), config.world.model.text(),
+             config.world.model == WorldKind::kMeasured
+                 ? fmt::format(" (else {})", config.world.fallback.text())
+                 : "",
+             config.world.noise ? "" : ", no noise", config.belief.model.text(),
+             config.belief.initial);
   if (config.workload.path) print_load(out, shown);
   if (!experiment.equal_speeds().empty()) fmt::print(out, "{}\n", experiment.equal_speeds());
   if (config.probing.probes > 0) {
@@ -238,6 +252,8 @@ std::vector<ReplayColumn> times_columns(const Shown& shown) {
 std::vector<ReplayColumn> sharing_columns(const Shown& shown) {
   std::vector<ReplayColumn> columns;
   add_metric(columns, shown, Metric::kIsd, "ISD");
+  if (shown.result.coverage.solo)
+    add_metric(columns, shown, Metric::kIsdReference, "ISD vs. reference");
   add_metric(columns, shown, Metric::kPs, "PS");
   ReplayColumn measured{"measured %", {}};
   ReplayColumn paper{"paper: ISD / PS", {}};
@@ -363,6 +379,17 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
                "co-run time whose cost was measured {:.1f} %, modelled {:.1f} %, extrapolated "
                "{:.1f} %\n",
                c.measured * 100, c.modelled * 100, c.extrapolated * 100);
+  }
+  if (c.solo) {
+    const auto share = [&](SoloSource source) {
+      return 100 * (*c.solo)[static_cast<std::size_t>(source)];
+    };
+    fmt::print(out,
+               "time on GPUs by solo speed there: reference {:.1f} %, measured {:.1f} %, predicted "
+               "{:.1f} %, scaled {:.1f} %, assumed {:.1f} %\n",
+               share(SoloSource::kReference), share(SoloSource::kMeasured),
+               share(SoloSource::kPredicted), share(SoloSource::kScaled),
+               share(SoloSource::kAssumed));
   }
   if (std::ranges::any_of(shown.policies(), &PolicyInstance::granted_truth)) {
     fmt::print(

@@ -15,6 +15,9 @@ struct Coverage {
   double measured = 0;
   double modelled = 0;
   double extrapolated = 0;
+  /// Shares of the jobs' time on GPUs by SoloSource of their speed there; nothing if jobs do not differ
+  /// between the GPU types.
+  std::optional<std::array<double, kSoloSources>> solo;
 };
 
 struct ReplayResult {

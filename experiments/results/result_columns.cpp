@@ -84,7 +84,10 @@ TableLayout runs_layout(const TextWidths& widths) {
        {"group", Kind::kInt64, "1", "number of the start; jobs started together share it"},
        {"ooms", Kind::kInt32, "1", "attempts that ended out of memory"},
        real("profiling_s", "s", "time in profiling segments and probes"),
-       {"finished", Kind::kBool, "", "false: given up after too many attempts"}}};
+       {"finished", Kind::kBool, "", "false: given up after too many attempts"},
+       {"gpu_type", Kind::kText, "", "type of that GPU", widths.gpu_type},
+       real("reference_solo_s", "s", "J_a of the same work on the reference GPU type"),
+       real("isd_reference", "1", "individual slowdown against reference_solo_s; NaN: failed")}};
 }
 
 TableLayout episodes_layout(const TextWidths& widths) {
@@ -140,7 +143,15 @@ TableLayout usage_layout(const TextWidths& widths) {
        real("extrapolated_s", "GPU s", "time with co-runners whose cost was extrapolated"),
        {"unknown_memory_jobs", Kind::kInt64, "1",
         "jobs whose memory demand is not known, so that they never ran out of memory"},
-       {"passes", Kind::kInt64, "1", "scheduling passes"}}};
+       {"passes", Kind::kInt64, "1", "scheduling passes"},
+       real("solo_reference_s", "GPU s", "jobs on GPUs at the solo speed of the reference type"),
+       real("solo_measured_s", "GPU s",
+            "jobs on GPUs of a type where their solo time was measured"),
+       real("solo_predicted_s", "GPU s", "where a model of the job gave their speed alone"),
+       real("solo_scaled_s", "GPU s", "where specifications of the types gave it"),
+       real("solo_assumed_s", "GPU s",
+            "where nothing is known of the type; all 0: jobs do not differ "
+            "between the GPU types")}};
 }
 
 TableLayout metrics_layout(const TextWidths& widths) {

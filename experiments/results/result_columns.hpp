@@ -16,6 +16,7 @@ struct TextWidths {
   std::size_t policy_name = 1;
   std::size_t parameters = 1;
   std::size_t job = 1;
+  std::size_t gpu_type = 1;
   std::size_t metric = 1;
   std::size_t unit = 1;
 };

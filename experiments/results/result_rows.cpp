@@ -35,6 +35,8 @@ TextWidths widths_in(const ResultsContents& contents) {
       policies, [](const auto& p) -> const auto& { return p.name; });
   widths.parameters = width_of(
       policies, [](const auto& p) -> const auto& { return p.parameters; });
+  widths.gpu_type = width_of(
+      contents.header.gpu_types, [](const auto& name) -> const auto& { return name; });
   for (const ReplicationView& r : contents.replications) {
     const std::size_t names = width_of(
         *r.names, [](const auto& n) -> const auto& { return n; });
@@ -143,7 +145,10 @@ class ResultTables {
             .integer(job.group)
             .integer(job.ooms)
             .real(to_seconds(job.profiling))
-            .flag(finished);
+            .flag(finished)
+            .text(contents_.header.gpu_types.at(index(job.gpu)))
+            .real(to_seconds(job.reference_solo))
+            .real(finished ? job.isd_reference() : kNaN);
       }
     });
     table.finish();
@@ -203,6 +208,7 @@ class ResultTables {
           .real(co_runners(Provenance::kExtrapolated))
           .integer(static_cast<std::int64_t>(run.record.unknown_memory_jobs))
           .integer(static_cast<std::int64_t>(run.record.passes));
+      for (const double seconds : u.solo_s) table.real(seconds);
     });
     table.finish();
   }

@@ -48,6 +48,10 @@ ResultsHeader results_header(const Experiment& experiment) {
     header.policies.push_back({policy.label, std::string(policy.entry->name),
                                parameters_json(policy).dump(), policy.granted_truth});
   }
+  for (const NodeSpec& node : experiment.cluster().nodes) {
+    header.gpu_types.insert(header.gpu_types.end(), static_cast<std::size_t>(node.gpus),
+                            node.gpu.name);
+  }
   return header;
 }
 

@@ -30,6 +30,7 @@ struct ResultsHeader {
   std::vector<std::string> inputs;     ///< "sha256:... FILE" of every file that was read
   std::vector<PolicyHeader> policies;  ///< in the order of Replication::runs
   std::string measured_on;             ///< the GPU of a live run; empty: simulated
+  std::vector<std::string> gpu_types;  ///< of each GPU of the cluster, by GpuId
 };
 
 /// The header of the results file of an experiment.

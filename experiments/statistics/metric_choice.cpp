@@ -22,7 +22,9 @@ constexpr Judgement kNeitherPercent{false, false, true};
 constexpr std::array<Judgement, kMetricCount> judgements() {
   std::array<Judgement, kMetricCount> all{};
   const auto set = [&](Metric metric, Judgement j) { all[static_cast<std::size_t>(metric)] = j; };
-  for (const Metric m : {Metric::kIsd, Metric::kIsdMax}) set(m, kLessPercent);
+  for (const Metric m : {Metric::kIsd, Metric::kIsdMax, Metric::kIsdReference}) {
+    set(m, kLessPercent);
+  }
   for (const Metric m : {Metric::kPs, Metric::kPsTotal, Metric::kGpuUtil}) set(m, kMorePercent);
   for (const Metric m :
        {Metric::kJctS, Metric::kJctP50S, Metric::kJctP95S, Metric::kJctP99S, Metric::kQueueS,

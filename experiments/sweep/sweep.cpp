@@ -46,6 +46,7 @@ SweepRun run_of(const PolicyRun& run) {
   out[kMetricCount] = co_runners(Provenance::kMeasured);
   out[kMetricCount + 1] = co_runners(Provenance::kModelled);
   out[kMetricCount + 2] = co_runners(Provenance::kExtrapolated);
+  std::ranges::copy(run.record.usage.solo_s, out.begin() + kMetricCount + 3);
   return out;
 }
 

@@ -25,10 +25,12 @@
 /// then per policy the metrics and kSweepUsage reals.
 namespace corun {
 
-/// Number of values beside the metrics: co-run time with measured, modelled and extrapolated cost
-/// [GPU s], for the coverage.
-inline constexpr std::size_t kSweepUsage = 3;
+/// Number of values beside the metrics [GPU s]: co-run time with measured, modelled and extrapolated cost, and
+/// UsageRecord::solo_s.
+inline constexpr std::size_t kSweepUsage = 3 + kSoloSources;
 inline constexpr std::size_t kSweepReals = kMetricCount + kSweepUsage;
+// A record's size must tell of one changed bit in it, so it may not be a multiple of a power of two alone.
+static_assert((kSweepReals & (kSweepReals - 1)) != 0);
 
 /// One policy in one replication of a point: the metrics in their order, then the usage.
 using SweepRun = std::array<double, kSweepReals>;

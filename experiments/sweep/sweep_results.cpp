@@ -164,6 +164,11 @@ class Layout {
       columns.push_back({std::string(what) + "_s", Kind::kReal, "GPU s",
                          std::string("time with co-runners whose cost was ") + what});
     }
+    for (std::size_t s = 0; s < kSoloSources; ++s) {
+      const std::string source(name_of(static_cast<SoloSource>(s)));
+      columns.push_back({"solo_" + source + "_s", Kind::kReal, "GPU s",
+                         "jobs on GPUs whose speed alone there was: " + source});
+    }
   }
 
   /// One column per swept key, of numbers if all its values are numbers.

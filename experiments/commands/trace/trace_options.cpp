@@ -9,11 +9,11 @@
 #include "experiments/base/json.hpp"
 #include "experiments/commands/key_options.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/config/gpu_types.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/standard_workload.hpp"
@@ -55,7 +55,7 @@ std::optional<GavelThroughputs> read_rates(const TraceEntry& format,
                          "--rates simulation_throughputs.json");
   }
   const std::string type = values["gpu-type"].as<std::string>();
-  const std::string_view gpu = gpu_of_gavel(gpu_type_of_table(type));
+  const std::string_view gpu = gpu_of_gavel(type);
   if (gpu.empty()) {
     throw InputError("--gpu-type", "found '" + printable(type) +
                                        "', but Gavel has rates for V100-16GB, P100-16GB and K80; "

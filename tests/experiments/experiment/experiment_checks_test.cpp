@@ -124,10 +124,10 @@ TEST(ExperimentChecks, OverloadNeedsArrivalsOverTime) {
   Parts parts({"cluster.nodes=1"});
   parts.add("a", 0, 100);
   parts.add("b", 0, 100);
-  EXPECT_EQ(overload_of(*parts.config, parts.cluster, parts.trace), "") << "a batch";
+  EXPECT_EQ(overload_of(parts.cluster, parts.trace, 1), "") << "a batch";
   Parts stream({"cluster.nodes=1"});
   for (int j = 0; j < 20; ++j) stream.add("j" + std::to_string(j), 10.0 * j, 19);
-  EXPECT_EQ(overload_of(*stream.config, stream.cluster, stream.trace),
+  EXPECT_EQ(overload_of(stream.cluster, stream.trace, 1),
             "the offered load is 2.00 of what 1 GPUs can do without sharing: queues grow "
             "with the length of the trace");
 }

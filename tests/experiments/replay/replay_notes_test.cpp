@@ -59,9 +59,11 @@ const std::string kJobs =
 TEST(ReplayNotes, GpuTypesThatDifferInMemoryOnly) {
   const std::string fcfs = "policies=[fcfs]";
   const Replayed mixed(kJobs, {fcfs, "cluster.path=nodes.csv"});
-  EXPECT_TRUE(has(mixed.table.out,
-                  "\nthe 2 GPU types differ in memory only: jobs run equally fast on all "
-                  "(cluster.gpu_speed 1)\n1 replication"));
+  EXPECT_TRUE(
+      has(mixed.table.out,
+          "\nthe 2 GPU types differ in memory only: jobs run equally fast on all "
+          "(cluster.gpu_speed 1); workload.gpu_type, the GPU type of their run times, would "
+          "scale them\n1 replication"));
   EXPECT_TRUE(has(mixed.warnings(), "the 2 GPU types differ in memory only"));
   const Replayed other(kJobs, {fcfs, "cluster.gpu_type=T4", "cluster.gpu_speed=0.5"});
   EXPECT_TRUE(has(other.table.out,

@@ -85,6 +85,7 @@ ResultsHeader make_header() {
   header.inputs = {"sha256:00 jobs.csv", "sha256:ff pairs.corun.csv"};
   header.policies = {{"fcfs", "fcfs", "{}", false},
                      {"oracle (truth)", "oracle", R"({"epsilon":0.5})", true}};
+  header.gpu_types = {"T4", "T4", "V100-16GB", "V100-16GB"};
   return header;
 }
 

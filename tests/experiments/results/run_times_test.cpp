@@ -23,6 +23,7 @@ namespace {
 std::string file_of(const RunRecord& record) {
   ResultsHeader header;
   header.policies = {{"timetable", "timetable", "{}", false}};
+  header.gpu_types.assign(static_cast<std::size_t>(record.gpu_count), "V100-16GB");
   std::vector<PolicyRun> runs(1);
   runs[0].record = record;
   runs[0].metrics = compute_metrics(record);

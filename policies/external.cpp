@@ -158,6 +158,8 @@ class External final : public Policy {
 
   static Json asks(const JobView& job) {
     const Profile& p = job.profile;
+    Json speeds = nullptr;
+    for (const ViewOnType& type : job.on_types) speeds.push_back(type.speed);
     return {{"submit_ns", job.submit.count()},
             {"gpus", job.gpus},
             {"gpu_milli", job.gpu_milli},
@@ -166,6 +168,7 @@ class External final : public Policy {
             {"cpu_milli", job.request.cpu_milli},
             {"memory_mib", job.request.memory_mib},
             {"estimate_ns", job.estimate ? Json(job.estimate->count()) : Json(nullptr)},
+            {"speeds", std::move(speeds)},
             {"gpu_util_pct", or_null(p.gpu_util_pct)},
             {"mem_alloc_pct", or_null(p.mem_alloc_pct)},
             {"mem_time_pct", or_null(p.mem_time_pct)},

@@ -262,7 +262,9 @@ std::string standard_gpu_name(std::string_view name) {
 std::string known_gpus(std::string_view name) {
   std::vector<std::string_view> names;
   for (const GpuSpec& type : gpu_catalog()) names.push_back(type.name);
-  return did_you_mean(name, names);
+  const std::string_view near = nearest(name, names);
+  return (near.empty() ? "" : "did you mean '" + std::string(near) + "'? ") +
+         "corun list gpus shows all";
 }
 
 std::string_view gpu_of_gavel(std::string_view type) {

@@ -24,7 +24,7 @@ bool same_gpu_type(std::string_view a, std::string_view b);
 /// The catalogue's name for a type; `name` itself if it is not there.
 std::string standard_gpu_name(std::string_view name);
 
-/// Advice for a name that is not in the catalogue: the nearest ones.
+/// Advice for a name that is not in the catalogue: the nearest one, and the list of all.
 std::string known_gpus(std::string_view name);
 
 /// Gavel's name (v100, p100, k80) for a type; empty for a type that Gavel lacks.

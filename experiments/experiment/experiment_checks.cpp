@@ -110,7 +110,9 @@ GpuCounts gpu_counts(const Config& config, const Cluster& cluster, const Trace& 
 
 /// Advice for a cluster on which the largest job has no room.
 std::string larger_cluster(const Config& config, const Trace& trace) {
-  if (config.cluster.path || config.cluster.virtual_clusters) return "add nodes or GPUs";
+  if (config.cluster.path || config.cluster.virtual_clusters || config.cluster.machines) {
+    return "add nodes or GPUs";
+  }
   std::int64_t most = 0;
   for (const JobSpec& job : trace.workload.jobs) most = std::max<std::int64_t>(most, job.gpus);
   if (most > kNodeGpus) most = (most + kNodeGpus - 1) / kNodeGpus * kNodeGpus;
@@ -132,10 +134,13 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
     if (job.gpu_models != 0) types += (types.empty() ? " of " : " or ") + trace.gpu_models[t];
   }
   if (job.gpus > gpus) {
-    return Refusal{config.place(config.cluster.path ? "cluster.path" : "cluster.nodes"),
-                   name + " needs " + std::to_string(job.gpus) + " GPUs at once" +
-                       printable(types) + ", the " + queue + " has " + std::to_string(gpus) + "; " +
-                       larger_cluster(config, trace)};
+    const char* key = config.cluster.path       ? "cluster.path"
+                      : config.cluster.machines ? "cluster.machines"
+                                                : "cluster.nodes";
+    return Refusal{config.place(key), name + " needs " + std::to_string(job.gpus) +
+                                          " GPUs at once" + printable(types) + ", the " + queue +
+                                          " has " + std::to_string(gpus) + "; " +
+                                          larger_cluster(config, trace)};
   }
   const int clusters = beliefs.initial_knowledge().clusters();
   if (beliefs.labels_hold() && trace.clusters[j] >= clusters) {

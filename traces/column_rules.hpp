@@ -1,6 +1,7 @@
 #pragma once
 
 #include "traces/csv_reader.hpp"
+#include "traces/trace.hpp"
 
 /// Value ranges of columns that several formats share.
 namespace corun {
@@ -9,6 +10,9 @@ inline constexpr NumberRule kShare{"a percentage", 0, 100};
 /// A framework can reserve more than the GPU has.
 inline constexpr NumberRule kReserved{"a percentage", 0, 1000};
 inline constexpr NumberRule kMib{"a number of MiB", 0, 1e12};
+/// Solo time on a GPU type.
+inline constexpr NumberRule kSoloOnType{"'-' (does not run there) or a number of seconds",
+                                        kLeastSoloS, kLongestSoloS};
 inline constexpr IntegerRule kFlag{"a flag", 0, 1};
 /// Profile::packing_label.
 inline constexpr IntegerRule kPackingLabelRule{"a label", 0, 2};

@@ -190,6 +190,12 @@ void CsvReader::read_header() {
       const auto column = static_cast<std::size_t>(it - known.begin());
       position_[column] = i;
       if (renamed != options_.renamed.end()) factors_[column] = renamed->factor;
+    } else if (std::ranges::any_of(options_.beginnings,
+                                   [&](std::string_view b) { return name.starts_with(b); })) {
+      begun_.push_back({Column{columns_.size()}, begun_names_.emplace_back(name)});
+      columns_.push_back({begun_.back().name});
+      position_.push_back(i);
+      factors_.push_back(renamed == options_.renamed.end() ? 1 : renamed->factor);
     } else if (options_.ignore_unknown) {
       unknown_.emplace_back(name);
     } else {
@@ -513,8 +519,9 @@ void CsvReader::refuse(Column column, const std::string& expected,
   const std::string_view found = raw(column);
   const CsvColumn& known = columns_[static_cast<std::size_t>(column)];
   const std::size_t position = position_.at(static_cast<std::size_t>(column));
-  const std::string theirs = printable(position == kAbsent ? known.name : header_[position]);
-  const bool renamed = theirs != known.name;
+  const std::string ours = printable(known.name);
+  const std::string theirs = position == kAbsent ? ours : printable(header_[position]);
+  const bool renamed = theirs != ours;
   std::string hint = advice;
   if (hint.empty()) {
     hint = found.empty()    ? "fill it in"
@@ -524,9 +531,9 @@ void CsvReader::refuse(Column column, const std::string& expected,
       hint += "; --columns " + theirs + "= leaves the column out";
     }
   }
-  fail(column, "column '" + theirs + (renamed ? "' (" + std::string(known.name) + ")" : "'") +
-                   " is " + (found.empty() ? "empty" : "'" + printable(found) + "'") +
-                   ", expected " + expected + "; " + hint);
+  fail(column, "column '" + theirs + (renamed ? "' (" + ours + ")" : "'") + " is " +
+                   (found.empty() ? "empty" : "'" + printable(found) + "'") + ", expected " +
+                   expected + "; " + hint);
 }
 
 void CsvReader::fail(Column column, const std::string& message) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <iosfwd>
 #include <limits>
 #include <memory>
@@ -56,6 +57,8 @@ struct CsvOptions {
   std::vector<RenamedColumn> renamed = {};
   /// Users rename columns by --columns: advice says so, and missing columns are left to the caller.
   bool has_columns_option = false;
+  /// Beginnings of names, such as "solo_s@": all columns of the header with such names are known, too.
+  std::vector<std::string_view> beginnings = {};
 };
 
 /// For files with columns that are not read, such as public formats.
@@ -104,6 +107,13 @@ class CsvReader {
   /// Makes a column of the header readable that was not given to the constructor (ignore_unknown). `name`
   /// must be in header() (std::logic_error); a column given or added before is returned again.
   Column add_column(std::string_view name);
+
+  struct NamedColumn {
+    Column column;
+    std::string_view name;  ///< ours, if it is renamed; valid as long as the reader
+  };
+  /// The columns that are known by CsvOptions::beginnings, in file order.
+  const std::vector<NamedColumn>& begun_columns() const { return begun_; }
 
   /// Moves to the next record; false at the end of the file.
   bool next();
@@ -163,6 +173,8 @@ class CsvReader {
 
   std::string name_;
   std::vector<CsvColumn> columns_;
+  std::deque<std::string> begun_names_;  ///< a deque does not move them
+  std::vector<NamedColumn> begun_;
   std::vector<std::string> header_;
   std::vector<std::string> unknown_;
   CsvOptions options_;

@@ -121,8 +121,7 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
             kUnknownUncertainty);
     for (std::size_t g = 1; g < rates->gpus.size(); ++g) {
       const double rate = rates->alone_on[*place * rates->gpus.size() + g];  // 0: infinite time
-      trace.on_types[g - 1].solo_s.push_back(static_cast<double>(job.steps) / rate);
-      trace.on_types[g - 1].memory_mib.push_back(std::numeric_limits<double>::quiet_NaN());
+      trace.on_types[g - 1].solo_s.back() = static_cast<double>(job.steps) / rate;
     }
     const double* features = rates->pairs.speeds.of(*place);
     trace.features.insert(trace.features.end(), features, features + trace.feature_list.size());

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <ostream>
 #include <string_view>
@@ -26,6 +28,20 @@ const std::vector<CsvColumn> kJobColumns = {
     {"workload"},     {"cluster"},        {"uncertainty"},     {"imputed"},
     {"gpu_milli"},    {"gpu_models"},     {"virtual_cluster"}, {"steps"},
     {"packing_label"}};
+
+/// Beginnings of the columns that each GPU type has, before its name.
+constexpr std::string_view kSoloOn = "solo_s@";
+constexpr std::string_view kMemoryOn = "mem_used_mib@";
+constexpr std::array kOnTypes{kSoloOn, kMemoryOn};
+constexpr std::string_view kDoesNotRun = "-";
+
+/// The one of these with which the name begins; empty if it is none.
+std::string_view beginning_of(std::string_view name) {
+  for (const std::string_view beginning : kOnTypes) {
+    if (name.starts_with(beginning)) return beginning;
+  }
+  return {};
+}
 
 /// The columns whose numbers a factor of RenamedColumn may convert.
 constexpr std::array<std::string_view, 7> kScaledColumns = {
@@ -94,16 +110,30 @@ std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBu
   return bits;
 }
 
+/// "solo_s@T4" if this is probably what `theirs` means, such as "solo@T4"; else nothing.
+std::string near_on_type(std::string_view theirs) {
+  const std::size_t at = theirs.find('@');
+  if (at == std::string_view::npos || at + 1 == theirs.size()) return "";
+  std::vector<std::string_view> stems;
+  for (const std::string_view beginning : kOnTypes) {
+    stems.push_back(beginning.substr(0, beginning.size() - 1));
+  }
+  const std::string_view near = nearest(theirs.substr(0, at), stems);
+  return near.empty() ? "" : std::string(near).append(theirs.substr(at));
+}
+
 /// Columns of the file that are probably ours under other names: usual names first, then near ones. None of
 /// `absent` comes twice.
-std::vector<RenamedColumn> guessed(const std::vector<std::string>& unknown,
+std::vector<RenamedColumn> guessed(const std::vector<std::string>& header,
+                                   const std::vector<std::string>& unknown,
                                    std::vector<std::string_view> absent) {
   std::vector<RenamedColumn> found;
   const auto take = [&](const std::string& theirs, std::string_view ours) {
     RenamedColumn column{theirs, std::string(ours)};
-    const std::string name = lower_case(theirs);
+    const std::string name = lower_case(theirs.substr(0, theirs.find('@')));
     for (const UnitEnding& unit : kUnitEndings) {
-      if (ours.ends_with("_s") && name.ends_with(unit.ending)) column.factor = unit.seconds;
+      if (ours.substr(0, ours.find('@')).ends_with("_s") && name.ends_with(unit.ending))
+        column.factor = unit.seconds;
     }
     found.push_back(std::move(column));
     std::erase(absent, ours);
@@ -123,7 +153,12 @@ std::vector<RenamedColumn> guessed(const std::vector<std::string>& unknown,
   }
   for (const std::string& name : unknown) {
     if (is_taken(name)) continue;
-    if (const std::string_view ours = nearest(name, absent); !ours.empty()) take(name, ours);
+    if (const std::string on_type = near_on_type(name); !on_type.empty()) {
+      const bool has = std::ranges::find(header, on_type) != header.end() ||
+                       std::ranges::find(found, on_type, &RenamedColumn::ours) != found.end();
+      if (!has) take(name, on_type);
+    } else if (const std::string_view ours = nearest(name, absent); !ours.empty())
+      take(name, ours);
   }
   return found;
 }
@@ -157,7 +192,7 @@ void check_header(const CsvReader& csv, std::vector<RenamedColumn> renamed) {
     absent.push_back(column.name);
     if (column.required) missing.push_back(column.name);
   }
-  const std::vector<RenamedColumn> guesses = guessed(csv.unknown(), absent);
+  const std::vector<RenamedColumn> guesses = guessed(csv.header(), csv.unknown(), absent);
   if (missing.empty() && guesses.empty()) return;
   renamed.insert(renamed.end(), guesses.begin(), guesses.end());
   for (const std::string_view name : missing) {  // no column of the file looks like it
@@ -228,6 +263,49 @@ Duration run_time(const CsvReader& csv, CsvReader::Column column) {
   return csv.seconds(column, kRunTimeRule).value_or(Duration::zero());
 }
 
+/// Reads the columns of single GPU types.
+class OnTypes {
+ public:
+  OnTypes(const CsvReader& csv, TraceBuilder& builder) {
+    for (const auto& [column, name] : csv.begun_columns()) {
+      csv.text(column);  // refuses line breaks in the header
+      const std::string_view beginning = beginning_of(name);
+      const std::string_view type = name.substr(beginning.size());
+      if (type.empty()) {
+        csv.fail(column, "column '" + printable(csv.text(column)) +
+                             "' names no GPU type, expected one after '@'; write " +
+                             std::string(beginning) + "T4, or leave the column out");
+      }
+      columns_.push_back({column, builder.gpu_type(type), beginning == kSoloOn});
+      types_ = std::max(types_, columns_.back().type + 1);
+    }
+  }
+
+  std::vector<JobOnType> read(const CsvReader& csv) const {
+    std::vector<JobOnType> found(types_);
+    for (const TypeColumn& c : columns_) {
+      if (!c.is_solo) {
+        found[c.type].memory_mib = csv.number(c.column, kMib).value_or(kNaN);
+      } else if (csv.text(c.column) == kDoesNotRun) {
+        found[c.type].solo_s = std::numeric_limits<double>::infinity();
+      } else {
+        found[c.type].solo_s = csv.number(c.column, kSoloOnType).value_or(kNaN);
+      }
+    }
+    return found;
+  }
+
+ private:
+  struct TypeColumn {
+    CsvReader::Column column;
+    std::size_t type;
+    bool is_solo;
+  };
+
+  std::vector<TypeColumn> columns_;
+  std::size_t types_ = 0;
+};
+
 Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys,
                    const std::vector<RenamedColumn>& renamed) {
   check_header(csv, renamed);
@@ -258,6 +336,7 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const bool has_virtual_clusters = csv.has(virtual_cluster);
 
   TraceBuilder builder(source);
+  const OnTypes on_types(csv, builder);
   SubmitTimes submit_times;
   for (std::size_t row = 1; csv.next(); ++row) {
     TraceJob found;
@@ -298,6 +377,7 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
     if (const auto value = csv.integer(label, kPackingLabelRule)) {
       spec.profile.packing_label = static_cast<int>(*value);
     }
+    found.on_types = on_types.read(csv);
     found.key = keys.of(csv.text(workload));
     found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
     found.uncertainty = csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty);
@@ -315,7 +395,10 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
 }
 
 CsvOptions options_of(const std::vector<RenamedColumn>& renamed) {
-  return {.ignore_unknown = true, .renamed = renamed, .has_columns_option = true};
+  return {.ignore_unknown = true,
+          .renamed = renamed,
+          .has_columns_option = true,
+          .beginnings = {kOnTypes.begin(), kOnTypes.end()}};
 }
 
 /// The separator of a header: ',' if it has one, else the first of ';', tab and '|' that it has.
@@ -344,7 +427,13 @@ RenamedColumn parse_renamed_column(std::string_view text, const std::string& pla
   if (renamed.ours.empty() && !factor) return renamed;
   std::vector<std::string_view> known;
   for (const CsvColumn& column : kJobColumns) known.push_back(column.name);
-  if (std::ranges::find(known, renamed.ours) == known.end()) {
+  const std::string_view beginning = beginning_of(renamed.ours);
+  if (!beginning.empty()) {
+    const std::string_view type = std::string_view(renamed.ours).substr(beginning.size());
+    if (type.empty() || find_bad_text(type, false) != type.size()) {
+      refuse("expected the name of a GPU type after '@', such as " + std::string(beginning) + "T4");
+    }
+  } else if (std::ranges::find(known, renamed.ours) == known.end()) {
     if (renamed.ours.find('/') != std::string::npos) {
       refuse("expected a factor after '*', such as solo_s*0.001 for milliseconds");
     }
@@ -352,7 +441,8 @@ RenamedColumn parse_renamed_column(std::string_view text, const std::string& pla
            did_you_mean(renamed.ours, known));
   }
   if (!factor) return renamed;
-  if (std::ranges::find(kScaledColumns, renamed.ours) == kScaledColumns.end()) {
+  if (beginning.empty() &&
+      std::ranges::find(kScaledColumns, renamed.ours) == kScaledColumns.end()) {
     refuse("a factor is for times, percentages and mem_used_mib; leave it out");
   }
   constexpr double kLeast = 1e-12, kMost = 1e12;
@@ -424,6 +514,8 @@ struct RareColumns {
   bool virtual_cluster = false;
   bool steps = false;
   bool packing_label = false;
+  std::vector<bool> solo_on;    ///< by type of Trace::on_types
+  std::vector<bool> memory_on;  ///< the same
 
   bool writes(std::string_view column) const {
     if (column == "gpu_milli") return gpu_milli;
@@ -446,9 +538,19 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
   rare.steps = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.steps != 0; });
   rare.packing_label = std::ranges::any_of(
       jobs, [](const JobSpec& j) { return j.profile.packing_label.has_value(); });
+  const auto is_known = [](double value) { return !std::isnan(value); };
+  for (const MeasuredOnType& type : trace.on_types) {
+    rare.solo_on.push_back(std::ranges::any_of(type.solo_s, is_known));
+    rare.memory_on.push_back(std::ranges::any_of(type.memory_mib, is_known));
+  }
   std::string separator;
   for (const CsvColumn& column : kJobColumns) {
     if (rare.writes(column.name)) out << std::exchange(separator, ",") << column.name;
+  }
+  for (std::size_t t = 0; t < trace.on_types.size(); ++t) {
+    const std::string& type = trace.on_types[t].gpu_type;
+    if (rare.solo_on[t]) out << ',' << csv_text(std::string(kSoloOn) + type);
+    if (rare.memory_on[t]) out << ',' << csv_text(std::string(kMemoryOn) + type);
   }
   out << '\n';
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -474,6 +576,13 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
     if (rare.packing_label) {
       out << ','
           << (profile.packing_label ? std::to_string(*profile.packing_label) : std::string());
+    }
+    for (std::size_t t = 0; t < trace.on_types.size(); ++t) {
+      const double solo_s = trace.on_types[t].solo_s[i];
+      if (rare.solo_on[t]) {
+        out << ',' << (std::isinf(solo_s) ? std::string(kDoesNotRun) : csv_number(solo_s));
+      }
+      if (rare.memory_on[t]) out << ',' << csv_number(trace.on_types[t].memory_mib[i]);
     }
     out << '\n';
   }

@@ -172,6 +172,10 @@ Trace synthetic_trace(const SyntheticOptions& options) {
     trace.source += ", like " + options.like->source;
     trace.virtual_clusters = options.like->virtual_clusters;
     trace.gpu_models = options.like->gpu_models;
+    trace.reference_type = options.like->reference_type;
+    for (const MeasuredOnType& type : options.like->on_types) {
+      trace.on_types.push_back({type.gpu_type, {}, {}});
+    }
   }
   Arrivals arrivals(options, rate);
   for (std::uint32_t i = 0; i < options.jobs; ++i) {
@@ -185,11 +189,12 @@ Trace synthetic_trace(const SyntheticOptions& options) {
     WorkloadKey key = kUnknownWorkload;
     int cluster = kUnknownCluster;
     double uncertainty = kUnknownUncertainty;
+    std::size_t model = 0;
     if (times) {
       Rng choice(options.seed, Stream::kJobChoice, i);
       Rng length(options.seed, Stream::kSoloTimes, i);
       const auto& pool = options.like->workload.jobs;
-      const std::size_t model = choice.below(static_cast<std::uint32_t>(pool.size()));
+      model = choice.below(static_cast<std::uint32_t>(pool.size()));
       spec = pool[model];
       spec.steps = 0;  // they belong to the run time of the copied job
       spec.epoch.reset();
@@ -203,6 +208,13 @@ Trace synthetic_trace(const SyntheticOptions& options) {
     }
     spec.submit = from_seconds(to_milliseconds(submit_s));
     add_job(trace, spec, std::to_string(i + 1), key, cluster, uncertainty);
+    for (std::size_t t = 0; t < trace.on_types.size(); ++t) {
+      const MeasuredOnType& measured = options.like->on_types[t];
+      const double longer =
+          to_seconds(spec.work) / to_seconds(options.like->workload.jobs[model].work);
+      trace.on_types[t].solo_s.back() = scaled_solo_s(measured.solo_s[model], longer);
+      trace.on_types[t].memory_mib.back() = measured.memory_mib[model];
+    }
   }
   order_arrivals(trace);
   return trace;

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sim/base/nan.hpp"
 #include "sim/job.hpp"
 #include "sim/measurement.hpp"
 #include "sim/speed_table.hpp"
@@ -17,6 +19,11 @@ namespace corun {
 
 inline constexpr int kUnknownCluster = -1;
 inline constexpr double kUnknownUncertainty = std::numeric_limits<double>::quiet_NaN();
+
+/// Least and greatest solo time on a GPU type [s] that a file may hold, so that ratios of two stay finite; solo
+/// times that are computed from others are kept within them.
+inline constexpr double kLeastSoloS = 1e-9;
+inline constexpr double kLongestSoloS = 9e7;
 
 /// Measurements of jobs alone on one GPU type, by JobId.
 struct MeasuredOnType {
@@ -51,7 +58,8 @@ struct Trace {
   bool shuffled_by_default = false;       ///< default of workload.order (DESIGN 4.8)
 };
 
-/// Appends a job; its JobId is its position. order_arrivals() fills `arrivals`.
+/// Appends a job; its JobId is its position. Nothing is known of it on any of `on_types`. order_arrivals() fills
+/// `arrivals`.
 inline void add_job(Trace& trace, const JobSpec& job, std::string name, WorkloadKey key,
                     int cluster, double uncertainty) {
   trace.imputed_profiles += job.profile.imputed ? 1 : 0;
@@ -60,19 +68,37 @@ inline void add_job(Trace& trace, const JobSpec& job, std::string name, Workload
   trace.keys.push_back(key);
   trace.clusters.push_back(cluster);
   trace.uncertainties.push_back(uncertainty);
+  for (MeasuredOnType& type : trace.on_types) {
+    type.solo_s.push_back(kNaN);
+    type.memory_mib.push_back(kNaN);
+  }
 }
 
-/// Copies what a trace knows of its GPU types, without jobs; then copy_on_types() for each job added to `part`.
-inline void share_types(const Trace& whole, Trace& part) {
-  part.reference_type = whole.reference_type;
+/// A trace without jobs that has the features and GPU types of `whole`, as add_job_of() needs.
+inline Trace without_jobs(const Trace& whole) {
+  Trace empty;
+  empty.feature_list = whole.feature_list;
+  empty.reference_type = whole.reference_type;
   for (const MeasuredOnType& type : whole.on_types)
-    part.on_types.push_back({type.gpu_type, {}, {}});
+    empty.on_types.push_back({type.gpu_type, {}, {}});
+  empty.source = whole.source;
+  return empty;
 }
-inline void copy_on_types(const Trace& whole, std::size_t job, Trace& part) {
+
+/// Appends job `j` of `whole` with all that is known of it, as `job`. `part` comes from without_jobs(whole).
+inline void add_job_of(const Trace& whole, std::size_t j, const JobSpec& job, Trace& part) {
+  add_job(part, job, whole.names[j], whole.keys[j], whole.clusters[j], whole.uncertainties[j]);
+  const std::size_t width = whole.feature_list.size();
+  for (std::size_t f = 0; f < width; ++f) part.features.push_back(whole.features[j * width + f]);
   for (std::size_t t = 0; t < whole.on_types.size(); ++t) {
-    part.on_types[t].solo_s.push_back(whole.on_types[t].solo_s[job]);
-    part.on_types[t].memory_mib.push_back(whole.on_types[t].memory_mib[job]);
+    part.on_types[t].solo_s.back() = whole.on_types[t].solo_s[j];
+    part.on_types[t].memory_mib.back() = whole.on_types[t].memory_mib[j];
   }
+}
+
+/// The solo time [s] `factor` times as long, within the limits above; NaN and infinity stay.
+inline double scaled_solo_s(double solo_s, double factor) {
+  return std::isfinite(solo_s) ? std::clamp(solo_s * factor, kLeastSoloS, kLongestSoloS) : solo_s;
 }
 
 /// Sorts arrivals by submit time; jobs of one instant in the order of their identifiers.

@@ -71,6 +71,10 @@ void TraceBuilder::add(TraceJob job, std::size_t line) {
                      "more jobs than identifiers, expected fewer than 4294967295; split the file");
   }
   add_job(trace_, job.spec, std::move(job.name), job.key, job.cluster, job.uncertainty);
+  for (std::size_t t = 0; t < job.on_types.size(); ++t) {
+    trace_.on_types.at(t).solo_s.back() = job.on_types[t].solo_s;
+    trace_.on_types[t].memory_mib.back() = job.on_types[t].memory_mib;
+  }
   names_.added();
   lines_.push_back(clamped(line));
 }
@@ -112,6 +116,16 @@ std::optional<std::uint32_t> TraceBuilder::gpu_model(std::string_view name) {
     known = models.insert(models.end(), std::string(name));
   }
   return std::uint32_t{1} << static_cast<unsigned>(known - models.begin());
+}
+
+std::size_t TraceBuilder::gpu_type(std::string_view name) {
+  auto& types = trace_.on_types;
+  auto known = std::ranges::find(types, name, &MeasuredOnType::gpu_type);
+  if (known == types.end()) {
+    const std::vector<double> unknown(jobs(), kNaN);
+    known = types.insert(types.end(), {std::string(name), unknown, unknown});
+  }
+  return static_cast<std::size_t>(known - types.begin());
 }
 
 Trace TraceBuilder::take(const std::string& place) {

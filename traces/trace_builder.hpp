@@ -45,6 +45,12 @@ class NameIndex {
   std::vector<Slot> slots_;  ///< a power of two of them, at most half of them in use
 };
 
+/// What a reader knows of a job on one GPU type, as in MeasuredOnType.
+struct JobOnType {
+  double solo_s = kNaN;
+  double memory_mib = kNaN;
+};
+
 /// The data of a job from a reader.
 struct TraceJob {
   JobSpec spec;
@@ -52,6 +58,7 @@ struct TraceJob {
   WorkloadKey key = kUnknownWorkload;
   int cluster = kUnknownCluster;
   double uncertainty = kUnknownUncertainty;
+  std::vector<JobOnType> on_types = {};  ///< by TraceBuilder::gpu_type(); may end early
 };
 
 class TraceBuilder {
@@ -74,6 +81,9 @@ class TraceBuilder {
   std::uint32_t virtual_cluster(std::string_view name);
   /// The bit of a GPU model in JobSpec::gpu_models; nothing if it would be the 33rd.
   std::optional<std::uint32_t> gpu_model(std::string_view name);
+
+  /// Index of a GPU type in Trace::on_types, new if not yet known by this name.
+  std::size_t gpu_type(std::string_view name);
 
   std::size_t jobs() const { return trace_.names.size(); }
   /// The trace, arrivals in order. InputError at `place` if there are no jobs.

@@ -51,28 +51,18 @@ std::vector<TracePart> split_by_virtual_cluster(const Trace& trace,
   }
 
   std::vector<TracePart> parts(clusters.size());
-  for (TracePart& part : parts) share_types(trace, part.trace);
-  const std::size_t width = trace.feature_list.size();
+  for (TracePart& part : parts) part.trace = without_jobs(trace);
   std::vector<JobId> number(trace.names.size());  // of a job in its part
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
     const JobSpec& job = trace.workload.jobs[j];
     TracePart& part = parts[part_of.at(job.virtual_cluster)];
     number[j] = static_cast<JobId>(part.jobs.size());
     part.jobs.push_back(static_cast<JobId>(j));
-    add_job(part.trace, job, trace.names[j], trace.keys[j], trace.clusters[j],
-            trace.uncertainties[j]);
-    copy_on_types(trace, j, part.trace);
-    const auto features = trace.features.begin() + static_cast<std::ptrdiff_t>(j * width);
-    part.trace.features.insert(part.trace.features.end(), features,
-                               features + static_cast<std::ptrdiff_t>(width));
+    add_job_of(trace, j, job, part.trace);
   }
   for (const JobId j : trace.workload.arrivals) {
     parts[part_of[trace.workload.jobs[index(j)].virtual_cluster]].trace.workload.arrivals.push_back(
         number[index(j)]);
-  }
-  for (TracePart& part : parts) {
-    part.trace.feature_list = trace.feature_list;
-    part.trace.source = trace.source;
   }
   return parts;
 }
@@ -107,9 +97,6 @@ void add_part(RunRecord& whole, RunRecord part, const TracePart& of) {
   whole.usage.mem_known_s += part.usage.mem_known_s;
   for (std::size_t p = 0; p < whole.usage.corun_s.size(); ++p) {
     whole.usage.corun_s[p] += part.usage.corun_s[p];
-  }
-  for (std::size_t s = 0; s < whole.usage.solo_s.size(); ++s) {
-    whole.usage.solo_s[s] += part.usage.solo_s[s];
   }
   whole.gpu_count += part.gpu_count;
   whole.unknown_memory_jobs += part.unknown_memory_jobs;

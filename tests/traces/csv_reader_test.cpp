@@ -128,6 +128,22 @@ TEST(CsvReader, ReadsColumnsThatOnlyTheHeaderKnew) {
   EXPECT_EQ(csv.text(csv.column("job")), "x");
 }
 
+TEST(CsvReader, KnowsColumnsByTheBeginningsOfTheirNames) {
+  std::istringstream in("x@b,job,theirs,x@a,solo_s,y@a\n1,j,2,,3,4\n");
+  CsvReader csv(in, "t.csv", kColumns,
+                {.ignore_unknown = true, .renamed = {{"theirs", "x@c", 10}}, .beginnings = {"x@"}});
+  std::vector<std::string> names;
+  for (const CsvReader::NamedColumn& column : csv.begun_columns()) names.emplace_back(column.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"x@b", "x@c", "x@a"}));
+  EXPECT_EQ(csv.unknown(), (std::vector<std::string>{"y@a"}));
+  EXPECT_EQ(csv.place(csv.begun_columns()[2].column), "t.csv:1:16");
+  ASSERT_TRUE(csv.next());
+  EXPECT_EQ(csv.number(csv.begun_columns()[0].column, kSeconds), 1);
+  EXPECT_EQ(csv.number(csv.begun_columns()[1].column, kSeconds), 20);
+  EXPECT_EQ(csv.number(csv.begun_columns()[2].column, kSeconds), std::nullopt);
+  EXPECT_EQ(csv.text(csv.column("job")), "j");
+}
+
 TEST(CsvReader, NamesThePlaceOfEveryMistake) {
   const std::string nul("job,solo_s\na,1\nb\0,2\n", 19);
   const std::vector<std::pair<std::string, std::string>> cases = {

@@ -1,14 +1,18 @@
 #include "traces/job_csv.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "sim/base/nan.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
@@ -37,6 +41,12 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
+/// Whether they are equal; a value that is not known is equal to another such.
+bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::ranges::equal(
+      a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
 /// Compares all data of the file format; `keys` belong to `a`, `other_keys` to `b`.
 void expect_same(const Trace& a, const WorkloadKeys& keys, const Trace& b,
                  const WorkloadKeys& other_keys) {
@@ -47,6 +57,12 @@ void expect_same(const Trace& a, const WorkloadKeys& keys, const Trace& b,
   EXPECT_EQ(a.imputed_profiles, b.imputed_profiles);
   EXPECT_EQ(a.gpu_models, b.gpu_models);
   EXPECT_EQ(a.virtual_clusters, b.virtual_clusters);
+  ASSERT_EQ(a.on_types.size(), b.on_types.size());
+  for (std::size_t t = 0; t < a.on_types.size(); ++t) {
+    EXPECT_EQ(a.on_types[t].gpu_type, b.on_types[t].gpu_type);
+    EXPECT_TRUE(same_values(a.on_types[t].solo_s, b.on_types[t].solo_s)) << t;
+    EXPECT_TRUE(same_values(a.on_types[t].memory_mib, b.on_types[t].memory_mib)) << t;
+  }
   for (std::size_t i = 0; i < a.names.size(); ++i) {
     const JobSpec& x = a.workload.jobs[i];
     const JobSpec& y = b.workload.jobs[i];
@@ -158,6 +174,80 @@ TEST(JobCsv, ReadsSharesModelsVirtualClustersAndSteps) {
     EXPECT_TRUE(error(std::string("1,,") + models).starts_with("t.csv:2:10: column 'gpu_models'"))
         << models;
   }
+}
+
+TEST(JobCsv, ReadsMeasurementsByGpuType) {
+  WorkloadKeys keys;
+  const Trace trace = read(
+      "mem_used_mib@A100,job,submit_s,solo_s,solo_s@T4,mem_used_mib@T4,\"solo_s@a, b\"\n"
+      "9000.5,a,0,10,25.5,8000,-\n"
+      ",b,0,10,,,1e-9\n"
+      "0,c,0,10,-,,9e7\n",
+      keys);
+  EXPECT_TRUE(trace.unread_columns.empty());
+  ASSERT_EQ(trace.on_types.size(), 3U);
+  constexpr double kNo = std::numeric_limits<double>::infinity();
+  const auto& [a100, t4, odd] = std::tie(trace.on_types[0], trace.on_types[1], trace.on_types[2]);
+  EXPECT_EQ(a100.gpu_type, "A100");
+  EXPECT_TRUE(same_values(a100.solo_s, {kNaN, kNaN, kNaN}));
+  EXPECT_TRUE(same_values(a100.memory_mib, {9000.5, kNaN, 0}));
+  EXPECT_EQ(t4.gpu_type, "T4");
+  EXPECT_TRUE(same_values(t4.solo_s, {25.5, kNaN, kNo}));
+  EXPECT_TRUE(same_values(t4.memory_mib, {8000, kNaN, kNaN}));
+  EXPECT_EQ(odd.gpu_type, "a, b");
+  EXPECT_TRUE(same_values(odd.solo_s, {kNo, 1e-9, 9e7}));
+  expect_round_trip(trace, keys);
+
+  const Trace none = read("job,submit_s,solo_s,solo_s@T4\na,0,10,\n", keys);
+  EXPECT_EQ(none.on_types.size(), 1U);
+  EXPECT_EQ(write(none, keys).find('@'), std::string::npos) << "a column without values";
+}
+
+TEST(JobCsv, NamesThePlaceOfEveryMistakeInMeasurementsByGpuType) {
+  const auto with = [](const std::string& column, const std::string& value) {
+    return "job,submit_s,solo_s," + column + "\na,0,1," + value + "\n";
+  };
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {with("solo_s@", "1"),
+       "t.csv:1:21: column 'solo_s@' names no GPU type, expected one after '@'; write solo_s@T4, "
+       "or leave the column out"},
+      {with("mem_used_mib@", "1"),
+       "t.csv:1:21: column 'mem_used_mib@' names no GPU type, expected one after '@'; write "
+       "mem_used_mib@T4"},
+      {with("solo_s@T4,solo_s@T4", "1,1"),
+       "t.csv:1:31: column 'solo_s@T4' is named a second time (first at column 21)"},
+      {with("\"solo_s@T\n4\"", "1"),
+       "t.csv:1:21: column 'solo_s@T\\x0a4' is 'solo_s@T\\x0a4', "
+       "expected text on one line"},
+      {with("solo_s@T4", "0"),
+       "t.csv:2:7: column 'solo_s@T4' is '0', expected '-' (does not run there) or a number of "
+       "seconds, 0.000000001 or more; correct it or leave it empty; --columns solo_s@T4= leaves "
+       "the column out"},
+      {with("solo_s@T4", "-1"), "t.csv:2:7: column 'solo_s@T4' is '-1', expected '-'"},
+      {with("solo_s@T4", "1e-300"), "t.csv:2:7: column 'solo_s@T4' is '1e-300'"},
+      {with("solo_s@T4", "9.1e7"), "t.csv:2:7: column 'solo_s@T4' is '9.1e7'"},
+      {with("solo_s@T4", "inf"), "t.csv:2:7: column 'solo_s@T4' is 'inf'"},
+      {with("solo_s@T4", "nan"), "t.csv:2:7: column 'solo_s@T4' is 'nan'"},
+      {with("solo_s@T4", "--"), "t.csv:2:7: column 'solo_s@T4' is '--'"},
+      {with("mem_used_mib@T4", "-"),
+       "t.csv:2:7: column 'mem_used_mib@T4' is '-', expected a number of MiB, 0 or more; "},
+      {with("mem_used_mib@T4", "-1"), "t.csv:2:7: column 'mem_used_mib@T4' is '-1'"},
+      {with("solo@T4", "1"),
+       "t.csv:1:1: unknown column 'solo@T4', which may be solo@T4=solo_s@T4; rename or decide: "
+       "--columns solo@T4=solo_s@T4"},
+      {with("Solo_h@T4,mem_used@T4", "1,2"),
+       "t.csv:1:1: unknown columns 'Solo_h@T4', 'mem_used@T4', which may be "
+       "Solo_h@T4=solo_s@T4*3600,mem_used@T4=mem_used_mib@T4; rename"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const std::string error = error_of(text);
+    EXPECT_EQ(error.substr(0, expected.size()), expected) << text;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << text;
+  }
+  WorkloadKeys keys;
+  const Trace both = read(with("solo_s@T4,solo@T4,user@host", "1,2,3"), keys);
+  EXPECT_EQ(both.unread_columns, (std::vector<std::string>{"solo@T4", "user@host"}))
+      << "what it may mean is there already";
 }
 
 TEST(JobCsv, ArrivalsFollowSubmitAndThenTheFile) {
@@ -287,6 +377,40 @@ TEST(JobCsv, ReadsRenamedColumnsInOtherUnits) {
   EXPECT_TRUE(trace.unread_columns.empty());
 }
 
+TEST(JobCsv, ReadsRenamedMeasurementsByGpuType) {
+  const Trace trace =
+      read_renamed("t,s,hours_t4,gib,solo_s@A100\n0,1,0.5,2,\n0,0,1,1,4\n0,3,-,,5\n",
+                   "t=submit_s,s=solo_s,hours_t4=solo_s@T4*3600,gib=mem_used_mib@T4*1024");
+  ASSERT_EQ(trace.names.size(), 2U) << "the second job did not run";
+  ASSERT_EQ(trace.on_types.size(), 2U);
+  EXPECT_EQ(trace.on_types[0].gpu_type, "T4");
+  EXPECT_TRUE(
+      same_values(trace.on_types[0].solo_s, {1800, std::numeric_limits<double>::infinity()}));
+  EXPECT_TRUE(same_values(trace.on_types[0].memory_mib, {2048, kNaN}));
+  EXPECT_TRUE(same_values(trace.on_types[1].solo_s, {kNaN, 5}));
+  EXPECT_TRUE(trace.unread_columns.empty());
+
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"x=solo_s@",
+       "--columns: found 'x=solo_s@': expected the name of a GPU type after '@', "
+       "such as solo_s@T4"},
+      {"x=solo_s@a\tb", "--columns: found 'x=solo_s@a\\x09b': expected the name of a GPU type"},
+      {"x=solo_s@T4,z=solo_s@T4",
+       "--columns: found 'x=solo_s@T4' and 'z=solo_s@T4', expected each"},
+      {"x=solo@T4", "--columns: found 'x=solo@T4': no column 'solo@T4' of corun"},
+      {"x=solo_s@T4*0", "--columns: found 'x=solo_s@T4*0': expected a factor"},
+      {"x=solo_s@T4", "t.csv:1:5: column 'solo_s@T4' is named a second time (first at column 3)"},
+      {"x=solo_s@K80*1e9",
+       "t.csv:2:3: column 'x' (solo_s@K80) is '1', expected '-' (does not run "
+       "there) or a number of seconds, from 0.000000001 to 90000000; "},
+  };
+  for (const auto& [columns, expected] : cases) {
+    const std::string error =
+        error_of_renamed("t,x,solo_s@T4,y,s\n0,1,1,1,1\n", "t=submit_s,s=solo_s,y=," + columns);
+    EXPECT_EQ(error.substr(0, expected.size()), expected) << columns;
+  }
+}
+
 TEST(JobCsv, LeavesOutJobsOfALogThatDidNotRunAndCountsThem) {
   const Trace trace = read_renamed("id,t,d,n\na,0,10,1\nb,1,0,1\nc,2,,1\nd,3,10,0\na,4,10,2.0\n",
                                    "id=job,t=submit_s,d=solo_s,n=gpus");
@@ -374,6 +498,9 @@ Trace random_trace(Rng& rng, WorkloadKeys& keys) {
     return Duration{static_cast<std::int64_t>(rng.uniform() * most) + 1};
   };
   Trace trace;
+  for (const char* type : {"T4", "A100, 40 GB"}) {
+    if (rng.below(2) == 0) trace.on_types.push_back({type, {}, {}});
+  }
   const std::uint32_t jobs = rng.below(20) + 1;
   for (std::uint32_t i = 0; i < jobs; ++i) {
     JobSpec job;
@@ -388,6 +515,11 @@ Trace random_trace(Rng& rng, WorkloadKeys& keys) {
     const std::string& text = odd[rng.below(static_cast<std::uint32_t>(odd.size()))];
     add_job(trace, job, std::to_string(i) + text, keys.of(text), static_cast<int>(rng.below(5)) - 1,
             some(400).value_or(kUnknownUncertainty));
+    for (MeasuredOnType& type : trace.on_types) {
+      type.solo_s.back() =
+          some(9e7).value_or(rng.below(2) == 0 ? kNaN : std::numeric_limits<double>::infinity());
+      type.memory_mib.back() = i == 0 ? 1 : some(80000).value_or(kNaN);
+    }
   }
   order_arrivals(trace);
   return trace;

@@ -1,10 +1,13 @@
 #include "traces/synthetic_trace.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "traces/job_csv.hpp"
 #include "traces/trace_statistics.hpp"
 
 namespace corun::synthetic_trace_test {
@@ -126,6 +129,34 @@ TEST(SyntheticTrace, RefusesArrivalsBeyondTheEndOfTime) {
     options.amplitude = 1;
     EXPECT_THROW(synthetic_trace(options), InputError);
   }
+}
+
+TEST(SyntheticTrace, SoloTimesOnOtherTypesKeepTheirRatioToTheWork) {
+  std::istringstream in(
+      "submit_s,solo_s,gpus,solo_s@T4,mem_used_mib@T4,solo_s@K80\n"
+      "0,100,1,200,500,-\n5,300,1,600,500,\n9,50,2,50,700,9e7\n");
+  WorkloadKeys keys;
+  Trace like = read_job_csv(in, "like", keys);
+  like.reference_type = "V100";
+  SyntheticOptions options;
+  options.jobs = 200;
+  options.rate = 0.1;
+  options.like = &like;
+  const Trace trace = synthetic_trace(options);
+  EXPECT_EQ(trace.reference_type, "V100");
+  ASSERT_EQ(trace.on_types.size(), 2U);
+  std::size_t longer = 0;
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    const double work_s = to_seconds(trace.workload.jobs[j].work);
+    const bool gang = trace.workload.jobs[j].gpus == 2;
+    EXPECT_NEAR(trace.on_types[0].solo_s[j], work_s * (gang ? 1 : 2), 1e-9 * work_s);
+    EXPECT_EQ(trace.on_types[0].memory_mib[j], gang ? 700 : 500);
+    const double on_k80 = trace.on_types[1].solo_s[j];
+    EXPECT_EQ(std::isfinite(on_k80), gang);
+    if (gang) EXPECT_LE(on_k80, kLongestSoloS) << "can be written as a file of jobs";
+    longer += work_s != 100 && work_s != 300 && work_s != 50 ? 1 : 0;
+  }
+  EXPECT_GT(longer, 0U);
 }
 
 TEST(TraceStatistics, ClosedForm) {

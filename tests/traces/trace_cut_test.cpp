@@ -1,8 +1,10 @@
 #include "traces/trace_cut.hpp"
 
+#include <limits>
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -49,6 +51,23 @@ TEST(TraceCut, TheWindowIsHalfOpenAndTimesCountFromItsBeginning) {
   EXPECT_EQ(cut.trace.workload.jobs[2].work, from_seconds(5));
   EXPECT_EQ(cut.trace.workload.arrivals.size(), 3U);
   EXPECT_EQ(cut.outside, 7U);
+}
+
+TEST(TraceCut, MeasurementsFollowTheirJobs) {
+  std::istringstream in(
+      "job,submit_s,solo_s,solo_s@T4,mem_used_mib@K80\na,0,1,2,\nb,10,1,-,300\nc,20,1,4,400\n");
+  WorkloadKeys keys;
+  Trace whole = read_job_csv(in, "test", keys);
+  whole.reference_type = "V100";
+  const TraceCut cut = cut_trace(whole, {.from_s = 10});
+  EXPECT_EQ(cut.trace.reference_type, "V100");
+  ASSERT_EQ(cut.trace.on_types.size(), 2U);
+  EXPECT_EQ(cut.trace.on_types[0].gpu_type, "T4");
+  EXPECT_EQ(cut.trace.on_types[0].solo_s,
+            (std::vector<double>{std::numeric_limits<double>::infinity(), 4}));
+  EXPECT_EQ(cut.trace.on_types[1].gpu_type, "K80");
+  EXPECT_EQ(cut.trace.on_types[1].memory_mib, (std::vector<double>{300, 400}));
+  EXPECT_EQ(cut.trace.on_types[1].solo_s.size(), 2U);
 }
 
 TEST(TraceCut, GpusKeepsJobsThatNeedAtMostSoMany) {

@@ -21,17 +21,12 @@ bool overlap(const RecordedRun& a, const RecordedRun& b) {
 
 /// The jobs of these runs as a workload: its job i is the job of runs[i].
 Trace part_of(const Trace& whole, std::span<const RecordedRun> runs) {
-  Trace part;
-  part.source = whole.source;
-  part.feature_list = whole.feature_list;
-  const std::size_t width = whole.feature_list.size();
+  Trace part = without_jobs(whole);
   std::vector<JobId> number(whole.names.size(), kNoJob);
   for (const RecordedRun& run : runs) {
     const std::size_t j = index(run.job);
     number[j] = static_cast<JobId>(part.names.size());
-    add_job(part, whole.workload.jobs[j], whole.names[j], whole.keys[j], whole.clusters[j],
-            whole.uncertainties[j]);
-    for (std::size_t f = 0; f < width; ++f) part.features.push_back(whole.features[j * width + f]);
+    add_job_of(whole, j, whole.workload.jobs[j], part);
   }
   for (const JobId job : whole.workload.arrivals) {
     if (number[index(job)] != kNoJob) part.workload.arrivals.push_back(number[index(job)]);

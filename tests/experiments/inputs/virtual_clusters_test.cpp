@@ -1,12 +1,15 @@
 #include "experiments/inputs/virtual_clusters.hpp"
 
 #include <fstream>
+#include <sstream>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
 #include "tests/support/program.hpp"
+#include "traces/job_csv.hpp"
 
 namespace corun::virtual_clusters_test {
 namespace {
@@ -45,6 +48,28 @@ TEST_F(VirtualClusters, AreReadWithOrWithoutANameOfTheirColumn) {
 // Three jobs of 10 s on one GPU each: in one cluster of two nodes the third waits for either of the
 // others; in two virtual clusters the second job of `a` waits for the first of `a` while `b` is
 // idle.
+TEST_F(VirtualClusters, MeasurementsOfJobsFollowThem) {
+  std::istringstream in(
+      "submit_s,solo_s,virtual_cluster,solo_s@T4,mem_used_mib@T4\n"
+      "0,1,a,10,\n0,1,b,20,200\n0,1,a,30,300\n");
+  WorkloadKeys keys;
+  Trace trace = read_job_csv(in, "jobs", keys);
+  trace.reference_type = "V100";
+  const std::vector<VirtualCluster> clusters{{"b", 1}, {"a", 1}};
+  const std::vector<TracePart> parts = split_by_virtual_cluster(trace, clusters);
+  ASSERT_EQ(parts.size(), 2U);
+  for (const TracePart& part : parts) {
+    EXPECT_EQ(part.trace.reference_type, "V100");
+    EXPECT_EQ(part.trace.source, "jobs");
+    ASSERT_EQ(part.trace.on_types.size(), 1U);
+    EXPECT_EQ(part.trace.on_types[0].gpu_type, "T4");
+    EXPECT_EQ(part.trace.on_types[0].memory_mib.size(), part.jobs.size());
+  }
+  EXPECT_EQ(parts[0].trace.on_types[0].solo_s, std::vector<double>{20});
+  EXPECT_EQ(parts[0].trace.on_types[0].memory_mib, std::vector<double>{200});
+  EXPECT_EQ(parts[1].trace.on_types[0].solo_s, (std::vector<double>{10, 30}));
+}
+
 TEST_F(VirtualClusters, ShareNothing) {
   const std::string jobs = file("jobs.csv",
                                 "job_id,vc,gpu_num,submit_time,duration\n"

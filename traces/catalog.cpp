@@ -6,6 +6,7 @@
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/drawn_jobs.hpp"
 #include "traces/gavel_trace.hpp"
 #include "traces/helios.hpp"
 #include "traces/input_file.hpp"
@@ -18,6 +19,7 @@
 #include "traces/pair_workload.hpp"
 #include "traces/paper_workloads.hpp"
 #include "traces/philly.hpp"
+#include "traces/solo_workload.hpp"
 #include "traces/standard_workload.hpp"
 
 namespace corun {
@@ -37,9 +39,21 @@ std::span<const TraceEntry> trace_catalog() {
        true, true,
        [](const TraceRequest& r, WorkloadKeys&) {
          std::optional<double> interarrival_s;
-         if (r.load) interarrival_s = pair_workload_mean_solo_s() / (*r.load * r.gpus);
+         if (r.load) interarrival_s = drawn_mean_solo_s() / (*r.load * r.gpus);
          return pair_workload_trace(*r.pairs, r.jobs, interarrival_s, r.seed);
        }},
+      {.name = "solo-table",
+       .description =
+           "jobs drawn from a table of solo times by GPU type, from `path`; Poisson at `load`",
+       .reads_file = true,
+       .generates = true,
+       .make =
+           [](const TraceRequest& r, WorkloadKeys&) {
+             std::optional<double> interarrival_s;
+             if (r.load) interarrival_s = drawn_mean_solo_s() / (*r.load * r.gpus);
+             return solo_workload_trace(*r.solo, r.reference_type, r.jobs, interarrival_s, r.seed);
+           },
+       .draws_from_solo_table = true},
       {"csv", "corun's own job trace (docs/formats.md), from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys& keys) {
          return read_job_csv(r.path, keys, r.columns);

@@ -9,6 +9,7 @@
 #include "traces/csv_reader.hpp"
 #include "traces/gavel_throughputs.hpp"
 #include "traces/pair_table.hpp"
+#include "traces/solo_table.hpp"
 #include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
@@ -25,6 +26,9 @@ struct TraceRequest {
   std::optional<std::string> labels;   ///< packing labels of workloads, for sources that use them
   std::vector<RenamedColumn> columns;  ///< of the file, for source csv
   const PairTable* pairs = nullptr;  ///< read from `path`, for sources that draw jobs from a table
+  const SoloTable* solo = nullptr;   ///< the same, for those that draw from a table of solo times
+  std::optional<std::string>
+      reference_type;  ///< of `solo`, the GPU type of the jobs' work; empty: its first
   const GavelThroughputs* rates = nullptr;  ///< for sources that count steps (reads_rates)
 };
 
@@ -32,12 +36,14 @@ struct TraceEntry {
   std::string_view name;
   std::string_view description;
   bool reads_file = false;
-  bool generates = false;  ///< depends on the seed; with reads_file: draws jobs from a pair table
+  bool generates = false;  ///< depends on the seed; with reads_file: draws jobs from a table
   Trace (*make)(const TraceRequest& request, WorkloadKeys& keys) = nullptr;
   /// Whether a file begins in this format; nullptr: the format must be named.
   bool (*looks_like)(const TraceHead& head) = nullptr;
   bool reads_rates =
       false;  ///< jobs are counted in steps: world.path has the rates that convert them to time
+  bool draws_from_solo_table =
+      false;  ///< the table that it draws from is one of solo times, not of pairs
 };
 
 std::span<const TraceEntry> trace_catalog();

@@ -7,10 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/math.hpp"
 #include "sim/error.hpp"
-#include "sim/rng.hpp"
-#include "traces/csv_reader.hpp"
+#include "traces/drawn_jobs.hpp"
 #include "traces/lucid_pairs.hpp"
 
 namespace corun {
@@ -53,21 +51,8 @@ Profile profile_of(const PairTable& table, std::size_t job) {
 
 }  // namespace
 
-double pair_workload_mean_solo_s() {
-  return kPairSoloMedianS * math::exp(kPairSoloLogDeviation * kPairSoloLogDeviation / 2);
-}
-
 Trace pair_workload_trace(const PairTable& table, int jobs,
                           std::optional<double> interarrival_mean_s, std::uint64_t seed) {
-  if (jobs < 1) {
-    throw InputError(
-        "", "the number of jobs is " + std::to_string(jobs) + ", expected 1 or more; ask for some");
-  }
-  if (interarrival_mean_s && !(*interarrival_mean_s > 0 && std::isfinite(*interarrival_mean_s))) {
-    throw InputError("", "the mean time between arrivals is " +
-                             std::to_string(*interarrival_mean_s) +
-                             " s, expected a number above 0; leave it out to submit all jobs at 0");
-  }
   const std::vector<std::size_t> pool = measured_jobs(table);
   if (pool.empty()) {
     throw InputError(table.source,
@@ -77,26 +62,11 @@ Trace pair_workload_trace(const PairTable& table, int jobs,
   Trace trace;
   trace.source = "pairs of " + table.source;
   trace.feature_list = table.speeds.features;
-  Rng arrivals(seed, Stream::kArrivals);
-  double submit_s = 0;
-  for (int i = 0; i < jobs; ++i) {
-    // One entity per job: a longer trace of the same seed begins with the shorter one.
-    const auto id = static_cast<std::uint64_t>(i);
-    Rng choice(seed, Stream::kJobChoice, id);
-    const std::size_t job = pool[choice.below(static_cast<std::uint32_t>(pool.size()))];
-    if (interarrival_mean_s) submit_s += arrivals.exponential(*interarrival_mean_s);
-    if (submit_s > kMaxTimeSeconds) {
-      throw InputError(
-          "", "job " + std::to_string(i) + " would arrive after " + std::to_string(submit_s) +
-                  " s, expected all within 4e9 s; ask for fewer jobs or a higher load");
-    }
-    Rng length(seed, Stream::kSoloTimes, id);
-    JobSpec spec;
-    spec.submit = from_seconds(submit_s);
-    spec.work = from_seconds(kPairSoloMedianS * math::exp(kPairSoloLogDeviation * length.normal()));
-    spec.profile = profile_of(table, job);
-    add_job(trace, spec, table.names[job] + "#" + std::to_string(i), table.speeds.jobs[job],
-            kUnknownCluster, kUnknownUncertainty);
+  for (DrawnJob& drawn : draw_jobs(jobs, pool.size(), interarrival_mean_s, seed)) {
+    const std::size_t job = pool[drawn.choice];
+    drawn.spec.profile = profile_of(table, job);
+    add_job(trace, drawn.spec, table.names[job] + "#" + std::to_string(trace.names.size()),
+            table.speeds.jobs[job], kUnknownCluster, kUnknownUncertainty);
     const double* features = table.speeds.of(job);
     trace.features.insert(trace.features.end(), features, features + table.speeds.features.size());
   }

@@ -118,7 +118,10 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
     throw InputError(config_->place("workload.source"),
                      "source '" + w.source + "' reads a file: set workload.path");
   }
-  if (entry_->generates) {
+  if (entry_->draws_from_solo_table) {
+    drawn_from_solo_ = &tables_->solo(files.find(*w.path, config_->place("workload.path")));
+    for (const std::string& file : drawn_from_solo_->files_beside) files.add(file);
+  } else if (entry_->generates) {
     drawn_from_ = &tables_->pairs(files.find(*w.path, config_->place("workload.path")));
   } else {
     read_file(cluster, files);
@@ -225,6 +228,7 @@ std::shared_ptr<const Trace> WorkloadSource::jobs(std::size_t replication) const
     request.gpus = capacity_gpus_;
     request.seed = seed;
     request.pairs = drawn_from_;
+    request.solo = drawn_from_solo_;
     const std::lock_guard lock(keys_mutex_);
     try {
       trace = entry_->make(request, tables_->keys());

@@ -58,9 +58,10 @@ class WorkloadSource {
   const TraceEntry* entry_ = nullptr;
   int capacity_gpus_ = 0;
   bool shares_keys_ = true;
-  std::shared_ptr<const Trace> given_;     ///< null: the source generates
-  const PairTable* drawn_from_ = nullptr;  ///< for sources that draw from a table, else null
-  mutable std::mutex keys_mutex_;          ///< guards `tables_`: generating adds keys
+  std::shared_ptr<const Trace> given_;          ///< null: the source generates
+  const PairTable* drawn_from_ = nullptr;       ///< for sources that draw from one, else null
+  const SoloTable* drawn_from_solo_ = nullptr;  ///< the same
+  mutable std::mutex keys_mutex_;               ///< guards `tables_`: generating adds keys
   std::vector<std::string> warnings_;
 };
 

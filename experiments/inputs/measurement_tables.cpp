@@ -28,6 +28,13 @@ const PairTable& MeasurementTables::pairs(const std::string& path) {
   return pairs_.emplace(path, std::move(table)).first->second;
 }
 
+const SoloTable& MeasurementTables::solo(const std::string& path) {
+  const auto known = solo_.find(path);
+  if (known != solo_.end()) return known->second;
+  check_kind(path, {FileKind::kSoloTimes}, "a table of solo times by GPU type");
+  return solo_.emplace(path, read_solo_table(path, keys_)).first->second;
+}
+
 std::vector<CorunMeasurement> MeasurementTables::coruns(const std::string& path) {
   check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
   CorunFile file = read_corun_csv(path, keys_);

@@ -11,9 +11,10 @@
 #include "sim/measurement.hpp"
 #include "traces/gavel_throughputs.hpp"
 #include "traces/pair_table.hpp"
+#include "traces/solo_table.hpp"
 #include "traces/workload_names.hpp"
 
-/// The tables of measured co-runs of one experiment, each read once, and the workload keys that
+/// The tables of measured co-runs and solo times of one experiment, each read once, and the workload keys that
 /// they share with its jobs. Keys are numbered by first appearance of a name, so all parts must
 /// share one object: the workload hands it to the world, the world to the belief.
 namespace corun {
@@ -25,6 +26,9 @@ class MeasurementTables {
   /// The table at a path that InputFiles found, one row per pair. InputError as its reader, and if
   /// no pair has both speeds.
   const PairTable& pairs(const std::string& path);
+
+  /// The table of solo times at a path that InputFiles found. InputError as its reader.
+  const SoloTable& solo(const std::string& path);
 
   /// The measurements of corun's own file of co-runs. InputError as its reader, and if the file is of another
   /// kind.
@@ -47,6 +51,7 @@ class MeasurementTables {
  private:
   WorkloadKeys keys_;
   std::map<std::string, PairTable> pairs_;                 ///< by path
+  std::map<std::string, SoloTable> solo_;                  ///< by path
   std::map<std::string, std::vector<std::string>> notes_;  ///< by path
   std::shared_ptr<const GavelThroughputs> rates_;
   std::string rates_path_;

@@ -13,9 +13,11 @@ constexpr DataSource kAlnairSource{"CentaurusInfra/alnair", "Apache-2.0"};
 constexpr DataSource kGavelSource{"stanford-futuredata/gavel", "MIT"};
 constexpr DataSource kLucidSource{"S-Lab-System-Group/Lucid",
                                   "S-Lab License 1.0, non-commercial: do not redistribute"};
+constexpr DataSource kMisoSource{"boringlee24/socc22-miso", "MIT"};
 constexpr DataSource kMuriSource{"Rivendile/Muri", "none stated: do not redistribute"};
 constexpr DataSource kOpenbSource{"alibaba/clusterdata",
                                   "none; for study or research (its README)"};
+constexpr DataSource kSiaSource{"siasosp23/artifacts", "none stated: do not redistribute"};
 
 constexpr std::array kDataSets = std::to_array<PublicDataSet>({
     {&kAlnairSource, "alnair/alnair_dataset.csv", "open-data/gpu-sharing/Dataset.csv",
@@ -153,6 +155,12 @@ constexpr std::array kDataSets = std::to_array<PublicDataSet>({
     {&kLucidSource, "peers/lucid/venus_vc_config.csv", "simulation/data/Venus/vc_config.csv",
      DataOrigin::kPublished, "nodes of each virtual cluster of Venus",
      "e25f63eecc9d19e905f55c37dceddffcd3a797bf83895fc7efe63c8cde6ca524"},
+    {&kMisoSource, "jobs/miso/miso_mig_steps.csv", "mps/models/logs/mig", DataOrigin::kConverted,
+     "step times of 32 jobs on four MIG slices of an A100 40 GB",
+     "691fb221391dc6da9bde0317ecf05fb6db2f7c790a68d76ef5a3257e5fb01bd5"},
+    {&kMisoSource, "jobs/miso/miso_a100_profile.csv", "mps/configs", DataOrigin::kConverted,
+     "memory and utilisation of the same jobs on the whole A100",
+     "461bf569c57bf213e0887b373b9f9d8f184203a85b0f6b458c8e2e10312395cb"},
     {&kMuriSource, "peers/muri_philly_trace2.csv", "simulator/trace-data/trace2.csv",
      DataOrigin::kPublished, "5,755 jobs made of a Philly trace",
      "5c29e1c49ed7929bff67c8008e6f2abcafc64e70bb55cdc91801490ce2df7003"},
@@ -166,6 +174,9 @@ constexpr std::array kDataSets = std::to_array<PublicDataSet>({
     {&kOpenbSource, "openb/openb_node_list_gpu_node.csv",
      "cluster-trace-gpu-v2023/csv/openb_node_list_gpu_node.csv", DataOrigin::kPublished,
      "1,213 nodes with GPUs", "2beca64b4d3dfa342036a34b56a495c6cef9225db836c81f541282cb1df320b5"},
+    {&kSiaSource, "jobs/sia/sia_1gpu_steps.csv", "adaptdl/adaptdl/adaptdl/torch/seed",
+     DataOrigin::kConverted, "step times of six training jobs by batch size on four GPU types",
+     "06fe443cea598d185355fa3183bdc0c32c489b862a85e10e01fac6bb66de3fc5"},
 });
 
 }  // namespace

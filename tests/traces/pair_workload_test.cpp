@@ -13,6 +13,7 @@
 
 #include "sim/error.hpp"
 #include "tests/support/public_data.hpp"
+#include "traces/drawn_jobs.hpp"
 
 namespace corun::pair_workload_test {
 namespace {
@@ -81,8 +82,8 @@ TEST(PairWorkload, SoloTimesAreLogNormal) {
   const double deviation = std::sqrt(squares / kJobs - mean * mean);
   EXPECT_NEAR(mean, std::log(600), 5 * 0.7 / std::sqrt(kJobs));
   EXPECT_NEAR(deviation, 0.7, 5 * 0.7 / std::sqrt(2.0 * kJobs));
-  EXPECT_NEAR(pair_workload_mean_solo_s(), 600 * std::exp(0.245), 1e-9);
-  EXPECT_NEAR(total / kJobs / pair_workload_mean_solo_s(), 1, 0.04);
+  EXPECT_NEAR(drawn_mean_solo_s(), 600 * std::exp(0.245), 1e-9);
+  EXPECT_NEAR(total / kJobs / drawn_mean_solo_s(), 1, 0.04);
 }
 
 TEST(PairWorkload, IsTheSameForASeedAndALongerOneBeginsWithIt) {

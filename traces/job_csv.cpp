@@ -110,10 +110,12 @@ std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBu
   return bits;
 }
 
-/// "solo_s@T4" if this is probably what `theirs` means, such as "solo@T4"; else nothing.
+/// "solo_s@T4" if this is probably what `theirs` means, such as "solo@T4"; else nothing, also for a type
+/// whose name --columns cannot give.
 std::string near_on_type(std::string_view theirs) {
   const std::size_t at = theirs.find('@');
   if (at == std::string_view::npos || at + 1 == theirs.size()) return "";
+  if (theirs.find_first_of(",*=") != std::string_view::npos) return "";
   std::vector<std::string_view> stems;
   for (const std::string_view beginning : kOnTypes) {
     stems.push_back(beginning.substr(0, beginning.size() - 1));
@@ -206,7 +208,8 @@ void check_header(const CsvReader& csv, std::vector<RenamedColumn> renamed) {
     std::vector<std::string> names;
     for (const RenamedColumn& guess : guesses) names.push_back(guess.theirs);
     throw InputError(csv.name() + ":1:1", "unknown " + quoted(names) + ", which may be " +
-                                              text_of(guesses) + "; rename or decide: " + advice);
+                                              printable(text_of(guesses), kLongest) +
+                                              "; rename or decide: " + advice);
   }
   std::string header;
   for (const std::string& name : csv.header()) header += (header.empty() ? "" : ", ") + name;

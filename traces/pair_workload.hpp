@@ -9,9 +9,9 @@
 /// Queues drawn from a table of measured pairs, so that most co-runs in them are measured.
 namespace corun {
 
-/// `jobs` jobs drawn uniformly, with replacement, from the table's jobs with a pair of which both speeds
-/// were measured, named "NAME#17" after the table's name and JobId. Pair tables have no solo times: draw_jobs() makes
-/// them, and arrivals with that mean between them [s].
+/// `jobs` jobs drawn uniformly, with replacement, from the table's jobs with a pair of which both
+/// speeds were measured, named "NAME#17" after the table's name and JobId. Pair tables have no solo
+/// times: draw_jobs() makes them, and arrivals with that mean between them [s].
 ///
 /// The profile has the table's gpu_util_pct, mem_alloc_pct and mem_time_pct; Lucid's memory in use, as a
 /// share of its card's, stands for mem_alloc_pct. The memory demand stays unknown, so that no job runs out

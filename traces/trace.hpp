@@ -20,8 +20,8 @@ namespace corun {
 inline constexpr int kUnknownCluster = -1;
 inline constexpr double kUnknownUncertainty = std::numeric_limits<double>::quiet_NaN();
 
-/// Least and greatest solo time on a GPU type [s] that a file may hold, so that ratios of two stay finite; solo
-/// times that are computed from others are kept within them.
+/// Least and greatest solo time on a GPU type [s] that a file may hold, so that ratios of two stay
+/// finite; solo times that are computed from others are kept within them.
 inline constexpr double kLeastSoloS = 1e-9;
 inline constexpr double kLongestSoloS = 9e7;
 
@@ -58,8 +58,8 @@ struct Trace {
   bool shuffled_by_default = false;       ///< default of workload.order (DESIGN 4.8)
 };
 
-/// Appends a job; its JobId is its position. Nothing is known of it on any of `on_types`. order_arrivals() fills
-/// `arrivals`.
+/// Appends a job; its JobId is its position. Nothing is known of it on any of `on_types`.
+/// order_arrivals() fills `arrivals`.
 inline void add_job(Trace& trace, const JobSpec& job, std::string name, WorkloadKey key,
                     int cluster, double uncertainty) {
   trace.imputed_profiles += job.profile.imputed ? 1 : 0;
@@ -85,7 +85,8 @@ inline Trace without_jobs(const Trace& whole) {
   return empty;
 }
 
-/// Appends job `j` of `whole` with all that is known of it, as `job`. `part` comes from without_jobs(whole).
+/// Appends job `j` of `whole` with all that is known of it, as `job`. `part` comes from
+/// without_jobs(whole).
 inline void add_job_of(const Trace& whole, std::size_t j, const JobSpec& job, Trace& part) {
   add_job(part, job, whole.names[j], whole.keys[j], whole.clusters[j], whole.uncertainties[j]);
   const std::size_t width = whole.feature_list.size();

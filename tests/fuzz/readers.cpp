@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <istream>
 #include <iterator>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "traces/pai_2020.hpp"
 #include "traces/pai_simulator.hpp"
 #include "traces/philly.hpp"
+#include "traces/solo_workload.hpp"
 #include "traces/standard_workload.hpp"
 #include "traces/trace_statistics.hpp"
 
@@ -55,6 +57,34 @@ void check_jobs(const Trace& trace) {
     require(job.request.cpu_milli >= 0 && job.request.memory_mib >= 0, "a request");
     require(job.steps >= 0, "steps");
   }
+  for (const MeasuredOnType& type : trace.on_types) {
+    require(type.solo_s.size() == jobs.size() && type.memory_mib.size() == jobs.size(),
+            "measurements by GPU type differ in length");
+    for (const double time : type.solo_s) {
+      require(!(time < kLeastSoloS) && !(time > kLongestSoloS && std::isfinite(time)), "a time");
+    }
+    for (const double mib : type.memory_mib) require(!(mib < 0 || std::isinf(mib)), "a demand");
+  }
+}
+
+/// Whether `b` has the same types, times and demands, less the types on which nothing is known.
+bool same_on_types(const Trace& a, const Trace& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  const auto is_known = [](double value) { return !std::isnan(value); };
+  std::size_t at = 0;
+  for (const MeasuredOnType& type : a.on_types) {
+    if (std::ranges::none_of(type.solo_s, is_known) &&
+        std::ranges::none_of(type.memory_mib, is_known)) {
+      continue;
+    }
+    if (at == b.on_types.size()) return false;
+    const MeasuredOnType& other = b.on_types[at++];
+    if (type.gpu_type != other.gpu_type || !std::ranges::equal(type.solo_s, other.solo_s, same) ||
+        !std::ranges::equal(type.memory_mib, other.memory_mib, same)) {
+      return false;
+    }
+  }
+  return at == b.on_types.size();
 }
 
 /// corun's own format holds what was read: written and read again it is the same.
@@ -74,6 +104,7 @@ void check_round_trip(const Trace& trace, const WorkloadKeys& keys) {
                                                   again.virtual_clusters[b.virtual_cluster],
             "a virtual cluster changed");
   }
+  require(same_on_types(trace, again), "measurements by GPU type changed");
   std::stringstream swf;
   write_standard_workload(swf, trace);
   require(read_standard_workload(swf, "written").names.size() == trace.names.size(),
@@ -193,7 +224,24 @@ void read_lucid_colocation(std::string_view packed) {
   require(found == rows, "pairs changed");
 }
 
-constexpr std::array<Reader, 13> kReaders{{
+/// A table of solo times; behind kNextTable, where it stands, MISO's second file. Jobs drawn from it are a trace.
+void read_solo(std::string_view packed) {
+  const std::string all = text_of(packed);
+  const std::size_t end = std::min(all.find(kNextTable), all.size());
+  std::istringstream times(all.substr(0, end));
+  std::optional<std::istringstream> profiles;
+  if (end < all.size()) profiles.emplace(all.substr(end + kNextTable.size()));
+  WorkloadKeys keys;
+  const SoloTable table = read_solo_table(times, "file", keys, profiles ? &*profiles : nullptr);
+  require(!table.names.empty() && !table.types.empty(), "an empty table");
+  require(table.time_s.size() == table.names.size() * table.types.size(), "cells");
+  const bool can_draw = std::ranges::any_of(table.keys, [&, w = std::size_t{0}](auto) mutable {
+    return std::isfinite(table.time(w++, 0));
+  });
+  if (can_draw) check(solo_workload_trace(table, std::nullopt, 20, 10.0, 1), keys);
+}
+
+constexpr std::array<Reader, 14> kReaders{{
     {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
     {"gavel-rates", read_gavel_rates},
@@ -206,6 +254,7 @@ constexpr std::array<Reader, 13> kReaders{{
     {"openb", read_plain<read_openb_pods>},
     {"openb-nodes", read_nodes},
     {"muri", read_keyed<read_muri>},
+    {"solo-table", read_solo},
     {"swf", read_plain<read_standard_workload>},
 }};
 

@@ -244,6 +244,10 @@ TEST(JobCsv, NamesThePlaceOfEveryMistakeInMeasurementsByGpuType) {
     EXPECT_EQ(error.substr(0, expected.size()), expected) << text;
     EXPECT_EQ(error.find('\n'), std::string::npos) << text;
   }
+  EXPECT_EQ(
+      error_of("job,submit_s,solo_s,\"solo\n_s@T4\"\na,0,1,1\n"),
+      "t.csv:1:1: unknown column 'solo\\x0a_s@T4', which may be solo\\x0a_s@T4=solo_s@T4; rename "
+      "or decide: --columns solo\\x0a_s@T4=solo_s@T4 (NAME= leaves a column out)");
   WorkloadKeys keys;
   const Trace both = read(with("solo_s@T4,solo@T4,user@host", "1,2,3"), keys);
   EXPECT_EQ(both.unread_columns, (std::vector<std::string>{"solo@T4", "user@host"}))

@@ -27,8 +27,8 @@ struct TraceRequest {
   std::vector<RenamedColumn> columns;  ///< of the file, for source csv
   const PairTable* pairs = nullptr;  ///< read from `path`, for sources that draw jobs from a table
   const SoloTable* solo = nullptr;   ///< the same, for those that draw from a table of solo times
-  std::optional<std::string>
-      reference_type;  ///< of `solo`, the GPU type of the jobs' work; empty: its first
+  /// The GPU type of `solo` of which the jobs' work is; empty: its first.
+  std::optional<std::string> reference_type;
   const GavelThroughputs* rates = nullptr;  ///< for sources that count steps (reads_rates)
 };
 
@@ -42,8 +42,7 @@ struct TraceEntry {
   bool (*looks_like)(const TraceHead& head) = nullptr;
   bool reads_rates =
       false;  ///< jobs are counted in steps: world.path has the rates that convert them to time
-  bool draws_from_solo_table =
-      false;  ///< the table that it draws from is one of solo times, not of pairs
+  bool draws_from_solo_table = false;  ///< with `generates`: from one of solo times, not of pairs
 };
 
 std::span<const TraceEntry> trace_catalog();

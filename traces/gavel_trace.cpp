@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>

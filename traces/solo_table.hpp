@@ -26,8 +26,8 @@
 ///                  type is the limit of that type's memory: a larger one, measured on another type, does
 ///                  not fit there; any other missing one is not measured. It could be interpolated between
 ///                  its neighbours, linear in the batch size; it is not, because steps are not linear in
-///                  it (bert on dgx takes nearly as long with 6 as with 4). A job without rows of a type is not
-///                  measured there.
+///                  it (bert on dgx takes nearly as long with 6 as with 4). A job without rows of a type
+///                  is not measured there.
 ///     sync_time_s  not read. It is the part of step_time_s in which gradients are exchanged; Sia's simulator
 ///                  subtracts it from steps that only add up gradients. A job on one GPU has no other to
 ///                  exchange them with, but its measured steps include this time, 0.01 to 4 %: the whole

@@ -224,7 +224,8 @@ void read_lucid_colocation(std::string_view packed) {
   require(found == rows, "pairs changed");
 }
 
-/// A table of solo times; behind kNextTable, where it stands, MISO's second file. Jobs drawn from it are a trace.
+/// A table of solo times; behind kNextTable, where it stands, MISO's second file. Jobs drawn from it are a
+/// trace.
 void read_solo(std::string_view packed) {
   const std::string all = text_of(packed);
   const std::size_t end = std::min(all.find(kNextTable), all.size());

@@ -241,8 +241,7 @@ TEST_F(OwnTrace, AFileInThePlaceOfAnotherNamesTheRightCommand) {
   expect_refused({"trace", "info", table}, table + ": is a table of pairs of jobs", "world.path");
   expect_refused({"kb", "show", "m.model"}, "m.model: is a fitted model, expected a knowledge base",
                  "belief.initial");
-  const std::string times =
-      directory_.write("times.csv", "workload,gpu_type,time_s\na,T4,1\n");
+  const std::string times = directory_.write("times.csv", "workload,gpu_type,time_s\na,T4,1\n");
   expect_refused({"replay", "--set", "world.path=" + times},
                  times + ": is a table of solo times by GPU type, expected a table of measured",
                  "workload.source=solo-table");

@@ -34,7 +34,7 @@ PolicyEntry exclusive_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Exclusive>(c.plan_once);
           },
-          .traits = {.shares = false, .plans_groups = true, .heeds_gpu_models = true}};
+          .traits = {.shares = false, .plans_groups = true}};
 }
 
 }  // namespace corun

@@ -35,7 +35,7 @@ PolicyEntry fcfs_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Fcfs>(c.plan_once);
           },
-          .traits = {.plans_groups = true, .heeds_gpu_models = true}};
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "policies/catalog.hpp"
 
@@ -24,7 +25,9 @@
 ///
 /// Departures: speeds are the belief's (with `belief: {model: truth}` the world's, like Gavel's oracle).
 /// Jobs share only with jobs of equal gang size. With gangs Gavel hands out more GPUs than there are; here
-/// a job that finds too few empty ones ends step 1.
+/// a job that finds too few empty ones ends step 1. Where jobs name GPU types, step 1 hands out the GPUs one by
+/// one: a job takes those on which it runs, else the lowest-numbered ones on which it may run, idle ones first.
+/// In step 2 a job joins only on GPUs on which it may run.
 namespace corun {
 
 namespace {
@@ -77,11 +80,39 @@ class FifoPacked final : public Policy {
   struct Pack {
     std::vector<JobId> jobs;  ///< one or two, in the order of their places
     int gpus = 1;
+    std::vector<GpuId> places = {};  ///< its GPUs, where jobs name GPU types; else any
   };
+
+  /// The GPUs of a job in step 1, where jobs name GPU types; none if too few are left.
+  std::vector<GpuId> places_for(const ClusterView& view, const JobView& job,
+                                const std::vector<bool>& taken) const {
+    const auto is_left = [&](GpuId g) { return !taken[index(g)]; };
+    if (const auto own = running_.find(index(job.id)); own != running_.end()) {
+      if (std::ranges::all_of(own->second, is_left)) return own->second;
+    }
+    std::vector<GpuId> found;
+    for (const bool idle : {true, false}) {
+      for (std::size_t g = 0; g < taken.size(); ++g) {
+        const GpuId gpu{static_cast<std::uint32_t>(g)};
+        if (view.gpu(gpu).residents.empty() != idle || !is_left(gpu)) continue;
+        if (!may_run_on(job, view.gpu_type(gpu))) continue;
+        found.push_back(gpu);
+        if (found.size() == static_cast<std::size_t>(job.gpus)) return found;
+      }
+    }
+    return {};
+  }
+
+  bool may_join(const ClusterView& view, const JobView& job, const Pack& pack) const {
+    return std::ranges::all_of(pack.places,
+                               [&](GpuId g) { return may_run_on(job, view.gpu_type(g)); });
+  }
 
   void plan(const ClusterView& view) {
     packs_.clear();
     auto left = static_cast<int>(std::ranges::count(fixed_, false));
+    std::vector<bool> taken;
+    if (view.restricted()) taken = fixed_;
     auto next = order_.begin();
     const auto is_fixed = [&] { return fixed_jobs_.contains(index(std::get<JobId>(*next))); };
     for (; next != order_.end(); ++next) {
@@ -89,8 +120,14 @@ class FifoPacked final : public Policy {
       const JobId job = std::get<JobId>(*next);
       const int gpus = view.job(job).gpus;
       if (gpus > left) break;
+      Pack pack{{job}, gpus};
+      if (view.restricted()) {
+        pack.places = places_for(view, view.job(job), taken);
+        if (pack.places.empty()) break;
+        for (const GpuId g : pack.places) taken[index(g)] = true;
+      }
       left -= gpus;
-      packs_.push_back({{job}, gpus});
+      packs_.push_back(std::move(pack));
     }
     if (view.max_jobs_per_gpu(2) < 2) return;
     for (; next != order_.end(); ++next) {
@@ -100,6 +137,7 @@ class FifoPacked final : public Policy {
       double best_sum = threshold_;
       for (Pack& pack : packs_) {
         if (pack.jobs.size() > 1 || pack.gpus != view.job(job).gpus) continue;
+        if (!may_join(view, view.job(job), pack)) continue;
         const PairSpeeds s = belief_->pair_speeds(job, pack.jobs.front());
         if (s.a + s.b <= best_sum) continue;
         best_sum = s.a + s.b;
@@ -117,7 +155,7 @@ class FifoPacked final : public Policy {
     std::vector<bool> stays(view.gpus().size(), false);
     for (const Pack& pack : packs_) {
       const auto own = running_.find(index(pack.jobs.front()));
-      if (own == running_.end() ||
+      if (own == running_.end() || (view.restricted() && own->second != pack.places) ||
           !std::ranges::is_permutation(view.gpu(own->second.front()).residents, pack.jobs)) {
         to_start.push_back(&pack);
         continue;
@@ -136,6 +174,11 @@ class FifoPacked final : public Policy {
     if (!preempt.jobs.empty()) out.push_back(std::move(preempt));
     auto next = free.begin();
     for (const Pack* pack : to_start) {
+      if (view.restricted()) {
+        for (const GpuId g : pack->places) started_[index(g)] = view.now();
+        out.push_back(StartGroup{pack->jobs, pack->places});
+        continue;
+      }
       const auto end = next + pack->gpus;
       for (auto g = next; g != end; ++g) started_[index(*g)] = view.now();
       out.push_back(StartGroup{pack->jobs, {next, end}});

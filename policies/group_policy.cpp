@@ -19,23 +19,21 @@ void GroupPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
 void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& out) {
   if (view.empty_gpus().empty()) return;
 
-  // Jobs of one gang size and for the same GPU types are planned together. With several, those of the
-  // oldest job are planned, one group at a time, and a group that does not fit blocks the queue: no gang
-  // starves.
-  std::vector<JobId> of_size;
+  // Jobs that ask for the same GPUs are planned together. Where jobs ask for different ones, those that ask as
+  // the oldest are planned, one group at a time, and a group that does not fit blocks the queue: no job starves.
+  std::vector<JobId> alike;
   std::span<const JobId> waiting = view.waiting();
-  const JobView& oldest = view.job(waiting.front());
-  const bool gangs = view.largest_gang() > 1 || view.restricted();
-  if (gangs) {
+  const bool mixed = view.largest_gang() > 1 || view.restricted();
+  if (mixed) {
+    const GpuAsk ask = ask_of(view.job(waiting.front()));
     for (const JobId j : waiting) {
-      const JobView& job = view.job(j);
-      if (job.gpus == oldest.gpus && job.gpu_models == oldest.gpu_models) of_size.push_back(j);
-      if (of_size.size() == window()) break;
+      if (ask_of(view.job(j)) == ask) alike.push_back(j);
+      if (alike.size() == window()) break;
     }
-    waiting = of_size;
+    waiting = alike;
   }
   waiting = waiting.first(std::min(waiting.size(), window()));
-  const std::size_t room = gangs ? 1 : static_cast<std::size_t>(view.empty_gpus().size());
+  const std::size_t room = mixed ? 1 : static_cast<std::size_t>(view.empty_gpus().size());
 
   std::vector<Group> planned;
   if (plan_once_) {
@@ -53,7 +51,7 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
     if (planned.size() > room) planned.resize(room);
   }
 
-  if (!gangs) {
+  if (!mixed) {
     auto group = planned.begin();
     view.empty_gpus().each([&](GpuId g) {
       if (group == planned.end()) return false;
@@ -65,7 +63,7 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
     return;
   }
   for (Group& group : planned) {
-    std::vector<GpuId> gpus = choose_empty_gpus(view, view.job(group.jobs.front()));
+    std::vector<GpuId> gpus = choose_empty_gpus(view, ask_of(view.job(group.jobs.front())));
     if (gpus.empty()) {
       if (plan_once_) frozen_.push_front(std::move(group));
       return;
@@ -82,17 +80,19 @@ void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>&
     if (gpu.residents.size() != 1 || gpu.profiling) continue;
     const JobId resident = gpu.residents.front();
     if (view.job(resident).gpus != 1) continue;  // running gangs take no co-runners
-    std::vector<JobId> singles;
+    std::vector<JobId> suited;
     std::span<const JobId> waiting = view.waiting();
     if (view.largest_gang() > 1 || view.restricted()) {
       const GpuType& type = view.gpu_type(GpuId{static_cast<std::uint32_t>(g)});
       for (const JobId j : waiting) {
-        if (view.job(j).gpus == 1 && may_run_on(view.job(j), type)) singles.push_back(j);
+        if (view.job(j).gpus == 1 && may_run_on(view.job(j), type)) suited.push_back(j);
       }
-      waiting = singles;
+      waiting = suited;
     }
-    if (waiting.empty() && view.restricted()) continue;  // other GPUs may suit
-    if (waiting.empty()) return;
+    if (waiting.empty()) {
+      if (view.restricted()) continue;  // GPUs of other types may suit
+      return;
+    }
     waiting = waiting.first(std::min(waiting.size(), window()));
     if (const auto job = co_runner(view, resident, waiting)) {
       out.push_back(StartGroup{{*job}, {GpuId{static_cast<std::uint32_t>(g)}}});

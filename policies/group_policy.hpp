@@ -11,9 +11,9 @@
 #include "sim/policy.hpp"
 
 /// Common part of all policies that plan groups (DESIGN 4.7). When a GPU is empty, they plan over the whole
-/// waiting queue with the present belief and start the next groups. In a queue of several gang sizes or sets
-/// of GPU types they plan those of the oldest job, one group at a time. A single waiting job starts alone at once. With
-/// `control.start: join` a waiting job may also join a running one.
+/// waiting queue with the present belief and start the next groups. In a queue of several gang sizes, or of jobs
+/// that name GPU types, they plan the jobs with the oldest job's size and types, one group at a time. A single
+/// waiting job starts alone at once. With `control.start: join` a waiting job may also join a running one.
 namespace corun {
 
 /// A group of a plan and the reasons for it, for a recommendation.
@@ -35,8 +35,7 @@ class GroupPolicy : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) final;
 
-  /// Partitions `waiting` (not empty, all of one gang size and for the same GPU types, oldest
-  /// first) into groups in the order in which
+  /// Partitions `waiting` (not empty, all of one gang size and the same GPU types, oldest first) into groups in the order in which
   /// they are to be started. Groups beyond the first `wanted` are not used. Group i of the result is group
   /// number `first + i` of the run, which keys its random draws. decide() passes at most window() jobs.
   virtual std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting,
@@ -45,7 +44,7 @@ class GroupPolicy : public Policy {
   /// A plan covers at most this many waiting jobs, the oldest.
   virtual std::size_t window() const { return kWindow; }
 
-  /// The job of `waiting` (not empty, all single-GPU jobs) that joins `resident`, if any; default: the
+  /// The job of `waiting` (not empty, all single-GPU jobs that may run there) that joins `resident`, if any; default: the
   /// oldest.
   virtual std::optional<JobId> co_runner(const ClusterView& view, JobId resident,
                                          std::span<const JobId> waiting) {

@@ -9,6 +9,7 @@
 #include "policies/candidate_graph.hpp"
 #include "policies/catalog.hpp"
 #include "policies/group_policy.hpp"
+#include "policies/placement.hpp"
 #include "policies/recommender_parameters.hpp"
 
 /// incremental-matching: a minimum-cost matching of a long queue that is kept from pass to pass and
@@ -48,7 +49,7 @@ class IncrementalMatching final : public GroupPolicy {
 
   std::vector<Group> plan(const ClusterView& view, std::span<const JobId> waiting, std::uint64_t,
                           std::size_t wanted) override {
-    Queue& queue = queues_[view.job(waiting.front()).gpus];
+    Queue& queue = queues_[ask_of(view.job(waiting.front()))];
     bring_in(waiting, queue);
     std::vector<Group> groups;
     if (view.max_jobs_per_gpu(kPair) < kPair) {
@@ -251,8 +252,8 @@ class IncrementalMatching final : public GroupPolicy {
 
   Options options_;
   std::unique_ptr<Belief> belief_;
-  std::uint64_t learnt_ = 0;     ///< number of episodes that the belief was told of
-  std::map<int, Queue> queues_;  ///< by gang size
+  std::uint64_t learnt_ = 0;  ///< number of episodes that the belief was told of
+  std::map<GpuAsk, Queue> queues_;
 };
 
 }  // namespace

@@ -248,8 +248,7 @@ std::optional<std::size_t> KubeDefault::choose_node(const ClusterView& view, con
     const auto within = [](std::int64_t asked, std::int64_t used, std::int64_t capacity) {
       return asked == 0 || asked <= capacity - used;
     };
-    const bool selected = kind.gpu_models == 0 || (kind.gpu_models >> specs[n].gpu.id & 1U) != 0;
-    return selected && kind.gpus <= node.free_gpus &&
+    return kind.ask.gang <= node.free_gpus && kind.ask.allows(specs[n].gpu) &&
            within(kind.request.cpu_milli, node.requested.cpu_milli, specs[n].cpu_milli) &&
            within(kind.request.memory_mib, node.requested.memory_mib, specs[n].memory_mib);
   };
@@ -294,7 +293,7 @@ std::vector<GpuId> KubeDefault::take_devices(Node& node, const Kind& kind) {
   const auto less_shared = [this](GpuId a, GpuId b) {
     return std::pair(residents_[index(a)], a) < std::pair(residents_[index(b)], b);
   };
-  const auto wanted = taken.begin() + kind.gpus;
+  const auto wanted = taken.begin() + kind.ask.gang;
   std::partial_sort(taken.begin(), wanted, taken.end(), less_shared);
   taken.erase(wanted, taken.end());
   std::sort(taken.begin(), taken.end());  // so that gangs on the same GPUs name the same one first
@@ -320,10 +319,10 @@ JobId KubeDefault::meld(JobId a, JobId b) {
 }
 
 std::uint32_t KubeDefault::kind_of(const JobView& job) {
-  const auto [at, is_new] = kind_ids_.try_emplace(
-      {job.gpus, job.gpu_models, job.request.cpu_milli, job.request.memory_mib},
-      static_cast<std::uint32_t>(kinds_.size()));
-  if (is_new) kinds_.push_back({job.gpus, job.gpu_models, job.request, kNeverFull});
+  const auto [at, is_new] =
+      kind_ids_.try_emplace({ask_of(job), job.request.cpu_milli, job.request.memory_mib},
+                            static_cast<std::uint32_t>(kinds_.size()));
+  if (is_new) kinds_.push_back({ask_of(job), job.request, kNeverFull});
   return at->second;
 }
 
@@ -336,7 +335,7 @@ PolicyEntry kube_default_entry() {
       .needs = PolicyNeeds::kNothing,
       .parameters = kube_default_parameters(),
       .make = make_kube_default,
-      .traits = {.always_colocates = true, .one_node = true, .heeds_gpu_models = true}};
+      .traits = {.always_colocates = true, .one_node = true}};
 }
 
 }  // namespace corun

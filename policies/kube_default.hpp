@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "policies/catalog.hpp"
+#include "policies/placement.hpp"
 #include "sim/cluster_view.hpp"
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
@@ -27,7 +28,8 @@
 ///     many per pass as can be placed.
 ///   Filter: NodeResourcesFit on cpu, memory and nvidia.com/gpu. The device plugin advertises
 ///     `replicas` per GPU; a pod of g GPUs takes one replica on each of g GPUs of ONE node. A
-///     resource that a pod does not ask for is not checked.
+///     resource that a pod does not ask for is not checked. NodeAffinity: a job that names GPU types is a
+///     pod that requires one of them as its node's label.
 ///   Sampling: percentageOfNodesToScore, adaptive by default, and the round-robin start of the next
 ///     search; nodes are visited one after the other.
 ///   Score: NodeResourcesFit (LeastAllocated over cpu and memory, weight 1 each) and
@@ -45,8 +47,8 @@
 ///
 /// Not modelled, with reasons
 ///   Other score plugins: equal on every node here, so they cannot change a choice. ImageLocality:
-///     every node has the images; TaintToleration: no taints; NodeAffinity and InterPodAffinity: no
-///     terms; PodTopologySpread: its default constraints apply to pods of services and replica
+///     every node has the images; TaintToleration: no taints; NodeAffinity: no preferred terms;
+///     InterPodAffinity: no terms; PodTopologySpread: its default constraints apply to pods of services and replica
 ///     sets, not of batch jobs.
 ///   Preemption: left out for comparison with policies without it. Every pod has `preemptionPolicy: Never`.
 ///   Flush of the unschedulable set: upstream retries its pods after 5 minutes. Only a departure can make
@@ -102,8 +104,7 @@ class KubeDefault final : public Policy {
   /// The pod's properties that Filter and Score use. Pods of one kind fit or fail alike, so a kind that
   /// fitted nowhere is not tried again before the next departure.
   struct Kind {
-    int gpus = 1;
-    std::uint32_t gpu_models = 0;  ///< as JobView: a node selector
+    GpuAsk ask;
     ResourceRequest request;
     std::size_t full_at = kNeverFull;  ///< departures() when it last fitted nowhere
   };
@@ -159,7 +160,7 @@ class KubeDefault final : public Policy {
   std::uint64_t seed_;
   std::vector<Duration> backoffs_;  ///< after the first, second, ... failed attempt; then the last
 
-  std::map<std::tuple<int, std::uint32_t, std::int64_t, std::int64_t>, std::uint32_t> kind_ids_;
+  std::map<std::tuple<GpuAsk, std::int64_t, std::int64_t>, std::uint32_t> kind_ids_;
   std::vector<Kind> kinds_;
   std::vector<Pod> pods_;  ///< by job
   std::uint64_t next_position_ = 0;

@@ -66,8 +66,7 @@ class Las final : public PreemptiveQueue {
       s.since = job.submit;
       s.forgiven = job.served;
     }
-    s.gpus = job.gpus;
-    s.gpu_models = job.gpu_models;
+    s.ask = ask_of(job);
     s.served = job.served;
     entry.rank = static_cast<double>(s.queue);
     entry.since = s.since;
@@ -94,8 +93,7 @@ class Las final : public PreemptiveQueue {
     Time since{0};         ///< when it came to its queue
     Duration served{0};    ///< in runs that were preempted
     Duration forgiven{0};  ///< part of `served` that no longer counts
-    int gpus = 1;
-    std::uint32_t gpu_models = 0;
+    GpuAsk ask;
     Time due = kNever;  ///< of the next demotion while it runs, of its promotion while it waits
     QueueEntry entry;   ///< while it waits
   };
@@ -109,7 +107,7 @@ class Las final : public PreemptiveQueue {
   void expect_demotion(JobId job, Standing& s, Time now, Duration had) {
     s.due = kNever;
     if (s.queue == thresholds_.size()) return;
-    s.due = after(now, thresholds_[s.queue] / s.gpus - static_cast<double>(had.count()));
+    s.due = after(now, thresholds_[s.queue] / s.ask.gang - static_cast<double>(had.count()));
     demotions_.insert({s.due, job});
   }
 
@@ -139,7 +137,7 @@ class Las final : public PreemptiveQueue {
       QueueEntry entry = s.entry;
       entry.rank = 0;
       entry.since = due;
-      move(s.entry, entry, s.gpus, s.gpu_models);
+      move(s.entry, entry, s.ask);
       s.entry = entry;
       retry();
     }

@@ -21,7 +21,7 @@ PolicyEntry oracle_entry() {
             options.window = window_of(c.parameters);
             return std::make_unique<Recommender>(std::move(options), std::move(c));
           },
-          .traits = {.plans_groups = true, .heeds_gpu_models = true}};
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

@@ -1,14 +1,24 @@
 #include "policies/placement.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 
 namespace corun {
 
-std::vector<GpuId> choose_empty_gpus(const ClusterView& view, const JobView& job) {
-  const FreeGpus& empty = view.state().empty();
-  return job.gpu_models == 0 ? anywhere(view.state(), empty, job.gpus)
-                             : anywhere(view.state(), usable(view.state(), empty, job), job.gpus);
+FreeGpus of_types(const ClusterState& state, const FreeGpus& free, std::uint32_t types) {
+  FreeGpus own(state.spec(), types);
+  free.gpus().each([&](GpuId g) {
+    if ((types >> state.gpu_type(g).id & 1U) != 0) own.insert(g, state.gpu(g).node);
+    return true;
+  });
+  return own;
+}
+
+std::vector<GpuId> choose_empty_gpus(const ClusterView& view, const GpuAsk& ask) {
+  const FreeGpus& free = view.state().empty();
+  if (ask.types == 0) return anywhere(view.state(), free, ask.gang);
+  return anywhere(view.state(), of_types(view.state(), free, ask.types), ask.gang);
 }
 
 namespace {
@@ -70,48 +80,26 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
   return chosen;
 }
 
-namespace {
-
-template <typename MayUse>
-FreeGpus part_of(const ClusterState& state, const FreeGpus& free, const MayUse& may_use) {
-  FreeGpus part(state.spec());
-  free.gpus().each([&](GpuId g) {
-    if (may_use(g)) part.insert(g, state.gpu(g).node);
-    return true;
-  });
-  return part;
-}
-
-}  // namespace
-
-FreeGpus usable(const ClusterState& state, const FreeGpus& free, const JobView& job) {
-  return part_of(state, free, [&](GpuId g) { return may_run_on(job, state.gpu_type(g)); });
-}
-
 std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, const JobView& job) {
+  if (free.gpus().size() < job.gpus) return {};
   if (job.on_types.empty()) return anywhere(state, free, job.gpus);
-  std::vector<int> all(job.on_types.size(), 0);
-  std::vector<int> idle(job.on_types.size(), 0);
-  for (const NodeSpec& node : state.spec().nodes) {
-    if (may_run_on(job, node.gpu)) all[node.gpu.id] += node.gpus;
-  }
+  std::vector<int> count(job.on_types.size(), 0);
   free.gpus().each([&](GpuId g) {
-    ++idle[state.gpu_type(g).id];
+    ++count[state.gpu_type(g).id];
     return true;
   });
   std::optional<std::size_t> best;
-  bool one_type_suffices = false;
-  for (std::size_t t = 0; t < all.size(); ++t) {
-    one_type_suffices |= all[t] >= job.gpus;
-    if (idle[t] < job.gpus) continue;
-    if (!best || job.on_types[t].speed > job.on_types[*best].speed) best = t;
+  for (std::size_t type = 0; type < count.size(); ++type) {
+    if (count[type] < job.gpus) continue;
+    if (!best || job.on_types[type].speed > job.on_types[*best].speed) best = type;
   }
-  if (best) {
-    return anywhere(state,
-                    part_of(state, free, [&](GpuId g) { return state.gpu_type(g).id == *best; }),
-                    job.gpus);
+  if (best) return anywhere(state, of_types(state, free, std::uint32_t{1} << *best), job.gpus);
+  std::ranges::fill(count, 0);
+  for (const NodeSpec& node : state.spec().nodes) {
+    if (may_run_on(job, node.gpu)) count[node.gpu.id] += node.gpus;
   }
-  return one_type_suffices ? std::vector<GpuId>() : anywhere(state, free, job.gpus);
+  if (*std::ranges::max_element(count) >= job.gpus) return {};
+  return anywhere(state, free, job.gpus);
 }
 
 }  // namespace corun

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <vector>
 
 #include "sim/cluster_view.hpp"
@@ -7,11 +9,28 @@
 /// Choice of the GPUs of a group.
 namespace corun {
 
-/// As many empty GPUs as a job asks for, ascending per node, of the types on which it may run; none if there
-/// are not enough. A gang of several goes on one node if one has room (the node with the fewest empty GPUs
-/// that suffices, ties to the lowest index). Else the lowest-numbered empty GPUs.
-std::vector<GpuId> choose_empty_gpus(const ClusterView& view, const JobView& job);
-/// The same for a plan of free GPUs; `state` gives the node of each GPU.
+/// The GPUs that a job asks for. Jobs that ask for the same have room on the same GPUs.
+struct GpuAsk {
+  int gang = 1;
+  std::uint32_t types = 0;  ///< bits GpuType::id; 0: any
+
+  bool allows(const GpuType& type) const { return types == 0 || (types >> type.id & 1U) != 0; }
+  friend auto operator<=>(const GpuAsk&, const GpuAsk&) = default;
+};
+
+inline GpuAsk ask_of(const JobView& job) { return {job.gpus, job.gpu_models}; }
+
+/// The free GPUs that are of these types (bits GpuType::id). O(nodes + free GPUs).
+FreeGpus of_types(const ClusterState& state, const FreeGpus& free, std::uint32_t types);
+
+/// The empty GPUs for this, ascending per node; none if there are not enough. A gang of several goes on one
+/// node if one has room (the node with the fewest empty GPUs that suffices, ties to the lowest index). Else
+/// the lowest-numbered empty GPUs of the types.
+std::vector<GpuId> choose_empty_gpus(const ClusterView& view, const GpuAsk& ask);
+
+// For a plan of free GPUs, on all of which the job may run; `state` gives the node of each GPU.
+
+/// The same of any type.
 std::vector<GpuId> anywhere(const ClusterState& state, const FreeGpus& free, int gang);
 
 /// The consolidated placement of Lucid's simulator (Hu et al., ASPLOS 2023): a gang is on as few nodes as
@@ -25,13 +44,10 @@ std::vector<GpuId> anywhere(const ClusterState& state, const FreeGpus& free, int
 /// On a node the lowest-numbered free GPUs are taken.
 std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free, int gang);
 
-/// The free GPUs on which a job may run.
-FreeGpus usable(const ClusterState& state, const FreeGpus& free, const JobView& job);
-
-/// anywhere() on the GPU type on which the job is fastest by JobView::on_types, among the types that have
-/// enough free GPUs for its gang; ties to the lowest GpuType::id. The job starts on a slower type rather than
-/// wait. Of all types together only if none on which it may run has as many GPUs in the cluster. Without
-/// estimates by type it is anywhere().
+/// Of the types with enough free GPUs the one on which the job is fastest by JobView::on_types, ties to the
+/// lowest GpuType::id; on it as anywhere(). It takes the fastest type that is free and never waits for a
+/// faster one. A gang gets GPUs of several types only if no type on which it may run has enough GPUs in the
+/// whole cluster: then as anywhere(), as without on_types.
 std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, const JobView& job);
 
 }  // namespace corun

@@ -57,8 +57,7 @@ struct PodNode {
 };
 
 /// Traits of all policies on PodPolicy.
-inline constexpr PolicyTraits kPodTraits{
-    .always_colocates = true, .one_node = true, .heeds_gpu_models = true};
+inline constexpr PolicyTraits kPodTraits{.always_colocates = true, .one_node = true};
 
 class PodPolicy : public Policy {
  public:

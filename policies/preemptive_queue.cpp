@@ -4,18 +4,24 @@
 
 namespace corun {
 
-bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry,
+bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry, const GpuAsk& ask,
                                 std::vector<Decision>& out) {
   QueueEntry first = entry;
   first.rank += clock(view.now());
   if (order_.empty() || !(first < order_.rbegin()->first)) return false;
-  plan_ = view.state().empty();
+  if (ask.types == 0) {
+    plan_ = view.state().empty();
+  } else {
+    plan_ = of_types(view.state(), view.state().empty(), ask.types);
+  }
   std::vector<GpuId> gpus;
   for (auto last = order_.rbegin(); last != order_.rend() && first < last->first; ++last) {
     const Running& victim = last->second;
     if (victim.start == view.now()) continue;
-    for (const GpuId g : victim.gpus) plan_->insert(g, view.gpu(g).node);
-    gpus = place(view, *plan_, entry.job);
+    for (const GpuId g : victim.gpus) {
+      if (ask.allows(view.gpu_type(g))) plan_->insert(g, view.gpu(g).node);
+    }
+    gpus = place(view, *plan_, entry, ask.gang);
     if (!gpus.empty()) break;
   }
   if (gpus.empty()) return false;

@@ -11,7 +11,7 @@
 /// configuration sets the costs (`preemption`).
 ///
 /// For a job without room, running jobs behind it in the order are marked, the last one first, until the
-/// job can be placed on free and marked GPUs. Only jobs on the GPUs of that placement are preempted. A job
+/// job can be placed on free and marked GPUs; GPUs on which it may not run do not count. Only jobs on the GPUs of that placement are preempted. A job
 /// that has started at this instant stays. If marking all of them does not suffice, no job is preempted.
 namespace corun {
 
@@ -33,7 +33,7 @@ class PreemptiveQueue : public QueuePolicy {
     (void)now;
     return 0;
   }
-  bool make_room(const ClusterView& view, const QueueEntry& entry,
+  bool make_room(const ClusterView& view, const QueueEntry& entry, const GpuAsk& ask,
                  std::vector<Decision>& out) override;
   void starting(const ClusterView& view, const QueueEntry& entry,
                 const std::vector<GpuId>& gpus) override;

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
-
-#include "policies/placement.hpp"
 
 namespace corun {
 
@@ -19,8 +16,10 @@ std::span<const ParameterSpec> queue_parameters() {
        {"strict", "backfill"}},
       {"placement",
        "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: one node "
-       "where it fits, else the lowest-numbered free GPUs; fastest: as anywhere, on the free GPU "
-       "type where estimates say that the job is fastest",
+       "where "
+       "it fits, else the lowest-numbered free GPUs; fastest: the same on the GPU type with room "
+       "on "
+       "which the job is fastest",
        ParameterKind::kChoice,
        std::string("consolidated"),
        0,
@@ -31,7 +30,7 @@ std::span<const ParameterSpec> queue_parameters() {
 }
 
 QueueOptions queue_options(const Parameters& parameters) {
-  const std::string placement(parameters.choice("placement"));
+  const std::string& placement = parameters.choice("placement");
   return {parameters.choice("blocking") == "strict" ? Blocking::kStrict : Blocking::kBackfill,
           placement == "consolidated" ? Placing::kConsolidated
           : placement == "fastest"    ? Placing::kFastest
@@ -40,7 +39,6 @@ QueueOptions queue_options(const Parameters& parameters) {
 
 PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others) {
   others.shares = false;
-  others.heeds_gpu_models = true;
   others.consolidates = queue_options(parameters).placing == Placing::kConsolidated;
   return others;
 }
@@ -60,11 +58,15 @@ void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
     if (first == nullptr || refused(*first)) return;
     Part& part = *first;
     const QueueEntry entry = *part.queue.begin();
-    std::vector<GpuId> gpus = place(view, view.state().empty(), entry.job);
+    const GpuAsk ask = part.ask;
+    const FreeGpus& free = view.state().empty();
+    std::vector<GpuId> gpus =
+        ask.types == 0 ? place(view, free, entry, ask.gang)
+                       : place(view, of_types(view.state(), free, ask.types), entry, ask.gang);
     if (!gpus.empty()) {
       starting(view, entry, gpus);
       out.push_back(StartGroup{{entry.job}, std::move(gpus)});
-    } else if (!make_room(view, entry, out)) {
+    } else if (!make_room(view, entry, ask, out)) {
       part.refused = entry.job;
       part.departures = view.departures();
       part.changes = changes_;
@@ -78,43 +80,35 @@ void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
 void QueuePolicy::arrived(const JobView& job, Time now) {
   QueueEntry entry{rank(job), job.submit, next_position_++, job.id};
   enter(job, now, entry);
-  part_of(job.gpus, job.gpu_models).queue.insert(entry);
+  part_of(ask_of(job)).queue.insert(entry);
 }
 
-void QueuePolicy::move(const QueueEntry& from, const QueueEntry& to, int gang,
-                       std::uint32_t gpu_models) {
-  std::set<QueueEntry>& queue = part_of(gang, gpu_models).queue;
+void QueuePolicy::move(const QueueEntry& from, const QueueEntry& to, const GpuAsk& ask) {
+  std::set<QueueEntry>& queue = part_of(ask).queue;
   queue.erase(from);
   queue.insert(to);
 }
 
-QueuePolicy::Part& QueuePolicy::part_of(int gang, std::uint32_t gpu_models) {
-  const std::pair key(gang, gpu_models);
-  const auto key_of = [](const Part& part) { return std::pair(part.gang, part.gpu_models); };
-  auto at = std::ranges::lower_bound(parts_, key, {}, key_of);
-  if (at == parts_.end() || key_of(*at) != key) {
+QueuePolicy::Part& QueuePolicy::part_of(const GpuAsk& ask) {
+  auto at = std::ranges::lower_bound(parts_, ask, {}, &Part::ask);
+  if (at == parts_.end() || at->ask != ask) {
     at = parts_.emplace(at);
-    at->gang = gang;
-    at->gpu_models = gpu_models;
+    at->ask = ask;
   }
   return *at;
 }
 
 std::vector<GpuId> QueuePolicy::place(const ClusterView& view, const FreeGpus& free,
-                                      JobId id) const {
-  const JobView& job = view.job(id);
-  const auto on = [&](const FreeGpus& gpus) {
-    switch (options_.placing) {
-      case Placing::kConsolidated:
-        return consolidated(view.state(), gpus, job.gpus);
-      case Placing::kFastest:
-        return fastest(view.state(), gpus, job);
-      case Placing::kAnywhere:
-        break;
-    }
-    return anywhere(view.state(), gpus, job.gpus);
-  };
-  return job.gpu_models == 0 ? on(free) : on(usable(view.state(), free, job));
+                                      const QueueEntry& entry, int gang) const {
+  switch (options_.placing) {
+    case Placing::kConsolidated:
+      return consolidated(view.state(), free, gang);
+    case Placing::kFastest:
+      return fastest(view.state(), free, view.job(entry.job));
+    case Placing::kAnywhere:
+      break;
+  }
+  return anywhere(view.state(), free, gang);
 }
 
 }  // namespace corun

@@ -8,13 +8,14 @@
 
 #include "policies/catalog.hpp"
 #include "policies/parameters.hpp"
+#include "policies/placement.hpp"
 #include "sim/policy.hpp"
 
 /// Common part of the policies that take one job after the other and give it GPUs of its own: fifo and sjf,
 /// and with preemption srtf and las (preemptive_queue.hpp). They differ in the order.
 ///
-/// The queue is kept sorted, one part per gang size and set of GPU types: O(log n) per arrival and start,
-/// O(parts) per pass that starts no job.
+/// The queue is kept sorted, one part per gang size and GPU types that jobs name: O(log n) per arrival and
+/// start, O(parts) per pass that starts no job.
 namespace corun {
 
 /// A waiting job. Order: by rank, then `since`, then `position`, ascending.
@@ -33,9 +34,10 @@ struct QueueEntry {
 
 enum class Blocking : std::uint8_t {
   kStrict,    ///< the first job without room holds up all jobs behind it
-  kBackfill,  ///< smaller gangs, and jobs for other GPU types, behind a job without room may start
+  kBackfill,  ///< jobs of other gang sizes or GPU types behind a job without room may start
 };
 
+/// The functions of placement.hpp.
 enum class Placing : std::uint8_t { kConsolidated, kAnywhere, kFastest };
 
 struct QueueOptions {
@@ -68,10 +70,11 @@ class QueuePolicy : public Policy {
     (void)entry;
   }
   /// Adds decisions that start a job for which there are no free GPUs; false: there are none.
-  virtual bool make_room(const ClusterView& view, const QueueEntry& entry,
+  virtual bool make_room(const ClusterView& view, const QueueEntry& entry, const GpuAsk& ask,
                          std::vector<Decision>& out) {
     (void)view;
     (void)entry;
+    (void)ask;
     (void)out;
     return false;
   }
@@ -83,28 +86,28 @@ class QueuePolicy : public Policy {
     (void)gpus;
   }
   /// Moves a waiting job within the order.
-  void move(const QueueEntry& from, const QueueEntry& to, int gang, std::uint32_t gpu_models);
+  void move(const QueueEntry& from, const QueueEntry& to, const GpuAsk& ask);
   /// Jobs that found no room are tried again.
   void retry() { ++changes_; }
 
-  /// GPUs for a waiting job, of these; none if there is no room.
-  std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free, JobId job) const;
+  /// GPUs for the job among free ones, on all of which it may run; none if there is no room.
+  std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free, const QueueEntry& entry,
+                           int gang) const;
 
  private:
-  /// The waiting jobs of one gang size that may run on the same GPU types.
+  /// The waiting jobs that ask for the same GPUs.
   struct Part {
-    int gang = 1;
-    std::uint32_t gpu_models = 0;  ///< as JobView
+    GpuAsk ask;
     std::set<QueueEntry> queue;
     JobId refused = kNoJob;      ///< first job of the queue when it found no room,
     std::size_t departures = 0;  ///< with these many departures
     std::size_t changes = 0;
   };
 
-  Part& part_of(int gang, std::uint32_t gpu_models);
+  Part& part_of(const GpuAsk& ask);
 
   QueueOptions options_;
-  std::vector<Part> parts_;  ///< by gang size and GPU types, ascending
+  std::vector<Part> parts_;  ///< by what they ask for, ascending
   std::uint64_t next_position_ = 0;
   std::size_t changes_ = 1;
 };

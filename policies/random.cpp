@@ -55,7 +55,7 @@ PolicyEntry random_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Random>(c.plan_once, c.seed);
           },
-          .traits = {.plans_groups = true, .heeds_gpu_models = true}};
+          .traits = {.plans_groups = true}};
 }
 
 }  // namespace corun

@@ -90,7 +90,7 @@ inline std::optional<std::size_t> window_of(const Parameters& parameters) {
 
 /// With epsilon, places in a group go to random jobs of a cluster.
 inline PolicyTraits pairing_traits(const Parameters& parameters) {
-  PolicyTraits traits{.plans_groups = true, .takes_probes = true, .heeds_gpu_models = true};
+  PolicyTraits traits{.plans_groups = true, .takes_probes = true};
   traits.groups_alike_in_order =
       parameters.number("epsilon") == 0 || parameters.choice("explore") == "thompson";
   return traits;

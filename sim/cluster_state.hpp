@@ -49,13 +49,18 @@ class GpuSet {
   int size_ = 0;
 };
 
+inline constexpr std::uint32_t kAllTypes = 0xffffffff;
+
 /// Nodes by their number of free GPUs: one bitmap of nodes per number, so that a change costs O(1)
 /// and a search a few words.
 class NodesByFree {
  public:
-  explicit NodesByFree(const ClusterSpec& spec)
+  /// Of the nodes of these GPU types (bits GpuType::id).
+  explicit NodesByFree(const ClusterSpec& spec, std::uint32_t types = kAllTypes)
       : free_(spec.nodes.size(), 0), words_((spec.nodes.size() + 63) / 64) {
-    for (const NodeSpec& node : spec.nodes) most_ = std::max(most_, node.gpus);
+    for (const NodeSpec& node : spec.nodes) {
+      if ((types >> node.gpu.id & 1U) != 0) most_ = std::max(most_, node.gpus);
+    }
     bits_.resize(words_ * (static_cast<std::size_t>(most_) + 1));
     nodes_.resize(static_cast<std::size_t>(most_) + 1);
     for (std::size_t n = 0; n < free_.size(); ++n) flip(n, 0, 1);
@@ -100,7 +105,9 @@ class NodesByFree {
 /// free without some jobs.
 class FreeGpus {
  public:
-  explicit FreeGpus(const ClusterSpec& spec) : gpus_(spec.gpu_count()), nodes_(spec) {}
+  /// For GPUs of these types (bits GpuType::id) only.
+  explicit FreeGpus(const ClusterSpec& spec, std::uint32_t types = kAllTypes)
+      : gpus_(spec.gpu_count()), nodes_(spec, types) {}
 
   void insert(GpuId g, NodeId node) {
     if (gpus_.contains(g)) return;

@@ -302,7 +302,7 @@ void ControlLoop::apply(const StartGroup& decision) {
       broken("known GPU", gpu_text(*g) + " is named twice");
     }
     for (const JobId j : decision.jobs) {
-      if (traits_.heeds_gpu_models && !may_run_on(jobs_[j], state.gpu_type(*g))) {
+      if (!may_run_on(jobs_[j], state.gpu_type(*g))) {
         broken("GPU type", job_text(j) + " may not run on " + state.gpu_type(*g).name +
                                ", the type of " + gpu_text(*g));
       }

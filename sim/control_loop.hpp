@@ -30,7 +30,7 @@
 ///   waiting         the job has arrived, waits, and is named once
 ///   gang size       the group has exactly as many GPUs as each of its jobs asked for
 ///   known GPU       the GPU exists and is named once
-///   GPU type        each job may run on the GPU's type, if the policy heeds types (PolicyTraits)
+///   GPU type        each job may run on the GPU's type
 ///   exclusive GPU   a GPU that profiles a job takes no co-runners
 ///   group start     with control.start: group, a GPU takes a group only when it is empty
 ///   over-commit     no GPU holds more jobs than cluster.max_jobs_per_gpu

@@ -62,7 +62,6 @@ struct PolicyTraits {
   bool needs_labels = false;     ///< it needs a packing label of every job
   /// Jobs that its belief by clusters finds alike it groups in the order of the trace, as fcfs.
   bool groups_alike_in_order = false;
-  bool heeds_gpu_models = false;  ///< it starts jobs only on the GPU models that they name
 };
 
 /// Chooses pairs of jobs for short trial co-runs.

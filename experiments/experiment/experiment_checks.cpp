@@ -364,9 +364,9 @@ std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluste
                                               const std::vector<PolicyInstance>& policies,
                                               const Trace& trace) {
   const NodeFit nodes(cluster.spec);
-  const auto first_lack = [&](const PolicyTraits& policy) -> std::optional<NodeLack> {
+  const auto first_lack = [&]() -> std::optional<NodeLack> {
     for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-      std::optional<NodeLack> lack = nodes.lack_of(trace.workload.jobs[j], policy.heeds_gpu_models);
+      std::optional<NodeLack> lack = nodes.lack_of(trace.workload.jobs[j]);
       if (!lack) continue;
       lack->what = "job " + quoted(trace.names[j]) + " " + lack->what;
       return lack;
@@ -377,7 +377,7 @@ std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluste
   for (std::size_t p = 0; p < policies.size(); ++p) {
     const PolicyEntry& entry = *policies[p].entry;
     const PolicyTraits& traits = policies[p].traits;
-    const std::optional<NodeLack> lack = traits.one_node ? first_lack(traits) : std::nullopt;
+    const std::optional<NodeLack> lack = traits.one_node ? first_lack() : std::nullopt;
     if (!lack) continue;
     const std::string key = config.cluster.path ? "" : lack->key;
     found.push_back({p,

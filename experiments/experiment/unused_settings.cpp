@@ -297,16 +297,22 @@ Reason window(const SettingsInUse& use, const PolicyInUse& p) {
 }
 
 Reason gangs_alike(const SettingsInUse& use, const PolicyInUse&) {
-  const std::vector<JobSpec>& jobs = use.trace.workload.jobs;
-  return some_job(use, [&](const JobSpec& job) { return job.gpus != jobs.front().gpus; })
-             ? ""
-             : "all jobs want equally many GPUs";
+  const JobSpec& first = use.trace.workload.jobs.front();
+  const bool differ = some_job(use, [&](const JobSpec& job) {
+    return job.gpus != first.gpus || job.gpu_models != first.gpu_models;
+  });
+  return differ ? "" : "all jobs want equally many GPUs";
 }
 
 Reason gangs(const SettingsInUse& use, const PolicyInUse&) {
   return some_job(use, [](const JobSpec& job) { return job.gpus > 1; })
              ? ""
              : "no job wants more than one GPU";
+}
+
+Reason placement(const SettingsInUse& use, const PolicyInUse& p) {
+  const bool by_type = p.parameters.choice("placement") == "fastest";
+  return by_type && use.cluster.spec.models().size() > 1 ? "" : gangs(use, p);
 }
 
 Reason length_ratio(const SettingsInUse& use, const PolicyInUse& p) {
@@ -367,7 +373,7 @@ constexpr std::array kParameterRules{
     ParameterRule{"bin_max", fill_of_bin},
     ParameterRule{"window", window},
     ParameterRule{"blocking", gangs_alike},
-    ParameterRule{"placement", gangs},
+    ParameterRule{"placement", placement},
     ParameterRule{"length_ratio", length_ratio},
     ParameterRule{"promote_after", promotion},
     ParameterRule{"thresholds_s", thresholds},

@@ -10,7 +10,6 @@
 
 #include "experiments/experiment/gpu_model_fit.hpp"
 #include "experiments/inputs/file_kind.hpp"
-#include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -67,19 +66,6 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
   throw InputError(config.place(key), key + " is for sources that generate jobs, and '" + w.source +
                                           "' does not; leave it out, or make a trace of that "
                                           "size and load: corun trace generate --like FILE");
-}
-
-/// Names of the policies that ignore the GPU models that jobs name.
-std::string heedless_policies(const Config& config) {
-  std::string names;
-  for (const PolicyConfig& p : config.policies) {
-    const PolicyEntry* entry = find_policy(p.name);
-    if (entry == nullptr || entry->traits_for(Parameters(entry->parameters)).heeds_gpu_models) {
-      continue;
-    }
-    names += (names.empty() ? "" : ", ") + p.name;
-  }
-  return names;
 }
 
 /// The order of arrival by one permutation per seed, the same for all policies; submit times stay
@@ -179,15 +165,10 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
   }
   const auto named = std::ranges::count_if(trace.workload.jobs,
                                            [](const JobSpec& j) { return j.gpu_models != 0; });
-  if (named == 0) return;
-  const std::string jobs =
-      std::to_string(named) + " of " + std::to_string(trace.names.size()) + " jobs name GPU models";
-  if (!config_->cluster.path && !config_->cluster.machines) {
-    warnings_.push_back(jobs + "; the cluster is of one type, " + config_->cluster.gpu_type +
-                        ", and they run on it");
-  } else if (const std::string heedless = heedless_policies(*config_); !heedless.empty()) {
-    warnings_.push_back(jobs + ", and " + heedless + " place them on any");
-  }
+  if (named == 0 || config_->cluster.path || config_->cluster.machines) return;
+  warnings_.push_back(std::to_string(named) + " of " + std::to_string(trace.names.size()) +
+                      " jobs name GPU models; the cluster is of one type, " +
+                      config_->cluster.gpu_type + ", and they run on it");
 }
 
 /// Questions each percentage of the profiles that lies between 0 and 1 in all jobs.

@@ -35,9 +35,9 @@ NodeFit::NodeFit(const ClusterSpec& cluster) : models_(cluster.models()) {
   shapes_.assign(shapes.begin(), shapes.end());
 }
 
-std::optional<NodeLack> NodeFit::lack_of(const JobSpec& job, bool heeds_models) const {
+std::optional<NodeLack> NodeFit::lack_of(const JobSpec& job) const {
   const ResourceRequest& asked = job.request;
-  const std::uint32_t wanted = heeds_models ? job.gpu_models : 0;
+  const std::uint32_t wanted = job.gpu_models;
   const bool fits = std::ranges::any_of(shapes_, [&](const Shape& shape) {
     const auto& [gpus, cpu, memory, model] = shape;
     return job.gpus <= gpus && within(asked.cpu_milli, cpu) && within(asked.memory_mib, memory) &&

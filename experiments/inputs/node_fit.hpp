@@ -24,8 +24,8 @@ class NodeFit {
   explicit NodeFit(const ClusterSpec& cluster);
 
   /// What no node has of the job's request; empty if some node can hold the job. CPU and memory
-  /// count if requested, GPU models (bits of ClusterSpec::models()) if `heeds_models`.
-  std::optional<NodeLack> lack_of(const JobSpec& job, bool heeds_models) const;
+  /// count if requested, GPU models (bits of ClusterSpec::models()) if named.
+  std::optional<NodeLack> lack_of(const JobSpec& job) const;
 
  private:
   /// Resources of a node: GPUs, CPU [1/1000 core], main memory [MiB], bit of the GPU model.

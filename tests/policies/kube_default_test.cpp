@@ -676,7 +676,7 @@ class PlainKube final : public Policy {
         scored.cpu_milli += r.cpu_milli == 0 ? 100 : r.cpu_milli;
         scored.memory_mib += r.memory_mib == 0 ? 200 : r.memory_mib;
       }
-      if (open[n].size() < static_cast<std::size_t>(job.gpus) ||
+      if (!may_run_on(job, nodes[n].gpu) || open[n].size() < static_cast<std::size_t>(job.gpus) ||
           asked.cpu_milli > nodes[n].cpu_milli || asked.memory_mib > nodes[n].memory_mib) {
         continue;
       }
@@ -731,10 +731,18 @@ TEST(KubeDefault, DecidesAsThePlainPolicyDoes) {
     KubeOptions options = with_replicas(1 + static_cast<int>(seed % 3));
     if (seed % 5 == 0) options.backoff_initial = seconds{3};
     if (seed % 4 < 2) options.backoff_poll = Duration::zero();
-    const Workload workload = random_workload(seed, 200, seed % 2 == 0);
+    Workload workload = random_workload(seed, 200, seed % 2 == 0);
+    ClusterSpec cluster = mixed_cluster();
+    if (seed % 3 == 0) {  // each type has a node of 4
+      for (std::size_t n = 0; n < cluster.nodes.size(); ++n) {
+        cluster.nodes[n].gpu.id = static_cast<std::uint32_t>(n % 2);
+      }
+      Rng rng(seed, Stream::kTest, 2);
+      for (JobSpec& job : workload.jobs) job.gpu_models = rng.below(4);
+    }
     PlainKube plain(options, seed);
-    const Outcome expected = simulate(mixed_cluster(), workload, plain);
-    const Outcome got = simulate(mixed_cluster(), workload, options, seed);
+    const Outcome expected = simulate(cluster, workload, plain);
+    const Outcome got = simulate(cluster, workload, options, seed);
     ASSERT_EQ(got.log, expected.log) << "seed " << seed;
   }
 }

@@ -125,18 +125,20 @@ class PlainLucid final : public Policy {
       for (const JobId host : order_) {
         std::vector<GpuId> gpus;
         bool alone = true;
+        bool allowed = true;
         for (std::uint32_t g = 0; g < view.gpus().size(); ++g) {
           const auto& residents = view.gpu(G(g)).residents;
           if (std::find(residents.begin(), residents.end(), host) == residents.end()) continue;
           gpus.push_back(G(g));
           alone &= residents.size() == 1;
+          allowed &= may_run_on(job_view, view.gpu_type(G(g)));
         }
         const JobView& other = view.job(host);
         const double memory =
             job_view.profile.mem_used_mib.value_or(0) + other.profile.mem_used_mib.value_or(0);
         const int label =
             job_view.profile.packing_label.value_or(0) + other.profile.packing_label.value_or(0);
-        if (!alone || view.max_jobs_per_gpu(2) < 2 || job_view.gpus > 2 ||
+        if (!alone || !allowed || view.max_jobs_per_gpu(2) < 2 || job_view.gpus > 2 ||
             other.gpus != job_view.gpus || memory >= 1000 || label > 2 ||
             length(j) > 2 * length(host)) {
           continue;
@@ -145,7 +147,7 @@ class PlainLucid final : public Policy {
         out.emplace_back(StartGroup{{j}, gpus});
         return;
       }
-      std::vector<GpuId> gpus = place(view, job_view.gpus);
+      std::vector<GpuId> gpus = place(view, job_view);
       if (gpus.empty()) continue;
       order_.push_back(j);
       out.emplace_back(StartGroup{{j}, gpus});
@@ -154,10 +156,11 @@ class PlainLucid final : public Policy {
   }
 
  private:
-  static std::vector<GpuId> place(const ClusterView& view, int gang) {
+  static std::vector<GpuId> place(const ClusterView& view, const JobView& job) {
+    const int gang = job.gpus;
     std::vector<std::vector<GpuId>> nodes(view.cluster().nodes.size());
     view.empty_gpus().each([&](GpuId g) {
-      nodes[index(view.gpu(g).node)].push_back(g);
+      if (may_run_on(job, view.gpu_type(g))) nodes[index(view.gpu(g).node)].push_back(g);
       return true;
     });
     const auto n = static_cast<std::size_t>(gang);
@@ -190,6 +193,18 @@ class PlainLucid final : public Policy {
   std::vector<JobId> order_;  ///< running jobs in order of their start
 };
 
+/// Two GPU types on the nodes in turn; a third of the jobs name one that has room for them.
+void name_types(ClusterSpec& spec, std::vector<JobSpec>& jobs, std::uint64_t seed) {
+  Rng rng(seed, Stream::kTest, 8);
+  for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
+    spec.nodes[n] = of_type(static_cast<std::uint32_t>(n % 2), spec.nodes[n]);
+  }
+  for (JobSpec& j : jobs) {
+    j.gpu_models = rng.below(3) == 0 ? 1 + rng.below(2) : 0;
+    if (allowed_gpus(spec, j, false) < j.gpus) j.gpu_models = 0;
+  }
+}
+
 TEST(Lucid, DecidesAsThePlainRulesDo) {
   int shared = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -202,8 +217,9 @@ TEST(Lucid, DecidesAsThePlainRulesDo) {
                          .memory(100.0 * rng.below(10))
                          .label(static_cast<int>(rng.below(3))));
     }
+    ClusterSpec spec = cluster(static_cast<int>(3 + rng.below(3)), 2, 1, 1000);
+    if (seed % 2 == 1) name_types(spec, jobs, seed);
     const Workload w = workload(std::move(jobs));
-    const ClusterSpec spec = cluster(static_cast<int>(3 + rng.below(3)), 2, 1, 1000);
     const ErraticWorld world(seed);
     PlainLucid plain;
     RunOptions options;

@@ -71,6 +71,15 @@ TEST(ControlLoop, RuleGangSize) {
          start({J(0)}, {}));
 }
 
+TEST(ControlLoop, RuleGpuType) {
+  const ClusterSpec spec = cluster({of_type(2, node(1)), of_type(0, node(1))});
+  breaks("GPU type", "job 0 may not run on type 2, the type of GPU 0", spec,
+         workload({job(10s).models(1)}), start({J(0)}, {G(0)}));
+  breaks("GPU type", "job 1 may not run on type 0, the type of GPU 1", spec,
+         workload({job(10s).gpus(2), job(10s).gpus(2).models(4)}),
+         start({J(0), J(1)}, {G(0), G(1)}));
+}
+
 TEST(ControlLoop, RuleKnownGpu) {
   breaks("known GPU", "GPU 2 does not exist", cluster(1, 2), workload({job(10s)}),
          start({J(0)}, {G(2)}));

@@ -336,6 +336,51 @@ TEST_F(BrokenEngine, LetsAGangRunAtItsFastestGpu) {
   }));
 }
 
+TEST_F(BrokenEngine, TakesTheSpeedOfAnotherType) {
+  ScriptedPolicy policy = script();
+  const RunResult r = run(spec_, workload_, world_, policy);
+  std::vector<std::vector<OnType>> table(workload_.jobs.size(), {OnType{1, 100}});
+  const auto violations = [&](Violations (*check)(const Facts&)) {
+    const TableOnTypes on_types(table);
+    const OnTypesWorld world(world_, &on_types);
+    return check({.workload = workload_,
+                  .cluster = spec_,
+                  .world = world,
+                  .record = r.record,
+                  .log = r.log});
+  };
+  EXPECT_EQ(violations(check_work), Violations{});
+  EXPECT_EQ(violations(check_outcomes), Violations{});
+  EXPECT_EQ(violations(check_memory), Violations{"job 5 runs out of memory without cause"});
+  table[0][0].speed = 0.99;
+  ASSERT_EQ(violations(check_work).size(), 1U);
+  EXPECT_NE(violations(check_work)[0].find("job 0 was asked for"), std::string::npos);
+  EXPECT_EQ(violations(check_outcomes)[0].find("ISD of job 0 is"), 0U);
+  table[0][0].memory_mib = 1100;
+  EXPECT_NE(violations(check_memory)[0].find("job 0 starts above the memory limit"),
+            std::string::npos);
+}
+
+TEST_F(BrokenEngine, StartsAJobOnATypeThatItDoesNotName) {
+  EXPECT_EQ(check_types(facts(ends_)), Violations{});
+  workload_.jobs[3].gpu_models = 2;
+  finds(check_types, ends_, "job 3 is on GPU 1, whose type it does not name, at 0 ns");
+  workload_.jobs[3].gpu_models = 3;
+  EXPECT_EQ(check_types(facts(ends_)), Violations{});
+}
+
+TEST_F(BrokenEngine, IsWrongAboutTheReferenceType) {
+  RunResult r = ends_;
+  r.record.jobs[1].reference_solo += 1ms;
+  finds(check_outcomes, r, "job 1 has other work on the reference type");
+  r = ends_;
+  r.record.jobs[1].run_reference_solo += 1ms;
+  finds(check_outcomes, r, "job 1 has other work on the reference type");
+  r = ends_;
+  r.record.jobs[1].whole_solo += 1ms;
+  finds(check_outcomes, r, "job 1 has another solo time on its last GPUs");
+}
+
 TEST_F(BrokenEngine, ProfilesForAnotherTimeThanAsked) {
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
   policy.wants_profile = true;
@@ -475,6 +520,7 @@ TEST_F(BrokenEngine, MiscountsUsage) {
       {"time of known utilisation is", [](UsageRecord& u) { u.util_known_s += 0.01; }},
       {"memory in use is", [](UsageRecord& u) { u.mem_s -= 0.01; }},
       {"time of known memory is", [](UsageRecord& u) { u.mem_known_s -= 0.01; }},
+      {"time by the source of the speed is", [](UsageRecord& u) { u.solo_s[2] += 1; }},
       {"time with co-runners is", [](UsageRecord& u) { std::swap(u.corun_s[1], u.corun_s[2]); }}};
   for (const auto& [words, mistake] : mistakes) {
     RunResult r = ends_;

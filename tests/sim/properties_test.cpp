@@ -190,6 +190,43 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
   EXPECT_TRUE(probed ? happens(LogKind::kProbed) : never(LogKind::kProbed));
 }
 
+/// Jobs name types and differ between them. The cluster is a part of a larger one: its types have any numbers.
+TEST_P(Properties, InvariantsHoldOnSeveralGpuTypes) {
+  const PolicyEntry& entry = *find_policy(GetParam());
+  ScenarioLimits limits;
+  limits.types = true;
+  int runs = 0, restricted = 0, ran_out = 0, across = 0, probed = 0;
+  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    Scenario s = random_scenario(seed, limits);
+    if (!can_run(entry, s)) continue;
+    const bool plan_once = seed % 5 == 0;
+    if (plan_once) s.options.control.probes = 0;
+    const ErraticWorld erratic(seed);
+    const OnTypesWorld world(erratic, s.on_types.get());
+    const Parameters parameters = parameters_for(entry, s);
+    const PolicyTraits traits = entry.traits_for(parameters);
+    const auto policy = make_policy(entry, s.workload, world, seed, parameters, plan_once);
+    const RunResult r = run(s, world, *policy, traits);
+    const Violations v = check_all(facts(s, world, r, traits.always_colocates));
+    ASSERT_TRUE(v.empty()) << entry.name << ", seed " << seed << first_few(v);
+    for (const LogEntry& e : r.log) {
+      const bool starts = e.kind == LogKind::kStart || e.kind == LogKind::kProfile;
+      restricted += starts && s.workload.jobs[index(e.job)].gpu_models != 0;
+      ran_out += e.kind == LogKind::kOom;
+      probed += e.kind == LogKind::kProbe;
+      const ClusterState state(s.cluster);
+      across += std::ranges::any_of(
+          e.gpus, [&](GpuId g) { return state.gpu_type(g).id != state.gpu_type(e.gpus[0]).id; });
+    }
+    ++runs;
+  }
+  EXPECT_GT(runs, 900);
+  EXPECT_GT(restricted, 1000);
+  EXPECT_GT(ran_out, 100);
+  EXPECT_EQ(across > 0, !entry.traits.one_node) << across;
+  EXPECT_EQ(probed > 0, entry.traits_for(Parameters(entry.parameters)).takes_probes) << probed;
+}
+
 INSTANTIATE_TEST_SUITE_P(Catalogue, Properties,
                          testing::ValuesIn(policies_with(Property::kRandomTraces)), test_name);
 

@@ -53,6 +53,44 @@ TEST(Reference, AgreesExactlyOnTheGrid) {
   EXPECT_GT(ooms, 500);
 }
 
+// As before, on several GPU types: each job has its own speed on each, 1/2, 1 or 2, and its own demand.
+TEST(Reference, AgreesExactlyOnTypes) {
+  ScenarioLimits limits;
+  limits.profiling = limits.probing = limits.rounding = limits.any_limit = false;
+  limits.whole_seconds = limits.types = true;
+  const ShareWorld co_runs(1);
+  int jobs = 0, ooms = 0, faster = 0, slower = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Scenario s = random_scenario(seed, limits);
+    s.options.control.start = StartMode::kGroup;
+    const OnTypesWorld world(co_runs, s.on_types.get());
+    for (const std::string_view name : kPolicies) {
+      const PolicyEntry& entry = *find_policy(name);
+      const auto policy = make_policy(entry, s.workload, world, seed);
+      const RunResult engine = run(s, world, *policy, entry.traits);
+      const auto again = make_policy(entry, s.workload, world, seed);
+      const ReferenceResult reference =
+          simulate_in_steps(s.cluster, s.workload, world, *again, StartMode::kGroup, 500ms);
+      for (std::size_t j = 0; j < s.workload.jobs.size(); ++j) {
+        const JobRecord& record = engine.record.jobs[j];
+        ASSERT_EQ(record.finish, reference.finish[j]) << name << ", seed " << seed << ", job " << j;
+        ASSERT_EQ(record.ooms, reference.ooms[j]);
+        ooms += reference.ooms[j];
+        ++jobs;
+        if (record.end != JobEnd::kFinished) continue;
+        ASSERT_EQ(record.solo, reference.solo[j]) << name << ", seed " << seed << ", job " << j;
+        ASSERT_EQ(record.reference_solo, record.work);
+        faster += record.solo < record.work;
+        slower += record.solo > record.work;
+      }
+    }
+  }
+  EXPECT_GT(jobs, 7000);
+  EXPECT_GT(ooms, 300);
+  EXPECT_GT(faster, 1000);
+  EXPECT_GT(slower, 1000);
+}
+
 // Any speeds, any times, both start modes, any co-runners. An end comes up to a step late, and so do the
 // starts after it. If two events lie within a few steps of each other the naive simulator may order them
 // differently: such traces are left out, and must be few.
@@ -63,6 +101,7 @@ TEST(Reference, AgreesWithinAFewStepsOnAnyTrace) {
   constexpr Duration kStep = 2ms;
   int compared = 0, passed_over = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    limits.types = seed % 4 > 1;
     Scenario s = random_scenario(seed + 1000, limits);
     s.options.simulation.noise_seed.reset();
     for (JobSpec& j : s.workload.jobs) {  // shorter, and arrivals on the grid
@@ -73,7 +112,8 @@ TEST(Reference, AgreesWithinAFewStepsOnAnyTrace) {
     s.cluster.oom.ramp = 700ms;
     const ErraticWorld erratic(seed);
     const ShareWorld share(0.1 + 0.13 * static_cast<double>(seed % 9));
-    const World& world = seed % 2 == 0 ? static_cast<const World&>(erratic) : share;
+    const OnTypesWorld world(seed % 2 == 0 ? static_cast<const World&>(erratic) : share,
+                             s.on_types.get());
     for (const std::string_view name : kPolicies) {
       const PolicyEntry& entry = *find_policy(name);
       const auto again = make_policy(entry, s.workload, world, seed);

@@ -43,6 +43,7 @@ class NamedWorld final : public World {
       for (const std::uint32_t name : names_of(co_runners.formed)) key.push_back(name);
       key.push_back(names_[index(co_runners.residents[i])]);
       key.push_back(static_cast<std::uint32_t>(noise.value_or(0)));
+      if (co_runners.gpu_type != 0) key.push_back(co_runners.gpu_type);
       out[i] = 0.2 + 0.8 * Rng(seed_, Stream::kTest, hash_entity(key)).uniform();
     }
     return Provenance::kMeasured;
@@ -54,9 +55,9 @@ class NamedWorld final : public World {
 };
 
 /// A scenario in which no two jobs are alike.
-Scenario distinct_scenario(std::uint64_t seed) {
-  Scenario s =
-      random_scenario(seed, {.probing = false});  // probes of equally unknown pairs are ties
+Scenario distinct_scenario(std::uint64_t seed, bool types = false) {
+  // Probes of equally unknown pairs are ties.
+  Scenario s = random_scenario(seed, {.probing = false, .types = types});
   s.options.simulation.noise_seed.reset();
   Rng rng(seed, Stream::kTest, 20);
   for (JobSpec& j : s.workload.jobs) {
@@ -120,7 +121,9 @@ enum class Believed : std::uint8_t {
 RunResult run_with(const PolicyEntry& entry, const Scenario& s,
                    std::span<const std::uint32_t> names, std::uint64_t seed, Believed believed,
                    double epsilon = 0) {
-  const NamedWorld world(s.seed, {names.begin(), names.end()});
+  const NamedWorld co_runs(s.seed, {names.begin(), names.end()});
+  const DrawnOnTypes on_types(s.seed, false, {names.begin(), names.end()});
+  const OnTypesWorld world(co_runs, s.on_types ? &on_types : nullptr);
   Parameters parameters = parameters_for(entry, s);
   for (const ParameterSpec& p : entry.parameters) {
     if (p.name == "epsilon") parameters.set("epsilon", epsilon);
@@ -135,7 +138,11 @@ RunResult run_with(const PolicyEntry& entry, const Scenario& s,
   } else {
     policy = make_policy(entry, s.workload, world, seed, parameters, plan_once);
   }
-  return run(s, world, *policy, entry.traits_for(parameters));
+  Scenario numbered = s;
+  if (!s.options.on_types.empty()) {
+    numbered.options.on_types = views_on_types(on_types, s.workload.jobs.size(), s.cluster);
+  }
+  return run(numbered, world, *policy, entry.traits_for(parameters));
 }
 
 /// incremental-matching pairs jobs, and beliefs about clusters hold many to be alike.
@@ -173,7 +180,7 @@ TEST_P(Renumbering, ChangesNothing) {
     if (ties(entry, believed)) continue;
     int runs = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
-      const Scenario s = distinct_scenario(seed);
+      const Scenario s = distinct_scenario(seed, seed % 4 == 3);
       if (!can_run(entry, s)) continue;
       const auto before = in_order(s.workload.jobs.size());
       const auto after = shuffled(s.workload.jobs.size(), seed);

@@ -370,5 +370,23 @@ TEST(RoundBackend, GangsRunAtTheSpeedOfTheirSlowestGpu) {
   EXPECT_NE(r.record.episodes[0].primary, r.record.episodes[1].primary);
 }
 
+// Each job has its own speeds on the two types; beside each other both run at half of theirs.
+TEST(RoundBackend, JobsDifferBetweenTypes) {
+  const TableOnTypes on_types({{{2}, {0.5}}, {{0.8}, {4}}});
+  const ShareWorld share(1);
+  const OnTypesWorld world(share, &on_types);
+  const ClusterSpec spec = cluster({of_type(0, node(1)), of_type(1, node(1))});
+  const Workload single = workload({stepped(1000, 1), stepped(1000, 1)});
+  ScriptedPolicy apart = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
+  const RunResult r = run_rounds(spec, single, world, apart);
+  expect_near(r.record.jobs[0].finish, 500);
+  expect_near(r.record.jobs[1].finish, 250);
+  EXPECT_EQ(r.record.jobs[0].solo, seconds(500));
+  EXPECT_EQ(r.record.jobs[0].reference_solo, r.record.jobs[0].work);
+  const Workload gang = workload({stepped(1000, 1, Time::zero(), 2)});
+  ScriptedPolicy across = steps({{{J(0)}, {G(0), G(1)}}});
+  expect_near(run_rounds(spec, gang, world, across).record.jobs[0].finish, 2000);
+}
+
 }  // namespace
 }  // namespace corun::test::round_backend_test

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "sim/simulated_backend.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/featureless_model.hpp"
+#include "tests/support/run_times.hpp"
 
 /// Cases computed by hand, compared to the nanosecond. Each test states system and expectation first; "does
 /// 40" means 40 s of work at speed 1.
@@ -765,6 +767,121 @@ TEST(ClosedForm, CoRunnersThatAreDueEndTogether) {
   const RunResult r = run(cluster(1, 1), workload({job(1s), job(1s)}), TableWorld({0.5, 0.5}),
                           policy, {.simulation = progress_of(1s)});
   EXPECT_EQ(finishes(r.record), (Times{3s, 3s}));
+}
+
+// ---- speed and memory by job and GPU type ---------------------------------------------------------
+
+// Job 0 runs at 2 and 1/2 times the reference, job 1 at 1/2 and 4: each on its own type.
+TEST(ClosedForm, OneJobOnEachType) {
+  const TableOnTypes on_types({{{2}, {0.5}}, {{0.5}, {4}}});
+  const ShareWorld share(1);
+  const ClusterSpec spec = cluster({of_type(0, node(1)), of_type(1, node(1))});
+  const Workload w = workload({job(100s).util(50), job(100s).util(50)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
+  const RunResult r = run(spec, w, OnTypesWorld(share, &on_types), policy);
+  EXPECT_EQ(finishes(r.record), (Times{50s, 25s}));
+  EXPECT_EQ(r.record.jobs[0].solo, 50s);
+  EXPECT_EQ(r.record.jobs[0].reference_solo, 100s);
+  EXPECT_EQ(r.record.jobs[0].whole_solo, 50s);
+  EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 0);
+  EXPECT_DOUBLE_EQ(r.record.jobs[1].isd_reference(), -0.75);
+  EXPECT_DOUBLE_EQ(r.record.usage.util_s, 37.5);  // half of the time, whatever the speed
+  EXPECT_DOUBLE_EQ(r.record.usage.solo_s[static_cast<std::size_t>(SoloSource::kMeasured)], 75);
+  // Both on type 1: job 0 does 12.5 of its 100 at 1/4 until job 1, at 2, is done at 50; the rest at 1/2.
+  policy = steps({{{J(0), J(1)}, {G(1)}}});
+  const RunResult both = run(spec, w, OnTypesWorld(share, &on_types), policy);
+  EXPECT_EQ(finishes(both.record), (Times{225s, 50s}));
+  EXPECT_EQ(both.record.jobs[0].solo, 200s);
+}
+
+// A gang across two types waits for the slower, which differs by job; alone and beside the other.
+TEST(ClosedForm, AGangAcrossTwoTypesRunsAtItsSlowest) {
+  const TableOnTypes on_types({{{2}, {0.5}}, {{0.8}, {4}}});
+  const ShareWorld share(1);
+  const OnTypesWorld world(share, &on_types);
+  const ClusterSpec spec = cluster({of_type(0, node(1)), of_type(1, node(1))});
+  const Workload w = workload({job(100s).gpus(2), job(100s).gpus(2)});
+  ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(0), G(1)}, 200s}});
+  EXPECT_EQ(finishes(run(spec, w, world, policy).record), (Times{200s, 325s}));
+  // Job 1 does 100 at 0.4 until 250; job 0, at 1/4 until then, does the other 37.5 at 1/2.
+  policy = steps({{{J(0), J(1)}, {G(0), G(1)}}});
+  const RunResult both = run(spec, w, world, policy);
+  EXPECT_EQ(finishes(both.record), (Times{325s, 250s}));
+  EXPECT_EQ(both.record.jobs[0].solo, 200s);
+  EXPECT_EQ(both.record.jobs[1].solo, 125s);
+  EXPECT_EQ(both.record.jobs[1].reference_solo, 100s);
+}
+
+// 60 of 100 s of work on the type twice as fast, then the rest on the other one, with 2 s to save and load.
+TEST(ClosedForm, APreemptedJobGoesOnOnAnotherType) {
+  const TableOnTypes on_types({{{2}, {0.5}}, {{1}, {1}}});
+  const ShareWorld share(1);
+  const ClusterSpec spec = cluster({of_type(0, node(1)), of_type(1, node(1))});
+  Timetable policy({{0s, {}, {J(0)}, {G(0)}}, {30s, {J(0)}, {J(0)}, {G(1)}}});
+  RunOptions options = of_timetable();
+  options.simulation.preemption = {1s, 1s, 0};
+  const RunResult r =
+      run(spec, workload({job(100s)}), OnTypesWorld(share, &on_types), policy, options);
+  const JobRecord& j = r.record.jobs[0];
+  EXPECT_EQ(j.finish, 30s + 2s + 80s);
+  EXPECT_EQ(j.solo, 30s + 80s);
+  EXPECT_EQ(j.reference_solo, 100s);
+  EXPECT_EQ(j.run_reference_solo, 40s);
+  EXPECT_EQ(j.whole_solo, 200s);
+  EXPECT_DOUBLE_EQ(j.isd_reference(), 0.12);
+}
+
+// Two jobs that fit the memory of type 0, and, with other demands, not that of type 1.
+TEST(ClosedForm, MemoryIsThatOfTheTypeAndTheDemandOnIt) {
+  ClusterSpec spec = cluster({of_type(0, node(1, 1, 1000)), of_type(1, node(1, 1, 2000))});
+  spec.oom = {5s, 0};
+  // The demands of the profiles do not count.
+  const Workload w = workload({job(10s).memory(9000), job(10s).memory(9000)});
+  const ShareWorld share(0);
+  const auto ooms_on = [&](GpuId gpu, double on_second) {
+    const TableOnTypes on_types({{{1, 500}, {1, 1000}}, {{1, 500}, {1, on_second}}});
+    ScriptedPolicy policy = steps({{{J(0), J(1)}, {gpu}}});
+    return run(spec, w, OnTypesWorld(share, &on_types), policy).record.jobs[1].ooms;
+  };
+  EXPECT_EQ(ooms_on(G(0), 1001), 0);
+  EXPECT_EQ(ooms_on(G(1), 1001), 1);
+  EXPECT_EQ(ooms_on(G(1), 1000), 0);
+  EXPECT_EQ(ooms_on(G(1), -1), 0);  // not known
+}
+
+// One type; the same types by three names; and three types on which all jobs are alike: equal records.
+TEST(ClosedForm, EqualTypesAreAsOne) {
+  const Workload w =
+      workload({job(100s).memory(300).util(60), job(70s).memory(500).util(50),
+                job(30s).gpus(2).memory(100).util(30), job(50s).at(31s).memory(900)});
+  const auto made = [&](bool named, bool by_job) {
+    ClusterSpec spec = cluster(3, 1, 1.5, 1000);
+    for (std::uint32_t n = 0; n < 3 && named; ++n) spec.nodes[n] = of_type(n, spec.nodes[n]);
+    const TableOnTypes on_types({{{1.5, 300}, {1.5, 300}, {1.5, 300}},
+                                 {{1.5, 500}, {1.5, 500}, {1.5, 500}},
+                                 {{1.5, 100}, {1.5, 100}, {1.5, 100}},
+                                 {{1.5, 900}, {1.5, 900}, {1.5, 900}}});
+    const ShareWorld share(0.5);
+    ScriptedPolicy policy =
+        steps({{{J(0), J(1)}, {G(0)}}, {{J(2)}, {G(1), G(2)}}, {{J(3)}, {G(1)}}});
+    return run(spec, w, OnTypesWorld(share, by_job ? &on_types : nullptr), policy, join());
+  };
+  const RunResult one = made(false, false);
+  EXPECT_EQ(one.record.jobs[3].ooms, 0);
+  for (const bool by_job : {false, true}) {
+    const RunResult three = made(true, by_job);
+    EXPECT_EQ(three.log, one.log);
+    for (std::size_t j = 0; j < w.jobs.size(); ++j) {
+      const JobRecord& a = one.record.jobs[j];
+      const JobRecord& b = three.record.jobs[j];
+      EXPECT_EQ(std::tuple(a.finish, a.solo, a.run_solo, a.reference_solo, a.whole_solo, a.ooms),
+                std::tuple(b.finish, b.solo, b.run_solo, b.reference_solo, b.whole_solo, b.ooms));
+    }
+    EXPECT_EQ(three.record.usage.busy, one.record.usage.busy);
+    EXPECT_EQ(three.record.usage.util_s, one.record.usage.util_s);
+    EXPECT_EQ(three.record.usage.mem_s, one.record.usage.mem_s);
+    EXPECT_EQ(three.record.usage.mem_known_s, one.record.usage.mem_known_s);
+  }
 }
 
 // ---- warm-up and cool-down -----------------------------------------------------------------------

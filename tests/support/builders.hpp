@@ -19,6 +19,7 @@
 #include "sim/rng.hpp"
 #include "sim/simulated_backend.hpp"
 #include "sim/world.hpp"
+#include "tests/support/jobs_on_types.hpp"
 
 /// Small builders for the tests of the engine: jobs, clusters, worlds, a policy that follows a script, and
 /// one function that runs a simulation and returns all its results.
@@ -105,6 +106,12 @@ inline NodeSpec node(int gpus, double speed = 1, double memory_mib = 16384) {
   return spec;
 }
 
+inline NodeSpec of_type(std::uint32_t id, NodeSpec spec) {
+  spec.gpu.id = id;
+  spec.gpu.name = "type " + std::to_string(id);
+  return spec;
+}
+
 inline ClusterSpec cluster(std::vector<NodeSpec> nodes) {
   ClusterSpec spec;
   spec.nodes = std::move(nodes);
@@ -147,7 +154,7 @@ class TableWorld final : public World {
 };
 
 /// Speeds without regularity: each speed in [0.2, 1] is drawn for this job, these residents, this formed
-/// group and this noise, so that wrong co-runners give another answer.
+/// group, this GPU type and this noise, so that wrong co-runners give another answer.
 class ErraticWorld final : public World {
  public:
   explicit ErraticWorld(std::uint64_t seed) : seed_(seed) {}
@@ -157,6 +164,7 @@ class ErraticWorld final : public World {
     for (const JobId j : co_runners.residents) key.push_back(static_cast<std::uint32_t>(index(j)));
     key.push_back(0xffffffffU);
     for (const JobId j : co_runners.formed) key.push_back(static_cast<std::uint32_t>(index(j)));
+    if (co_runners.gpu_type != 0) key.push_back(0xfffffff0U + co_runners.gpu_type);
     Rng rng(seed_, Stream::kTest, hash_entity(key));
     for (double& s : out) s = 0.2 + 0.8 * rng.uniform();
     return static_cast<Provenance>(1 + rng.below(3));
@@ -257,6 +265,7 @@ struct RunOptions {
   ControlOptions control = {};
   std::string name = "scripted";
   PolicyTraits traits = {};
+  ViewsOnTypes on_types = {};  ///< JobView::on_types by job; empty: not granted
   /// A layer between the loop and the simulated backend, for tests of a broken engine.
   std::function<std::unique_ptr<ClusterBackend>(ClusterBackend&)> wrap = {};
 };
@@ -274,9 +283,13 @@ inline JobView job_view(JobId id, const JobSpec& j) {
   return job_view;
 }
 
-inline std::vector<JobView> job_views(const Workload& w) {
+/// `on_types`: by job, or empty; must outlive the views.
+inline std::vector<JobView> job_views(const Workload& w, const ViewsOnTypes& on_types = {}) {
   std::vector<JobView> job_views;
-  for (std::uint32_t i = 0; i < w.jobs.size(); ++i) job_views.push_back(job_view(J(i), w.jobs[i]));
+  for (std::uint32_t i = 0; i < w.jobs.size(); ++i) {
+    job_views.push_back(job_view(J(i), w.jobs[i]));
+    if (!on_types.empty()) job_views.back().on_types = on_types[i];
+  }
   return job_views;
 }
 
@@ -289,7 +302,7 @@ inline RunResult run(const ClusterSpec& spec, const Workload& w, const World& wo
   SimulatedBackend backend(spec, w, world, options.simulation);
   const auto wrapped = options.wrap ? options.wrap(backend) : nullptr;
   ControlLoop loop(wrapped ? *wrapped : backend, {policy, options.name, options.traits},
-                   job_views(w), options.control);
+                   job_views(w, options.on_types), options.control);
   RunResult result;
   result.passes = loop.run(&result.log);
   result.record = backend.take_record();

@@ -60,6 +60,20 @@ const GpuType& type_of(const Facts& f, GpuId g) {
   return f.cluster.nodes.back().gpu;
 }
 
+/// Speed of a job alone on this GPU.
+double alone(const Facts& f, JobId j, GpuId g) {
+  const GpuType& type = type_of(f, g);
+  const JobsOnTypes* on_types = f.world.on_types();
+  return on_types == nullptr ? type.speed : on_types->alone(j, type, f.noise_seed).speed;
+}
+
+/// Memory demand of a job on this GPU [MiB], if known.
+std::optional<double> demand(const Facts& f, JobId j, GpuId g) {
+  const JobsOnTypes* on_types = f.world.on_types();
+  return on_types == nullptr ? f.workload.jobs[index(j)].profile.mem_used_mib
+                             : on_types->memory_mib(j, type_of(f, g));
+}
+
 /// The stays that were on this GPU right after entry `position` of the log.
 std::vector<const Stay*> present(const Story& story, GpuId g, std::size_t position) {
   std::vector<const Stay*> found;
@@ -124,13 +138,13 @@ Story read(const Facts& f) {
   }
   // Which jobs must run out of memory: joining jobs in the order of the log; jobs that will fail hold none.
   for (Stay& s : story.stays) {
-    const auto& demand = f.workload.jobs[index(s.job)].profile.mem_used_mib;
-    if (s.profiling || !demand) continue;
     for (const GpuId g : s.gpus) {
-      double used = *demand;
+      const std::optional<double> own = demand(f, s.job, g);
+      if (s.profiling || !own) continue;
+      double used = *own;
       for (const Stay* o : present(story, g, s.first)) {
         if (o == &s || o->will_oom) continue;
-        used += f.workload.jobs[index(o->job)].profile.mem_used_mib.value_or(0);
+        used += demand(f, o->job, g).value_or(0);
       }
       if (used > type_of(f, g).memory_mib) s.will_oom = true;
     }
@@ -182,8 +196,8 @@ std::vector<std::vector<Stretch>> stretches(const Facts& f, const Story& story) 
         };
         const auto resident_ids = jobs(stretch.residents);
         const auto formed_ids = jobs(formed);
-        stretch.provenance =
-            f.world.speeds({resident_ids, formed_ids}, f.noise_seed, stretch.speeds);
+        stretch.provenance = f.world.speeds({resident_ids, formed_ids, kNoJob, type_of(f, gpu).id},
+                                            f.noise_seed, stretch.speeds);
       }
       all[g].push_back(std::move(stretch));
     }
@@ -200,7 +214,7 @@ double speed_of(const Facts& f, const std::vector<std::vector<Stretch>>& all, co
     const Stretch& s = all[index(g)][at];
     for (std::size_t i = 0; i < s.residents.size(); ++i) {
       if (s.residents[i] == &stay) {
-        slowest = std::min(slowest, type_of(f, g).speed * s.speeds[i]);
+        slowest = std::min(slowest, alone(f, stay.job, g) * s.speeds[i]);
       }
     }
   }
@@ -209,7 +223,7 @@ double speed_of(const Facts& f, const std::vector<std::vector<Stretch>>& all, co
 
 double slowest_gpu(const Facts& f, const Stay& s) {
   double slowest = std::numeric_limits<double>::infinity();
-  for (const GpuId g : s.gpus) slowest = std::min(slowest, type_of(f, g).speed);
+  for (const GpuId g : s.gpus) slowest = std::min(slowest, alone(f, s.job, g));
   return slowest;
 }
 
@@ -236,7 +250,7 @@ const Stay* co_runner_of(const Story& story, const Stay& probe) {
 double speed_in_probe(const Facts& f, const Stay& s, const Stay& other) {
   const std::array<JobId, 2> both{std::min(s.job, other.job), std::max(s.job, other.job)};
   std::array<double, 2> speeds{1, 1};
-  f.world.speeds({both, both}, f.noise_seed, speeds);
+  f.world.speeds({both, both, kNoJob, type_of(f, s.gpus.front()).id}, f.noise_seed, speeds);
   return speeds[s.job == both[0] ? 0 : 1];
 }
 
@@ -249,7 +263,7 @@ Duration work_asked(const Facts& f, const Story& story, JobId j) {
     work -= s.kept;
     const Stay* other = s.probe ? co_runner_of(story, s) : nullptr;
     if (!f.probes_keep_progress || !s.cut_short() || other == nullptr || s.will_oom) continue;
-    const double done = speed_in_probe(f, s, *other) * type_of(f, s.gpus.front()).speed *
+    const double done = speed_in_probe(f, s, *other) * alone(f, s.job, s.gpus.front()) *
                         static_cast<double>((s.end - s.start).count());
     work = Duration{std::llround(std::max(static_cast<double>(work.count()) - done, 0.0))};
   }
@@ -559,6 +573,19 @@ Violations check_gangs(const Facts& f) {
   return v;
 }
 
+Violations check_types(const Facts& f) {
+  Violations v;
+  for (const Stay& s : read(f).stays) {
+    const std::uint32_t named = f.workload.jobs[index(s.job)].gpu_models;
+    for (const GpuId g : s.gpus) {
+      if (named == 0 || (named >> type_of(f, g).id & 1U) != 0) continue;
+      v.push_back(name(s.job) + " is on " + name(g) + ", whose type it does not name, at " +
+                  text(s.start));
+    }
+  }
+  return v;
+}
+
 Violations check_capacity(const Facts& f) {
   Violations v;
   const Story story = read(f);
@@ -676,8 +703,11 @@ Violations check_outcomes(const Facts& f) {
         static_cast<double>(work_asked(f, story, JobId{i}).count()) / slowest_gpu(f, *run);
     auto length = static_cast<double>((run->end - run->start).count());
     double runs = 1;
+    const Duration last_work = work_asked(f, story, JobId{i});
+    Duration work = last_work;
     for (const Stay& s : story.stays) {
       if (s.job != JobId{i} || s.how != LogKind::kPreempt) continue;
+      work += s.kept;
       solo += static_cast<double>(s.kept.count()) / slowest_gpu(f, s);
       length += static_cast<double>((s.end - s.start).count());
       ++runs;
@@ -688,6 +718,18 @@ Violations check_outcomes(const Facts& f) {
     if (std::fabs(f.record.jobs[i].isd() - isd) > slack) {
       v.push_back("ISD of job " + std::to_string(i) + " is " +
                   std::to_string(f.record.jobs[i].isd()) + ", the log says " + std::to_string(isd));
+    }
+    const JobRecord& record = f.record.jobs[i];
+    const auto off = [&](Duration recorded, double expected) {
+      return std::fabs(static_cast<double>(recorded.count()) - expected) > runs;
+    };
+    const auto all = static_cast<double>(f.workload.jobs[i].work.count());
+    if (off(record.reference_solo, static_cast<double>(work.count())) ||
+        off(record.run_reference_solo, static_cast<double>(last_work.count()))) {
+      v.push_back("job " + std::to_string(i) + " has other work on the reference type");
+    }
+    if (off(record.whole_solo, all / slowest_gpu(f, *run))) {
+      v.push_back("job " + std::to_string(i) + " has another solo time on its last GPUs");
     }
     isd_sum += isd;
     jct_sum += to_seconds(run->end - f.workload.jobs[i].submit);
@@ -720,7 +762,8 @@ Violations check_usage(const Facts& f) {
   const auto all = stretches(f, story);
   UsageRecord u;
   for (std::size_t g = 0; g < all.size(); ++g) {
-    const GpuType& type = type_of(f, GpuId{static_cast<std::uint32_t>(g)});
+    const GpuId gpu{static_cast<std::uint32_t>(g)};
+    const GpuType& type = type_of(f, gpu);
     for (std::size_t i = 0; i < all[g].size(); ++i) {
       const Stretch& s = all[g][i];
       if (s.residents.empty()) continue;
@@ -730,10 +773,15 @@ Violations check_usage(const Facts& f) {
       bool util_known = true, memory_known = true;
       for (const Stay* r : s.residents) {
         const Profile& p = f.workload.jobs[index(r->job)].profile;
+        const std::optional<double> own = demand(f, r->job, gpu);
         util_known &= p.gpu_util_pct.has_value();
-        memory_known &= p.mem_used_mib.has_value();
-        util += p.gpu_util_pct.value_or(0) / 100 * speed_of(f, all, *r, i) / type.speed;
-        if (!r->will_oom) memory += p.mem_used_mib.value_or(0) / type.memory_mib;
+        memory_known &= own.has_value();
+        util += p.gpu_util_pct.value_or(0) / 100 * speed_of(f, all, *r, i) / alone(f, r->job, gpu);
+        if (!r->will_oom) memory += own.value_or(0) / type.memory_mib;
+        if (const JobsOnTypes* on_types = f.world.on_types()) {
+          const Alone known = on_types->alone(r->job, type, f.noise_seed);
+          u.solo_s[static_cast<std::size_t>(known.source)] += length;
+        }
       }
       if (util_known) {
         u.util_s += std::min(1.0, util) * length;
@@ -770,16 +818,20 @@ Violations check_usage(const Facts& f) {
   compare("memory in use", r.mem_s, u.mem_s);
   compare("time of known memory", r.mem_known_s, u.mem_known_s);
   for (std::size_t p = 0; p < 4; ++p) compare("time with co-runners", r.corun_s[p], u.corun_s[p]);
+  for (std::size_t p = 0; p < kSoloSources; ++p) {
+    compare("time by the source of the speed", r.solo_s[p], u.solo_s[p]);
+  }
   return v;
 }
 
 Violations check_all(const Facts& facts) {
   using Check = Violations (*)(const Facts&);
-  constexpr std::array<std::pair<const char*, Check>, 10> kChecks{{{"time", check_time},
+  constexpr std::array<std::pair<const char*, Check>, 11> kChecks{{{"time", check_time},
                                                                    {"jobs", check_jobs},
                                                                    {"memory", check_memory},
                                                                    {"work", check_work},
                                                                    {"gangs", check_gangs},
+                                                                   {"types", check_types},
                                                                    {"capacity", check_capacity},
                                                                    {"probes", check_probes},
                                                                    {"episodes", check_episodes},

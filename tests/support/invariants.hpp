@@ -50,6 +50,8 @@ Violations check_memory(const Facts& facts);
 Violations check_work(const Facts& facts);
 /// A gang starts on as many GPUs as it asked for; a group starts as one.
 Violations check_gangs(const Facts& facts);
+/// A job runs and is profiled only on GPU types that it names.
+Violations check_types(const Facts& facts);
 /// No GPU has too many jobs, a profiled job is alone, and GPUs take joining jobs only if they may.
 Violations check_capacity(const Facts& facts);
 /// A probe has two jobs on an otherwise empty GPU. They start together and end together after its length,
@@ -57,9 +59,10 @@ Violations check_capacity(const Facts& facts);
 Violations check_probes(const Facts& facts);
 /// The episodes agree with the log: times, members, order, solo times.
 Violations check_episodes(const Facts& facts);
-/// ISD and PS follow from the log and the work asked, and the metrics are their means.
+/// ISD and PS follow from the log and the work asked, and the metrics are their means. The work on the
+/// reference type and the solo time on the last run's types do, too.
 Violations check_outcomes(const Facts& facts);
-/// Busy time, utilisation, memory and time with co-runners, integrated over the log.
+/// Busy time, utilisation, memory, time with co-runners and by the source of speeds, integrated over the log.
 Violations check_usage(const Facts& facts);
 
 /// All of the above, each violation preceded by the name of its check.

@@ -46,35 +46,47 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
   std::size_t arrived = 0, over = 0, departures = 0;
   int starts = 0;
   int largest_gang = 1;
-  for (const JobSpec& j : workload.jobs) largest_gang = std::max(largest_gang, j.gpus);
+  bool restricted = false;
+  for (const JobSpec& j : workload.jobs) {
+    largest_gang = std::max(largest_gang, j.gpus);
+    restricted |= j.gpu_models != 0;
+  }
   Time last_happened = -kNever / 2;  // long ago
 
+  const JobsOnTypes* on_types = world.on_types();
+  const auto alone = [&](JobId j, GpuId g) {
+    const GpuType& type = state.gpu_type(g);
+    return on_types == nullptr ? type.speed : on_types->alone(j, type, std::nullopt).speed;
+  };
+  const auto demand = [&](JobId j, GpuId g) {
+    return on_types == nullptr ? workload.jobs[index(j)].profile.mem_used_mib
+                               : on_types->memory_mib(j, state.gpu_type(g));
+  };
   const auto speed_of = [&](JobId j) {
     double slowest = 1e300;
     for (const GpuId g : jobs[index(j)].gpus) {
       const auto& residents = state.gpu(g).residents;
       std::vector<double> speeds(residents.size(), 1.0);
       if (residents.size() > 1) {
-        world.speeds({residents, gpus[index(g)].formed}, std::nullopt, speeds);
+        world.speeds({residents, gpus[index(g)].formed, kNoJob, state.gpu_type(g).id}, std::nullopt,
+                     speeds);
       }
       for (std::size_t i = 0; i < residents.size(); ++i) {
-        if (residents[i] == j) slowest = std::min(slowest, speeds[i] * state.gpu_type(g).speed);
+        if (residents[i] == j) slowest = std::min(slowest, speeds[i] * alone(j, g));
       }
     }
     return slowest;
   };
   const auto solo_of = [&](JobId j) {
     double slowest = 1e300;
-    for (const GpuId g : jobs[index(j)].gpus) slowest = std::min(slowest, state.gpu_type(g).speed);
+    for (const GpuId g : jobs[index(j)].gpus) slowest = std::min(slowest, alone(j, g));
     return Duration{
         std::llround(static_cast<double>(workload.jobs[index(j)].work.count()) / slowest)};
   };
   const auto memory_on = [&](GpuId g) {
     double used = 0;
     for (const JobId j : state.gpu(g).residents) {
-      if (!jobs[index(j)].will_oom) {
-        used += workload.jobs[index(j)].profile.mem_used_mib.value_or(0);
-      }
+      if (!jobs[index(j)].will_oom) used += demand(j, g).value_or(0);
     }
     return used;
   };
@@ -167,7 +179,8 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
     for (bool started = happened; started && !waiting.empty();) {
       started = false;
       std::vector<Decision> decisions;
-      policy.decide(ClusterView(now, start, waiting, job_views, state, departures, largest_gang),
+      policy.decide(ClusterView(now, start, waiting, job_views, state, departures, largest_gang, 0,
+                                kNever, restricted),
                     decisions);
       for (const Decision& d : decisions) {
         const auto* group = std::get_if<StartGroup>(&d);
@@ -182,9 +195,9 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
           job.started_as = starts++;
           job.will_oom = false;
           solo[index(j)] = solo_of(j);
-          const auto demand = workload.jobs[index(j)].profile.mem_used_mib;
           for (const GpuId g : group->gpus) {
-            job.will_oom |= demand && memory_on(g) + *demand > state.gpu_type(g).memory_mib;
+            const auto own = demand(j, g);
+            job.will_oom |= own && memory_on(g) + *own > state.gpu_type(g).memory_mib;
           }
           for (const GpuId g : group->gpus) {
             if (!gpus[index(g)].episode) gpus[index(g)].episode = now;
@@ -198,6 +211,7 @@ ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workl
       if (!jobs[i].gpus.empty()) speeds[i] = speed_of(JobId{i});
     }
   }
+  result.solo = solo;
   return result;
 }
 

@@ -13,7 +13,7 @@
 /// every resident does its share of work and everything is examined again. No event queue, no replanning,
 /// no bookkeeping of usage; it shares only the data types and the policies with the engine.
 ///
-/// Supports: sharing, joining, gangs, GPU speeds, OOM with retries, learning from finished co-runs. Does
+/// Supports: sharing, joining, gangs, GPU speeds and memory demands by type and job, OOM with retries, learning from finished co-runs. Does
 /// not support: profiling, probes (the choice of pairs is half of the control loop), rounds, ticks,
 /// wake-ups (kube-default's back-off).
 namespace corun::test {
@@ -21,6 +21,7 @@ namespace corun::test {
 struct ReferenceResult {
   std::vector<Time> finish;  ///< of the last attempt
   std::vector<int> ooms;
+  std::vector<Duration> solo;  ///< J_a of the last attempt: on the slowest of its GPUs
   /// Gaps between consecutive instants with events: if a gap is only a few steps long, the order of the
   /// events is not reliable.
   Duration smallest_gap = kNever;

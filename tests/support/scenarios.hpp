@@ -21,6 +21,8 @@ struct Scenario {
   Workload workload;
   RunOptions options;
   std::uint64_t seed = 0;
+  /// For the scenario's OnTypesWorld; null: all jobs are equally fast on each type.
+  std::shared_ptr<const JobsOnTypes> on_types = {};
 };
 
 struct ScenarioLimits {
@@ -32,7 +34,45 @@ struct ScenarioLimits {
   bool rounding = true;        ///< rounds and ticks
   bool whole_seconds = false;  ///< all times, and GPUs of equal speed
   bool any_limit = true;       ///< max_jobs_per_gpu may be set
+  bool types = false;          ///< 1 to 3 GPU types; jobs name some and differ between them
 };
+
+/// The GPUs on which a job may run, of all nodes or of the largest node.
+inline int allowed_gpus(const ClusterSpec& cluster, const JobSpec& job, bool of_one_node) {
+  int gpus = 0;
+  for (const NodeSpec& n : cluster.nodes) {
+    if (!may_run_on(job_view_of(J(0), job), n.gpu)) continue;
+    gpus = of_one_node ? std::max(gpus, n.gpus) : gpus + n.gpus;
+  }
+  return gpus;
+}
+
+/// Gives the nodes 1 to 3 types, numbered as in a part of a larger cluster, and half of the jobs restrictions
+/// that can be met. Jobs that name types are not probed.
+inline void add_types(Scenario& s, const ScenarioLimits& limits) {
+  Rng rng(s.seed, Stream::kTest, 10);
+  std::vector<std::uint32_t> ids{0, 1, 2, 3, 4};
+  rng.shuffle(std::span(ids));
+  const std::uint32_t count = 1 + rng.below(3);
+  std::vector<GpuType> types;
+  for (std::uint32_t t = 0; t < count; ++t) {
+    const double speed = limits.whole_seconds ? 1 : 0.5 + rng.uniform();
+    types.push_back({"type " + std::to_string(ids[t]), speed, 1000 + 250.0 * rng.below(3), ids[t]});
+  }
+  for (NodeSpec& n : s.cluster.nodes) n.gpu = types[rng.below(count)];
+  bool restricted = false;
+  for (JobSpec& j : s.workload.jobs) {
+    if (rng.below(2) == 0) continue;
+    for (const GpuType& t : types) j.gpu_models |= rng.below(2) << t.id;
+    if (j.gpu_models == 0 || allowed_gpus(s.cluster, j, false) < j.gpus) j.gpu_models = 0;
+    restricted |= j.gpu_models != 0;
+  }
+  if (restricted) s.options.control.probes = 0;
+  if (rng.below(4) == 0) return;
+  s.on_types = std::make_shared<DrawnOnTypes>(s.seed, limits.whole_seconds);
+  if (rng.below(4) == 0) return;  // the policies know nothing of it
+  s.options.on_types = views_on_types(*s.on_types, s.workload.jobs.size(), s.cluster);
+}
 
 inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits = {}) {
   Rng rng(seed, Stream::kTest, 1);
@@ -103,6 +143,7 @@ inline Scenario random_scenario(std::uint64_t seed, const ScenarioLimits& limits
     s.options.control.probe_length = time(0.1, 12);
     s.options.simulation.probes_keep_progress = chance(0.5);
   }
+  if (limits.types) add_types(s, limits);
   return s;
 }
 
@@ -159,10 +200,9 @@ inline std::vector<PolicyEntry> built_in_policies() {
 /// policy cannot run are left out, and replicas are set by the cluster.
 inline bool can_run(const PolicyEntry& entry, const Scenario& s) {
   if (!entry.traits.one_node) return true;
-  int largest_node = 0;
-  for (const NodeSpec& n : s.cluster.nodes) largest_node = std::max(largest_node, n.gpus);
-  return std::all_of(s.workload.jobs.begin(), s.workload.jobs.end(),
-                     [&](const JobSpec& j) { return j.gpus <= largest_node; });
+  return std::ranges::all_of(s.workload.jobs, [&](const JobSpec& j) {
+    return j.gpus <= allowed_gpus(s.cluster, j, true);
+  });
 }
 
 inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {

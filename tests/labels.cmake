@@ -78,6 +78,7 @@ label(slow models_test FactorModel.RecoversALowRankTableBetterThanRowAndColumnMe
 label(slow models_test FactorModel.SameBytesForAnyNumberOfThreadsAndAgain)
 label(slow models_test FactorModel.WhatIsMeasuredOfAJobNarrowsItsInterval)
 label(slow models_test GibbsChain.LeavesTheJointDistributionAsItIs)
+label(slow experiments_test MixedTypes.*)
 label(slow experiments_test PrintedText.NoOptionOfAnyCommandPassesControlCharactersOn)
 label(slow experiments_test Groups.ThePairsOfTheFactorModelSayWhatTheBinsCost)
 foreach(model ensemble factors)

@@ -211,6 +211,7 @@ TEST(GpuTypes, EqualTypesAreOneType) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Scenario s = random_scenario(seed);
     for (NodeSpec& n : s.cluster.nodes) n.gpu = NodeSpec{}.gpu;
+    for (JobSpec& j : s.workload.jobs) j.gpu_models = 0;
     Scenario split = s;
     for (std::uint32_t n = 0; n < split.cluster.nodes.size(); ++n) {
       split.cluster.nodes[n].gpu.id = n;

@@ -207,6 +207,21 @@ TEST(GpuTypes, PreemptedWorkIsCountedOnEachType) {
   EXPECT_EQ(r.record.jobs[0].reference_solo, seconds(60));
 }
 
+/// Speeds that do not depend on the GPU type.
+class Typeless final : public World {
+ public:
+  explicit Typeless(std::uint64_t seed) : erratic_(seed) {}
+  Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise,
+                    std::span<double> out) const override {
+    CoRunners anywhere = co_runners;
+    anywhere.gpu_type = 0;
+    return erratic_.speeds(anywhere, noise, out);
+  }
+
+ private:
+  ErraticWorld erratic_;
+};
+
 TEST(GpuTypes, EqualTypesAreOneType) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Scenario s = random_scenario(seed);
@@ -217,7 +232,7 @@ TEST(GpuTypes, EqualTypesAreOneType) {
       split.cluster.nodes[n].gpu.id = n;
       split.cluster.nodes[n].gpu.name = "type" + std::to_string(n);
     }
-    const ErraticWorld world(seed);
+    const Typeless world(seed);
     for (const PolicyEntry& entry : built_in_policies()) {
       if (!can_run(entry, s)) continue;
       const auto of = [&](const Scenario& scenario) {

@@ -27,14 +27,16 @@ namespace corun {
 std::span<const TraceEntry> trace_catalog() {
   static const std::array catalog = std::to_array<TraceEntry>({
       {"jrs-queue", "the 24 measured jobs of the JRS paper (Table I), all submitted at 0", false,
-       false, [](const TraceRequest&, WorkloadKeys& keys) { return jrs_queue_trace(keys); }},
+       false, [](const TraceRequest&, WorkloadKeys& keys) { return jrs_queue_trace(keys); },
+       nullptr, false, kPaperGpuType},
       {"jrs-resampled", "jobs drawn from all measured JRS jobs; `jobs` of them, Poisson at `load`",
        false, true,
        [](const TraceRequest& r, WorkloadKeys& keys) {
          std::optional<double> interarrival_s;
          if (r.load) interarrival_s = jrs_resampled_mean_solo_s() / (*r.load * r.gpus);
          return jrs_resampled_trace(keys, r.jobs, interarrival_s, r.seed);
-       }},
+       },
+       nullptr, false, kPaperGpuType},
       {"pairs", "jobs drawn from the measured pairs of a table, from `path`; Poisson at `load`",
        true, true,
        [](const TraceRequest& r, WorkloadKeys&) {

@@ -42,6 +42,7 @@ struct TraceEntry {
   bool (*looks_like)(const TraceHead& head) = nullptr;
   bool reads_rates =
       false;  ///< jobs are counted in steps: world.path has the rates that convert them to time
+  std::string_view measured_on = "";   ///< GPU type of the solo times, if it is one for the source
   bool draws_from_solo_table = false;  ///< with `generates`: from one of solo times, not of pairs
 };
 

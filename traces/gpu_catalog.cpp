@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/text.hpp"
+#include "sim/error.hpp"
 
 namespace corun {
 namespace {
@@ -248,28 +249,57 @@ const GpuSpec* find_gpu(std::string_view name) {
   return at == catalog().by_name.end() ? nullptr : at->second;
 }
 
-bool same_gpu_type(std::string_view a, std::string_view b) {
-  if (a == b) return true;
-  const GpuSpec* of_a = find_gpu(a);
-  return of_a != nullptr && of_a == find_gpu(b);
+GpuTypes::GpuTypes(std::vector<OwnGpuType> own) : own_(std::move(own)) {
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    std::vector<std::string> names = own_[i].aliases;
+    names.insert(names.begin(), own_[i].spec.name);
+    for (const std::string& name : names) {
+      const auto [at, is_new] = by_name_.emplace(normalised(name), i);
+      if (is_new || at->second == i) continue;
+      throw InputError(own_[i].place, "'" + printable(name) + "' stands for the type '" +
+                                          printable(own_[at->second].spec.name) +
+                                          "', too, expected names that differ in more than case "
+                                          "and dashes; rename one of them");
+    }
+  }
 }
 
-std::string standard_gpu_name(std::string_view name) {
-  const GpuSpec* known = find_gpu(name);
+const GpuSpec* GpuTypes::find(std::string_view name) const {
+  const auto at = by_name_.find(normalised(name));
+  return at != by_name_.end() ? &own_[at->second].spec : find_gpu(name);
+}
+
+bool GpuTypes::same(std::string_view a, std::string_view b) const {
+  if (a == b) return true;
+  const GpuSpec* of_a = find(a);
+  return of_a != nullptr && of_a == find(b);
+}
+
+std::string GpuTypes::standard_name(std::string_view name) const {
+  const GpuSpec* known = find(name);
   return known != nullptr ? known->name : std::string(name);
 }
 
-std::string known_gpus(std::string_view name) {
+std::string GpuTypes::advice(std::string_view name) const {
   std::vector<std::string_view> names;
-  for (const GpuSpec& type : gpu_catalog()) names.push_back(type.name);
+  for (const GpuSpec* type : all()) names.push_back(type->name);
   const std::string_view near = nearest(name, names);
   return (near.empty() ? "" : "did you mean '" + std::string(near) + "'? ") +
          "corun list gpus shows all";
 }
 
+std::vector<const GpuSpec*> GpuTypes::all() const {
+  std::vector<const GpuSpec*> types;
+  for (const OwnGpuType& own : own_) types.push_back(&own.spec);
+  for (const GpuSpec& type : gpu_catalog()) {
+    if (find(type.name) == &type) types.push_back(&type);
+  }
+  return types;
+}
+
 std::string_view gpu_of_gavel(std::string_view type) {
   for (const std::string_view gpu : {"v100", "p100", "k80"}) {
-    if (same_gpu_type(gpu, type)) return gpu;
+    if (GpuTypes().same(gpu, type)) return gpu;
   }
   return {};
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/gpu_spec.hpp"
 
@@ -18,14 +21,39 @@ std::span<const GpuSpec> gpu_catalog();
 /// matter, so "GeForce RTX 3090" is RTX-3090. nullptr if there is none.
 const GpuSpec* find_gpu(std::string_view name);
 
-/// Whether two names stand for one type; names that are not in the catalogue only for themselves.
-bool same_gpu_type(std::string_view a, std::string_view b);
+/// A GPU type of the user's own.
+struct OwnGpuType {
+  GpuSpec spec;
+  std::vector<std::string> aliases;
+  std::string place;  ///< for messages: FILE:LINE:COLUMN
+};
 
-/// The catalogue's name for a type; `name` itself if it is not there.
-std::string standard_gpu_name(std::string_view name);
+/// The types of the catalogue and own ones, which come before those of the catalogue.
+class GpuTypes {
+ public:
+  GpuTypes() = default;  ///< the catalogue's
+  /// InputError at a type's place if its name or an alias stands for another own type.
+  explicit GpuTypes(std::vector<OwnGpuType> own);
 
-/// Advice for a name that is not in the catalogue: the nearest one, and the list of all.
-std::string known_gpus(std::string_view name);
+  /// As find_gpu(), among all types. The pointer lives as long as this object.
+  const GpuSpec* find(std::string_view name) const;
+
+  /// Whether two names stand for one type; unknown names only for themselves.
+  bool same(std::string_view a, std::string_view b) const;
+
+  /// The name of the type for which `name` stands; `name` itself if it is not known.
+  std::string standard_name(std::string_view name) const;
+
+  /// Advice for a name that is not known: the nearest one, and the list of all.
+  std::string advice(std::string_view name) const;
+
+  /// Own types, then the catalogue's without those that they replace.
+  std::vector<const GpuSpec*> all() const;
+
+ private:
+  std::vector<OwnGpuType> own_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;  ///< place in own_, aliases included
+};
 
 /// Gavel's name (v100, p100, k80) for a type; empty for a type that Gavel lacks.
 std::string_view gpu_of_gavel(std::string_view type);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 
 namespace corun {
@@ -67,6 +68,58 @@ TraceStatistics trace_statistics(const Trace& trace) {
   s.arrivals_per_hour = 3600 / mean_gap_s;
   s.arrival_variation = std::sqrt(squares / gaps) / mean_gap_s;
   return s;
+}
+
+std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
+                                                   std::span<const std::string> cluster) {
+  const GpuTypes types;
+  std::vector<GpuTypeStatistics> all;
+  const auto add = [&](const std::string& name) {
+    const bool known = std::ranges::any_of(
+        all, [&](const GpuTypeStatistics& s) { return types.same(s.gpu_type, name); });
+    if (!known) all.push_back({name});
+  };
+  for (const std::string& name : cluster) add(name);
+  if (cluster.empty()) {
+    if (!trace.reference_type.empty()) add(trace.reference_type);
+    for (const MeasuredOnType& type : trace.on_types) add(type.gpu_type);
+    for (const std::string& name : trace.gpu_models) add(name);
+  }
+
+  // By type: its bits among the trace's models, and its measurements.
+  std::vector<std::uint32_t> bits(all.size(), 0);
+  std::vector<const MeasuredOnType*> measured(all.size(), nullptr);
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    for (std::size_t m = 0; m < trace.gpu_models.size(); ++m) {
+      if (types.same(trace.gpu_models[m], all[t].gpu_type)) bits[t] |= std::uint32_t{1} << m;
+    }
+    for (const MeasuredOnType& type : trace.on_types) {
+      if (types.same(type.gpu_type, all[t].gpu_type)) measured[t] = &type;
+    }
+  }
+  const auto on = [&](std::size_t t, std::size_t j) {
+    const bool reference = types.same(all[t].gpu_type, trace.reference_type);
+    if (measured[t] != nullptr && !std::isnan(measured[t]->solo_s[j]))
+      return measured[t]->solo_s[j];
+    return reference ? to_seconds(trace.workload.jobs[j].work) : kNaN;
+  };
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    const JobSpec& job = trace.workload.jobs[j];
+    std::size_t possible = 0;
+    GpuTypeStatistics* last = nullptr;
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      const double solo_s = on(t, j);
+      if ((job.gpu_models != 0 && (job.gpu_models & bits[t]) == 0) || std::isinf(solo_s)) continue;
+      last = &all[t];
+      ++possible;
+      ++last->jobs;
+      last->measured += std::isnan(solo_s) ? 0 : 1;
+      last->gpu_s +=
+          (std::isnan(solo_s) ? to_seconds(job.work) : solo_s) * job.gpus * (job.gpu_milli * 1e-3);
+    }
+    if (possible == 1) ++last->only_here;
+  }
+  return all;
 }
 
 std::optional<double> offered_load(const TraceStatistics& statistics, double gpus) {

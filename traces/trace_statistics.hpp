@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "traces/gpu_catalog.hpp"
 #include "traces/trace.hpp"
 
 /// Summary statistics of a trace of jobs.
@@ -49,6 +51,19 @@ TraceStatistics trace_statistics(const Trace& trace);
 /// Work of the jobs over the capacity of `gpus` GPUs between first and last arrival; nothing if all arrive
 /// at once or gpus <= 0.
 std::optional<double> offered_load(const TraceStatistics& statistics, double gpus);
+
+/// The jobs that may run on a GPU type: those that name it or no type, unless they do not run there.
+struct GpuTypeStatistics {
+  std::string gpu_type;
+  std::size_t jobs = 0;
+  std::size_t only_here = 0;  ///< of them, those that may run on no other of the types
+  std::size_t measured = 0;   ///< of them, those whose run time on the type is known
+  double gpu_s = 0;           ///< their work if all ran here, at the trace's run time where not measured
+};
+
+/// By type of `cluster`, and if that is empty of the trace: Trace::reference_type, on_types and gpu_models.
+std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
+                                                   std::span<const std::string> cluster);
 
 /// Run time x GPUs of a job [GPU s], a share of a GPU as such.
 double gpu_seconds(const JobSpec& job);

@@ -11,6 +11,7 @@
 #include "experiments/base/text_table.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/key_descriptions.hpp"
+#include "experiments/inputs/gpu_types_file.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/studies/shipped_experiments.hpp"
 #include "models/interference/catalog.hpp"
@@ -105,7 +106,7 @@ std::string keys_text(Format format) {
 }
 
 /// The GPU types: a figure that is not known is left out.
-std::string gpus_text(Format format) {
+std::string gpus_text(const GpuTypes& types, Format format) {
   struct Column {
     const char* name;   ///< in CSV and JSON
     const char* title;  ///< in the table
@@ -130,7 +131,8 @@ std::string gpus_text(Format format) {
   const auto known = [](const GpuSpec& g, double value) { return g.sms > 0 || value > 0; };
   if (format == Format::kJson) {
     Json json = Json::array();
-    for (const GpuSpec& g : gpu_catalog()) {
+    for (const GpuSpec* type : types.all()) {
+      const GpuSpec& g = *type;
       Json entry{{"name", g.name}, {"architecture", g.architecture}};
       for (const Column& c : kColumns) {
         entry[c.name] = known(g, c.of(g)) ? Json(c.of(g)) : Json(nullptr);
@@ -144,7 +146,8 @@ std::string gpus_text(Format format) {
     text = "name,architecture";
     for (const Column& c : kColumns) text += fmt::format(",{}", c.name);
     text += '\n';
-    for (const GpuSpec& g : gpu_catalog()) {
+    for (const GpuSpec* type : types.all()) {
+      const GpuSpec& g = *type;
       text += csv_text(g.name) + ',' + csv_text(g.architecture);
       for (const Column& c : kColumns) {
         text += known(g, c.of(g)) ? ',' + csv_number(c.of(g)) : ",";
@@ -157,7 +160,8 @@ std::string gpus_text(Format format) {
   for (const Column& c : kColumns)
     text += fmt::format("  {:>{}}", c.title, std::string_view(c.title).size());
   text += '\n';
-  for (const GpuSpec& g : gpu_catalog()) {
+  for (const GpuSpec* type : types.all()) {
+    const GpuSpec& g = *type;
     text += fmt::format("{:<21}  {:<12}", g.name, g.architecture);
     for (const Column& c : kColumns) {
       const std::size_t width = std::string_view(c.title).size();
@@ -233,16 +237,25 @@ int list_command(const std::vector<std::string>& arguments) {
   command.examples = "  corun list policies\n  corun list traces --format json\n";
   command.positional = "what";
   command.configured = false;
+  std::string own;
+  command.own.add_options()(
+      "gpu-types", boost::program_options::value(&own)->value_name("FILE"),
+      "with gpus: GPU types of your own, YAML as for cluster.gpu_types, first");
   CommonOptions common;
   const auto values = parse_command_line(command, arguments, common);
   if (!values) return kDone;
   const std::string what = values->count("what") ? (*values)["what"].as<std::string>() : "";
+  if (!own.empty() && what != "gpus") {
+    throw InputError("--gpu-types", "is for the list gpus; leave it out");
+  }
   if (what == "keys") {
     emit(common, keys_text(common.format));
     return kDone;
   }
   if (what == "gpus") {
-    emit(common, gpus_text(common.format));
+    GpuTypes types;
+    if (!own.empty()) types = GpuTypes(read_gpu_types(find_input_file(own, common, "--gpu-types")));
+    emit(common, gpus_text(types, common.format));
     return kDone;
   }
   const std::vector<Row> rows = rows_called(what);

@@ -24,9 +24,10 @@ struct WorkloadConfig {
   std::optional<std::string> labels;  ///< CSV of packing labels by workload, for source lucid
   /// GPU type of the solo times; null: that of the file, else the first of cluster.machines.
   std::optional<std::string> gpu_type;
-  std::optional<QueueOrder> order;  ///< null: the source's own default
-  std::int64_t jobs = 24;           ///< how many jobs a generated source makes
-  std::optional<double> load;       ///< offered work over capacity; null: all jobs at time 0
+  std::optional<std::string> solo_times;  ///< table of solo times by workload and GPU type
+  std::optional<QueueOrder> order;        ///< null: the source's own default
+  std::int64_t jobs = 24;                 ///< how many jobs a generated source makes
+  std::optional<double> load;             ///< offered work over capacity; null: all jobs at time 0
   MissingProfiles profiles = MissingProfiles::kNone;
 };
 
@@ -44,6 +45,7 @@ struct ClusterConfig {
   std::int64_t nodes = 4;
   std::int64_t gpus_per_node = 1;
   std::string gpu_type = "V100-16GB";
+  std::optional<std::string> gpu_types;  ///< YAML file of own GPU types (gpu_types_file.hpp)
   std::optional<double> gpu_memory_mib;  ///< null: that of the GPU type
   double gpu_speed = 1;                  ///< relative to the trace's reference GPU type
   std::int64_t cpu_milli_per_node = 32000;

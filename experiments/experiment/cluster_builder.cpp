@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "experiments/config/machines.hpp"
+#include "experiments/inputs/gpu_types_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/gpu_catalog.hpp"
 #include "traces/openb.hpp"
 
 namespace corun {
@@ -21,14 +21,15 @@ constexpr std::int64_t kMostGpus = 1'000'000;
 
 /// A node with GPUs of this type and else the values of `cluster`, which fill the gaps of a node list.
 /// InputError at `place` for an unknown type without a memory of its own.
-NodeSpec node_of(const ClusterConfig& c, const std::string& gpu_type, std::int64_t gpus,
-                 const std::string& place) {
-  const GpuSpec* known = find_gpu(gpu_type);
+NodeSpec node_of(const ClusterConfig& c, const GpuTypes& types, const std::string& gpu_type,
+                 std::int64_t gpus, const std::string& place) {
+  const GpuSpec* known = types.find(gpu_type);
   if (known == nullptr && !c.gpu_memory_mib) {
     throw InputError(place, "unknown GPU type '" + printable(gpu_type) +
-                                "': " + known_gpus(gpu_type) + "; or set cluster.gpu_memory_mib" +
-                                (c.path || c.machines ? ", which then holds for all nodes"
-                                                      : " for a type of your own"));
+                                "': " + types.advice(gpu_type) +
+                                "; or describe your own in cluster.gpu_types, or set "
+                                "cluster.gpu_memory_mib" +
+                                (c.path || c.machines ? ", which then holds for all nodes" : ""));
   }
   NodeSpec node;
   node.gpu = {gpu_type, c.gpu_speed, c.gpu_memory_mib.value_or(known ? known->memory_mib : 0)};
@@ -72,7 +73,7 @@ void add_listed_nodes(const Config& config, InputFiles& files, Cluster& cluster)
     if (models.size() > kMostModels) {
       throw InputError(place, "a 33rd GPU model, expected 32 at most; join some");
     }
-    NodeSpec node = node_of(c, listed.gpu_model, listed.gpus, place);
+    NodeSpec node = node_of(c, cluster.types, listed.gpu_model, listed.gpus, place);
     if (listed.cpu_milli > 0) node.cpu_milli = listed.cpu_milli;
     if (listed.memory_mib > 0) node.memory_mib = listed.memory_mib;
     cluster.spec.nodes.push_back(std::move(node));
@@ -97,8 +98,9 @@ void add_machines(const Config& config, Cluster& cluster) {
     if (gpus > kMostGpus) {
       throw InputError(place, "more than 1000000 GPUs in all; remove nodes");
     }
-    const NodeSpec node = node_of(
-        c, m.gpu_type.empty() ? c.gpu_type : standard_gpu_name(m.gpu_type), m.gpus_per_node, place);
+    const std::string type =
+        cluster.types.standard_name(m.gpu_type.empty() ? c.gpu_type : m.gpu_type);
+    const NodeSpec node = node_of(c, cluster.types, type, m.gpus_per_node, place);
     cluster.spec.nodes.insert(cluster.spec.nodes.end(), static_cast<std::size_t>(m.nodes), node);
   }
   if (cluster.spec.models().size() > kMostModels) {
@@ -141,22 +143,28 @@ std::string Cluster::gpu_types() const {
 }
 
 Config with_standard_gpu_type(Config config) {
-  config.cluster.gpu_type = standard_gpu_name(config.cluster.gpu_type);
+  if (!config.cluster.gpu_types) {
+    config.cluster.gpu_type = GpuTypes().standard_name(config.cluster.gpu_type);
+  }
   return config;
 }
 
 Cluster build_cluster(const Config& config, InputFiles& files) {
   const ClusterConfig& c = config.cluster;
   Cluster cluster;
+  if (c.gpu_types) {
+    cluster.types =
+        GpuTypes(read_gpu_types(files.find(*c.gpu_types, config.place("cluster.gpu_types"))));
+  }
   if (c.path || c.machines) refuse_twice_said(config, c.path ? "cluster.path" : "cluster.machines");
   if (c.machines) add_machines(config, cluster);
   std::int64_t nodes = c.nodes;
   if (c.virtual_clusters) nodes = add_virtual_clusters(config, files, cluster);
   if (c.path) add_listed_nodes(config, files, cluster);
   if (!c.path && !c.machines) {
-    cluster.spec.nodes.assign(
-        static_cast<std::size_t>(nodes),
-        node_of(c, c.gpu_type, c.gpus_per_node, config.place("cluster.gpu_type")));
+    cluster.spec.nodes.assign(static_cast<std::size_t>(nodes),
+                              node_of(c, cluster.types, cluster.types.standard_name(c.gpu_type),
+                                      c.gpus_per_node, config.place("cluster.gpu_type")));
   }
   number_types(cluster.spec);
   cluster.spec.sharing = name_of(c.sharing);
@@ -168,7 +176,7 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
 std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluster& cluster,
                                             const std::string& subject) {
   std::vector<std::string> sentences;
-  const std::string gpu = standard_gpu_name(pairs.gpu);
+  const std::string gpu = cluster.types.standard_name(pairs.gpu);
   if (gpu != cluster.gpu_types()) {
     sentences.push_back(subject + " on " + printable(gpu) + " (" + printable(pairs.source) +
                         "), not on " + cluster.gpu_types() +

@@ -7,6 +7,7 @@
 #include "experiments/inputs/input_files.hpp"
 #include "experiments/inputs/virtual_clusters.hpp"
 #include "sim/cluster_spec.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/pair_table.hpp"
 
 /// Builds the machines of the simulation from `cluster` of a configuration.
@@ -15,6 +16,7 @@ namespace corun {
 /// The machines, their virtual clusters and warnings.
 struct Cluster {
   ClusterSpec spec;
+  GpuTypes types;  ///< the types that corun knows, and those of cluster.gpu_types
   std::vector<VirtualCluster> virtual_clusters;  ///< may be empty; their nodes follow one another
   std::vector<std::string> warnings;             ///< on nodes of a list that were left out
 
@@ -22,10 +24,11 @@ struct Cluster {
   std::string gpu_types() const;
 };
 
-/// The configuration with the catalogue's name of cluster.gpu_type in place of an alias (v100).
+/// The configuration with the catalogue's name of cluster.gpu_type in place of an alias (v100); unchanged if it
+/// has GPU types of its own.
 Config with_standard_gpu_type(Config config);
 
-/// Reads the node list and the virtual clusters, if named. InputError at the wrong key or line of a
+/// Reads the node list, the virtual clusters and the GPU types, if named. InputError at the wrong key or line of a
 /// file.
 Cluster build_cluster(const Config& config, InputFiles& files);
 

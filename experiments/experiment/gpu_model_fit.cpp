@@ -9,7 +9,6 @@
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/gpu_catalog.hpp"
 
 namespace corun {
 
@@ -19,7 +18,7 @@ bool restricts_gpu_models(const Cluster& cluster, const Trace& trace) {
          std::ranges::any_of(trace.on_types, [&](const MeasuredOnType& type) {
            return std::ranges::any_of(
                       here,
-                      [&](const std::string& t) { return same_gpu_type(t, type.gpu_type); }) &&
+                      [&](const std::string& t) { return cluster.types.same(t, type.gpu_type); }) &&
                   std::ranges::any_of(type.solo_s, [](double s) { return std::isinf(s); });
          });
 }
@@ -33,7 +32,7 @@ void fit_gpu_models(const Config& config, const Cluster& cluster, Trace& trace) 
   const auto bits_of = [&](const std::string& name) {
     std::uint32_t bits = 0;
     for (std::size_t t = 0; t < here.size(); ++t) {
-      if (same_gpu_type(name, here[t])) bits |= std::uint32_t{1} << t;
+      if (cluster.types.same(name, here[t])) bits |= std::uint32_t{1} << t;
     }
     return bits;
   };

@@ -9,44 +9,48 @@
 #include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/gpu_catalog.hpp"
+#include "traces/catalog.hpp"
 #include "traces/trace_statistics.hpp"
 
 namespace corun {
 
 namespace {
 
-GpuSpec spec_of(const std::string& name) {
-  const GpuSpec* known = find_gpu(name);
-  return known != nullptr ? *known : GpuSpec{};
-}
-
-/// The measurements on a type; null if the trace has none.
-const MeasuredOnType* measured_on(const Trace& trace, const std::string& type) {
-  const auto at = std::ranges::find_if(
-      trace.on_types, [&](const MeasuredOnType& m) { return same_gpu_type(m.gpu_type, type); });
-  return at == trace.on_types.end() ? nullptr : &*at;
-}
-
-std::string first_machine(const ClusterConfig& cluster, const ClusterSpec& spec) {
-  return cluster.machines ? spec.nodes.front().gpu.name : "";
+/// The reference type of traces that do not tell it; empty: none.
+std::string assumed_reference(const Config& config, const Cluster& cluster) {
+  if (!config.cluster.machines) return "";
+  const TraceEntry* source = find_trace(config.workload.source);
+  const std::string_view measured_on = source != nullptr ? source->measured_on : "";
+  return measured_on.empty() ? cluster.spec.nodes.front().gpu.name : std::string(measured_on);
 }
 
 }  // namespace
 
 TypesOfJobs::TypesOfJobs(const Config& config, const Cluster& cluster)
     : told_(config.workload.gpu_type.value_or("")),
-      assumed_(first_machine(config.cluster, cluster.spec)) {
+      assumed_(assumed_reference(config, cluster)),
+      known_(cluster.types) {
   types_.resize(cluster.spec.models().size());
   for (const NodeSpec& node : cluster.spec.nodes) {
     types_[node.gpu.id] = {node.gpu, spec_of(node.gpu.name)};
   }
   predictors_.push_back(std::make_unique<Roofline>());
   const bool own = std::ranges::any_of(types_, [&](const Type& t) { return t.gpu.name == told_; });
-  if (!told_.empty() && !own && find_gpu(told_) == nullptr) {
+  if (!told_.empty() && !own && known_.find(told_) == nullptr) {
     throw InputError(config.place("workload.gpu_type"),
-                     "unknown GPU type '" + printable(told_) + "': " + known_gpus(told_));
+                     "unknown GPU type '" + printable(told_) + "': " + known_.advice(told_));
   }
+}
+
+GpuSpec TypesOfJobs::spec_of(const std::string& name) const {
+  const GpuSpec* known = known_.find(name);
+  return known != nullptr ? *known : GpuSpec{};
+}
+
+const MeasuredOnType* TypesOfJobs::measured_on(const Trace& trace, const std::string& type) const {
+  const auto at = std::ranges::find_if(
+      trace.on_types, [&](const MeasuredOnType& m) { return known_.same(m.gpu_type, type); });
+  return at == trace.on_types.end() ? nullptr : &*at;
 }
 
 std::string TypesOfJobs::reference(const Trace& trace) const {
@@ -58,7 +62,7 @@ std::shared_ptr<const JobTypeTable> TypesOfJobs::table(const Trace& trace) const
   const std::string reference = this->reference(trace);
   const GpuSpec from = spec_of(reference);
   const auto is_reference = [&](const Type& type) {
-    return reference.empty() || same_gpu_type(type.gpu.name, reference);
+    return reference.empty() || known_.same(type.gpu.name, reference);
   };
   if (std::ranges::all_of(types_, [&](const Type& type) {
         return is_reference(type) && measured_on(trace, type.gpu.name) == nullptr;

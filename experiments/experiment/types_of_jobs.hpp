@@ -20,8 +20,8 @@ class TypesOfJobs {
   /// InputError at workload.gpu_type for an unknown type.
   TypesOfJobs(const Config& config, const Cluster& cluster);
 
-  /// The GPU type of the trace's solo times: workload.gpu_type, else the trace's, else the first of
-  /// cluster.machines; empty if none of them tells.
+  /// The GPU type of the trace's solo times: workload.gpu_type, else the trace's; else, with
+  /// cluster.machines, that of the source's measurements or the first machine; empty if none of them tells.
   std::string reference(const Trace& trace) const;
 
   /// A job's speed on a type is that of its measurement there, else of the first predictor that knows both
@@ -37,9 +37,14 @@ class TypesOfJobs {
     GpuSpec spec;
   };
 
+  GpuSpec spec_of(const std::string& name) const;
+  /// The measurements on a type; null if the trace has none.
+  const MeasuredOnType* measured_on(const Trace& trace, const std::string& type) const;
+
   const std::string told_;     ///< workload.gpu_type; may be empty
-  const std::string assumed_;  ///< the first of cluster.machines; may be empty
-  std::vector<Type> types_;    ///< by GpuType::id
+  const std::string assumed_;  ///< where the trace does not tell; may be empty
+  const GpuTypes known_;
+  std::vector<Type> types_;  ///< by GpuType::id
   std::vector<std::unique_ptr<const SoloPredictor>> predictors_;
 };
 

@@ -18,7 +18,6 @@
 #include "policies/kube_default.hpp"
 #include "policies/pairing.hpp"
 #include "policies/recommender.hpp"
-#include "traces/gpu_catalog.hpp"
 #include "traces/trace_statistics.hpp"
 
 namespace corun {
@@ -76,8 +75,20 @@ Reason memory_demand(const SettingsInUse& use) {
 /// A type of one's own and the gaps of a node list take their memory from the key.
 Reason gpu_memory(const SettingsInUse& use) {
   const ClusterConfig& cluster = use.config.cluster;
-  const bool replaces = !cluster.path && !cluster.machines && find_gpu(cluster.gpu_type) != nullptr;
+  const bool replaces =
+      !cluster.path && !cluster.machines && use.cluster.types.find(cluster.gpu_type) != nullptr;
   return replaces ? memory_demand(use) : "";
+}
+
+Reason own_gpu_types(const SettingsInUse& use) {
+  const GpuTypes& types = use.cluster.types;
+  const std::vector<std::string> models = use.cluster.spec.models();
+  const std::optional<std::string>& reference = use.config.workload.gpu_type;
+  const auto own = [&](const std::string& name) { return types.find(name) != find_gpu(name); };
+  if (std::ranges::none_of(models, own) && !(reference && own(*reference))) {
+    return "no GPU of the cluster is of one of its types";
+  }
+  return models.size() == 1 && !reference ? memory_demand(use) : "";
 }
 
 Reason out_of_memory(const SettingsInUse& use) {
@@ -216,6 +227,7 @@ struct KeyRule {
 constexpr std::array kKeyRules{
     KeyRule{"workload.order", arrivals},
     KeyRule{"workload.profiles", drawn_profiles},
+    KeyRule{"cluster.gpu_types", own_gpu_types},
     KeyRule{"cluster.gpu_memory_mib", gpu_memory},
     KeyRule{"cluster.cpu_milli_per_node", pods},
     KeyRule{"cluster.memory_mib_per_node", pods},

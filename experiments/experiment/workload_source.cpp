@@ -13,6 +13,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "traces/apply_solo_table.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/paper_workloads.hpp"
 
@@ -86,7 +87,8 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
     : config_(std::move(config)),
       tables_(std::make_shared<MeasurementTables>()),
       entry_(&find_source(*config_)),
-      capacity_gpus_(cluster.spec.gpu_count()),
+      cluster_(&cluster),
+      types_(*config_, cluster),
       shares_keys_(!queue),
       given_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {
   const WorkloadConfig& w = config_->workload;
@@ -96,9 +98,12 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
     return;
   }
   if (!entry_->reads_file) {
-    if (!w.path) return;
-    throw InputError(config_->place("workload.path"),
-                     "source '" + w.source + "' reads no file; remove workload.path");
+    if (w.path) {
+      throw InputError(config_->place("workload.path"),
+                       "source '" + w.source + "' reads no file; remove workload.path");
+    }
+    read_solo_times(files);
+    return;
   }
   if (!w.path) {
     throw InputError(config_->place("workload.source"),
@@ -112,6 +117,52 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
   } else {
     read_file(cluster, files);
   }
+  if (entry_->generates) read_solo_times(files);
+}
+
+/// The name of workload.gpu_type in the table from which jobs are drawn; nothing if it is not told.
+std::optional<std::string> WorkloadSource::reference_of_draws() const {
+  const std::optional<std::string>& told = config_->workload.gpu_type;
+  if (!told || drawn_from_solo_ == nullptr) return told;
+  for (const std::string& type : drawn_from_solo_->types) {
+    if (cluster_->types.same(type, *told)) return type;
+  }
+  return told;
+}
+
+/// After the trace: its keys come first.
+void WorkloadSource::read_solo_times(InputFiles& files) {
+  const std::optional<std::string>& path = config_->workload.solo_times;
+  if (!path) return;
+  solo_times_ = &tables_->solo(files.find(*path, config_->place("workload.solo_times")));
+  for (const std::string& file : solo_times_->files_beside) files.add(file);
+}
+
+void WorkloadSource::fit_types(Trace& trace) const {
+  if (solo_times_ != nullptr) {
+    const std::string reference = types_.reference(trace);
+    const std::string place = config_->place("workload.solo_times");
+    const std::vector<std::string>& types = solo_times_->types;
+    const auto same = [&](std::string_view a, std::string_view b) {
+      return cluster_->types.same(a, b);
+    };
+    if (std::ranges::none_of(types, [&](const std::string& t) { return same(t, reference); })) {
+      throw InputError(
+          place,
+          (reference.empty() ? std::string("the GPU type of the run times is not known")
+                             : "the run times are of GPU type '" + printable(reference) + "'") +
+              ", expected one of the table's types " +
+              printable(fmt::format("{}", fmt::join(types, ", ")), 200) +
+              ", from which the others follow; set workload.gpu_type");
+    }
+    if (apply_solo_table(trace, *solo_times_, reference, same) == 0) {
+      throw InputError(place, "no job has a workload of " + printable(solo_times_->source) +
+                                  ", expected names such as '" +
+                                  printable(solo_times_->names.front()) +
+                                  "' in the trace's column workload; name another table");
+    }
+  }
+  if (restricts_gpu_models(*cluster_, trace)) fit_gpu_models(*config_, *cluster_, trace);
 }
 
 void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
@@ -138,9 +189,10 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   tables_->take_rates(read->rates, query.rates);
   note_file(read->trace, cluster, files);
   given_ = {read, &read->trace};
-  if (!restricts_gpu_models(cluster, read->trace)) return;
+  read_solo_times(files);
+  if (solo_times_ == nullptr && !restricts_gpu_models(cluster, read->trace)) return;
   auto fitted = std::make_shared<Trace>(read->trace);
-  fit_gpu_models(*config_, cluster, *fitted);
+  fit_types(*fitted);
   given_ = std::move(fitted);
 }
 
@@ -206,16 +258,18 @@ std::shared_ptr<const Trace> WorkloadSource::jobs(std::size_t replication) const
     TraceRequest request;
     request.jobs = static_cast<int>(w.jobs);
     request.load = w.load;
-    request.gpus = capacity_gpus_;
+    request.gpus = cluster_->spec.gpu_count();
     request.seed = seed;
     request.pairs = drawn_from_;
     request.solo = drawn_from_solo_;
+    request.reference_type = reference_of_draws();
     const std::lock_guard lock(keys_mutex_);
     try {
       trace = entry_->make(request, tables_->keys());
     } catch (const InputError& e) {
       throw InputError(config_->place(w.load ? "workload.load" : "workload.source"), e.what());
     }
+    fit_types(trace);
   }
   if (draws) draw_profiles(trace, seed);
   return std::make_shared<const Trace>(std::move(trace));

@@ -10,6 +10,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/experiment/cluster_builder.hpp"
+#include "experiments/experiment/types_of_jobs.hpp"
 #include "experiments/inputs/input_files.hpp"
 #include "experiments/inputs/measurement_tables.hpp"
 #include "traces/catalog.hpp"
@@ -25,7 +26,7 @@ inline std::uint64_t seed_of(const Config& config, std::size_t replication) {
 class WorkloadSource {
  public:
   /// Reads all files, so that later changes of a file do not affect a long run. The jobs of
-  /// `queue`, if given, replace config.workload. `config` must not be null. Throws InputError at
+  /// `queue`, if given, replace config.workload. `config` must not be null; `cluster` must outlive the object. Throws InputError at
   /// the wrong key, and as the readers.
   WorkloadSource(std::shared_ptr<const Config> config, const Cluster& cluster,
                  std::optional<Trace> queue, InputFiles& files);
@@ -48,6 +49,10 @@ class WorkloadSource {
 
  private:
   void read_file(const Cluster& cluster, InputFiles& files);
+  void read_solo_times(InputFiles& files);
+  std::optional<std::string> reference_of_draws() const;
+  /// Adds the solo times by GPU type to a trace, and leaves its jobs the types on which they run.
+  void fit_types(Trace& trace) const;
   void note_file(const Trace& trace, const Cluster& cluster, InputFiles& files);
   std::shared_ptr<const Trace> jobs(std::size_t replication) const;
   void note_units(const Trace& trace);
@@ -56,11 +61,13 @@ class WorkloadSource {
   std::shared_ptr<const Config> config_;
   std::shared_ptr<MeasurementTables> tables_;
   const TraceEntry* entry_ = nullptr;
-  int capacity_gpus_ = 0;
+  const Cluster* cluster_;
+  TypesOfJobs types_;
   bool shares_keys_ = true;
   std::shared_ptr<const Trace> given_;          ///< null: the source generates
   const PairTable* drawn_from_ = nullptr;       ///< for sources that draw from one, else null
   const SoloTable* drawn_from_solo_ = nullptr;  ///< the same
+  const SoloTable* solo_times_ = nullptr;       ///< workload.solo_times, or null
   mutable std::mutex keys_mutex_;               ///< guards `tables_`: generating adds keys
   std::vector<std::string> warnings_;
 };

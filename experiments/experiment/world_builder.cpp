@@ -15,7 +15,6 @@
 #include "models/types_world.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/gpu_catalog.hpp"
 #include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
 
@@ -37,10 +36,10 @@ struct WorldMeasurements {
     }
     return keys;
   }
-  std::vector<std::string> gpu_types() const {
-    if (pairs) return {standard_gpu_name(pairs->gpu)};
+  std::vector<std::string> gpu_types(const GpuTypes& known) const {
+    if (pairs) return {known.standard_name(pairs->gpu)};
     std::set<std::string> types;
-    for (const CorunMeasurement& row : rows) types.insert(row.gpu_type);
+    for (const CorunMeasurement& row : rows) types.insert(known.standard_name(row.gpu_type));
     return {types.begin(), types.end()};
   }
   SpeedTable speeds() const {
@@ -92,7 +91,7 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     return;
   }
   const WorldMeasurements read = read_measurements(config, files, *tables_);
-  measured_on_ = read.gpu_types();
+  measured_on_ = read.gpu_types(cluster.types);
   if (w.model == WorldKind::kMeasured) {
     workloads_ = std::make_unique<const std::set<WorkloadKey>>(read.workloads());
     otherwise_ =
@@ -118,10 +117,10 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     if (rates != nullptr && rates != read.rates) {
       costs = costs_of({&rates->pairs, rates, {}});
     } else if (read.pairs != nullptr) {
-      costs.extrapolated = !same_gpu_type(read.pairs->gpu, types[t]);
+      costs.extrapolated = !cluster.types.same(read.pairs->gpu, types[t]);
     } else {
       costs.extrapolated = std::ranges::none_of(read.rows, [&](const CorunMeasurement& r) {
-        return r.gpu_type == types[t] && r.sharing == cluster.spec.sharing;
+        return cluster.types.same(r.gpu_type, types[t]) && r.sharing == cluster.spec.sharing;
       });
     }
     if (read.pairs != nullptr && !read.pairs->sharing.empty()) {

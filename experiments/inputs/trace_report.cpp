@@ -3,6 +3,7 @@
 #include <array>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -97,11 +98,52 @@ std::string virtual_clusters_table(const TraceStatistics& s) {
   return out;
 }
 
+/// Statistics of a GPU type and its load.
+struct TypeRow {
+  GpuTypeStatistics jobs;
+  std::optional<double> gpus;  ///< of the cluster
+  std::optional<double> load;  ///< of the type's GPUs if all jobs that may run there did
+};
+
+std::vector<TypeRow> rows_by_type(const TraceReport& report, const TraceStatistics& s) {
+  std::vector<std::string> names;
+  for (const GpusOfType& type : report.types) names.push_back(type.gpu_type);
+  std::vector<TypeRow> rows;
+  for (GpuTypeStatistics& type : gpu_type_statistics(*report.trace, names)) {
+    TypeRow row{std::move(type), std::nullopt, std::nullopt};
+    if (!report.types.empty()) {
+      row.gpus = report.types[rows.size()].gpus;
+      if (const auto all = offered_load(s, *row.gpus)) {
+        row.load = s.gpu_s > 0 ? *all * row.jobs.gpu_s / s.gpu_s : 0;
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string types_table(const TraceReport& report, const TraceStatistics& s) {
+  const std::vector<TypeRow> rows = rows_by_type(report, s);
+  if (rows.empty()) return "";
+  std::string out = fmt::format("\njobs that may run on each GPU type, and their work if all of them ran there\n{:<24}  {:>7}  {:>10}  {:>10}  {:>10}  {:>13}  {:>9}\n",
+                                "GPU type", "GPUs", "jobs", "only there", "measured",
+                                "GPU-hours", "load");
+  for (const TypeRow& row : rows) {
+    out += fmt::format("{:<24}  {:>7}  {:>10}  {:>10}  {:>10}  {:>13.6g}  {:>9}\n",
+                       printable(row.jobs.gpu_type, 24),
+                       row.gpus ? fmt::format("{:g}", *row.gpus) : "-", row.jobs.jobs,
+                       row.jobs.only_here, row.jobs.measured, row.jobs.gpu_s / 3600,
+                       row.load ? fmt::format("{:.3g}", *row.load) : "-");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string trace_report_table(const TraceReport& report) {
   const TraceStatistics s = trace_statistics(*report.trace);
-  return summary_of(report, s) + work_table(s) + gangs_table(s) + virtual_clusters_table(s);
+  return summary_of(report, s) + work_table(s) + gangs_table(s) + virtual_clusters_table(s) +
+         types_table(report, s);
 }
 
 nlohmann::ordered_json trace_report_json(const TraceReport& report) {
@@ -136,6 +178,16 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report) {
   for (const VirtualClusterStatistics& v : s.virtual_clusters) {
     json["virtual_clusters"].push_back(
         {{"name", v.name}, {"jobs", v.jobs}, {"gpu_hours", v.gpu_s / 3600}});
+  }
+  json["gpu_types"] = Json::array();
+  for (const TypeRow& row : rows_by_type(report, s)) {
+    json["gpu_types"].push_back({{"name", row.jobs.gpu_type},
+                                 {"jobs", row.jobs.jobs},
+                                 {"jobs_only_there", row.jobs.only_here},
+                                 {"jobs_measured", row.jobs.measured},
+                                 {"gpu_hours", row.jobs.gpu_s / 3600},
+                                 {"cluster_gpus", or_null(row.gpus)},
+                                 {"offered_load", or_null(row.load)}});
   }
   json["cluster_gpus"] = or_null(report.gpus);
   json["offered_load"] = report.gpus ? or_null(offered_load(s, *report.gpus)) : Json(nullptr);

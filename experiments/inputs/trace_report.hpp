@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -11,11 +12,17 @@
 /// the load that they offer to a cluster.
 namespace corun {
 
+struct GpusOfType {
+  std::string gpu_type;
+  double gpus = 0;
+};
+
 struct TraceReport {
   std::string file;
-  std::string format;            ///< name in the catalogue, or "synthetic"
-  const Trace* trace = nullptr;  ///< not null
-  std::optional<double> gpus;    ///< of the cluster whose load is reported
+  std::string format;                  ///< name in the catalogue, or "synthetic"
+  const Trace* trace = nullptr;        ///< not null
+  std::optional<double> gpus;          ///< of the cluster whose load is reported
+  std::vector<GpusOfType> types = {};  ///< of this cluster, each once; empty: not known
 };
 
 std::string trace_report_table(const TraceReport& report);

@@ -55,10 +55,10 @@ TEST(GpuCatalog, FindsTheNamesOfPublicTables) {
     EXPECT_EQ(name_of(alias), name) << alias;
   }
   EXPECT_EQ(find_gpu("V10"), nullptr);
-  EXPECT_NE(known_gpus("V100-16GBs").find("V100-16GB"), std::string::npos);
-  EXPECT_TRUE(same_gpu_type("RTX 3090", "rtx_3090"));
-  EXPECT_TRUE(same_gpu_type("mine", "mine"));
-  EXPECT_FALSE(same_gpu_type("mine", "other"));
+  EXPECT_NE(GpuTypes().advice("V100-16GBs").find("V100-16GB"), std::string::npos);
+  EXPECT_TRUE(GpuTypes().same("RTX 3090", "rtx_3090"));
+  EXPECT_TRUE(GpuTypes().same("mine", "mine"));
+  EXPECT_FALSE(GpuTypes().same("mine", "other"));
   EXPECT_EQ(gpu_of_gavel("Tesla K80"), "k80");
   EXPECT_EQ(gpu_of_gavel("T4"), "");
 }

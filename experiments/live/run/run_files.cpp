@@ -183,8 +183,9 @@ Config seen_from(Config config, const std::string& directory) {
     const fs::path near = whole.lexically_relative(fs::weakly_canonical(directory, error));
     path = !near.empty() && *near.begin() != ".." ? near.string() : whole.string();
   };
-  for (std::optional<std::string>* path : {&config.workload.path, &config.workload.labels,
-                                           &config.world.path, &config.belief.overrides}) {
+  for (std::optional<std::string>* path :
+       {&config.workload.path, &config.workload.labels, &config.workload.solo_times,
+        &config.cluster.gpu_types, &config.world.path, &config.belief.overrides}) {
     if (*path) renew(**path);
   }
   if (find_knowledge(config.belief.initial) == nullptr) renew(config.belief.initial);

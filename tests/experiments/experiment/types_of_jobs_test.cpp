@@ -129,7 +129,8 @@ TEST(TypesOfJobs, TheReferenceIsToldOrTheTracesOrTheFirstMachine) {
     parts.trace.reference_type = of_trace;
     return TypesOfJobs(parts.config, parts.cluster).reference(parts.trace);
   };
-  EXPECT_EQ(reference({"cluster.machines=1x1:T4+1x1:P4"}, ""), "T4");
+  EXPECT_EQ(reference({"cluster.machines=1x1:T4+1x1:P4"}, ""), "V100-16GB") << "the JRS jobs'";
+  EXPECT_EQ(reference({"cluster.machines=1x1:T4+1x1:P4", "workload.source=csv"}, ""), "T4");
   EXPECT_EQ(reference({"cluster.machines=1x1:T4+1x1:P4"}, "v100"), "v100");
   EXPECT_EQ(reference({"cluster.machines=1x1:T4+1x1:P4", "workload.gpu_type=P4"}, "v100"), "P4");
   EXPECT_EQ(reference({"cluster.nodes=2"}, ""), "") << "as before: equally fast on all";

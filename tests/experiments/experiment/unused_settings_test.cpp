@@ -47,6 +47,10 @@ class Files {
     }
     directory_.write("lucid.csv", lucid);
     directory_.write("tiny.csv", "job,label\nm0|d|64|0,0\nm1|d|64|0,0\n");
+    directory_.write("times.csv",
+                     "workload,gpu_type,time_s\nMobileNet/bs=205/epochs=5,V100-16GB,1\n"
+                     "MobileNet/bs=205/epochs=5,T4,1.5\n");
+    directory_.write("types.yaml", "- {name: V100-16GB, memory_mib: 9000}\n");
     directory_.write("jumbo.csv", "job,label\nm0|d|64|0,2\nm1|d|64|0,2\n");
   }
 
@@ -171,6 +175,7 @@ std::vector<KeyRow> key_rows() {
       {"workload.columns", "solo_s=solo_s*2", kJobs},
       {"workload.labels", "jumbo.csv", lucid},
       {"workload.gpu_type", "T4"},
+      {"workload.solo_times", "times.csv", {"cluster.machines=2x1:V100-16GB+2x1:T4"}},
       {"workload.order", "trace"},
       {"workload.jobs", "12", resampled},
       {"workload.load", "0.5", resampled},
@@ -180,6 +185,7 @@ std::vector<KeyRow> key_rows() {
       {"cluster.nodes", "3"},
       {"cluster.gpus_per_node", "2"},
       {"cluster.gpu_type", "P4", kJobs},
+      {"cluster.gpu_types", "types.yaml", kJobs},
       {"cluster.gpu_memory_mib", "9000", kJobs},
       {"cluster.gpu_speed", "2"},
       {"cluster.cpu_milli_per_node", "16000", pods},

@@ -1,0 +1,134 @@
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/config_yaml.hpp"
+#include "experiments/experiment/experiment.hpp"
+#include "policies/catalog.hpp"
+#include "sim/error.hpp"
+#include "tests/support/program.hpp"
+#include "traces/measured/paper_tables.hpp"
+#include "traces/workload_names.hpp"
+
+/// workload.solo_times: measured solo times by GPU type for the jobs of any source.
+namespace corun::solo_times_test {
+namespace {
+
+class SoloTimes : public testing::Test {
+ private:
+  const test::TemporaryDirectory folder_;
+
+ protected:
+  const std::string jobs_ = folder_.write("jobs.csv",
+                                          "job,workload,submit_s,solo_s,solo_s@T4\n"
+                                          "a,bert,0,100,\n"
+                                          "b,bert,0,200,300\n"
+                                          "c,gcn,0,100,\n"
+                                          "d,unet,0,100,\n");
+  const std::string times_ = folder_.write("times.csv",
+                                           "workload,gpu_type,time_s,memory_mib\n"
+                                           "bert,Tesla T4,4,900\n"
+                                           "bert,v100,1,1000\n"
+                                           "unet,v100,1,\n"
+                                           "unet,Tesla T4,-,\n"
+                                           "other,v100,1,\n");
+
+  Experiment experiment(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{
+        "workload={source: csv, path: '" + jobs_ + "', solo_times: '" + times_ + "'}",
+        "world.model=none", "policies=[{name: fifo}]"};
+    all.insert(all.end(), more.begin(), more.end());
+    return Experiment(default_config_with(all, policy_catalog()), "");
+  }
+  std::string refusal(const std::vector<std::string>& more) const {
+    try {
+      experiment(more);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(SoloTimes, FillWhatTheTraceDoesNotTell) {
+  const auto trace = experiment({"cluster.machines=1x1:V100-16GB+1x1:T4"}).make_trace(0);
+  ASSERT_EQ(trace->on_types.size(), 2U);
+  const MeasuredOnType& t4 = trace->on_types[0];
+  EXPECT_EQ(t4.gpu_type, "T4");
+  EXPECT_EQ(t4.solo_s[0], 400);
+  EXPECT_EQ(t4.solo_s[1], 300) << "the trace's own";
+  EXPECT_TRUE(std::isnan(t4.solo_s[2]));
+  EXPECT_TRUE(std::isinf(t4.solo_s[3]));
+  EXPECT_EQ(t4.memory_mib[0], 900);
+  EXPECT_EQ(trace->workload.jobs[3].gpu_models, 1U) << "it runs on the V100 only";
+  EXPECT_EQ(trace->workload.jobs[2].gpu_models, 0U);
+}
+
+TEST_F(SoloTimes, HoldForGeneratedJobs) {
+  const test::TemporaryDirectory folder;
+  const QueueJob& one = jrs_queue().front();
+  const std::string name = workload_text(one.model, one.batch_size, one.epochs);
+  const std::string times = folder.write(
+      "t.csv", "workload,gpu_type,time_s\n" + name + ",V100-16GB,1\n" + name + ",P4,2\n");
+  const std::vector<std::string> settings{"workload.solo_times=" + times,
+                                          "cluster.machines=2x1:P4+2x1:V100-16GB"};
+  const Experiment e(default_config_with(settings, policy_catalog()), "");
+  const auto trace = e.make_trace(0);
+  int measured = 0;
+  for (std::size_t j = 0; j < trace->names.size(); ++j) {
+    if (std::isnan(trace->on_types[1].solo_s[j])) continue;
+    EXPECT_EQ(trace->on_types[1].solo_s[j], 2 * to_seconds(trace->workload.jobs[j].work))
+        << "the JRS jobs were measured on the V100-16GB, though P4 is the first machine";
+    ++measured;
+  }
+  EXPECT_EQ(measured, 1);
+}
+
+TEST_F(SoloTimes, RefuseWhatDoesNotFit) {
+  EXPECT_NE(refusal({}).find("the GPU type of the run times is not known, expected one of the "
+                             "table's types Tesla T4, v100, from which the others follow; set "
+                             "workload.gpu_type"),
+            std::string::npos)
+      << refusal({});
+  EXPECT_EQ(refusal({"workload.gpu_type=T4"}).find("the run times"), std::string::npos);
+  EXPECT_NE(refusal({"workload.gpu_type=K80"}).find("the run times are of GPU type 'K80'"),
+            std::string::npos);
+  EXPECT_NE(refusal({"cluster.gpu_type=T4", "workload.gpu_type=V100"})
+                .find("job 'd' runs on no type of the cluster, the cluster has T4; add such nodes "
+                      "or leave the job out"),
+            std::string::npos)
+      << refusal({"cluster.gpu_type=T4", "workload.gpu_type=V100"});
+  const test::TemporaryDirectory folder;
+  const std::string others = folder.write("o.csv", "workload,gpu_type,time_s\nz,V100,1\n");
+  const std::string none = refusal({"workload.solo_times=" + others, "workload.gpu_type=V100"});
+  EXPECT_NE(none.find("no job has a workload of o.csv, expected names such as 'z'"),
+            std::string::npos)
+      << none;
+  EXPECT_NE(
+      refusal({"workload.solo_times=" + jobs_}).find("is a job trace, expected a table of solo"),
+      std::string::npos);
+  EXPECT_NE(refusal({"workload.solo_times=none.csv"}).find("none.csv"), std::string::npos);
+}
+
+TEST_F(SoloTimes, TraceInfoShowsTheLoadByType) {
+  const test::Outcome info = test::run_corun(
+      {"trace", "info", jobs_, "--cluster", "1x2:V100+1x4:Tesla T4", "--format", "json"});
+  ASSERT_EQ(info.code, 0) << info.err;
+  const auto json = nlohmann::json::parse(info.out);
+  ASSERT_EQ(json["gpu_types"].size(), 2U);
+  const auto& t4 = json["gpu_types"][1];
+  EXPECT_EQ(t4["name"], "T4");
+  EXPECT_EQ(t4["jobs"], 4);
+  EXPECT_EQ(t4["jobs_measured"], 1);
+  EXPECT_DOUBLE_EQ(t4["gpu_hours"].get<double>(), (100 + 300 + 100 + 100) / 3600.0);
+  EXPECT_EQ(t4["cluster_gpus"], 4);
+  EXPECT_TRUE(t4["offered_load"].is_null()) << "all are submitted at once";
+  EXPECT_EQ(test::run_corun({"trace", "info", jobs_, "--cluster", "1x1", "--gpus", "2"}).code, 2);
+  EXPECT_EQ(test::run_corun({"trace", "info", jobs_, "--cluster", "1by1"}).code, 2);
+}
+
+}  // namespace
+}  // namespace corun::solo_times_test

@@ -96,7 +96,7 @@ void ControlLoop::take(const Report& report) {
   switch (report.kind) {
     case ReportKind::kArrived: {
       ++arrived_;
-      jobs_.add(job, source_.job_view(job));
+      jobs_.add(job) = source_.job_view(job);
       note(LogKind::kArrive, job);
       if (profiles_) {
         to_profile_.push_back(job);

@@ -20,16 +20,14 @@ class JobSlots {
   std::size_t jobs() const { return slot_.size(); }
   bool contains(JobId job) const { return index(job) < slot_.size() && slot_[index(job)] != kNone; }
 
-  /// The job must not be in the system. References to other jobs' values become invalid.
-  T& add(JobId job, T value) {
+  /// A T{} for the job, which must not be in the system. References to other jobs' values become invalid.
+  T& add(JobId job) {
     if (free_.empty()) {
       slot_[index(job)] = static_cast<std::uint32_t>(values_.size());
-      values_.push_back(std::move(value));
-    } else {
-      slot_[index(job)] = free_.back();
-      free_.pop_back();
-      values_[slot_[index(job)]] = std::move(value);
+      return values_.emplace_back();
     }
+    slot_[index(job)] = free_.back();
+    free_.pop_back();
     return values_[slot_[index(job)]];
   }
   void erase(JobId job) {

@@ -57,10 +57,9 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
 
 void SimulatedBackend::arrive(JobId id) {
   const JobSpec& job = workload_.jobs[index(id)];
-  Active active;
+  Active& active = jobs_.add(id);
   active.record = JobRecord::of(job);
   active.work_left = job.work;
-  jobs_.add(id, std::move(active));
   if (!job.profile.mem_used_mib) recorder_.count_unknown_memory();
 }
 

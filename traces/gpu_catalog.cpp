@@ -265,8 +265,11 @@ GpuTypes::GpuTypes(std::vector<OwnGpuType> own) : own_(std::move(own)) {
 }
 
 const GpuSpec* GpuTypes::find(std::string_view name) const {
-  const auto at = by_name_.find(normalised(name));
-  return at != by_name_.end() ? &own_[at->second].spec : find_gpu(name);
+  auto at = by_name_.find(normalised(name));
+  const GpuSpec* listed = at == by_name_.end() ? find_gpu(name) : nullptr;
+  if (listed != nullptr)
+    at = by_name_.find(normalised(listed->name));  // an alias of a replaced type
+  return at != by_name_.end() ? &own_[at->second].spec : listed;
 }
 
 bool GpuTypes::same(std::string_view a, std::string_view b) const {

@@ -45,10 +45,13 @@ constexpr std::array<ProfileColumn, 4> kProfileColumns{{
 constexpr std::size_t kFeatures = 3;  ///< the first ones: percentages, always written
 
 /// Columns of job_csv.hpp and corun_csv.hpp that are not part of a solo profile.
-constexpr std::array<std::string_view, 18> kJobAndCorunColumns{
-    "submit_s", "solo_s",   "gpus",    "priority",    "cpu_milli", "memory_mib",
-    "epoch_s",  "workload", "cluster", "uncertainty", "group",     "gpu",
-    "sharing",  "session",  "corun_s", "isd",         "source",    "packing_label"};
+constexpr std::array<std::string_view, 23> kJobAndCorunColumns{
+    "submit_s",   "solo_s",          "gpus",     "priority",
+    "cpu_milli",  "memory_mib",      "epoch_s",  "workload",
+    "cluster",    "uncertainty",     "group",    "gpu",
+    "sharing",    "session",         "corun_s",  "isd",
+    "source",     "packing_label",   "gpu_type", "steps",
+    "gpu_models", "virtual_cluster", "gpu_milli"};
 constexpr std::array<std::string_view, 2> kFutureweiText{"ID", "Run_Env"};
 
 /// Other common names of the sensitive columns, in lower case. As attributes they would be kept beside the
@@ -241,6 +244,7 @@ class ProfileReader {
     if (!name.empty() && std::ranges::find(form_.profile, name) != form_.profile.end()) return true;
     if (!form_.has_attributes) return false;
     if (name.empty()) return true;  // not ignored: to be refused
+    if (name.starts_with("solo_s@") || name.starts_with("mem_used_mib@")) return false;
     const std::array<std::string_view, 6> others{form_.job,     form_.imputed, form_.model,
                                                  form_.dataset, form_.epochs,  form_.batch_size};
     return std::ranges::find(others, name) == others.end() &&

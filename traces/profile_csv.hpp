@@ -26,8 +26,8 @@
 ///   (any other)    an attribute: a number or empty, kept for ranking features
 ///
 /// The header must have the three percentages; their fields may be empty.
-/// The other columns of job_csv.hpp and corun_csv.hpp (submit_s, solo_s, workload, cluster, ...) are
-/// ignored, so that a trace of jobs is a table of profiles, too.
+/// The other columns of job_csv.hpp and corun_csv.hpp (submit_s, solo_s, workload, cluster, ...) and
+/// gpu_type are ignored, so that a trace of jobs is a table of profiles, too.
 ///
 /// Two public forms are read as well, recognised by their headers:
 ///   Futurewei mini-ML Workload Dataset (PriRecT Table I; 49 jobs)

@@ -1,6 +1,9 @@
 #include "experiments/experiment/job_views.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
@@ -29,6 +32,9 @@ std::vector<JobView> job_views(const EstimatesConfig& estimates, std::uint64_t s
   return views;
 }
 
+namespace {
+
+/// By JobId and type; empty without `on_types`.
 std::vector<ViewOnType> views_on_types(const JobsOnTypes* on_types, std::span<const GpuType> types,
                                        std::size_t jobs) {
   std::vector<ViewOnType> views;
@@ -42,6 +48,30 @@ std::vector<ViewOnType> views_on_types(const JobsOnTypes* on_types, std::span<co
     }
   }
   return views;
+}
+
+}  // namespace
+
+JobSource job_source(const EstimatesConfig& estimates, std::uint64_t seed, const Trace& trace,
+                     const JobsOnTypes* on_types, std::span<const GpuType> types) {
+  int largest_gang = 1;
+  bool restricted = false;
+  for (const JobSpec& job : trace.workload.jobs) {
+    largest_gang = std::max(largest_gang, job.gpus);
+    restricted |= job.gpu_models != 0;
+  }
+  std::vector<ViewOnType> views;
+  if (estimates.duration != DurationEstimates::kNone) {
+    views = views_on_types(on_types, types, trace.names.size());
+  }
+  return JobSource(
+      trace.names.size(), largest_gang, restricted,
+      [&estimates, seed, &trace, width = types.size(),
+       on = std::make_shared<const std::vector<ViewOnType>>(std::move(views))](JobId job) {
+        JobView view = job_view(estimates, seed, trace, job);
+        if (!on->empty()) view.on_types = std::span(*on).subspan(index(job) * width, width);
+        return view;
+      });
 }
 
 }  // namespace corun

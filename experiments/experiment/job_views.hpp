@@ -7,6 +7,7 @@
 
 #include "experiments/config/config.hpp"
 #include "sim/cluster_view.hpp"
+#include "sim/control_loop.hpp"
 #include "sim/jobs_on_types.hpp"
 #include "traces/trace.hpp"
 
@@ -22,9 +23,9 @@ JobView job_view(const EstimatesConfig& estimates, std::uint64_t seed, const Tra
 std::vector<JobView> job_views(const EstimatesConfig& estimates, std::uint64_t seed,
                                const Trace& trace);
 
-/// What policies are told of `jobs` jobs on these types, by JobId and type: the expected speeds. Empty
-/// without `on_types`.
-std::vector<ViewOnType> views_on_types(const JobsOnTypes* on_types, std::span<const GpuType> types,
-                                       std::size_t jobs);
+/// The jobs of a trace for a control loop, with their expected speeds on these types where run times are
+/// estimated. Estimates and trace must outlive it; `on_types` may be null.
+JobSource job_source(const EstimatesConfig& estimates, std::uint64_t seed, const Trace& trace,
+                     const JobsOnTypes* on_types, std::span<const GpuType> types);
 
 }  // namespace corun

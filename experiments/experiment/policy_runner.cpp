@@ -169,24 +169,8 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
   ObservedPolicy observed(*inner, run, observation);
 
   const auto run_on = [&](auto backend) {
-    int largest_gang = 1;
-    bool restricted = false;
-    for (const JobSpec& job : trace.workload.jobs) {
-      largest_gang = std::max(largest_gang, job.gpus);
-      restricted |= job.gpu_models != 0;
-    }
-    const std::vector<GpuType> types = cluster_.spec.types();
-    std::vector<ViewOnType> on_types;
-    if (config_.estimates.duration != DurationEstimates::kNone) {
-      on_types = views_on_types(world->on_types(), types, trace.names.size());
-    }
-    JobSource jobs(trace.names.size(), largest_gang, restricted, [&](JobId job) {
-      JobView view = job_view(config_.estimates, shared.seed, trace, job);
-      if (!on_types.empty()) {
-        view.on_types = std::span(on_types).subspan(index(job) * types.size(), types.size());
-      }
-      return view;
-    });
+    JobSource jobs =
+        job_source(config_.estimates, shared.seed, trace, world->on_types(), cluster_.spec.types());
     ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs),
                      control_options(config_));
     const std::size_t passes = loop.run(observation.log);

@@ -146,8 +146,10 @@ TEST(ProfileCsv, ReadsEverythingAndWritesItBack) {
 TEST(ProfileCsv, ATraceOfJobsIsATableOfProfiles) {
   const ProfileTable table = read(
       "job,submit_s,solo_s,gpus,priority,gpu_util_pct,mem_alloc_pct,mem_time_pct,mem_used_mib,"
-      "cpu_milli,memory_mib,epoch_s,workload,cluster,uncertainty,imputed\n"
-      "a,1,2,4,-3,42,50,13,2048,6000,12288,0.1,DCGAN/bs=205/epochs=20,1,133.11,0\n");
+      "cpu_milli,memory_mib,epoch_s,workload,cluster,uncertainty,imputed,gpu_milli,gpu_models,"
+      "virtual_cluster,steps,solo_s@T4,mem_used_mib@T4,gpu_type\n"
+      "a,1,2,4,-3,42,50,13,2048,6000,12288,0.1,DCGAN/bs=205/epochs=20,1,133.11,0,1000,T4|A10,vc,90,"
+      "-,900,V100\n");
   EXPECT_EQ(table.profiles[0], (Profile{42, 50, 13, 2048, false}));
   EXPECT_EQ(table.origins[0].model, "");
   EXPECT_EQ(table.attributes, (std::vector<std::string>{"gpu_util_pct", "mem_alloc_pct",

@@ -85,10 +85,11 @@ int run_command(const std::vector<std::string>& arguments) {
 
   const Nvml nvml = open_nvml(values, {}, config.output);
   const GpuRules rules{true, config.shares_by_mps(), values.count("allow-others") != 0};
-  const std::vector<std::size_t> gpus = choose_gpus(nvml, config.gpus, rules, config.gpus_place);
-  const LiveCluster cluster{only_type(nvml, gpus), gpus.size()};
-  const QueuePrediction prediction =
-      predict_queue(config, {solo_file, alone}, cluster, common.data);
+  const std::vector<std::size_t> gpus =
+      by_type(nvml, choose_gpus(nvml, config.gpus, rules, config.gpus_place));
+  std::vector<GpuFacts> facts;
+  for (const std::size_t gpu : gpus) facts.push_back(nvml.gpus()[gpu]);
+  const QueuePrediction prediction = predict_queue(config, {solo_file, alone}, facts, common.data);
   for (const std::string& warning : prediction.experiment->warnings()) note(common, warning);
   const QueueRun run = run_queue(config, prediction, nvml, gpus, stop,
                                  [&](const PolicyResult& result) { tell(result, common.quiet); });

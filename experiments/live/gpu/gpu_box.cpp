@@ -100,14 +100,16 @@ std::vector<std::size_t> choose_gpus(const Nvml& nvml, std::span<const std::int6
   return chosen;
 }
 
-const GpuFacts& only_type(const Nvml& nvml, std::span<const std::size_t> gpus) {
-  const GpuFacts& type = nvml.gpus()[gpus.front()];
-  for (const std::size_t gpu : gpus) {
-    if (nvml.gpus()[gpu].name == type.name) continue;
-    throw DeviceError("GPUs of two types, " + type.name + " and " + nvml.gpus()[gpu].name +
-                      ": solo times hold for one; choose by live.gpus");
-  }
-  return type;
+std::vector<std::size_t> by_type(const Nvml& nvml, std::span<const std::size_t> gpus) {
+  std::vector<std::size_t> ordered(gpus.begin(), gpus.end());
+  const auto first_of_type = [&](std::size_t gpu) {
+    return std::ranges::find(
+               gpus, nvml.gpus()[gpu].name,
+               [&](std::size_t g) -> const std::string& { return nvml.gpus()[g].name; }) -
+           gpus.begin();
+  };
+  std::ranges::stable_sort(ordered, {}, first_of_type);
+  return ordered;
 }
 
 bool mps_installed() { return mps_program().has_value(); }

@@ -30,9 +30,8 @@ std::vector<std::string> refusals(const Nvml& nvml, std::size_t gpu, const GpuRu
 std::vector<std::size_t> choose_gpus(const Nvml& nvml, std::span<const std::int64_t> asked,
                                      const GpuRules& rules, const std::string& place);
 
-/// The type of these GPUs (not empty). Throws DeviceError if their types differ, because solo times hold for
-/// one type.
-const GpuFacts& only_type(const Nvml& nvml, std::span<const std::size_t> gpus);
+/// The same GPUs, those of one type after the other; the types in order of their first GPU.
+std::vector<std::size_t> by_type(const Nvml& nvml, std::span<const std::size_t> gpus);
 
 /// Whether the MPS daemon's program, nvidia-cuda-mps-control, is in PATH.
 bool mps_installed();

@@ -95,6 +95,7 @@ std::vector<SoloRow> MeasuredSession::solo(const LiveConfig& config) const {
   for (std::size_t w = 0; w < config.workloads.size(); ++w) {
     SoloRow row;
     row.job = config.workloads[w].name;
+    row.gpu_type = gpu_name;
     double sum = 0;
     double squares = 0;
     for (const MeasuredCoRunners& c : sets) {

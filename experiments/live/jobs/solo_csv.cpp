@@ -11,10 +11,11 @@
 namespace corun::live {
 
 std::string solo_csv(std::span<const SoloRow> rows) {
-  std::string text = fmt::format("job,solo_s,solo_sd_s,runs,{}\n", kProfileFields);
+  std::string text = fmt::format("job,solo_s,solo_sd_s,runs,{},gpu_type\n", kProfileFields);
   for (const SoloRow& row : rows) {
-    text += fmt::format("{},{},{},{},{}\n", csv_text(row.job), csv_number(row.solo_s),
-                        csv_number(row.sd_s), row.runs, profile_fields(row.profile));
+    text += fmt::format("{},{},{},{},{},{}\n", csv_text(row.job), csv_number(row.solo_s),
+                        csv_number(row.sd_s), row.runs, profile_fields(row.profile),
+                        csv_text(row.gpu_type));
   }
   return text;
 }
@@ -29,7 +30,8 @@ std::vector<SoloRow> read_solo_csv(const std::string& path) {
                  {"mem_alloc_pct"},
                  {"mem_time_pct"},
                  {"mem_used_mib"},
-                 {"packing_label"}},
+                 {"packing_label"},
+                 {"gpu_type"}},
                 {.ignore_unknown = true});
   const NumberRule seconds{"a number of seconds", 0, 9e7, true};
   const NumberRule spread{"a number of seconds", 0, 9e7};
@@ -50,6 +52,11 @@ std::vector<SoloRow> read_solo_csv(const std::string& path) {
     row.profile.mem_used_mib = csv.number(csv.column("mem_used_mib"), mib);
     if (const auto label = csv.integer(csv.column("packing_label"), kPackingLabelRule)) {
       row.profile.packing_label = static_cast<int>(*label);
+    }
+    row.gpu_type = csv.text(csv.column("gpu_type"));
+    if (!rows.empty() && row.gpu_type != rows.front().gpu_type) {
+      csv.refuse(csv.column("gpu_type"), "the GPU type of the rows before",
+                 "give the times on other types in workload.solo_times");
     }
     if (find_solo(rows, row.job) != nullptr) {
       csv.refuse(csv.column("job"), "each workload once", "remove one of the rows");

@@ -11,9 +11,10 @@
 namespace corun::live {
 
 LiveBackend::LiveBackend(const ClusterSpec& spec, const corun::Workload& workload,
-                         std::vector<LiveJob> jobs, Session& session, const Nvml& nvml,
-                         std::vector<std::size_t> gpus, Sharing& sharing, LiveOptions options)
-    : jobs_(std::move(jobs)),
+                         const JobsOnTypes* on_types, std::vector<JobCommand> commands,
+                         Session& session, const Nvml& nvml, std::vector<std::size_t> gpus,
+                         Sharing& sharing, LiveOptions options)
+    : commands_(std::move(commands)),
       session_(session),
       nvml_(nvml),
       gpus_(std::move(gpus)),
@@ -21,8 +22,8 @@ LiveBackend::LiveBackend(const ClusterSpec& spec, const corun::Workload& workloa
       options_(std::move(options)),
       origin_(monotonic_now()),
       arrivals_(workload),
-      ledger_(spec, workload) {
-  assert(jobs_.size() == workload.jobs.size());
+      ledger_(spec, workload, on_types) {
+  assert(commands_.size() == workload.jobs.size());
   assert(gpus_.size() == static_cast<std::size_t>(spec.gpu_count()));
   std::filesystem::create_directories(options_.output);
 }
@@ -137,9 +138,9 @@ bool LiveBackend::may_start(const Active& newcomer) const {
   for (const Active& other : active_) {
     if (other.gpu != newcomer.gpu || other.run == nullptr) continue;
     alone = false;
-    promised += jobs_[index(other.job)].memory_mib.value_or(0);
+    promised += ledger_.alone().memory_mib(other.job, other.gpu).value_or(0);
   }
-  const auto& demand = jobs_[index(newcomer.job)].memory_mib;
+  const auto demand = ledger_.alone().memory_mib(newcomer.job, newcomer.gpu);
   if (alone || !demand) return true;
   const std::size_t gpu = gpus_[index(newcomer.gpu)];
   // Running jobs may hold more than their known demand, or may not have allocated all of it yet.
@@ -149,7 +150,7 @@ bool LiveBackend::may_start(const Active& newcomer) const {
 
 void LiveBackend::launch(std::span<Active* const> starting) {
   for (Active* a : starting) {
-    const JobCommand& command = jobs_[index(a->job)].command;
+    const JobCommand& command = commands_[index(a->job)];
     const int attempt = ledger_.record(a->job).ooms + 1;
     a->run = std::make_unique<JobRun>(
         session_, nvml_, gpus_[index(a->gpu)], command,
@@ -202,7 +203,10 @@ void LiveBackend::sample() {
 
 RunRecord LiveBackend::take_record() {
   RunRecord record = ledger_.take_record();
-  for (const LiveJob& job : jobs_) record.unknown_memory_jobs += !job.memory_mib.has_value();
+  for (std::size_t j = 0; j < commands_.size(); ++j) {
+    record.unknown_memory_jobs +=
+        !ledger_.alone().memory_mib(static_cast<JobId>(j), GpuId{0}).has_value();
+  }
   return record;
 }
 

@@ -28,12 +28,6 @@
 ///     refuse configurations and policies that ask for it.
 namespace corun::live {
 
-/// A job of the workload, by JobId.
-struct LiveJob {
-  JobCommand command;
-  std::optional<double> memory_mib;  ///< demand, if it is known
-};
-
 struct LiveOptions {
   Duration sample_every = std::chrono::milliseconds{200};
   double memory_reserve_mib = 256;
@@ -43,11 +37,11 @@ struct LiveOptions {
 
 class LiveBackend final : public ClusterBackend {
  public:
-  /// `jobs`: one entry per job of the workload. GPU g of the cluster is nvml.gpus()[gpus[g]]. Every job needs
+  /// `commands`: one per job of the workload. `on_types` may be null. GPU g of the cluster is nvml.gpus()[gpus[g]]. Every job needs
   /// one GPU. The arguments taken by reference must outlive it.
-  LiveBackend(const ClusterSpec& spec, const corun::Workload& workload, std::vector<LiveJob> jobs,
-              Session& session, const Nvml& nvml, std::vector<std::size_t> gpus, Sharing& sharing,
-              LiveOptions options);
+  LiveBackend(const ClusterSpec& spec, const corun::Workload& workload, const JobsOnTypes* on_types,
+              std::vector<JobCommand> commands, Session& session, const Nvml& nvml,
+              std::vector<std::size_t> gpus, Sharing& sharing, LiveOptions options);
   /// Stops all running jobs.
   ~LiveBackend() override;
 
@@ -91,7 +85,7 @@ class LiveBackend final : public ClusterBackend {
   LiveRun run_of(const Active& active) const;
   void sample();
 
-  std::vector<LiveJob> jobs_;
+  std::vector<JobCommand> commands_;
   Session& session_;
   const Nvml& nvml_;
   std::vector<std::size_t> gpus_;

@@ -4,9 +4,11 @@
 
 namespace corun::live {
 
-LiveLedger::LiveLedger(const ClusterSpec& spec, const corun::Workload& workload)
+LiveLedger::LiveLedger(const ClusterSpec& spec, const corun::Workload& workload,
+                       const JobsOnTypes* on_types)
     : spec_(spec),
       workload_(workload),
+      alone_(spec, workload, on_types),
       state_(spec),
       devices_(static_cast<std::size_t>(spec.gpu_count())),
       records_(workload.jobs.size()),
@@ -30,11 +32,11 @@ std::uint32_t LiveLedger::start(std::span<const JobId> jobs, GpuId gpu, Time now
     device.episode.jobs.push_back(job);
     JobRecord& record = records_[index(job)];
     record.begin_run(now, gpu, group);  // until end() knows the exact start
-    record.run_solo = workload_.jobs[index(job)].work;
+    record.run_solo = alone_.solo(job, gpu);
     record.solo = record.run_solo;
     record.whole_solo = record.run_solo;
-    record.reference_solo = record.run_solo;
-    record.run_reference_solo = record.run_solo;
+    record.run_reference_solo = workload_.jobs[index(job)].work;
+    record.reference_solo = record.run_reference_solo;
   }
   return group;
 }
@@ -69,6 +71,9 @@ Report LiveLedger::end(const LiveRun& run) {
   } else {
     std::erase(episode.jobs, run.job);
     ++episode.unfinished;
+  }
+  if (const auto source = alone_.source(run.job, run.gpu)) {
+    recorder_.usage().solo_s[static_cast<std::size_t>(*source)] += to_seconds(run.exit - run.start);
   }
   state_.remove(run.gpu, run.job);
   if (state_.gpu(run.gpu).residents.empty()) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiments/live/jobs/job_run.hpp"
+#include "experiments/live/run/solo_on_gpus.hpp"
 #include "sim/cluster_backend.hpp"
 #include "sim/job.hpp"
 #include "sim/run_recorder.hpp"
@@ -25,8 +26,8 @@ struct LiveRun {
 
 class LiveLedger {
  public:
-  /// Both must outlive it.
-  LiveLedger(const ClusterSpec& spec, const corun::Workload& workload);
+  /// `on_types` may be null; all must outlive it.
+  LiveLedger(const ClusterSpec& spec, const corun::Workload& workload, const JobsOnTypes* on_types);
 
   /// Puts jobs on a GPU; returns the number of their group.
   std::uint32_t start(std::span<const JobId> jobs, GpuId gpu, Time now);
@@ -36,6 +37,7 @@ class LiveLedger {
   void next_instant() { recorder_.hand_over(); }
 
   const ClusterState& state() const { return state_; }
+  const SoloOnGpus& alone() const { return alone_; }
   const JobRecord& record(JobId job) const { return records_[index(job)]; }
   std::span<const EpisodeRecord> finished_episodes() const { return recorder_.finished_episodes(); }
   /// Whether every job has finished or was given up.
@@ -51,6 +53,7 @@ class LiveLedger {
 
   const ClusterSpec& spec_;
   const corun::Workload& workload_;
+  SoloOnGpus alone_;
   ClusterState state_;
   std::vector<Device> devices_;
   std::vector<JobRecord> records_;

@@ -7,9 +7,10 @@
 namespace corun::live {
 
 void check_live_cluster(const Config& config) {
-  for (const char* key : {"cluster.nodes", "cluster.gpus_per_node", "cluster.gpu_type",
-                          "cluster.gpu_memory_mib", "cluster.gpu_speed", "cluster.path",
-                          "cluster.virtual_clusters", "workload.source", "workload.path"}) {
+  for (const char* key :
+       {"cluster.nodes", "cluster.gpus_per_node", "cluster.gpu_type", "cluster.gpu_types",
+        "cluster.gpu_memory_mib", "cluster.gpu_speed", "cluster.path", "cluster.machines",
+        "cluster.virtual_clusters", "workload.source", "workload.path", "workload.gpu_type"}) {
     if (config.places.contains(key)) {
       throw InputError(
           config.place(key),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct QueuePrediction {
   std::unique_ptr<const Experiment> experiment;
   std::shared_ptr<const Trace> queue;     ///< job j is entry j of LiveConfig::queue
   std::vector<PredictedPolicy> policies;  ///< in the order of experiment->policies()
+  std::string gpu_types;                  ///< of the GPUs, separated by commas
 };
 
 /// Solo times of workloads and the file that holds them.
@@ -35,17 +37,13 @@ struct SoloTimes {
   std::vector<SoloRow> rows;
 };
 
-/// The GPUs of the queue.
-struct LiveCluster {
-  GpuFacts gpu;  ///< the type of all of them
-  std::size_t gpus = 1;
-};
-
-/// Simulates the queue under every policy, with the solo times in `alone`. Writes the queue to config.output
-/// (run_files.hpp: kQueueFile), from which it is simulated. The world is measured.corun.csv in config.output,
+/// Simulates the queue under every policy, with the solo times in `alone`, on these GPUs (not empty), those of one
+/// type after the other. On a type other than that of `alone` solo times follow as in a simulation: from
+/// workload.solo_times if that is set, else from the specifications of the types. Writes the queue and the GPU
+/// types to config.output (run_files.hpp: kQueueFile, kGpuTypesFile), from which it is simulated. The world is measured.corun.csv in config.output,
 /// if it exists and no world.path is configured. `data`: the directory of public data, may be empty. Throws
-/// InputError if `alone` lacks a workload of the queue or a policy cannot run live (live_limits.hpp).
+/// InputError if `alone` lacks a workload of the queue or, with several types, its GPU type, or a policy cannot run live (live_limits.hpp).
 QueuePrediction predict_queue(const LiveConfig& config, const SoloTimes& alone,
-                              const LiveCluster& cluster, const std::string& data);
+                              std::span<const GpuFacts> gpus, const std::string& data);
 
 }  // namespace corun::live

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "experiments/experiment/engine_options.hpp"
+#include "experiments/experiment/job_views.hpp"
 #include "experiments/live/gpu/gpu_box.hpp"
 #include "experiments/live/run/live_backend.hpp"
 #include "experiments/live/run/live_limits.hpp"
@@ -27,6 +28,7 @@ class QueueRunner {
         experiment_(*prediction.experiment),
         queue_(prediction.queue),
         world_(experiment_.make_world(*queue_)),
+        alone_(experiment_.cluster(), queue_->workload, world_->on_types()),
         nvml_(nvml),
         gpus_(gpus.begin(), gpus.end()),
         stop_(stop),
@@ -39,16 +41,16 @@ class QueueRunner {
     PolicyResult& result = results.back();
     const std::unique_ptr<Policy> decides =
         experiment_.make_policy(*queue_, 0, policy, *world_, &stop_);
-    LiveBackend backend(experiment_.cluster(), queue_->workload, jobs(), session_, nvml_, gpus_,
-                        sharing_, options(policy.label));
-    ControlLoop loop(backend, {*decides, policy.label, policy.traits}, job_source(), control_);
+    LiveBackend backend(experiment_.cluster(), queue_->workload, world_->on_types(), commands(),
+                        session_, nvml_, gpus_, sharing_, options(policy.label));
+    ControlLoop loop(backend, {*decides, policy.label, policy.traits}, jobs(), control_);
     std::size_t passes = 0;
     const auto keep = [&] {
       result.runs = backend.runs();
       result.record = backend.take_record();
       result.measured = compute_metrics(result.record);
       result.record.passes = passes;
-      write_policy_result(result, *queue_, config_, header_.measured_on);
+      write_policy_result(result, *queue_, config_, alone_);
       write_results_hdf5(config_.output, header_, queue_, results);
     };
     try {
@@ -76,11 +78,11 @@ class QueueRunner {
   /// Plays the run back from its record to a new instance of the policy.
   void play_back(const PolicyInstance& policy, PolicyResult& result) const {
     const std::unique_ptr<Policy> again = experiment_.make_policy(*queue_, 0, policy, *world_);
-    RecordedBackend recorded(experiment_.cluster(), queue_->workload, result.log, result.runs);
+    RecordedBackend recorded(experiment_.cluster(), queue_->workload, world_->on_types(),
+                             result.log, result.runs);
     EventLog log;
     try {
-      ControlLoop(recorded, {*again, policy.label, policy.traits}, job_source(), control_)
-          .run(&log);
+      ControlLoop(recorded, {*again, policy.label, policy.traits}, jobs(), control_).run(&log);
       result.repeats = log == result.log;
     } catch (const DecisionDiffers& e) {
       result.repeats = false;
@@ -88,16 +90,13 @@ class QueueRunner {
     }
   }
 
-  std::vector<LiveJob> jobs() const {
-    std::vector<LiveJob> jobs;
+  std::vector<JobCommand> commands() const {
+    std::vector<JobCommand> commands;
     for (std::size_t j = 0; j < queue_->names.size(); ++j) {
-      LiveJob job;
-      job.command = config_.workloads[config_.queue[j].workload].command;
-      job.command.name = queue_->names[j];
-      job.memory_mib = queue_->workload.jobs[j].profile.mem_used_mib;
-      jobs.push_back(std::move(job));
+      commands.push_back(config_.workloads[config_.queue[j].workload].command);
+      commands.back().name = queue_->names[j];
     }
-    return jobs;
+    return commands;
   }
 
   LiveOptions options(const std::string& label) const {
@@ -109,17 +108,16 @@ class QueueRunner {
     return options;
   }
 
-  JobSource job_source() const {
-    int largest = 1;
-    for (const JobSpec& job : queue_->workload.jobs) largest = std::max(largest, job.gpus);
-    return JobSource(queue_->names.size(), largest, false,
-                     [this](JobId job) { return experiment_.view_of(*queue_, 0, job); });
+  JobSource jobs() const {
+    return job_source(experiment_.config().estimates, experiment_.seed_of(0), *queue_,
+                      world_->on_types(), experiment_.cluster().types());
   }
 
   const LiveConfig& config_;
   const Experiment& experiment_;
   std::shared_ptr<const Trace> queue_;
   std::unique_ptr<World> world_;
+  SoloOnGpus alone_;
   const Nvml& nvml_;
   std::vector<std::size_t> gpus_;
   const std::atomic<bool>& stop_;
@@ -136,7 +134,7 @@ QueueRun run_queue(const LiveConfig& config, const QueuePrediction& prediction, 
                    const std::function<void(const PolicyResult&)>& on_policy) {
   QueueRunner runner(config, prediction, nvml, gpus, stop);
   QueueRun run;
-  run.gpu_name = prediction.config.cluster.gpu_type;
+  run.gpu_name = prediction.gpu_types;
   run.gpus = gpus.size();
   for (std::size_t p = 0; p < prediction.policies.size() && !run.interrupted; ++p) {
     run.policies.emplace_back().predicted = prediction.policies[p];

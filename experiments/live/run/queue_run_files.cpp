@@ -29,19 +29,21 @@ std::string prediction_csv(const QueuePrediction& prediction) {
   return text;
 }
 
-std::string jobs_csv(const PolicyResult& result, const Trace& queue, const LiveConfig& config) {
+std::string jobs_csv(const PolicyResult& result, const Trace& queue, const LiveConfig& config,
+                     const SoloOnGpus& alone) {
   std::string text =
       "job,workload,gpu,group,deferred,end,why,submit_s,start_s,corun_s,solo_s,isd,predicted_isd,"
-      "predicted_jct_s,cpu_s,temperature_max_c,sm_clock_min_mhz,mem_used_mib,steady_steps_per_s\n";
+      "predicted_jct_s,cpu_s,temperature_max_c,sm_clock_min_mhz,mem_used_mib,steady_steps_per_s,"
+      "gpu_type\n";
   for (const LiveRun& run : result.runs) {
     const std::size_t j = index(run.job);
     const bool finished = run.outcome.end == RunEnd::kFinished;
     const double corun_s = to_seconds(run.outcome.length());
-    const double solo_s = to_seconds(queue.workload.jobs[j].work);
+    const double solo_s = to_seconds(alone.solo(run.job, run.gpu));
     const JobRecord& predicted = result.predicted.record.jobs[j];
     const bool foreseen = predicted.end == JobEnd::kFinished;
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", queue.names[j],
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", queue.names[j],
                     config.workloads[config.queue[j].workload].name, index(run.gpu), run.group,
                     run.deferred ? 1 : 0, name_of(run.outcome.end), csv_text(run.outcome.why),
                     csv_number(to_seconds(queue.workload.jobs[j].submit)),
@@ -53,20 +55,20 @@ std::string jobs_csv(const PolicyResult& result, const Trace& queue, const LiveC
                     csv_number(run.outcome.sm_clock_mhz.min),
                     // The memory in use is one job's only if the driver reports memory by process.
                     run.outcome.attributed ? csv_number(run.outcome.profile.mem_used_mib) : "",
-                    csv_number(run.outcome.steady_steps_per_s));
+                    csv_number(run.outcome.steady_steps_per_s), csv_text(alone.gpu_type(run.gpu)));
   }
   return text;
 }
 
 /// Co-runs of jobs that started together and all finished, as measurements; empty if there are none.
 std::string coruns_csv(const PolicyResult& result, const Trace& queue, const LiveConfig& config,
-                       const std::string& gpu_name) {
+                       const SoloOnGpus& alone) {
   WorkloadKeys keys;
   CorunFile file;
   for (const EpisodeRecord& e : result.record.episodes) {
     if (!e.together || e.unfinished > 0 || e.jobs.size() < 2) continue;
     CorunMeasurement m;
-    m.gpu_type = gpu_name;
+    m.gpu_type = alone.gpu_type(e.gpu);
     m.sharing = name_of(config.config.cluster.sharing);
     m.source = "corun live run, " + result.label();
     for (const JobId id : e.jobs) {
@@ -112,7 +114,7 @@ ResultsHeader write_prediction(const QueuePrediction& prediction, const LiveConf
   const std::string& directory = live.output;
   ResultsHeader header = results_header(*prediction.experiment);
   header.config = dump_yaml(seen_from(prediction.config, directory));
-  header.measured_on = prediction.config.cluster.gpu_type;
+  header.measured_on = prediction.gpu_types;
   check_inputs_stay(*prediction.experiment, directory);
   check_replaceable(directory + "/" + kResultsFile, header, "live.output", live.existing);
   write_file_atomically(
@@ -123,15 +125,15 @@ ResultsHeader write_prediction(const QueuePrediction& prediction, const LiveConf
 }
 
 void write_policy_result(const PolicyResult& result, const Trace& queue, const LiveConfig& config,
-                         const std::string& gpu_name) {
+                         const SoloOnGpus& alone) {
   const auto file = [&](const char* ending) {
     return policy_file(config.output, result.label(), ending);
   };
-  write_file_atomically(file(".jobs.csv"), jobs_csv(result, queue, config));
+  write_file_atomically(file(".jobs.csv"), jobs_csv(result, queue, config, alone));
   std::ostringstream log;
   write_event_log(log, result.log, [&](JobId j) { return queue.names[index(j)]; });
   write_file_atomically(file(".events.csv"), log.str());
-  const std::string coruns = coruns_csv(result, queue, config, gpu_name);
+  const std::string coruns = coruns_csv(result, queue, config, alone);
   if (!coruns.empty()) write_file_atomically(file(".corun.csv"), coruns);
 }
 

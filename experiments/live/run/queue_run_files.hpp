@@ -7,6 +7,7 @@
 #include "experiments/live/jobs/live_config.hpp"
 #include "experiments/live/run/policy_result.hpp"
 #include "experiments/live/run/queue_prediction.hpp"
+#include "experiments/live/run/solo_on_gpus.hpp"
 #include "experiments/results/results_header.hpp"
 
 /// Writers of the results directory of `corun live run`; run_files.hpp names the files and reads them. All
@@ -20,7 +21,7 @@ ResultsHeader write_prediction(const QueuePrediction& prediction, const LiveConf
 
 /// Writes POLICY.jobs.csv, POLICY.events.csv and, if there were co-runs, POLICY.corun.csv.
 void write_policy_result(const PolicyResult& result, const Trace& queue, const LiveConfig& config,
-                         const std::string& gpu_name);
+                         const SoloOnGpus& alone);
 
 /// Writes results.h5: the measurements so far, in the tables of `corun replay --output`. `done`: results of
 /// the first policies of the header; not empty.

@@ -5,8 +5,9 @@
 namespace corun::live {
 
 RecordedBackend::RecordedBackend(const ClusterSpec& spec, const corun::Workload& workload,
-                                 const EventLog& log, std::span<const LiveRun> runs)
-    : log_(log), runs_(runs), ledger_(spec, workload) {}
+                                 const JobsOnTypes* on_types, const EventLog& log,
+                                 std::span<const LiveRun> runs)
+    : log_(log), runs_(runs), ledger_(spec, workload, on_types) {}
 
 bool RecordedBackend::advance(std::vector<Report>& out) {
   ledger_.next_instant();

@@ -20,10 +20,10 @@ class DecisionDiffers : public std::runtime_error {
 
 class RecordedBackend final : public ClusterBackend {
  public:
-  /// `log` of the control loop and `runs` of LiveBackend::runs(), of a complete run. All arguments must
-  /// outlive it.
-  RecordedBackend(const ClusterSpec& spec, const corun::Workload& workload, const EventLog& log,
-                  std::span<const LiveRun> runs);
+  /// `log` of the control loop and `runs` of LiveBackend::runs(), of a complete run. `on_types`
+  /// may be null. All arguments must outlive it.
+  RecordedBackend(const ClusterSpec& spec, const corun::Workload& workload,
+                  const JobsOnTypes* on_types, const EventLog& log, std::span<const LiveRun> runs);
 
   Time now() const override { return now_; }
   const ClusterState& state() const override { return ledger_.state(); }

@@ -37,7 +37,7 @@ std::map<std::string_view, JobId> jobs_by_name(const Trace& queue) {
 /// The rows of POLICY.jobs.csv, one after the other.
 class JobsCsv {
  public:
-  JobsCsv(const std::string& path, const Trace& queue, std::size_t gpus)
+  JobsCsv(const std::string& path, const Trace& queue, const SoloOnGpus& alone)
       : csv_(path,
              {{"job", true},
               {"gpu", true},
@@ -53,7 +53,8 @@ class JobsCsv {
              {.ignore_unknown = true}),
         queue_(queue),
         jobs_(jobs_by_name(queue)),
-        gpus_(static_cast<std::int64_t>(gpus)),
+        alone_(alone),
+        gpus_(static_cast<std::int64_t>(alone.gpus())),
         finished_(queue.names.size(), false) {}
 
   bool next() { return csv_.next(); }
@@ -63,8 +64,9 @@ class JobsCsv {
     row.run.job = job();
     const JobSpec& spec = queue_.workload.jobs[index(row.run.job)];
     check_same("submit_s", spec.submit, row.run.job);
-    check_same("solo_s", spec.work, row.run.job);
     row.run.gpu = static_cast<GpuId>(whole("gpu", {"the number of a GPU", 0, gpus_ - 1}));
+    row.solo = alone_.solo(row.run.job, row.run.gpu);
+    check_same("solo_s", row.solo, row.run.job);
     row.run.group =
         static_cast<std::uint32_t>(whole("group", {"the number of a group", 0, 0xffffffffU}));
     row.run.deferred = whole("deferred", {"0 or 1", 0, 1}) == 1;
@@ -115,13 +117,15 @@ class JobsCsv {
   CsvReader csv_;
   const Trace& queue_;
   std::map<std::string_view, JobId> jobs_;
+  const SoloOnGpus& alone_;
   std::int64_t gpus_;
   std::vector<bool> finished_;  ///< by job: in an earlier row
 };
 
-std::vector<JobsRow> read_jobs_csv(const std::string& path, const Trace& queue, std::size_t gpus) {
+std::vector<JobsRow> read_jobs_csv(const std::string& path, const Trace& queue,
+                                   const SoloOnGpus& alone) {
   check_there(path);
-  JobsCsv csv(path, queue, gpus);
+  JobsCsv csv(path, queue, alone);
   std::vector<JobsRow> rows;
   while (csv.next()) rows.push_back(csv.row());
   return rows;
@@ -194,9 +198,9 @@ Config seen_from(Config config, const std::string& directory) {
 }
 
 std::vector<JobsRow> read_run(const std::string& directory, const std::string& label,
-                              const Trace& queue, std::size_t gpus) {
+                              const Trace& queue, const SoloOnGpus& alone) {
   const std::string jobs = policy_file(directory, label, ".jobs.csv");
-  std::vector<JobsRow> rows = read_jobs_csv(jobs, queue, gpus);
+  std::vector<JobsRow> rows = read_jobs_csv(jobs, queue, alone);
   check_log(policy_file(directory, label, ".events.csv"), jobs, rows, queue);
   return rows;
 }

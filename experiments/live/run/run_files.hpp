@@ -7,6 +7,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/live/run/recorded_policy.hpp"
+#include "experiments/live/run/solo_on_gpus.hpp"
 #include "traces/trace.hpp"
 
 /// Reads the results directory of `corun live run`; docs/live.md lists its files. Readers throw InputError,
@@ -14,6 +15,7 @@
 namespace corun::live {
 
 inline constexpr const char* kQueueFile = "queue.csv";
+inline constexpr const char* kGpuTypesFile = "gpu_types.yaml";
 inline constexpr const char* kReplayFile = "replay.yaml";
 inline constexpr const char* kPredictionFile = "prediction.csv";
 inline constexpr const char* kResultsFile = "results.h5";
@@ -30,16 +32,17 @@ Config seen_from(Config config, const std::string& directory);
 /// A row of POLICY.jobs.csv: one run of one job.
 struct JobsRow {
   RecordedRun run;
+  Duration solo{0};  ///< J_a on its GPU
   bool finished = false;
   std::optional<double> predicted_isd;  ///< before the run; a fraction
   std::optional<double> predicted_jct_s;
 };
 
-/// The rows of POLICY.jobs.csv. Throws InputError if a row is not of a job of `queue` or not on one of `gpus`
-/// GPUs, a job finishes twice, or the event log of the run, POLICY.events.csv, contradicts a start or a
+/// The rows of POLICY.jobs.csv. Throws InputError if a row is not of a job of `queue` or not on one of
+/// these GPUs, a job finishes twice, or the event log of the run, POLICY.events.csv, contradicts a start or a
 /// finish.
 std::vector<JobsRow> read_run(const std::string& directory, const std::string& label,
-                              const Trace& queue, std::size_t gpus);
+                              const Trace& queue, const SoloOnGpus& alone);
 
 /// The values of this metric in prediction.csv, by policy.
 std::map<std::string, double> read_prediction(const std::string& directory,

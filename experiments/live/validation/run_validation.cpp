@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/live/run/run_files.hpp"
@@ -52,8 +54,9 @@ PolicyValidation validate_policy(const Experiment& experiment, const Trace& queu
   const std::string runs = policy_file(directory, label, ".jobs.csv");
   files.push_back(runs);
   files.push_back(policy_file(directory, label, ".events.csv"));
-  const auto gpus = static_cast<std::size_t>(experiment.cluster().gpu_count());
-  const std::vector<JobsRow> rows = read_run(directory, label, queue, gpus);
+  const std::unique_ptr<World> world = experiment.make_world(queue);
+  const SoloOnGpus alone(experiment.cluster(), queue.workload, world->on_types());
+  const std::vector<JobsRow> rows = read_run(directory, label, queue, alone);
   try {
     return validate(experiment, queue, label, rows, predicted_ps);
   } catch (const PolicyError& e) {  // more jobs on a GPU than cluster.max_jobs_per_gpu
@@ -101,8 +104,10 @@ RunValidation validate_run(const ValidationRequest& request) {
   Config config = read_config(file, shared_overrides(request.overrides), policy_catalog());
   config.belief = {};  // no policy decides again
   RunValidation run;
-  run.gpu = config.cluster.gpu_type;
+  const bool machines = config.cluster.machines.has_value();
+  const std::string gpu_type = config.cluster.gpu_type;
   const Experiment experiment(std::move(config), request.data);
+  run.gpu = machines ? fmt::format("{}", fmt::join(experiment.cluster().models(), ", ")) : gpu_type;
   run.gpus = experiment.cluster().gpu_count();
   run.queue = experiment.make_trace(0);
   if (request.live != nullptr) check_queue(*request.live, *run.queue, request.directory);

@@ -108,7 +108,7 @@ Validated compared(const std::vector<ValidatedJob>& jobs, double JobFigures::*fi
 using RecordOf = std::function<const JobRecord&(JobId)>;
 
 /// `in_order`: by GPU, in order of start. Groups in which a run ended badly are left out.
-std::vector<ValidatedGroup> groups_of(std::span<const JobsRow* const> in_order, const Trace& queue,
+std::vector<ValidatedGroup> groups_of(std::span<const JobsRow* const> in_order,
                                       const RecordOf& record_of) {
   std::vector<ValidatedGroup> groups;
   for (std::size_t i = 0, end = 0; i < in_order.size(); i = end) {
@@ -128,7 +128,7 @@ std::vector<ValidatedGroup> groups_of(std::span<const JobsRow* const> in_order, 
       whole &= row.finished;
       if (!whole) continue;
       group.jobs.push_back(row.run.job);
-      solo_sum += queue.workload.jobs[index(row.run.job)].work;
+      solo_sum += row.solo;
       again.add(record_of(row.run.job).last_start, record_of(row.run.job).finish);
     }
     if (!whole) continue;
@@ -174,7 +174,7 @@ std::optional<ValidatedJob> validated_job(const JobsRow& row,
     job.co_runners.push_back(other->run.job);
   }
   std::ranges::sort(job.co_runners);
-  job.measured = {individual_slowdown(run.exit - run.start, spec.work),
+  job.measured = {individual_slowdown(run.exit - run.start, row.solo),
                   to_seconds(run.exit - spec.submit)};
   if (row.predicted_isd && row.predicted_jct_s) {
     job.predicted = {*row.predicted_isd, *row.predicted_jct_s};
@@ -227,7 +227,7 @@ PolicyValidation validate(const Experiment& experiment, const Trace& queue,
       ++result.beside;
     }
   }
-  result.groups = groups_of(in_order, queue, record_of);
+  result.groups = groups_of(in_order, record_of);
   result.isd = compared(result.jobs, &JobFigures::isd);
   result.jct_s = compared(result.jobs, &JobFigures::jct_s);
   result.ps = compared_ps(result.groups, predicted_ps);

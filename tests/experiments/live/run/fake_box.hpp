@@ -11,7 +11,8 @@
 #include <sys/types.h>
 
 /// A fake GPU box: a directory. `gpus` lists its GPUs, one line each: MEMORY_MIB MIG MODE NAME. A process
-/// that uses a GPU writes `jobs/PID`: GPU UTIL [%] MEMORY_MIB MEM_TIME [%]. The fake NVML reads both, so it
+/// that uses a GPU writes `jobs/PID`: GPU UTIL [%] MEMORY_MIB MEM_TIME [%]. A file `slowness` has lines GPU
+/// FACTOR: jobs take so many times as long there. The fake NVML reads both, so it
 /// reports real processes; an ended process uses nothing. A file `lost` makes the GPUs disappear.
 namespace corun::test {
 
@@ -68,6 +69,15 @@ inline std::vector<FakeUse> fake_uses(const std::string& box, int gpu) {
     }
   }
   return uses;
+}
+
+inline double fake_slowness(const std::string& box, int gpu) {
+  std::ifstream file(box + "/slowness");
+  int number = 0;
+  for (double factor = 1; file >> number >> factor;) {
+    if (number == gpu) return factor;
+  }
+  return 1;
 }
 
 inline void write_fake_use(const std::string& box, const FakeUse& use) {

@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
 
   const std::string alone = box + "/was-alone";  // a clingy job has ended
   const bool waits = mode("clingy") && std::filesystem::exists(alone);
-  double left_s = seconds;
+  double left_s = seconds * corun::test::fake_slowness(box, use.gpu);
   auto last = Clock::now();
   while (left_s > 0 || waits) {
     usleep(2000);

@@ -515,7 +515,7 @@ struct Record {
 TEST(LiveRecord, TheSamePolicyDecidesTheSameAgain) {
   const Record r;
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}, {{J(2)}, {G(0)}, seconds{6}}});
-  live::RecordedBackend backend(r.box, r.work, r.log, r.runs);
+  live::RecordedBackend backend(r.box, r.work, nullptr, r.log, r.runs);
   EventLog log;
   ControlLoop(backend, {policy, "scripted"}, job_views(r.work), {}).run(&log);
   EXPECT_EQ(log, r.log);
@@ -532,7 +532,7 @@ TEST(LiveRecord, TheSamePolicyDecidesTheSameAgain) {
 TEST(LiveRecord, AnotherDecisionIsFound) {
   const Record r;
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(2)}, {G(0)}}});
-  live::RecordedBackend backend(r.box, r.work, r.log, r.runs);
+  live::RecordedBackend backend(r.box, r.work, nullptr, r.log, r.runs);
   ControlLoop loop(backend, {policy, "scripted"}, job_views(r.work), join().control);
   // It starts both jobs one by one in the same instant, which gives the same log. But the third job then
   // joins at 5 s; in the record it waits.

@@ -46,6 +46,12 @@ Rows rows_of(const std::string& text, const std::string& key) {
   return rows;
 }
 
+int count_of(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
 double number(const std::map<std::string, std::string>& row, const std::string& column) {
   return std::stod(row.at(column));
 }
@@ -440,6 +446,73 @@ TEST(ListExperiments, SaysWhichAreForLiveRun) {
   }
   EXPECT_EQ(live, (std::set<std::string>{"experiments/live/pytorch/queue24.yaml",
                                          "experiments/live/queue24.yaml"}));
+}
+
+TEST_F(LiveValidate, GpusOfSeveralTypes) {
+  use_box("16384 0 0 Tesla V100-SXM2-16GB\n15109 0 0 Tesla T4\n16384 0 0 Tesla V100-SXM2-16GB\n");
+  folder.write("box/slowness", "1 3\n");  // the T4
+  fs::create_directories(folder.path("out"));
+  const auto solo = [&](const std::string& type) {
+    folder.write("out/solo.csv", "job,solo_s,mem_used_mib,gpu_type\na,0.2,100," + type +
+                                     "\nb,0.3,100," + type + "\n");
+  };
+  const std::string times =
+      folder.write("times.csv", "workload,gpu_type,time_s\na,V100,1\na,T4,3\nb,V100,1\nb,T4,3\n");
+  const auto file = [&](const std::string& more) {
+    return config({{"a", "0.2 60 100 25 0"}, {"b", "0.3 40 100 65 0"}},
+                  "queue: [a, b, a, b, a]\nestimates: {duration: exact}\n"
+                  "policies: [{name: fifo, placement: fastest}]\n" +
+                      more);
+  };
+  const std::vector<std::string> all{"--set", "live.gpus=[0, 1, 2]", "--format", "json"};
+  const auto run_all = [&](const std::string& more) {
+    std::vector<std::string> words{"run", file(more), "--force"};
+    words.insert(words.end(), all.begin(), all.end());
+    return run(words);
+  };
+
+  solo("");
+  Outcome outcome = run_all("");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("solo.csv: has no column gpu_type, and the GPUs are of 2 types"),
+            std::string::npos)
+      << outcome.err;
+
+  solo("Tesla V100-SXM2-16GB");
+  outcome = run_all("workload: {solo_times: times.csv}\n");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["gpu"], "Tesla V100-SXM2-16GB, Tesla T4");
+  const Json& metrics = json["policies"][0]["metrics"];
+  EXPECT_EQ(metrics["jobs"]["measured"], 5);
+  EXPECT_LT(metrics["isd"]["measured"], 0.7) << "a slow type is no slowdown";
+  EXPECT_GT(metrics["isd_reference"]["measured"], metrics["isd"]["measured"]);
+  EXPECT_EQ(json["policies"][0]["decisions_repeat"], true) << outcome.err;
+  int on_t4 = 0;
+  std::istringstream lines(result("fifo.jobs.csv"));
+  for (std::string line; std::getline(lines, line);) {
+    const bool t4 = line.ends_with(",T4");
+    on_t4 += t4 ? 1 : 0;
+    EXPECT_TRUE(t4 || line.ends_with(",V100-16GB") || line.ends_with("gpu_type")) << line;
+    if (t4) {
+      EXPECT_TRUE(line.find(",0.6") != line.npos || line.find(",0.9") != line.npos) << line;
+    }
+  }
+  EXPECT_GE(on_t4, 1) << "the third job in the queue takes what is left";
+  EXPECT_EQ(count_of(result("fifo.events.csv"), ",start,a,0"), 1) << "V100s have the first numbers";
+  EXPECT_NE(result("gpu_types.yaml").find("memory_mib: 15109"), std::string::npos);
+  const Outcome again = run_corun({"replay", folder.path("out/replay.yaml"), "-q"}, folder.path());
+  EXPECT_EQ(again.code, 0) << again.err;
+  const Outcome valid =
+      run_corun({"live", "validate", folder.path("out"), "--format", "json"}, folder.path());
+  ASSERT_EQ(valid.code, 0) << valid.err;
+  EXPECT_EQ(Json::parse(valid.out)["gpu"], "V100-16GB, T4");
+
+  // Without times on the T4 they are scaled by the specifications.
+  outcome = run_all("");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("else scaled by bandwidth and peak of the types"), std::string::npos)
+      << outcome.err;
 }
 
 }  // namespace

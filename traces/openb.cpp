@@ -65,7 +65,9 @@ Trace read_pods(CsvReader& csv, const std::string& source) {
     job.spec.request.memory_mib = csv.integer(memory, kRequestRule).value_or(0);
     builder.add_or_skip(std::move(job), csv.line());
   }
-  return builder.take(csv.name() + ":1:1");
+  Trace trace = builder.take(csv.name() + ":1:1");
+  trace.ran_on_named_model = true;
+  return trace;
 }
 
 NodeList read_nodes(CsvReader& csv) {

@@ -122,6 +122,7 @@ class Pai2020Reader {
     }
     for (std::size_t j = 0; j < jobs_.size(); ++j) finish(jobs_[j], std::move(names_[j]));
     Trace trace = builder_.take(jobs.name + ":1:1");
+    trace.ran_on_named_model = true;
     if (orphans_ > 0) {
       trace.skipped.push_back(std::to_string(orphans_) + (orphans_ == 1 ? " row" : " rows") +
                               " of tasks and instances whose job is not in " +

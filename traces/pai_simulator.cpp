@@ -44,7 +44,9 @@ Trace read_pai_simulator(CsvReader& csv, const std::string& source) {
     }
     builder.add_or_skip(std::move(job), csv.line());
   }
-  return builder.take(csv.name() + ":1:1");
+  Trace trace = builder.take(csv.name() + ":1:1");
+  trace.ran_on_named_model = true;
+  return trace;
 }
 
 }  // namespace

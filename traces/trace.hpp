@@ -47,7 +47,9 @@ struct Trace {
   std::vector<std::string> virtual_clusters;  ///< names; empty: one queue for the whole cluster
   std::vector<std::string> gpu_models;        ///< bit i of JobSpec::gpu_models, 32 at most
   std::string reference_type;                 ///< GPU type of JobSpec::work; empty: not known
-  std::vector<MeasuredOnType> on_types;       ///< each type once
+  /// Whether the work of a job that names one GPU model is its run time on it, as in logs of clusters.
+  bool ran_on_named_model = false;
+  std::vector<MeasuredOnType> on_types;  ///< each type once
   /// Jobs that a reader left out, by reason, for the output: "12 jobs without GPUs".
   std::vector<std::string> skipped;
   /// Columns of a job CSV that corun does not know, for the output.
@@ -79,6 +81,7 @@ inline Trace without_jobs(const Trace& whole) {
   Trace empty;
   empty.feature_list = whole.feature_list;
   empty.reference_type = whole.reference_type;
+  empty.ran_on_named_model = whole.ran_on_named_model;
   for (const MeasuredOnType& type : whole.on_types)
     empty.on_types.push_back({type.gpu_type, {}, {}});
   empty.source = whole.source;

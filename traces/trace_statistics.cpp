@@ -101,7 +101,9 @@ std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
     const bool reference = types.same(all[t].gpu_type, trace.reference_type);
     if (measured[t] != nullptr && !std::isnan(measured[t]->solo_s[j]))
       return measured[t]->solo_s[j];
-    return reference ? to_seconds(trace.workload.jobs[j].work) : kNaN;
+    const bool ran_here =
+        trace.ran_on_named_model && trace.workload.jobs[j].gpu_models == bits[t] && bits[t] != 0;
+    return reference || ran_here ? to_seconds(trace.workload.jobs[j].work) : kNaN;
   };
   for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
     const JobSpec& job = trace.workload.jobs[j];

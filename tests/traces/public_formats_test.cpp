@@ -132,6 +132,7 @@ TEST(Pai2020, JoinsTheTables) {
   EXPECT_EQ(job(trace, "j1").work, seconds(945));  // of its instances, not of its tasks
   EXPECT_EQ(job(trace, "j1").gpus, 4);
   EXPECT_EQ(trace.gpu_models[0], "V100");
+  EXPECT_TRUE(trace.ran_on_named_model);
   EXPECT_EQ(job(trace, "j1").gpu_models, 1U);
   EXPECT_EQ(job(trace, "j1").request.cpu_milli, 6000);
   EXPECT_EQ(job(trace, "j2").work, seconds(750));  // none of its instances is listed
@@ -190,6 +191,7 @@ TEST(PaiSimulator, TakesSharesAndInstances) {
   EXPECT_EQ(job(trace, "2").gpu_milli, 500);  // two quarters
   EXPECT_EQ(job(trace, "2").work, milliseconds(60500));
   EXPECT_EQ(trace.gpu_models, (std::vector<std::string>{"V100", "T4"}));
+  EXPECT_TRUE(trace.ran_on_named_model);
   EXPECT_EQ(job(trace, "2").gpu_models, 2U);
   EXPECT_EQ(job(trace, "4").gpus, 1);
   EXPECT_EQ(trace.skipped, (std::vector<std::string>{"1 job without GPUs (on line 5)"}));
@@ -205,6 +207,7 @@ TEST(Openb, TakesSharesAndModels) {
   EXPECT_EQ(job(trace, "p1").work, seconds(860));  // from its start
   EXPECT_EQ(job(trace, "p2").work, seconds(400));  // it never started: from its creation
   EXPECT_EQ(trace.gpu_models, (std::vector<std::string>{"V100M16", "V100M32", "T4"}));
+  EXPECT_TRUE(trace.ran_on_named_model);
   EXPECT_EQ(job(trace, "p0").gpu_models, 0U);
   EXPECT_EQ(job(trace, "p1").gpu_models, 3U);
   EXPECT_EQ(job(trace, "p2").gpu_models, 4U);

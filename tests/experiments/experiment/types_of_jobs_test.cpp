@@ -109,6 +109,22 @@ TEST(TypesOfJobs, OnlyScaledSpeedsAreDrawnOncePerSeedWorkloadAndType) {
   EXPECT_NEAR(std::sqrt(squares / kSeeds), sigma, 0.03);
 }
 
+TEST(TypesOfJobs, AJobOfALogRanOnTheOneTypeThatItNames) {
+  Parts parts({"cluster.machines=1x1:V100+1x1:T4", "workload.source=csv"});
+  parts.add(100);
+  parts.add(100);
+  parts.trace.workload.jobs[0].gpu_models = 2;
+  parts.trace.workload.jobs[1].gpu_models = 3;
+  const auto source = [&](JobId job) {
+    return parts.table()->alone(job, parts.type(1), std::nullopt).source;
+  };
+  EXPECT_EQ(source(kFirst), SoloSource::kScaled) << "work is on the reference type";
+  parts.trace.ran_on_named_model = true;
+  EXPECT_EQ(source(kFirst), SoloSource::kMeasured);
+  EXPECT_EQ(parts.table()->alone(kFirst, parts.type(1), std::nullopt).speed, 1);
+  EXPECT_EQ(source(kSecond), SoloSource::kScaled);
+}
+
 TEST(TypesOfJobs, MemoryIsMeasuredOrHasTheContextOfTheType) {
   Parts parts({"cluster.machines=1x1:V100+1x1:T4"});
   parts.add(100, 5000.0);

@@ -39,6 +39,7 @@ QueueOptions queue_options(const Parameters& parameters) {
 
 PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others) {
   others.shares = false;
+  others.reads_speeds_on_types = queue_options(parameters).placing == Placing::kFastest;
   others.consolidates = queue_options(parameters).placing == Placing::kConsolidated;
   return others;
 }

@@ -87,7 +87,8 @@ std::shared_ptr<const JobTypeTable> TypesOfJobs::table(const Trace& trace) const
       if (ran_here && std::isnan(solo_s)) solo_s = to_seconds(job.work);
       if (solo_s > 0 && std::isfinite(solo_s)) {
         entry.speed = to_seconds(job.work) / solo_s;
-        entry.source = SoloSource::kMeasured;
+        entry.source =
+            is_reference(type) && entry.speed == 1 ? SoloSource::kReference : SoloSource::kMeasured;
       } else if (!is_reference(type)) {
         entry.source = SoloSource::kAssumed;
         for (const auto& predictor : predictors_) {

@@ -142,7 +142,7 @@ Reason belief_seed(const SettingsInUse& use) {
                            use.config.belief.model.text());
 }
 
-Reason estimates(const SettingsInUse& use) {
+Reason estimates_of_time(const SettingsInUse& use) {
   const auto reads = [&](const PolicyInstance& p) {
     return p.traits.needs_estimates || p.traits.sees_all ||
            (believes(p) && !use.beliefs.by_clusters());
@@ -150,10 +150,17 @@ Reason estimates(const SettingsInUse& use) {
   return some_policy(use, reads) ? "" : "no policy reads estimates of run times";
 }
 
+Reason estimates(const SettingsInUse& use) {
+  const bool by_type =
+      use.cluster.spec.models().size() > 1 &&
+      some_policy(use, [](const PolicyInstance& p) { return p.traits.reads_speeds_on_types; });
+  return by_type ? "" : estimates_of_time(use);
+}
+
 Reason estimate_errors(const SettingsInUse& use) {
   const DurationEstimates duration = use.config.estimates.duration;
   return duration == DurationEstimates::kLognormal
-             ? estimates(use)
+             ? estimates_of_time(use)
              : fmt::format("estimates.duration is {}", name_of(duration));
 }
 
@@ -324,7 +331,10 @@ Reason gangs(const SettingsInUse& use, const PolicyInUse&) {
 
 Reason placement(const SettingsInUse& use, const PolicyInUse& p) {
   const bool by_type = p.parameters.choice("placement") == "fastest";
-  return by_type && use.cluster.spec.models().size() > 1 ? "" : gangs(use, p);
+  if (!by_type || use.cluster.spec.models().size() < 2) return gangs(use, p);
+  if (use.config.estimates.duration != DurationEstimates::kNone) return "";
+  return gangs(use, p).empty() ? ""
+                               : "estimates.duration is none, so no type is known to be faster";
 }
 
 Reason length_ratio(const SettingsInUse& use, const PolicyInUse& p) {

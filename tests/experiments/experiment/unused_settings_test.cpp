@@ -386,6 +386,15 @@ TEST_F(UnusedSettings, NotesGiveTheReason) {
   EXPECT_TRUE(has(notes({"replications=1", "cluster.max_jobs_per_gpu=1",
                          "policies=[{name: balance, risk: 1}]"}),
                   "risk of balance has no effect: cluster.max_jobs_per_gpu is 1"));
+  const Settings fastest{"replications=1", "cluster.machines=2x1:V100+2x1:T4",
+                         "policies=[{name: fifo, placement: fastest}]"};
+  EXPECT_TRUE(
+      has(notes(fastest),
+          "placement of fifo has no effect: estimates.duration is none, so no type is known "
+          "to be faster"));
+  EXPECT_TRUE(std::ranges::none_of(
+      notes(with(fastest, {"estimates.duration=exact"})),
+      [](const std::string& note) { return note.find("has no effect") != note.npos; }));
   const std::vector<std::string> usual =
       notes({"replications=1", "preemption.save_s=0", "policies=[{name: balance, epsilon: 0}]"});
   EXPECT_TRUE(std::ranges::none_of(usual, [](const std::string& note) {

@@ -60,7 +60,7 @@ struct PolicyTraits {
   bool sees_all = false;      ///< any part of the view may change its decisions: a user's program
   bool needs_estimates = false;  ///< it needs run times: `estimates.duration` must not be none
   bool reads_speeds_on_types = false;  ///< JobView::on_types, where run times are estimated
-  bool needs_labels = false;     ///< it needs a packing label of every job
+  bool needs_labels = false;           ///< it needs a packing label of every job
   /// Jobs that its belief by clusters finds alike it groups in the order of the trace, as fcfs.
   bool groups_alike_in_order = false;
 };

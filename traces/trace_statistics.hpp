@@ -58,7 +58,7 @@ struct GpuTypeStatistics {
   std::size_t jobs = 0;
   std::size_t only_here = 0;  ///< of them, those that may run on no other of the types
   std::size_t measured = 0;   ///< of them, those whose run time on the type is known
-  double gpu_s = 0;           ///< their work if all ran here, at the trace's run time where not measured
+  double gpu_s = 0;  ///< their work if all ran here, at the trace's run time where not measured
 };
 
 /// By type of `cluster`, and if that is empty of the trace: Trace::reference_type, on_types and gpu_models.

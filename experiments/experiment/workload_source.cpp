@@ -211,6 +211,15 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
   }
   for (const std::string& file : trace.files_beside) files.add(file);
   note_units(trace);
+  for (auto type = trace.on_types.begin(); type != trace.on_types.end(); ++type) {
+    for (auto other = trace.on_types.begin(); other != type; ++other) {
+      if (!cluster.types.same(type->gpu_type, other->gpu_type)) continue;
+      throw InputError(config_->place("workload.path"),
+                       printable(trace.source) + " has times on '" + printable(other->gpu_type) +
+                           "' and on '" + printable(type->gpu_type) +
+                           "', which are one GPU type, expected each once; join the columns");
+    }
+  }
   if (trace.virtual_clusters.size() > 1 && cluster.virtual_clusters.empty()) {
     warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
                         " virtual clusters; without cluster.virtual_clusters they are one queue");

@@ -125,9 +125,10 @@ std::vector<TypeRow> rows_by_type(const TraceReport& report, const TraceStatisti
 std::string types_table(const TraceReport& report, const TraceStatistics& s) {
   const std::vector<TypeRow> rows = rows_by_type(report, s);
   if (rows.empty()) return "";
-  std::string out = fmt::format("\njobs that may run on each GPU type, and their work if all of them ran there\n{:<24}  {:>7}  {:>10}  {:>10}  {:>10}  {:>13}  {:>9}\n",
-                                "GPU type", "GPUs", "jobs", "only there", "measured",
-                                "GPU-hours", "load");
+  std::string out = fmt::format(
+      "\njobs that may run on each GPU type, and their work if all of them ran there\n{:<24}  "
+      "{:>7}  {:>10}  {:>10}  {:>10}  {:>13}  {:>9}\n",
+      "GPU type", "GPUs", "jobs", "only there", "measured", "GPU-hours", "load");
   for (const TypeRow& row : rows) {
     out += fmt::format("{:<24}  {:>7}  {:>10}  {:>10}  {:>10}  {:>13.6g}  {:>9}\n",
                        printable(row.jobs.gpu_type, 24),

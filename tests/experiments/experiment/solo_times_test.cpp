@@ -113,6 +113,18 @@ TEST_F(SoloTimes, RefuseWhatDoesNotFit) {
   EXPECT_NE(refusal({"workload.solo_times=none.csv"}).find("none.csv"), std::string::npos);
 }
 
+TEST_F(SoloTimes, ATypeUnderTwoNamesIsRefused) {
+  const test::TemporaryDirectory folder;
+  const std::string jobs =
+      folder.write("twice.csv", "job,submit_s,solo_s,solo_s@T4,solo_s@Tesla T4\na,0,1,2,3\n");
+  const test::Outcome outcome = test::run_corun({"replay", jobs});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(
+      outcome.err.find("twice.csv has times on 'T4' and on 'Tesla T4', which are one GPU type"),
+      std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(SoloTimes, TraceInfoShowsTheLoadByType) {
   const test::Outcome info = test::run_corun(
       {"trace", "info", jobs_, "--cluster", "1x2:V100+1x4:Tesla T4", "--format", "json"});

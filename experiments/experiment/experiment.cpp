@@ -71,7 +71,9 @@ void Experiment::check(const Trace& trace) {
                                   on_types != nullptr);
   const std::string unmeasured =
       source_.shares_keys() ? worlds_.unmeasured_workloads(trace) : std::string();
-  for (const std::string& sentence : {equal_speeds_, ticks_of(*config_), unmeasured}) {
+  const std::string blind =
+      on_types != nullptr ? blind_to_speeds(cluster_, policies_) : std::string();
+  for (const std::string& sentence : {equal_speeds_, blind, ticks_of(*config_), unmeasured}) {
     if (!sentence.empty()) warnings_.push_back(sentence);
   }
   for (std::string& sentence : warnings_of_jobs(*config_, cluster_, beliefs_, policies_, trace)) {

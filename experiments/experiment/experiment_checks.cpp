@@ -256,6 +256,17 @@ std::string free_preemption(const Config& config, const std::vector<PolicyInstan
          ": set preemption.save_s, restore_s or lost_work";
 }
 
+std::string blind_to_speeds(const Cluster& cluster, const std::vector<PolicyInstance>& policies) {
+  if (cluster.spec.models().size() < 2) return "";
+  const std::string labels = labels_of(policies, [](const PolicyInstance& p) {
+    return !p.traits.reads_speeds_on_types && !p.traits.sees_all;
+  });
+  if (labels.empty()) return "";
+  return labels +
+         " choose GPUs without regard to the speed of a job there; with placement: fastest, fifo, "
+         "sjf, srtf and las take the fastest free type";
+}
+
 std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& cluster,
                                           const BeliefBuilder& beliefs,
                                           const std::vector<PolicyInstance>& policies,

@@ -39,6 +39,10 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& c
                                           const std::vector<PolicyInstance>& policies,
                                           const Trace& trace);
 
+/// The note on policies that ignore that jobs run faster on some GPU types of the cluster; empty if there are
+/// none, or one type.
+std::string blind_to_speeds(const Cluster& cluster, const std::vector<PolicyInstance>& policies);
+
 /// A warning if the trace offers more work per time than the cluster can do without sharing; else
 /// empty. A batch has no offered load, so it gives no warning. `reference_gpus`: reference_gpus() of the
 /// cluster.

@@ -56,6 +56,18 @@ const std::string kJobs =
     "job,submit_s,solo_s,workload,gpu_util_pct,mem_time_pct,packing_label\n"
     "a,0,100,x,50,0.5,0\nb,0,100,y,40,0,1\nc,1,60,z,30,1,\n";
 
+TEST(ReplayNotes, PoliciesThatIgnoreTheSpeedOfTypesAreNamed) {
+  const std::string cluster = "cluster.machines=1x1:V100-16GB+1x1:T4";
+  const std::string note =
+      "fcfs choose GPUs without regard to the speed of a job there; with placement: fastest, fifo, "
+      "sjf, srtf and las take the fastest free type";
+  const Replayed both(kJobs, {"policies=[{name: fcfs}, {name: fifo, placement: fastest}]", cluster,
+                              "estimates.duration=exact"});
+  EXPECT_TRUE(has(both.warnings(), note));
+  const Replayed one(kJobs, {"policies=[fcfs]", "cluster.machines=2x1:V100-16GB"});
+  EXPECT_FALSE(has(one.warnings(), "without regard"));
+}
+
 TEST(ReplayNotes, GpuTypesThatDifferInMemoryOnly) {
   const std::string fcfs = "policies=[fcfs]";
   const Replayed mixed(kJobs, {fcfs, "cluster.path=nodes.csv"});

@@ -1,9 +1,13 @@
 #include "traces/gpu_catalog.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -141,6 +145,65 @@ TEST(GpuCatalog, AgreesWithTheReferenceTable) {
     // The table's peak of the P100 belongs to a boost clock of 1,329 MHz, not to its 1,303.
     if (type.name == "P100-16GB") continue;
     EXPECT_NEAR(type.fp32_tflops, number("fp32_tflops"), 1e-9) << type.name;
+  }
+}
+
+// Each row of gpu_figures.csv has what one public source says of a type. `differs` names its figures that are
+// others than ours; docs/gpus.md gives the reasons.
+TEST(GpuCatalog, FiguresAgreeWithTheirSources) {
+  struct Figure {
+    const char* column;
+    double (*ours)(const GpuSpec&);
+  };
+  constexpr std::array<Figure, 8> kFigures{
+      {{"sms", [](const GpuSpec& g) { return static_cast<double>(g.sms); }},
+       {"cuda_cores", [](const GpuSpec& g) { return static_cast<double>(g.cuda_cores); }},
+       {"tensor_cores", [](const GpuSpec& g) { return static_cast<double>(g.tensor_cores); }},
+       {"memory_gib", [](const GpuSpec& g) { return g.memory_mib / 1024; }},
+       {"bandwidth_gbs", [](const GpuSpec& g) { return g.bandwidth_gbs; }},
+       {"boost_mhz", [](const GpuSpec& g) { return g.boost_mhz; }},
+       {"fp32_tflops", [](const GpuSpec& g) { return g.fp32_tflops; }},
+       {"l2_mib", [](const GpuSpec& g) { return g.l2_mib; }}}};
+  std::vector<CsvColumn> columns{{"type", true}, {"source", true}, {"differs", true}};
+  for (const Figure& figure : kFigures) columns.push_back({figure.column, true});
+  CsvReader csv(CORUN_SOURCE_DIR "/tests/traces/gpu_figures.csv", columns);
+  std::map<std::string, std::set<std::string>> sources;
+  while (csv.next()) {
+    const GpuSpec* type = find_gpu(csv.text(csv.column("type")));
+    ASSERT_NE(type, nullptr) << csv.text(csv.column("type"));
+    const std::string source(csv.text(csv.column("source")));
+    EXPECT_TRUE(sources[type->name].insert(source).second) << type->name << " " << source;
+    const std::string differs = " " + std::string(csv.text(csv.column("differs"))) + " ";
+    for (const Figure& figure : kFigures) {
+      const auto theirs = csv.number(csv.column(figure.column), {"a number", 0, 1e6});
+      if (!theirs) continue;
+      const double ours = figure.ours(*type);
+      const bool near = std::fabs(ours - *theirs) <= 0.01 * std::max(ours, *theirs);
+      const bool noted = differs.find(std::string(" ") + figure.column + " ") != differs.npos;
+      EXPECT_NE(near, noted) << type->name << ": " << figure.column << " is " << ours << ", "
+                             << source << " says " << *theirs;
+    }
+  }
+  // For these no two pages were found (docs/gpus.md).
+  const std::set<std::string> few{"K520",
+                                  "M60",
+                                  "P4",
+                                  "V100-PCIe-32GB",
+                                  "RTX-2070-Super",
+                                  "A100-PCIe-80GB",
+                                  "RTX-4060Ti-16GB",
+                                  "RTX-6000-Ada",
+                                  "L4",
+                                  "L40S",
+                                  "H100-PCIe-80GB",
+                                  "RTX-5090",
+                                  "RTX-PRO-6000-Max-Q",
+                                  "MI100",
+                                  "MI210"};
+  for (const GpuSpec& type : gpu_catalog()) {
+    const bool is_slice = type.name.find(':') != type.name.npos;
+    if (is_slice || type.sms == 0) continue;
+    EXPECT_EQ(sources[type.name].size() < 2, few.contains(type.name)) << type.name;
   }
 }
 

@@ -1,16 +1,9 @@
 #include "experiments/knowledge/model_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <limits>
 #include <set>
 #include <stdexcept>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +12,7 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/checksum.hpp"
+#include "experiments/base/sealed_file.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/limited_json.hpp"
 #include "sim/base/text.hpp"
@@ -28,17 +22,13 @@ namespace corun {
 
 namespace {
 
-constexpr std::string_view kModelKind = "corun speed model, version ";
-constexpr std::string_view kBytes = ", bytes ";
-constexpr std::string_view kSum = ", sha256 ";
+constexpr SealedKind kModelKind{"speed model", kModelVersion,
+                                "fit it again with `corun model fit`"};
 constexpr std::size_t kDigestDigits = 16;
-constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 constexpr std::size_t kMostAbout = 400;
 /// Fitted models are 7 deep and have some thousand values, as lists of numbers are one value each; more
 /// workloads need more.
 constexpr JsonLimits kModelLimits{16, std::size_t{1} << 20U};
-/// Longer than any first line of such a file.
-constexpr std::size_t kLongestLine = 160;
 
 const char* name_of(FeatureScale scale) { return scale == FeatureScale::kLog ? "log" : "linear"; }
 
@@ -94,39 +84,6 @@ ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
   return file;
 }
 
-/// Removes the leading digits of `text` and returns their number; -1 for none or too many.
-std::int64_t take_number(std::string_view& text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = parse_integer(text.substr(0, digits));
-  text.remove_prefix(digits);
-  return number ? *number : -1;
-}
-
-bool take(std::string_view& text, std::string_view expected) {
-  if (!text.starts_with(expected)) return false;
-  text.remove_prefix(expected.size());
-  return true;
-}
-
-std::string read_bytes(const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) {
-    throw InputError(path, "cannot be read (" + error.message() + "), expected a speed model");
-  }
-  if (size > kMostBytes) throw InputError(path, "is larger than any speed model");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    throw InputError(
-        path, fmt::format("cannot be read ({}), expected a speed model", std::strerror(errno)));
-  }
-  std::string bytes(size, '\0');
-  in.read(bytes.data(), static_cast<std::streamsize>(size));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) throw InputError(path, "cannot be read to its end");
-  return bytes;
-}
-
 }  // namespace
 
 std::string workload_digest(std::string_view name) {
@@ -142,55 +99,14 @@ std::vector<std::string> workload_digests(const InterferenceModel& model,
   return out;
 }
 
-bool has_model_header(const std::string& path) {
-  std::string start(kModelKind.size(), '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return in && start == kModelKind;
-}
+bool has_model_header(const std::string& path) { return has_sealed_header(path, kModelKind); }
 
 ModelFile parse_model(std::string_view bytes, const std::string& place, WorkloadKeys& keys,
                       std::span<const std::string> names) {
-  const auto refuse = [&](const std::string& what) { throw InputError(place, what); };
-  const std::string expected = fmt::format("expected '{}{}, ...' first", kModelKind, kModelVersion);
-  const std::string cut = "the file was cut short, take another copy";
-  std::string_view line = bytes.substr(0, std::min(bytes.find('\n'), kLongestLine));
-  if (bytes.size() < kModelKind.size() && kModelKind.starts_with(bytes)) {
-    refuse(bytes.empty() ? "the file is empty, " + expected : cut);
-  }
-  if (!take(line, kModelKind)) refuse("no speed model, " + expected);
-  const std::int64_t version = take_number(line);
-  if (version > kModelVersion) {
-    refuse(
-        fmt::format("version {} of a speed model, this corun reads version {}; the file is of a "
-                    "newer corun: use that one",
-                    version, kModelVersion));
-  }
-  const bool ended = bytes.size() > bytes.find('\n');
-  const std::string damaged = ended ? "the file is damaged, take another copy" : cut;
-  if (version >= 0 && version < kModelVersion) {
-    refuse(
-        fmt::format("version {} of a speed model, this corun reads version {}; fit it again with "
-                    "`corun model fit`",
-                    version, kModelVersion));
-  }
-  if (version != kModelVersion || !take(line, kBytes)) refuse(damaged);
-  const std::int64_t size = take_number(line);
-  constexpr std::size_t kSumDigits = 64;
-  if (size < 0 || !take(line, kSum) || line.size() != kSumDigits || !ended) refuse(damaged);
-  const std::string_view content = bytes.substr(bytes.find('\n') + 1);
-  if (content.size() < static_cast<std::uint64_t>(size)) {
-    refuse(fmt::format("{} of {} bytes: {}", content.size(), size, cut));
-  }
-  if (content.size() > static_cast<std::uint64_t>(size)) {
-    refuse("something follows the model; take another copy");
-  }
-  if (sha256_of_text(content) != line) {
-    refuse("the file is damaged (its SHA-256 is another), take another copy");
-  }
+  const std::string_view content = sealed_content(bytes, place, kModelKind);
   try {
     if (!json_problem(content, kModelLimits, nlohmann::json::input_format_t::cbor).empty()) {
-      refuse("the file is no speed model inside, take another copy");
+      throw InputError(place, "the file is no speed model inside, take another copy");
     }
     return content_of(nlohmann::json::from_cbor(content), keys, names);
   } catch (const nlohmann::json::exception&) {
@@ -203,7 +119,7 @@ ModelFile parse_model(std::string_view bytes, const std::string& place, Workload
 
 ModelFile read_model_file(const std::string& path, WorkloadKeys& keys,
                           std::span<const std::string> names) {
-  return parse_model(read_bytes(path), path, keys, names);
+  return parse_model(read_sealed_file(path, kModelKind), path, keys, names);
 }
 
 std::string model_bytes(const ModelFile& file) {
@@ -221,9 +137,7 @@ std::string model_bytes(const ModelFile& file) {
                             {"state", file.model->save()}};
   std::string content;
   nlohmann::json::to_cbor(root, content);
-  return fmt::format("{}{}{}{}{}{}\n", kModelKind, kModelVersion, kBytes, content.size(), kSum,
-                     sha256_of_text(content)) +
-         content;
+  return sealed_bytes(content, kModelKind);
 }
 
 void write_model_file(const std::string& path, const ModelFile& file, const std::string& place,

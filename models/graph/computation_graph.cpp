@@ -39,6 +39,29 @@ std::vector<ComputationGraph::Node> ComputationGraph::inputs(Node node) const {
   return result;
 }
 
+namespace {
+
+/// Whether a framework has the operation as a layer, and not as a function between layers.
+bool is_layer(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::kConvolution:
+    case OperationKind::kLinear:
+    case OperationKind::kNormalisation:
+    case OperationKind::kActivation:
+    case OperationKind::kSoftmax:
+    case OperationKind::kPooling:
+    case OperationKind::kDropout:
+    case OperationKind::kEmbedding:
+    case OperationKind::kRecurrent:
+    case OperationKind::kUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 GraphTotals totals_of(const ComputationGraph& graph) {
   constexpr double kBytes = 4;
   GraphTotals totals;
@@ -52,13 +75,13 @@ GraphTotals totals_of(const ComputationGraph& graph) {
     totals.parameters += operation.parameters;
     totals.parameter_tensors += operation.parameter_tensors;
     totals.multiply_adds += operation.multiply_adds / samples;
-    if (operation.grouped) totals.grouped_multiply_adds += operation.multiply_adds / samples;
+    if (operation.groups > 1) totals.grouped_multiply_adds += operation.multiply_adds / samples;
     totals.forward_kernels += operation.forward_kernels;
     totals.backward_kernels += operation.backward_kernels;
     if (operation.kind == OperationKind::kInput) {
       totals.input_elements += elements;
     } else if (operation.kind != OperationKind::kView) {
-      totals.activation_elements += elements;
+      if (is_layer(operation.kind)) totals.activation_elements += elements;
       totals.bytes_moved += kBytes * elements;
       for (const ComputationGraph::Node input : graph.inputs(node)) {
         totals.bytes_moved += kBytes * static_cast<double>(graph.elements(input)) / samples;

@@ -51,7 +51,8 @@ struct GraphTotals {
   double multiply_adds = 0;          ///< forward
   double grouped_multiply_adds = 0;  ///< of grouped convolutions
   double input_elements = 0;
-  double activation_elements = 0;  ///< outputs of all operations that write one, inputs excepted
+  /// Outputs of all layers, as Torchinfo counts them for SchedTune; sums and concatenations are no layers.
+  double activation_elements = 0;
   double weighted_outputs = 0;     ///< outputs of convolutions, linear and recurrent layers
   double bytes_moved = 0;  ///< read and written forward in single precision, weights excepted
   std::array<int, kOperationKinds> operations{};   ///< number of operations by kind

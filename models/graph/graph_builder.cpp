@@ -148,7 +148,9 @@ Node GraphBuilder::convolution(std::string name, Node in, const ConvolutionLayer
   Operation operation = operation_of(std::move(name), OperationKind::kConvolution, std::move(to));
   set_weights(operation, elements_of({inner, layer.channels}), layer.bias ? layer.channels : 0,
               inner);
-  operation.grouped = layer.groups > 1;
+  operation.groups = layer.groups;
+  operation.window = product_of(kernel);
+  operation.strided = product_of(stride) > 1;
   return add(std::move(operation), {in});
 }
 
@@ -173,7 +175,9 @@ Node GraphBuilder::transposed_convolution(std::string name, Node in, const Convo
   operation.multiply_adds = static_cast<double>(elements_of(from)) * static_cast<double>(per_input);
   operation.inner_length =
       operation.multiply_adds / static_cast<double>(elements_of(operation.output));
-  operation.grouped = layer.groups > 1;
+  operation.groups = layer.groups;
+  operation.window = product_of(kernel);
+  operation.strided = product_of(stride) > 1;
   return add(std::move(operation), {in});
 }
 
@@ -313,6 +317,17 @@ Node GraphBuilder::elementwise(std::string name, std::span<const Node> in, bool 
 Node GraphBuilder::sum(std::string name, Node a, Node b) {
   const std::array<Node, 2> in{a, b};
   return elementwise(std::move(name), in, false);
+}
+
+Node GraphBuilder::sum_in_place(std::string name, Node a, Node b) {
+  if (shape(a) != shape(b)) {
+    throw std::invalid_argument("a sum in place of " + text_of(shape(a)) + " and " +
+                                text_of(shape(b)));
+  }
+  Operation operation = operation_of(std::move(name), OperationKind::kElementwise, shape(a));
+  operation.in_place = true;
+  operation.backward_kernels = 0;
+  return add(std::move(operation), {a, b});
 }
 
 Node GraphBuilder::product(std::string name, Node a, Node b) {

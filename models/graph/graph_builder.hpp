@@ -102,6 +102,8 @@ class GraphBuilder {
   /// Sum of tensors whose shapes agree or can be stretched (sizes of 1). `keeps_inputs`: as a product does.
   Node elementwise(std::string name, std::span<const Node> in, bool keeps_inputs);
   Node sum(std::string name, Node a, Node b);
+  /// Adds b to a: both have one shape.
+  Node sum_in_place(std::string name, Node a, Node b);
   Node product(std::string name, Node a, Node b);
   Node concatenation(std::string name, std::span<const Node> in, std::size_t dimension);
 

@@ -60,8 +60,10 @@ struct Operation {
   double multiply_adds = 0;     ///< forward, for all samples of the graph
   /// Multiply-adds per element of the output: the length of the inner product; 0 without.
   double inner_length = 0;
-  bool grouped = false;   ///< a convolution of several groups of channels
-  bool in_place = false;  ///< writes its output over its first input
+  std::int64_t groups = 1;  ///< of channels, of a convolution
+  std::int64_t window = 1;  ///< elements of a convolution's kernel, per channel
+  bool strided = false;     ///< a convolution that moves by more than one element
+  bool in_place = false;    ///< writes its output over its first input
   Kept kept;
   int forward_kernels = 1;  ///< GPU kernels launched
   int backward_kernels = 1;

@@ -18,7 +18,7 @@
 namespace corun {
 
 struct BoostingShape {
-  int rounds = 200;  ///< trees
+  int rounds = 200;  ///< trees, or blocks of `parallel` trees
   int depth = 4;     ///< of a tree, at most
   double learning_rate = 0.05;
   double subsample = 0.5;  ///< share of the rows that a tree learns from, in (0, 1]
@@ -26,15 +26,18 @@ struct BoostingShape {
   double lambda = 1;       ///< ridge of the leaves, at least 0
   double leaf_weight = 3;  ///< least number of rows in a leaf, at least 0
   std::uint32_t seed = 1;
+  /// Trees of a round, learnt from draws of their own; their mean is added. One round with learning rate 1 and
+  /// lambda 0 is a random forest (see forest.hpp for the differences).
+  int parallel = 1;
 };
 
 class GradientBoosting {
  public:
-  /// `rows`: features, row-major, `columns` per row, NaN: not known; `target`: one finite number per row.
-  /// std::invalid_argument: sizes that do not fit, infinities, a shape out of bounds. std::runtime_error if
-  /// the library fails.
+  /// `rows`: features, row-major, `columns` per row, NaN: not known; `target`: one finite number per row;
+  /// `weights`: of the rows' squared errors, above 0; empty: all 1. std::invalid_argument: sizes that do not
+  /// fit, infinities, a shape out of bounds. std::runtime_error if the library fails.
   GradientBoosting(std::span<const float> rows, std::size_t columns, std::span<const float> target,
-                   const BoostingShape& shape);
+                   const BoostingShape& shape, std::span<const float> weights = {});
   ~GradientBoosting();
   GradientBoosting(GradientBoosting&&) noexcept;
   GradientBoosting& operator=(GradientBoosting&&) noexcept;

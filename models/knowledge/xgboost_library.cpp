@@ -31,6 +31,11 @@ void set_labels(const Matrix& matrix, std::span<const float> labels) {
         "XGDMatrixSetFloatInfo");
 }
 
+void set_weights(const Matrix& matrix, std::span<const float> weights) {
+  check(XGDMatrixSetFloatInfo(matrix.get(), "weight", weights.data(), weights.size()),
+        "XGDMatrixSetFloatInfo");
+}
+
 Booster make_booster(const Matrix& train, std::uint32_t seed) {
   DMatrixHandle cache = train.get();
   BoosterHandle handle = nullptr;

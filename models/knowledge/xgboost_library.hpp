@@ -26,6 +26,7 @@ using Booster = std::unique_ptr<void, FreeBooster>;
 /// `values`: rows x columns, row-major; NaN: missing.
 Matrix make_matrix(std::span<const float> values, std::size_t rows, std::size_t columns);
 void set_labels(const Matrix& matrix, std::span<const float> labels);
+void set_weights(const Matrix& matrix, std::span<const float> weights);
 
 /// A learner for the rows of `train`, on one thread.
 Booster make_booster(const Matrix& train, std::uint32_t seed);

@@ -244,7 +244,7 @@ TEST(ModelFile, RefusesOtherKindsAndNewerVersions) {
     EXPECT_NE(
         refusal("corun speed model, version " + std::string(version) + ", bytes 3, sha256 \n"), "");
   }
-  EXPECT_EQ(refusal(good_bytes() + "x"), "something follows the model; take another copy");
+  EXPECT_EQ(refusal(good_bytes() + "x"), "something follows the speed model; take another copy");
 }
 
 TEST(ModelFile, RefusesAFileCutShortAnywhere) {

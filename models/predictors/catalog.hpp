@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "models/predictors/predictor.hpp"
+
+/// The table of predictors. To add one, write models/predictors/<name>.{hpp,cpp} and one line in catalog.cpp.
+namespace corun {
+
+struct PredictorEntry {
+  std::string_view name;
+  std::string_view description;
+  /// std::invalid_argument if it cannot be fitted on these jobs: too few, or figures that it needs are
+  /// missing from all of them.
+  std::unique_ptr<Predictor> (*fit)(Target target, std::span<const MeasuredJob> jobs,
+                                    const PredictorOptions& options) = nullptr;
+  /// Makes the predictor from save(); std::invalid_argument if that is not a possible state.
+  std::unique_ptr<Predictor> (*load)(Target target, const nlohmann::json& state) = nullptr;
+};
+
+/// All predictors, the default first.
+std::span<const PredictorEntry> predictor_catalog();
+/// The predictor of that name ("default" is the first); nullptr if there is none.
+const PredictorEntry* find_predictor(std::string_view name);
+
+}  // namespace corun

@@ -1,0 +1,301 @@
+#include "models/predictors/memory_predictor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include <Eigen/Dense>
+#include <nlohmann/json.hpp>
+
+#include "models/interference/model_state.hpp"
+#include "models/predictors/non_negative_fit.hpp"
+#include "models/predictors/regressor.hpp"
+#include "models/predictors/residual_trees.hpp"
+#include "sim/base/math.hpp"
+
+namespace corun {
+
+namespace {
+
+using MemoryFigure = double (*)(const JobFigures&);
+
+constexpr double kMib = 1048576;
+constexpr double kSingle = 4;  // bytes
+
+double mib_of_batch(double elements, const JobFigures& f) {
+  return elements * f.batch * kSingle / kMib;
+}
+
+/// Terms of the formula [MiB, or a figure that grows as memory does], the constant first. The terms of a
+/// shape-only execution stand in for those of layers if they are known.
+constexpr std::array<MemoryFigure, 10> kTerms{
+    [](const JobFigures&) { return 1.0; },
+    [](const JobFigures& f) { return f.peak_bytes / kMib; },
+    [](const JobFigures& f) { return f.kept_bytes / kMib; },
+    [](const JobFigures& f) { return f.backward_bytes / kMib; },
+    [](const JobFigures& f) { return f.parameters * kSingle / kMib; },
+    [](const JobFigures& f) { return mib_of_batch(f.input_elements, f); },
+    [](const JobFigures& f) { return mib_of_batch(f.weighted_outputs, f); },
+    [](const JobFigures& f) { return f.batch; },
+    [](const JobFigures& f) { return f.batch * f.multiply_adds / 1e9; },
+    [](const JobFigures& f) { return f.reserved_bytes / kMib; },
+};
+/// Of these, terms that only serve where no execution is known.
+constexpr std::array<std::int32_t, 3> kCoarseTerms{6, 7, 8};
+constexpr std::int32_t kPeakTerm = 1;
+
+double ln(double x) { return x > 0 ? math::log(x) : kNaN; }
+
+/// Features of the residual: logarithms of ratios, and of the few sizes that change how libraries work.
+constexpr std::array<MemoryFigure, 16> kFeatures{
+    [](const JobFigures& f) { return ln(f.peak_bytes / f.batch); },
+    [](const JobFigures& f) { return ln(f.kept_bytes / f.peak_bytes); },
+    [](const JobFigures& f) { return ln(f.backward_bytes / f.kept_bytes); },
+    [](const JobFigures& f) { return ln(f.weighted_outputs * f.batch * kSingle / f.kept_bytes); },
+    [](const JobFigures& f) { return ln(f.parameters * kSingle / f.peak_bytes); },
+    [](const JobFigures& f) { return ln(f.multiply_adds / f.weighted_outputs); },
+    [](const JobFigures& f) { return ln(f.multiply_adds / f.parameters); },
+    [](const JobFigures& f) { return ln(f.parameters / f.weighted_outputs); },
+    [](const JobFigures& f) { return ln(f.input_elements); },
+    [](const JobFigures& f) { return ln(f.input_elements / f.weighted_outputs); },
+    [](const JobFigures& f) { return ln(f.batch); },
+    [](const JobFigures& f) { return ln(f.parameters); },
+    [](const JobFigures& f) { return ln(f.weighted_outputs); },
+    [](const JobFigures& f) { return ln(f.multiply_adds); },
+    [](const JobFigures& f) { return ln(f.reserved_bytes / f.peak_bytes); },
+    [](const JobFigures& f) { return ln(f.reserved_bytes / f.batch); },
+};
+
+constexpr std::size_t kFewestJobs = 20;
+/// The variable part of a measured memory is at least this share of it, for its logarithm.
+constexpr double kLeastVariable = 0.05;
+/// Added to V's share: the error of the context.
+constexpr double kContextError = 0.05;
+constexpr double kMostMib = 1e9;
+
+// Deviations for with_seen(), as the header says.
+constexpr double kContextPriorMib = 500;
+constexpr double kFactorPrior = 0.2;
+constexpr double kModelPrior = 0.06;
+constexpr double kMeasuredError = 0.01;
+
+}  // namespace
+
+MemoryPredictor::Parts MemoryPredictor::parts(const JobFigures& figures) const {
+  Parts parts{coefficients_[0], 0};
+  for (std::size_t t = 1; t < terms_.size(); ++t) {
+    parts.variable += coefficients_[t] * kTerms.at(static_cast<std::size_t>(terms_[t]))(figures);
+  }
+  if (parts.variable < 1) parts.variable = 1;  // keeps NaN
+  return parts;
+}
+
+std::vector<float> MemoryPredictor::features(const JobFigures& figures, const Parts& parts) const {
+  std::vector<float> row;
+  for (const std::int32_t feature : features_) {
+    row.push_back(static_cast<float>(kFeatures.at(static_cast<std::size_t>(feature))(figures)));
+  }
+  row.push_back(static_cast<float>(ln(parts.variable / std::max(parts.context, 1.0))));
+  return row;
+}
+
+MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> jobs,
+                                       const PredictorOptions& options) {
+  MemoryPredictor p;
+  const auto known = [&](MemoryFigure figure) {
+    return std::ranges::all_of(
+        jobs, [&](const MeasuredJob* job) { return std::isfinite(figure(job->job.figures)); });
+  };
+  const bool executed = known(kTerms[kPeakTerm]);
+  for (std::size_t t = 0; t < kTerms.size(); ++t) {
+    const auto term = static_cast<std::int32_t>(t);
+    const bool coarse = std::ranges::find(kCoarseTerms, term) != kCoarseTerms.end();
+    if (known(kTerms.at(t)) && !(executed && coarse)) p.terms_.push_back(term);
+  }
+  if (p.terms_.size() < 2) throw std::invalid_argument("the jobs have no figure of memory");
+  std::vector<double> terms, values;
+  for (const MeasuredJob* job : jobs) {
+    for (const std::int32_t t : p.terms_) {
+      terms.push_back(kTerms.at(static_cast<std::size_t>(t))(job->job.figures));
+    }
+    values.push_back(job->value);
+  }
+  p.coefficients_ = fit_non_negative({terms, values.size(), p.terms_.size()}, values);
+
+  for (std::size_t f = 0; f < kFeatures.size(); ++f) {
+    const bool any = std::ranges::any_of(jobs, [&](const MeasuredJob* job) {
+      return std::isfinite(kFeatures.at(f)(job->job.figures));
+    });
+    if (any) p.features_.push_back(static_cast<std::int32_t>(f));
+  }
+  ResidualRows rows;
+  rows.columns = p.features_.size() + 1;
+  for (const MeasuredJob* job : jobs) {
+    const Parts parts = p.parts(job->job.figures);
+    const double variable = std::max(job->value - parts.context, kLeastVariable * job->value);
+    const std::vector<float> features = p.features(job->job.figures, parts);
+    rows.features.insert(rows.features.end(), features.begin(), features.end());
+    rows.residual.push_back(static_cast<float>(math::log(variable / parts.variable)));
+    const double share = parts.variable / (parts.variable + parts.context);
+    rows.weight.push_back(static_cast<float>(share * share + 1e-4));
+  }
+  p.trees_ = fit_residual_trees(rows, options);
+  return p;
+}
+
+std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> jobs,
+                                                const PredictorOptions& options) {
+  std::vector<const MeasuredJob*> known;
+  std::vector<const PredictorJob*> described;
+  for (const MeasuredJob& job : jobs) {
+    if (std::isnan(job.value)) continue;
+    known.push_back(&job);
+    described.push_back(&job.job);
+  }
+  if (known.size() < kFewestJobs) {
+    throw std::invalid_argument("twenty measured jobs are needed at least");
+  }
+  auto p = std::make_unique<MemoryPredictor>(learn(known, options));
+  p->seen_ = SeenGroups(described);
+  p->spread_ = ErrorSpread(
+      held_out_errors(described, options.seed,
+                      [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
+                        std::vector<const MeasuredJob*> part;
+                        for (const std::size_t j : train) part.push_back(known[j]);
+                        std::vector<HeldOutError> errors;
+                        if (part.size() < kFewestJobs) return errors;
+                        const MemoryPredictor without = learn(part, options);
+                        for (const std::size_t j : test) {
+                          const auto [median, scale] = without.log_median(known[j]->job);
+                          if (!std::isnan(median)) {
+                            errors.push_back({{}, math::log(known[j]->value) - median, scale});
+                          }
+                        }
+                        return errors;
+                      }));
+  return p;
+}
+
+std::pair<double, double> MemoryPredictor::log_median(const PredictorJob& job) const {
+  const Parts parts = this->parts(job.figures);
+  if (!std::isfinite(parts.variable)) return {kNaN, kNaN};
+  double residual = trees_.sums(features(job.figures, parts)).at(0) + log_factor_;
+  const auto known = log_model_factor_.find(job.groups.model);
+  if (job.groups.model != 0 && known != log_model_factor_.end()) residual += known->second;
+  const double variable = parts.variable * math::exp(residual);
+  const double memory = parts.context + variable;
+  return {math::log(std::min(memory, kMostMib)), variable / memory + kContextError};
+}
+
+std::vector<Prediction> MemoryPredictor::predict(std::span<const PredictorJob> jobs) const {
+  std::vector<Prediction> out;
+  out.reserve(jobs.size());
+  for (const PredictorJob& job : jobs) {
+    const auto [median, scale] = log_median(job);
+    out.push_back(std::isnan(median)
+                      ? Prediction{}
+                      : spread_.around(median, scale, seen_.familiarity(job.groups), kMostMib));
+  }
+  return out;
+}
+
+std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJob> jobs) const {
+  auto p = std::make_unique<MemoryPredictor>(*this);
+  std::map<std::uint64_t, Eigen::Index> column;  // of a model's factor
+  struct Row {
+    double value, variable;
+    Eigen::Index model;  // 0: not known
+  };
+  std::vector<Row> rows;
+  for (const MeasuredJob& job : jobs) {
+    if (std::isnan(job.value)) continue;
+    if (!(job.value > 0)) throw std::invalid_argument("a measured memory is not above 0");
+    const double median = log_median(job.job).first;
+    if (std::isnan(median)) continue;
+    Eigen::Index model = 0;
+    if (job.job.groups.model != 0) {
+      const auto next = static_cast<Eigen::Index>(2 + column.size());
+      model = column.emplace(job.job.groups.model, next).first->second;
+    }
+    rows.push_back({job.value, math::exp(median) - coefficients_[0], model});
+  }
+  // Unknowns: the context, the factor of all jobs, those of models; Gauss and Newton's steps.
+  const auto size = static_cast<Eigen::Index>(2 + column.size());
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(size);
+  Eigen::VectorXd prior = Eigen::VectorXd::Constant(size, 1 / (kModelPrior * kModelPrior));
+  prior[0] = 1 / (kContextPriorMib * kContextPriorMib);
+  prior[1] = 1 / (kFactorPrior * kFactorPrior);
+  for (int step = 0; step < 20; ++step) {
+    Eigen::MatrixXd normal = prior.asDiagonal();
+    Eigen::VectorXd right = -prior.cwiseProduct(x);
+    for (const Row& row : rows) {
+      const double log_factor = std::clamp(x[1] + (row.model > 0 ? x[row.model] : 0), -2.0, 2.0);
+      const double variable = row.variable * math::exp(log_factor);
+      Eigen::VectorXd slope = Eigen::VectorXd::Zero(size);
+      const double unit = 1 / (kMeasuredError * row.value);
+      slope[0] = unit;
+      slope[1] = variable * unit;
+      if (row.model > 0) slope[row.model] = variable * unit;
+      const double error = (row.value - coefficients_[0] - x[0] - variable) * unit;
+      normal += slope * slope.transpose();
+      right += slope * error;
+    }
+    x += normal.ldlt().solve(right);
+  }
+  p->coefficients_[0] = std::max(0.0, coefficients_[0] + x[0]);
+  p->log_factor_ += x[1];
+  for (const auto& [model, at] : column) p->log_model_factor_[model] += x[at];
+  return p;
+}
+
+nlohmann::json MemoryPredictor::save() const {
+  using model_state::packed;
+  std::vector<double> factors{log_factor_};
+  std::vector<double> models;  // digests, as bits
+  for (const auto& [model, factor] : log_model_factor_) {
+    models.push_back(std::bit_cast<double>(model));
+    factors.push_back(factor);
+  }
+  return {{"models", packed(models)},      {"factors", packed(factors)},
+          {"terms", packed(terms_)},       {"coefficients", packed(coefficients_)},
+          {"features", packed(features_)}, {"trees", save_trees(trees_)},
+          {"seen", seen_.save()},          {"spread", spread_.save()}};
+}
+
+std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
+  using namespace model_state;
+  map_of(state, 8, "a predictor of memory");
+  MemoryPredictor p;
+  p.terms_ = integers(state, "terms");
+  for (const std::int32_t term : p.terms_) {
+    if (term < 0 || term >= static_cast<std::int32_t>(kTerms.size())) {
+      throw std::invalid_argument("an unknown term");
+    }
+  }
+  if (p.terms_.size() < 2 || p.terms_[0] != 0) throw std::invalid_argument("terms are missing");
+  p.coefficients_ = finite_doubles(state, "coefficients", p.terms_.size());
+  p.features_ = integers(state, "features");
+  for (const std::int32_t feature : p.features_) {
+    if (feature < 0 || feature >= static_cast<std::int32_t>(kFeatures.size())) {
+      throw std::invalid_argument("an unknown feature");
+    }
+  }
+  p.trees_ = load_trees(state.at("trees"));
+  if (p.trees_.columns != p.features_.size() + 1) {
+    throw std::invalid_argument("trees of other features");
+  }
+  const std::vector<double> models = doubles(state, "models");
+  const std::vector<double> factors = finite_doubles(state, "factors", models.size() + 1);
+  p.log_factor_ = factors[0];
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    p.log_model_factor_[std::bit_cast<std::uint64_t>(models[m])] = factors[m + 1];
+  }
+  p.seen_ = SeenGroups::load(state.at("seen"));
+  p.spread_ = ErrorSpread::load(state.at("spread"));
+  return std::make_unique<MemoryPredictor>(std::move(p));
+}
+
+}  // namespace corun

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/knowledge/tree_ensemble.hpp"
+#include "models/predictors/held_out.hpp"
+#include "models/predictors/predictor.hpp"
+
+/// Peak memory of a job on a GPU [MiB]: physics first, the residual learnt.
+///
+///   memory = c_0 + V e^r,   V = sum of c_i x_i,   c >= 0
+///
+/// c_0 is the process's context with its libraries and the framework's first blocks. V is the part that varies
+/// with the job. If a shape-only execution is known, its terms x_i are the tensors kept for the backward pass,
+/// the most that lives at a time, the backward pass, the weights and the input of a batch; else weights,
+/// outputs of convolutions and linear layers, input, batch and multiply-adds. The coefficients are those of
+/// least squared relative errors (non_negative_fit.hpp). r is learnt by boosted trees (residual_trees.hpp) from
+/// logarithms of ratios of these figures, so it carries over to models of another size; a row weighs as the
+/// square of V's share of the memory, because an error of r has no more effect than that.
+///
+/// Errors are judged in units of V / memory: a job that is mostly context is known well.
+///
+/// with_seen() refits three kinds of constants on a few jobs, by least squares with a prior: c_0 (it differs
+/// between software stacks and GPU types; prior deviation 500 MiB), a factor of V for all jobs (numbers of
+/// another size; 20 %) and one for each model that was seen (6 %). A measurement counts as precise to 1 %.
+namespace corun {
+
+class MemoryPredictor final : public Predictor {
+ public:
+  /// std::invalid_argument below 20 jobs with a value, and if no figure of the job is known.
+  static std::unique_ptr<Predictor> fit(std::span<const MeasuredJob> jobs,
+                                        const PredictorOptions& options);
+  static std::unique_ptr<Predictor> load(const nlohmann::json& state);
+
+  Target target() const override { return Target::kMemory; }
+  std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const override;
+  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs) const override;
+  nlohmann::json save() const override;
+
+  double context_mib() const { return coefficients_.at(0); }
+
+ private:
+  struct Parts {
+    double context = 0;   ///< c_0
+    double variable = 0;  ///< V; NaN: a term is not known
+  };
+
+  MemoryPredictor() = default;
+  /// Formula and trees, without intervals.
+  static MemoryPredictor learn(std::span<const MeasuredJob* const> jobs,
+                               const PredictorOptions& options);
+  Parts parts(const JobFigures& figures) const;
+  std::vector<float> features(const JobFigures& figures, const Parts& parts) const;
+  /// Logarithm of the median and scale of the error; NaN if terms are missing.
+  std::pair<double, double> log_median(const PredictorJob& job) const;
+
+  std::vector<std::int32_t> terms_;     ///< positions in the list of terms, the constant first
+  std::vector<double> coefficients_;    ///< of each
+  std::vector<std::int32_t> features_;  ///< positions in the list of features
+  TreeEnsemble trees_;
+  double log_factor_ = 0;                             ///< of V, for all jobs
+  std::map<std::uint64_t, double> log_model_factor_;  ///< for single models
+  SeenGroups seen_;
+  ErrorSpread spread_;
+};
+
+}  // namespace corun

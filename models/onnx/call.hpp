@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/graph/operation.hpp"
@@ -36,7 +38,8 @@ class Call {
   const Node& node() const { return node_; }
   std::int64_t operator_set() const { return operator_set_; }
   std::size_t inputs() const { return inputs_.size(); }
-  std::size_t outputs() const { return node_.outputs.size(); }
+  /// At least one, though the file may name none.
+  std::size_t outputs() const { return std::max<std::size_t>(1, node_.outputs.size()); }
 
   bool has(std::size_t input) const { return input < inputs_.size() && inputs_[input].has_value(); }
   const Argument& input(std::size_t index) const;

@@ -335,7 +335,7 @@ class Import {
         !known->random && std::all_of(inputs.begin(), inputs.end(), [](const Value* value) {
           return value == nullptr || value->constant.has_value();
         });
-    std::vector<Value> outputs(node.outputs.size());
+    std::vector<Value> outputs(call.outputs());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       outputs[i].shape = layer->outputs[i];
       outputs[i].type = i == 0 || layer->each_output ? type : onnx_file::kFloat;
@@ -351,7 +351,7 @@ class Import {
   }
 
   void keep(const onnx_file::Node& node, std::vector<Value>& outputs) {
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (!node.outputs[i].empty()) define(node.outputs[i]) = std::move(outputs[i]);
     }
   }

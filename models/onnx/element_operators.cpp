@@ -123,9 +123,10 @@ std::optional<Layer> infer_batch_norm(const Call& call) {
   return layer;
 }
 
+/// Exported group norms have ones and zeros here, as constants of the program; those are not learnt.
 std::optional<Layer> infer_channel_norm(const Call& call) {
   Layer layer = normalisation_layer(call);
-  layer.weights = {1, 2};
+  layer.additions = {1, 2};
   return layer;
 }
 

@@ -12,6 +12,7 @@
 #include "models/onnx/folding.hpp"
 #include "models/onnx/model_file.hpp"
 #include "models/onnx/operators.hpp"
+#include "models/onnx/patterns.hpp"
 #include "sim/base/text.hpp"
 
 namespace corun {
@@ -541,8 +542,9 @@ int OnnxModel::unknown_count() const {
 }
 
 OnnxModel import_onnx(std::string_view bytes, const OnnxOptions& options) {
-  const onnx_file::Model file =
+  onnx_file::Model file =
       onnx_file::read_model(bytes, ComputationGraph::kMostOperations, options.most_memory);
+  onnx_file::join_patterns(file);
   return Import(file, options).run();
 }
 

@@ -20,7 +20,7 @@
 ///   All elements count as four bytes.
 /// - Tensors without elements, such as an empty cache, and operations that write no others, are left out.
 /// - Each output of a split is a copy. Other outputs than the first share the operation of the first.
-/// - Sigmoids, additions etc. of which an exported GELU or SiLU is made remain several operations.
+/// - Several operators that a GELU, SiLU or layer norm was exported as are one operation (patterns.hpp).
 ///
 /// Parameters are numbers of floating-point weights: of convolutions, products, normalisations, recurrent
 /// layers and tables; and of the initialisers with more than one element that are added, multiplied or

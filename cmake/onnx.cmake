@@ -1,7 +1,7 @@
 # Defines corun_onnx_proto, the messages of ONNX files.
 #
 # Not by find_package: the targets of Debian's libonnx-dev have an include folder that is not there. The shared
-# library costs a start of the program 1.5 ms with that of protobuf.
+# libraries take 1 ms of a start of the program; there is no static one of ONNX.
 find_path(ONNX_INCLUDE_DIR onnx/onnx_pb.h REQUIRED)
 find_library(ONNX_PROTO_LIBRARY NAMES onnx_proto REQUIRED)
 find_library(PROTOBUF_LIBRARY NAMES protobuf REQUIRED)

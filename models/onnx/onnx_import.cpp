@@ -513,6 +513,7 @@ class Import {
       note(fmt::format("the file is for {} samples; the {} asked for are not used",
                        samples_in_file_, options_.samples));
     }
+    if (file_.nodes.empty()) note("the file has no operations");
     for (const auto& [text, count] : notes_) {
       model.notes.push_back(count == 1 ? text : fmt::format("{} ({} times)", text, count));
     }

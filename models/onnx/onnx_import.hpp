@@ -34,7 +34,7 @@ struct OnnxOptions {
   std::map<std::string, std::int64_t> sizes;
   bool use_stated_shapes = true;  ///< what the file says of tensors whose shape cannot be derived
   /// Memory in bytes that the model without its weights may need, about.
-  std::size_t most_memory = std::size_t{1} << 30;
+  std::size_t most_memory = std::size_t{1} << 29;
 };
 
 struct OnnxOutput {

@@ -217,7 +217,7 @@ TEST(OnnxHostile, MillionsOfSmallThings) {
     file.input("x", {1});
     auto& node = file.node("Relu", {"x"}, {"y"});
     for (int i = 0; i < 3'000'000; ++i) node.add_attribute();
-    expect_refused(file, "needs more than 1024 MiB");
+    expect_refused(file, "needs more than 512 MiB");
   }
   {
     FileBuilder file;

@@ -96,6 +96,8 @@ int replay_command(const std::vector<std::string>& arguments);
 int sweep_command(const std::vector<std::string>& arguments);
 int recommend_command(const std::vector<std::string>& arguments);
 int model_command(const std::vector<std::string>& arguments);
+int predict_command(const std::vector<std::string>& arguments);
+int predictor_command(const std::vector<std::string>& arguments);
 int trace_command(const std::vector<std::string>& arguments);
 int kb_command(const std::vector<std::string>& arguments);
 int kb_eval_command(const std::vector<std::string>& arguments);

@@ -14,7 +14,9 @@
 #include "experiments/inputs/gpu_types_file.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/studies/shipped_experiments.hpp"
+#include "models/graph/zoo/zoo.hpp"
 #include "models/interference/catalog.hpp"
+#include "models/predictors/catalog.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -181,14 +183,34 @@ std::vector<Row> experiment_rows() {
   return rows;
 }
 
+std::vector<Row> zoo_rows() {
+  std::vector<Row> rows;
+  for (const ZooEntry& e : zoo_catalog()) {
+    const GraphTotals totals = totals_of(build_zoo_model(e));
+    rows.push_back(
+        {std::string(e.name),
+         fmt::format("{:.1f} M parameters, {:.2f} G multiply-adds ({}), {}",
+                     static_cast<double>(totals.parameters) / 1e6, totals.multiply_adds / 1e9,
+                     e.pixels > 0 ? fmt::format("image of {0} x {0}", e.pixels)
+                                  : fmt::format("{} tokens", e.tokens),
+                     e.source),
+         {}});
+  }
+  return rows;
+}
+
 std::vector<Row> rows_called(const std::string& what) {
   if (what == "policies") return policy_rows();
   if (what == "models") return rows_of(interference_model_catalog());
   if (what == "traces") return rows_of(trace_catalog());
   if (what == "knowledge") return rows_of(knowledge_catalog());
   if (what == "experiments") return experiment_rows();
-  constexpr std::array<std::string_view, 7> kKnown{"policies",  "models",      "gpus", "traces",
-                                                   "knowledge", "experiments", "keys"};
+  if (what == "predictors") return rows_of(predictor_catalog());
+  if (what == "figures") return rows_of(figure_catalog());
+  if (what == "zoo") return zoo_rows();
+  constexpr std::array<std::string_view, 10> kKnown{
+      "policies",    "models", "gpus",       "traces", "knowledge",
+      "experiments", "keys",   "predictors", "zoo",    "figures"};
   throw InputError("corun list",
                    what.empty()
                        ? fmt::format("needs a word: one of {}", fmt::join(kKnown, ", "))
@@ -230,7 +252,9 @@ std::string csv_of(const std::vector<Row>& rows) {
 int list_command(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "list";
-  command.usage = "corun list policies|models|traces|knowledge|experiments|gpus|keys [options]";
+  command.usage =
+      "corun list policies|models|traces|knowledge|experiments|gpus|keys|zoo|predictors|figures "
+      "[options]";
   command.summary =
       "What there is, one line each; policies with their parameters, GPU types with their\n"
       "specifications, keys of a configuration with their default and what may stand there.";

@@ -28,7 +28,7 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 9> kCommands{{
+constexpr std::array<Command, 11> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
     {"sweep", "many configurations on all cores or a cluster, and what they answer",
@@ -39,6 +39,10 @@ constexpr std::array<Command, 9> kCommands{{
      corun::kb_command},
     {"model", "interference models: fit, predict, and how far they can be trusted",
      corun::model_command},
+    {"predict", "memory, time and utilisation of a model before it has run, by GPU type",
+     corun::predict_command},
+    {"predictor", "predictors of these: fit, apply, and how far they can be trusted",
+     corun::predictor_command},
     {"trace", "traces of jobs: what is in one, conversion, synthetic ones", corun::trace_command},
     {"live", "the same policies on a real GPU box: profile, measure, run a queue",
      corun::live_command},

@@ -140,7 +140,7 @@ std::vector<JobSplit> job_splits(const JobTable& table) {
   return splits;
 }
 
-PredictorScore score_of(const JobTable& table, const HeldOutPredictions& held_out) {
+PredictionScore score_of(const JobTable& table, const HeldOutPredictions& held_out) {
   std::vector<double> errors;
   double mae = 0, squares = 0, covered = 0, width = 0;
   for (std::size_t i = 0; i < held_out.rows.size(); ++i) {
@@ -154,7 +154,7 @@ PredictorScore score_of(const JobTable& table, const HeldOutPredictions& held_ou
     covered += p.lo <= value && value <= p.hi ? 1 : 0;
     width += (p.hi - p.lo) / p.median;
   }
-  PredictorScore score;
+  PredictionScore score;
   score.jobs = errors.size();
   const auto n = static_cast<double>(errors.size());
   if (errors.empty()) return score;

@@ -28,7 +28,7 @@ struct HeldOutPredictions {
       runs_out;  ///< by capacity, then by position: Predictor::runs_out()
 };
 
-struct PredictorScore {
+struct PredictionScore {
   std::size_t jobs = 0;      ///< with a value and a prediction
   double mape = kNaN;        ///< mean of |predicted / measured - 1| [%]
   double median_ape = kNaN;  ///< their median [%]
@@ -54,7 +54,7 @@ struct PredictorEvaluation {
   JobSplit split = JobSplit::kRandom;
   std::size_t known = 0;  ///< jobs of a group held out that were known
   std::string predictor;
-  PredictorScore score;
+  PredictionScore score;
   std::vector<OomScore> oom;  ///< for memory
 };
 
@@ -75,7 +75,7 @@ std::vector<PredictorEvaluation> evaluate_predictors(
     const std::function<void(std::size_t, std::size_t)>& on_fit = {});
 
 /// The figures of the predictions for rows of a table.
-PredictorScore score_of(const JobTable& table, const HeldOutPredictions& predictions);
+PredictionScore score_of(const JobTable& table, const HeldOutPredictions& predictions);
 /// `which`: position of the capacity in `predictions.runs_out`.
 OomScore oom_score(const JobTable& table, const HeldOutPredictions& predictions, std::size_t which,
                    double capacity_mib);

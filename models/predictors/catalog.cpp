@@ -64,6 +64,18 @@ constexpr std::array<PredictorEntry, 1 + kRegressorForms> kPredictors{{
 
 std::span<const PredictorEntry> predictor_catalog() { return kPredictors; }
 
+std::unique_ptr<Predictor> built_in_predictor(Target target) {
+  switch (target) {
+    case Target::kMemory:
+      return MemoryPredictor::built_in();
+    case Target::kTime:
+      return TimePredictor::built_in();
+    case Target::kUtilisation:
+      return UtilisationPredictor::built_in();
+  }
+  throw std::logic_error("no such target");
+}
+
 const PredictorEntry* find_predictor(std::string_view name) {
   if (name == "default") return kPredictors.data();
   const auto* const at = std::ranges::find(kPredictors, name, &PredictorEntry::name);

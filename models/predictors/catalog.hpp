@@ -27,4 +27,9 @@ std::span<const PredictorEntry> predictor_catalog();
 /// The predictor of that name ("default" is the first); nullptr if there is none.
 const PredictorEntry* find_predictor(std::string_view name);
 
+/// The formula of `physics` alone, with constants that `corun predictor fit` found on public measurements:
+/// memory and utilisation on GPUMemNet's convolutional networks (A100), time on pytorch-gpu-benchmark's (12 GPU
+/// types). For jobs of which nothing was measured.
+std::unique_ptr<Predictor> built_in_predictor(Target target);
+
 }  // namespace corun

@@ -19,7 +19,7 @@ namespace {
 constexpr int kHoldOutFolds = 5;
 constexpr std::size_t kFewestErrors = 20;
 constexpr double kPriorError = 0.5;
-constexpr double kMissedShare = 0.005;
+constexpr double kMissedShare = 0.003;
 constexpr double kMarginOfFew = 0.98;
 
 nlohmann::json save_digests(const std::vector<std::uint64_t>& digests) {
@@ -186,6 +186,10 @@ MemoryLimits::MemoryLimits(std::span<const HeldOutError> errors) {
     levels_.at(static_cast<std::size_t>(error.level))
         .push_back({error.log_value, error.log_value - error.error});
   }
+}
+
+bool MemoryLimits::empty() const {
+  return std::ranges::all_of(levels_, [](const std::vector<Job>& jobs) { return jobs.empty(); });
 }
 
 double MemoryLimits::limit_mib(double capacity_mib, Familiarity level) const {

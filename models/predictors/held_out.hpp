@@ -65,6 +65,9 @@ class ErrorSpread {
   /// those of all errors. Two errors of +-0.5 are added to each as a prior.
   explicit ErrorSpread(std::span<const HeldOutError> errors);
 
+  /// The same quantiles at all levels.
+  ErrorSpread(double low, double high, double safe) { levels_.fill({low, high, safe}); }
+
   /// The prediction around the median exp(log_median), limited to `most`.
   Prediction around(double log_median, double scale, Familiarity level, double most) const;
 
@@ -80,13 +83,14 @@ class ErrorSpread {
 
 /// When a predicted memory says that a job will not fit. A prediction errs both ways, so jobs that need a little
 /// more than there is are predicted a little less. The limit for a capacity is therefore the prediction that all but
-/// 0.5 % of the held-out jobs above the capacity exceed, or the capacity, if that is less; 2 % less if the jobs
-/// are too few to tell 0.5 %.
+/// 0.3 % of the held-out jobs above the capacity exceed, or the capacity, if that is less; 2 % less if the jobs
+/// are too few to tell 0.3 %.
 class MemoryLimits {
  public:
   MemoryLimits() = default;
   explicit MemoryLimits(std::span<const HeldOutError> errors);
 
+  bool empty() const;
   double limit_mib(double capacity_mib, Familiarity level) const;
 
   nlohmann::json save() const;

@@ -48,6 +48,8 @@ constexpr std::array<MemoryFigure, 12> kTerms{
 /// Of these, terms that only serve where no execution is known.
 constexpr std::array<std::int32_t, 3> kCoarseTerms{6, 7, 8};
 constexpr std::int32_t kPeakTerm = 1;
+/// Features that only serve there: beside an execution they let the trees recognise single models.
+constexpr std::array<std::size_t, 3> kCoarseFeatures{7, 12, 13};
 
 double ln(double x) { return x > 0 ? math::log(x) : kNaN; }
 
@@ -76,6 +78,9 @@ constexpr std::array<MemoryFigure, 21> kFeatures{
     [](const JobFigures& f) { return ln(f.even_layers); },
 };
 
+double resident_threads(const JobFigures& f) { return f.sms * f.threads_per_sm; }
+
+constexpr double kContextOfThreadMib = 2.4 / 1024;
 constexpr std::size_t kFewestJobs = 20;
 /// The variable part of a measured memory is at least this share of it, for its logarithm.
 constexpr double kLeastVariable = 0.05;
@@ -96,6 +101,10 @@ constexpr double kMeasuredError = 0.01;
 
 MemoryPredictor::Parts MemoryPredictor::parts(const JobFigures& figures) const {
   Parts parts{coefficients_[0], 0};
+  const double threads = resident_threads(figures);
+  if (threads_ > 0 && threads > 0) {
+    parts.context = std::max(0.0, parts.context + kContextOfThreadMib * (threads - threads_));
+  }
   for (std::size_t t = 1; t < terms_.size(); ++t) {
     parts.variable += coefficients_[t] * kTerms.at(static_cast<std::size_t>(terms_[t]))(figures);
   }
@@ -141,8 +150,16 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
     values.push_back(job->value);
   }
   p.coefficients_ = fit_non_negative({terms, values.size(), p.terms_.size()}, values);
+  double threads = 0, with_threads = 0;
+  for (const MeasuredJob* job : jobs) {
+    if (!(resident_threads(job->job.figures) > 0)) continue;
+    threads += resident_threads(job->job.figures);
+    with_threads += 1;
+  }
+  p.threads_ = with_threads > 0 ? threads / with_threads : 0;
 
   for (std::size_t f = 0; f < kFeatures.size(); ++f) {
+    if (executed && std::ranges::find(kCoarseFeatures, f) != kCoarseFeatures.end()) continue;
     const bool any = std::ranges::any_of(jobs, [&](const MeasuredJob* job) {
       return std::isfinite(kFeatures.at(f)(job->job.figures));
     });
@@ -150,24 +167,31 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
   }
   ResidualRows rows;
   rows.columns = p.features_.size() + 1;
-  for (const MeasuredJob* job : all) {
-    const Parts parts = p.parts(job->job.figures);
-    if (!std::isfinite(parts.variable)) continue;
-    double residual = 0;
-    if (std::isnan(job->value)) {  // ran out of memory
-      const double least = kAboveCapacity * job->at_least - parts.context;
-      residual = std::max(0.0, math::log(std::max(least, 1.0) / parts.variable));
-    } else {
-      const double variable = std::max(job->value - parts.context, kLeastVariable * job->value);
-      residual = math::log(variable / parts.variable);
-    }
-    const std::vector<float> features = p.features(job->job.figures, parts);
+  const auto add = [&](const MeasuredJob& job, const Parts& parts, double residual) {
+    const std::vector<float> features = p.features(job.job.figures, parts);
     rows.features.insert(rows.features.end(), features.begin(), features.end());
     rows.residual.push_back(static_cast<float>(residual));
     const double share = parts.variable / (parts.variable + parts.context);
     rows.weight.push_back(static_cast<float>(share * share + 1e-4));
+  };
+  for (const MeasuredJob* job : jobs) {
+    const Parts parts = p.parts(job->job.figures);
+    const double variable = std::max(job->value - parts.context, kLeastVariable * job->value);
+    add(*job, parts, math::log(variable / parts.variable));
   }
   p.trees_ = fit_residual_trees(rows, options, ensembles);
+
+  // Jobs that ran out of memory although the prediction would have fitted.
+  const std::size_t measured = rows.rows();
+  for (const MeasuredJob* job : all) {
+    if (!std::isnan(job->value)) continue;
+    const Parts parts = p.parts(job->job.figures);
+    const double needed = kAboveCapacity * job->at_least;
+    if (!std::isfinite(parts.variable) || p.log_median(job->job).first > math::log(needed))
+      continue;
+    add(*job, parts, math::log(std::max(needed - parts.context, 1.0) / parts.variable));
+  }
+  if (rows.rows() > measured) p.trees_ = fit_residual_trees(rows, options, ensembles);
   return p;
 }
 
@@ -228,6 +252,7 @@ std::vector<Prediction> MemoryPredictor::predict(std::span<const PredictorJob> j
 
 bool MemoryPredictor::runs_out(const PredictorJob& job, const Prediction& prediction,
                                double capacity_mib) const {
+  if (limits_.empty()) return Predictor::runs_out(job, prediction, capacity_mib);
   return prediction.median > limits_.limit_mib(capacity_mib, seen_.familiarity(job.groups));
 }
 
@@ -235,7 +260,7 @@ std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJo
   auto p = std::make_unique<MemoryPredictor>(*this);
   std::map<std::uint64_t, Eigen::Index> column;  // of a model's factor
   struct Row {
-    double value, variable;
+    double value, context, variable;
     Eigen::Index model;  // 0: not known
   };
   std::vector<Row> rows;
@@ -249,7 +274,8 @@ std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJo
       const auto next = static_cast<Eigen::Index>(2 + column.size());
       model = column.emplace(job.job.groups.model, next).first->second;
     }
-    rows.push_back({job.value, math::exp(median) - coefficients_[0], model});
+    const double context = parts(job.job.figures).context;
+    rows.push_back({job.value, context, math::exp(median) - context, model});
   }
   // Unknowns: the context, the factor of all jobs, those of models; Gauss and Newton's steps.
   const auto size = static_cast<Eigen::Index>(2 + column.size());
@@ -268,7 +294,7 @@ std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJo
       slope[0] = unit;
       slope[1] = variable * unit;
       if (row.model > 0) slope[row.model] = variable * unit;
-      const double error = (row.value - coefficients_[0] - x[0] - variable) * unit;
+      const double error = (row.value - row.context - x[0] - variable) * unit;
       normal += slope * slope.transpose();
       right += slope * error;
     }
@@ -282,7 +308,7 @@ std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJo
 
 nlohmann::json MemoryPredictor::save() const {
   using model_state::packed;
-  std::vector<double> factors{log_factor_};
+  std::vector<double> factors{log_factor_, threads_};
   std::vector<double> models;  // digests, as bits
   for (const auto& [model, factor] : log_model_factor_) {
     models.push_back(std::bit_cast<double>(model));
@@ -293,6 +319,17 @@ nlohmann::json MemoryPredictor::save() const {
           {"features", packed(features_)}, {"trees", save_trees(trees_)},
           {"seen", seen_.save()},          {"spread", spread_.save()},
           {"limits", limits_.save()}};
+}
+
+std::unique_ptr<Predictor> MemoryPredictor::built_in() {
+  MemoryPredictor p;
+  // The constant, tensors kept, weights, input, what the allocator reserves, workspace.
+  p.terms_ = {0, 2, 4, 5, 9, 11};
+  p.coefficients_ = {1735, 0.52, 2.37, 7.07, 0.60, 1.42};
+  p.threads_ = 108 * 2048;  // of an A100
+  p.trees_.columns = 1;
+  p.spread_ = ErrorSpread(-0.25, 0.25, 0.4);
+  return std::make_unique<MemoryPredictor>(std::move(p));
 }
 
 std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
@@ -318,10 +355,11 @@ std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
     throw std::invalid_argument("trees of other features");
   }
   const std::vector<double> models = doubles(state, "models");
-  const std::vector<double> factors = finite_doubles(state, "factors", models.size() + 1);
+  const std::vector<double> factors = finite_doubles(state, "factors", models.size() + 2);
   p.log_factor_ = factors[0];
+  p.threads_ = factors[1];
   for (std::size_t m = 0; m < models.size(); ++m) {
-    p.log_model_factor_[std::bit_cast<std::uint64_t>(models[m])] = factors[m + 1];
+    p.log_model_factor_[std::bit_cast<std::uint64_t>(models[m])] = factors[m + 2];
   }
   p.seen_ = SeenGroups::load(state.at("seen"));
   p.spread_ = ErrorSpread::load(state.at("spread"));

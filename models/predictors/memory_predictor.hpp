@@ -22,8 +22,11 @@
 /// logarithms of ratios of these figures, so it carries over to models of another size; a row weighs as the
 /// square of V's share of the memory, because an error of r has no more effect than that.
 ///
+/// On another GPU type than the fitted jobs ran on, c_0 changes by 2.4 KiB for each thread that can be resident more
+/// or less (solo/roofline.hpp: context_mib()).
+///
 /// Errors are judged in units of V / memory: a job that is mostly context is known well. Jobs that ran out of memory
-/// are learnt from by the trees alone, with 1.05 times the memory that there was, or the formula's if that is more.
+/// although their prediction fits are learnt from, by the trees, as if they had needed 1.05 times what there was.
 ///
 /// with_seen() refits three kinds of constants on a few jobs, by least squares with a prior: c_0 (it differs
 /// between software stacks and GPU types; prior deviation 500 MiB), a factor of V for all jobs (numbers of
@@ -35,6 +38,7 @@ class MemoryPredictor final : public Predictor {
   /// std::invalid_argument below 20 jobs with a value, and if no figure of the job is known.
   static std::unique_ptr<Predictor> fit(std::span<const MeasuredJob> jobs,
                                         const PredictorOptions& options);
+  static std::unique_ptr<Predictor> built_in();  ///< built_in_predictor()
   static std::unique_ptr<Predictor> load(const nlohmann::json& state);
 
   Target target() const override { return Target::kMemory; }
@@ -64,6 +68,7 @@ class MemoryPredictor final : public Predictor {
   std::vector<std::int32_t> terms_;     ///< positions in the list of terms, the constant first
   std::vector<double> coefficients_;    ///< of each
   std::vector<std::int32_t> features_;  ///< positions in the list of features
+  double threads_ = 0;  ///< resident ones, mean over the GPU types of the fitted jobs; 0: not known
   TreeEnsemble trees_;
   double log_factor_ = 0;                             ///< of V, for all jobs
   std::map<std::uint64_t, double> log_model_factor_;  ///< for single models

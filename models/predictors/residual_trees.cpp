@@ -15,9 +15,9 @@ constexpr BoostingShape kResidualShape{.rounds = 400,
                                        .depth = 5,
                                        .learning_rate = 0.04,
                                        .subsample = 0.5,
-                                       .columns = 0.4,
+                                       .columns = 0.25,
                                        .lambda = 1,
-                                       .leaf_weight = 3,
+                                       .leaf_weight = 10,
                                        .seed = 0,
                                        .parallel = 1};
 

@@ -36,6 +36,7 @@ constexpr std::array<double, StepTimeProcess::kKernels + 1> kPriorDeviations{
 constexpr double kPriorFreedom = 2;  ///< of the scaled inverse chi-squared priors of variances
 constexpr int kVarianceSteps = 25;
 constexpr double kJitter = 1e-8;
+constexpr double kWidthWithoutRows = 2;  ///< standard deviations, for 90 %
 constexpr double kNormal90 = 1.6448536269514722;
 constexpr double kNormal99 = 2.3263478740408408;  // one-sided
 
@@ -287,6 +288,7 @@ Eigen::MatrixXd StepTimeProcess::covariance() const {
 
 void StepTimeProcess::solve() {
   shares_.clear();
+  if (rows_.empty()) return;
   for (const StepRow& row : rows_) shares_.push_back(shares(row));
   factor_.compute(covariance());
   Eigen::VectorXd residual(static_cast<Eigen::Index>(rows_.size()));
@@ -344,6 +346,22 @@ StepTimeProcess StepTimeProcess::fit(std::vector<StepRow> rows, bool inference) 
   return process;
 }
 
+StepTimeProcess StepTimeProcess::built_in(bool inference) {
+  constexpr std::array<double, StepRow::kTerms> kTraining{
+      4, 4, 4.4, 1.2, 2.0, 22, 79, 0.50, 14, 7.5, 2.8, 4.7, 8.8, 4.3, 182, 126, 157, 10.5, 3.7};
+  constexpr std::array<double, StepRow::kTerms> kInference{
+      1.3, 1.3, 2.4, 0.42, 0.58, 3.4, 10, 0.14, 2.9, 1.9, 1.6, 1.1, 3.4, 1.3, 32, 21, 47, 3.0, 2.1};
+  StepTimeProcess process;
+  for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
+    process.log_coefficients_[t] = math::log((inference ? kInference : kTraining)[t]);
+  }
+  for (std::size_t k = 0; k < process.variances_.size(); ++k) {
+    process.variances_[k] = kPriorDeviations[k] * kPriorDeviations[k];
+  }
+  process.width_of_new_gpu_ = process.width_of_new_family_ = kWidthWithoutRows;
+  return process;
+}
+
 StepTimeProcess StepTimeProcess::with(std::span<const StepRow> more) const {
   StepTimeProcess process = *this;
   process.rows_.insert(process.rows_.end(), more.begin(), more.end());
@@ -371,9 +389,14 @@ Prediction StepTimeProcess::predict(const StepRow& row) const {
   for (std::size_t c = 0; c < kKernels; ++c) {
     if (c < 10 || libraries_) prior += variances_[c] * self[c];
   }
-  const Eigen::VectorXd solved = factor_.matrixL().solve(k);
-  const double variance = std::max(0.0, prior - solved.squaredNorm()) + variances_[kKernels];
-  const double mean = physics(row) + k.dot(weights_);
+  double explained = 0, residual = 0;
+  if (!rows_.empty()) {
+    const Eigen::VectorXd solved = factor_.matrixL().solve(k);
+    explained = solved.squaredNorm();
+    residual = k.dot(weights_);
+  }
+  const double variance = std::max(0.0, prior - explained) + variances_[kKernels];
+  const double mean = physics(row) + residual;
   const double deviation = std::sqrt(variance);
   const double width = !known_family ? width_of_new_family_
                        : !known_gpu  ? width_of_new_gpu_

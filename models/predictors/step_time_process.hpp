@@ -39,6 +39,8 @@ class StepTimeProcess {
 
   /// `inference`: priors of the coefficients are a third, because there is no backward pass.
   static StepTimeProcess fit(std::vector<StepRow> rows, bool inference);
+  /// Without rows: coefficients as fitted to public measurements (catalog.hpp), variances as before a fit.
+  static StepTimeProcess built_in(bool inference);
   /// The same with more rows; coefficients and variances stay.
   StepTimeProcess with(std::span<const StepRow> more) const;
 

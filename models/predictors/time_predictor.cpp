@@ -84,6 +84,13 @@ nlohmann::json TimePredictor::save() const {
           {"inference", inference_ ? inference_->save() : nlohmann::json()}};
 }
 
+std::unique_ptr<Predictor> TimePredictor::built_in() {
+  auto p = std::make_unique<TimePredictor>();
+  p->training_ = std::make_shared<const StepTimeProcess>(StepTimeProcess::built_in(false));
+  p->inference_ = std::make_shared<const StepTimeProcess>(StepTimeProcess::built_in(true));
+  return p;
+}
+
 std::unique_ptr<Predictor> TimePredictor::load(const nlohmann::json& state) {
   model_state::map_of(state, 2, "a predictor of times");
   auto p = std::make_unique<TimePredictor>();

@@ -39,6 +39,7 @@ class TimePredictor final : public Predictor {
   /// not so many of either phase.
   static std::unique_ptr<Predictor> fit(std::span<const MeasuredJob> jobs,
                                         const PredictorOptions& options);
+  static std::unique_ptr<Predictor> built_in();  ///< built_in_predictor()
   static std::unique_ptr<Predictor> load(const nlohmann::json& state);
 
   Target target() const override { return Target::kTime; }

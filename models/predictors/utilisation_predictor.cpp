@@ -268,6 +268,14 @@ nlohmann::json UtilisationPredictor::save() const {
           {"spread", spread_.save()}};
 }
 
+std::unique_ptr<Predictor> UtilisationPredictor::built_in() {
+  auto p = std::make_unique<UtilisationPredictor>();
+  p->coefficients_ = {1.07, 0.090, 0.0151, 0.213, 0.00334};
+  p->trees_.columns = p->features(Job{}).size();
+  p->spread_ = ErrorSpread(-0.2, 0.2, 0.3);
+  return p;
+}
+
 std::unique_ptr<Predictor> UtilisationPredictor::load(const nlohmann::json& state) {
   using namespace model_state;
   map_of(state, 4, "a predictor of utilisation");

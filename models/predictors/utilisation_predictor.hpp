@@ -32,6 +32,7 @@ class UtilisationPredictor final : public Predictor {
   /// std::invalid_argument below 20 jobs with a value and a graph.
   static std::unique_ptr<Predictor> fit(std::span<const MeasuredJob> jobs,
                                         const PredictorOptions& options);
+  static std::unique_ptr<Predictor> built_in();  ///< built_in_predictor()
   static std::unique_ptr<Predictor> load(const nlohmann::json& state);
 
   Target target() const override { return Target::kUtilisation; }

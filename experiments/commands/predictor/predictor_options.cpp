@@ -1,0 +1,74 @@
+#include "experiments/commands/predictor/predictor_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "experiments/commands/note.hpp"
+#include "experiments/commands/option_values.hpp"
+#include "experiments/inputs/gpu_types_file.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+namespace corun {
+
+namespace po = boost::program_options;
+
+void add_gpu_types_option(CommandLine& command) {
+  command.own.add_options()("gpu-types", po::value<std::string>(),
+                            "YAML list of GPU types of your own (docs/formats.md)");
+}
+
+GpuTypes gpu_types_option(const po::variables_map& values, const CommonOptions& common) {
+  if (values.count("gpu-types") == 0) return {};
+  return GpuTypes(read_gpu_types(
+      find_input_file(values["gpu-types"].as<std::string>(), common, "--gpu-types")));
+}
+
+Target target_option(const po::variables_map& values, const std::string& command) {
+  constexpr std::array<std::string_view, kTargets> kNames{"memory", "time", "utilisation"};
+  if (values.count("target") == 0) {
+    throw InputError(command, "needs a target; give --target memory, time or utilisation");
+  }
+  return *find_target(choice_option(values, "target", kNames));
+}
+
+std::vector<const PredictorEntry*> kinds_option(const po::variables_map& values) {
+  std::vector<const PredictorEntry*> entries;
+  const auto add = [&](const PredictorEntry& entry) {
+    if (std::ranges::find(entries, &entry) == entries.end()) entries.push_back(&entry);
+  };
+  std::vector<std::string_view> known{"all", "default"};
+  for (const PredictorEntry& entry : predictor_catalog()) known.push_back(entry.name);
+  for (const std::string& name : list_option(values, "kind")) {
+    if (name == "all") {
+      for (const PredictorEntry& entry : predictor_catalog()) add(entry);
+    } else if (const PredictorEntry* entry = find_predictor(name)) {
+      add(*entry);
+    } else {
+      throw InputError("--kind", "found '" + printable(name) + "': " + did_you_mean(name, known));
+    }
+  }
+  if (entries.empty()) add(predictor_catalog().front());
+  return entries;
+}
+
+std::string needed_option(const po::variables_map& values, const std::string& key,
+                          const std::string& command, const std::string& example) {
+  if (values.count(key) == 0) {
+    throw InputError(command, fmt::format("--{0} is missing; give --{0} {1}", key, example));
+  }
+  return values[key].as<std::string>();
+}
+
+void note_missing(const CommonOptions& common, std::size_t missing, std::size_t rows) {
+  if (missing == 0) return;
+  note(common,
+       fmt::format("{} of {} rows have no prediction: their model is not in the zoo, has no "
+                   "layers, or has not the figures that the predictor was fitted on",
+                   missing, rows));
+}
+
+}  // namespace corun

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/commands/cli.hpp"
+#include "experiments/predictors/job_table.hpp"
+#include "models/predictors/catalog.hpp"
+
+/// Options that the words of `corun predictor` share. All throw InputError that begins with the flag.
+namespace corun {
+
+/// Adds --gpu-types.
+void add_gpu_types_option(CommandLine& command);
+GpuTypes gpu_types_option(const boost::program_options::variables_map& values,
+                          const CommonOptions& common);
+
+Target target_option(const boost::program_options::variables_map& values,
+                     const std::string& command);
+
+/// The predictors named by --kind, in order; `all`: every one.
+std::vector<const PredictorEntry*> kinds_option(
+    const boost::program_options::variables_map& values);
+
+/// The value of an option that must be given.
+std::string needed_option(const boost::program_options::variables_map& values,
+                          const std::string& key, const std::string& command,
+                          const std::string& example);
+
+/// "3 rows have no prediction: ..." if there are such rows.
+void note_missing(const CommonOptions& common, std::size_t missing, std::size_t rows);
+
+}  // namespace corun

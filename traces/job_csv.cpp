@@ -21,13 +21,29 @@
 namespace corun {
 namespace {
 
-const std::vector<CsvColumn> kJobColumns = {
-    {"job"},          {"submit_s", true}, {"solo_s", true},    {"gpus"},
-    {"priority"},     {"gpu_util_pct"},   {"mem_alloc_pct"},   {"mem_time_pct"},
-    {"mem_used_mib"}, {"cpu_milli"},      {"memory_mib"},      {"epoch_s"},
-    {"workload"},     {"cluster"},        {"uncertainty"},     {"imputed"},
-    {"gpu_milli"},    {"gpu_models"},     {"virtual_cluster"}, {"steps"},
-    {"packing_label"}};
+const std::vector<CsvColumn> kJobColumns = {{"job"},
+                                            {"submit_s", true},
+                                            {"solo_s", true},
+                                            {"gpus"},
+                                            {"priority"},
+                                            {"gpu_util_pct"},
+                                            {"mem_alloc_pct"},
+                                            {"mem_time_pct"},
+                                            {"mem_used_mib"},
+                                            {"cpu_milli"},
+                                            {"memory_mib"},
+                                            {"epoch_s"},
+                                            {"workload"},
+                                            {"cluster"},
+                                            {"uncertainty"},
+                                            {"imputed"},
+                                            {"gpu_milli"},
+                                            {"gpu_models"},
+                                            {"virtual_cluster"},
+                                            {"steps"},
+                                            {"packing_label"},
+                                            {"zoo"},
+                                            {"batch"}};
 
 /// Beginnings of the columns that each GPU type has, before its name.
 constexpr std::string_view kSoloOn = "solo_s@";
@@ -88,6 +104,7 @@ constexpr std::array<UnitEnding, 12> kUnitEndings = {{
 }};
 
 constexpr NumberRule kDistance{"a distance in percentage points", 0};
+constexpr IntegerRule kZooBatch{"a batch size", 1, 1'000'000};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
 constexpr IntegerRule kJobMilli{"thousandths of a GPU", 1, 1000};
 constexpr IntegerRule kJobSteps{"a whole number of steps", 0, 1'000'000'000'000'000};
@@ -335,6 +352,8 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const auto virtual_cluster = csv.column("virtual_cluster");
   const auto steps = csv.column("steps");
   const auto label = csv.column("packing_label");
+  const auto zoo = csv.column("zoo");
+  const auto batch = csv.column("batch");
   const bool has_names = csv.has(job);
   const bool has_virtual_clusters = csv.has(virtual_cluster);
 
@@ -379,6 +398,11 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
     spec.steps = csv.integer(steps, kJobSteps).value_or(0);
     if (const auto value = csv.integer(label, kPackingLabelRule)) {
       spec.profile.packing_label = static_cast<int>(*value);
+    }
+    if (!csv.text(zoo).empty()) {
+      found.zoo_run = {std::string(csv.text(zoo)),
+                       static_cast<double>(csv.integer(batch, kZooBatch).value_or(1)),
+                       csv.place(zoo)};
     }
     found.on_types = on_types.read(csv);
     found.key = keys.of(csv.text(workload));
@@ -517,6 +541,7 @@ struct RareColumns {
   bool virtual_cluster = false;
   bool steps = false;
   bool packing_label = false;
+  bool zoo = false;             ///< both columns
   std::vector<bool> solo_on;    ///< by type of Trace::on_types
   std::vector<bool> memory_on;  ///< the same
 
@@ -526,6 +551,7 @@ struct RareColumns {
     if (column == "virtual_cluster") return virtual_cluster;
     if (column == "steps") return steps;
     if (column == "packing_label") return packing_label;
+    if (column == "zoo" || column == "batch") return zoo;
     return true;
   }
 };
@@ -541,6 +567,7 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
   rare.steps = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.steps != 0; });
   rare.packing_label = std::ranges::any_of(
       jobs, [](const JobSpec& j) { return j.profile.packing_label.has_value(); });
+  rare.zoo = !trace.zoo_runs.empty();
   const auto is_known = [](double value) { return !std::isnan(value); };
   for (const MeasuredOnType& type : trace.on_types) {
     rare.solo_on.push_back(std::ranges::any_of(type.solo_s, is_known));
@@ -579,6 +606,11 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
     if (rare.packing_label) {
       out << ','
           << (profile.packing_label ? std::to_string(*profile.packing_label) : std::string());
+    }
+    if (rare.zoo) {
+      const auto run = trace.zoo_runs.find(i);
+      out << ',' << (run == trace.zoo_runs.end() ? std::string() : csv_text(run->second.model))
+          << ',' << (run == trace.zoo_runs.end() ? std::string() : csv_number(run->second.batch));
     }
     for (std::size_t t = 0; t < trace.on_types.size(); ++t) {
       const double solo_s = trace.on_types[t].solo_s[i];

@@ -33,6 +33,9 @@
 ///   virtual_cluster  name of its queue, which has nodes of its own; the empty name is an ordinary name
 ///   steps          solo_s in whole training steps, 0 or more; 0 (not known) if empty
 ///   packing_label  load on co-runners for lucid: 0 tiny, 1 medium, 2 jumbo
+///   zoo            a model of the zoo (`corun list zoo`), which the job trains: its profile is predicted as far
+///                  as the row does not have it
+///   batch          samples of its training step, 1 or more; 1 if empty
 ///   solo_s@TYPE    [s] run time alone on a GPU of TYPE, 1e-9 to 9e7; "-": does not run there
 ///   mem_used_mib@TYPE  memory demand on a GPU of TYPE [MiB]
 ///
@@ -60,7 +63,7 @@ Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys
                    const std::vector<RenamedColumn>& renamed = {});
 bool looks_like_job_csv(const TraceHead& head);
 
-/// Writes all columns, in the table's order, but leaves out those of the last seven that no job uses.
+/// Writes all columns, in the table's order, but leaves out those of the last nine that no job uses.
 /// Reading it back gives the same jobs with the same identifiers, and arrivals as by order_arrivals();
 /// `source`, `reference_type`, features and `shuffled_by_default` are not part of the file, nor is a type on
 /// which nothing is known of any job. Names must have no tabs and line breaks, as from every reader.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,13 @@ struct MeasuredOnType {
 };
 
 /// The vectors are indexed by JobId and as long as `workload.jobs`.
+/// A job that names a model of the zoo (models/graph/zoo) and a batch in place of a profile.
+struct ZooRun {
+  std::string model;
+  double batch = 1;   ///< samples of a training step
+  std::string place;  ///< for messages: FILE:LINE:COLUMN
+};
+
 struct Trace {
   Workload workload;
   std::vector<std::string> names;     ///< in the output; all different
@@ -49,7 +57,8 @@ struct Trace {
   std::string reference_type;                 ///< GPU type of JobSpec::work; empty: not known
   /// Whether the work of a job that names one GPU model is its run time on it, as in logs of clusters.
   bool ran_on_named_model = false;
-  std::vector<MeasuredOnType> on_types;  ///< each type once
+  std::vector<MeasuredOnType> on_types;    ///< each type once
+  std::map<std::size_t, ZooRun> zoo_runs;  ///< by JobId, of the jobs that name a model
   /// Jobs that a reader left out, by reason, for the output: "12 jobs without GPUs".
   std::vector<std::string> skipped;
   /// Columns of a job CSV that corun does not know, for the output.
@@ -94,6 +103,9 @@ inline void add_job_of(const Trace& whole, std::size_t j, const JobSpec& job, Tr
   add_job(part, job, whole.names[j], whole.keys[j], whole.clusters[j], whole.uncertainties[j]);
   const std::size_t width = whole.feature_list.size();
   for (std::size_t f = 0; f < width; ++f) part.features.push_back(whole.features[j * width + f]);
+  if (const auto run = whole.zoo_runs.find(j); run != whole.zoo_runs.end()) {
+    part.zoo_runs.emplace(part.names.size() - 1, run->second);
+  }
   for (std::size_t t = 0; t < whole.on_types.size(); ++t) {
     part.on_types[t].solo_s.back() = whole.on_types[t].solo_s[j];
     part.on_types[t].memory_mib.back() = whole.on_types[t].memory_mib[j];

@@ -75,6 +75,7 @@ void TraceBuilder::add(TraceJob job, std::size_t line) {
     trace_.on_types.at(t).solo_s.back() = job.on_types[t].solo_s;
     trace_.on_types[t].memory_mib.back() = job.on_types[t].memory_mib;
   }
+  if (job.zoo_run) trace_.zoo_runs.emplace(trace_.names.size() - 1, std::move(*job.zoo_run));
   names_.added();
   lines_.push_back(clamped(line));
 }

@@ -59,6 +59,7 @@ struct TraceJob {
   int cluster = kUnknownCluster;
   double uncertainty = kUnknownUncertainty;
   std::vector<JobOnType> on_types = {};  ///< by TraceBuilder::gpu_type(); may end early
+  std::optional<ZooRun> zoo_run = {};
 };
 
 class TraceBuilder {

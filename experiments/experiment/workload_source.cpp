@@ -10,6 +10,7 @@
 
 #include "experiments/experiment/gpu_model_fit.hpp"
 #include "experiments/inputs/file_kind.hpp"
+#include "experiments/predictors/zoo_profiles.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -138,6 +139,24 @@ void WorkloadSource::read_solo_times(InputFiles& files) {
   for (const std::string& file : solo_times_->files_beside) files.add(file);
 }
 
+void WorkloadSource::predict_profiles(Trace& trace) {
+  if (trace.zoo_runs.empty()) return;
+  const std::string reference = types_.reference(trace);
+  const std::string name = reference.empty() ? config_->cluster.gpu_type : reference;
+  const GpuSpec* type = cluster_->types.find(name);
+  if (type == nullptr) {
+    throw InputError(trace.zoo_runs.begin()->second.place,
+                     "a job names a model of the zoo, but nothing is known of the GPU type '" +
+                         printable(name) + "', on which its profile would be predicted; " +
+                         cluster_->types.advice(name));
+  }
+  const std::size_t predicted = predict_zoo_profiles(trace, *type);
+  warnings_.push_back(
+      fmt::format("the profiles of {} jobs that name a model of the zoo are "
+                  "predicted, on {}, by built-in formulas (docs/predictors.md)",
+                  predicted, type->name));
+}
+
 void WorkloadSource::fit_types(Trace& trace) const {
   if (solo_times_ != nullptr) {
     const std::string reference = types_.reference(trace);
@@ -190,8 +209,12 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   note_file(read->trace, cluster, files);
   given_ = {read, &read->trace};
   read_solo_times(files);
-  if (solo_times_ == nullptr && !restricts_gpu_models(cluster, read->trace)) return;
+  if (solo_times_ == nullptr && !restricts_gpu_models(cluster, read->trace) &&
+      read->trace.zoo_runs.empty()) {
+    return;
+  }
   auto fitted = std::make_shared<Trace>(read->trace);
+  predict_profiles(*fitted);
   fit_types(*fitted);
   given_ = std::move(fitted);
 }

@@ -51,6 +51,8 @@ class WorkloadSource {
   void read_file(const Cluster& cluster, InputFiles& files);
   void read_solo_times(InputFiles& files);
   std::optional<std::string> reference_of_draws() const;
+  /// Predicts the profiles of jobs that name a model of the zoo.
+  void predict_profiles(Trace& trace);
   /// Adds the solo times by GPU type to a trace, and leaves its jobs the types on which they run.
   void fit_types(Trace& trace) const;
   void note_file(const Trace& trace, const Cluster& cluster, InputFiles& files);

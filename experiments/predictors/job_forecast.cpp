@@ -49,9 +49,7 @@ std::int64_t largest_fitting_batch(const Predictor& memory, const JobQuestion& q
 
 }  // namespace
 
-JobForecast forecast(const JobPredictors& predictors, const JobQuestion& question,
-                     const GpuSpec& gpu) {
-  const PredictorJob job = job_of(question, question.batch, gpu);
+JobForecast forecast(const JobPredictors& predictors, const PredictorJob& job, const GpuSpec& gpu) {
   JobForecast out;
   out.gpu = &gpu;
   const Predictor& memory = predictors.of(Target::kMemory);
@@ -60,8 +58,14 @@ JobForecast forecast(const JobPredictors& predictors, const JobQuestion& questio
   out.utilisation_pct = predict_one(predictors.of(Target::kUtilisation), job);
   if (gpu.memory_mib > 0 && !std::isnan(out.memory_mib.median)) {
     out.runs_out = memory.runs_out(job, out.memory_mib, gpu.memory_mib);
-    out.largest_batch = largest_fitting_batch(memory, question, gpu);
   }
+  return out;
+}
+
+JobForecast forecast(const JobPredictors& predictors, const JobQuestion& question,
+                     const GpuSpec& gpu) {
+  JobForecast out = forecast(predictors, job_of(question, question.batch, gpu), gpu);
+  out.largest_batch = largest_fitting_batch(predictors.of(Target::kMemory), question, gpu);
   return out;
 }
 

@@ -39,6 +39,9 @@ struct JobForecast {
 JobForecast forecast(const JobPredictors& predictors, const JobQuestion& question,
                      const GpuSpec& gpu);
 
+/// The same for one job, without the largest batch.
+JobForecast forecast(const JobPredictors& predictors, const PredictorJob& job, const GpuSpec& gpu);
+
 /// The profile that a scheduler sees of such a job: medians of utilisation and memory.
 Profile profile_of(const JobForecast& forecast);
 

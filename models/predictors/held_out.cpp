@@ -21,6 +21,7 @@ constexpr std::size_t kFewestErrors = 20;
 constexpr double kPriorError = 0.5;
 constexpr double kMissedShare = 0.003;
 constexpr double kMarginOfFew = 0.98;
+constexpr double kMostFalseAlarms = 0.035;
 
 nlohmann::json save_digests(const std::vector<std::uint64_t>& digests) {
   std::vector<double> bits;
@@ -195,15 +196,19 @@ bool MemoryLimits::empty() const {
 double MemoryLimits::limit_mib(double capacity_mib, Familiarity level) const {
   const double log_capacity = math::log(capacity_mib);
   for (auto l = static_cast<std::size_t>(level); l < kFamiliarities; ++l) {
-    std::vector<double> predicted;  // of the jobs above the capacity
+    std::vector<double> above, below;  // predictions of jobs above the capacity, and of the others
     for (const Job& job : levels_.at(l)) {
-      if (job.log_value >= log_capacity) predicted.push_back(job.log_predicted);
+      (job.log_value >= log_capacity ? above : below).push_back(job.log_predicted);
     }
-    if (predicted.size() < kFewestErrors) continue;
-    std::ranges::sort(predicted);
-    const auto at = static_cast<std::size_t>(kMissedShare * static_cast<double>(predicted.size()));
-    const double margin = at == 0 ? kMarginOfFew : 1;
-    return std::min(capacity_mib, margin * math::exp(predicted[at]));
+    if (above.size() < kFewestErrors) continue;
+    std::ranges::sort(above);
+    const auto at = static_cast<std::size_t>(kMissedShare * static_cast<double>(above.size()));
+    double limit = (at == 0 ? kMarginOfFew : 1) * math::exp(above[at]);
+    if (below.size() >= kFewestErrors) {
+      std::ranges::sort(below);
+      limit = std::max(limit, math::exp(quantile_of(below, 1 - kMostFalseAlarms)));
+    }
+    return std::min(capacity_mib, limit);
   }
   return capacity_mib;
 }

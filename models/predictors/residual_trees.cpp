@@ -1,5 +1,6 @@
 #include "models/predictors/residual_trees.hpp"
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -17,9 +18,12 @@ constexpr BoostingShape kResidualShape{.rounds = 400,
                                        .subsample = 0.5,
                                        .columns = 0.25,
                                        .lambda = 1,
-                                       .leaf_weight = 10,
+                                       .leaf_weight = 5,
                                        .seed = 0,
                                        .parallel = 1};
+
+/// Of the ensembles that are averaged: coarse trees serve unseen families, fine ones seen models.
+constexpr std::array<double, 3> kLeafWeights{12, 5, 2};
 
 }  // namespace
 
@@ -40,6 +44,7 @@ TreeEnsemble fit_residual_trees(const ResidualRows& rows, const PredictorOptions
   std::vector<TreeEnsemble> ensembles(static_cast<std::size_t>(count));
   parallel_for(ensembles.size(), options.threads, [&](std::size_t e) {
     BoostingShape shape = kResidualShape;
+    if (count > 1) shape.leaf_weight = kLeafWeights[e % kLeafWeights.size()];
     shape.seed = Rng(options.seed, Stream::kBoosting, e).next() & 0x7fffffffU;
     ensembles[e] =
         GradientBoosting(rows.features, rows.columns, rows.residual, shape, rows.weight).trees();

@@ -77,7 +77,14 @@ void run_task(const JobTable& table, FoldTask& task, const PredictorEvaluationOp
   const auto predict = [&](const Predictor& predictor, std::span<const std::size_t> rows) {
     std::vector<PredictorJob> jobs;
     for (const std::size_t r : rows) jobs.push_back(table.rows[r].job);
-    return HeldOutPredictions{{rows.begin(), rows.end()}, predictor.predict(jobs)};
+    HeldOutPredictions out{{rows.begin(), rows.end()}, predictor.predict(jobs), {}};
+    for (const double capacity : options.capacities_mib) {
+      std::vector<bool>& alarms = out.runs_out.emplace_back();
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        alarms.push_back(predictor.runs_out(jobs[i], out.predictions[i], capacity));
+      }
+    }
+    return out;
   };
   if (task.known == 0) {
     task.draws.push_back(predict(*fitted, task.test));
@@ -163,7 +170,8 @@ PredictorScore score_of(const JobTable& table, const HeldOutPredictions& held_ou
   return score;
 }
 
-OomScore oom_score(const JobTable& table, const HeldOutPredictions& held_out, double capacity_mib) {
+OomScore oom_score(const JobTable& table, const HeldOutPredictions& held_out, std::size_t which,
+                   double capacity_mib) {
   OomScore score;
   score.capacity_mib = capacity_mib;
   double caught = 0, alarms = 0, caught_median = 0, alarms_median = 0;
@@ -174,7 +182,7 @@ OomScore oom_score(const JobTable& table, const HeldOutPredictions& held_out, do
     const bool crashed = !std::isnan(row.at_least);
     if (crashed && row.at_least < capacity_mib) continue;  // it may fit
     const bool too_large = crashed || row.value > capacity_mib;
-    const bool alarm = p.safe > capacity_mib;
+    const bool alarm = held_out.runs_out.at(which).at(i);
     const bool alarm_median = p.median > capacity_mib;
     if (too_large) {
       ++score.too_large;
@@ -242,12 +250,17 @@ std::vector<PredictorEvaluation> evaluate_predictors(
         all.rows.insert(all.rows.end(), draw.rows.begin(), draw.rows.end());
         all.predictions.insert(all.predictions.end(), draw.predictions.begin(),
                                draw.predictions.end());
+        all.runs_out.resize(options.capacities_mib.size());
+        for (std::size_t c = 0; c < draw.runs_out.size(); ++c) {
+          all.runs_out[c].insert(all.runs_out[c].end(), draw.runs_out[c].begin(),
+                                 draw.runs_out[c].end());
+        }
       }
     }
     evaluations[e].score = score_of(table, all);
     if (table.target != Target::kMemory) continue;
-    for (const double capacity : options.capacities_mib) {
-      evaluations[e].oom.push_back(oom_score(table, all, capacity));
+    for (std::size_t c = 0; c < options.capacities_mib.size(); ++c) {
+      evaluations[e].oom.push_back(oom_score(table, all, c, options.capacities_mib[c]));
     }
   }
   return evaluations;

@@ -24,6 +24,8 @@ std::vector<JobSplit> job_splits(const JobTable& table);
 struct HeldOutPredictions {
   std::vector<std::size_t> rows;  ///< of the table
   std::vector<Prediction> predictions;
+  std::vector<std::vector<bool>>
+      runs_out;  ///< by capacity, then by position: Predictor::runs_out()
 };
 
 struct PredictorScore {
@@ -42,9 +44,9 @@ struct OomScore {
   double capacity_mib = 0;
   std::size_t too_large = 0;  ///< jobs above the capacity, crashed ones included
   std::size_t fitting = 0;
-  double caught = kNaN;  ///< share of the jobs too large whose `safe` is above the capacity [%]
-  double false_alarms = kNaN;      ///< share of the fitting jobs whose `safe` is above it [%]
-  double caught_by_median = kNaN;  ///< likewise, by the median instead of `safe`
+  double caught = kNaN;            ///< share of the jobs too large that runs_out() says [%]
+  double false_alarms = kNaN;      ///< share of the fitting jobs that it says [%]
+  double caught_by_median = kNaN;  ///< likewise, if the median is above
   double false_alarms_by_median = kNaN;
 };
 
@@ -74,7 +76,8 @@ std::vector<PredictorEvaluation> evaluate_predictors(
 
 /// The figures of the predictions for rows of a table.
 PredictorScore score_of(const JobTable& table, const HeldOutPredictions& predictions);
-OomScore oom_score(const JobTable& table, const HeldOutPredictions& predictions,
+/// `which`: position of the capacity in `predictions.runs_out`.
+OomScore oom_score(const JobTable& table, const HeldOutPredictions& predictions, std::size_t which,
                    double capacity_mib);
 
 }  // namespace corun

@@ -53,8 +53,8 @@ struct GraphTotals {
   double input_elements = 0;
   /// Outputs of all layers, as Torchinfo counts them for SchedTune; sums and concatenations are no layers.
   double activation_elements = 0;
-  double weighted_outputs = 0;     ///< outputs of convolutions, linear and recurrent layers
-  double bytes_moved = 0;  ///< read and written forward in single precision, weights excepted
+  double weighted_outputs = 0;  ///< outputs of convolutions, linear and recurrent layers
+  double bytes_moved = 0;       ///< read and written forward in single precision, weights excepted
   std::array<int, kOperationKinds> operations{};   ///< number of operations by kind
   std::array<double, kOperationKinds> elements{};  ///< elements of their outputs, by kind
   int forward_kernels = 0;

@@ -37,4 +37,15 @@ MemoryNeed training_memory(const ComputationGraph& graph, double samples, int op
 /// A step of inference: nothing is kept, and there are no gradients.
 MemoryNeed inference_memory(const ComputationGraph& graph, double samples);
 
+/// What a process of PyTorch holds after two steps of training: each tensor, gradient, mask and state of the
+/// optimiser (two numbers per weight, as Adam has) goes through the caching allocator in the order of execution.
+struct ReservedMemory {
+  double live_bytes = 0;      ///< most of tensors at a time
+  double reserved_bytes = 0;  ///< of the allocator
+};
+
+/// `workspace`: bytes that a convolution needs while it runs, as a share of its input and output; libraries that
+/// copy both to another layout need 1. std::invalid_argument as training_memory(), and for a share below 0.
+ReservedMemory reserved_memory(const ComputationGraph& graph, double samples, double workspace);
+
 }  // namespace corun

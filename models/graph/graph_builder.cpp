@@ -14,14 +14,14 @@ namespace {
 
 using Node = GraphBuilder::Node;
 
-/// One entry per length of the image.
+/// One entry per length of the image. Products of two entries, or of one and a tensor's size, fit 64 bits.
 Lengths spread(const Lengths& lengths, std::size_t count, const char* what, std::int64_t least) {
   if (lengths.size() != 1 && lengths.size() != count) {
     throw std::invalid_argument(
         fmt::format("{} {} of a layer, found {} numbers", count, what, lengths.size()));
   }
   for (const std::int64_t length : lengths) {
-    if (length < least || length > 1'000'000'000) {
+    if (length < least || length > 1'000'000) {
       throw std::invalid_argument(fmt::format("{} of {}", what, length));
     }
   }

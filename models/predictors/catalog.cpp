@@ -9,6 +9,7 @@
 #include "models/predictors/memory_predictor.hpp"
 #include "models/predictors/paper_forms.hpp"
 #include "models/predictors/time_predictor.hpp"
+#include "models/predictors/utilisation_predictor.hpp"
 
 namespace corun {
 
@@ -22,9 +23,9 @@ std::unique_ptr<Predictor> fit_physics(Target target, std::span<const MeasuredJo
     case Target::kTime:
       return TimePredictor::fit(jobs, options);
     case Target::kUtilisation:
-      break;
+      return UtilisationPredictor::fit(jobs, options);
   }
-  throw std::invalid_argument("no physics of this target");
+  throw std::logic_error("no such target");
 }
 
 std::unique_ptr<Predictor> load_physics(Target target, const nlohmann::json& state) {
@@ -34,9 +35,9 @@ std::unique_ptr<Predictor> load_physics(Target target, const nlohmann::json& sta
     case Target::kTime:
       return TimePredictor::load(state);
     case Target::kUtilisation:
-      break;
+      return UtilisationPredictor::load(state);
   }
-  throw std::invalid_argument("no physics of this target");
+  throw std::logic_error("no such target");
 }
 
 template <RegressorForm kForm>

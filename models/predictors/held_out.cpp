@@ -19,6 +19,8 @@ namespace {
 constexpr int kHoldOutFolds = 5;
 constexpr std::size_t kFewestErrors = 20;
 constexpr double kPriorError = 0.5;
+constexpr double kMissedShare = 0.005;
+constexpr double kMarginOfFew = 0.98;
 
 nlohmann::json save_digests(const std::vector<std::uint64_t>& digests) {
   std::vector<double> bits;
@@ -136,6 +138,7 @@ ErrorSpread::ErrorSpread(std::span<const HeldOutError> errors) {
   std::array<std::vector<double>, kFamiliarities> by_level;
   std::vector<double> all;
   for (const HeldOutError& error : errors) {
+    if (error.at_least) continue;
     by_level.at(static_cast<std::size_t>(error.level)).push_back(error.error / error.scale);
     all.push_back(error.error / error.scale);
   }
@@ -176,6 +179,57 @@ ErrorSpread ErrorSpread::load(const nlohmann::json& state) {
     spread.levels_.at(level) = {values[3 * level], values[3 * level + 1], values[3 * level + 2]};
   }
   return spread;
+}
+
+MemoryLimits::MemoryLimits(std::span<const HeldOutError> errors) {
+  for (const HeldOutError& error : errors) {
+    levels_.at(static_cast<std::size_t>(error.level))
+        .push_back({error.log_value, error.log_value - error.error});
+  }
+}
+
+double MemoryLimits::limit_mib(double capacity_mib, Familiarity level) const {
+  const double log_capacity = math::log(capacity_mib);
+  for (auto l = static_cast<std::size_t>(level); l < kFamiliarities; ++l) {
+    std::vector<double> predicted;  // of the jobs above the capacity
+    for (const Job& job : levels_.at(l)) {
+      if (job.log_value >= log_capacity) predicted.push_back(job.log_predicted);
+    }
+    if (predicted.size() < kFewestErrors) continue;
+    std::ranges::sort(predicted);
+    const auto at = static_cast<std::size_t>(kMissedShare * static_cast<double>(predicted.size()));
+    const double margin = at == 0 ? kMarginOfFew : 1;
+    return std::min(capacity_mib, margin * math::exp(predicted[at]));
+  }
+  return capacity_mib;
+}
+
+nlohmann::json MemoryLimits::save() const {
+  nlohmann::json levels = nlohmann::json::array();
+  for (const std::vector<Job>& jobs : levels_) {
+    std::vector<double> values;
+    for (const Job& job : jobs) values.insert(values.end(), {job.log_value, job.log_predicted});
+    levels.push_back(model_state::packed(values));
+  }
+  return levels;
+}
+
+MemoryLimits MemoryLimits::load(const nlohmann::json& state) {
+  MemoryLimits limits;
+  if (model_state::list_of(state, "limits").size() != kFamiliarities) {
+    throw std::invalid_argument("limits of other levels");
+  }
+  for (std::size_t level = 0; level < kFamiliarities; ++level) {
+    const nlohmann::json map{{"limits", state.at(level)}};
+    const std::vector<double> values = model_state::doubles(map, "limits");
+    for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+      if (!std::isfinite(values[i]) || !std::isfinite(values[i + 1])) {
+        throw std::invalid_argument("an impossible limit");
+      }
+      limits.levels_.at(level).push_back({values[i], values[i + 1]});
+    }
+  }
+  return limits;
 }
 
 }  // namespace corun

@@ -41,8 +41,10 @@ class SeenGroups {
 /// The predictor's error on a job that was not fitted.
 struct HeldOutError {
   Familiarity level = Familiarity::kNeither;
-  double error = 0;  ///< ln(measured / predicted)
-  double scale = 1;  ///< how large errors of such a job are expected to be, in any unit
+  double error = 0;         ///< ln(measured / predicted)
+  double scale = 1;         ///< how large errors of such a job are expected to be, in any unit
+  double log_value = kNaN;  ///< ln(measured)
+  bool at_least = false;    ///< not measured: the value is a lower bound, and `error` no error
 };
 
 /// Fits on the jobs at `train`, predicts those at `test`; `add` takes each error.
@@ -74,6 +76,27 @@ class ErrorSpread {
     double low = -1, high = 1, safe = 2;  ///< 5 %, 95 % and 99 %
   };
   std::array<Quantiles, kFamiliarities> levels_;
+};
+
+/// When a predicted memory says that a job will not fit. A prediction errs both ways, so jobs that need a little
+/// more than there is are predicted a little less. The limit for a capacity is therefore the prediction that all but
+/// 0.5 % of the held-out jobs above the capacity exceed, or the capacity, if that is less; 2 % less if the jobs
+/// are too few to tell 0.5 %.
+class MemoryLimits {
+ public:
+  MemoryLimits() = default;
+  explicit MemoryLimits(std::span<const HeldOutError> errors);
+
+  double limit_mib(double capacity_mib, Familiarity level) const;
+
+  nlohmann::json save() const;
+  static MemoryLimits load(const nlohmann::json& state);
+
+ private:
+  struct Job {
+    double log_value, log_predicted;
+  };
+  std::array<std::vector<Job>, kFamiliarities> levels_;
 };
 
 }  // namespace corun

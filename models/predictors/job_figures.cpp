@@ -1,15 +1,17 @@
 #include "models/predictors/job_figures.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "models/graph/execution.hpp"
+#include "sim/base/math.hpp"
 
 namespace corun {
 
 namespace {
 
-constexpr std::array<FigureEntry, 37> kFigures{{
+constexpr std::array<FigureEntry, 42> kFigures{{
     {"training", &JobFigures::training, "1: a step of training, 0: of inference"},
     {"library_version", &JobFigures::library_version, "of cuDNN, as 7605"},
     {"batch", &JobFigures::batch, "samples of a step"},
@@ -34,11 +36,15 @@ constexpr std::array<FigureEntry, 37> kFigures{{
     {"other_layers", &JobFigures::other_layers, "layers"},
     {"forward_kernels", &JobFigures::forward_kernels, "launched by a forward pass"},
     {"backward_kernels", &JobFigures::backward_kernels, "launched by a backward pass"},
+    {"mean_channels", &JobFigures::mean_channels, "geometric mean over layers' outputs"},
+    {"mean_length", &JobFigures::mean_length, "geometric mean over layers' outputs"},
+    {"even_layers", &JobFigures::even_layers, "sum of layers' outputs over the largest"},
     {"kept_bytes", &JobFigures::kept_bytes, "at the end of the forward pass, whole batch"},
     {"backward_bytes", &JobFigures::backward_bytes, "of the backward pass, whole batch"},
     {"peak_bytes", &JobFigures::peak_bytes, "most at a time, whole batch"},
-    {"reserved_bytes", &JobFigures::reserved_bytes,
-     "most that a caching allocator holds, whole batch"},
+    {"workspace_bytes", &JobFigures::workspace_bytes, "largest input and output of a convolution"},
+    {"lean_reserved_bytes", &JobFigures::lean_reserved_bytes, "of a caching allocator"},
+    {"reserved_bytes", &JobFigures::reserved_bytes, "of a caching allocator, with workspaces"},
     {"sms", &JobFigures::sms, "of the GPU type"},
     {"cuda_cores", &JobFigures::cuda_cores, "of the GPU type"},
     {"tensor_cores", &JobFigures::tensor_cores, "of the GPU type"},
@@ -70,6 +76,27 @@ double convolution_peak(const GpuSpec& type) {
   const double tensor = type.tensor_cores * type.boost_mhz * per_clock / 1e6;
   const double plain = large ? peak : 0.735 * peak;
   return tensor > 0 ? std::sqrt(plain * tensor) : plain;
+}
+
+void set_layer_means(JobFigures& figures, const ComputationGraph& graph) {
+  const bool images = figures.convolutions > 0;
+  const OperationKind kind = images ? OperationKind::kConvolution : OperationKind::kLinear;
+  double sum = 0, largest = 0, channels = 0, lengths = 0;
+  for (ComputationGraph::Node node = 0; node < graph.size(); ++node) {
+    if (graph[node].kind != kind) continue;
+    const Shape& shape = graph[node].output;
+    const auto elements = static_cast<double>(graph.elements(node));
+    const auto width = static_cast<double>(images ? shape.at(1) : shape.back());
+    const double positions = elements / static_cast<double>(shape.at(0)) / width;
+    sum += elements;
+    largest = std::max(largest, elements);
+    channels += elements * math::log(width);
+    lengths += elements * math::log(positions) / 2;
+  }
+  if (sum == 0) return;
+  figures.mean_channels = math::exp(channels / sum);
+  figures.mean_length = math::exp(lengths / sum);
+  figures.even_layers = sum / largest;
 }
 
 double known(double figure) { return figure > 0 ? figure : kNaN; }
@@ -114,6 +141,12 @@ void set_graph(JobFigures& figures, const ComputationGraph& graph, double batch,
   f.kept_bytes = need.kept_bytes;
   f.peak_bytes = need.peak_bytes;
   f.backward_bytes = need.peak_bytes - need.kept_bytes;
+  f.workspace_bytes = need.workspace_bytes;
+  if (training) {
+    f.lean_reserved_bytes = reserved_memory(graph, batch, 0).reserved_bytes;
+    f.reserved_bytes = reserved_memory(graph, batch, 1).reserved_bytes;
+  }
+  set_layer_means(f, graph);
 }
 
 void set_gpu(JobFigures& figures, const GpuSpec& type) {

@@ -38,12 +38,18 @@ struct JobFigures {
   double other_layers = kNaN;
   double forward_kernels = kNaN;
   double backward_kernels = kNaN;
+  /// Means over the outputs of convolutions, or else linear layers, by their elements.
+  double mean_channels = kNaN;  ///< geometric
+  double mean_length = kNaN;    ///< geometric: side of an image
+  double even_layers = kNaN;    ///< sum of these outputs over the largest
 
   // Memory of the step by shape-only execution, for all samples [bytes].
   double kept_bytes = kNaN;      ///< at the end of the forward pass
   double backward_bytes = kNaN;  ///< of the backward pass
   double peak_bytes = kNaN;
-  double reserved_bytes = kNaN;  ///< most that a caching allocator holds (allocator.hpp)
+  double workspace_bytes = kNaN;      ///< the largest input and output of a convolution together
+  double lean_reserved_bytes = kNaN;  ///< most that a caching allocator holds, without workspaces
+  double reserved_bytes = kNaN;  ///< with workspaces as large as a convolution's input and output
 
   // The GPU type.
   double sms = kNaN;

@@ -31,7 +31,7 @@ double mib_of_batch(double elements, const JobFigures& f) {
 
 /// Terms of the formula [MiB, or a figure that grows as memory does], the constant first. The terms of a
 /// shape-only execution stand in for those of layers if they are known.
-constexpr std::array<MemoryFigure, 10> kTerms{
+constexpr std::array<MemoryFigure, 12> kTerms{
     [](const JobFigures&) { return 1.0; },
     [](const JobFigures& f) { return f.peak_bytes / kMib; },
     [](const JobFigures& f) { return f.kept_bytes / kMib; },
@@ -42,6 +42,8 @@ constexpr std::array<MemoryFigure, 10> kTerms{
     [](const JobFigures& f) { return f.batch; },
     [](const JobFigures& f) { return f.batch * f.multiply_adds / 1e9; },
     [](const JobFigures& f) { return f.reserved_bytes / kMib; },
+    [](const JobFigures& f) { return f.lean_reserved_bytes / kMib; },
+    [](const JobFigures& f) { return f.workspace_bytes / kMib; },
 };
 /// Of these, terms that only serve where no execution is known.
 constexpr std::array<std::int32_t, 3> kCoarseTerms{6, 7, 8};
@@ -50,7 +52,7 @@ constexpr std::int32_t kPeakTerm = 1;
 double ln(double x) { return x > 0 ? math::log(x) : kNaN; }
 
 /// Features of the residual: logarithms of ratios, and of the few sizes that change how libraries work.
-constexpr std::array<MemoryFigure, 16> kFeatures{
+constexpr std::array<MemoryFigure, 21> kFeatures{
     [](const JobFigures& f) { return ln(f.peak_bytes / f.batch); },
     [](const JobFigures& f) { return ln(f.kept_bytes / f.peak_bytes); },
     [](const JobFigures& f) { return ln(f.backward_bytes / f.kept_bytes); },
@@ -65,8 +67,13 @@ constexpr std::array<MemoryFigure, 16> kFeatures{
     [](const JobFigures& f) { return ln(f.parameters); },
     [](const JobFigures& f) { return ln(f.weighted_outputs); },
     [](const JobFigures& f) { return ln(f.multiply_adds); },
-    [](const JobFigures& f) { return ln(f.reserved_bytes / f.peak_bytes); },
-    [](const JobFigures& f) { return ln(f.reserved_bytes / f.batch); },
+    [](const JobFigures& f) { return ln(f.lean_reserved_bytes / f.peak_bytes); },
+    [](const JobFigures& f) { return ln(f.reserved_bytes / f.lean_reserved_bytes); },
+    [](const JobFigures& f) { return f.workspace_bytes / f.peak_bytes; },
+    [](const JobFigures& f) { return f.dropout_elements * f.batch * kSingle / f.peak_bytes; },
+    [](const JobFigures& f) { return ln(f.mean_channels); },
+    [](const JobFigures& f) { return ln(f.mean_length); },
+    [](const JobFigures& f) { return ln(f.even_layers); },
 };
 
 constexpr std::size_t kFewestJobs = 20;
@@ -75,6 +82,9 @@ constexpr double kLeastVariable = 0.05;
 /// Added to V's share: the error of the context.
 constexpr double kContextError = 0.05;
 constexpr double kMostMib = 1e9;
+/// A job that ran out of memory needs this much more than there was, for lack of better knowledge.
+constexpr double kAboveCapacity = 1.05;
+constexpr int kAllEnsembles = 3;
 
 // Deviations for with_seen(), as the header says.
 constexpr double kContextPriorMib = 500;
@@ -102,9 +112,16 @@ std::vector<float> MemoryPredictor::features(const JobFigures& figures, const Pa
   return row;
 }
 
-MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> jobs,
-                                       const PredictorOptions& options) {
+MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
+                                       const PredictorOptions& options, int ensembles) {
   MemoryPredictor p;
+  std::vector<const MeasuredJob*> jobs;  // with a value
+  for (const MeasuredJob* job : all) {
+    if (!std::isnan(job->value)) jobs.push_back(job);
+  }
+  if (jobs.size() < kFewestJobs) {
+    throw std::invalid_argument("twenty measured jobs are needed at least");
+  }
   const auto known = [&](MemoryFigure figure) {
     return std::ranges::all_of(
         jobs, [&](const MeasuredJob* job) { return std::isfinite(figure(job->job.figures)); });
@@ -133,16 +150,24 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> jobs,
   }
   ResidualRows rows;
   rows.columns = p.features_.size() + 1;
-  for (const MeasuredJob* job : jobs) {
+  for (const MeasuredJob* job : all) {
     const Parts parts = p.parts(job->job.figures);
-    const double variable = std::max(job->value - parts.context, kLeastVariable * job->value);
+    if (!std::isfinite(parts.variable)) continue;
+    double residual = 0;
+    if (std::isnan(job->value)) {  // ran out of memory
+      const double least = kAboveCapacity * job->at_least - parts.context;
+      residual = std::max(0.0, math::log(std::max(least, 1.0) / parts.variable));
+    } else {
+      const double variable = std::max(job->value - parts.context, kLeastVariable * job->value);
+      residual = math::log(variable / parts.variable);
+    }
     const std::vector<float> features = p.features(job->job.figures, parts);
     rows.features.insert(rows.features.end(), features.begin(), features.end());
-    rows.residual.push_back(static_cast<float>(math::log(variable / parts.variable)));
+    rows.residual.push_back(static_cast<float>(residual));
     const double share = parts.variable / (parts.variable + parts.context);
     rows.weight.push_back(static_cast<float>(share * share + 1e-4));
   }
-  p.trees_ = fit_residual_trees(rows, options);
+  p.trees_ = fit_residual_trees(rows, options, ensembles);
   return p;
 }
 
@@ -151,31 +176,30 @@ std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> job
   std::vector<const MeasuredJob*> known;
   std::vector<const PredictorJob*> described;
   for (const MeasuredJob& job : jobs) {
-    if (std::isnan(job.value)) continue;
+    if (std::isnan(job.value) && std::isnan(job.at_least)) continue;
     known.push_back(&job);
     described.push_back(&job.job);
   }
-  if (known.size() < kFewestJobs) {
-    throw std::invalid_argument("twenty measured jobs are needed at least");
-  }
-  auto p = std::make_unique<MemoryPredictor>(learn(known, options));
+  auto p = std::make_unique<MemoryPredictor>(learn(known, options, kAllEnsembles));
   p->seen_ = SeenGroups(described);
-  p->spread_ = ErrorSpread(
-      held_out_errors(described, options.seed,
-                      [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
-                        std::vector<const MeasuredJob*> part;
-                        for (const std::size_t j : train) part.push_back(known[j]);
-                        std::vector<HeldOutError> errors;
-                        if (part.size() < kFewestJobs) return errors;
-                        const MemoryPredictor without = learn(part, options);
-                        for (const std::size_t j : test) {
-                          const auto [median, scale] = without.log_median(known[j]->job);
-                          if (!std::isnan(median)) {
-                            errors.push_back({{}, math::log(known[j]->value) - median, scale});
-                          }
-                        }
-                        return errors;
-                      }));
+  const std::vector<HeldOutError> errors = held_out_errors(
+      described, options.seed,
+      [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
+        std::vector<const MeasuredJob*> part;
+        for (const std::size_t j : train) part.push_back(known[j]);
+        const MemoryPredictor without = learn(part, options, 1);
+        std::vector<HeldOutError> held_out;
+        for (const std::size_t j : test) {
+          const auto [median, scale] = without.log_median(known[j]->job);
+          if (std::isnan(median)) continue;
+          const bool crashed = std::isnan(known[j]->value);
+          const double value = math::log(crashed ? known[j]->at_least : known[j]->value);
+          held_out.push_back({{}, value - median, scale, value, crashed});
+        }
+        return held_out;
+      });
+  p->spread_ = ErrorSpread(errors);
+  p->limits_ = MemoryLimits(errors);
   return p;
 }
 
@@ -200,6 +224,11 @@ std::vector<Prediction> MemoryPredictor::predict(std::span<const PredictorJob> j
                       : spread_.around(median, scale, seen_.familiarity(job.groups), kMostMib));
   }
   return out;
+}
+
+bool MemoryPredictor::runs_out(const PredictorJob& job, const Prediction& prediction,
+                               double capacity_mib) const {
+  return prediction.median > limits_.limit_mib(capacity_mib, seen_.familiarity(job.groups));
 }
 
 std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJob> jobs) const {
@@ -262,12 +291,13 @@ nlohmann::json MemoryPredictor::save() const {
   return {{"models", packed(models)},      {"factors", packed(factors)},
           {"terms", packed(terms_)},       {"coefficients", packed(coefficients_)},
           {"features", packed(features_)}, {"trees", save_trees(trees_)},
-          {"seen", seen_.save()},          {"spread", spread_.save()}};
+          {"seen", seen_.save()},          {"spread", spread_.save()},
+          {"limits", limits_.save()}};
 }
 
 std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
   using namespace model_state;
-  map_of(state, 8, "a predictor of memory");
+  map_of(state, 9, "a predictor of memory");
   MemoryPredictor p;
   p.terms_ = integers(state, "terms");
   for (const std::int32_t term : p.terms_) {
@@ -295,6 +325,7 @@ std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
   }
   p.seen_ = SeenGroups::load(state.at("seen"));
   p.spread_ = ErrorSpread::load(state.at("spread"));
+  p.limits_ = MemoryLimits::load(state.at("limits"));
   return std::make_unique<MemoryPredictor>(std::move(p));
 }
 

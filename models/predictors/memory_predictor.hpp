@@ -22,7 +22,8 @@
 /// logarithms of ratios of these figures, so it carries over to models of another size; a row weighs as the
 /// square of V's share of the memory, because an error of r has no more effect than that.
 ///
-/// Errors are judged in units of V / memory: a job that is mostly context is known well.
+/// Errors are judged in units of V / memory: a job that is mostly context is known well. Jobs that ran out of memory
+/// are learnt from by the trees alone, with 1.05 times the memory that there was, or the formula's if that is more.
 ///
 /// with_seen() refits three kinds of constants on a few jobs, by least squares with a prior: c_0 (it differs
 /// between software stacks and GPU types; prior deviation 500 MiB), a factor of V for all jobs (numbers of
@@ -38,6 +39,8 @@ class MemoryPredictor final : public Predictor {
 
   Target target() const override { return Target::kMemory; }
   std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const override;
+  bool runs_out(const PredictorJob& job, const Prediction& prediction,
+                double capacity_mib) const override;
   std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs) const override;
   nlohmann::json save() const override;
 
@@ -51,8 +54,8 @@ class MemoryPredictor final : public Predictor {
 
   MemoryPredictor() = default;
   /// Formula and trees, without intervals.
-  static MemoryPredictor learn(std::span<const MeasuredJob* const> jobs,
-                               const PredictorOptions& options);
+  static MemoryPredictor learn(std::span<const MeasuredJob* const> all,
+                               const PredictorOptions& options, int ensembles);
   Parts parts(const JobFigures& figures) const;
   std::vector<float> features(const JobFigures& figures, const Parts& parts) const;
   /// Logarithm of the median and scale of the error; NaN if terms are missing.
@@ -66,6 +69,7 @@ class MemoryPredictor final : public Predictor {
   std::map<std::uint64_t, double> log_model_factor_;  ///< for single models
   SeenGroups seen_;
   ErrorSpread spread_;
+  MemoryLimits limits_;
 };
 
 }  // namespace corun

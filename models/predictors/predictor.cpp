@@ -28,4 +28,9 @@ std::optional<Target> find_target(std::string_view name) {
   return static_cast<Target>(at - kTargetTexts.begin());
 }
 
+bool Predictor::runs_out(const PredictorJob&, const Prediction& prediction,
+                         double capacity_mib) const {
+  return prediction.safe > capacity_mib;
+}
+
 }  // namespace corun

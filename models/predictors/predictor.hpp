@@ -74,6 +74,9 @@ class Predictor {
   virtual Target target() const = 0;
   /// One entry per job; a job gets the same bits in any batch.
   virtual std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const = 0;
+  /// Whether a job with this prediction of its memory is expected to run out of a GPU's.
+  virtual bool runs_out(const PredictorJob& job, const Prediction& prediction,
+                        double capacity_mib) const;
   /// The predictor, refitted with a few more jobs: of a new GPU type, of another software stack, or another
   /// batch size of a model. Predictors that cannot learn so return a copy. std::invalid_argument for values
   /// not above 0.

@@ -1,6 +1,7 @@
 #include "models/predictors/residual_trees.hpp"
 
-#include <array>
+#include <utility>
+#include <vector>
 
 #include "models/knowledge/boosting.hpp"
 #include "sim/base/parallel_for.hpp"
@@ -10,7 +11,6 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kEnsembles = 3;
 constexpr BoostingShape kResidualShape{.rounds = 400,
                                        .depth = 5,
                                        .learning_rate = 0.04,
@@ -35,17 +35,18 @@ ResidualRows ResidualRows::only(std::span<const std::size_t> rows) const {
   return some;
 }
 
-TreeEnsemble fit_residual_trees(const ResidualRows& rows, const PredictorOptions& options) {
-  std::array<TreeEnsemble, kEnsembles> ensembles;
-  parallel_for(kEnsembles, options.threads, [&](std::size_t e) {
+TreeEnsemble fit_residual_trees(const ResidualRows& rows, const PredictorOptions& options,
+                                int count) {
+  std::vector<TreeEnsemble> ensembles(static_cast<std::size_t>(count));
+  parallel_for(ensembles.size(), options.threads, [&](std::size_t e) {
     BoostingShape shape = kResidualShape;
     shape.seed = Rng(options.seed, Stream::kBoosting, e).next() & 0x7fffffffU;
     ensembles[e] =
         GradientBoosting(rows.features, rows.columns, rows.residual, shape, rows.weight).trees();
   });
   TreeEnsemble all = std::move(ensembles[0]);
-  for (std::size_t e = 1; e < kEnsembles; ++e) all.append(ensembles[e]);
-  for (float& leaf : all.leaf) leaf /= static_cast<float>(kEnsembles);
+  for (std::size_t e = 1; e < ensembles.size(); ++e) all.append(ensembles[e]);
+  for (float& leaf : all.leaf) leaf /= static_cast<float>(count);
   return all;
 }
 

@@ -22,9 +22,10 @@ struct ResidualRows {
   ResidualRows only(std::span<const std::size_t> rows) const;
 };
 
-/// The mean of three ensembles that differ in their draws: each 400 trees of depth 5, learning rate 0.04, on
+/// The mean of some ensembles that differ in their draws: each 400 trees of depth 5, learning rate 0.04, on
 /// half of the rows and 40 % of the features per split. The shape is the same for all targets.
 /// std::invalid_argument for no rows.
-TreeEnsemble fit_residual_trees(const ResidualRows& rows, const PredictorOptions& options);
+TreeEnsemble fit_residual_trees(const ResidualRows& rows, const PredictorOptions& options,
+                                int ensembles);
 
 }  // namespace corun

@@ -36,7 +36,7 @@ set(live_rooms session gpu workloads jobs run validation)
 set(model_rooms graph onnx formulas vector_units knowledge interference scoring solo predictors)
 
 # Libraries with a home: <name>_headers matches the included header, <name>_home the including file.
-set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost)
+set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost onnx)
 set(hdf5_headers "^(hdf5(_hl)?\\.h|H5[A-Za-z]*\\.h|hdf5/.*|highfive/.*)$")
 set(hdf5_home "^experiments/")
 set(yaml_headers "^yaml-cpp/")
@@ -52,6 +52,8 @@ set(lemon_headers "^lemon/")
 set(lemon_home "^policies/matching[^/]*\\.cpp$")
 set(xgboost_headers "^xgboost/")
 set(xgboost_home "^models/knowledge/(boosting|forest|xgboost_library)\\.cpp$")
+set(onnx_headers "^(onnx|google/protobuf)/")
+set(onnx_home "^models/onnx/[^/]*\\.cpp$")
 
 set(standard_library
     algorithm any array atomic barrier bit bitset cassert ccomplex cctype cerrno cfenv cfloat charconv

@@ -167,7 +167,6 @@ Node GraphBuilder::transposed_convolution(std::string name, Node in, const Convo
   const Sides padding = sides_of(layer.padding, count);
   Shape to{from[0], layer.channels};
   for (std::size_t i = 0; i < count; ++i) {
-    elements_of({stride[i], from[i + 2]});  // so that no length overflows
     to.push_back(stride[i] * (from[i + 2] - 1) + dilation[i] * (kernel[i] - 1) + 1 + more[i] -
                  padding.before[i] - padding.behind[i]);
   }

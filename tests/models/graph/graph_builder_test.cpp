@@ -154,7 +154,7 @@ TEST(GraphBuilder, RefusesConvolutionsThatDoNotFit) {
   EXPECT_EQ(message(image, {.channels = 4, .padding = {0, -1}}), "paddings of -1");
   EXPECT_EQ(message(image, {.channels = 4, .padding = {0, 0, 0}}),
             "2 paddings of a layer, found 3 numbers");
-  EXPECT_EQ(message(image, {.channels = 4, .stride = {1'000'000'001}}), "strides of 1000000001");
+  EXPECT_EQ(message(image, {.channels = 4, .stride = {1'000'001}}), "strides of 1000001");
 
   const auto transposed = [](const Shape& in, const ConvolutionLayer& layer, const Lengths& more) {
     return refusal([&](GraphBuilder& graph) {
@@ -168,8 +168,9 @@ TEST(GraphBuilder, RefusesConvolutionsThatDoNotFit) {
   EXPECT_EQ(transposed(image, {.channels = 4}, {-1}), "output paddings of -1");
   EXPECT_EQ(transposed(image, {.channels = 4, .padding = {4}}, {0}),
             "a tensor of 1 x 4 x 0 x 0 has a size below 1");
-  EXPECT_EQ(transposed({1, 1, kMostElements}, {.channels = 1, .stride = {1'000'000'000}}, {0}),
-            "a tensor of 1000000000 x 4398046511104 has more than 2^42 elements");
+  EXPECT_NE(transposed({1, 1, kMostElements}, {.channels = 1, .stride = {1'000'000}}, {0})
+                .find("has more than 2^42 elements"),
+            std::string::npos);
 }
 
 TEST(GraphBuilder, LinearLayersMultiplyTheLastDimension) {

@@ -143,14 +143,39 @@ TEST(Execution, ConcatenationCopiesItsInputs) {
 }
 
 TEST(Execution, GradientsOfBranchesAreSummedInOneTensor) {
-  constexpr std::int64_t kIn = 10, kHidden = 50, kOut = 7;
+  constexpr std::int64_t kIn = 10, kHidden = 50, kLargest = 30;
   GraphBuilder graph;
   const Node hidden = graph.linear("hidden", graph.input("in", {1, kIn}), kHidden, false);
-  for (int head = 0; head < 3; ++head) graph.linear("head", hidden, kOut, false);
+  for (const std::int64_t out : {kLargest, std::int64_t{20}, std::int64_t{7}}) {
+    graph.linear("head", hidden, out, false);
+  }
   const auto [training, inference] = needs_of(graph);
   EXPECT_EQ(training.kept_bytes, kBytes * (kIn + kHidden));
-  EXPECT_EQ(training.peak_bytes, kBytes * (kIn + 2 * kHidden + kOut));
-  EXPECT_EQ(inference.peak_bytes, kBytes * (kIn + kHidden));
+  // The first head's backward pass is the last one, and still needs the hidden features.
+  EXPECT_EQ(training.peak_bytes, kBytes * (kIn + 2 * kHidden + kLargest));
+  EXPECT_EQ(inference.peak_bytes, kBytes * (kHidden + kLargest));
+}
+
+TEST(Execution, BackwardPassFreesWhatItHasUsed) {
+  constexpr std::int64_t kIn = 10, kWide = 400, kNarrow = 100;
+  const auto narrow_of = [](GraphBuilder& graph) {
+    const Node wide = graph.linear("wide", graph.input("in", {1, kIn}), kWide, false);
+    return graph.linear("narrow", graph.smooth_activation("gelu", wide), kNarrow, false);
+  };
+  // The peak is the backward pass of the narrow layer: two wide tensors are kept, and there are the gradients of
+  // its output and of its input. What comes after it is gone.
+  constexpr double kPeak = kBytes * (kIn + 3 * kWide + kNarrow);
+  GraphBuilder with_view;
+  const Node view = with_view.view("view", narrow_of(with_view), {1, 10, 10});
+  with_view.linear("out", view, 1, false);
+  EXPECT_EQ(needs_of(with_view).training.peak_bytes, kPeak) << "the view's gradient is the layer's";
+  GraphBuilder with_mask;
+  with_mask.dropout("dropout", narrow_of(with_mask));
+  EXPECT_EQ(needs_of(with_mask).training.peak_bytes, kPeak) << "the mask is freed";
+  GraphBuilder with_product;
+  const Node factor = narrow_of(with_product);
+  with_product.product("square", factor, factor);
+  EXPECT_EQ(needs_of(with_product).training.peak_bytes, kPeak) << "the factor is freed";
 }
 
 TEST(Execution, SumHandsItsGradientToOneInput) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -229,8 +230,11 @@ Node GraphBuilder::batch_norm(std::string name, Node in) {
 Node GraphBuilder::layer_norm(std::string name, Node in, int parameters) {
   const Shape& from = shape(in);
   if (from.empty()) throw std::invalid_argument("a layer norm of one number");
-  const Node node = normalisation(std::move(name), in, parameters * from.back(), parameters);
-  return node;
+  if (parameters < 0 || parameters > 2) {
+    throw std::invalid_argument(
+        fmt::format("a layer norm with {} parameters per feature", parameters));
+  }
+  return normalisation(std::move(name), in, parameters * from.back(), parameters);
 }
 
 Node GraphBuilder::normalisation(std::string name, Node in, std::int64_t parameters, int tensors) {
@@ -378,8 +382,15 @@ Node GraphBuilder::recurrent(std::string name, Node in, const RecurrentLayer& la
     throw std::invalid_argument("a recurrent layer needs samples x tokens x features, found " +
                                 text_of(from));
   }
+  // A product of the inputs for all steps; a product of the state and the gates' functions for each step.
+  constexpr std::int64_t kMostKernels = 10'000'000;
+  const std::int64_t kernels_of_layer = 1 + 2 * from[1];
+  if (layer.layers > kMostKernels / layer.directions / kernels_of_layer) {
+    throw std::invalid_argument("a recurrent layer of too many steps");
+  }
   const std::int64_t state = layer.projection > 0 ? layer.projection : layer.hidden;
   const std::int64_t gates = elements_of({layer.gates, layer.hidden});
+  const std::int64_t output_features = elements_of({layer.directions, state});
   std::int64_t features = from[2];
   std::int64_t parameters = 0;
   double multiply_adds = 0;
@@ -387,28 +398,29 @@ Node GraphBuilder::recurrent(std::string name, Node in, const RecurrentLayer& la
   for (std::int64_t i = 0; i < layer.layers; ++i) {
     const std::int64_t weights = elements_of({gates, features + state}) +
                                  (layer.projection > 0 ? elements_of({layer.hidden, state}) : 0);
-    parameters += layer.directions * (weights + (layer.one_bias ? 1 : 2) * gates);
+    const std::int64_t biases = (layer.one_bias ? 1 : 2) * gates;
+    parameters = elements_of({parameters + elements_of({layer.directions, weights + biases})});
     multiply_adds += steps * static_cast<double>(layer.directions * weights);
-    features = layer.directions * state;
+    features = output_features;
+  }
+  // The gates of each step and the states of the cells, in single precision.
+  const std::int64_t kept = 4 * (layer.gates + 1) * layer.hidden * layer.layers / state;
+  if (kept > std::numeric_limits<int>::max()) {
+    throw std::invalid_argument(
+        fmt::format("a recurrent layer that keeps {} bytes for each number of its output", kept));
   }
   Operation operation =
       operation_of(std::move(name), OperationKind::kRecurrent, {from[0], from[1], features});
-  elements_of(operation.output);
   operation.parameters = parameters;
-  operation.parameter_tensors =
-      static_cast<int>(layer.layers * layer.directions * (layer.one_bias ? 3 : 4));
+  const int tensors = (layer.one_bias ? 3 : 4) + (layer.projection > 0 ? 1 : 0);
+  operation.parameter_tensors = static_cast<int>(layer.layers * layer.directions) * tensors;
   operation.multiply_adds = multiply_adds;
   operation.inner_length = multiply_adds / static_cast<double>(elements_of(operation.output));
   operation.kept.inputs = true;
   operation.kept.output = true;
-  // The gates of each step and the states of the cells, in single precision.
-  operation.kept.bytes_per_output =
-      static_cast<int>(4 * (layer.gates + 1) * layer.hidden / state * layer.layers);
-  // A product of the inputs for all steps; a product of the state and the gates' functions for each step.
-  const std::int64_t kernels = layer.layers * layer.directions * (1 + 2 * from[1]);
-  if (kernels > 10'000'000) throw std::invalid_argument("a recurrent layer of too many steps");
-  operation.forward_kernels = static_cast<int>(kernels);
-  operation.backward_kernels = static_cast<int>(2 * kernels);
+  operation.kept.bytes_per_output = static_cast<int>(kept);
+  operation.forward_kernels = static_cast<int>(layer.layers * layer.directions * kernels_of_layer);
+  operation.backward_kernels = 2 * operation.forward_kernels;
   return add(std::move(operation), {in});
 }
 

@@ -340,6 +340,11 @@ int predict_command(const std::vector<std::string>& arguments) {
   if (values->count("onnx") != 0) {
     inputs.push_back({"--onnx", (*values)["onnx"].as<std::string>()});
   }
+  std::string queue;
+  if (values->count("queue") != 0) {
+    queue = find_input_file((*values)["queue"].as<std::string>(), common, "--queue");
+    inputs.push_back({"--queue", queue});
+  }
   const AskedModel model = model_of(*values, common);
   const JobPredictors predictors = predictors_of(*values, common, inputs);
   if (common.output) check_outputs_differ({{"--output", *common.output}}, inputs);
@@ -347,9 +352,7 @@ int predict_command(const std::vector<std::string>& arguments) {
   std::vector<JobForecast> forecasts;
   for (const GpuSpec* gpu : gpus) forecasts.push_back(forecast(predictors, question, *gpu));
   std::vector<SharingAdvice> advice;
-  if (values->count("queue") != 0) {
-    const std::string queue =
-        find_input_file((*values)["queue"].as<std::string>(), common, "--queue");
+  if (!queue.empty()) {
     advice = advise_sharing(forecasts.front(), queue, (*values)["kb"].as<std::string>());
   }
   emit(common, common.format == Format::kJson

@@ -10,7 +10,7 @@ namespace corun {
 
 namespace {
 
-constexpr NumberRule kCnnMilliseconds{"a number of ms above 0", 0, 1e9, true};
+constexpr NumberRule kCnnMilliseconds{"a number of ms", 0, 1e9, true};
 constexpr IntegerRule kCnnBatch{"a batch size", 1, 1'000'000};
 constexpr IntegerRule kCnnPixels{"a number of pixels", 1, 100'000};
 constexpr std::string_view kProcessor = "c4.4xlarge";

@@ -11,7 +11,7 @@ namespace corun {
 
 namespace {
 
-constexpr NumberRule kMilliseconds{"a number of ms above 0", 0, 1e9, true};
+constexpr NumberRule kMilliseconds{"a number of ms", 0, 1e9, true};
 constexpr double kIterationBatch = 12;
 constexpr std::int64_t kIterationPixels = 224;
 

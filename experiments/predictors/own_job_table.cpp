@@ -12,8 +12,8 @@ namespace corun {
 
 namespace {
 
-constexpr NumberRule kFigure{"a number, 0 or more", 0, 1e18};
-constexpr NumberRule kOwnValue{"a number above 0", 0, 1e12, true};
+constexpr NumberRule kFigure{"a number", 0, 1e18};
+constexpr NumberRule kOwnValue{"a number", 0, 1e12, true};
 constexpr NumberRule kOwnBatch{"a batch size", 1, 1e9};
 constexpr std::array<std::string_view, kTargets> kValueColumns{"mem_mib", "step_ms",
                                                                "gpu_util_pct"};

@@ -8,7 +8,7 @@ namespace corun {
 
 namespace {
 
-constexpr NumberRule kTimmCount{"a number above 0", 0, 1e12, true};
+constexpr NumberRule kTimmCount{"a number", 0, 1e12, true};
 constexpr NumberRule kTimmMib{"a number of MiB", 0, 1e12};
 constexpr double kMebibyte = 1048576;
 /// Memory that jobs can have on this GPU [MiB]: the table's own limit for `oom`.

@@ -82,6 +82,14 @@ double resident_threads(const JobFigures& f) { return f.sms * f.threads_per_sm; 
 
 constexpr double kContextOfThreadMib = 2.4 / 1024;
 constexpr std::size_t kFewestJobs = 20;
+
+/// Whether a formula can be fitted to the jobs that have a value.
+bool enough(std::span<const MeasuredJob* const> jobs) {
+  const auto measured =
+      std::ranges::count_if(jobs, [](const MeasuredJob* job) { return !std::isnan(job->value); });
+  return measured >= static_cast<std::ptrdiff_t>(kFewestJobs);
+}
+
 /// The variable part of a measured memory is at least this share of it, for its logarithm.
 constexpr double kLeastVariable = 0.05;
 /// Added to V's share: the error of the context.
@@ -128,7 +136,7 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
   for (const MeasuredJob* job : all) {
     if (!std::isnan(job->value)) jobs.push_back(job);
   }
-  if (jobs.size() < kFewestJobs) {
+  if (!enough(all)) {
     throw std::invalid_argument("twenty measured jobs are needed at least");
   }
   const auto known = [&](MemoryFigure figure) {
@@ -211,8 +219,9 @@ std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> job
       [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
         std::vector<const MeasuredJob*> part;
         for (const std::size_t j : train) part.push_back(known[j]);
-        const MemoryPredictor without = learn(part, options, 1);
         std::vector<HeldOutError> held_out;
+        if (!enough(part)) return held_out;
+        const MemoryPredictor without = learn(part, options, 1);
         for (const std::size_t j : test) {
           const auto [median, scale] = without.log_median(known[j]->job);
           if (std::isnan(median)) continue;

@@ -20,7 +20,11 @@ constexpr double kMegabyte = 1e6;
 constexpr double kNumberBytes = 4;
 
 constexpr std::array<FigureOf, 10> kSchedTune{
-    [](const JobFigures& f) { return f.activation_elements * f.batch * kNumberBytes / kMegabyte; },
+    [](const JobFigures& f) {
+      const double elements =
+          std::isnan(f.activation_elements) ? f.weighted_outputs : f.activation_elements;
+      return elements * f.batch * kNumberBytes / kMegabyte;
+    },
     [](const JobFigures& f) { return f.parameters * kNumberBytes / kMegabyte; },
     [](const JobFigures& f) { return f.input_elements * f.batch * kNumberBytes / kMegabyte; },
     [](const JobFigures& f) { return f.batch; },
@@ -75,14 +79,16 @@ std::unique_ptr<Predictor> PaperFormPredictor::fit(RegressorForm form, Target ta
   std::unique_ptr<PaperFormPredictor> p(new PaperFormPredictor(target));
   const std::span<const FigureOf> all = features_of(target);
   for (std::size_t f = 0; f < all.size(); ++f) {
-    double sum = 0, count = 0;
+    double sum = 0, count = 0, least = 0, most = 0;
     for (const MeasuredJob* job : known) {
       const double figure = all[f](job->job.figures);
       if (std::isnan(figure)) continue;
+      least = count == 0 ? figure : std::min(least, figure);
+      most = count == 0 ? figure : std::max(most, figure);
       sum += figure;
       count += 1;
     }
-    if (count == 0) continue;
+    if (count == 0 || least == most) continue;
     p->used_.push_back(static_cast<std::int32_t>(f));
     p->mean_.push_back(sum / count);
   }
@@ -106,6 +112,7 @@ std::unique_ptr<Predictor> PaperFormPredictor::fit(RegressorForm form, Target ta
   std::ranges::sort(ratios);
   p->low_ = quantile_of_ratios(ratios, kTail);
   p->high_ = quantile_of_ratios(ratios, 1 - kTail);
+  p->safe_ = quantile_of_ratios(ratios, 0.99);
   p->regressor_ = Regressor(form, view, values, options.seed);
   return p;
 }
@@ -131,7 +138,8 @@ std::vector<Prediction> PaperFormPredictor::predict(std::span<const PredictorJob
   const double most = target_ == Target::kUtilisation ? 100 : 1e12;
   for (const double value : regressor_.predict({rows, jobs.size(), used_.size()})) {
     const double median = std::clamp(value, floor_, most);
-    out.push_back({median, std::min(median * low_, most), std::min(median * high_, most)});
+    const auto at = [&](double ratio) { return std::min(median * ratio, most); };
+    out.push_back({median, at(low_), at(high_), at(safe_)});
   }
   return out;
 }
@@ -141,7 +149,7 @@ nlohmann::json PaperFormPredictor::save() const {
   return {{"used", packed(used_)},
           {"mean", packed(mean_)},
           {"regressor", regressor_.save()},
-          {"bounds", packed(std::vector{floor_, low_, high_})}};
+          {"bounds", packed(std::vector{floor_, low_, high_, safe_})}};
 }
 
 std::unique_ptr<Predictor> PaperFormPredictor::load(Target target, const nlohmann::json& state) {
@@ -155,10 +163,11 @@ std::unique_ptr<Predictor> PaperFormPredictor::load(Target target, const nlohman
   }
   p->mean_ = finite_doubles(state, "mean", p->used_.size());
   p->regressor_ = Regressor::load(state.at("regressor"));
-  const std::vector<double> bounds = finite_doubles(state, "bounds", 3);
+  const std::vector<double> bounds = finite_doubles(state, "bounds", 4);
   p->floor_ = bounds[0];
   p->low_ = bounds[1];
   p->high_ = bounds[2];
+  p->safe_ = bounds[3];
   return p;
 }
 

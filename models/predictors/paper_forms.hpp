@@ -10,11 +10,11 @@
 
 /// The regressors of the papers on the papers' features, for comparison with our own.
 ///
-/// Memory and time: SchedTune section IV (activations A, parameters P and input I of a batch in MB, batch size;
+/// Memory and time: SchedTune section IV (activations A (if unknown, outputs of layers with weights), parameters P and input I of a batch in MB, batch size;
 /// bandwidth, CUDA cores, SMs, memory clock, tensor cores); for time the multiply-adds of a step beside them.
 /// Utilisation: Util20 Table 2 (numbers of convolutions, linear layers, activation functions and other layers,
 /// model size in MB, GFLOPs, batch size). They learn the target as it is, not its logarithm, as the papers do.
-/// A figure that no job has is left out; one that a job lacks counts as the mean.
+/// A figure that no job has, or all alike, is left out; one that a job lacks counts as the mean.
 ///
 /// Intervals are the 5 % and 95 % quantiles of value / prediction over jobs held out in five random folds: the
 /// papers give none.
@@ -44,8 +44,8 @@ class PaperFormPredictor final : public Predictor {
   std::vector<std::int32_t> used_;  ///< positions in the list of the target's features
   std::vector<double> mean_;        ///< of each used feature, for jobs that lack it
   Regressor regressor_;
-  double floor_ = 0;           ///< least prediction: a tenth of the least value seen
-  double low_ = 1, high_ = 1;  ///< quantiles of value / prediction
+  double floor_ = 0;                      ///< least prediction: a tenth of the least value seen
+  double low_ = 1, high_ = 1, safe_ = 1;  ///< quantiles of value / prediction: 5 %, 95 %, 99 %
 };
 
 }  // namespace corun

@@ -228,8 +228,9 @@ std::unique_ptr<Predictor> UtilisationPredictor::fit(std::span<const MeasuredJob
           part.push_back(known[j]);
           of_part.push_back(figures[j]);
         }
-        const UtilisationPredictor without = learn(part, of_part, options, 1);
         std::vector<HeldOutError> errors;
+        if (part.size() < kFewestMeasured) return errors;
+        const UtilisationPredictor without = learn(part, of_part, options, 1);
         for (const std::size_t j : test) {
           HeldOutError error;
           error.error = math::log1p(known[j]->value) - without.log_median(figures[j]);

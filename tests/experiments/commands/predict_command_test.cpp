@@ -1,0 +1,170 @@
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.hpp"
+
+namespace corun::predict_command_test {
+namespace {
+
+const std::string kJobs = CORUN_SOURCE_DIR "/examples/measured_jobs.csv";
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+TEST(PredictCommand, FitsAppliesAndKeepsEveryRow) {
+  const test::TemporaryDirectory directory;
+  for (const std::string target : {"memory", "time", "utilisation"}) {
+    SCOPED_TRACE(target);
+    const std::string model = directory.path(target + ".predictor");
+    const std::string again = directory.path(target + "_again.predictor");
+    const auto fit =
+        test::run_corun({"predictor", "fit", "--target", target, "--jobs", kJobs, "--out", model});
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    ASSERT_EQ(test::run_corun({"predictor", "fit", "--target", target, "--jobs", kJobs, "--out",
+                               again, "--threads", "3"})
+                  .code,
+              0);
+    EXPECT_EQ(test::read_file(model), test::read_file(again));
+    EXPECT_EQ(test::read_file(model).find("resnet"), std::string::npos);
+    const std::string out = directory.path(target + ".csv");
+    const auto apply =
+        test::run_corun({"predictor", "apply", "--model", model, "--jobs", kJobs, "--out", out});
+    ASSERT_EQ(apply.code, 0) << apply.err;
+    const auto before = lines(test::read_file(kJobs)), after = lines(test::read_file(out));
+    ASSERT_EQ(after.size(), before.size());
+    EXPECT_EQ(after[0], before[0] + ",pred,pred_lo,pred_hi");
+    for (std::size_t r = 1; r < after.size(); ++r) {
+      EXPECT_TRUE(after[r].starts_with(before[r] + ",")) << after[r];
+      EXPECT_NE(after[r].back(), ',') << "no prediction: " << after[r];
+    }
+    const auto predict = test::run_corun({"predict", "--zoo", "resnet34", "--model", model});
+    EXPECT_EQ(predict.code, 0) << predict.err;
+    // Damage is seen.
+    std::string bytes = test::read_file(model);
+    bytes[bytes.size() / 2] ^= 1;
+    const std::string bad = directory.write("bad.predictor", bytes);
+    const auto refused = test::run_corun(
+        {"predictor", "apply", "--model", bad, "--jobs", kJobs, "--out", directory.path("o.csv")});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_NE(refused.err.find("damaged"), std::string::npos) << refused.err;
+  }
+}
+
+TEST(PredictCommand, EvaluatesEverySplit) {
+  const auto eval = test::run_corun({"predictor", "eval", "--target", "time", "--jobs", kJobs,
+                                     "--known", "0,2", "--format", "json"});
+  ASSERT_EQ(eval.code, 0) << eval.err;
+  const auto json = nlohmann::json::parse(eval.out);
+  EXPECT_EQ(json.at("evaluations").size(), 7U);  // model, family, gpu with 0 and 2 known; random
+  for (const auto& e : json.at("evaluations")) EXPECT_LT(e.at("mape_pct"), 40) << e;
+}
+
+TEST(PredictCommand, TellsEveryGpuAndTheLargestBatch) {
+  const auto run = test::run_corun(
+      {"predict", "--zoo", "resnet50", "--gpu", "T4,V100", "--batch", "64", "--format", "json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json.at("parameters"), 25'557'032);
+  ASSERT_EQ(json.at("gpu_types").size(), 2U);
+  const auto& type = json.at("gpu_types")[0];
+  const std::string largest = std::to_string(type.at("largest_batch").get<int>());
+  const std::string more = std::to_string(type.at("largest_batch").get<int>() + 1);
+  for (const auto& [batch, fits] : {std::pair{largest, true}, {more, false}}) {
+    const auto one = test::run_corun(
+        {"predict", "--zoo", "resnet50", "--gpu", "T4", "--batch", batch, "--format", "json"});
+    EXPECT_EQ(nlohmann::json::parse(one.out).at("gpu_types")[0].at("fits"), fits) << batch;
+  }
+}
+
+TEST(PredictCommand, SaysWithWhomToShare) {
+  const auto run = test::run_corun({"predict", "--zoo", "resnet18", "--gpu", "V100", "--queue",
+                                    CORUN_SOURCE_DIR "/examples/jobs.csv", "--format", "json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto sharing = nlohmann::json::parse(run.out).at("sharing");
+  ASSERT_GT(sharing.size(), 5U);
+  double last = -1;
+  for (const auto& job : sharing) {
+    if (!job.at("fits").get<bool>()) break;
+    const double cost = job.at("isd_of_model").get<double>() + job.at("isd_of_job").get<double>();
+    EXPECT_GE(cost, last);
+    last = cost;
+  }
+}
+
+TEST(PredictCommand, TracesMayNameModels) {
+  const test::TemporaryDirectory directory;
+  const std::string head = "job,submit_s,solo_s,zoo,batch,mem_used_mib\n";
+  const std::string good =
+      directory.write("good.csv", head + "a,0,100,resnet50,64,\nb,0,100,resnet18,8,\nc,0,50,,,\n");
+  const auto replay = test::run_corun({"replay", good, "--gpus", "1", "--policies", "min-slowdown",
+                                       "--replications", "1", "--format", "json"});
+  ASSERT_EQ(replay.code, 0) << replay.err;
+  EXPECT_NE(replay.out.find("the profiles of 2 jobs that name a model of the zoo are predicted"),
+            std::string::npos);
+  // Jobs too large for the GPU run out of memory beside others: their demand is predicted.
+  const std::string again = directory.path("again.csv");
+  const auto convert = test::run_corun({"trace", "convert", good, "--out", again});
+  if (convert.code == 0) {
+    EXPECT_NE(test::read_file(again).find("resnet50,64"), std::string::npos);
+  }
+  const std::string bad = directory.write("bad.csv", head + "a,0,100,resnet5,64,\n");
+  const auto refused = test::run_corun({"replay", bad, "--gpus", "1"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("bad.csv:2:9: column 'zoo' is 'resnet5'"), std::string::npos)
+      << refused.err;
+}
+
+TEST(PredictCommand, OneClearLineForEveryMistake) {
+  const test::TemporaryDirectory directory;
+  const std::string text = directory.write("text.onnx", "not an ONNX file at all");
+  const std::string empty = directory.write("empty.onnx", "");
+  const std::string out = directory.path("o.predictor");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"predict"}, "needs a model"},
+      {{"predict", "--zoo", "resnet18", "--onnx", text}, "not both"},
+      {{"predict", "--zoo", "resnt18"}, "did you mean 'resnet18'?"},
+      {{"predict", "--zoo", "resnet18", "--batch", "0"}, "--batch"},
+      {{"predict", "--zoo", "resnet18", "--batch", "x"}, "--batch"},
+      {{"predict", "--zoo", "resnet18", "--gpu", "V10"}, "--gpu: found 'V10'"},
+      {{"predict", "--zoo", "resnet18", "--tokens", "8"}, "reads images"},
+      {{"predict", "--zoo", "bert_base", "--pixels", "8"}, "reads texts"},
+      {{"predict", "--zoo", "vgg11", "--pixels", "1"}, "--zoo: a window of 2"},
+      {{"predict", "--zoo", "resnet18", "--phase", "both"}, "--phase"},
+      {{"predict", "--zoo", "resnet18", "--model", kJobs}, "no predictor"},
+      {{"predict", "--zoo", "resnet18", "--queue", "nosuch.csv"}, "--queue"},
+      {{"predict", "--onnx", text}, "text.onnx"},
+      {{"predict", "--onnx", empty}, "empty.onnx"},
+      {{"predict", "--onnx", text, "--size", "n"}, "NAME=N"},
+      {{"predictor"}, "one of fit, apply, eval"},
+      {{"predictor", "fit"}, "--target"},
+      {{"predictor", "fit", "--target", "power"}, "--target"},
+      {{"predictor", "fit", "--target", "time"}, "--jobs"},
+      {{"predictor", "fit", "--target", "time", "--jobs", kJobs}, "--out"},
+      {{"predictor", "fit", "--target", "time", "--jobs", text, "--out", out}, "text.onnx:1:1"},
+      {{"predictor", "fit", "--target", "time", "--jobs", kJobs, "--out", out, "--kind", "best"},
+       "--kind"},
+      {{"predictor", "apply", "--jobs", kJobs}, "--model"},
+      {{"predictor", "eval", "--target", "time", "--jobs", kJobs, "--split", "rows"}, "--split"},
+      {{"predictor", "eval", "--target", "time", "--jobs", kJobs, "--capacity", "8"}, "--capacity"},
+      {{"predictor", "eval", "--target", "memory", "--jobs", kJobs, "--capacity", "x"},
+       "--capacity"},
+  };
+  for (const auto& [arguments, expected] : cases) {
+    const auto run = test::run_corun(arguments, directory.path());
+    const std::string shown = arguments.back() + ": " + run.err;
+    EXPECT_EQ(run.code, 2) << shown;
+    EXPECT_NE(run.err.find(expected), std::string::npos) << shown;
+    EXPECT_EQ(lines(run.err).size(), 1U) << shown;
+  }
+}
+
+}  // namespace
+}  // namespace corun::predict_command_test

@@ -128,6 +128,39 @@ def batches(corun, data, out):
     return text
 
 
+def memory_by_type(data, out):
+    """Lambda's runs of the same image, test, precision and batch on two GPU types: peak less idle memory. And the same
+    job on the same GPU type under two software stacks: timm's sweep and CARMA's."""
+    runs = {}
+    for row in csv.DictReader(open(data / JOBS / "lambda/lambda_single_gpu.csv")):
+        if row["mem_peak_mib"] and row["suspect"] == "0" and row["batch"]:
+            key = (row["system"].endswith("_v1"), row["test"], row["precision"], row["batch"])
+            runs.setdefault(key, {}).setdefault(row["gpu_type"], []).append(float(row["mem_peak_mib"]) - float(row["mem_idle_mib"]))
+    pairs = {}
+    for by_type in runs.values():
+        types = sorted(by_type)
+        for i, a in enumerate(types):
+            for b in types[i + 1:]:
+                mean = lambda t: sum(by_type[t]) / len(by_type[t])
+                pairs.setdefault((a, b), []).append((mean(b) - mean(a), 100 * (mean(b) / mean(a) - 1)))
+    lines = ["gpu_type_a,gpu_type_b,runs,median_difference_mib,median_difference_pct"]
+    for (a, b), values in sorted(pairs.items()):
+        middle = lambda k: sorted(v[k] for v in values)[len(values) // 2]
+        lines.append("%s,%s,%d,%.0f,%.2f" % (a, b, len(values), middle(0), middle(1)))
+    text = "\n".join(lines) + "\n"
+    (out / "memory_by_type.csv").write_text(text)
+    sweep = {(r["model"], int(r["batch"])): r["mem_mib"] for r in csv.DictReader(open(data / TIMM)) if r["status"] == "ok"}
+    names = {"resnet50": "resnet50", "mobilenet": "mobilenetv2_100", "vgg": "vgg16"}
+    lines = ["model,batch,sweep_mib,carma_mib"]
+    for r in csv.DictReader(open(data / JOBS / "carma/carma_jobs.csv")):
+        key = (names.get(r["Model"]), int(float(r["batch"] or 0)))
+        if key in sweep:
+            lines.append("%s,%d,%s,%.0f" % (*key, sweep[key], float(r["max_memory_used_mb"])))
+    stack = "\n".join(lines) + "\n"
+    (out / "memory_by_stack.csv").write_text(stack)
+    return text + stack
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corun", required=True)
@@ -152,6 +185,8 @@ def main():
             print("  ", " ".join(k for k in key if k), shown, flush=True)
     if options.only in (None, "batches"):
         print(batches(options.corun, options.data, options.out))
+    if options.only in (None, "memory_by_type"):
+        print(memory_by_type(options.data, options.out))
 
 
 if __name__ == "__main__":

@@ -99,14 +99,14 @@ std::map<std::string, std::int64_t> sizes_option(const po::variables_map& values
 }
 
 std::string read_whole_file(const std::string& path) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 31U;  // the format's own limit
+  constexpr std::size_t kLargestOnnx = std::size_t{1} << 31U;  // the format's own limit
   const auto in = open_input(path, "an ONNX file");
   std::string bytes;
   std::vector<char> part(std::size_t{1} << 20U);
   while (*in) {
     in->read(part.data(), static_cast<std::streamsize>(part.size()));
     bytes.append(part.data(), static_cast<std::size_t>(in->gcount()));
-    if (bytes.size() > kMostBytes) {
+    if (bytes.size() > kLargestOnnx) {
       throw InputError(shown_path(path),
                        "is larger than 2 GiB, the most that an ONNX file can be; "
                        "keep its weights in files of their own");
@@ -250,8 +250,12 @@ std::string forecast_table(const AskedModel& model, const JobQuestion& question,
   for (const JobForecast& f : forecasts) {
     table.add({f.gpu->name, with_interval(f.memory_mib),
                f.gpu->memory_mib > 0 ? short_number(f.gpu->memory_mib) : "-",
-               f.runs_out ? "no" : "yes",
-               f.largest_batch > 0 ? fmt::format("{}", f.largest_batch) : "none",
+               !f.fits   ? "-"
+               : *f.fits ? "yes"
+                         : "no",
+               f.largest_batch > 0 ? fmt::format("{}", f.largest_batch)
+               : f.fits            ? "none"
+                                   : "-",
                with_interval(f.step_ms), with_interval(f.utilisation_pct)});
   }
   return text + table.text() + "\nBrackets: 90 % of single jobs lie between.\n";
@@ -270,7 +274,7 @@ Json forecast_json(const AskedModel& model, const JobQuestion& question,
     types.push_back({{"gpu_type", f.gpu->name},
                      {"gpu_memory_mib", f.gpu->memory_mib},
                      {"memory_mib", interval_json(f.memory_mib)},
-                     {"fits", !f.runs_out},
+                     {"fits", json_or_null(f.fits)},
                      {"largest_batch", f.largest_batch},
                      {"step_ms", interval_json(f.step_ms)},
                      {"gpu_util_pct", interval_json(f.utilisation_pct)}});
@@ -306,7 +310,12 @@ std::string forecast_csv(const std::vector<JobForecast>& forecasts) {
   };
   for (const JobForecast& f : forecasts) {
     text += csv_text(f.gpu->name) + "," + csv_number(f.gpu->memory_mib) + "," +
-            cells(f.memory_mib) + fmt::format(",{},{},", f.runs_out ? 0 : 1, f.largest_batch) +
+            cells(f.memory_mib) +
+            fmt::format(",{},{},",
+                        !f.fits   ? ""
+                        : *f.fits ? "1"
+                                  : "0",
+                        f.largest_batch) +
             cells(f.step_ms) + "," + cells(f.utilisation_pct) + "\n";
   }
   return text;

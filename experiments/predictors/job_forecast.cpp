@@ -57,7 +57,7 @@ JobForecast forecast(const JobPredictors& predictors, const PredictorJob& job, c
   out.step_ms = predict_one(predictors.of(Target::kTime), job);
   out.utilisation_pct = predict_one(predictors.of(Target::kUtilisation), job);
   if (gpu.memory_mib > 0 && !std::isnan(out.memory_mib.median)) {
-    out.runs_out = memory.runs_out(job, out.memory_mib, gpu.memory_mib);
+    out.fits = !memory.runs_out(job, out.memory_mib, gpu.memory_mib);
   }
   return out;
 }

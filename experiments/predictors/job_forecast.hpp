@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct JobQuestion {
 struct JobForecast {
   const GpuSpec* gpu = nullptr;
   Prediction memory_mib, step_ms, utilisation_pct;
-  bool runs_out = false;  ///< of the GPU's memory
+  std::optional<bool> fits;  ///< into the GPU's memory; nothing if it is not known
   std::int64_t largest_batch =
       0;  ///< that does not; 0: none does, or the GPU's memory is not known
 };

@@ -95,6 +95,9 @@ constexpr double kLeastVariable = 0.05;
 /// Added to V's share: the error of the context.
 constexpr double kContextError = 0.05;
 constexpr double kMostMib = 1e9;
+/// Of inference: the allocator's rounding, and how much larger errors are than those of training.
+constexpr double kInferenceFactor = 1.1;
+constexpr double kInferenceError = 1.5;
 /// A job that ran out of memory needs this much more than there was, for lack of better knowledge.
 constexpr double kAboveCapacity = 1.05;
 constexpr int kAllEnsembles = 3;
@@ -112,6 +115,12 @@ MemoryPredictor::Parts MemoryPredictor::parts(const JobFigures& figures) const {
   const double threads = resident_threads(figures);
   if (threads_ > 0 && threads > 0) {
     parts.context = std::max(0.0, parts.context + kContextOfThreadMib * (threads - threads_));
+  }
+  if (figures.training == 0) {
+    parts.variable = kInferenceFactor *
+                     (figures.parameters * kSingle + figures.peak_bytes + figures.workspace_bytes) /
+                     kMib;
+    return parts;
   }
   for (std::size_t t = 1; t < terms_.size(); ++t) {
     parts.variable += coefficients_[t] * kTerms.at(static_cast<std::size_t>(terms_[t]))(figures);
@@ -209,6 +218,7 @@ std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> job
   std::vector<const PredictorJob*> described;
   for (const MeasuredJob& job : jobs) {
     if (std::isnan(job.value) && std::isnan(job.at_least)) continue;
+    if (job.job.figures.training == 0) continue;
     known.push_back(&job);
     described.push_back(&job.job);
   }
@@ -239,12 +249,15 @@ std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> job
 std::pair<double, double> MemoryPredictor::log_median(const PredictorJob& job) const {
   const Parts parts = this->parts(job.figures);
   if (!std::isfinite(parts.variable)) return {kNaN, kNaN};
-  double residual = trees_.sums(features(job.figures, parts)).at(0) + log_factor_;
+  const bool inference = job.figures.training == 0;
+  double residual = log_factor_;
+  if (!inference) residual += trees_.sums(features(job.figures, parts)).at(0);
   const auto known = log_model_factor_.find(job.groups.model);
   if (job.groups.model != 0 && known != log_model_factor_.end()) residual += known->second;
   const double variable = parts.variable * math::exp(residual);
   const double memory = parts.context + variable;
-  return {math::log(std::min(memory, kMostMib)), variable / memory + kContextError};
+  const double scale = variable / memory + kContextError;
+  return {math::log(std::min(memory, kMostMib)), inference ? kInferenceError * scale : scale};
 }
 
 std::vector<Prediction> MemoryPredictor::predict(std::span<const PredictorJob> jobs) const {

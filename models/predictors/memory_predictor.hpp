@@ -22,6 +22,9 @@
 /// logarithms of ratios of these figures, so it carries over to models of another size; a row weighs as the
 /// square of V's share of the memory, because an error of r has no more effect than that.
 ///
+/// Inference, of which no public table tells the memory: V is 1.1 times weights, the most that lives at a time and the
+/// workspace; r is 0, and errors count as half as large again as those of training.
+///
 /// On another GPU type than the fitted jobs ran on, c_0 changes by 2.4 KiB for each thread that can be resident more
 /// or less (solo/roofline.hpp: context_mib()).
 ///

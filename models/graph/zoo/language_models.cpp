@@ -71,6 +71,18 @@ class TextGraph {
   }
   Node add(Node a, Node b) { return graph.sum(name("sum"), a, b); }
 
+  /// Tokens through a table of words; `tied`: another layer has its parameters.
+  Node embed(const char* input, std::int64_t tokens, std::int64_t words, std::int64_t width,
+             bool tied) {
+    const Node in = graph.input(input, {1, tokens});
+    if (!tied) return dropout(graph.embedding("embedding", in, words, width));
+    Operation again;
+    again.name = "tied embedding";
+    again.kind = OperationKind::kEmbedding;
+    again.output = {1, tokens, width};
+    return dropout(graph.add(std::move(again), {in}));
+  }
+
   /// Parameters that are added to every sample: positions.
   Node add_positions(Node in, std::int64_t rows) {
     const Shape& shape = graph.shape(in);
@@ -103,21 +115,12 @@ ZooGraph transformer(const ZooInput& input) {
   constexpr AttentionShape kShape{kWidth, kBig ? 16 : 8, true, false};
   constexpr int kLayersOfEach = 6;
   TextGraph text;
-  const auto embed = [&](const char* name, bool tied) {
-    const Node tokens = text.graph.input(name, {1, input.tokens});
-    if (!tied) return text.dropout(text.graph.embedding("embedding", tokens, kVocabulary, kWidth));
-    Operation again;  // the same table
-    again.name = "tied embedding";
-    again.kind = OperationKind::kEmbedding;
-    again.output = {1, input.tokens, kWidth};
-    return text.dropout(text.graph.add(std::move(again), {tokens}));
-  };
-  Node source = embed("source", false);
+  Node source = text.embed("source", input.tokens, kVocabulary, kWidth, false);
   for (int layer = 0; layer < kLayersOfEach; ++layer) {
     source = text.norm(text.add(source, text.attention(source, source, kShape)));
     source = text.norm(text.add(source, text.feed_forward(source, 4 * kWidth, false)));
   }
-  Node at = embed("target", true);
+  Node at = text.embed("target", input.tokens, kVocabulary, kWidth, true);
   for (int layer = 0; layer < kLayersOfEach; ++layer) {
     at = text.norm(text.add(at, text.attention(at, at, kShape)));
     at = text.norm(text.add(at, text.attention(at, source, kShape)));

@@ -288,22 +288,23 @@ Eigen::MatrixXd StepTimeProcess::covariance() const {
 
 void StepTimeProcess::solve() {
   shares_.clear();
+  factor_.reset();
   if (rows_.empty()) return;
   for (const StepRow& row : rows_) shares_.push_back(shares(row));
-  factor_.compute(covariance());
+  factor_.emplace(covariance());
   Eigen::VectorXd residual(static_cast<Eigen::Index>(rows_.size()));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     residual[static_cast<Eigen::Index>(i)] = rows_[i].log_ms - physics(rows_[i]);
   }
-  weights_ = factor_.solve(residual);
-  if (factor_.info() != Eigen::Success || !weights_.allFinite()) {
+  weights_ = factor_->solve(residual);
+  if (factor_->info() != Eigen::Success || !weights_.allFinite()) {
     throw std::invalid_argument("the rows' covariance is singular");
   }
 }
 
 void StepTimeProcess::set_widths() {
   const auto size = static_cast<Eigen::Index>(rows_.size());
-  const Eigen::MatrixXd inverse = factor_.solve(Eigen::MatrixXd::Identity(size, size));
+  const Eigen::MatrixXd inverse = factor_->solve(Eigen::MatrixXd::Identity(size, size));
   std::set<std::uint64_t> gpus, families;
   for (const StepRow& row : rows_) {
     gpus.insert(row.groups.gpu);
@@ -390,8 +391,8 @@ Prediction StepTimeProcess::predict(const StepRow& row) const {
     if (c < 10 || libraries_) prior += variances_[c] * self[c];
   }
   double explained = 0, residual = 0;
-  if (!rows_.empty()) {
-    const Eigen::VectorXd solved = factor_.matrixL().solve(k);
+  if (factor_) {
+    const Eigen::VectorXd solved = factor_->matrixL().solve(k);
     explained = solved.squaredNorm();
     residual = k.dot(weights_);
   }

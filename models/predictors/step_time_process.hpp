@@ -71,7 +71,7 @@ class StepTimeProcess {
   double width_of_new_family_ = 0;
   // What solve() sets.
   std::vector<std::array<double, 3>> shares_;
-  Eigen::LLT<Eigen::MatrixXd> factor_;
+  std::optional<Eigen::LLT<Eigen::MatrixXd>> factor_;  ///< none without rows
   Eigen::VectorXd weights_;
 };
 

@@ -12,8 +12,6 @@
 
 #include "models/interference/model_state.hpp"
 #include "models/predictors/non_negative_fit.hpp"
-#include "models/predictors/regressor.hpp"
-#include "models/predictors/residual_trees.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun {
@@ -196,7 +194,7 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
     const double variable = std::max(job->value - parts.context, kLeastVariable * job->value);
     add(*job, parts, math::log(variable / parts.variable));
   }
-  p.trees_ = fit_residual_trees(rows, options, ensembles);
+  p.residual_.fit_trees(rows, options, ensembles);
 
   // Jobs that ran out of memory although the prediction would have fitted.
   const std::size_t measured = rows.rows();
@@ -208,7 +206,8 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
       continue;
     add(*job, parts, math::log(std::max(needed - parts.context, 1.0) / parts.variable));
   }
-  if (rows.rows() > measured) p.trees_ = fit_residual_trees(rows, options, ensembles);
+  if (rows.rows() > measured) p.residual_.fit_trees(rows, options, ensembles);
+  p.residual_.fit_process(rows, options);
   return p;
 }
 
@@ -251,7 +250,7 @@ std::pair<double, double> MemoryPredictor::log_median(const PredictorJob& job) c
   if (!std::isfinite(parts.variable)) return {kNaN, kNaN};
   const bool inference = job.figures.training == 0;
   double residual = log_factor_;
-  if (!inference) residual += trees_.sums(features(job.figures, parts)).at(0);
+  if (!inference) residual += residual_.at(features(job.figures, parts));
   const auto known = log_model_factor_.find(job.groups.model);
   if (job.groups.model != 0 && known != log_model_factor_.end()) residual += known->second;
   const double variable = parts.variable * math::exp(residual);
@@ -338,7 +337,7 @@ nlohmann::json MemoryPredictor::save() const {
   }
   return {{"models", packed(models)},      {"factors", packed(factors)},
           {"terms", packed(terms_)},       {"coefficients", packed(coefficients_)},
-          {"features", packed(features_)}, {"trees", save_trees(trees_)},
+          {"features", packed(features_)}, {"residual", residual_.save()},
           {"seen", seen_.save()},          {"spread", spread_.save()},
           {"limits", limits_.save()}};
 }
@@ -349,7 +348,7 @@ std::unique_ptr<Predictor> MemoryPredictor::built_in() {
   p.terms_ = {0, 2, 4, 5, 9, 11};
   p.coefficients_ = {1735, 0.52, 2.37, 7.07, 0.60, 1.42};
   p.threads_ = 108 * 2048;  // of an A100
-  p.trees_.columns = 1;
+  p.residual_ = ResidualModel(1);
   p.spread_ = ErrorSpread(-0.25, 0.25, 0.4);
   return std::make_unique<MemoryPredictor>(std::move(p));
 }
@@ -372,10 +371,7 @@ std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
       throw std::invalid_argument("an unknown feature");
     }
   }
-  p.trees_ = load_trees(state.at("trees"));
-  if (p.trees_.columns != p.features_.size() + 1) {
-    throw std::invalid_argument("trees of other features");
-  }
+  p.residual_ = ResidualModel::load(state.at("residual"), p.features_.size() + 1);
   const std::vector<double> models = doubles(state, "models");
   const std::vector<double> factors = finite_doubles(state, "factors", models.size() + 2);
   p.log_factor_ = factors[0];

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "models/knowledge/tree_ensemble.hpp"
 #include "models/predictors/held_out.hpp"
 #include "models/predictors/predictor.hpp"
+#include "models/predictors/residual_model.hpp"
 
 /// Peak memory of a job on a GPU [MiB]: physics first, the residual learnt.
 ///
@@ -18,9 +18,9 @@
 /// with the job. If a shape-only execution is known, its terms x_i are the tensors kept for the backward pass,
 /// the most that lives at a time, the backward pass, the weights and the input of a batch; else weights,
 /// outputs of convolutions and linear layers, input, batch and multiply-adds. The coefficients are those of
-/// least squared relative errors (non_negative_fit.hpp). r is learnt by boosted trees (residual_trees.hpp) from
-/// logarithms of ratios of these figures, so it carries over to models of another size; a row weighs as the
-/// square of V's share of the memory, because an error of r has no more effect than that.
+/// least squared relative errors (non_negative_fit.hpp). r is learnt (residual_model.hpp) from logarithms of
+/// ratios of these figures, so it carries over to models of another size; a row weighs as the square of V's share of
+/// the memory, because an error of r has no more effect than that.
 ///
 /// Inference, of which no public table tells the memory: V is 1.1 times weights, the most that lives at a time and the
 /// workspace; r is 0, and errors count as half as large again as those of training.
@@ -29,7 +29,7 @@
 /// or less (solo/roofline.hpp: context_mib()).
 ///
 /// Errors are judged in units of V / memory: a job that is mostly context is known well. Jobs that ran out of memory
-/// although their prediction fits are learnt from, by the trees, as if they had needed 1.05 times what there was.
+/// although their prediction fits are learnt from, as if they had needed 1.05 times what there was.
 ///
 /// with_seen() refits three kinds of constants on a few jobs, by least squares with a prior: c_0 (it differs
 /// between software stacks and GPU types; prior deviation 500 MiB), a factor of V for all jobs (numbers of
@@ -60,7 +60,7 @@ class MemoryPredictor final : public Predictor {
   };
 
   MemoryPredictor() = default;
-  /// Formula and trees, without intervals.
+  /// Formula and residual, without intervals.
   static MemoryPredictor learn(std::span<const MeasuredJob* const> all,
                                const PredictorOptions& options, int ensembles);
   Parts parts(const JobFigures& figures) const;
@@ -72,7 +72,7 @@ class MemoryPredictor final : public Predictor {
   std::vector<double> coefficients_;    ///< of each
   std::vector<std::int32_t> features_;  ///< positions in the list of features
   double threads_ = 0;  ///< resident ones, mean over the GPU types of the fitted jobs; 0: not known
-  TreeEnsemble trees_;
+  ResidualModel residual_;
   double log_factor_ = 0;                             ///< of V, for all jobs
   std::map<std::uint64_t, double> log_model_factor_;  ///< for single models
   SeenGroups seen_;

@@ -9,8 +9,6 @@
 
 #include "models/interference/model_state.hpp"
 #include "models/predictors/non_negative_fit.hpp"
-#include "models/predictors/regressor.hpp"
-#include "models/predictors/residual_trees.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun {
@@ -192,12 +190,13 @@ UtilisationPredictor UtilisationPredictor::learn(std::span<const MeasuredJob* co
         static_cast<float>(math::log1p(jobs[j]->value) - math::log1p(p.formula(figures[j]))));
     rows.weight.push_back(1);
   }
-  p.trees_ = fit_residual_trees(rows, options, ensembles);
+  p.residual_.fit_trees(rows, options, ensembles);
+  p.residual_.fit_process(rows, options);
   return p;
 }
 
 double UtilisationPredictor::log_median(const Job& job) const {
-  const double log = math::log1p(formula(job)) + trees_.sums(features(job)).at(0);
+  const double log = math::log1p(formula(job)) + residual_.at(features(job));
   return std::clamp(log, 0.0, math::log1p(kMostPercent));
 }
 
@@ -264,7 +263,7 @@ std::unique_ptr<Predictor> UtilisationPredictor::with_seen(std::span<const Measu
 
 nlohmann::json UtilisationPredictor::save() const {
   return {{"coefficients", model_state::packed(coefficients_)},
-          {"trees", save_trees(trees_)},
+          {"residual", residual_.save()},
           {"seen", seen_.save()},
           {"spread", spread_.save()}};
 }
@@ -272,7 +271,7 @@ nlohmann::json UtilisationPredictor::save() const {
 std::unique_ptr<Predictor> UtilisationPredictor::built_in() {
   auto p = std::make_unique<UtilisationPredictor>();
   p->coefficients_ = {1.07, 0.090, 0.0151, 0.213, 0.00334};
-  p->trees_.columns = p->features(Job{}).size();
+  p->residual_ = ResidualModel(p->features(Job{}).size());
   p->spread_ = ErrorSpread(-0.2, 0.2, 0.3);
   return p;
 }
@@ -282,10 +281,7 @@ std::unique_ptr<Predictor> UtilisationPredictor::load(const nlohmann::json& stat
   map_of(state, 4, "a predictor of utilisation");
   auto p = std::make_unique<UtilisationPredictor>();
   p->coefficients_ = finite_doubles(state, "coefficients", kUtilisationTerms);
-  p->trees_ = load_trees(state.at("trees"));
-  if (p->trees_.columns != p->features(Job{}).size()) {
-    throw std::invalid_argument("trees of other features");
-  }
+  p->residual_ = ResidualModel::load(state.at("residual"), p->features(Job{}).size());
   p->seen_ = SeenGroups::load(state.at("seen"));
   p->spread_ = ErrorSpread::load(state.at("spread"));
   return p;

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "models/knowledge/tree_ensemble.hpp"
 #include "models/predictors/held_out.hpp"
 #include "models/predictors/predictor.hpp"
+#include "models/predictors/residual_model.hpp"
 
 /// GPU utilisation of a training job [%], as NVML and DCGM report it: the share of the time in which a kernel runs.
 ///
@@ -16,7 +16,7 @@
 /// t is the time of the step's kernels [ms], each at least 3 microseconds, by the roofline of the GPU (peak of
 /// convolutions, five sixths of the bandwidth); B the batch, I its input [MiB], n the number of kernels. So the
 /// brackets are the time in which the GPU waits: for the host's preparation of the step, of each sample, of its
-/// bytes, and for launches. ln(1 + u) minus that of the formula is learnt by boosted trees from logarithms of t, its
+/// bytes, and for launches. ln(1 + u) minus that of the formula is learnt (residual_model.hpp) from logarithms of t, its
 /// parts and the model's figures.
 ///
 /// Kernels of an operation: a layer with weights has three of its multiply-adds (forward and both gradients), a
@@ -42,7 +42,7 @@ class UtilisationPredictor final : public Predictor {
   nlohmann::json save() const override;
 
  private:
-  struct Job;  ///< what the formula and the trees read
+  struct Job;  ///< what the formula and the residual read
 
   static std::optional<Job> job_of(const PredictorJob& job);
   static UtilisationPredictor learn(std::span<const MeasuredJob* const> jobs,
@@ -53,7 +53,7 @@ class UtilisationPredictor final : public Predictor {
   double log_median(const Job& job) const;  ///< ln(1 + u)
 
   std::vector<double> coefficients_;
-  TreeEnsemble trees_;
+  ResidualModel residual_;
   SeenGroups seen_;
   ErrorSpread spread_;  ///< of ln(1 + u)
 };

@@ -1,0 +1,75 @@
+#include "models/predictors/residual_model.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "models/interference/model_state.hpp"
+#include "models/knowledge/boosting.hpp"
+#include "models/predictors/regressor.hpp"
+#include "sim/base/parallel_for.hpp"
+#include "sim/rng.hpp"
+
+namespace corun {
+
+namespace {
+
+constexpr BoostingShape kResidualShape{.rounds = 400,
+                                       .depth = 5,
+                                       .learning_rate = 0.04,
+                                       .subsample = 0.5,
+                                       .columns = 0.25,
+                                       .lambda = 1,
+                                       .leaf_weight = 5,
+                                       .seed = 0,
+                                       .parallel = 1};
+
+/// Of the ensembles that are averaged: coarse trees serve unseen families, fine ones seen models.
+constexpr std::array<double, 3> kLeafWeights{12, 5, 2};
+
+}  // namespace
+
+void ResidualModel::fit_trees(const ResidualRows& rows, const PredictorOptions& options,
+                              int count) {
+  std::vector<TreeEnsemble> ensembles(static_cast<std::size_t>(count));
+  parallel_for(ensembles.size(), options.threads, [&](std::size_t e) {
+    BoostingShape shape = kResidualShape;
+    if (count > 1) shape.leaf_weight = kLeafWeights[e % kLeafWeights.size()];
+    shape.seed = Rng(options.seed, Stream::kBoosting, e).next() & 0x7fffffffU;
+    ensembles[e] =
+        GradientBoosting(rows.features, rows.columns, rows.residual, shape, rows.weight).trees();
+  });
+  trees_ = std::move(ensembles[0]);
+  for (std::size_t e = 1; e < ensembles.size(); ++e) trees_.append(ensembles[e]);
+  for (float& leaf : trees_.leaf) leaf /= static_cast<float>(count);
+  process_ = {};
+}
+
+void ResidualModel::fit_process(const ResidualRows& rows, const PredictorOptions& options) {
+  process_ = ResidualProcess::fit(rows, options.seed);
+}
+
+double ResidualModel::at(std::span<const float> features) const {
+  const double by_trees = trees_.sums(features).at(0);
+  return process_.empty() ? by_trees : (by_trees + process_.mean(features)) / 2;
+}
+
+nlohmann::json ResidualModel::save() const {
+  return {{"trees", save_trees(trees_)}, {"process", process_.save()}};
+}
+
+ResidualModel ResidualModel::load(const nlohmann::json& state, std::size_t columns) {
+  model_state::map_of(state, 2, "a residual");
+  ResidualModel model;
+  model.trees_ = load_trees(state.at("trees"));
+  model.process_ = ResidualProcess::load(state.at("process"));
+  if (model.trees_.columns != columns ||
+      (!model.process_.empty() && model.process_.columns() != columns)) {
+    throw std::invalid_argument("a residual of other features");
+  }
+  return model;
+}
+
+}  // namespace corun

@@ -53,8 +53,11 @@ class TimmMemoryTable final : public JobTableForm {
       f.multiply_adds = 1e9 * csv_.required_number(gmacs_, kTimmCount);
       f.weighted_outputs = 1e6 * csv_.required_number(activations_, kTimmCount);
       f.kept_bytes = kMebibyte * number_or_nan(csv_, forward_, kTimmMib);
-      f.backward_bytes = kMebibyte * number_or_nan(csv_, backward_, kTimmMib);
-      f.peak_bytes = kMebibyte * number_or_nan(csv_, total_, kTimmMib);
+      f.peak_bytes = kMebibyte * number_or_nan(csv_, backward_, kTimmMib);
+      // The table's total is 1.024 times the larger of both.
+      if (std::isnan(f.peak_bytes)) {
+        f.peak_bytes = kMebibyte / 1.024 * number_or_nan(csv_, total_, kTimmMib);
+      }
       set_gpu(f, gpu_);
       if (model_) row.names[0] = csv_.text(*model_);
       if (family_) row.names[1] = csv_.text(*family_);

@@ -105,8 +105,10 @@ MemoryNeed training_memory(const ComputationGraph& graph, double samples, int op
     for (const Node freed : freed_after[node]) live -= tensors.bytes[freed];
   }
   need.kept_bytes = live;
+  need.peak_with_gradients_bytes = need.peak_bytes;
 
-  // Backward: an operation's pass reads the gradient of its output, writes those of its inputs, and frees.
+  // Backward: an operation's pass reads the gradient of its output, writes those of its inputs and weights, and frees.
+  double of_weights = 0;
   std::vector<bool> has_gradient(nodes, false);
   const auto gradient_bytes = [&](Node node) {
     return kBytes * static_cast<double>(graph.elements(node)) * scale;
@@ -130,6 +132,8 @@ MemoryNeed training_memory(const ComputationGraph& graph, double samples, int op
       live += gradient_bytes(input);
     }
     need.peak_bytes = std::max(need.peak_bytes, live);
+    of_weights += kBytes * static_cast<double>(graph[node].parameters);
+    need.peak_with_gradients_bytes = std::max(need.peak_with_gradients_bytes, live + of_weights);
     if (!taken) live -= gradient_bytes(node);
     live -= tensors.own_bytes[node];
     for (const Node freed : freed_before[node]) live -= tensors.bytes[freed];
@@ -151,6 +155,7 @@ MemoryNeed inference_memory(const ComputationGraph& graph, double samples) {
     need.peak_bytes = std::max(need.peak_bytes, live);
     for (const Node freed : freed_after[node]) live -= tensors.bytes[freed];
   }
+  need.peak_with_gradients_bytes = need.peak_bytes;
   return need;
 }
 

@@ -21,6 +21,8 @@ struct MemoryNeed {
   double kept_bytes = 0;       ///< tensors that live at the end of the forward pass, input included
   /// Most memory of tensors and their gradients at a time, at least kept_bytes.
   double peak_bytes = 0;
+  /// The same with the gradients of weights, which the backward pass makes one by one.
+  double peak_with_gradients_bytes = 0;
   double workspace_bytes = 0;  ///< the largest input and output of a convolution together
 
   /// Weights, their gradients, the optimiser's states and the peak.

@@ -35,6 +35,13 @@ std::optional<Layer> infer_smooth(const Call& call) {
   return layer;
 }
 
+/// The same without weights: ReLU6 is a clip.
+std::optional<Layer> infer_clip(const Call& call) {
+  Layer layer = layer_of(OperationKind::kActivation, call.shape(0));
+  layer.operation.kept.inputs = true;
+  return layer;
+}
+
 std::optional<Layer> infer_function(const Call& call) {
   Layer layer = layer_of(OperationKind::kElementwise, call.shape(0));
   layer.operation.kept.inputs = true;
@@ -188,7 +195,8 @@ std::vector<Operator> element_operators() {
                        std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names) result.push_back({name, kind, type, infer});
   };
-  add(kActivation, kFirst, infer_relu, {"Relu", "LeakyRelu", "Clip"});
+  add(kActivation, kFirst, infer_relu, {"Relu", "LeakyRelu"});
+  add(kActivation, kFirst, infer_clip, {"Clip"});
   add(kActivation, kFirst, infer_squashing, {"Sigmoid", "Tanh", "Elu", "HardSigmoid"});
   add(kActivation, kFirst, infer_smooth,
       {"PRelu", "Selu", "Celu", "Gelu", "Erf", "Softplus", "Softsign", "HardSwish", "Mish",

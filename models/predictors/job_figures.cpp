@@ -40,8 +40,7 @@ constexpr std::array<FigureEntry, 42> kFigures{{
     {"mean_length", &JobFigures::mean_length, "geometric mean over layers' outputs"},
     {"even_layers", &JobFigures::even_layers, "sum of layers' outputs over the largest"},
     {"kept_bytes", &JobFigures::kept_bytes, "at the end of the forward pass, whole batch"},
-    {"backward_bytes", &JobFigures::backward_bytes, "of the backward pass, whole batch"},
-    {"peak_bytes", &JobFigures::peak_bytes, "most at a time, whole batch"},
+    {"peak_bytes", &JobFigures::peak_bytes, "most at a time, gradients of weights included"},
     {"workspace_bytes", &JobFigures::workspace_bytes, "largest input and output of a convolution"},
     {"lean_reserved_bytes", &JobFigures::lean_reserved_bytes, "of a caching allocator"},
     {"reserved_bytes", &JobFigures::reserved_bytes, "of a caching allocator, with workspaces"},
@@ -139,8 +138,7 @@ void set_graph(JobFigures& figures, const ComputationGraph& graph, double batch,
   const MemoryNeed need =
       training ? training_memory(graph, batch, 1) : inference_memory(graph, batch);
   f.kept_bytes = need.kept_bytes;
-  f.peak_bytes = need.peak_bytes;
-  f.backward_bytes = need.peak_bytes - need.kept_bytes;
+  f.peak_bytes = need.peak_with_gradients_bytes;
   f.workspace_bytes = need.workspace_bytes;
   if (training) {
     f.lean_reserved_bytes = reserved_memory(graph, batch, 0).reserved_bytes;

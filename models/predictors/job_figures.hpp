@@ -44,9 +44,8 @@ struct JobFigures {
   double even_layers = kNaN;    ///< sum of these outputs over the largest
 
   // Memory of the step by shape-only execution, for all samples [bytes].
-  double kept_bytes = kNaN;      ///< at the end of the forward pass
-  double backward_bytes = kNaN;  ///< of the backward pass
-  double peak_bytes = kNaN;
+  double kept_bytes = kNaN;  ///< at the end of the forward pass
+  double peak_bytes = kNaN;  ///< with the gradients of weights, as the backward pass makes them
   double workspace_bytes = kNaN;      ///< the largest input and output of a convolution together
   double lean_reserved_bytes = kNaN;  ///< most that a caching allocator holds, without workspaces
   double reserved_bytes = kNaN;  ///< with workspaces as large as a convolution's input and output

@@ -29,11 +29,10 @@ double mib_of_batch(double elements, const JobFigures& f) {
 
 /// Terms of the formula [MiB, or a figure that grows as memory does], the constant first. The terms of a
 /// shape-only execution stand in for those of layers if they are known.
-constexpr std::array<MemoryFigure, 12> kTerms{
+constexpr std::array<MemoryFigure, 11> kTerms{
     [](const JobFigures&) { return 1.0; },
     [](const JobFigures& f) { return f.peak_bytes / kMib; },
     [](const JobFigures& f) { return f.kept_bytes / kMib; },
-    [](const JobFigures& f) { return f.backward_bytes / kMib; },
     [](const JobFigures& f) { return f.parameters * kSingle / kMib; },
     [](const JobFigures& f) { return mib_of_batch(f.input_elements, f); },
     [](const JobFigures& f) { return mib_of_batch(f.weighted_outputs, f); },
@@ -44,18 +43,17 @@ constexpr std::array<MemoryFigure, 12> kTerms{
     [](const JobFigures& f) { return f.workspace_bytes / kMib; },
 };
 /// Of these, terms that only serve where no execution is known.
-constexpr std::array<std::int32_t, 3> kCoarseTerms{6, 7, 8};
+constexpr std::array<std::int32_t, 3> kCoarseTerms{5, 6, 7};
 constexpr std::int32_t kPeakTerm = 1;
 /// Features that only serve there: beside an execution they let the trees recognise single models.
-constexpr std::array<std::size_t, 3> kCoarseFeatures{7, 12, 13};
+constexpr std::array<std::size_t, 3> kCoarseFeatures{6, 11, 12};
 
 double ln(double x) { return x > 0 ? math::log(x) : kNaN; }
 
 /// Features of the residual: logarithms of ratios, and of the few sizes that change how libraries work.
-constexpr std::array<MemoryFigure, 21> kFeatures{
+constexpr std::array<MemoryFigure, 20> kFeatures{
     [](const JobFigures& f) { return ln(f.peak_bytes / f.batch); },
     [](const JobFigures& f) { return ln(f.kept_bytes / f.peak_bytes); },
-    [](const JobFigures& f) { return ln(f.backward_bytes / f.kept_bytes); },
     [](const JobFigures& f) { return ln(f.weighted_outputs * f.batch * kSingle / f.kept_bytes); },
     [](const JobFigures& f) { return ln(f.parameters * kSingle / f.peak_bytes); },
     [](const JobFigures& f) { return ln(f.multiply_adds / f.weighted_outputs); },
@@ -345,7 +343,7 @@ nlohmann::json MemoryPredictor::save() const {
 std::unique_ptr<Predictor> MemoryPredictor::built_in() {
   MemoryPredictor p;
   // The constant, tensors kept, weights, input, what the allocator reserves, workspace.
-  p.terms_ = {0, 2, 4, 5, 9, 11};
+  p.terms_ = {0, 2, 3, 4, 8, 10};
   p.coefficients_ = {1735, 0.52, 2.37, 7.07, 0.60, 1.42};
   p.threads_ = 108 * 2048;  // of an A100
   p.residual_ = ResidualModel(1);

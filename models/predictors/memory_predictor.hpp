@@ -16,7 +16,7 @@
 ///
 /// c_0 is the process's context with its libraries and the framework's first blocks. V is the part that varies
 /// with the job. If a shape-only execution is known, its terms x_i are the tensors kept for the backward pass,
-/// the most that lives at a time, the backward pass, the weights and the input of a batch; else weights,
+/// the most that lives at a time, the weights and the input of a batch; else weights,
 /// outputs of convolutions and linear layers, input, batch and multiply-adds. The coefficients are those of
 /// least squared relative errors (non_negative_fit.hpp). r is learnt (residual_model.hpp) from logarithms of
 /// ratios of these figures, so it carries over to models of another size; a row weighs as the square of V's share of

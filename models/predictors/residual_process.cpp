@@ -36,7 +36,8 @@ double kernel_of(const float* a, const float* b, std::size_t columns) {
 void ResidualProcess::standardise(std::span<const float> features, float* out) const {
   for (std::size_t c = 0; c < mean_.size(); ++c) {
     const double x = (static_cast<double>(features[c]) - mean_[c]) * scale_[c];
-    out[c] = std::isnan(x) ? 0 : std::clamp(static_cast<float>(x), -kMostDeviations, kMostDeviations);
+    out[c] =
+        std::isnan(x) ? 0 : std::clamp(static_cast<float>(x), -kMostDeviations, kMostDeviations);
   }
 }
 

@@ -42,9 +42,10 @@ class ResidualProcess {
  private:
   void standardise(std::span<const float> features, float* out) const;
 
-  std::vector<double> mean_, scale_;  ///< of features; scale is 1 / deviation, 0 for one without any
-  std::vector<float> points_;         ///< rows x columns, standardised
-  std::vector<double> weights_;       ///< of the rows: (K + noise)^-1 residual
+  std::vector<double> mean_,
+      scale_;                    ///< of features; scale is 1 / deviation, 0 for one without any
+  std::vector<float> points_;    ///< rows x columns, standardised
+  std::vector<double> weights_;  ///< of the rows: (K + noise)^-1 residual
 };
 
 }  // namespace corun

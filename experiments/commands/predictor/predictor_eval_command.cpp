@@ -124,7 +124,7 @@ int predictor_eval_command(const std::vector<std::string>& arguments) {
   for (JobTableRow& row : table.rows) {
     JobFigures& f = row.job.figures;
     if (parsed->count("no-execution") != 0) {
-      f.kept_bytes = f.backward_bytes = f.peak_bytes = kNaN;
+      f.kept_bytes = f.peak_bytes = kNaN;
       f.lean_reserved_bytes = f.reserved_bytes = f.workspace_bytes = kNaN;
     }
     if (row.value > largest) largest = row.value;

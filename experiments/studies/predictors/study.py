@@ -12,6 +12,7 @@ import csv
 import io
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 
@@ -40,6 +41,9 @@ EVALUATIONS = {
 STEPS = [512, 384, 256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1]
 CAPACITY_MIB = 24 * 1024
 CALIBRATION = 20   # models of other families whose batch is known, for the software's constants
+# Of the memory that no batch changes: the context, and a weight with its gradient and momentum.
+CONTEXT_MIB = 1500
+BYTES_OF_WEIGHT = 12
 SAFE_STEPS = 1     # the step below is taken, so that fewer predictions are unsafe
 
 
@@ -57,22 +61,32 @@ def family_of(name):
     return letters
 
 
+def architecture_of(name):
+    """The name without the weights, which later versions of timm separate from it with a dot."""
+    name = re.sub(r"^(gluon|tv|ssl|swsl|ig|adv|ens_adv)_", "", name.split(".")[0])
+    name = re.sub(r"_v1b$", "", re.sub(r"_v1([cds])$", r"\1", name))
+    return re.sub(r"_(in2[12]ft1k|in2[12]k|hnfd?)$", "", name)
+
+
 def speed_rows(data):
     """Models of timm's training benchmark on an RTX 3090 (24 GB), with features from the inference benchmarks."""
     features = {}
     for path in sorted((data / SPEED).glob("benchmark-infer-*.csv")):
         for row in csv.DictReader(open(path)):
             if row.get("infer_gmacs") and row.get("infer_macts"):
-                features.setdefault(row["model"], row)
+                features.setdefault(architecture_of(row["model"]), row)
     rows = []
     for path in sorted((data / SPEED).glob("benchmark-train-*nchw*.csv")):
         for row in csv.DictReader(open(path)):
-            f = features.get(row["model"])
+            f = features.get(architecture_of(row["model"]))
             batch = int(float(row["train_batch_size"] or 0))
             if f is None or batch not in STEPS or not float(f["infer_gmacs"]):
                 continue
+            # The same name may mean another model in another version of timm.
+            if abs(float(f["param_count"]) / float(row["param_count"]) - 1) > 0.02:
+                continue
             scale = (float(row["train_img_size"]) / float(f["infer_img_size"])) ** 2
-            rows.append({"model": row["model"], "family": family_of(row["model"]), "img_px": row["train_img_size"],
+            rows.append({"model": row["model"], "family": family_of(architecture_of(row["model"])), "img_px": row["train_img_size"],
                          "params_m": row["param_count"], "gmacs": float(f["infer_gmacs"]) * scale,
                          "macts_m": float(f["infer_macts"]) * scale, "largest": batch})
     return rows
@@ -85,7 +99,7 @@ def write_csv(path, rows, columns):
         writer.writerows(rows)
 
 
-def batches(corun, data, out):
+def calibrated_batches(corun, data):
     """Each family is held out: the predictor is fitted to timm's memory sweep (another precision and software) without
     it, and refitted on the batches of 20 models of other families."""
     columns = ["model", "family", "batch", "img_px", "params_m", "gmacs", "macts_m", "mem_mib", "status"]
@@ -117,14 +131,115 @@ def batches(corun, data, out):
                 fits = [k for k, p in enumerate(part) if float(p["pred"]) <= CAPACITY_MIB]
                 step = fits[0] if fits else len(STEPS) - 1
                 found.append((STEPS.index(test[i]["largest"]), step))
-    lines = ["rule,models,exact_pct,within_one_step_pct,unsafe_pct"]
-    for rule, shift in (("median", 0), ("one step less", SAFE_STEPS)):
-        moved = [(true, min(step + shift, len(STEPS) - 1)) for true, step in found]
-        share = lambda test: 100 * sum(map(test, moved)) / len(moved)
-        lines.append("%s,%d,%.1f,%.1f,%.1f" % (rule, len(moved), share(lambda m: m[0] == m[1]),
-                                               share(lambda m: abs(m[0] - m[1]) <= 1), share(lambda m: m[1] < m[0])))
+    return found
+
+
+def graph_figures(data):
+    """Bytes of one image of one pixel's area, by model: tensors kept and in all, of timm's sweep."""
+    figures = {}
+    for row in csv.DictReader(open(data / TIMM)):
+        images = float(row["batch"]) * float(row["img_px"]) ** 2 / 2**20
+        figures[architecture_of(row["model"])] = (float(row["graph_fwd_mib"]) / images, float(row["graph_total_mib"]) / images)
+    return figures
+
+
+def predict(corun, folder, fit, test):
+    columns = list(fit[0])
+    write_csv(folder / "fit.csv", fit, columns)
+    write_csv(folder / "test.csv", test, columns[:-1])
+    run(corun, "predictor", "fit", "--target", "memory", "--jobs", folder / "fit.csv", "--out", folder / "m.predictor",
+        "--force")
+    run(corun, "predictor", "apply", "--model", folder / "m.predictor", "--jobs", folder / "test.csv", "--out",
+        folder / "p.csv", "--force")
+    return [float(p["pred"]) for p in csv.DictReader(open(folder / "p.csv"))]
+
+
+def fitted_batches(corun, data):
+    """Each family is held out of the benchmark itself: the memory of one sample is learnt from the largest batches of
+    the others. A batch between the largest and the next step fills the GPU, so a sample takes its share of it."""
+    rows = speed_rows(data)
+    graphs = graph_figures(data)
+    fixed = lambda r: CONTEXT_MIB + BYTES_OF_WEIGHT * float(r["params_m"]) * 1e6 / 2**20
+    table = []
+    for r in rows:
+        above = STEPS[max(STEPS.index(r["largest"]) - 1, 0)]
+        kept, peak = graphs.get(architecture_of(r["model"]), ("", ""))
+        area = float(r["img_px"]) ** 2
+        table.append({"model": r["model"], "family": r["family"], "gpu_type": "3090", "batch": 1,
+                      "input_elements": 3 * area, "parameters": float(r["params_m"]) * 1e6,
+                      "multiply_adds": r["gmacs"] * 1e9, "weighted_outputs": r["macts_m"] * 1e6,
+                      "kept_bytes": kept and kept * area, "peak_bytes": peak and peak * area,
+                      "mem_mib": (CAPACITY_MIB - fixed(r)) / (r["largest"] * above) ** 0.5})
+    families = sorted({r["family"] for r in rows})
+    random.Random(1).shuffle(families)
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for fold in (set(families[i::10]) for i in range(10)):
+            known = [(t, r) for t, r in zip(table, rows) if r["family"] not in fold]
+            fit = [t for t, r in known if r["largest"] < STEPS[0]]
+            # Of a model at the first step, no more is known than that it needs no more than that.
+            bounds = [(t, (CAPACITY_MIB - fixed(r)) / STEPS[0]) for t, r in known if r["largest"] == STEPS[0]]
+            test = [(t, r) for t, r in zip(table, rows) if r["family"] in fold]
+            predicted = predict(corun, folder, fit, [t for t, _ in bounds])
+            fit += [{**t, "mem_mib": most} for (t, most), p in zip(bounds, predicted) if p > most]
+            predicted = predict(corun, folder, fit, [t for t, _ in test])
+            for (_, r), p in zip(test, predicted):
+                most = (CAPACITY_MIB - fixed(r)) / p
+                step = next((k for k, b in enumerate(STEPS) if b <= most), len(STEPS) - 1)
+                found.append((STEPS.index(r["largest"]), step))
+    return found
+
+
+def batches(corun, data, out):
+    lines = ["fitted_to,rule,models,exact_pct,within_one_step_pct,unsafe_pct"]
+    for name, found in (("other software and 20 batches", calibrated_batches(corun, data)),
+                        ("batches", fitted_batches(corun, data))):
+        for rule, shift in (("median", 0), ("one step less", SAFE_STEPS)):
+            moved = [(true, min(step + shift, len(STEPS) - 1)) for true, step in found]
+            share = lambda test: 100 * sum(map(test, moved)) / len(moved)
+            lines.append("%s,%s,%d,%.1f,%.1f,%.1f" % (name, rule, len(moved), share(lambda m: m[0] == m[1]),
+                                                      share(lambda m: abs(m[0] - m[1]) <= 1),
+                                                      share(lambda m: m[1] < m[0])))
     text = "\n".join(lines) + "\n"
     (out / "batches.csv").write_text(text)
+    return text
+
+
+# The sweep ran these models at 224 x 224. Of the ResNets the table's img_px, gmacs and macts_m are of 160 or 176, but
+# graph_fwd_mib is of 224: 1.96 times as much per output as that of other ResNets.
+PIXELS_OF_SWEEP = 224
+
+
+def own_graphs(corun, data, out):
+    """Models of the sweep that are in corun's zoo, predicted by a predictor that was fitted to the others: from the
+    table's graph columns, and from corun's own graphs."""
+    zoo = {"mnasnet_050": "mnasnet0_5", "mnasnet_075": "mnasnet0_75", "mnasnet_100": "mnasnet1_0",
+           "mobilenetv2_100": "mobilenet_v2", "mobilenetv3_large_100": "mobilenet_v3_large",
+           "mobilenetv3_small_100": "mobilenet_v3_small"}
+    for name in ("resnet34 resnet101 resnet152 resnet200 resnext50_32x4d resnext101_32x8d resnext101_64x4d "
+                 "wide_resnet101_2 vgg13 vgg16 vgg11_bn vgg13_bn vgg16_bn vgg19_bn").split():
+        zoo[name] = name
+    sweep = [r for r in csv.DictReader(open(data / TIMM)) if r["status"] == "ok"]
+    test = [r for r in sweep if r["model"] in zoo]
+    tables = {"table's columns": test,
+              "corun's graphs": [{"model": r["model"], "family": r["family"], "zoo": zoo[r["model"]], "batch": r["batch"],
+                                  "img_px": PIXELS_OF_SWEEP, "gpu_type": "A100-40GB", "phase": "train"} for r in test]}
+    lines = ["graphs,models,jobs,mape_pct,median_pct"]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        write_csv(folder / "fit.csv", [r for r in sweep if r["model"] not in zoo], list(sweep[0]))
+        run(corun, "predictor", "fit", "--target", "memory", "--jobs", folder / "fit.csv", "--out", folder / "m.predictor")
+        for name, rows in tables.items():
+            write_csv(folder / "test.csv", rows, list(rows[0]))
+            run(corun, "predictor", "apply", "--model", folder / "m.predictor", "--jobs", folder / "test.csv", "--out",
+                folder / "p.csv", "--force")
+            errors = sorted(100 * abs(float(p["pred"]) / float(r["mem_mib"]) - 1)
+                            for p, r in zip(csv.DictReader(open(folder / "p.csv")), test))
+            lines.append("%s,%d,%d,%.1f,%.1f" % (name, len({r["model"] for r in test}), len(test),
+                                                 sum(errors) / len(errors), errors[len(errors) // 2]))
+    text = "\n".join(lines) + "\n"
+    (out / "own_graphs.csv").write_text(text)
     return text
 
 
@@ -185,6 +300,8 @@ def main():
             print("  ", " ".join(k for k in key if k), shown, flush=True)
     if options.only in (None, "batches"):
         print(batches(options.corun, options.data, options.out))
+    if options.only in (None, "own_graphs"):
+        print(own_graphs(options.corun, options.data, options.out))
     if options.only in (None, "memory_by_type"):
         print(memory_by_type(options.data, options.out))
 

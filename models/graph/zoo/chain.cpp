@@ -50,6 +50,11 @@ Chain& Chain::conv_norm_relu(std::int64_t channels, std::int64_t kernel, std::in
   return conv(channels, kernel, stride, groups).norm().relu();
 }
 
+Chain& Chain::conv_norm_relu6(std::int64_t channels, std::int64_t kernel, std::int64_t stride,
+                              std::int64_t groups) {
+  return conv(channels, kernel, stride, groups).norm().smooth();
+}
+
 Chain& Chain::max_pool(std::int64_t kernel, std::int64_t stride, std::int64_t padding,
                        bool round_up) {
   at_ = graph_->pooling(name("pool"), at_, {{kernel}, {stride}, {padding}, {1}, round_up, false});

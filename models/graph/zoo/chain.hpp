@@ -27,11 +27,13 @@ class Chain {
               std::int64_t groups = 1, bool bias = false, std::int64_t padding = -1);
   Chain& norm();
   Chain& relu();
-  Chain& smooth();  ///< SiLU, hard swish, ...
+  Chain& smooth();  ///< SiLU, hard swish, ...; ReLU6, of which the input is kept, too
   Chain& conv_norm(std::int64_t channels, std::int64_t kernel = 1, std::int64_t stride = 1,
                    std::int64_t groups = 1);
   Chain& conv_norm_relu(std::int64_t channels, std::int64_t kernel = 1, std::int64_t stride = 1,
                         std::int64_t groups = 1);
+  Chain& conv_norm_relu6(std::int64_t channels, std::int64_t kernel = 1, std::int64_t stride = 1,
+                         std::int64_t groups = 1);
   Chain& max_pool(std::int64_t kernel, std::int64_t stride, std::int64_t padding = 0,
                   bool round_up = false);
   Chain& mean_pool(std::int64_t kernel, std::int64_t stride);

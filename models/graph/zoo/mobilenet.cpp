@@ -18,13 +18,17 @@ std::int64_t multiple_of_8(double channels) {
   return static_cast<double>(rounded) < 0.9 * channels ? rounded + 8 : rounded;
 }
 
+/// A convolution, normalisation and activation.
+using ActivatedLayer = Chain& (Chain::*)(std::int64_t channels, std::int64_t kernel,
+                                         std::int64_t stride, std::int64_t groups);
+
 /// Wide, depthwise, narrow; the input is added if the shape is the same.
 void inverted_residual(Chain& net, std::int64_t channels, std::int64_t expand, std::int64_t kernel,
-                       std::int64_t stride) {
+                       std::int64_t stride, ActivatedLayer layer) {
   const Chain in = net;
   const std::int64_t wide = net.channels() * expand;
-  if (expand != 1) net.conv_norm_relu(wide);
-  net.conv_norm_relu(wide, kernel, stride, wide).conv_norm(channels);
+  if (expand != 1) (net.*layer)(wide, 1, 1, 1);
+  (net.*layer)(wide, kernel, stride, wide).conv_norm(channels);
   if (stride == 1 && in.channels() == channels) net.add(in);
 }
 
@@ -43,13 +47,14 @@ ZooGraph mobilenet_v2(const ZooInput& input) {
                                           {6, 320, 1, 1}}};
   GraphBuilder graph;
   Chain net = Chain::of_images(graph, input.pixels);
-  net.conv_norm_relu(32, 3, 2);
+  net.conv_norm_relu6(32, 3, 2);
   for (const Stage& stage : kStages) {
     for (std::int64_t block = 0; block < stage.blocks; ++block) {
-      inverted_residual(net, stage.channels, stage.expand, 3, block == 0 ? stage.stride : 1);
+      inverted_residual(net, stage.channels, stage.expand, 3, block == 0 ? stage.stride : 1,
+                        &Chain::conv_norm_relu6);
     }
   }
-  net.conv_norm_relu(1280).global_pool().flatten().dropout().linear(1000);
+  net.conv_norm_relu6(1280).global_pool().flatten().dropout().linear(1000);
   return graph.take();
 }
 
@@ -74,7 +79,7 @@ ZooGraph mnasnet(const ZooInput& input) {
   for (const Stage& stage : kStages) {
     for (std::int64_t block = 0; block < stage.blocks; ++block) {
       inverted_residual(net, scaled(stage.channels), stage.expand, stage.kernel,
-                        block == 0 ? stage.stride : 1);
+                        block == 0 ? stage.stride : 1, &Chain::conv_norm_relu);
     }
   }
   net.conv_norm_relu(1280).global_pool().flatten().dropout().linear(1000);

@@ -92,6 +92,22 @@ TEST(Execution, ResidualBlockKeepsItsInputOnce) {
   EXPECT_EQ(inference_memory(graph, 1).peak_bytes, kBytes * 3 * kFeatures);
 }
 
+// Two linear layers without biases: the second's gradient of weights is there when the first's is made, and the
+// tensors between them are freed by then.
+TEST(Execution, GradientsOfWeightsComeOneByOne) {
+  constexpr std::int64_t kIn = 10, kMiddle = 200, kOut = 30;
+  GraphBuilder graph;
+  graph.linear("second", graph.linear("first", graph.input("in", {1, kIn}), kMiddle, false), kOut,
+               false);
+  const MemoryNeed need = training_memory(graph.graph(), 1, 0);
+  const double at_second = kIn + 2 * kMiddle + kOut + kMiddle * kOut;
+  const double at_first = kIn + kMiddle + kMiddle * kOut + kIn * kMiddle;
+  EXPECT_EQ(need.peak_with_gradients_bytes, kBytes * std::max(at_second, at_first));
+  EXPECT_EQ(need.peak_bytes, kBytes * (kIn + 2 * kMiddle + kOut));
+  EXPECT_EQ(inference_memory(graph.graph(), 1).peak_with_gradients_bytes,
+            inference_memory(graph.graph(), 1).peak_bytes);
+}
+
 TEST(Execution, ViewsShareMemoryAndGradients) {
   constexpr std::int64_t kClasses = 10;
   GraphBuilder graph;

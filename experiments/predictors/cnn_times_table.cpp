@@ -54,7 +54,7 @@ class CnnTimesTable final : public JobTableForm {
       if (!batch) csv_.refuse(batch_, "a batch size");
       if (!height) csv_.refuse(height_, "a number of pixels");
       const std::string model = zoo_name(csv_.required_text(model_, "the name of a model"));
-      row.job = zoo_.job(model, static_cast<double>(*batch), *height, true);
+      row.job = zoo_.row(csv_, height_, model, static_cast<double>(*batch), *height, true);
       row.names[0] = model;
       row.names[1] = zoo_.family(model);
       if (csv_.text(gpu_) == kProcessor) {

@@ -44,8 +44,8 @@ class IterationTimesTable final : public JobTableForm {
       JobTableRow row;
       const bool training = csv_.required_text(phase_, "train or inference") == "train";
       if (!training && csv_.text(phase_) != "inference") csv_.refuse(phase_, "train or inference");
-      row.job = zoo_.job(csv_.required_text(model_, "the name of a model"), kIterationBatch,
-                         kIterationPixels, training);
+      row.job = zoo_.row(csv_, model_, csv_.required_text(model_, "the name of a model"),
+                         kIterationBatch, kIterationPixels, training);
       row.names[0] = csv_.text(model_);
       row.names[1] = zoo_.family(row.names[0]);
       set_gpu_column(row, csv_, gpu_, types_);

@@ -66,7 +66,7 @@ class OwnJobTable final : public JobTableForm {
           csv_.refuse(*zoo_model_, "a model of the zoo", "corun list zoo shows all");
         }
         const double pixels = number_or_nan(csv_, pixels_, {"a number of pixels", 1, 100'000});
-        row.job = zoo_.job(row.names[0], batch,
+        row.job = zoo_.row(csv_, std::isnan(pixels) ? *zoo_model_ : *pixels_, row.names[0], batch,
                            std::isnan(pixels) ? 0 : static_cast<std::int64_t>(pixels), training);
       }
       row.job.figures.batch = batch;

@@ -1,5 +1,7 @@
 #include "experiments/predictors/zoo_jobs.hpp"
 
+#include <stdexcept>
+
 #include "models/graph/zoo/zoo.hpp"
 
 namespace corun {
@@ -18,6 +20,15 @@ PredictorJob ZooJobs::job(std::string_view model, double batch, std::int64_t pix
   job.graph = graph;
   set_graph(job.figures, *graph, batch, training);
   return job;
+}
+
+PredictorJob ZooJobs::row(const CsvReader& csv, CsvReader::Column column, std::string_view model,
+                          double batch, std::int64_t pixels, bool training) {
+  try {
+    return job(model, batch, pixels, training);
+  } catch (const std::invalid_argument& e) {
+    csv.refuse(column, "a size of images that " + std::string(model) + " takes", e.what());
+  }
 }
 
 std::string ZooJobs::family(std::string_view model) {

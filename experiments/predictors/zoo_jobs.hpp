@@ -16,8 +16,12 @@ namespace corun {
 class ZooJobs {
  public:
   /// The figures and the graph of a step with `batch` samples. `pixels`: the side of an image; 0: as the
-  /// model's source has it. A job without figures if the zoo does not have the model.
+  /// model's source has it. A job without figures if the zoo does not have the model. std::invalid_argument for
+  /// images that are too small for the model or too large for any.
   PredictorJob job(std::string_view model, double batch, std::int64_t pixels, bool training);
+  /// The same for the current row of a table: the exception is an InputError at `column`.
+  PredictorJob row(const CsvReader& csv, CsvReader::Column column, std::string_view model,
+                   double batch, std::int64_t pixels, bool training);
 
   /// The family of the model; empty if the zoo does not have it.
   static std::string family(std::string_view model);

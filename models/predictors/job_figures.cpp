@@ -11,7 +11,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::array<FigureEntry, 42> kFigures{{
+constexpr auto kFigures = std::to_array<FigureEntry>({
     {"training", &JobFigures::training, "1: a step of training, 0: of inference"},
     {"library_version", &JobFigures::library_version, "of cuDNN, as 7605"},
     {"batch", &JobFigures::batch, "samples of a step"},
@@ -55,7 +55,7 @@ constexpr std::array<FigureEntry, 42> kFigures{{
     {"fp32_tflops", &JobFigures::fp32_tflops, "peak in single precision"},
     {"l2_mib", &JobFigures::l2_mib, "of its L2 cache"},
     {"convolution_tflops", &JobFigures::convolution_tflops, "peak of convolutions"},
-}};
+});
 
 double of_kind(const GraphTotals& totals, OperationKind kind) {
   return totals.elements.at(static_cast<std::size_t>(kind));

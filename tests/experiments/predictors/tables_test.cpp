@@ -158,6 +158,9 @@ TEST(PredictorTables, MistakesHavePlaces) {
   EXPECT_NE(refusal_of("zoo,batch,gpu_type\nresnet5,1,T4\n", Target::kMemory)
                 .find("expected a model of the zoo"),
             std::string::npos);
+  EXPECT_EQ(
+      refusal_of("zoo,batch,img_px,gpu_type\ngooglenet,1,6,T4\n", Target::kMemory).substr(0, 16),
+      "jobs.csv:2:13: c");
   EXPECT_NE(refusal_of("gpu_type,precision,phase,model\nT4,float,test,resnet18\n", Target::kTime)
                 .find("expected train or inference"),
             std::string::npos);

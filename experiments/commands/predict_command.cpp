@@ -147,7 +147,13 @@ AskedModel model_of(const po::variables_map& values, const CommonOptions& common
       if (input.tokens > 0 && entry->tokens == 0) {
         throw InputError("--tokens", name + " reads images; give --pixels");
       }
-      return {name, std::make_shared<const ComputationGraph>(build_zoo_model(*entry, input))};
+      try {
+        return {name, std::make_shared<const ComputationGraph>(build_zoo_model(*entry, input))};
+      } catch (const std::invalid_argument& e) {
+        const std::string option = entry->pixels > 0 ? "--pixels" : "--tokens";
+        throw InputError(option, std::to_string(std::max(input.pixels, input.tokens)) +
+                                     " does not suit " + name + ": " + e.what());
+      }
     }
     for (const char* key : {"pixels", "tokens"}) {
       if (values.count(key) != 0) {

@@ -90,6 +90,7 @@ bool enough(std::span<const MeasuredJob* const> jobs) {
 constexpr double kLeastVariable = 0.05;
 /// Added to V's share: the error of the context.
 constexpr double kContextError = 0.05;
+constexpr double kLeastWeight = 1e-4;  ///< of a job's residual
 constexpr double kMostMib = 1e9;
 /// Of inference: the allocator's rounding, and how much larger errors are than those of training.
 constexpr double kInferenceFactor = 1.1;
@@ -123,6 +124,11 @@ MemoryPredictor::Parts MemoryPredictor::parts(const JobFigures& figures) const {
   }
   if (parts.variable < 1) parts.variable = 1;  // keeps NaN
   return parts;
+}
+
+double MemoryPredictor::weight_of(const Parts& parts) {
+  const double share = parts.variable / (parts.variable + parts.context);
+  return share * share + kLeastWeight;
 }
 
 std::vector<float> MemoryPredictor::features(const JobFigures& figures, const Parts& parts) const {
@@ -184,8 +190,7 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
     const std::vector<float> features = p.features(job.job.figures, parts);
     rows.features.insert(rows.features.end(), features.begin(), features.end());
     rows.residual.push_back(static_cast<float>(residual));
-    const double share = parts.variable / (parts.variable + parts.context);
-    rows.weight.push_back(static_cast<float>(share * share + 1e-4));
+    rows.weight.push_back(static_cast<float>(weight_of(parts)));
   };
   for (const MeasuredJob* job : jobs) {
     const Parts parts = p.parts(job->job.figures);
@@ -248,7 +253,7 @@ std::pair<double, double> MemoryPredictor::log_median(const PredictorJob& job) c
   if (!std::isfinite(parts.variable)) return {kNaN, kNaN};
   const bool inference = job.figures.training == 0;
   double residual = log_factor_;
-  if (!inference) residual += residual_.at(features(job.figures, parts));
+  if (!inference) residual += residual_.at(features(job.figures, parts), weight_of(parts));
   const auto known = log_model_factor_.find(job.groups.model);
   if (job.groups.model != 0 && known != log_model_factor_.end()) residual += known->second;
   const double variable = parts.variable * math::exp(residual);

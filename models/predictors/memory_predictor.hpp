@@ -64,6 +64,7 @@ class MemoryPredictor final : public Predictor {
   static MemoryPredictor learn(std::span<const MeasuredJob* const> all,
                                const PredictorOptions& options, int ensembles);
   Parts parts(const JobFigures& figures) const;
+  static double weight_of(const Parts& parts);  ///< of the residual
   std::vector<float> features(const JobFigures& figures, const Parts& parts) const;
   /// Logarithm of the median and scale of the error; NaN if terms are missing.
   std::pair<double, double> log_median(const PredictorJob& job) const;

@@ -51,9 +51,11 @@ void ResidualModel::fit_process(const ResidualRows& rows, const PredictorOptions
   process_ = ResidualProcess::fit(rows, options.seed);
 }
 
-double ResidualModel::at(std::span<const float> features) const {
+double ResidualModel::at(std::span<const float> features, double weight) const {
   const double by_trees = trees_.sums(features).at(0);
-  return process_.empty() ? by_trees : (by_trees + process_.mean(features)) / 2;
+  if (process_.empty()) return by_trees;
+  const double share = 0.5 * weight / (weight + ResidualProcess::kNoiseVariance);
+  return by_trees + share * (process_.mean(features) - by_trees);
 }
 
 nlohmann::json ResidualModel::save() const {

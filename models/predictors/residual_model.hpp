@@ -12,7 +12,9 @@
 
 /// What a physical formula misses: the logarithm of measured / formula, learnt from features of the job. It is the
 /// mean of boosted trees and of a Gaussian process. Trees find the features that matter, the process is smooth
-/// between jobs; their errors differ, so the mean errs less than either.
+/// between jobs; their errors differ, so the mean errs less than either. The process counts
+///   1/2 w / (w + 0.01)
+/// for a job of weight w, because it learns nothing from jobs whose noise (0.01 / w) hides the residual.
 namespace corun {
 
 class ResidualModel {
@@ -29,8 +31,8 @@ class ResidualModel {
   void fit_process(const ResidualRows& rows, const PredictorOptions& options);
 
   std::size_t columns() const { return trees_.columns; }
-  /// `features`: columns() numbers; NaN: not known.
-  double at(std::span<const float> features) const;
+  /// `features`: columns() numbers; NaN: not known. `weight`: as that of a fitted row.
+  double at(std::span<const float> features, double weight) const;
 
   nlohmann::json save() const;
   /// std::invalid_argument for trees or a process of other than `columns` features, too.

@@ -17,7 +17,6 @@ namespace corun {
 namespace {
 
 constexpr double kLengthScale = 4;        // standard deviations
-constexpr double kNoiseVariance = 0.01;   // of a row of weight 1
 constexpr double kLeastDeviation = 1e-9;  // of a feature
 constexpr float kMostDeviations = 1e6F;   // from the mean: a distance stays finite
 constexpr std::size_t kMostFeatures = 1000;

@@ -27,6 +27,7 @@ class ResidualProcess {
  public:
   /// More rows than this are thinned at random, because the time grows as their cube.
   static constexpr std::size_t kMostRows = 3000;
+  static constexpr double kNoiseVariance = 0.01;  ///< of a row of weight 1
 
   /// std::invalid_argument for no rows, or sizes that do not fit each other.
   static ResidualProcess fit(const ResidualRows& rows, std::uint64_t seed);

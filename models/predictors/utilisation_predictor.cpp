@@ -22,6 +22,7 @@ constexpr double kShortestKernel = 3e-3;  // ms
 constexpr double kSmallKernel = 8e-3;     // ms
 constexpr double kMostPercent = 100;
 constexpr double kOptimiserMoves = 7;  // numbers per weight: reads and writes of Adam
+constexpr float kWeight = 1;  // of each job's residual
 constexpr std::size_t kFewestMeasured = 20;
 constexpr int kEnsemblesOfFit = 3;
 
@@ -188,7 +189,7 @@ UtilisationPredictor UtilisationPredictor::learn(std::span<const MeasuredJob* co
     rows.features.insert(rows.features.end(), features.begin(), features.end());
     rows.residual.push_back(
         static_cast<float>(math::log1p(jobs[j]->value) - math::log1p(p.formula(figures[j]))));
-    rows.weight.push_back(1);
+    rows.weight.push_back(kWeight);
   }
   p.residual_.fit_trees(rows, options, ensembles);
   p.residual_.fit_process(rows, options);
@@ -196,7 +197,7 @@ UtilisationPredictor UtilisationPredictor::learn(std::span<const MeasuredJob* co
 }
 
 double UtilisationPredictor::log_median(const Job& job) const {
-  const double log = math::log1p(formula(job)) + residual_.at(features(job));
+  const double log = math::log1p(formula(job)) + residual_.at(features(job), kWeight);
   return std::clamp(log, 0.0, math::log1p(kMostPercent));
 }
 

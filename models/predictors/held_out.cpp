@@ -20,7 +20,7 @@ constexpr int kHoldOutFolds = 5;
 constexpr std::size_t kFewestErrors = 20;
 constexpr double kPriorError = 0.5;
 constexpr double kMissedShare = 0.003;
-constexpr double kMarginOfFew = 0.98;
+constexpr double kMarginOfFew = 0.96;
 constexpr double kMostFalseAlarms = 0.035;
 
 nlohmann::json save_digests(const std::vector<std::uint64_t>& digests) {

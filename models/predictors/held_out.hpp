@@ -83,7 +83,7 @@ class ErrorSpread {
 
 /// When a predicted memory says that a job will not fit. A prediction errs both ways, so jobs that need a little
 /// more than there is are predicted a little less. The limit for a capacity is therefore the prediction that all but
-/// 0.3 % of the held-out jobs above the capacity exceed, or the capacity, if that is less; 2 % less if the jobs
+/// 0.3 % of the held-out jobs above the capacity exceed, or the capacity, if that is less; 4 % less if the jobs
 /// are too few to tell 0.3 %. A few jobs need far more than any like them (a library's search for fast kernels); no
 /// more than 3.5 % false alarms among held-out jobs are raised for their sake.
 class MemoryLimits {

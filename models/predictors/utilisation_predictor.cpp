@@ -22,7 +22,7 @@ constexpr double kShortestKernel = 3e-3;  // ms
 constexpr double kSmallKernel = 8e-3;     // ms
 constexpr double kMostPercent = 100;
 constexpr double kOptimiserMoves = 7;  // numbers per weight: reads and writes of Adam
-constexpr float kWeight = 1;  // of each job's residual
+constexpr float kWeight = 1;           // of each job's residual
 constexpr std::size_t kFewestMeasured = 20;
 constexpr int kEnsemblesOfFit = 3;
 

@@ -66,7 +66,7 @@ class GpuMemNetTable final : public JobTableForm {
       const double batch = csv_.required_number(batch_, kRunBatch);
       const std::vector<ListedLayer> layers = listed();
       if (layers.empty()) return row;
-      const bool images = setting(run, "input_size:") != std::string_view{};
+      const bool images = !setting(run, "input_size:").empty();
       try {
         const auto graph = std::make_shared<const ComputationGraph>(
             images

@@ -43,7 +43,7 @@ class ListText {
   std::string word() {
     expect('\'');
     const std::size_t end = text_.find('\'');
-    if (end == std::string_view::npos || end > 60) {
+    if (end > 60) {  // npos, too
       throw std::invalid_argument("a layer's name without end");
     }
     std::string name(text_.substr(0, end));

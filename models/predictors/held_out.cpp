@@ -40,7 +40,7 @@ std::vector<std::uint64_t> load_digests(const nlohmann::json& state, const char*
 
 void sort_unique(std::vector<std::uint64_t>& values) {
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 /// The value below which a share `q` lies; `values` are sorted and not empty.

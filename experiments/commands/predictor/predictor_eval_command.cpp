@@ -57,7 +57,7 @@ CommandLine predictor_eval_command_line() {
 }
 
 std::vector<JobSplit> splits_option(const po::variables_map& values, const JobTable& table) {
-  const std::vector<JobSplit> possible = job_splits(table);
+  std::vector<JobSplit> possible = job_splits(table);
   const std::string asked =
       choice_option(values, "split", {"all", "random", "model", "family", "gpu"});
   if (asked == "all") return possible;

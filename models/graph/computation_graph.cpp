@@ -12,7 +12,8 @@ ComputationGraph::ComputationGraph(std::int64_t samples) : samples_(samples) {
   if (samples < 1) throw std::invalid_argument("a graph needs a sample");
 }
 
-ComputationGraph::Node ComputationGraph::add(const Operation& operation, std::span<const Node> inputs) {
+ComputationGraph::Node ComputationGraph::add(const Operation& operation,
+                                             std::span<const Node> inputs) {
   if (size() == kMostOperations) {
     throw std::invalid_argument(fmt::format("more than {} operations", kMostOperations));
   }

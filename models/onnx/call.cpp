@@ -80,7 +80,7 @@ std::vector<double> Call::reals(std::string_view name) const {
 
 std::vector<std::int64_t> Call::lengths(std::string_view name, std::size_t count,
                                         std::int64_t least, std::int64_t otherwise) const {
-  const std::vector<std::int64_t> given = numbers(name);
+  std::vector<std::int64_t> given = numbers(name);
   if (given.empty()) return std::vector<std::int64_t>(count, otherwise);
   if (given.size() != count) {
     throw std::invalid_argument(

@@ -85,8 +85,9 @@ TEST(PredictCommand, TellsEveryGpuAndTheLargestBatch) {
 }
 
 TEST(PredictCommand, SaysWithWhomToShare) {
-  const auto run = test::run_corun({"predict", "--zoo", "resnet18", "--gpu", "V100", "--queue",
-                                    CORUN_SOURCE_DIR "/examples/jobs.csv", "--format", "json"});
+  const std::string queue = CORUN_SOURCE_DIR "/examples/jobs.csv";
+  const auto run = test::run_corun(
+      {"predict", "--zoo", "resnet18", "--gpu", "V100", "--queue", queue, "--format", "json"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto sharing = nlohmann::json::parse(run.out).at("sharing");
   ASSERT_GT(sharing.size(), 5U);

@@ -198,7 +198,8 @@ TEST(OnnxHostile, OperationsWithoutOutputs) {
 
 TEST(OnnxHostile, NamesAreCutAndMadePrintable) {
   FileBuilder file;
-  const std::string name = "\x1b[2J\n" + std::string(10'000'000, 'x');
+  std::string name = "\x1b[2J\n";
+  name.resize(10'000'000, 'x');
   file.input("x", {1}).output("y").node("Add", {"x", name}, {"y"}).set_name(name);
   expect_refused(file, "\\x1b[2J\\x0axxx");
 }

@@ -98,9 +98,9 @@ class NetworkFile {
   }
 
  private:
-  std::string add(const std::string& operation, Names inputs,
+  std::string add(const std::string& operation, const Names& inputs,
                   const std::vector<Setting>& settings = {}) {
-    const std::string output = "t" + std::to_string(next_++);
+    std::string output = "t" + std::to_string(next_++);
     file_.node(operation, inputs, {output}, settings);
     return output;
   }

@@ -25,6 +25,9 @@ PolicyEntry best_fit_entry();
 PolicyEntry dot_product_entry();
 PolicyEntry gpu_packing_entry();
 PolicyEntry incremental_matching_entry();
+PolicyEntry schedtune_entry();
+PolicyEntry reactive_entry();
+PolicyEntry proactive_entry();
 
 std::span<const PolicyEntry> policy_catalog() {
   static const std::array catalog = {
@@ -35,13 +38,14 @@ std::span<const PolicyEntry> policy_catalog() {
       srtf_entry(),        las_entry(),          lucid_entry(),
       external_entry(),    fgd_entry(),          best_fit_entry(),
       dot_product_entry(), gpu_packing_entry(),  incremental_matching_entry(),
+      schedtune_entry(),   reactive_entry(),     proactive_entry(),
   };
   return catalog;
 }
 
 const PolicyEntry* find_policy(std::string_view name) {
   for (const PolicyEntry& entry : policy_catalog()) {
-    if (entry.name == name) return &entry;
+    if (entry.name == name || (!name.empty() && entry.alias == name)) return &entry;
   }
   return nullptr;
 }

@@ -34,6 +34,7 @@ struct PolicyContext {
 struct PolicyEntry {
   std::string_view name;
   std::string_view description;  ///< one line, with its source
+  std::string_view alias = {};   ///< another name in the literature; empty: none
   PolicyNeeds needs = PolicyNeeds::kNothing;
   std::span<const ParameterSpec> parameters;
   std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;

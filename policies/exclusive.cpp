@@ -2,6 +2,7 @@
 #include "policies/group_policy.hpp"
 
 /// exclusive: no sharing. Every job has its GPUs alone, oldest first: a reference with ISD 0 and PS 0.
+/// The slot-based scheduler of Yeung et al. (HotCloud 2020) is the same, under the alias `slot`.
 namespace corun {
 
 namespace {
@@ -29,6 +30,7 @@ class Exclusive final : public GroupPolicy {
 PolicyEntry exclusive_entry() {
   return {.name = "exclusive",
           .description = "no sharing: one job per GPU, oldest first (the bound with ISD 0)",
+          .alias = "slot",
           .needs = PolicyNeeds::kNothing,
           .parameters = {},
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {

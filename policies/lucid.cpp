@@ -352,8 +352,11 @@ std::unique_ptr<Policy> make_lucid(PolicyContext context) {
                                  label_sum_of(context.parameters));
 }
 
-constexpr PolicyTraits kLucidTraits{
-    .always_colocates = true, .consolidates = true, .needs_estimates = true, .needs_labels = true};
+constexpr PolicyTraits kLucidTraits{.always_colocates = true,
+                                    .consolidates = true,
+                                    .needs_estimates = true,
+                                    .reads_memory = true,
+                                    .needs_labels = true};
 
 /// Any two labels add up to 0 to 4: below 0 no job shares, from 4 on every label suits.
 PolicyTraits lucid_traits(const Parameters& parameters) {

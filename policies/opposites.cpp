@@ -66,7 +66,7 @@ PolicyEntry opposites_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Opposites>(c.plan_once);
           },
-          .traits = {.plans_groups = true}};
+          .traits = {.plans_groups = true, .reads_utilisation = true}};
 }
 
 }  // namespace corun

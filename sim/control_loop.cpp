@@ -26,9 +26,9 @@ bool has_segments(ProfilingMode mode) {
   return mode == ProfilingMode::kEpoch || mode == ProfilingMode::kMinute;
 }
 
-bool goes_by_profiles(const Policy& policy) {
-  const Belief* belief = policy.belief();
-  return belief != nullptr && belief->needs_profile();
+bool goes_by_profiles(const LabelledPolicy& policy) {
+  const Belief* belief = policy.policy.belief();
+  return policy.traits.measures_profiles || (belief != nullptr && belief->needs_profile());
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ ControlLoop::ControlLoop(ClusterBackend& backend, LabelledPolicy policy, JobSour
       label_(std::move(policy.label)),
       traits_(policy.traits),
       options_(options),
-      profiles_(has_segments(options.profiling) && goes_by_profiles(policy_)),
+      profiles_(has_segments(options.profiling) && goes_by_profiles(policy)),
       prober_(options.probes > 0 ? policy_.probe_planner() : nullptr),
       trial_runs_(backend.trial_runs()),
       source_(std::move(jobs)),

@@ -34,8 +34,8 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
     {"stretch_p95", "1", "95th percentile of stretch"},
     {"stretch_p99", "1", "99th percentile of stretch"},
     {"jain", "1", "Jain's fairness index on stretch"},
-    {"makespan_s", "s", "last finish - first submit"},
-    {"last_end_s", "s", "last finish, from the start of the trace"},
+    {"makespan_s", "s", "last finish or failure - first submit"},
+    {"last_end_s", "s", "last finish or failure, from the start of the trace"},
     {"gpu_util", "1", "time average of min(1, residents' utilisation scaled by speed)"},
     {"mem_util", "1", "memory in use over GPU time whose residents' demand is known"},
     {"occupancy", "1", "share of GPU time with at least one resident"},
@@ -114,7 +114,6 @@ void MetricsCollector::job(JobId id, const JobRecord& job) {
     failed_ += measured ? 1 : 0;
     return;
   }
-  last_finish_ = std::max(last_finish_, job.finish);
   for (int g = 0; g < job.gpus; ++g) solo_sum_ += std::max(job.solo, job.whole_solo);
   if (!measured) return;
   ++finished_;
@@ -196,8 +195,8 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   tails(queue, Metric::kQueueP50S);
   tails(stretch, Metric::kStretchP50);
   if (!jct.empty()) {
-    at(v, Metric::kMakespanS) = to_seconds(last_finish_ - first_submit_);
-    at(v, Metric::kLastEndS) = to_seconds(last_finish_);
+    at(v, Metric::kMakespanS) = to_seconds(last_departure_ - first_submit_);
+    at(v, Metric::kLastEndS) = to_seconds(last_departure_);
     at(v, Metric::kOccupancy) = occupancy(totals);
     at(v, Metric::kGpuUtil) = gpu_util(totals);
   }

@@ -29,8 +29,8 @@ enum class Metric : std::uint8_t {
   kStretchP95,
   kStretchP99,
   kJain,          ///< Jain's index on stretch
-  kMakespanS,     ///< last finish - first submit [s]
-  kLastEndS,      ///< last finish, absolute [s]
+  kMakespanS,     ///< last finish or failure - first submit [s]
+  kLastEndS,      ///< last finish or failure, absolute [s]
   kGpuUtil,       ///< time average over GPUs of min(1, sum of utilisation scaled by speed)
   kMemUtil,       ///< memory in use, over the GPU time whose residents' demand is known
   kOccupancy,     ///< time average of "at least one resident"
@@ -96,7 +96,7 @@ class MetricsCollector final : public RunSink {
   GpuTime profiling_;
   std::size_t measured_ = 0, finished_ = 0;
   double ooms_ = 0, failed_ = 0;
-  Time first_submit_ = kNever, last_finish_{0}, last_departure_{0};
+  Time first_submit_ = kNever, last_departure_{0};
 };
 
 /// Differential entropy in nats by Vasicek's m-spacing estimator (J. R. Stat. Soc. B 38, 1976) with

@@ -44,6 +44,8 @@ enum class Stream : std::uint32_t {
   kSweepPoints = 30,    ///< values of random and Latin-hypercube sweeps; entity = swept key
   kCoverage = 31,       ///< replications drawn to judge intervals; entity = trial
   kSoloSpeeds = 32,     ///< speeds alone that were not measured; entity = GPU type, (job, GPU type)
+  kMemoryEstimates = 33,       ///< error of an estimate of memory; entity = job
+  kUtilisationEstimates = 34,  ///< error of an estimate of GPU utilisation; entity = job
 };
 
 /// The bijection: ten rounds on a 128-bit counter under a 64-bit key.

@@ -44,8 +44,8 @@ std::vector<KeyOverride> trace_overrides(const std::string& path,
 /// An error with the flag that the user gave in the place of an override that the user did not write.
 InputError with_flag(const InputError& error, const std::vector<KeyOverride>& overrides);
 
-/// Sets estimates.duration to exact if a policy needs estimates and the key was not given. Returns a note on
-/// that, or an empty text.
-std::string give_estimates(Config& config);
+/// Sets estimates.duration to exact if a policy needs estimates, and profiling.mode to minute if one measures
+/// profiles, where the key was not given. Returns a note on that, or an empty text.
+std::string give_needs(Config& config);
 
 }  // namespace corun

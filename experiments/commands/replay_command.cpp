@@ -300,7 +300,7 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
   const AskedView asked{given("baseline"), given("metrics")};
   const std::shared_ptr<Device> device = choose_device(common.device);
   Config config = load_config(common, path);
-  const std::string told = path ? "" : give_estimates(config);
+  const std::string told = path ? "" : give_needs(config);
   if (common.dump_config) {
     std::cout << dump_yaml(
         with_models_of_files(config, common.data, std::make_shared<InputCache>()));

@@ -42,17 +42,17 @@ struct EnumNames<SharingMode> {
                                      EnumName{SharingMode::kMps, "mps"}};
 };
 
-/// estimates.duration: the run times that policies see.
-enum class DurationEstimates : std::uint8_t {
+/// estimates.duration, .memory, .utilisation: what policies see of them.
+enum class EstimateKind : std::uint8_t {
   kNone,
   kExact,
-  kLognormal,  ///< the true time multiplied by a log-normal factor of median 1
+  kLognormal,  ///< the true value multiplied by a log-normal factor of median 1
 };
 template <>
-struct EnumNames<DurationEstimates> {
-  static constexpr std::array kTable{EnumName{DurationEstimates::kNone, "none"},
-                                     EnumName{DurationEstimates::kExact, "exact"},
-                                     EnumName{DurationEstimates::kLognormal, "lognormal"}};
+struct EnumNames<EstimateKind> {
+  static constexpr std::array kTable{EnumName{EstimateKind::kNone, "none"},
+                                     EnumName{EstimateKind::kExact, "exact"},
+                                     EnumName{EstimateKind::kLognormal, "lognormal"}};
 };
 
 /// control.mode

@@ -203,7 +203,7 @@ BeliefBuilder::Prior BeliefBuilder::prior(std::size_t replication) const {
 
 std::unique_ptr<Belief> BeliefBuilder::belief(const Trace& trace, const Prior& prior,
                                               std::span<const JobView> views) const {
-  if (!prior_) return cluster_belief(trace);
+  if (!prior_) return cluster_belief(trace, views);
   if (!prior) throw std::logic_error("a belief by jobs needs the prior of its replication");
   std::vector<BelievedJob> jobs;
   jobs.reserve(views.size());
@@ -216,11 +216,12 @@ std::unique_ptr<Belief> BeliefBuilder::belief(const Trace& trace, const Prior& p
   return std::make_unique<ModelBelief>(prior, std::move(jobs));
 }
 
-std::unique_ptr<Belief> BeliefBuilder::cluster_belief(const Trace& trace) const {
+std::unique_ptr<Belief> BeliefBuilder::cluster_belief(const Trace& trace,
+                                                      std::span<const JobView> views) const {
   std::vector<ClusterAssignment> assignments;
   assignments.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const Profile& profile = trace.workload.jobs[j].profile;
+    const Profile& profile = views[j].profile;
     // Without the papers' labels a job with a stand-in profile counts as one without a profile.
     ClusterAssignment a = assign_cluster(initial_knowledge_->clustering(),
                                          labels_hold_ || !profile.imputed ? profile : Profile{});

@@ -71,7 +71,7 @@ class BeliefBuilder {
   /// Fits the model to the pairs of `table` that are known beforehand.
   void fit(SpeedTable table);
   void refuse_share() const;
-  std::unique_ptr<Belief> cluster_belief(const Trace& trace) const;
+  std::unique_ptr<Belief> cluster_belief(const Trace& trace, std::span<const JobView> views) const;
 
   std::shared_ptr<const Config> config_;
   ScoringOptions scoring_;

@@ -114,11 +114,11 @@ std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t 
 }
 
 JobView Experiment::view_of(const Trace& trace, std::size_t number, JobId job) const {
-  return job_view(config_->estimates, seed_of(number), trace, job);
+  return job_view({config_->estimates, seed_of(number)}, trace, job);
 }
 
 std::vector<JobView> Experiment::views_of(const Trace& trace, std::size_t number) const {
-  return job_views(config_->estimates, seed_of(number), trace);
+  return job_views({config_->estimates, seed_of(number)}, trace);
 }
 
 PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,

@@ -8,6 +8,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -77,11 +79,19 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
     const Parameters parameters = plain_parameters(*instance.entry, p);
     instance.needs = instance.entry->needs_for(parameters);
     instance.traits = instance.entry->traits_for(parameters);
-    if (instance.traits.needs_estimates && config.estimates.duration == DurationEstimates::kNone) {
+    if (instance.traits.needs_estimates && config.estimates.duration == EstimateKind::kNone) {
       throw InputError(instance.place,
                        "policy '" + p.name +
                            "' goes by estimates of run time, found "
                            "estimates.duration: none; set it to exact or lognormal");
+    }
+    const ProfilingMode mode = config.profiling.mode;
+    if (instance.traits.measures_profiles && mode != ProfilingMode::kMinute &&
+        mode != ProfilingMode::kEpoch) {
+      throw InputError(instance.place,
+                       fmt::format("policy '{}' goes by profiles measured on a GPU, found "
+                                   "profiling.mode: {}; set it to minute or epoch",
+                                   p.name, name_of(mode)));
     }
     instance.granted_truth =
         instance.needs == PolicyNeeds::kTruth ||

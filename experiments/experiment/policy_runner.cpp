@@ -75,9 +75,20 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
         config_.world.noise);
   } else if (policy.needs == PolicyNeeds::kBelief) {
     context.belief =
-        beliefs_.belief(trace, shared.prior, job_views(config_.estimates, shared.seed, trace));
+        beliefs_.belief(trace, shared.prior, job_views(estimates(shared, policy), trace));
   }
   return policy.entry->make(std::move(context));
+}
+
+JobEstimates PolicyRunner::estimates(const SharedRun& shared, const PolicyInstance& policy) const {
+  JobEstimates all{config_.estimates, shared.seed};
+  const ProfilingMode mode = config_.profiling.mode;
+  const bool alone_first = mode == ProfilingMode::kEpoch || mode == ProfilingMode::kMinute;
+  const bool by_clusters =
+      policy.needs == PolicyNeeds::kBelief && !policy.granted_truth && beliefs_.by_clusters();
+  return alone_first && (policy.traits.measures_profiles || by_clusters)
+             ? with_measured_profiles(all)
+             : all;
 }
 
 SubmitWindow PolicyRunner::measured_window(const Workload& workload) const {
@@ -170,7 +181,7 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
 
   const auto run_on = [&](auto backend) {
     JobSource jobs =
-        job_source(config_.estimates, shared.seed, trace, world->on_types(), cluster_.spec.types());
+        job_source(estimates(shared, policy), trace, world->on_types(), cluster_.spec.types());
     ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs),
                      control_options(config_));
     const std::size_t passes = loop.run(observation.log);

@@ -7,6 +7,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/experiment/belief_builder.hpp"
 #include "experiments/experiment/cluster_builder.hpp"
+#include "experiments/experiment/job_views.hpp"
 #include "experiments/experiment/policy_instances.hpp"
 #include "experiments/experiment/replication.hpp"
 #include "experiments/experiment/world_builder.hpp"
@@ -49,6 +50,8 @@ class PolicyRunner {
   PolicyRun run_cluster(const ClusterSpec& cluster, const SharedRun& shared,
                         const PolicyInstance& policy, const RunObservation& observation,
                         RunSink* sink) const;
+  /// What a policy sees of the jobs: measured profiles if it lets them run alone first.
+  JobEstimates estimates(const SharedRun& shared, const PolicyInstance& policy) const;
   SubmitWindow measured_window(const Workload& workload) const;
   void refuse_colocating(const PolicyInstance& policy) const;
 

@@ -158,16 +158,52 @@ Reason estimates(const SettingsInUse& use) {
 }
 
 Reason estimate_errors(const SettingsInUse& use) {
-  const DurationEstimates duration = use.config.estimates.duration;
-  return duration == DurationEstimates::kLognormal
+  const EstimateKind duration = use.config.estimates.duration;
+  return duration == EstimateKind::kLognormal
              ? estimates_of_time(use)
              : fmt::format("estimates.duration is {}", name_of(duration));
+}
+
+/// Whether a policy reads memory demands, itself or through a model.
+Reason estimates_of_memory(const SettingsInUse& use) {
+  const auto reads = [&](const PolicyInstance& p) {
+    return p.traits.reads_memory || p.traits.sees_all ||
+           (believes(p) && !use.beliefs.by_clusters());
+  };
+  return some_policy(use, reads) ? memory_demand(use) : "no policy reads memory demands";
+}
+
+Reason errors_of_memory(const SettingsInUse& use) {
+  const EstimateKind memory = use.config.estimates.memory;
+  return memory == EstimateKind::kLognormal
+             ? estimates_of_memory(use)
+             : fmt::format("estimates.memory is {}", name_of(memory));
+}
+
+Reason estimates_of_utilisation(const SettingsInUse& use) {
+  const auto reads = [](const PolicyInstance& p) {
+    return p.traits.reads_utilisation || p.traits.sees_all || believes(p);
+  };
+  if (!some_policy(use, reads)) return "no policy reads the utilisation of jobs";
+  return some_job(use, [](const JobSpec& job) { return job.profile.gpu_util_pct.has_value(); })
+             ? ""
+             : "no job has a known utilisation";
+}
+
+Reason errors_of_utilisation(const SettingsInUse& use) {
+  const EstimateKind utilisation = use.config.estimates.utilisation;
+  return utilisation == EstimateKind::kLognormal
+             ? estimates_of_utilisation(use)
+             : fmt::format("estimates.utilisation is {}", name_of(utilisation));
 }
 
 Reason profiling(const SettingsInUse& use) {
   const ProfilingMode mode = use.config.profiling.mode;
   if (mode == ProfilingMode::kPredictor) return "predicted profiles are free, as those of none";
-  return some_policy(use, believes) ? "" : "no policy goes by profiles";
+  const auto measures = [](const PolicyInstance& p) {
+    return p.traits.measures_profiles || believes(p);
+  };
+  return some_policy(use, measures) ? "" : "no policy goes by profiles";
 }
 
 Reason kept_profiling(const SettingsInUse& use) {
@@ -249,6 +285,10 @@ constexpr std::array kKeyRules{
     KeyRule{"belief.overrides", belief_data},
     KeyRule{"estimates.duration", estimates},
     KeyRule{"estimates.sigma", estimate_errors},
+    KeyRule{"estimates.memory", estimates_of_memory},
+    KeyRule{"estimates.memory_sigma", errors_of_memory},
+    KeyRule{"estimates.utilisation", estimates_of_utilisation},
+    KeyRule{"estimates.utilisation_sigma", errors_of_utilisation},
     KeyRule{"profiling.mode", profiling},
     KeyRule{"profiling.keeps_progress", kept_profiling},
     KeyRule{"probing.probes", probes},
@@ -332,7 +372,7 @@ Reason gangs(const SettingsInUse& use, const PolicyInUse&) {
 Reason placement(const SettingsInUse& use, const PolicyInUse& p) {
   const bool by_type = p.parameters.choice("placement") == "fastest";
   if (!by_type || use.cluster.spec.models().size() < 2) return gangs(use, p);
-  if (use.config.estimates.duration != DurationEstimates::kNone) return "";
+  if (use.config.estimates.duration != EstimateKind::kNone) return "";
   return gangs(use, p).empty() ? ""
                                : "estimates.duration is none, so no type is known to be faster";
 }

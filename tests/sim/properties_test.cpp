@@ -98,6 +98,9 @@ constexpr std::array kExceptions{
     Exception{"best-fit", Property::kOrderOfTheQueue, kByAge},
     Exception{"dot-product", Property::kOrderOfTheQueue, kByAge},
     Exception{"gpu-packing", Property::kOrderOfTheQueue, kByAge},
+    Exception{"schedtune", Property::kOrderOfTheQueue, kByAge},
+    Exception{"proactive", Property::kOrderOfTheQueue, kTiesByAge},
+    Exception{"reactive", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"incremental-matching", Property::kOrderOfJoins, "the oldest joins"},
 };
 
@@ -154,7 +157,8 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
     const PolicyTraits traits = entry.traits_for(parameters_for(entry, s));
     const auto policy = make();
     const RunResult r = run(s, world, *policy, traits);
-    profiled |= policy->belief() != nullptr && policy->belief()->needs_profile();
+    profiled |= traits.measures_profiles ||
+                (policy->belief() != nullptr && policy->belief()->needs_profile());
     probed |= policy->probe_planner() != nullptr;
     const Violations v = check_all(facts(s, world, r, traits.always_colocates));
     ASSERT_TRUE(v.empty()) << entry.name << ", seed " << seed << first_few(v);

@@ -109,7 +109,7 @@ class QueueRunner {
   }
 
   JobSource jobs() const {
-    return job_source(experiment_.config().estimates, experiment_.seed_of(0), *queue_,
+    return job_source({experiment_.config().estimates, experiment_.seed_of(0)}, *queue_,
                       world_->on_types(), experiment_.cluster().types());
   }
 

@@ -18,7 +18,7 @@ template <typename E>
 class EnumTable : public testing::Test {};
 
 using Enums =
-    testing::Types<QueueOrder, MissingProfiles, SharingMode, DurationEstimates, ControlMode,
+    testing::Types<QueueOrder, MissingProfiles, SharingMode, EstimateKind, ControlMode,
                    PlanMode, StartMode, TickRule, ProfilingMode, WorldKind, BeliefKind>;
 TYPED_TEST_SUITE(EnumTable, Enums);
 

@@ -254,7 +254,7 @@ std::vector<double> simulated(const Case& c, const PolicyConfig& policy) {
   config.world.path = kRates;
   config.world.fallback = *ModelName::find("cluster-mean");
   config.world.noise = false;
-  config.estimates.duration = DurationEstimates::kExact;
+  config.estimates.duration = EstimateKind::kExact;
   config.policies = {policy};
   config.replications = 1;
   const Experiment experiment(std::move(config), public_data(""));

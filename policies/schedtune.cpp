@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "policies/catalog.hpp"
+
+/// schedtune: SchedTune (Albahar et al., CCGrid 2022), section IV: predicted memory and time send each job to a GPU.
+///
+///   A job is sent to a GPU when it arrives and waits in that GPU's queue, first in first out (the paper gets these
+///   queues from node selectors). Candidates are the GPUs whose type holds the job's predicted memory plus
+///   `memory_margin_pct`, the predictor's largest error (section IV-C; Table V: 8.98 %). Among them:
+///     - objective `queueing-delay` (Algorithm 2, line 8): the least Delay_Q of equation 1, the time that is left of
+///       the running jobs plus the time of the queued ones;
+///     - objective `completion-time` (equation 2): the least Delay_Q plus the job's own time on that type.
+///   Ties go to the lowest GPU. Equation 1 adds up the running jobs though they run at once; so does this.
+///   The first job of a queue starts beside the residents if they are fewer than the threshold and if predicted
+///   memory, margins included, adds up to no more than the GPU has (the request for volcano.sh/gpu-memory).
+///   The threshold depends on the type's memory (section IV-G): memory / `memory_per_job_mib`, at least 1, at most
+///   `most_jobs`. The paper prints no threshold.
+///   A job whose memory is not known (an unseen model) goes to the type with the most memory (section IV-B), and so
+///   does one that ran out of memory or that no GPU would hold; it has its GPU alone.
+///
+/// Departures: nodes have one GPU in the paper, here each GPU has a queue; a gang waits in the queues of its GPUs,
+/// which are the ones with the least objective, and starts when it is the first in all of them. The time of a
+/// decision is not simulated.
+namespace corun {
+
+namespace {
+
+enum class SchedTuneObjective : std::uint8_t { kQueueingDelay, kCompletionTime };
+
+struct SchedTuneOptions {
+  SchedTuneObjective objective = SchedTuneObjective::kQueueingDelay;
+  double margin = 0.0898;  ///< of predicted memory, a fraction
+  int most_jobs = 4;
+  double memory_per_job_mib = 2048;
+};
+
+class SchedTune final : public Policy {
+ public:
+  explicit SchedTune(const SchedTuneOptions& options) : options_(options) {}
+
+  void arrived(const JobView& job, Time) override { fresh_.push_back(job.id); }
+
+  void departed(JobId job, LogKind) override {
+    const auto at = sent_.find(job);
+    if (at == sent_.end()) return;
+    for (const GpuId g : at->second.gpus) {
+      std::erase(queues_[index(g)].running, job);
+      changed_.insert(g);
+    }
+    sent_.erase(at);
+  }
+
+  void decide(const ClusterView& view, std::vector<Decision>& out) override {
+    queues_.resize(view.gpus().size());
+    for (; !fresh_.empty(); fresh_.pop_front()) send(view, view.job(fresh_.front()));
+    while (!changed_.empty()) {
+      const GpuId gpu = *changed_.begin();
+      if (!start_first(view, gpu, out)) changed_.erase(gpu);
+    }
+  }
+
+ private:
+  /// A job that was sent to its GPUs.
+  struct Sent {
+    std::vector<GpuId> gpus;
+    std::vector<Duration> times;       ///< predicted, by GPU
+    std::vector<double> memories_mib;  ///< with the margin, by GPU; infinity: it has the GPU alone
+    Time start{0};                     ///< once it runs
+  };
+  struct Candidate {
+    Duration cost{0};
+    GpuId gpu{};
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
+  };
+  struct Queue {
+    std::deque<JobId> waiting;
+    std::vector<JobId> running;
+    Duration pending{0};  ///< summed times of `waiting`
+  };
+
+  static Duration time_on(const JobView& job, const GpuType& type) {
+    const double speed = job.on_types.empty() ? type.speed : job.on_types[type.id].speed;
+    return from_seconds(to_seconds(job.estimate.value_or(Duration::zero())) / speed);
+  }
+  /// With the margin [MiB].
+  std::optional<double> memory_on(const JobView& job, const GpuType& type) const {
+    const std::optional<double> mib =
+        job.on_types.empty() ? job.profile.mem_used_mib : job.on_types[type.id].memory_mib;
+    if (!mib) return std::nullopt;
+    return *mib * (1 + options_.margin);
+  }
+  int threshold(const GpuType& type) const {
+    const double jobs = std::floor(type.memory_mib / options_.memory_per_job_mib);
+    return static_cast<int>(std::clamp(jobs, 1.0, static_cast<double>(options_.most_jobs)));
+  }
+
+  /// Equation 1.
+  Duration delay(const ClusterView& view, GpuId gpu) const {
+    const Queue& queue = queues_[index(gpu)];
+    Duration sum = queue.pending;
+    for (const JobId j : queue.running) {
+      const Sent& sent = sent_.at(j);
+      const auto at = std::ranges::find(sent.gpus, gpu) - sent.gpus.begin();
+      sum +=
+          std::max(sent.start + sent.times[static_cast<std::size_t>(at)] - view.now(), Duration{0});
+    }
+    return sum;
+  }
+
+  /// Algorithm 2: into the queues of its GPUs.
+  void send(const ClusterView& view, const JobView& job) {
+    const auto wanted = static_cast<std::size_t>(job.gpus);
+    std::vector<Candidate> candidates;
+    double least_mib = 0;  // infinity: it has its GPUs alone
+    for (const bool alone : {false, true}) {
+      candidates.clear();
+      for (std::uint32_t i = 0; i < queues_.size(); ++i) {
+        const GpuType& type = view.gpu_type(GpuId{i});
+        if (!may_run_on(job, type)) continue;
+        if (!alone) {
+          const std::optional<double> mib = memory_on(job, type);
+          if (job.resubmissions > 0 || !mib || *mib > type.memory_mib) continue;
+        }
+        const bool own = options_.objective == SchedTuneObjective::kCompletionTime;
+        candidates.push_back(
+            {delay(view, GpuId{i}) + (own ? time_on(job, type) : Duration{0}), GpuId{i}});
+      }
+      if (alone) keep_largest(view, wanted, candidates);
+      if (candidates.size() >= wanted) {
+        std::ranges::sort(candidates);
+        least_mib = alone ? std::numeric_limits<double>::infinity() : 0;
+        break;
+      }
+    }
+    if (candidates.size() < wanted) return;  // no GPUs for it; the control loop tells it
+    Sent sent;
+    for (std::size_t i = 0; i < wanted; ++i) sent.gpus.push_back(candidates[i].gpu);
+    std::ranges::sort(sent.gpus);
+    for (const GpuId g : sent.gpus) {
+      const GpuType& type = view.gpu_type(g);
+      sent.times.push_back(time_on(job, type));
+      sent.memories_mib.push_back(std::max(least_mib, memory_on(job, type).value_or(0)));
+      queues_[index(g)].waiting.push_back(job.id);
+      queues_[index(g)].pending += sent.times.back();
+      changed_.insert(g);
+    }
+    sent_[job.id] = std::move(sent);
+  }
+
+  /// Leaves the GPUs with the most memory, at least `wanted` of them if there are so many.
+  static void keep_largest(const ClusterView& view, std::size_t wanted,
+                           std::vector<Candidate>& candidates) {
+    const auto memory = [&](const Candidate& c) { return view.gpu_type(c.gpu).memory_mib; };
+    std::ranges::sort(candidates, std::ranges::greater{}, memory);
+    if (candidates.size() < wanted) return;
+    const double least = memory(candidates[wanted - 1]);
+    std::erase_if(candidates, [&](const Candidate& c) { return memory(c) < least; });
+  }
+
+  bool has_room(const ClusterView& view, GpuId gpu, double memory_mib) const {
+    const Queue& queue = queues_[index(gpu)];
+    if (queue.running.empty()) return true;
+    const GpuType& type = view.gpu_type(gpu);
+    const int most = std::min(threshold(type), view.max_jobs_per_gpu(options_.most_jobs));
+    if (static_cast<int>(queue.running.size()) >= most) return false;
+    double used = memory_mib;
+    for (const JobId j : queue.running) {
+      const Sent& sent = sent_.at(j);
+      const auto at = std::ranges::find(sent.gpus, gpu) - sent.gpus.begin();
+      used += sent.memories_mib[static_cast<std::size_t>(at)];
+    }
+    return used <= type.memory_mib;
+  }
+
+  /// Starts the first job of this queue if it may; true if it did.
+  bool start_first(const ClusterView& view, GpuId gpu, std::vector<Decision>& out) {
+    if (queues_[index(gpu)].waiting.empty()) return false;
+    const JobId job = queues_[index(gpu)].waiting.front();
+    Sent& sent = sent_.at(job);
+    for (std::size_t i = 0; i < sent.gpus.size(); ++i) {
+      const Queue& queue = queues_[index(sent.gpus[i])];
+      if (queue.waiting.front() != job || !has_room(view, sent.gpus[i], sent.memories_mib[i])) {
+        return false;
+      }
+    }
+    sent.start = view.now();
+    for (std::size_t i = 0; i < sent.gpus.size(); ++i) {
+      Queue& queue = queues_[index(sent.gpus[i])];
+      queue.waiting.pop_front();
+      queue.pending -= sent.times[i];
+      queue.running.push_back(job);
+      changed_.insert(sent.gpus[i]);
+    }
+    out.push_back(StartGroup{{job}, sent.gpus});
+    return true;
+  }
+
+  SchedTuneOptions options_;
+  std::deque<JobId> fresh_;  ///< not yet sent
+  std::vector<Queue> queues_;
+  std::unordered_map<JobId, Sent> sent_;
+  std::set<GpuId> changed_;  ///< whose first job may have room
+};
+
+std::span<const ParameterSpec> schedtune_parameters() {
+  static const std::array<ParameterSpec, 4> specs{{
+      {"objective",
+       "what is least on the chosen GPU: its queue, or the job's completion",
+       ParameterKind::kChoice,
+       std::string("queueing-delay"),
+       0,
+       0,
+       {"queueing-delay", "completion-time"}},
+      {"memory_margin_pct",
+       "added to predicted memory, the largest error of the predictor [%]",
+       ParameterKind::kNumber,
+       8.98,
+       0,
+       1000,
+       {}},
+      {"most_jobs",
+       "jobs that share a GPU at most",
+       ParameterKind::kInteger,
+       std::int64_t{4},
+       1,
+       1000,
+       {}},
+      {"memory_per_job_mib",
+       "a GPU takes one job for each so much memory that it has [MiB]",
+       ParameterKind::kNumber,
+       2048.0,
+       1,
+       1e9,
+       {}},
+  }};
+  return specs;
+}
+
+std::unique_ptr<Policy> make_schedtune(PolicyContext context) {
+  const Parameters& p = context.parameters;
+  return std::make_unique<SchedTune>(SchedTuneOptions{
+      p.choice("objective") == "completion-time" ? SchedTuneObjective::kCompletionTime
+                                                 : SchedTuneObjective::kQueueingDelay,
+      p.number("memory_margin_pct") / 100, static_cast<int>(p.integer("most_jobs").value_or(4)),
+      p.number("memory_per_job_mib")});
+}
+
+}  // namespace
+
+PolicyEntry schedtune_entry() {
+  return {.name = "schedtune",
+          .description =
+              "predicted memory and time send each job to the GPU with the least queueing "
+              "delay (SchedTune, CCGrid 2022)",
+          .needs = PolicyNeeds::kNothing,
+          .parameters = schedtune_parameters(),
+          .make = make_schedtune,
+          .traits = {.always_colocates = true,
+                     .needs_estimates = true,
+                     .reads_speeds_on_types = true,
+                     .reads_memory = true}};
+}
+
+}  // namespace corun

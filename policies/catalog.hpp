@@ -34,7 +34,6 @@ struct PolicyContext {
 struct PolicyEntry {
   std::string_view name;
   std::string_view description;  ///< one line, with its source
-  std::string_view alias = {};   ///< another name in the literature; empty: none
   PolicyNeeds needs = PolicyNeeds::kNothing;
   std::span<const ParameterSpec> parameters;
   std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;
@@ -43,6 +42,7 @@ struct PolicyEntry {
   PolicyTraits traits = {};
   /// For traits that depend on parameters; else nullptr.
   PolicyTraits (*traits_with)(const Parameters& parameters) = nullptr;
+  std::string_view alias = {};  ///< another name in the literature; empty: none
 
   PolicyNeeds needs_for(const Parameters& given) const {
     return needs_with == nullptr ? needs : needs_with(given);

@@ -30,13 +30,13 @@ class Exclusive final : public GroupPolicy {
 PolicyEntry exclusive_entry() {
   return {.name = "exclusive",
           .description = "no sharing: one job per GPU, oldest first (the bound with ISD 0)",
-          .alias = "slot",
           .needs = PolicyNeeds::kNothing,
           .parameters = {},
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<Exclusive>(c.plan_once);
           },
-          .traits = {.shares = false, .plans_groups = true}};
+          .traits = {.shares = false, .plans_groups = true},
+          .alias = "slot"};
 }
 
 }  // namespace corun

@@ -56,6 +56,7 @@ std::vector<Row> policy_rows() {
   std::vector<Row> rows;
   for (const PolicyEntry& e : policy_catalog()) {
     Row row{std::string(e.name), std::string(e.description), {}};
+    if (!e.alias.empty()) row.description += fmt::format("; also called {}", e.alias);
     for (const ParameterSpec& p : e.parameters) {
       row.parameters.emplace_back(
           p.name, fmt::format("{} (default {})", p.description, fallback_text(p.fallback)));

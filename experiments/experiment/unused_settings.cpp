@@ -381,6 +381,17 @@ Reason length_ratio(const SettingsInUse& use, const PolicyInUse& p) {
   return p.parameters.integer("label_sum") == -1 ? "label_sum is -1" : co_runners(use, p);
 }
 
+Reason joined_memory(const SettingsInUse& use, const PolicyInUse& p) {
+  const Reason none = co_runners(use, p);
+  return none.empty() ? memory_demand(use) : none;
+}
+
+Reason predicted_memory(const SettingsInUse& use, const PolicyInUse&) { return memory_demand(use); }
+
+Reason choice_of_gpu(const SettingsInUse& use, const PolicyInUse&) {
+  return use.cluster.spec.models().size() > 1 ? "" : "all GPUs are of one type";
+}
+
 Reason scored_nodes(const SettingsInUse& use, const PolicyInUse& p) {
   const std::size_t nodes = use.cluster.spec.nodes.size();
   const auto share = static_cast<int>(*p.parameters.integer("percentage_of_nodes_to_score"));
@@ -440,6 +451,13 @@ constexpr std::array kParameterRules{
     ParameterRule{"promote_after", promotion},
     ParameterRule{"thresholds_s", thresholds},
     ParameterRule{"percentage_of_nodes_to_score", scored_nodes},
+    ParameterRule{"minimise", choice_of_gpu},
+    ParameterRule{"memory_margin_pct", predicted_memory},
+    ParameterRule{"memory_per_job_mib", joined_memory},
+    ParameterRule{"collocation_limit", joined_memory},
+    ParameterRule{"most_jobs", co_runners},
+    ParameterRule{"capacity_pct", co_runners},
+    ParameterRule{"memory", joined_memory},
 };
 
 bool is_default(const ParameterSpec& spec, const PolicySetting& setting) {

@@ -9,6 +9,7 @@
 #include "models/predictors/memory_predictor.hpp"
 #include "models/predictors/paper_forms.hpp"
 #include "models/predictors/time_predictor.hpp"
+#include "models/predictors/torchinfo.hpp"
 #include "models/predictors/utilisation_predictor.hpp"
 
 namespace corun {
@@ -46,7 +47,12 @@ std::unique_ptr<Predictor> fit_form(Target target, std::span<const MeasuredJob> 
   return PaperFormPredictor::fit(kForm, target, jobs, options);
 }
 
-constexpr std::array<PredictorEntry, 1 + kRegressorForms> kPredictors{{
+std::unique_ptr<Predictor> fit_torchinfo(Target target, std::span<const MeasuredJob> jobs,
+                                         const PredictorOptions&) {
+  return TorchinfoPredictor::fit(target, jobs);
+}
+
+constexpr std::array<PredictorEntry, 2 + kRegressorForms> kPredictors{{
     {"physics", "a formula of the job's operations and the GPU, and a learnt residual", fit_physics,
      load_physics},
     {"random-forest", "the form that SchedTune and Util20 chose", fit_form<RegressorForm::kForest>,
@@ -58,6 +64,8 @@ constexpr std::array<PredictorEntry, 1 + kRegressorForms> kPredictors{{
     {"polynomial", "all products of two features, ridge", fit_form<RegressorForm::kPolynomial>,
      PaperFormPredictor::load},
     {"linear", "least squares", fit_form<RegressorForm::kLinear>, PaperFormPredictor::load},
+    {"torchinfo", "memory only: input, outputs of layers twice, parameters (SchedTune's baseline)",
+     fit_torchinfo, TorchinfoPredictor::load, Target::kMemory},
 }};
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -20,6 +21,9 @@ struct PredictorEntry {
                                     const PredictorOptions& options) = nullptr;
   /// Makes the predictor from save(); std::invalid_argument if that is not a possible state.
   std::unique_ptr<Predictor> (*load)(Target target, const nlohmann::json& state) = nullptr;
+  std::optional<Target> only = {};  ///< the one target that it predicts; empty: all
+
+  bool predicts(Target target) const { return !only || *only == target; }
 };
 
 /// All predictors, the default first.

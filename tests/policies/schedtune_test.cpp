@@ -18,7 +18,7 @@ struct Start {
 using Values = std::map<std::string, ParameterValue>;
 
 const Values kNoMargin{{"memory_margin_pct", 0.0}};
-const Values kCompletion{{"memory_margin_pct", 0.0}, {"objective", std::string("completion-time")}};
+const Values kCompletion{{"memory_margin_pct", 0.0}, {"minimise", std::string("completion-time")}};
 
 struct Found {
   std::map<JobId, Start> last;
@@ -59,7 +59,7 @@ TEST(SchedTune, DelayIsTheRestOfRunningJobsAndTheWholeOfQueuedOnes) {
                                   job(seconds(100)).memory(7000).at(seconds(40)),
                                   job(seconds(10)).memory(7900).at(seconds(40))};
   Values one = kNoMargin;
-  one["most_jobs"] = std::int64_t{1};
+  one["collocation_limit"] = std::int64_t{1};
   const auto s = starts(small_and_large(), jobs, one).last;
   EXPECT_EQ(s.at(J(0)), (Start{0, {G(0)}}));
   EXPECT_EQ(s.at(J(1)), (Start{40, {G(1)}}));
@@ -97,7 +97,7 @@ TEST(SchedTune, TheThresholdGoesByTheMemoryOfTheType) {
   };
   EXPECT_EQ(at_once(8000, kNoMargin), 3);  // 8,000 / 2,048
   EXPECT_EQ(at_once(1000, kNoMargin), 1);
-  EXPECT_EQ(at_once(64000, kNoMargin), 4);  // most_jobs
+  EXPECT_EQ(at_once(64000, kNoMargin), 4);  // collocation_limit
   EXPECT_EQ(at_once(8000, {{"memory_per_job_mib", 4000.0}}), 2);
 }
 
@@ -116,6 +116,19 @@ TEST(SchedTune, AJobThatNoGpuHoldsIsTriedOnTheLargest) {
   const Found found = starts(small_and_large(), {job(seconds(100)).memory(20000)}, kNoMargin);
   EXPECT_EQ(found.last.at(J(0)).gpus, std::vector{G(1)});
   EXPECT_EQ(found.ooms, 1 + cluster(1, 1).oom.retries);
+}
+
+TEST(SchedTune, TheControllerDecidesOneAfterTheOther) {
+  Values slow = kNoMargin;
+  slow["decision_s"] = 5.0;
+  const auto s = starts(cluster(1, 4),
+                        {job(seconds(9)).memory(10), job(seconds(9)).memory(10).at(seconds(1)),
+                         job(seconds(9)).memory(10).at(seconds(30))},
+                        slow)
+                     .last;
+  EXPECT_EQ(s.at(J(0)).at_s, 5);
+  EXPECT_EQ(s.at(J(1)).at_s, 10);
+  EXPECT_EQ(s.at(J(2)).at_s, 35);
 }
 
 TEST(SchedTune, AGangWaitsInTheQueuesOfItsGpus) {

@@ -222,6 +222,8 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
       parameters.set("threshold", 0.5 * rng.below(5));
     } else if (p.name == "memory_per_job_mib") {
       parameters.set("memory_per_job_mib", 100.0 * (1 + rng.below(5)));
+    } else if (p.name == "decision_s") {
+      parameters.set("decision_s", 3.0 * rng.below(2));
     } else if (p.name == "capacity_pct") {
       parameters.set("capacity_pct", 50.0 * (1 + rng.below(4)));
     } else if (p.name == "epsilon") {

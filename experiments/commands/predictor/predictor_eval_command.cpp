@@ -98,7 +98,7 @@ int predictor_eval_command(const std::vector<std::string>& arguments) {
       find_input_file(needed_option(*parsed, "jobs", name, "TABLE"), common, "--jobs");
   if (common.output) check_outputs_differ({{"--output", *common.output}}, {{"--jobs", path}});
   PredictorEvaluationOptions options;
-  options.predictors = kinds_option(*parsed);
+  options.predictors = kinds_option(*parsed, target);
   options.known.clear();
   for (const double known : numbers_of((*parsed)["known"].as<std::string>(), "--known", 0)) {
     options.known.push_back(static_cast<std::size_t>(known));

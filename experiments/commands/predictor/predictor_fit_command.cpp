@@ -60,7 +60,7 @@ int predictor_fit_command(const std::vector<std::string>& arguments) {
   const Target target = target_option(*parsed, name);
   const std::vector<std::string> tables = list_option(*parsed, "jobs");
   if (tables.empty()) throw InputError(name, "needs measured jobs; give --jobs TABLE");
-  const std::vector<const PredictorEntry*> kinds = kinds_option(*parsed);
+  const std::vector<const PredictorEntry*> kinds = kinds_option(*parsed, target);
   if (kinds.size() != 1) throw InputError("--kind", "one predictor is fitted at a time");
   const std::string output = model_output_option(*parsed, common, name, "FILE");
   const GpuTypes types = gpu_types_option(*parsed, common);

@@ -35,7 +35,7 @@ Target target_option(const po::variables_map& values, const std::string& command
   return *find_target(choice_option(values, "target", kNames));
 }
 
-std::vector<const PredictorEntry*> kinds_option(const po::variables_map& values) {
+std::vector<const PredictorEntry*> kinds_option(const po::variables_map& values, Target target) {
   std::vector<const PredictorEntry*> entries;
   const auto add = [&](const PredictorEntry& entry) {
     if (std::ranges::find(entries, &entry) == entries.end()) entries.push_back(&entry);
@@ -44,8 +44,14 @@ std::vector<const PredictorEntry*> kinds_option(const po::variables_map& values)
   for (const PredictorEntry& entry : predictor_catalog()) known.push_back(entry.name);
   for (const std::string& name : list_option(values, "kind")) {
     if (name == "all") {
-      for (const PredictorEntry& entry : predictor_catalog()) add(entry);
+      for (const PredictorEntry& entry : predictor_catalog()) {
+        if (entry.predicts(target)) add(entry);
+      }
     } else if (const PredictorEntry* entry = find_predictor(name)) {
+      if (!entry->predicts(target)) {
+        throw InputError("--kind", fmt::format("{} predicts {}, and --target is {}", name,
+                                               name_of(*entry->only), name_of(target)));
+      }
       add(*entry);
     } else {
       throw InputError("--kind", "found '" + printable(name) + "': " + did_you_mean(name, known));

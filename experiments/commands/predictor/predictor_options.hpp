@@ -18,9 +18,9 @@ GpuTypes gpu_types_option(const boost::program_options::variables_map& values,
 Target target_option(const boost::program_options::variables_map& values,
                      const std::string& command);
 
-/// The predictors named by --kind, in order; `all`: every one.
-std::vector<const PredictorEntry*> kinds_option(
-    const boost::program_options::variables_map& values);
+/// The predictors named by --kind, in order; `all`: every one that predicts the target.
+std::vector<const PredictorEntry*> kinds_option(const boost::program_options::variables_map& values,
+                                                Target target);
 
 /// The value of an option that must be given.
 std::string needed_option(const boost::program_options::variables_map& values,

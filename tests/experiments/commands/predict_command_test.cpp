@@ -137,7 +137,7 @@ TEST(PredictCommand, OneClearLineForEveryMistake) {
       {{"predict", "--zoo", "resnet18", "--gpu", "V10"}, "--gpu: found 'V10'"},
       {{"predict", "--zoo", "resnet18", "--tokens", "8"}, "reads images"},
       {{"predict", "--zoo", "bert_base", "--pixels", "8"}, "reads texts"},
-      {{"predict", "--zoo", "vgg11", "--pixels", "1"}, "--zoo: a window of 2"},
+      {{"predict", "--zoo", "vgg11", "--pixels", "1"}, "--pixels: 1 does not suit vgg11: a window of 2"},
       {{"predict", "--zoo", "resnet18", "--phase", "both"}, "--phase"},
       {{"predict", "--zoo", "resnet18", "--model", kJobs}, "no predictor"},
       {{"predict", "--zoo", "resnet18", "--queue", "nosuch.csv"}, "--queue"},

@@ -169,6 +169,8 @@ std::vector<KeyRow> key_rows() {
       with(kJobs, {"policies=[{name: fgd}]", "cluster={nodes: 2, gpus_per_node: 3}"});
   const Settings preempting =
       with(kJobs, {"policies=[{name: srtf}]", "estimates.duration=exact", "cluster.nodes=2"});
+  const Settings packing =
+      with(kJobs, {"policies=[{name: proactive, memory: checked, capacity_pct: 300}]"});
   return {
       {"workload.source", "jrs-resampled"},
       {"workload.path", "fewer.csv", kJobs},
@@ -206,6 +208,10 @@ std::vector<KeyRow> key_rows() {
       {"belief.overrides", "overrides.csv"},
       {"estimates.duration", "exact", {"belief.model=contention"}},
       {"estimates.sigma", "1", {"estimates.duration=lognormal", "policies=[{name: sjf}]"}},
+      {"estimates.memory", "none", packing},
+      {"estimates.memory_sigma", "1", with(packing, {"estimates.memory=lognormal"})},
+      {"estimates.utilisation", "none", {"policies=[{name: opposites}]"}},
+      {"estimates.utilisation_sigma", "1", {"estimates.utilisation=lognormal"}},
       {"profiling.mode", "minute"},
       {"profiling.keeps_progress", "true", {"profiling.mode=minute"}},
       {"probing.probes", "1"},
@@ -301,6 +307,18 @@ std::vector<ParameterRow> parameter_rows() {
       {"external", "command", groups_of_one, {}, command, true},
       {"external", "window", "1", {}, command, true},
   };
+  const Settings two_types = with(lucid, {"cluster.machines=1x1:T4+1x1:V100-16GB"});
+  rows.push_back({"schedtune", "minimise", "completion-time", two_types});
+  rows.push_back({"schedtune", "decision_s", "30", lucid});
+  rows.push_back({"schedtune", "memory_margin_pct", "60", lucid});
+  rows.push_back({"schedtune", "collocation_limit", "1", lucid});
+  rows.push_back({"schedtune", "memory_per_job_mib", "9000", lucid});
+  for (const std::string policy : {"proactive", "reactive"}) {
+    const Settings measured = with(kJobs, {"profiling.mode=minute"});
+    rows.push_back({policy, "most_jobs", "1", measured});
+    rows.push_back({policy, "capacity_pct", "50", measured});
+    rows.push_back({policy, "memory", "checked", measured, "capacity_pct: 300"});
+  }
   for (const std::string policy : {"balance", "min-slowdown", "max-packing"}) {
     rows.push_back({policy, "pairing", "given", {}, "order: [[1, 2], [0, 0]]", true});
     rows.push_back({policy, "order", "[[1, 2], [0, 0]]", {}, "pairing: given"});
@@ -349,13 +367,16 @@ TEST_F(UnusedSettings, EveryParameterChangesAResultInItsContext) {
   }
 }
 
-/// The default configuration with this policy alone, and the estimates that it needs.
+/// The default configuration with this policy alone, and the estimates and profiles that it needs.
 TEST_F(UnusedSettings, NoParameterIsSilentInTheDefaultConfiguration) {
   for (ParameterRow row : parameter_rows()) {
     if (!row.always) row.beside.clear();
     Settings settings{"replications=3", policy_text(row, false)};
     if (find_policy(row.policy)->traits.needs_estimates) {
       settings.push_back("estimates.duration=exact");
+    }
+    if (find_policy(row.policy)->traits.measures_profiles) {
+      settings.push_back("profiling.mode=minute");
     }
     const Outcome before = outcome(settings);
     settings[1] = policy_text(row, true);

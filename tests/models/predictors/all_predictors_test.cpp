@@ -10,6 +10,7 @@
 
 #include "models/graph/zoo/zoo.hpp"
 #include "models/predictors/catalog.hpp"
+#include "models/predictors/torchinfo.hpp"
 #include "sim/rng.hpp"
 #include "traces/gpu_catalog.hpp"
 
@@ -77,6 +78,7 @@ TEST(AllPredictors, FitSaveAndLoadGiveTheSameBits) {
   for (const Target target : kAll) {
     const std::vector<MeasuredJob> jobs = measured_jobs(target, kTwoGpus);
     for (const PredictorEntry& entry : predictor_catalog()) {
+      if (!entry.predicts(target)) continue;
       SCOPED_TRACE(std::string(entry.name) + ", " + std::string(name_of(target)));
       const auto fitted = entry.fit(target, jobs, {});
       EXPECT_EQ(fitted->target(), target);
@@ -138,6 +140,20 @@ TEST(AllPredictors, CrashedJobsAreLearntAsTooLarge) {
     if (std::isnan(job.value)) EXPECT_TRUE(fitted->runs_out(job.job, p, kLimit)) << p.median;
     EXPECT_FALSE(fitted->runs_out(job.job, p, 1e6));
   }
+}
+
+// SchedTune's figure 10: 0.57 + 62.79 + 44.59 MiB. Its summary counts the outputs of the eight residual blocks again,
+// as layers of their own.
+TEST(AllPredictors, TorchinfoOfResNet18) {
+  PredictorJob job;
+  set_graph(job.figures, build_zoo_model(*find_zoo_model("resnet18")), 1, true);
+  constexpr double kMib = 1024.0 * 1024.0;
+  const double blocks = 2 * (64 * 56 * 56 + 128 * 28 * 28 + 256 * 14 * 14 + 512 * 7 * 7);
+  EXPECT_NEAR(torchinfo_bytes(job.figures) / kMib + blocks * 8 / kMib, 107.96, 0.01);
+  EXPECT_NEAR(job.figures.input_elements * 4 / kMib, 0.57, 0.01);
+  EXPECT_NEAR((job.figures.activation_elements + blocks) * 8 / kMib, 62.79, 0.01);
+  EXPECT_NEAR(job.figures.parameters * 4 / kMib, 44.59, 0.01);
+  EXPECT_THROW(TorchinfoPredictor::fit(Target::kTime, {}), std::invalid_argument);
 }
 
 TEST(AllPredictors, TooFewJobsAreRefused) {

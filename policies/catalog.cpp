@@ -45,7 +45,7 @@ std::span<const PolicyEntry> policy_catalog() {
 
 const PolicyEntry* find_policy(std::string_view name) {
   for (const PolicyEntry& entry : policy_catalog()) {
-    if (entry.name == name || (!name.empty() && entry.alias == name)) return &entry;
+    if (entry.is_called(name)) return &entry;
   }
   return nullptr;
 }

@@ -44,6 +44,9 @@ struct PolicyEntry {
   PolicyTraits (*traits_with)(const Parameters& parameters) = nullptr;
   std::string_view alias = {};  ///< another name in the literature; empty: none
 
+  bool is_called(std::string_view word) const {
+    return word == name || (!alias.empty() && word == alias);
+  }
   PolicyNeeds needs_for(const Parameters& given) const {
     return needs_with == nullptr ? needs : needs_with(given);
   }

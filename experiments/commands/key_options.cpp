@@ -76,7 +76,7 @@ std::string policy_list(const std::string& text) {
   std::string list;
   for (const std::string& part : split_text(text, ',')) {
     const std::string name(trimmed(part));
-    if (std::ranges::find(known, name) == known.end()) {
+    if (find_policy(name) == nullptr) {
       throw InputError("--policies",
                        fmt::format("found '{}': {}", printable(name), did_you_mean(name, known)));
     }

@@ -118,12 +118,18 @@ PolicySetting read_parameter(const YamlValue& at, const ParameterSpec& spec) {
 
 const PolicyEntry& known_policy(const YamlNode& name, std::span<const PolicyEntry> catalog) {
   for (const PolicyEntry& entry : catalog) {
-    if (entry.name == name.text) return entry;
+    if (entry.is_called(name.text)) return entry;
   }
   std::vector<std::string_view> names;
   for (const PolicyEntry& entry : catalog) names.push_back(entry.name);
   throw InputError(name.place(), fmt::format("unknown policy '{}': {}", printable(name.text),
                                              did_you_mean(name.text, names)));
+}
+
+/// An alias becomes the label.
+void take_name(const YamlNode& given, const PolicyEntry& entry, PolicyConfig& policy) {
+  policy.name = entry.name;
+  if (given.text != entry.name) policy.label = given.text;
 }
 
 /// Reads the label and the parameters of a policy.
@@ -155,7 +161,7 @@ PolicyConfig read_policy(const YamlValue& at, std::span<const PolicyEntry> catal
   const YamlNode& item = at.node;
   PolicyConfig policy;
   if (item.kind == Kind::kScalar) {
-    policy.name = known_policy(item, catalog).name;
+    take_name(item, known_policy(item, catalog), policy);
     remember(places, at);
     remember(places, {item, at.key + ".name"});
     return policy;
@@ -170,7 +176,7 @@ PolicyConfig read_policy(const YamlValue& at, std::span<const PolicyEntry> catal
     YamlValue{*name, at.key + ".name"}.refuse("the name of a policy");
   }
   const PolicyEntry& entry = known_policy(*name, catalog);
-  policy.name = entry.name;
+  take_name(*name, entry, policy);
   remember(places, {*name, at.key});
   read_settings(at, entry, policy, places);
   return policy;

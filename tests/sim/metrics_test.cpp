@@ -165,6 +165,8 @@ TEST(Metrics, OccupancyIsAShareOfTimeAlsoWhenAFailureComesLast) {
   const MetricValues m = compute_metrics(result.record);
   EXPECT_LE(at(m, Metric::kOccupancy), 1);
   EXPECT_LE(at(m, Metric::kGpuUtil), 1);
+  EXPECT_EQ(at(m, Metric::kMakespanS), 130) << "a failure is an end, too";
+  EXPECT_EQ(at(m, Metric::kJctS), 10) << "of the jobs that finished";
 }
 
 TEST(Metrics, NamesAreUniqueAndDescribed) {

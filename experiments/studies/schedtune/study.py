@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """SchedTune's cluster experiment: kube-default without sharing beside schedtune, five GPUs, 360 jobs.
 
-    experiments/studies/schedtune/study.py            a minute on two cores
+    experiments/studies/schedtune/study.py            seconds on two cores
     experiments/studies/schedtune/study.py --check    is the table what these runs give?
 
 Writes docs/schedtune/*.csv. The jobs are GENERATED: no measurement of the paper's is public. Models, batch sizes and

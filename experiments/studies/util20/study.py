@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Util20's scheduling case study: slot-based, reactive and proactive on 12 GPUs.
 
-    experiments/studies/util20/study.py            five runs as in the paper, then 500; minutes on two cores
+    experiments/studies/util20/study.py            five runs as in the paper, then 500; seconds on two cores
     experiments/studies/util20/study.py --check    is the page what these runs give?
 
 Writes docs/util20/*.csv. The jobs are generated, no measurement of the paper's is public: architectures, batch

@@ -49,7 +49,21 @@ TEST(PolicyInstances, TruthIsMarkedWhereverItIsGranted) {
   }
 }
 
+TEST(PolicyInstances, AnAliasIsTheLabel) {
+  const auto policies =
+      policy_instances(with({"policies=[slot, exclusive, {name: slot, label: alone}]"}));
+  ASSERT_EQ(policies.size(), 3U);
+  for (const auto& policy : policies) EXPECT_EQ(policy.entry->name, "exclusive");
+  EXPECT_EQ(policies[0].label, "slot");
+  EXPECT_EQ(policies[1].label, "exclusive");
+  EXPECT_EQ(policies[2].label, "alone");
+}
+
 TEST(PolicyInstances, RefusesWhatCannotBeHad) {
+  EXPECT_TRUE(contains(refusal({"policies=[reactive]"}),
+                       "policy 'reactive' goes by profiles measured on a GPU, found "
+                       "profiling.mode: none; set it to minute or epoch"));
+  EXPECT_EQ(refusal({"policies=[reactive]", "profiling.mode=minute"}), "");
   EXPECT_TRUE(contains(refusal({"policies=[{name: sjf}]"}),
                        "goes by estimates of run time, found estimates.duration: none"));
   EXPECT_EQ(refusal({"policies=[{name: sjf}]", "estimates.duration=exact"}), "");

@@ -90,6 +90,10 @@ CommandLine described() {
       "write the events of the first replication to DIR/POLICY.csv");
   add("knowledge", po::value<std::string>(),
       "write how the knowledge bases of the first replication learned to this CSV");
+  add("volcano", po::value<std::string>(),
+      "write the jobs of the first replication to this YAML, each with the node where the one "
+      "policy placed it and the GPU memory that it needs, for Kubernetes with Volcano");
+  add("containers", po::value<std::string>(), "with --volcano: CSV of job,image,command,args");
   return command;
 }
 
@@ -102,11 +106,11 @@ struct AskedView {
 /// The worlds of `--worlds`, which excludes some other options.
 std::vector<std::string> world_names(const std::string& list, const CommonOptions& common,
                                      const ReplayFiles& files) {
-  if (files.output || files.timeline || files.knowledge || files.figure ||
+  if (files.output || files.timeline || files.knowledge || files.figure || files.volcano ||
       common.format == Format::kCsv) {
     throw InputError("--worlds",
                      "prints a table or JSON; it takes no --output, --timeline, --knowledge, "
-                     "--figure or --format csv");
+                     "--figure, --volcano or --format csv");
   }
   std::vector<std::string> names;
   std::istringstream text(list);
@@ -295,8 +299,17 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
     if (values.count(key) == 0) return std::nullopt;
     return values[key].as<std::string>();
   };
-  const ReplayFiles files{common.output, given("timeline"), given("knowledge"), given("figure"),
-                          common.existing};
+  ReplayFiles files{common.output,   given("timeline"), given("knowledge"),
+                    given("figure"), given("volcano"),  "",
+                    common.existing};
+  if (files.volcano.has_value() != given("containers").has_value()) {
+    throw InputError(files.volcano ? "--volcano" : "--containers",
+                     files.volcano ? "needs the images of the jobs; give --containers CSV of "
+                                     "job,image,command,args"
+                                   : "goes with --volcano");
+  }
+  if (files.volcano)
+    files.containers = find_input_file(*given("containers"), common, "--containers");
   const AskedView asked{given("baseline"), given("metrics")};
   const std::shared_ptr<Device> device = choose_device(common.device);
   Config config = load_config(common, path);

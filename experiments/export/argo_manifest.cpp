@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
 
+#include "experiments/export/container_yaml.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -192,12 +193,6 @@ class Manifest {
     out_ << YAML::Key << key << YAML::Value;
     quoted(value);
   }
-  void quoted_list(const char* key, const std::vector<std::string>& values) {
-    if (values.empty()) return;
-    begin_list(key);
-    for (const std::string& value : values) quoted(value);
-    out_ << YAML::EndSeq;
-  }
 
   /// Numbers have leading zeros because Argo starts tasks in the order of their names.
   std::string pod_name(std::size_t p) const {
@@ -307,15 +302,7 @@ class Manifest {
     if (containers_ == nullptr) {
       quoted("image", "{{workflow.parameters.image-" + names_[j] + "}}");
     } else {
-      const auto spec = containers_->jobs.find(jobs_[j]);
-      if (spec == containers_->jobs.end()) {
-        throw InputError(containers_->name,
-                         "no row for job '" + printable(jobs_[j]) +
-                             "', expected one for every job of the plan; add it");
-      }
-      quoted("image", spec->second.image);
-      quoted_list("command", spec->second.command);
-      quoted_list("args", spec->second.args);
+      emit_container(out_, *containers_, jobs_[j]);
     }
     begin_map("resources");
     if (options_.claim_template.empty()) {

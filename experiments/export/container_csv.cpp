@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/base/text.hpp"
+#include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {
@@ -77,6 +78,15 @@ ContainerTable read(CsvReader& csv) {
 }
 
 }  // namespace
+
+const ContainerSpec& container_of(const ContainerTable& containers, const std::string& job) {
+  const auto spec = containers.jobs.find(job);
+  if (spec == containers.jobs.end()) {
+    throw InputError(containers.name, "no row for job '" + printable(job) +
+                                          "', expected one for every job of the plan; add it");
+  }
+  return spec->second;
+}
 
 ContainerTable read_container_csv(const std::string& path) {
   CsvReader csv(path, columns());

@@ -24,6 +24,9 @@ struct ContainerTable {
   std::map<std::string, ContainerSpec, std::less<>> jobs;
 };
 
+/// The container of a job; InputError if the table lacks it.
+const ContainerSpec& container_of(const ContainerTable& containers, const std::string& job);
+
 /// Reads a CSV with the columns `job,image` and optionally `command,args`: words separated by
 /// blanks, with quotes and backslashes as in a shell and no expansion. InputError at its place for
 /// anything else, also for a job listed twice.

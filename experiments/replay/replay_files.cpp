@@ -14,6 +14,7 @@
 #include "experiments/replay/knowledge_history.hpp"
 #include "experiments/replay/replay_figure.hpp"
 #include "experiments/replay/timeline.hpp"
+#include "experiments/replay/volcano_jobs.hpp"
 #include "experiments/results/results_identity.hpp"
 #include "sim/error.hpp"
 
@@ -42,6 +43,10 @@ std::vector<OutputText> texts_of(const Experiment& experiment, const ReplayFiles
   if (files.timeline) texts = timeline_texts(experiment, *files.timeline);
   if (files.knowledge) {
     texts.push_back({"--knowledge", *files.knowledge, knowledge_history(experiment)});
+  }
+  if (files.volcano) {
+    texts.push_back({"--volcano", *files.volcano,
+                     volcano_jobs(experiment, read_container_csv(files.containers))});
   }
   return texts;
 }
@@ -102,6 +107,13 @@ void check_replay_files(const Experiment& experiment, const std::optional<std::s
     check_name(*files.figure, "--figure", {"svg"});
     claim(*files.figure, "--figure");
     check_figure_replaceable(experiment, *files.figure, files.existing);
+  }
+  if (files.volcano) {
+    check_volcano(experiment, read_container_csv(files.containers));
+    check_name(*files.volcano, "--volcano", {"yaml"});
+    taken.emplace(same(files.containers), "the input of --containers");
+    claim(*files.volcano, "--volcano");
+    texts.push_back(*files.volcano);
   }
   if (files.timeline) {
     std::error_code error;

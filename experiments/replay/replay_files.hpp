@@ -16,6 +16,8 @@ struct ReplayFiles {
   std::optional<std::string> timeline;   ///< directory
   std::optional<std::string> knowledge;  ///< CSV
   std::optional<std::string> figure;     ///< SVG
+  std::optional<std::string> volcano;    ///< YAML
+  std::string containers = {};           ///< with volcano: CSV, found
   Existing existing = Existing::kKeepOthers;
 };
 
@@ -31,8 +33,8 @@ std::string rows_problem(std::size_t jobs, std::size_t policies, std::size_t rep
 void check_replay_files(const Experiment& experiment, const std::optional<std::string>& config,
                         const ReplayFiles& files);
 
-/// Writes the timelines and the history of knowledge if they are asked for; both run replication 0
-/// again.
+/// Writes the timelines, the history of knowledge and the jobs for Volcano if they are asked for; all run
+/// replication 0 again.
 void write_replay_texts(const Experiment& experiment, const ReplayFiles& files);
 
 /// Writes the figure if it is asked for, and returns its path, else "". The figure of an interrupted

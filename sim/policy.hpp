@@ -60,11 +60,11 @@ struct PolicyTraits {
   bool sees_all = false;      ///< any part of the view may change its decisions: a user's program
   bool needs_estimates = false;  ///< it needs run times: `estimates.duration` must not be none
   bool reads_speeds_on_types = false;  ///< JobView::on_types, where run times are estimated
-  bool reads_memory = false;           ///< Profile::mem_used_mib, or the memory in JobView::on_types
-  bool reads_utilisation = false;      ///< Profile::gpu_util_pct, beside what a belief reads of it
+  bool reads_memory = false;       ///< Profile::mem_used_mib, or the memory in JobView::on_types
+  bool reads_utilisation = false;  ///< Profile::gpu_util_pct, beside what a belief reads of it
   /// It goes by profiles that were measured: `profiling.mode` must let jobs run alone first.
   bool measures_profiles = false;
-  bool needs_labels = false;           ///< it needs a packing label of every job
+  bool needs_labels = false;  ///< it needs a packing label of every job
   /// Jobs that its belief by clusters finds alike it groups in the order of the trace, as fcfs.
   bool groups_alike_in_order = false;
 };

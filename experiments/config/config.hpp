@@ -74,7 +74,7 @@ struct BeliefConfig {
 
 struct EstimatesConfig {
   EstimateKind duration = EstimateKind::kNone;
-  double sigma = 0.5;  ///< of lognormal, in log units
+  double sigma = 0.5;                          ///< of lognormal, in log units
   EstimateKind memory = EstimateKind::kExact;  ///< Profile::mem_used_mib
   double memory_sigma = 0.1;
   EstimateKind utilisation = EstimateKind::kExact;  ///< Profile::gpu_util_pct

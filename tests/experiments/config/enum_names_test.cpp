@@ -17,9 +17,8 @@ namespace {
 template <typename E>
 class EnumTable : public testing::Test {};
 
-using Enums =
-    testing::Types<QueueOrder, MissingProfiles, SharingMode, EstimateKind, ControlMode,
-                   PlanMode, StartMode, TickRule, ProfilingMode, WorldKind, BeliefKind>;
+using Enums = testing::Types<QueueOrder, MissingProfiles, SharingMode, EstimateKind, ControlMode,
+                             PlanMode, StartMode, TickRule, ProfilingMode, WorldKind, BeliefKind>;
 TYPED_TEST_SUITE(EnumTable, Enums);
 
 TYPED_TEST(EnumTable, EachWordNamesItsValue) {

@@ -12,6 +12,7 @@ and swept. All of it was fixed before the first comparison.
 
 import argparse
 import csv
+import itertools
 import json
 import math
 import pathlib
@@ -21,8 +22,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPO = HERE.parents[2]
-TYPES = ["RTX-2070-Super", "RTX-3070", "RTX-3090"]
+TYPES = ["RTX-2070-Super", "RTX-3070", "RTX-3090"]      # of the cluster; sections III and V-C have two more
 FASTEST, SLOWEST = "RTX-3090", "K80"
+CAPACITY_MIB = {SLOWEST: 11441, "RTX-2070-Super": 7982, "RTX-3070": 7973, "V100-16GB": 16160, "RTX-3090": 24268}
 MODELS = ["resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "densenet121", "densenet169", "densenet201",
           "vgg11", "vgg13", "vgg16", "vgg19"]
 BATCHES = [8, 16, 32, 64]          # 12 models x 4 batch sizes: the 48 training jobs
@@ -50,7 +52,7 @@ def run(corun, *arguments):
 
 def predict(corun, model, batch, phase):
     """GPU type -> (memory [MiB], step [ms], utilisation [%])."""
-    types = [SLOWEST] + TYPES
+    types = list(CAPACITY_MIB)
     told = json.loads(run(corun, "predict", "--zoo", model, "--batch", batch, "--phase", phase, "--gpu",
                           ",".join(types), "--quiet", "--format", "json"))["gpu_types"]
     return {t: (g["memory_mib"]["median"], g["step_ms"]["median"], g["gpu_util_pct"]["median"])
@@ -71,7 +73,7 @@ class Generator:
         fast, slow = CALIBRATION["inference_ms"]
         self.inference_factor = fast / self.inference["resnet152"][FASTEST][1]
         self.inference_power = math.log(slow / fast) / spread
-        demands = [g[t][0] for g in self.inference.values() for t in [SLOWEST] + TYPES]
+        demands = [g[t][0] for g in self.inference.values() for t in CAPACITY_MIB]
         least, most = CALIBRATION["inference_mb"]
         self.inference_slope = (most - least) / (max(demands) - min(demands))
         self.inference_least = min(demands)
@@ -128,6 +130,34 @@ def replay(corun, folder, generator, chosen=None, settings=()):
     return {p["label"]: p for p in told["policies"]}
 
 
+def figure8(corun, folder, generator):
+    """Increase of the time of ResNet18, 34, 50 and DenseNet121 (batch 8, an epoch) when two, three or four of them share an
+    RTX 2070s."""
+    gpu, models = TYPES[0], ["resnet18", "resnet34", "resnet50", "densenet121"]
+    path, rows = folder / "together.csv", []
+    for size in (2, 3, 4):
+        increases = []
+        for group in itertools.combinations(models, size):
+            with open(path, "w", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(["job", "submit_s", "solo_s", "gpu_util_pct"])
+                for model in group:
+                    seconds, _, util = generator.training(model, 8, gpu)
+                    writer.writerow([model, 0, f"{seconds:.3f}", f"{util:.2f}"])
+            told = run(corun, "replay", HERE / "cluster.yaml", "--set", f"workload.path={path}", "--set",
+                       f"workload.gpu_type={gpu}", "--set", f"cluster.machines=1x1:{gpu}", "--set", "replications=1",
+                       "--set", "policies=[{name: proactive, most_jobs: 4, capacity_pct: 1000}]", "--quiet", "--format",
+                       "json")
+            metrics = json.loads(told)["policies"][0]["metrics"]
+            increases.append((100 * metrics["isd"]["mean"], 100 * metrics["isd_max"]["mean"],
+                              100 * (1 - metrics["ps_total"]["mean"])))
+        rows.append({"jobs": size, "groups": len(increases),
+                     "mean_increase_pct": f"{sum(i[0] for i in increases) / len(increases):.0f}",
+                     "most_increase_pct": f"{max(i[1] for i in increases):.0f}",
+                     "time_vs_one_after_another_pct": f"{sum(i[2] for i in increases) / len(increases):.0f}"})
+    return rows
+
+
 def rows_of(name, policies):
     rows = []
     base = policies["kube-default"]["metrics"]
@@ -178,14 +208,23 @@ def write_table(path, rows):
 
 def printed_facts(generator):
     """The cases that section III prints, as the generator has them."""
-    capacity = {"K80": 11441, "RTX-2070-Super": 7982, "RTX-3070": 7973, "RTX-3090": 24268}
     rows = []
     for model, batch, ooms in (("resnet152", 32, ""), ("resnet152", 64, "K80, RTX-2070-Super, RTX-3070"),
                                ("vgg16", 64, "RTX-2070-Super")):
-        demand = {t: generator.training(model, batch, t)[1] for t in capacity}
-        ours = ", ".join(t for t in capacity if demand[t] > capacity[t])
+        demand = {t: generator.training(model, batch, t)[1] for t in CAPACITY_MIB}
+        ours = ", ".join(t for t, mib in CAPACITY_MIB.items() if demand[t] > mib)
         rows.append({"job": f"{model}, batch {batch}", "out of memory, paper": ooms or "none",
                      "out of memory, generated": ours or "none"})
+    return rows
+
+
+def figure11(generator):
+    """The 48 training jobs one after another on each GPU: hours of those that fit, and how many run out of memory."""
+    rows = []
+    for gpu, capacity in CAPACITY_MIB.items():
+        jobs = [generator.training(m, b, gpu) for m in MODELS for b in BATCHES]
+        rows.append({"gpu": gpu, "training_h": f"{sum(j[0] for j in jobs if j[1] <= capacity) / 3600:.1f}",
+                     "out_of_memory": sum(j[1] > capacity for j in jobs)})
     return rows
 
 
@@ -208,7 +247,10 @@ def main():
         rows = first
         for setting, (chosen, settings) in list(SWEEP.items())[1:]:
             rows = rows + rows_of(setting, replay(options.corun, folder, generator, chosen, settings))
+        together = figure8(options.corun, folder, generator)
     write_table(options.out / "cluster.csv", rows)
+    write_table(options.out / "figure8.csv", together)
+    write_table(options.out / "figure11.csv", figure11(generator))
     write_table(options.out / "generated.csv", printed_facts(generator))
 
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -94,7 +95,9 @@ class SchedTune final : public Policy {
   struct Candidate {
     Duration cost{0};
     GpuId gpu{};
-    friend auto operator<=>(const Candidate&, const Candidate&) = default;
+    friend bool operator<(const Candidate& a, const Candidate& b) {
+      return std::tie(a.cost, a.gpu) < std::tie(b.cost, b.gpu);
+    }
   };
   struct Queue {
     std::deque<JobId> waiting;
@@ -151,7 +154,7 @@ class SchedTune final : public Policy {
       }
       if (alone) keep_largest(view, wanted, candidates);
       if (candidates.size() >= wanted) {
-        std::ranges::sort(candidates);
+        std::sort(candidates.begin(), candidates.end());
         least_mib = alone ? std::numeric_limits<double>::infinity() : 0;
         break;
       }

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "experiments/experiment/job_views.hpp"
 #include "experiments/export/volcano_manifest.hpp"
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
 namespace corun {

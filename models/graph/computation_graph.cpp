@@ -12,8 +12,7 @@ ComputationGraph::ComputationGraph(std::int64_t samples) : samples_(samples) {
   if (samples < 1) throw std::invalid_argument("a graph needs a sample");
 }
 
-ComputationGraph::Node ComputationGraph::add(const Operation& operation,
-                                             std::span<const Node> inputs) {
+ComputationGraph::Node ComputationGraph::add(Operation operation, std::span<const Node> inputs) {
   if (size() == kMostOperations) {
     throw std::invalid_argument(fmt::format("more than {} operations", kMostOperations));
   }
@@ -27,7 +26,7 @@ ComputationGraph::Node ComputationGraph::add(const Operation& operation,
   for (const Node input : inputs) {
     if (input >= node) throw std::logic_error("an operation reads one that is not in the graph");
   }
-  boost::add_vertex(operation, edges_);
+  edges_[boost::add_vertex(edges_)] = std::move(operation);
   elements_.push_back(elements);
   for (const Node input : inputs) boost::add_edge(input, node, edges_);
   return node;

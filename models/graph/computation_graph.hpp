@@ -28,7 +28,7 @@ class ComputationGraph {
   /// already (std::logic_error), so nodes are in an order of execution and there are no cycles.
   /// std::invalid_argument for a shape that elements_of() refuses, numbers below 0, and more operations than
   /// kMostOperations.
-  Node add(const Operation& operation, std::span<const Node> inputs);
+  Node add(Operation operation, std::span<const Node> inputs);
 
   std::int64_t samples() const { return samples_; }
   std::size_t size() const { return boost::num_vertices(edges_); }

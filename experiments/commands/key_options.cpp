@@ -66,7 +66,10 @@ std::vector<KeyOverride> cluster_overrides(const po::variables_map& values) {
 /// "[{name: 'fifo'}, {name: 'sjf'}]"
 std::string policy_list(const std::string& text) {
   std::vector<std::string_view> known;
-  for (const PolicyEntry& entry : policy_catalog()) known.push_back(entry.name);
+  for (const PolicyEntry& entry : policy_catalog()) {
+    known.push_back(entry.name);
+    if (!entry.alias.empty()) known.push_back(entry.alias);
+  }
   if (text.find_first_of("[{:") != std::string::npos) {
     throw InputError("--policies",
                      fmt::format("found '{}', expected names such as fifo,sjf; parameters go by "

@@ -121,7 +121,10 @@ const PolicyEntry& known_policy(const YamlNode& name, std::span<const PolicyEntr
     if (entry.is_called(name.text)) return entry;
   }
   std::vector<std::string_view> names;
-  for (const PolicyEntry& entry : catalog) names.push_back(entry.name);
+  for (const PolicyEntry& entry : catalog) {
+    names.push_back(entry.name);
+    if (!entry.alias.empty()) names.push_back(entry.alias);
+  }
   throw InputError(name.place(), fmt::format("unknown policy '{}': {}", printable(name.text),
                                              did_you_mean(name.text, names)));
 }

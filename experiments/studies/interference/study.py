@@ -18,13 +18,14 @@ import json
 import math
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-REPO = HERE.parents[2]
+sys.path.insert(0, str(HERE.parent))
+from page import REPO, markdown, num, with_table  # noqa: E402
+
 PAGE = REPO / "docs" / "interference-study.md"
 KEPT = REPO / "docs" / "interference-study"
 
@@ -234,19 +235,9 @@ def share_closed(random, own, oracle):
     return ratio, ratio - half, ratio + half
 
 
-def num(x, digits=1):
-    text = f"{x:.{digits}f}"
-    return text[1:] if text.startswith("-") and not text.strip("-0.") else text
-
-
 def shown(v, unit=100, digits=1):
     """Value and half-width of its interval, which is symmetric."""
     return f"{num(unit * v[0], digits)}+-{num(unit * (v[2] - v[1]) / 2, digits)}"
-
-
-def markdown(header, rows):
-    rule = "|".join("---" if i == 0 else "---:" for i in range(len(header)))
-    return "\n".join([" | ".join(header), rule, *(" | ".join(row) for row in rows)])
 
 
 def by_cell(rows):
@@ -409,18 +400,10 @@ def figure_learning(rows):
 
 # ---------------------------------------------------------------------------------------- page
 
-def replaced(page, name, table):
-    pattern = re.compile(rf"(<!-- begin {re.escape(name)} -->\n).*?(<!-- end {re.escape(name)} -->)", re.S)
-    text, count = pattern.subn(lambda m: m.group(1) + "\n" + table + "\n\n" + m.group(2), page)
-    if count != 1:
-        sys.exit(f"{PAGE}: expected one place for '{name}', found {count}")
-    return text
-
-
 def wanted_files(rows):
     page = PAGE.read_text()
     for name, table in page_tables(rows).items():
-        page = replaced(page, name, table)
+        page = with_table(page, name, table)
     return {PAGE: page, KEPT / "learning.svg": figure_learning(rows["learning"])}
 
 

@@ -3,10 +3,10 @@
 
     experiments/studies/schedtune/carma.py --data DIR     seconds; DIR holds jobs/carma
 
-Writes docs/schedtune/carma.csv. Time and memory of the jobs are measured (carma_jobs.csv); utilisation is predicted by
-corun's formulas where the model is in its zoo, else not known. A task's name says its job: vgg, vgg2 and vgg3 are VGG at
-batch 32, 64 and 128; NAME_20e_1 is 20 epochs, of which the table has one, at batch 32. Tasks of jobs that the table does
-not have are left out, and counted.
+Writes docs/schedtune/carma.csv and its table of docs/reproductions.md. Time and memory of the jobs are measured
+(carma_jobs.csv); utilisation is predicted by corun's formulas where the model is in its zoo, else not known. A task's name
+says its job: vgg, vgg2 and vgg3 are VGG at batch 32, 64 and 128; NAME_20e_1 is 20 epochs, of which the table has one, at
+batch 32. Tasks of jobs that the table does not have are left out, and counted.
 """
 
 import argparse
@@ -15,12 +15,16 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-REPO = HERE.parents[2]
+sys.path.insert(0, str(HERE.parent))
+from page import REPO, markdown, with_table  # noqa: E402
+from program import run  # noqa: E402
+
+PAGE = REPO / "docs" / "reproductions.md"
+KEPT = REPO / "docs" / "schedtune" / "carma.csv"
 BATCHES = {"": 32, "2": 64, "3": 128, "1": 32}
 NAMES = {"resnet": "resnet50", "BERT_base": "BERT_base_on_wiki", "BERT_large": "BERT_large_on_wiki",
          "gpt2_large": "gpt2_large_on_wiki", "dlrm": "dlrm_dlrm_s_pytorch"}
@@ -28,13 +32,6 @@ ZOO = {"resnet50": "resnet50", "vgg": "vgg16", "mobilenet": "mobilenet_v2", "BER
        "BERT_large_on_wiki": "bert_large", "gpt2_large_on_wiki": "gpt2_large"}
 EPOCHS = re.compile(r"(.+_cifar100)_(\d+)e_([123])$")
 NUMBERED = re.compile(r"([A-Za-z]+)([23]?)$")
-
-
-def run(corun, *arguments):
-    done = subprocess.run([corun, *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(done.stderr)
-    return done.stdout
 
 
 def job_of(task):
@@ -64,7 +61,6 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
     arguments.add_argument("--data", type=pathlib.Path, default=os.environ.get("CORUN_DATA"))
-    arguments.add_argument("--out", type=pathlib.Path, default=REPO / "docs" / "schedtune" / "carma.csv")
     options = arguments.parse_args()
     if options.data is None:
         sys.exit("carma.py: give --data DIR or CORUN_DATA, the directory of the public data sets")
@@ -101,11 +97,18 @@ def main():
                              "policy": policy["label"], "jct_min": f"{m['jct_s'] / 60:.1f}",
                              "makespan_h": f"{m['makespan_s'] / 3600:.2f}", "isd_pct": f"{100 * m['isd']:.1f}",
                              "oom": f"{m['oom']:.2f}", "given_up": f"{m['failed']:.2f}"})
-    with open(options.out, "w", newline="") as file:
+    with open(KEPT, "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    print(f"wrote {options.out}")
+    policies = list(dict.fromkeys(r["policy"] for r in rows))
+    by_trace = {}
+    for r in rows:
+        by_trace.setdefault(f"{r['trace']}, {r['measured']} of {r['tasks']} tasks", {})[r["policy"]] = r
+    PAGE.write_text(with_table(PAGE.read_text(), "schedtune-carma", markdown(
+        ["trace", *policies], [[trace, *(f"{by[p]['jct_min']} / {by[p]['oom']}" for p in policies)]
+                               for trace, by in by_trace.items()])))
+    print(f"wrote {KEPT}")
 
 
 if __name__ == "__main__":

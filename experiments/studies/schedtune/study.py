@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """SchedTune's cluster experiment: kube-default without sharing beside schedtune, five GPUs, 360 jobs.
 
-    experiments/studies/schedtune/study.py            seconds on two cores
-    experiments/studies/schedtune/study.py --check    is the table what these runs give?
+    experiments/studies/schedtune/study.py            three minutes on two cores
+    experiments/studies/schedtune/study.py --check    exit 1 if the first setting, page or figure differ from what is kept
 
-Writes docs/schedtune/*.csv. The jobs are GENERATED: no measurement of the paper's is public. Models, batch sizes and
+Writes docs/schedtune/*.csv, and from these a figure and the tables of docs/reproductions.md. The jobs are GENERATED: no measurement of the paper's is public. Models, batch sizes and
 the numbers of jobs are the paper's; times and memory are predictions of corun's built-in formulas, calibrated on the
 numbers that sections I and III print, and on nothing else (CALIBRATION). What the paper does not print is in CHOSEN,
 and swept. All of it was fixed before the first comparison.
@@ -12,22 +12,28 @@ and swept. All of it was fixed before the first comparison.
 
 import argparse
 import csv
+import io
 import itertools
 import json
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-REPO = HERE.parents[2]
+sys.path.insert(0, str(HERE.parent))
+from page import BLUE, FAINT, GREY, ORANGE, REPO, Svg, markdown, num, scale, with_table, write_or_check  # noqa: E402
+from program import run  # noqa: E402
+
+PAGE = REPO / "docs" / "reproductions.md"
+KEPT = REPO / "docs" / "schedtune"
 TYPES = ["RTX-2070-Super", "RTX-3070", "RTX-3090"]      # of the cluster; sections III and V-C have two more
 FASTEST, SLOWEST = "RTX-3090", "K80"
 CAPACITY_MIB = {SLOWEST: 11441, "RTX-2070-Super": 7982, "RTX-3070": 7973, "V100-16GB": 16160, "RTX-3090": 24268}
 MODELS = ["resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "densenet121", "densenet169", "densenet201",
           "vgg11", "vgg13", "vgg16", "vgg19"]
 BATCHES = [8, 16, 32, 64]          # 12 models x 4 batch sizes: the 48 training jobs
+MANY_BATCHES = list(range(8, 65, 4))    # "from 8 to 64", for a larger set of jobs to learn from
 INFERENCE_JOBS = 312               # 26 of each model
 IMAGES = 50_000                    # an epoch of CIFAR-10
 
@@ -43,13 +49,6 @@ CALIBRATION = {
 CHOSEN = {"inferences": 100, "start_s": 10.0, "decision_s": 0.0, "apart_s": 1.0}
 
 
-def run(corun, *arguments):
-    done = subprocess.run([corun, *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(done.stderr)
-    return done.stdout
-
-
 def predict(corun, model, batch, phase):
     """GPU type -> (memory [MiB], step [ms], utilisation [%])."""
     types = list(CAPACITY_MIB)
@@ -62,8 +61,8 @@ def predict(corun, model, batch, phase):
 class Generator:
     """Times [s] and memory [MiB] of the jobs by GPU type."""
 
-    def __init__(self, corun):
-        self.train = {(m, b): predict(corun, m, b, "train") for m in MODELS for b in BATCHES}
+    def __init__(self, corun, batches=()):
+        self.train = {(m, b): predict(corun, m, b, "train") for m in MODELS for b in sorted({*BATCHES, *batches})}
         self.inference = {m: predict(corun, m, 1, "inference") for m in MODELS}
         anchor = self.train["resnet152", 32]
         spread = math.log(anchor[SLOWEST][1] / anchor[FASTEST][1])
@@ -151,7 +150,8 @@ def figure8(corun, folder, generator):
             metrics = json.loads(told)["policies"][0]["metrics"]
             increases.append((100 * metrics["isd"]["mean"], 100 * metrics["isd_max"]["mean"],
                               100 * (1 - metrics["ps_total"]["mean"])))
-        rows.append({"jobs": size, "groups": len(increases),
+        rows.append({"jobs": str(size), "groups": str(len(increases)),
+                     "least_mean_increase_pct": f"{min(i[0] for i in increases):.0f}",
                      "mean_increase_pct": f"{sum(i[0] for i in increases) / len(increases):.0f}",
                      "most_increase_pct": f"{max(i[1] for i in increases):.0f}",
                      "time_vs_one_after_another_pct": f"{sum(i[2] for i in increases) / len(increases):.0f}"})
@@ -159,16 +159,23 @@ def figure8(corun, folder, generator):
 
 
 def rows_of(name, policies):
+    """One row per policy; `half` columns are half-widths of 95 % intervals, of changes by paired replications."""
     rows = []
-    base = policies["kube-default"]["metrics"]
+    base = {key: value["mean"] for key, value in policies["kube-default"]["metrics"].items() if value}
     for label, policy in policies.items():
         m = {key: value["mean"] for key, value in policy["metrics"].items() if value and value["mean"] is not None}
-        change = 100 * (m["makespan_s"] / base["makespan_s"]["mean"] - 1)
-        memory = 100 * (m["mem_util"] / base["mem_util"]["mean"] - 1)
-        rows.append({"setting": name, "policy": label, "makespan_s": f"{m['makespan_s']:.0f}",
-                     "makespan_change_pct": f"{change:.1f}", "mem_util_pct": f"{100 * m['mem_util']:.1f}",
-                     "mem_util_change_pct": f"{memory:.0f}", "oom": f"{m['oom']:.2f}", "lost": f"{m['failed']:.2f}",
-                     "jct_s": f"{m['jct_s']:.0f}"})
+        versus = policy["versus"].get("kube-default", {})
+
+        def half(metric, of, unit=1):
+            return num(unit * (of[metric]["hi"] - of[metric]["lo"]) / 2, 2) if metric in of else "0"
+        by_run = policy["metrics"]
+        rows.append({"setting": name, "policy": label, "makespan_s": num(m["makespan_s"], 0),
+                     "makespan_change_pct": num(100 * (m["makespan_s"] / base["makespan_s"] - 1)),
+                     "makespan_half_pct": half("makespan_s", versus, 100 / base["makespan_s"]),
+                     "mem_util_pct": num(100 * m["mem_util"]),
+                     "mem_util_change_pct": num(100 * (m["mem_util"] / base["mem_util"] - 1), 0),
+                     "oom": num(m["oom"], 2), "lost": num(m["failed"], 2), "lost_half": half("failed", by_run),
+                     "jct_min": num(m["jct_s"] / 60), "jct_half_min": half("jct_s", by_run, 1 / 60)})
     return rows
 
 
@@ -197,13 +204,81 @@ SWEEP = {  # name: (chosen, settings)
 }
 
 
-def write_table(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(f"wrote {path}")
+PREDICTORS = {"memory": ["random-forest", "boosting", "voting", "physics", "torchinfo"],
+              "time": ["random-forest", "boosting", "physics"]}
+
+
+def predictors(corun, folder, generator):
+    """Tables II, IV and V on the training jobs that fit: errors of random jobs, and of a model or GPU type never seen."""
+    rows, path = [], folder / "measured.csv"
+    for batches in (BATCHES, MANY_BATCHES):
+        with open(path, "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["zoo", "batch", "gpu_type", "phase", "mem_mib", "step_ms"])
+            for model, batch, gpu in itertools.product(MODELS, batches, CAPACITY_MIB):
+                seconds, memory, _ = generator.training(model, batch, gpu)
+                if memory <= CAPACITY_MIB[gpu]:
+                    writer.writerow([model, batch, gpu, "train", round(memory), f"{1000 * seconds * batch / IMAGES:.3f}"])
+        for target, kinds in PREDICTORS.items():
+            for kind in kinds:
+                told = csv.DictReader(io.StringIO(run(corun, "predictor", "eval", "--target", target, "--jobs", path,
+                                                      "--kind", kind, "--quiet", "--format", "csv")))
+                found = {}
+                for r in told:
+                    if not r["capacity_mib"]:
+                        found.setdefault(r["held_out"], {})[r["figure"]] = float(r["value"])
+                for held_out, figures in found.items():
+                    rows.append({"batch_sizes": str(len(batches)), "jobs": num(figures["jobs"], 0), "target": target,
+                                 "predictor": kind, "held_out": held_out, "mape_pct": num(figures["mape_pct"]),
+                                 "rmsle": num(figures["rmsle"], 3)})
+    return rows
+
+
+def memory_over_time(corun, folder, generator):
+    """Figure 14: memory in use by the cluster's jobs [% of all memory] by minute, of the first replication."""
+    jobs, timelines = folder / "jobs.csv", folder / "timelines"
+    write_jobs(jobs, generator, CHOSEN)
+    run(corun, "replay", HERE / "cluster.yaml", "--set", f"workload.path={jobs}", "--set", "replications=1", "--timeline",
+        timelines, "--quiet")
+    types = [TYPES[0], TYPES[0], TYPES[1], TYPES[1], TYPES[2]]
+    all_memory = sum(CAPACITY_MIB[t] for t in types)
+    with open(jobs, newline="") as file:
+        demand = {r["job"]: {t: float(r[f"mem_used_mib@{t}"]) for t in TYPES} for r in csv.DictReader(file)}
+    rows = {}
+    for policy in ("kube-default", "schedtune"):
+        changes, held = [], {}
+        with open(timelines / f"{policy}.csv", newline="") as file:
+            for event in csv.DictReader(file):
+                at, job = int(event["time_ns"]) / 60e9, event["job"]
+                if event["event"] == "start":
+                    held[job] = demand[job][types[int(event["gpus"])]]
+                    changes.append((at, held[job]))
+                elif event["event"] in ("finish", "oom", "fail", "failed") and job in held:
+                    changes.append((at, -held.pop(job)))
+        used, before, sums = 0.0, 0.0, {}
+        for at, change in changes:
+            while before < at:
+                end = min(at, math.floor(before) + 1)
+                sums[math.floor(before)] = sums.get(math.floor(before), 0) + used * (end - before)
+                before = end
+            used += change
+        for minute, area in sums.items():
+            rows.setdefault(minute, {"minute": str(minute)})[policy] = num(100 * area / all_memory)
+    return [{"minute": r["minute"], "kube-default": r.get("kube-default", "0"), "schedtune": r.get("schedtune", "0")}
+            for _, r in sorted(rows.items())]
+
+
+def as_csv(rows):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def kept(name):
+    with open(KEPT / f"{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def printed_facts(generator):
@@ -224,35 +299,118 @@ def figure11(generator):
     for gpu, capacity in CAPACITY_MIB.items():
         jobs = [generator.training(m, b, gpu) for m in MODELS for b in BATCHES]
         rows.append({"gpu": gpu, "training_h": f"{sum(j[0] for j in jobs if j[1] <= capacity) / 3600:.1f}",
-                     "out_of_memory": sum(j[1] > capacity for j in jobs)})
+                     "out_of_memory": str(sum(j[1] > capacity for j in jobs))})
     return rows
+
+
+def figure(tables):
+    """Figures 8, 11, 14 and 15, ours."""
+    svg = Svg(880, 620, "SchedTune on generated jobs: sharing, GPUs, memory of the cluster, makespan")
+    wide, high = 340, 200
+
+    def panel(column, line, title, most, unit, step):
+        left, top = 60 + 440 * column, 50 + 310 * line
+        svg.text(left - 40, top - 24, title, weight="bold")
+        y = scale(0, most, top + high, top)
+        for t in range(0, most + 1, step) if step else ():
+            svg.line(left, y(t), left + wide, y(t), FAINT)
+            svg.text(left - 8, y(t) + 4, f"{t}{unit}", "end", GREY, 11)
+        return left, top + high, y
+
+    left, bottom, y = panel(0, 0, "increase of time by jobs on an RTX 2070s (fig. 8)", 80, " %", 20)
+    for i, row in enumerate(tables["figure8"]):
+        px = left + wide * (i + 0.5) / 3
+        svg.whisker_v(px, y(float(row["least_mean_increase_pct"])), y(float(row["most_increase_pct"])), BLUE)
+        svg.dot(px, y(float(row["mean_increase_pct"])), BLUE)
+        svg.text(px, bottom + 18, f"{row['jobs']} jobs", "middle")
+    svg.text(left, bottom + 42, "mean; bars: least group's mean to slowest job", colour=GREY, size=11)
+
+    left, bottom, y = panel(1, 0, "48 training jobs one after another, hours (fig. 11)", 20, "", 5)
+    for i, row in enumerate(tables["figure11"]):
+        px = left + wide * i / 5 + 10
+        hours = float(row["training_h"])
+        svg.rect(px, y(hours), wide / 5 - 20, bottom - y(hours), BLUE)
+        svg.text(px + wide / 10 - 10, y(hours) - 5, f"{row['out_of_memory']} OOM", "middle", ORANGE, 11)
+        svg.text(px + wide / 10 - 10, bottom + 18, row["gpu"].replace("-Super", "s").replace("-16GB", ""), "middle", size=11)
+
+    left, bottom, y = panel(0, 1, "memory in use by the cluster's jobs (fig. 14)", 100, " %", 25)
+    minutes = len(tables["figure14"])
+    x = scale(0, minutes, left, left + wide)
+    for i, (policy, colour) in enumerate((("kube-default", BLUE), ("schedtune", ORANGE))):
+        svg.path([(x(int(r["minute"]) + 0.5), y(float(r[policy]))) for r in tables["figure14"]], colour)
+        svg.line(left + 120 * i, bottom + 38, left + 120 * i + 20, bottom + 38, colour, 2.5)
+        svg.text(left + 120 * i + 26, bottom + 42, policy)
+    for t in range(0, minutes, 20):
+        svg.text(x(t), bottom + 18, f"{t} min", "middle", GREY, 11)
+
+    left, bottom, _ = panel(1, 1, "makespan vs. kube-default (fig. 15)", 1, "", None)
+    shown = ["as above", "two jobs per GPU", "one per 4 GiB", "one job per GPU", "memory error .5", "time error 2 (useless)"]
+    x = scale(-60, 20, left + 130, left + wide)
+    for t in range(-60, 21, 20):
+        svg.line(x(t), bottom - high, x(t), bottom, FAINT)
+        svg.text(x(t), bottom + 18, f"{t} %", "middle", GREY, 11)
+    svg.line(x(-17.5), bottom - high, x(-17.5), bottom, ORANGE, 1.4, "5 4")
+    svg.text(x(-17.5), bottom - high - 6, "paper -17.5", "middle", ORANGE, 11)
+    for i, setting in enumerate(shown):
+        row = next(r for r in tables["cluster"] if r["setting"] == setting and r["policy"] == "schedtune")
+        mean, half, py = float(row["makespan_change_pct"]), float(row["makespan_half_pct"]), bottom - high + 30 * i + 22
+        svg.text(left + 122, py + 4, setting, "end", size=11)
+        svg.whisker(py, x(mean - half), x(mean + half), BLUE)
+        svg.dot(x(mean), py, BLUE)
+    return svg.done()
+
+
+def page(tables):
+    text = PAGE.read_text()
+    by_setting = {}
+    for r in tables["cluster"]:
+        by_setting.setdefault(r["setting"], {})[r["policy"]] = r
+    rows = [[setting, f"{s['makespan_change_pct']} +- {float(s['makespan_half_pct']):.1f}", s["mem_util_change_pct"],
+             f"{k['lost']} +- {k['lost_half']}", f"{s['lost']} +- {s['lost_half']}",
+             f"{k['jct_min']} +- {float(k['jct_half_min']):.1f}", f"{s['jct_min']} +- {float(s['jct_half_min']):.1f}"]
+            for setting, by_policy in by_setting.items() for k, s in [(by_policy["kube-default"], by_policy["schedtune"])]]
+    text = with_table(text, "schedtune-cluster", markdown(
+        ["setting", "makespan vs. kube-default %", "memory utilisation %", "lost, kube-default", "lost, schedtune",
+         "JCT min, kube-default", "JCT min, schedtune"], rows))
+    cells = {}
+    for r in tables["predictors"]:
+        cells.setdefault((r["target"], r["predictor"]), {})[r["batch_sizes"], r["held_out"]] = r
+    columns = [(str(len(BATCHES)), "random"), (str(len(MANY_BATCHES)), "random"), (str(len(MANY_BATCHES)), "gpu"),
+               (str(len(MANY_BATCHES)), "model"), (str(len(MANY_BATCHES)), "family")]
+    rows = [[f"{target}, {kind}", *(f"{by[c]['mape_pct']} / {by[c]['rmsle']}" for c in columns)]
+            for (target, kind), by in cells.items()]
+    return with_table(text, "schedtune-predictors", markdown(
+        ["average error % / RMSLE", "random jobs, 4 batch sizes", "15 batch sizes", "unseen GPU type", "unseen model",
+         "unseen family"], rows))
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
-    arguments.add_argument("--out", type=pathlib.Path, default=REPO / "docs" / "schedtune")
-    arguments.add_argument("--check", action="store_true", help="compare the first setting with --out")
+    arguments.add_argument("--check", action="store_true", help="write nothing; exit 1 where results differ")
     options = arguments.parse_args()
-    generator = Generator(options.corun)
+    generator = Generator(options.corun, () if options.check else MANY_BATCHES)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         first = rows_of("as above", replay(options.corun, folder, generator))
         if options.check:
-            with open(options.out / "cluster.csv", newline="") as file:
-                kept = list(csv.DictReader(file))[:len(first)]
-            if kept != first:
-                sys.exit(f"{options.out}/cluster.csv is not what these runs give; renew it with study.py")
-            return
-        rows = first
-        for setting, (chosen, settings) in list(SWEEP.items())[1:]:
-            rows = rows + rows_of(setting, replay(options.corun, folder, generator, chosen, settings))
-        together = figure8(options.corun, folder, generator)
-    write_table(options.out / "cluster.csv", rows)
-    write_table(options.out / "figure8.csv", together)
-    write_table(options.out / "figure11.csv", figure11(generator))
-    write_table(options.out / "generated.csv", printed_facts(generator))
+            tables = {name: kept(name) for name in ("cluster", "figure8", "figure11", "figure14", "generated", "predictors")}
+            tables["cluster"][:len(first)] = first
+        else:
+            tables = {"cluster": first}
+            for setting, (chosen, settings) in list(SWEEP.items())[1:]:
+                tables["cluster"] = tables["cluster"] + rows_of(setting, replay(options.corun, folder, generator, chosen,
+                                                                                settings))
+            tables["figure8"] = figure8(options.corun, folder, generator)
+            tables["figure14"] = memory_over_time(options.corun, folder, generator)
+            tables["predictors"] = predictors(options.corun, folder, generator)
+            tables["figure11"] = figure11(generator)
+            tables["generated"] = printed_facts(generator)
+    wanted = {KEPT / f"{name}.csv": as_csv(rows) for name, rows in tables.items()}
+    wanted[KEPT / "schedtune.svg"] = figure(tables)
+    wanted[PAGE] = page(tables)
+    return 1 if write_or_check(wanted, options.check) and options.check else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

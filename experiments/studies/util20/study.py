@@ -20,7 +20,6 @@ import os
 import pathlib
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from page import BLUE, FAINT, GREY, INK, ORANGE, REPO, Svg, markdown, num, scale, with_table, write_or_check  # noqa: E402
+from program import run  # noqa: E402
 
 PAGE = REPO / "docs" / "reproductions.md"
 KEPT = REPO / "docs" / "util20"
@@ -52,13 +52,6 @@ PAPER = {  # Table 4 and the summary of section 6
     "reactive": {"gpu_util": 47.1, "makespan_min": 277.6, "makespan_sd_min": 1.72, "run_s": 2193},
     "proactive": {"gpu_util": 69.6, "makespan_min": 204.0, "makespan_sd_min": 8.5, "run_s": 2024},
 }
-
-
-def run(corun, *arguments):
-    done = subprocess.run([corun, *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(done.stderr)
-    return done.stdout
 
 
 def kinds(corun):

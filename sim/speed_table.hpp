@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "sim/measurement.hpp"
+#include "sim/sharing.hpp"
 
-/// Measured pairs, from which interference models learn: jobs with features, and for pairs of jobs the
-/// normalised speed of each while both are resident (DESIGN section 3).
+/// Measured pairs and larger groups, from which interference models learn: jobs with features, and the normalised
+/// speed of each job while all of its group are resident (DESIGN section 3).
 ///
 /// Features are the data of a data set about a job alone; all jobs of a table have the same ones. A
 /// workload's key is opaque: models may only compare it.
@@ -31,11 +32,19 @@ struct SpeedTable {
     double speed_a = 0;  ///< of a beside b, above 0; may exceed 1 by noise; NaN: not measured
     double speed_b = 0;
   };
+  /// Three jobs or more on one GPU.
+  struct Group {
+    std::vector<std::uint32_t> jobs;  ///< positions in `jobs`; equal ones are copies of a job
+    std::vector<double> speeds;       ///< of each beside all others, as Row's
+    Sharing sharing = Sharing::kUnknown;
+  };
 
+  Sharing sharing = Sharing::kUnknown;  ///< of the rows
   std::vector<Feature> features;
   std::vector<WorkloadKey> jobs;  ///< all different
   std::vector<double> values;     ///< jobs x features, row-major; NaN: not known
   std::vector<Row> rows;
+  std::vector<Group> groups;
 
   const double* of(std::size_t job) const { return values.data() + job * features.size(); }
 };

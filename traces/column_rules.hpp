@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "traces/csv_reader.hpp"
 #include "traces/trace.hpp"
 
@@ -16,6 +18,15 @@ inline constexpr NumberRule kSoloOnType{"'-' (does not run there) or a number of
 inline constexpr IntegerRule kFlag{"a flag", 0, 1};
 /// Profile::packing_label.
 inline constexpr IntegerRule kPackingLabelRule{"a label", 0, 2};
+/// Speed in a co-run over that alone; noise gives up to 1.5.
+inline constexpr NumberRule kRelativeSpeed{"a speed relative to the one alone, from 0.001 to 2"};
+inline constexpr double kFastestSpeed = 2;
+inline constexpr double kSlowestSpeed = 0.001;
+/// Allowed relative difference of two values of one feature of one job: digits lost in writing.
+inline constexpr double kFeatureTolerance = 1e-6;
+/// What sharing_of() reads.
+inline constexpr std::string_view kSharingExpected =
+    "a sharing mode: one with MPS, time-slicing or MIG in it, or unknown";
 inline constexpr IntegerRule kPriority{"a whole number", -1'000'000'000, 1'000'000'000};
 
 }  // namespace corun

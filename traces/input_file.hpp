@@ -3,6 +3,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <vector>
 
 /// All readers open files through this. Files compressed by gzip or zstd (recognised by their first bytes,
 /// not by their name) are decompressed, in memory bounded by one buffer and the archive's window (at most
@@ -20,6 +21,10 @@ std::unique_ptr<std::istream> open_input(std::istream& in, const std::string& na
 /// The first bytes of the text, at most `limit`: a format is recognised by them.
 std::string first_bytes(const std::string& path, const std::string& what,
                         std::size_t limit = std::size_t{1} << 16);
+
+/// The names in the first line of a CSV file, to distinguish forms before a strict reader opens it; none for what is
+/// no regular file.
+std::vector<std::string> header_names(const std::string& path);
 
 /// A path for messages: unchanged, unless it would break the line.
 std::string shown_path(const std::string& path);

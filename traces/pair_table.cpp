@@ -28,14 +28,7 @@
 namespace corun {
 namespace {
 
-/// Allowed relative difference of two values of one feature of one job: digits lost in writing.
-constexpr double kFeatureTolerance = 1e-6;
-/// Noise alone gives up to 1.5.
-constexpr double kFastestSpeed = 2;
-constexpr double kSlowestSpeed = 0.001;
-
 constexpr NumberRule kRatePerSecond{"a rate per second", 0, 1e12};
-constexpr NumberRule kRelativeSpeed{"a speed relative to the one alone, from 0.001 to 2"};
 
 constexpr std::array<std::string_view, 2> kSides{"_a", "_b"};
 
@@ -88,22 +81,6 @@ bool has_any(const std::vector<std::string>& header, const PairTableForm& form) 
       return std::ranges::find(header, joined(feature.stem, side)) != header.end();
     });
   });
-}
-
-/// The fields of the first line, to distinguish forms before a strict reader opens the file.
-std::vector<std::string> header_of(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  std::string line = first_bytes(path, "a CSV file");
-  line.resize(std::min(line.size(), line.find_first_of("\r\n")));
-  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
-  std::vector<std::string> fields;
-  std::string field;
-  for (std::istringstream rest(line); std::getline(rest, field, ',');) {
-    std::erase(field, '"');
-    fields.push_back(field);
-  }
-  return fields;
 }
 
 /// nullptr for corun's own co-runs. One column of a form suffices: errors are then about the missing ones.
@@ -180,7 +157,7 @@ class PairTableReader {
   }
 
   bool is_known(std::string_view name) const {
-    if (name == "gpu" || name == "failed") return true;
+    if (name == "gpu" || name == "failed" || name == "sharing") return true;
     if (name.size() < kSides[0].size()) return false;
     const std::string_view stem = name.substr(0, name.size() - kSides[0].size());
     if (name != joined(stem, kSides[0]) && name != joined(stem, kSides[1])) return false;
@@ -218,7 +195,25 @@ class PairTableReader {
       if (table_.has_speeds) failed_ = optional_column("failed");
     } else {
       name_features(kLucidGpuType);
+      sharing_ = optional_column("sharing");
     }
+  }
+
+  /// The mode of all rows.
+  void check_sharing() {
+    if (!sharing_) return;
+    const std::string found(csv_.text(*sharing_));
+    if (!table_.speeds.rows.empty()) {
+      if (found == table_.sharing) return;
+      csv_.refuse(*sharing_,
+                  table_.sharing.empty() ? "no sharing mode, as in the rows before"
+                                         : "'" + printable(table_.sharing) + "' as in the rows before",
+                  "write each sharing mode's pairs to a file of its own");
+    }
+    const std::optional<Sharing> sharing = sharing_of(found);
+    if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
+    table_.sharing = found;
+    table_.speeds.sharing = *sharing;
   }
 
   void name_features(std::string_view gpu) {
@@ -246,6 +241,7 @@ class PairTableReader {
 
   void add_row() {
     check_gpu();
+    check_sharing();
     const bool has_failed = failed_ && csv_.integer(*failed_, kFlag).value_or(0) == 1;
     const std::uint32_t a = job(0);
     const std::uint32_t b = job(1);
@@ -369,6 +365,7 @@ class PairTableReader {
   std::vector<Feature> features_;
   std::optional<Column> gpu_;
   std::optional<Column> failed_;
+  std::optional<Column> sharing_;
   std::size_t gpu_line_ = 0;
   std::unordered_map<WorkloadKey, std::uint32_t> position_;
   FasterTogether faster_together_;
@@ -465,6 +462,7 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
     if (table.speeds.rows.empty()) {
       table.gpu = group.gpu_type;
       table.sharing = group.sharing;
+      table.speeds.sharing = sharing_of(group.sharing).value_or(Sharing::kUnknown);
       first_group = file.groups[i];
     } else if (group.gpu_type != table.gpu || group.sharing != table.sharing) {
       throw InputError(place, "ran on '" + printable(group.gpu_type) + "' by '" +
@@ -554,12 +552,12 @@ std::vector<std::uint32_t> joined_jobs(const PairTable& to, const PairTable& mor
 }  // namespace
 
 bool has_row_per_pair(const std::string& path) {
-  const std::vector<std::string> header = header_of(path);
+  const std::vector<std::string> header = header_names(path);
   return has_any(header, kLucid) || has_any(header, kGavel);
 }
 
 bool has_pair_header(const std::string& path) {
-  const std::vector<std::string> header = header_of(path);
+  const std::vector<std::string> header = header_names(path);
   return has_any(header, kLucid) || has_any(header, kGavel) ||
          std::ranges::find(header, "corun_s") != header.end();
 }
@@ -633,7 +631,10 @@ void append(PairTable& to, const PairTable& more) {
   to.solo_s.insert(to.solo_s.end(), more.solo_s.begin(), more.solo_s.end());
   to.has_speeds = to.has_speeds || more.has_speeds;
   to.passed_over += more.passed_over;
-  if (to.sharing.empty()) to.sharing = more.sharing;
+  if (to.sharing.empty()) {
+    to.sharing = more.sharing;
+    to.speeds.sharing = more.speeds.sharing;
+  }
   if (to.header == more.header) {
     to.fields.insert(to.fields.end(), more.fields.begin(), more.fields.end());
   } else {

@@ -21,6 +21,7 @@
 ///     norm_x             speed beside the other relative to that alone, 0.001 to 2
 ///     model_x            required beside norm_x; the family. The own speeds of PPO and TD3 were
 ///                        imputed: they are read as not measured
+///     sharing            optional; how the processes share the GPU (sharing.hpp), the same in all rows
 ///   Gavel, one row per pair:
 ///     job_x              required; the job
 ///     gpu                required; v100, p100 or k80, the same in all rows

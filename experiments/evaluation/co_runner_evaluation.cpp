@@ -8,7 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "models/formulas/co_runner_norm.hpp"
+#include "models/formulas/co_runner_rule.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
 
@@ -34,13 +34,13 @@ double mean_isd(
 
 }  // namespace
 
-std::span<const CoRunnerRule> co_runner_rules() {
+std::span<const GroupRule> group_rules() {
   static constexpr std::array kRules{
-      CoRunnerRule{"sum", [](std::span<const double> x) { return norm(x, 1); }},
-      CoRunnerRule{"norm 1.25",
-                   [](std::span<const double> x) { return norm(x, kCoRunnerExponent); }},
-      CoRunnerRule{"norm 2", [](std::span<const double> x) { return norm(x, 2); }},
-      CoRunnerRule{"product",
+      GroupRule{"sum", [](std::span<const double> x) { return norm(x, 1); }},
+      GroupRule{"norm 1.25",
+                   [](std::span<const double> x) { return norm(x, kSlicingRule.pooling); }},
+      GroupRule{"norm 2", [](std::span<const double> x) { return norm(x, 2); }},
+      GroupRule{"product",
                    [](std::span<const double> x) {
                      double slowdown = 1;
                      for (const double one : x) slowdown *= 1 + one;
@@ -128,7 +128,7 @@ std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
         for (std::size_t j = 0; j < n; ++j) queries.push_back({i, j});
       }
       const std::vector<SpeedPrediction> of_pairs = model.predict(jobs, queries);
-      for (const CoRunnerRule& rule : co_runner_rules()) {
+      for (const GroupRule& rule : group_rules()) {
         scored.rules.push_back(mean_isd(solo, [&](std::span<const std::size_t> residents,
                                                   std::span<double> speeds) {
           for (std::size_t k = 0; k < residents.size(); ++k) {

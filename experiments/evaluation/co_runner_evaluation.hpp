@@ -14,7 +14,7 @@
 namespace corun {
 
 /// A rule that combines the excesses of pairs into the excess of a job beside several co-runners.
-struct CoRunnerRule {
+struct GroupRule {
   std::string_view name;
   /// The excess of a job beside all co-runners from `excesses`, the x_ij beside each of them (at
   /// least one).
@@ -22,7 +22,7 @@ struct CoRunnerRule {
 };
 
 /// Sum, norm 1.25 (as InterferenceModel::predict_co_runners), norm 2, product of slowdowns.
-std::span<const CoRunnerRule> co_runner_rules();
+std::span<const GroupRule> group_rules();
 
 struct GroupScore {
   std::string group;  ///< name in its source
@@ -31,7 +31,7 @@ struct GroupScore {
   struct Model {
     std::string name;
     double own = 0;             ///< mean ISD by the model's predict_co_runners() [fraction]
-    std::vector<double> rules;  ///< by each of co_runner_rules() on predicted pairs [fraction]
+    std::vector<double> rules;  ///< by each of group_rules() on predicted pairs [fraction]
   };
   std::vector<Model> models;
 };

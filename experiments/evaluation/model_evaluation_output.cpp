@@ -108,7 +108,7 @@ std::string groups_table(const std::vector<GroupScore>& groups) {
       "Groups of three and more, from the pairs alone: mean ISD [%]\n\n{:<22}{:>6}{:>10}  "
       "{:<14}{:>8}",
       "group", "jobs", "measured", "model", "its own");
-  for (const CoRunnerRule& rule : co_runner_rules()) out += fmt::format("{:>11}", rule.name);
+  for (const GroupRule& rule : group_rules()) out += fmt::format("{:>11}", rule.name);
   out += "\n";
   for (const GroupScore& g : groups) {
     for (const GroupScore::Model& m : g.models) {
@@ -142,7 +142,7 @@ Json json_of(const std::vector<GroupScore>& groups) {
     for (const GroupScore::Model& m : g.models) {
       Json rules = Json::object();
       for (std::size_t r = 0; r < m.rules.size(); ++r) {
-        rules[std::string(co_runner_rules()[r].name)] = m.rules[r];
+        rules[std::string(group_rules()[r].name)] = m.rules[r];
       }
       models.push_back({{"model", m.name}, {"isd", m.own}, {"rules", std::move(rules)}});
     }

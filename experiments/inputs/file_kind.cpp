@@ -12,6 +12,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"
+#include "traces/group_table.hpp"
 #include "traces/input_file.hpp"
 #include "traces/pair_table.hpp"
 #include "traces/solo_table.hpp"
@@ -58,6 +59,8 @@ constexpr KindText kTexts[] = {
     {FileKind::kPairs, "a table of pairs of jobs",
      "set world.path or belief.initial to it, or fit a model: corun model fit --pairs {0} --out "
      "MODEL"},
+    {FileKind::kGroups, "a table of groups of jobs",
+     "fit a model: corun model fit --groups {0} --out MODEL"},
     {FileKind::kSoloTimes, "a table of solo times by GPU type",
      "draw jobs from it: corun replay --set workload.source=solo-table --set workload.path={0}"},
     {FileKind::kProfiles, "a table of profiles",
@@ -86,6 +89,7 @@ FoundKind kind_of_file(const std::string& path) {
   for (const TraceEntry& entry : trace_catalog()) {
     if (entry.looks_like != nullptr && entry.looks_like(head)) return {FileKind::kJobs, entry.name};
   }
+  if (has_group_header(path)) return {FileKind::kGroups};
   if (has_pair_header(path)) return {FileKind::kPairs};
   if (looks_like_solo_table(head)) return {FileKind::kSoloTimes};
   if (has_columns(head, {"job", "gpu_util_pct", "mem_alloc_pct", "mem_time_pct"})) {

@@ -14,6 +14,7 @@ enum class FileKind : std::uint8_t {
   kSweep,          ///< a configuration with a section `sweep`
   kJobs,           ///< a job trace in a format of `corun list traces`
   kPairs,          ///< a table of pairs of jobs (pair_table.hpp)
+  kGroups,         ///< a table of groups of jobs (group_table.hpp)
   kSoloTimes,      ///< a table of solo times by GPU type (solo_table.hpp)
   kProfiles,       ///< a table of profiles in corun's own form (profile_csv.hpp)
   kKnowledgeBase,  ///< knowledge_file.hpp

@@ -37,12 +37,31 @@ bool is_digest(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+InterferenceModel::Groups groups_of(const nlohmann::json& root) {
+  using namespace model_state;
+  InterferenceModel::Groups groups;
+  const std::string sharing = text_of(root.at("sharing"), "sharing");
+  const auto at = std::ranges::find(kSharingNames, sharing);
+  if (at == kSharingNames.end()) throw std::invalid_argument("there is no such sharing mode");
+  groups.sharing = static_cast<Sharing>(at - kSharingNames.begin());
+  const std::vector<double> rules = finite_doubles(root, "co_runners", 2 * kSharings);
+  for (std::size_t mode = 0; mode < kSharings; ++mode) {
+    CoRunnerRule& rule = groups.rules[mode];
+    rule = {rules[2 * mode], rules[2 * mode + 1]};
+    constexpr double kMost = 20;
+    if (rule.pooling < 1 || rule.pooling > kMost || rule.build_up < 1 || rule.build_up > kMost) {
+      throw std::invalid_argument("the rule of co-runners is not possible");
+    }
+  }
+  return groups;
+}
+
 /// Throws std::invalid_argument or nlohmann::json::exception if the content deviates from the
 /// format.
 ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
                      std::span<const std::string> names) {
   using namespace model_state;
-  map_of(root, 5, "the model");
+  map_of(root, 7, "the model");
   ModelFile file;
   file.name = text_of(root.at("model"), "model");
   const InterferenceModelEntry* entry = find_interference_model(file.name);
@@ -79,7 +98,10 @@ ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
     }
     workloads.push_back(key);
   }
-  file.model = entry->load(root.at("state"), std::move(features), std::move(workloads));
+  std::unique_ptr<InterferenceModel> model =
+      entry->load(root.at("state"), std::move(features), std::move(workloads));
+  model->set_groups(groups_of(root));
+  file.model = std::move(model);
   file.about = printable(text_of(root.at("about"), "about"), kMostAbout);
   return file;
 }
@@ -130,10 +152,18 @@ std::string model_bytes(const ModelFile& file) {
   for (const SpeedTable::Feature& f : file.model->features()) {
     features.push_back({{"name", f.name}, {"scale", name_of(f.scale)}});
   }
+  const InterferenceModel::Groups& groups = file.model->groups();
+  std::vector<double> rules;
+  for (const CoRunnerRule& rule : groups.rules) {
+    rules.push_back(rule.pooling);
+    rules.push_back(rule.build_up);
+  }
   const nlohmann::json root{{"about", printable(file.about, kMostAbout)},
                             {"model", file.name},
                             {"features", std::move(features)},
                             {"workloads", file.workloads},
+                            {"sharing", kSharingNames[static_cast<std::size_t>(groups.sharing)]},
+                            {"co_runners", model_state::packed(rules)},
                             {"state", file.model->save()}};
   std::string content;
   nlohmann::json::to_cbor(root, content);

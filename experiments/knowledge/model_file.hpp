@@ -10,9 +10,9 @@
 #include "models/interference/catalog.hpp"
 #include "traces/workload_names.hpp"
 
-/// A fitted interference model as a file. Version 3 is a line of text,
+/// A fitted interference model as a file. Version 4 is a line of text,
 ///
-///   corun speed model, version 3, bytes 1234567, sha256 0f3c...
+///   corun speed model, version 4, bytes 1234567, sha256 0f3c...
 ///
 /// followed by that many bytes of CBOR (RFC 8949) with that SHA-256: a map of exactly these keys,
 ///
@@ -21,6 +21,8 @@
 ///   features     [{name, scale: linear or log}]
 ///   workloads    the jobs it has seen, each as the first 16 hexadecimal digits of the SHA-256 of its
 ///                name; "" for a job without one
+///   sharing      how processes shared the GPU: unknown, time-slicing, mps or separate
+///   co_runners   pooling and build_up of the rule of each of these (co_runner_rule.hpp)
 ///   state        InterferenceModel::save(), each model its own: lists of numbers are byte strings,
 ///                little-endian (model_state.hpp)
 ///
@@ -37,7 +39,7 @@ struct ModelFile {
   std::string about;
 };
 
-inline constexpr int kModelVersion = 3;
+inline constexpr int kModelVersion = 4;
 
 /// The first 16 hexadecimal digits of the SHA-256 of a workload's name; "" for none.
 std::string workload_digest(std::string_view name);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/formulas/co_runner_norm.hpp"
+#include "models/formulas/co_runner_rule.hpp"
 #include "models/formulas/speed_belief.hpp"
 #include "sim/base/math.hpp"
 
@@ -22,6 +22,7 @@ struct KindTableView {
   const std::uint32_t* kind = nullptr;  ///< one entry per job
   const double* excess = nullptr;       ///< as KindTableJobs::excess
   bool adds_up = false;                 ///< likewise
+  CoRunnerRule rule = kSlicingRule;     ///< likewise
 
   static constexpr bool kNeverFaster = false;
   using Job = std::size_t;
@@ -44,7 +45,7 @@ struct KindTableView {
       return 1 / (1 + sum);
     }
     if (count == 2) return math::min(1.0, speed[row + kind[residents[1 - slowed]]]);
-    CoRunnerNorm co_runners;
+    CoRunnerSpeed co_runners(rule);
     for (std::size_t r = 0; r < count; ++r) {
       if (r != slowed) co_runners.add(speed[row + kind[residents[r]]]);
     }
@@ -59,8 +60,9 @@ struct KindTableJobs {
   std::vector<double> speed, sd, inverse;
   std::vector<std::uint32_t> kind;
   /// 1/s - 1, kinds x kinds, if the model adds excesses over several co-runners (cluster-mean); else empty,
-  /// and CoRunnerNorm combines them.
+  /// and `rule` combines them.
   std::vector<double> excess;
+  CoRunnerRule rule = kSlicingRule;
 
   /// Appends an element to the table, row by row: speed and its standard deviation.
   void add(double s, double deviation) {
@@ -72,7 +74,7 @@ struct KindTableJobs {
   /// A view of the arrays at at(array) (short_formula.hpp).
   template <class At>
   KindTableView view(const At& at) const {
-    return {kinds, at(speed), at(sd), at(inverse), at(kind), at(excess), !excess.empty()};
+    return {kinds, at(speed), at(sd), at(inverse), at(kind), at(excess), !excess.empty(), rule};
   }
 };
 

@@ -13,6 +13,7 @@
 #include "models/interference/ensemble.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/gp_model.hpp"
+#include "models/interference/group_rules.hpp"
 #include "models/interference/lookup.hpp"
 #include "models/interference/low_rank.hpp"
 
@@ -21,17 +22,26 @@ namespace corun {
 namespace {
 
 template <typename Model>
-std::unique_ptr<InterferenceModel> fit(const SpeedTable& table, const FitOptions& options) {
+std::unique_ptr<InterferenceModel> of_pairs(const SpeedTable& table, const FitOptions& options) {
   return std::make_unique<Model>(Model::fit(table, options));
 }
 
 template <>
-std::unique_ptr<InterferenceModel> fit<FactorModel>(const SpeedTable& table,
-                                                    const FitOptions& options) {
+std::unique_ptr<InterferenceModel> of_pairs<FactorModel>(const SpeedTable& table,
+                                                         const FitOptions& options) {
   FactorOptions factors;
   factors.seed = options.seed;
   factors.threads = options.threads;
   return std::make_unique<FactorModel>(FactorModel::fit(table, factors));
+}
+
+template <typename Model>
+std::unique_ptr<InterferenceModel> fit(const SpeedTable& table, const FitOptions& options) {
+  std::unique_ptr<InterferenceModel> model =
+      table.groups.empty() ? of_pairs<Model>(table, options)
+                           : of_pairs<Model>(with_pairs_of_groups(table), options);
+  model->set_groups(learnt_groups(*model, table));
+  return model;
 }
 
 template <typename Model>
@@ -104,7 +114,9 @@ std::vector<FitOutcome> fit_together(std::span<const InterferenceModelEntry* con
     if (entries[e] != ensemble) continue;
     make(e, [&]() -> std::unique_ptr<InterferenceModel> {
       if (!all) return ensemble->fit(table, options);
-      return std::make_unique<EnsembleModel>(EnsembleModel::of(members, table));
+      auto model = std::make_unique<EnsembleModel>(EnsembleModel::of(members, table));
+      model->set_groups(learnt_groups(*model, table));
+      return model;
     });
   }
   return out;

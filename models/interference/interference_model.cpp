@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "models/formulas/co_runner_norm.hpp"
 #include "models/formulas/pair_formula.hpp"
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
@@ -24,6 +23,11 @@ std::shared_ptr<PairFormula> InterferenceModel::formula(std::span<const PairJob>
 
 std::vector<SpeedPrediction> InterferenceModel::predict_co_runners(
     std::span<const PairJob> residents) const {
+  return by_rule(residents, groups_.rule());
+}
+
+std::vector<SpeedPrediction> InterferenceModel::by_rule(std::span<const PairJob> residents,
+                                                        const CoRunnerRule& rule) const {
   const std::size_t n = residents.size();
   if (n < 2) return std::vector<SpeedPrediction>(n);
   std::vector<PairQuery> queries;
@@ -36,7 +40,7 @@ std::vector<SpeedPrediction> InterferenceModel::predict_co_runners(
   if (n == 2) return pairs;
   std::vector<SpeedPrediction> out(n);
   for (std::size_t i = 0; i < n; ++i) {
-    CoRunnerNorm speed, lo, hi;
+    CoRunnerSpeed speed(rule), lo(rule), hi(rule);
     double variance = 0;  // the largest relative standard deviation of a pair
     for (std::size_t q = i * (n - 1); q < (i + 1) * (n - 1); ++q) {
       speed.add(pairs[q].speed);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "models/formulas/co_runner_rule.hpp"
 #include "sim/speed_table.hpp"
 
 /// The interface of interference models. For jobs that share a GPU, a model predicts the normalised speed of
@@ -80,14 +82,23 @@ class InterferenceModel {
                                                std::span<const std::uint32_t> kind_of) const;
 
   /// The speed of each resident beside all others, for any number of residents; one entry per resident.
-  /// Unless a model overrides this, the excesses x = 1/speed - 1 of job i beside each other resident j alone
-  /// combine in the norm of exponent p (formulas/co_runner_norm.hpp),
-  ///   x_i = (sum_j x_ij^p)^(1/p),
-  /// which for two residents is the pair's. p was chosen on the only two measured groups, of five and nine
-  /// jobs (JRS Tables V and VI); `corun model eval` compares with sums (p = 1), p = 2 and products of
-  /// slowdowns. The ends of the intervals combine in the same way; the relative deviation is the largest of
-  /// the pairs.
+  /// Unless a model overrides this: by_rule() of the sharing mode whose pairs it has learnt from.
   virtual std::vector<SpeedPrediction> predict_co_runners(std::span<const PairJob> residents) const;
+
+  /// The same from the speeds of all pairs of residents by a rule (formulas/co_runner_rule.hpp). The ends of the
+  /// intervals combine in the same way; the relative deviation is the largest of the pairs. `corun model eval`
+  /// compares with sums, norms and products of slowdowns.
+  std::vector<SpeedPrediction> by_rule(std::span<const PairJob> residents,
+                                       const CoRunnerRule& rule) const;
+
+  /// How processes shared the GPU in what the model has learnt from, and the rule of each mode.
+  struct Groups {
+    Sharing sharing = Sharing::kUnknown;
+    std::array<CoRunnerRule, kSharings> rules = kCoRunnerRules;
+    const CoRunnerRule& rule() const { return rules[static_cast<std::size_t>(sharing)]; }
+  };
+  const Groups& groups() const { return groups_; }
+  void set_groups(const Groups& groups) { groups_ = groups; }
 
   /// As predict_co_runners(), for worlds: the speeds only, limited to (0, 1]; 1 for a job alone. `out`: one
   /// entry per resident.
@@ -111,8 +122,11 @@ class InterferenceModel {
   /// as predict(), and for a speed not above 0.
   virtual void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b);
 
-  /// The data that predict() needs beside features() and workloads(), for files (model_state.hpp).
+  /// The data that predict() needs beside features(), workloads() and groups(), for files (model_state.hpp).
   virtual nlohmann::json save() const = 0;
+
+ private:
+  Groups groups_;
 };
 
 /// Log-standard deviation of the excesses of a table's rows around the predictions of `model`, for

@@ -63,6 +63,7 @@ KindTableJobs PairScorer::table_of(std::span<const PairJob> kinds,
   const Matrix all = PairScorer(model_, kinds, each, solo, options_).all_pairs();
   KindTableJobs table;
   table.kinds = kinds.size();
+  table.rule = model_.groups().rule();
   table.kind.assign(kind_of.begin(), kind_of.end());
   for (std::size_t at = 0; at < all.speed.size(); ++at) table.add(all.speed[at], all.sd[at]);
   return table;

@@ -92,7 +92,7 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
   const ModelsAsked models = models_asked(asked.models, common);
   options.models = models.models;
   options.fitted = read_fitted_models(models.files, common, keys);
-  for (const FittedModel& fitted : options.fitted) check_features(*fitted.model, table);
+  for (const FittedModel& fitted : options.fitted) check_features(*fitted.model, table.speeds, table.source);
   options.seed = asked.seed;
   options.queues = asked.queues;
   options.threads = common.threads;

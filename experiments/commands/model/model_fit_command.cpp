@@ -15,10 +15,12 @@
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/group_table.hpp"
 
 /// `corun model fit`: fits an interference model to measured pairs.
 namespace corun {
@@ -30,20 +32,24 @@ namespace po = boost::program_options;
 CommandLine fit_command_line() {
   CommandLine command;
   command.name = "model fit";
-  command.usage = "corun model fit --pairs FILE [--pairs FILE ...] --out MODEL [options]";
+  command.usage =
+      "corun model fit --pairs FILE [--pairs FILE ...] | --groups FILE --out MODEL [options]";
   command.summary =
       "Learns what pairs of jobs cost each other from tables of measured pairs (Lucid's, Gavel's, "
       "or\n"
       "*.corun.csv; docs/formats.md) and keeps it in a file for `corun model predict`. One model\n"
-      "serves jobs that were measured with other co-runners and jobs that were never measured.";
+      "serves jobs that were measured with other co-runners and jobs that were never measured.\n"
+      "From groups of three and more it learns how the costs of pairs add up.";
   command.examples =
       "  corun model fit --pairs examples/mine.corun.csv --out mine.model\n"
+      "  corun model fit --groups examples/groups.csv --out groups.model\n"
       "  corun model fit --pairs lucid/lucid_pairs.csv --out lucid.model    needs --data\n";
   command.configured = false;
   command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("pairs", po::value<std::vector<std::string>>()->composing(),
       "table of measured pairs; once for each");
+  add("groups", po::value<std::string>(), "table of measured groups, of two jobs and more");
   add("out", po::value<std::string>(), "the model");
   add("model", po::value<std::string>()->default_value("default"),
       "which, of `corun list models`; the default is the first of them");
@@ -59,7 +65,7 @@ const InterferenceModelEntry& model_option(const po::variables_map& values) {
   throw InputError("--model", "found '" + printable(name) + "': " + did_you_mean(name, known));
 }
 
-/// Number of jobs that occur in a row.
+/// Number of jobs that were measured.
 std::size_t measured_jobs(const SpeedTable& table) {
   std::set<std::uint32_t> seen;
   for (const SpeedTable::Row& row : table.rows) {
@@ -67,20 +73,58 @@ std::size_t measured_jobs(const SpeedTable& table) {
     seen.insert(row.a);
     seen.insert(row.b);
   }
+  for (const SpeedTable::Group& group : table.groups) seen.insert(group.jobs.begin(), group.jobs.end());
   return seen.size();
 }
 
 std::shared_ptr<const InterferenceModel> fit(const InterferenceModelEntry& entry,
-                                             const PairTable& table, std::int64_t seed,
-                                             unsigned threads) {
+                                             const SpeedTable& table, const std::string& source,
+                                             std::int64_t seed, unsigned threads) {
   FitOptions options;
   options.seed = static_cast<std::uint64_t>(seed);
   options.threads = static_cast<int>(threads);
   try {
-    return entry.fit(table.speeds, options);
+    return entry.fit(table, options);
   } catch (const std::invalid_argument& e) {
-    throw InputError(table.source, e.what());
+    throw InputError(source, e.what());
   }
+}
+
+/// What a fit learns from.
+struct Measured {
+  SpeedTable table;
+  std::string source;
+};
+
+Measured measured_pairs(const std::vector<std::string>& paths, const CommonOptions& common,
+                        WorkloadKeys& keys) {
+  PairTable table = read_pair_tables(paths, common, keys);
+  return {std::move(table.speeds), table.source};
+}
+
+Measured measured_groups(const std::string& path, WorkloadKeys& keys) {
+  check_kind(path, {FileKind::kGroups}, "a table of groups of jobs");
+  GroupTable table = read_group_table(path, keys);
+  if (!table.has_speeds) {
+    throw InputError(path, "no norm is there, expected measured speeds; fill them in");
+  }
+  return {std::move(table.speeds), table.source};
+}
+
+/// "lookup, fitted on 35 measured pairs of 8 jobs"; with groups also their number and the rule of their mode.
+std::string told(std::string_view name, const Measured& measured, const InterferenceModel& model,
+                 std::size_t pairs) {
+  std::string text = fmt::format("{}, fitted on {} measured pairs", name, pairs);
+  const std::size_t groups = measured.table.groups.size();
+  if (groups > 0) text += fmt::format(" and {} larger groups", groups);
+  text += fmt::format(" of {} jobs\n", measured_jobs(measured.table));
+  for (std::size_t mode = 0; mode < kSharings && groups > 0; ++mode) {
+    const CoRunnerRule& rule = model.groups().rules[mode];
+    if (rule == kCoRunnerRules[mode]) continue;
+    text += fmt::format("excesses of groups with sharing {}: pooling {}, build-up {}, learnt\n",
+                        kSharingNames[mode], rule.pooling, rule.build_up);
+  }
+  return text;
 }
 
 }  // namespace
@@ -91,7 +135,14 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   if (!parsed) return kDone;
   choose_device(common.device);
   const std::vector<std::string> pairs = list_option(*parsed, "pairs");
-  if (pairs.empty()) throw InputError("corun model fit", "needs pairs; give --pairs FILE");
+  const bool has_groups = parsed->count("groups") != 0;
+  if (pairs.empty() && !has_groups) {
+    throw InputError("corun model fit", "needs pairs; give --pairs FILE or --groups FILE");
+  }
+  if (!pairs.empty() && has_groups) {
+    throw InputError("--groups", "given beside --pairs, expected one of them; pairs can stand in "
+                                 "the table of groups as groups of two");
+  }
   const InterferenceModelEntry& entry = model_option(*parsed);
   const std::string output = model_output_option(*parsed, common, "corun model fit", "MODEL");
   std::vector<NamedFile> inputs;
@@ -99,6 +150,9 @@ int model_fit_command(const std::vector<std::string>& arguments) {
     if (!papers_named(path))
       inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
   }
+  const std::string groups =
+      has_groups ? find_input_file((*parsed)["groups"].as<std::string>(), common, "--groups") : "";
+  if (has_groups) inputs.push_back({"--groups", groups});
   check_outputs_differ({{"--out", output}}, inputs);
   const std::int64_t seed =
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max());
@@ -109,19 +163,24 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   }
 
   WorkloadKeys keys;
-  const PairTable table = read_pair_tables(pairs, common, keys);
-  const auto model = fit(entry, table, seed, common.threads);
-  const std::size_t jobs = measured_jobs(table.speeds);
+  const Measured measured =
+      has_groups ? measured_groups(groups, keys) : measured_pairs(pairs, common, keys);
+  const SpeedTable& table = measured.table;
+  const auto model = fit(entry, table, measured.source, seed, common.threads);
+  const std::size_t jobs = measured_jobs(table);
   const std::string about =
-      fmt::format("{} rows of {} jobs, seed {}", table.speeds.rows.size(), jobs, seed);
+      fmt::format("{} rows of {} jobs, seed {}", table.rows.size(), jobs, seed);
   write_model_file(output, {std::string(entry.name), model, workload_digests(*model, keys), about},
                    "--out", common.existing);
-  const auto measured = std::count(table.scored.begin(), table.scored.end(), true);
+  const auto both = std::ranges::count_if(table.rows, [](const SpeedTable::Row& row) {
+    return !std::isnan(row.speed_a) && !std::isnan(row.speed_b);
+  });
   if (common.format == Format::kJson) {
-    std::cout << json_text(Json{{"model", entry.name}, {"pairs", measured}, {"jobs", jobs}});
+    Json json{{"model", entry.name}, {"pairs", both}, {"jobs", jobs}};
+    if (has_groups) json["groups"] = table.groups.size();
+    std::cout << json_text(json);
   } else {
-    std::cout << fmt::format("{}, fitted on {} measured pairs of {} jobs\n", entry.name, measured,
-                             jobs);
+    std::cout << told(entry.name, measured, *model, static_cast<std::size_t>(both));
   }
   note(common, "wrote " + printable(output, 200));
   return kDone;

@@ -26,34 +26,74 @@ namespace po = boost::program_options;
 CommandLine predict_command_line() {
   CommandLine command;
   command.name = "model predict";
-  command.usage = "corun model predict --model MODEL --pairs IN.csv --out OUT.csv";
+  command.usage = "corun model predict --model MODEL --pairs IN.csv | --groups IN.csv --out OUT.csv";
   command.summary =
       "Predicts the normalised speeds of pairs of jobs: the table is written back, every row in "
       "its\n"
       "place, with pred_norm_a, pred_norm_b (the speed of each beside the other) and their "
       "standard\n"
-      "deviations pred_sd_a, pred_sd_b. Columns of outcomes may be there or not; they are not "
-      "used.";
+      "deviations pred_sd_a, pred_sd_b. A table of groups gets pred_norm, the speed of the row's "
+      "job\n"
+      "beside all others of its group, and pred_sd. Columns of outcomes may be there or not; they "
+      "are\n"
+      "not used.";
   command.examples =
       "  corun model fit --pairs examples/mine.corun.csv --out m.model && corun model predict \\\n"
-      "      --model m.model --pairs examples/mine.corun.csv --out predicted.csv\n";
+      "      --model m.model --pairs examples/mine.corun.csv --out predicted.csv\n"
+      "  corun model fit --groups examples/groups.csv --out g.model && corun model predict \\\n"
+      "      --model g.model --groups examples/groups.csv --out groups-predicted.csv\n";
   command.configured = false;
   command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("model", po::value<std::string>(), "what `corun model fit` wrote");
   add("pairs", po::value<std::string>(), "table of pairs of the form it was fitted on");
+  add("groups", po::value<std::string>(), "table of groups of two jobs and more");
   add("out", po::value<std::string>(), "the table with predictions");
   return command;
 }
 
 /// A note on the number of the table's jobs that the model has not seen, by the digests in its
 /// file. Models that use features alone keep no digests.
-std::string unseen_jobs(const ModelFile& file, const PairTable& table) {
+std::string unseen_jobs(const ModelFile& file, const std::vector<std::string>& names) {
   const std::set<std::string> seen(file.workloads.begin(), file.workloads.end());
   if (seen.empty()) return file.name + " uses features only";
   const auto unseen = std::ranges::count_if(
-      table.names, [&](const std::string& name) { return !seen.contains(workload_digest(name)); });
+      names, [&](const std::string& name) { return !seen.contains(workload_digest(name)); });
   return fmt::format("{} of the jobs never measured", unseen);
+}
+
+struct Predicted {
+  std::string csv;
+  std::string told;
+};
+
+Predicted predicted_pairs(const std::string& model, const std::string& path,
+                          const CommonOptions& common) {
+  check_kind(path, {FileKind::kPairs}, "a table of pairs of jobs");
+  WorkloadKeys keys;
+  const PairTable table = read_pair_table(path, keys);
+  for (const std::string& text : table.notes) note(common, text);
+  const ModelFile file = read_model_file(model, keys, table.names);
+  const auto predictions = predict_table(*file.model, table);
+  std::ostringstream text;
+  write_predictions(text, table, predictions);
+  return {std::move(text).str(),
+          fmt::format("{} pairs of {} jobs predicted, {}\n", predictions.size(),
+                      table.speeds.jobs.size(), unseen_jobs(file, table.names))};
+}
+
+Predicted predicted_groups(const std::string& model, const std::string& path) {
+  check_kind(path, {FileKind::kGroups}, "a table of groups of jobs");
+  WorkloadKeys keys;
+  const GroupTable table = read_group_table(path, keys);
+  const ModelFile file = read_model_file(model, keys, table.names);
+  const auto predictions = predict_groups(*file.model, table);
+  std::ostringstream text;
+  write_predictions(text, table, predictions);
+  return {std::move(text).str(),
+          fmt::format("{} groups of {} jobs predicted, {}\n",
+                      table.speeds.rows.size() + table.speeds.groups.size(),
+                      table.speeds.jobs.size(), unseen_jobs(file, table.names))};
 }
 
 }  // namespace
@@ -63,30 +103,23 @@ int model_predict_command(const std::vector<std::string>& arguments) {
   const auto parsed = parse_command_line(predict_command_line(), arguments, common);
   if (!parsed) return kDone;
   choose_device(common.device);
-  for (const char* key : {"model", "pairs"}) {
-    if (parsed->count(key) == 0) {
-      throw InputError("corun model predict", std::string("--") + key + " is missing");
-    }
+  if (parsed->count("model") == 0) throw InputError("corun model predict", "--model is missing");
+  if (parsed->count("pairs") + parsed->count("groups") != 1) {
+    throw InputError("corun model predict", "needs one table; give --pairs FILE or --groups FILE");
   }
+  const bool has_groups = parsed->count("groups") != 0;
+  const std::string option = has_groups ? "--groups" : "--pairs";
   const std::string output = model_output_option(*parsed, common, "corun model predict", "OUT.csv");
   check_name(output, "--out", {"csv"});
   const std::string model_path =
       find_input_file((*parsed)["model"].as<std::string>(), common, "--model");
-  const std::string pairs =
-      find_input_file((*parsed)["pairs"].as<std::string>(), common, "--pairs");
-  check_outputs_differ({{"--out", output}}, {{"--model", model_path}, {"--pairs", pairs}});
-
-  check_kind(pairs, {FileKind::kPairs}, "a table of pairs of jobs");
-  WorkloadKeys keys;
-  const PairTable table = read_pair_table(pairs, keys);
-  for (const std::string& text : table.notes) note(common, text);
-  const ModelFile file = read_model_file(model_path, keys, table.names);
-  const auto predictions = predict_table(*file.model, table);
-  std::ostringstream text;
-  write_predictions(text, table, predictions);
-  write_outputs({{"--out", output, std::move(text).str()}}, common.existing);
-  std::cout << fmt::format("{} pairs of {} jobs predicted, {}\n", predictions.size(),
-                           table.speeds.jobs.size(), unseen_jobs(file, table));
+  const std::string path =
+      find_input_file((*parsed)[has_groups ? "groups" : "pairs"].as<std::string>(), common, option);
+  check_outputs_differ({{"--out", output}}, {{"--model", model_path}, {option, path}});
+  const Predicted predicted = has_groups ? predicted_groups(model_path, path)
+                                         : predicted_pairs(model_path, path, common);
+  write_outputs({{"--out", output, predicted.csv}}, common.existing);
+  std::cout << predicted.told;
   return kDone;
 }
 

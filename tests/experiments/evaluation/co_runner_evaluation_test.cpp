@@ -31,17 +31,17 @@ TEST(GroupTimes, EqualJobsEndTogether) {
   for (const double t : times) EXPECT_NEAR(t, 30, 1e-9);
 }
 
-TEST(CoRunnerRules, ByHand) {
+TEST(GroupRules, ByHand) {
   const std::array<double, 2> x{0.3, 0.4};
   const std::array<double, 1> one{0.3};
-  for (const CoRunnerRule& rule : co_runner_rules()) {
+  for (const GroupRule& rule : group_rules()) {
     EXPECT_NEAR(rule.combine(one), 0.3, 1e-12) << rule.name;
   }
-  EXPECT_NEAR(co_runner_rules()[0].combine(x), 0.7, 1e-12);
-  EXPECT_NEAR(co_runner_rules()[2].combine(x), 0.5, 1e-12);
-  EXPECT_NEAR(co_runner_rules()[3].combine(x), 0.82, 1e-12);
-  EXPECT_GT(co_runner_rules()[1].combine(x), 0.5);
-  EXPECT_LT(co_runner_rules()[1].combine(x), 0.7);
+  EXPECT_NEAR(group_rules()[0].combine(x), 0.7, 1e-12);
+  EXPECT_NEAR(group_rules()[2].combine(x), 0.5, 1e-12);
+  EXPECT_NEAR(group_rules()[3].combine(x), 0.82, 1e-12);
+  EXPECT_GT(group_rules()[1].combine(x), 0.5);
+  EXPECT_LT(group_rules()[1].combine(x), 0.7);
 }
 
 /// The two groups of the papers: five jobs at 8 % and nine at 60 % mean ISD.

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "models/formulas/co_runner_norm.hpp"
+#include "models/formulas/co_runner_rule.hpp"
 #include "models/formulas/overlap.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
@@ -306,7 +306,7 @@ TEST(CoRunners, ExcessesAddUpInTheNorm) {
     std::vector<double> speeds(n);
     model.speeds(jobs, speeds);
     // (n - 1) equal excesses x: x (n - 1)^(1/p).
-    const double excess = 0.2 * std::pow(static_cast<double>(n - 1), 1 / kCoRunnerExponent);
+    const double excess = 0.2 * std::pow(static_cast<double>(n - 1), 1 / kSlicingRule.pooling);
     for (const double s : speeds) EXPECT_NEAR(1 / s - 1, excess, 1e-12) << n;
     EXPECT_NEAR(model.predict_co_runners(jobs)[0].hi, 1, 1e-12);
   }

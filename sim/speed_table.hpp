@@ -39,12 +39,12 @@ struct SpeedTable {
     Sharing sharing = Sharing::kUnknown;
   };
 
-  Sharing sharing = Sharing::kUnknown;  ///< of the rows
   std::vector<Feature> features;
   std::vector<WorkloadKey> jobs;  ///< all different
   std::vector<double> values;     ///< jobs x features, row-major; NaN: not known
   std::vector<Row> rows;
-  std::vector<Group> groups;
+  std::vector<Group> groups = {};
+  Sharing sharing = Sharing::kUnknown;  ///< of the rows
 
   const double* of(std::size_t job) const { return values.data() + job * features.size(); }
 };

@@ -36,6 +36,7 @@ EnsembleModel::EnsembleModel(const EnsembleModel& other)
       workloads_(other.workloads_),
       places_(other.places_),
       seen_(other.seen_),
+      novelty_(other.novelty_),
       sigma_(other.sigma_),
       has_learnt_(other.has_learnt_) {
   for (auto& member : members_) {
@@ -51,6 +52,7 @@ EnsembleModel EnsembleModel::of(
     model.members_[m] = members[m]->learns() ? members[m]->clone() : members[m];
   }
   model.list_workloads();
+  model.novelty_ = Novelty(table);
   model.sigma_ = excess_scatter(model, table);
   return model;
 }
@@ -98,13 +100,19 @@ void EnsembleModel::list_workloads() {
 
 std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> jobs,
                                                     std::span<const PairQuery> pairs) const {
-  std::vector<bool> seen;
-  seen.reserve(jobs.size());
+  std::vector<const Mix*> mix_by_job;  // the later of two jobs' in the order of kBothSeen, kElse, kFar
+  mix_by_job.reserve(jobs.size());
   for (const PairJob& job : jobs) {
-    seen.push_back(std::binary_search(seen_.begin(), seen_.end(), job.workload));
+    const bool is_seen = std::binary_search(seen_.begin(), seen_.end(), job.workload);
+    mix_by_job.push_back(is_seen                                    ? &kBothSeen
+                         : novelty_.is_far(job.features, features()) ? &kFar
+                                                                     : &kElse);
   }
   const auto mix_of = [&](const PairQuery& pair) -> const Mix& {
-    return seen[pair.of] && seen[pair.beside] ? kBothSeen : kElse;
+    const Mix* const of = mix_by_job[pair.of];
+    const Mix* const beside = mix_by_job[pair.beside];
+    if (of == &kFar || beside == &kFar) return kFar;
+    return of == &kBothSeen ? *beside : *of;
   };
   for (const PairQuery& pair : pairs) {
     if (pair.of >= jobs.size() || pair.beside >= jobs.size()) {
@@ -140,7 +148,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       const double log_slowdown = -math::log(p.speed);
       const double deviation =
           std::max(kLeastDeviation, (math::log(p.hi) - math::log(p.lo)) / (2 * kHalfWidth90));
-      const double counts = weight / (deviation * deviation);
+      const double counts = mix.by_deviation ? weight / (deviation * deviation) : weight;
       t += counts * log_slowdown;
       sureness += counts;
       variance += mix.spread[m] * deviation * deviation;
@@ -186,14 +194,14 @@ nlohmann::json EnsembleModel::save() const {
     members[std::string(kNames[m])] = {{"workloads", model_state::packed(places_[m])},
                                        {"state", members_[m]->save()}};
   }
-  return {{"members", std::move(members)}, {"sigma", sigma_}};
+  return {{"members", std::move(members)}, {"novelty", novelty_.save()}, {"sigma", sigma_}};
 }
 
 EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
                                   std::vector<SpeedTable::Feature> features,
                                   std::vector<WorkloadKey> workloads) {
   using namespace model_state;
-  map_of(saved, 2, "the model");
+  map_of(saved, 3, "the model");
   EnsembleModel model;
   const nlohmann::json& members = map_of(saved.at("members"), kMembers, "the members");
   const auto part = [&](std::size_t m, auto load) {
@@ -217,6 +225,7 @@ EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
   part(2, [](const auto& state, auto f, auto keys) {
     return std::make_unique<BoostedTrees>(BoostedTrees::load(state, f, std::move(keys)));
   });
+  model.novelty_ = Novelty::load(saved.at("novelty"), features);
   model.sigma_ = number_of(saved.at("sigma"), "sigma");
   if (model.sigma_ < 0 || model.sigma_ > 1e3) {
     throw std::invalid_argument("the scatter around the model is not possible");

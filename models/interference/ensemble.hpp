@@ -9,22 +9,26 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/interference/interference_model.hpp"
+#include "models/interference/novelty.hpp"
 #include "models/interference/remembered_predictions.hpp"
 
-/// The ensemble, the default model: factors, gp and boosted-trees, averaged in t = -log(speed). A member with
-/// a smaller deviation for the pair counts more.
+/// The ensemble, the default model: factors, gp and boosted-trees, averaged in t = -log(speed). A
+/// member with a smaller deviation for the pair counts more.
 ///
-///   t = sum_m p_m t_m / sum_m p_m        p_m = w_m / sd_m^2
+///   t = sum_m p_m t_m / sum_m p_m        p_m = w_m / sd_m^2; for far jobs p_m = w_m
 ///   sd^2 = sum_m s_m sd_m^2 + disagreement var_m(t_m)
 ///
 /// sd_m is the width of a member's 90 % interval, in t, over twice 1.645; the interval of the ensemble is
 /// that of a normal around t. var_m is the variance, without weights, over the members with a weight above 0.
-/// The constants w, s and disagreement are fixed, the same for every table; there is one set for pairs of
-/// jobs that were both measured, beside any co-runner (kBothSeen), and one for all other pairs (kElse). An
+/// The constants w, s and disagreement are fixed, the same for every table. There is one set for pairs of
+/// jobs that were both measured, beside any co-runner (kBothSeen); one for pairs with an unseen job that is far from all
+/// measured ones (kFar, novelty.hpp); and one for all other pairs (kElse). An
 /// average errs less than its members do, so the s add up to less than 1. For unseen jobs the s of gp is
-/// larger than its w, because its deviation grows most with the distance from the measured jobs. The members
-/// learn from the same rows, so their errors are correlated and their variance understates the error;
-/// `disagreement` corrects this.
+/// larger than its w, because its deviation grows most with the distance from the measured jobs. Far from all
+/// jobs the members' deviations say little, and `factors`, whose basis ends there, errs most.
+/// The members learn from the same rows, so their errors are correlated and their variance understates the error;
+/// `disagreement` corrects this. `experiments/studies/interference/selection.py` shows each constant chosen without the
+/// table that it is judged on.
 ///
 /// learn() reaches the members that learn (gp); the others wait for the next fit. Copies share those, and
 /// what they have predicted.
@@ -39,9 +43,11 @@ class EnsembleModel final : public InterferenceModel {
     std::array<double, kMembers> weight;  ///< w; a member with 0 is not asked
     std::array<double, kMembers> spread;  ///< s
     double disagreement;
+    bool by_deviation;  ///< divide w by the member's variance
   };
-  static constexpr Mix kBothSeen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5};
-  static constexpr Mix kElse{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5};
+  static constexpr Mix kBothSeen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5, true};
+  static constexpr Mix kElse{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5, true};
+  static constexpr Mix kFar{{0, 1, 1}, {0, 1, 1}, 1, false};
 
   /// std::invalid_argument as the members.
   static EnsembleModel fit(const SpeedTable& table, const FitOptions& options);
@@ -89,6 +95,7 @@ class EnsembleModel final : public InterferenceModel {
   /// For each member's workloads, their positions in workloads_; -1: cannot be found again.
   std::array<std::vector<std::int32_t>, kMembers> places_;
   std::vector<WorkloadKey> seen_;  ///< those of factors, ascending
+  Novelty novelty_;
   double sigma_ = 0;
   bool has_learnt_ = false;
 };

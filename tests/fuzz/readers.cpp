@@ -16,6 +16,7 @@
 #include "traces/csv_reader.hpp"
 #include "traces/gavel_throughputs.hpp"
 #include "traces/gavel_trace.hpp"
+#include "traces/group_table.hpp"
 #include "traces/helios.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
@@ -242,10 +243,31 @@ void read_solo(std::string_view packed) {
   if (can_draw) check(solo_workload_trace(table, std::nullopt, 20, 10.0, 1), keys);
 }
 
-constexpr std::array<Reader, 14> kReaders{{
+/// A table of groups; what is written with predictions reads as the same groups.
+void read_groups(std::string_view packed) {
+  std::istringstream in(text_of(packed));
+  WorkloadKeys keys;
+  const GroupTable table = read_group_table(in, "file", keys);
+  require(!table.lines.empty() && table.lines.size() == table.fields.size(), "lines");
+  if (std::ranges::find(table.header, "pred_norm") != table.header.end()) return;
+  if (std::ranges::find(table.header, "pred_sd") != table.header.end()) return;
+  std::ostringstream written;
+  write_predictions(written, table,
+                    std::vector<std::array<double, 2>>(table.lines.size(), {0.5, 0.1}));
+  std::istringstream again_in(written.str());
+  WorkloadKeys more;
+  const GroupTable again = read_group_table(again_in, "written", more);
+  require(again.speeds.rows.size() == table.speeds.rows.size() &&
+              again.speeds.groups.size() == table.speeds.groups.size() &&
+              again.names == table.names,
+          "groups changed");
+}
+
+constexpr std::array<Reader, 15> kReaders{{
     {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
     {"gavel-rates", read_gavel_rates},
+    {"groups", read_groups},
     {"helios", read_plain<read_helios>},
     {"lucid", read_keyed<read_lucid_jobs>},
     {"lucid-colocation", read_lucid_colocation},

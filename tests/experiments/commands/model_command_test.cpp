@@ -48,6 +48,44 @@ TEST(ModelCommand, FitsPredictsAndKeepsEveryRow) {
   EXPECT_EQ(test::read_file(model).find("resnet"), std::string::npos);
 }
 
+TEST(ModelCommand, FitsAndPredictsGroups) {
+  const test::TemporaryDirectory directory;
+  const std::string groups = kSource + "/examples/groups.csv";
+  const std::string model = directory.path("g.model");
+  const std::string out = directory.path("out.csv");
+  const auto fit = test::run_corun({"model", "fit", "--groups", groups, "--out", model});
+  ASSERT_EQ(fit.code, 0) << fit.err;
+  EXPECT_NE(fit.out.find("3 measured pairs and 2 larger groups of 2 jobs"), std::string::npos)
+      << fit.out;
+  const auto predict =
+      test::run_corun({"model", "predict", "--model", model, "--groups", groups, "--out", out});
+  ASSERT_EQ(predict.code, 0) << predict.err;
+  const std::vector<std::string> before = lines_of(test::read_file(groups));
+  const std::vector<std::string> after = lines_of(test::read_file(out));
+  ASSERT_EQ(after.size(), before.size());
+  EXPECT_TRUE(after[0].ends_with(",norm,pred_norm,pred_sd"));
+  for (std::size_t line = 1; line < before.size(); ++line) {
+    EXPECT_TRUE(after[line].starts_with(before[line] + ",")) << after[line];
+  }
+  // Four are slower than three, and these slower than two.
+  const auto predicted = [&](std::size_t line) {
+    std::istringstream fields(after[line].substr(before[line].size() + 1));
+    double value = 0;
+    fields >> value;
+    return value;
+  };
+  EXPECT_LT(predicted(10), predicted(7));
+  EXPECT_LT(predicted(7), predicted(1));
+  const std::string pairs = kSource + "/examples/mine.corun.csv";
+  const auto both = test::run_corun(
+      {"model", "fit", "--groups", groups, "--pairs", pairs, "--out", directory.path("b.model")});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.err.find("expected one of them"), std::string::npos) << both.err;
+  const auto wrong = test::run_corun({"model", "fit", "--pairs", groups, "--out", directory.path("w.model")});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.err.find("corun model fit --groups"), std::string::npos) << wrong.err;
+}
+
 // The C library has functions for processors with and without fused multiply-add, whose last bits differ.
 TEST(ModelCommand, EveryModelHasTheSameBytesWithoutFusedMultiplyAdd) {
   std::ifstream cpu("/proc/cpuinfo");

@@ -220,6 +220,25 @@ TEST_F(ModelFileOnDisk, AFileThatCannotBeReadIsRefused) {
   }
 }
 
+TEST(ModelFile, KeepsHowGroupsCombine) {
+  WorkloadKeys keys;
+  const SpeedTable table = table_of(keys);
+  ModelFile file = small_model(table, keys);
+  const auto model = std::shared_ptr<InterferenceModel>(file.model->clone());
+  InterferenceModel::Groups groups;
+  groups.sharing = Sharing::kMps;
+  groups.rules[1] = {1.5, 3};
+  model->set_groups(groups);
+  file.model = model;
+  WorkloadKeys others;
+  const ModelFile again = parse_model(model_bytes(file), "m", others, {});
+  EXPECT_EQ(again.model->groups().sharing, Sharing::kMps);
+  EXPECT_EQ(again.model->groups().rules, groups.rules);
+  EXPECT_NE(refusal(changed([](Json& root) { root["sharing"] = "by luck"; })), "");
+  EXPECT_NE(refusal(changed([](Json& root) { spoil(root["co_runners"], 0.5); })), "");
+  EXPECT_NE(refusal(changed([](Json& root) { root.erase("co_runners"); })), "");
+}
+
 TEST(ModelFile, NamesNoWorkload) {
   EXPECT_EQ(good_bytes().find("secret"), std::string::npos);
   EXPECT_EQ(workload_digest("abc"), "ba7816bf8f01cfea");  // FIPS 180-4

@@ -1,8 +1,10 @@
 #include "models/interference/ensemble.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -91,10 +93,20 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
     std::uint32_t of, beside;
     EnsembleModel::Mix mix;
   };
-  const EnsembleModel::Mix seen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5};
-  const EnsembleModel::Mix otherwise{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5};
-  for (const Case& c : {Case{0, 1, seen}, Case{3, 7, seen}, Case{15, 2, otherwise},
-                        Case{2, 15, otherwise}, Case{14, 15, otherwise}}) {
+  const EnsembleModel::Mix seen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5, true};
+  const EnsembleModel::Mix otherwise{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5, true};
+  const EnsembleModel::Mix far{{0, 1, 1}, {0, 1, 1}, 1, false};
+  const Novelty novelty(table);
+  const auto unseen = [&](std::initializer_list<std::uint32_t> jobs) {
+    return std::ranges::any_of(jobs, [&](std::uint32_t j) {
+      return novelty.is_far({table.of(j), table.features.size()}, table.features);
+    })
+               ? far
+               : otherwise;
+  };
+  for (const Case& c : {Case{0, 1, seen}, Case{3, 7, seen}, Case{15, 2, unseen({15})},
+                        Case{2, 15, unseen({15})}, Case{14, 2, unseen({14})},
+                        Case{14, 15, unseen({14, 15})}}) {
     std::vector<double> t;
     double top = 0, bottom = 0, variance = 0;
     for (std::size_t m = 0; m < members.size(); ++m) {
@@ -103,8 +115,9 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
       const double sd = std::log(p.hi / p.lo) / (2 * kReach);
       ASSERT_GT(sd, 0.01);  // so that the least deviation does not apply
       t.push_back(-std::log(p.speed));
-      top += c.mix.weight[m] / (sd * sd) * t.back();
-      bottom += c.mix.weight[m] / (sd * sd);
+      const double counts = c.mix.weight[m] / (c.mix.by_deviation ? sd * sd : 1);
+      top += counts * t.back();
+      bottom += counts;
       variance += c.mix.spread[m] * sd * sd;
     }
     double mean = 0, disagreement = 0;

@@ -12,7 +12,7 @@
 /// speed of each job while all of its group are resident (DESIGN section 3).
 ///
 /// Features are the data of a data set about a job alone; all jobs of a table have the same ones. A
-/// workload's key is opaque: models may only compare it.
+/// workload's key is opaque: models may only compare it. Rows of several campaigns may stand in one table.
 namespace corun {
 
 enum class FeatureScale : std::uint8_t {
@@ -26,11 +26,19 @@ struct SpeedTable {
     FeatureScale scale = FeatureScale::kLinear;
     friend bool operator==(const Feature&, const Feature&) = default;
   };
+  /// Measurements of one data set on one GPU type with one sharing mode. The costs of two campaigns differ in level
+  /// and in spread.
+  struct Campaign {
+    std::string gpu;  ///< GPU type as the data set names it; empty: not known
+    Sharing sharing = Sharing::kUnknown;
+    friend bool operator==(const Campaign&, const Campaign&) = default;
+  };
   struct Row {
     std::uint32_t a = 0;  ///< positions in `jobs`; equal for a job beside a copy of itself
     std::uint32_t b = 0;
     double speed_a = 0;  ///< of a beside b, above 0; may exceed 1 by noise; NaN: not measured
     double speed_b = 0;
+    std::uint32_t campaign = 0;  ///< position in `campaigns`
   };
   /// Three jobs or more on one GPU.
   struct Group {
@@ -44,7 +52,15 @@ struct SpeedTable {
   std::vector<double> values;     ///< jobs x features, row-major; NaN: not known
   std::vector<Row> rows;
   std::vector<Group> groups = {};
-  Sharing sharing = Sharing::kUnknown;  ///< of the rows
+  std::vector<Campaign> campaigns = std::vector<Campaign>(1);  ///< of the rows; at least one
+
+  /// The sharing mode of all campaigns; kUnknown if they have several.
+  Sharing sharing() const {
+    for (const Campaign& campaign : campaigns) {
+      if (campaign.sharing != campaigns.front().sharing) return Sharing::kUnknown;
+    }
+    return campaigns.front().sharing;
+  }
 
   const double* of(std::size_t job) const { return values.data() + job * features.size(); }
 };

@@ -235,11 +235,11 @@ class GroupTableReader {
       table_.lines.push_back(
           {places[line.group].group, line.member, places[line.group].is_pair});
     }
-    table_.speeds.sharing = groups_.front().sharing;
+    table_.speeds.campaigns.front() = {table_.gpu, groups_.front().sharing};
     if (std::ranges::any_of(groups_, [&](const Group& group) {
           return group.sharing != groups_.front().sharing;
         })) {
-      table_.speeds.sharing = Sharing::kUnknown;
+      table_.speeds.campaigns.front().sharing = Sharing::kUnknown;
     }
   }
 

@@ -213,11 +213,12 @@ class PairTableReader {
     const std::optional<Sharing> sharing = sharing_of(found);
     if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
     table_.sharing = found;
-    table_.speeds.sharing = *sharing;
+    table_.speeds.campaigns.front().sharing = *sharing;
   }
 
   void name_features(std::string_view gpu) {
     table_.gpu = gpu;
+    table_.speeds.campaigns.front().gpu = gpu;
     for (const Feature& feature : features_) {
       table_.speeds.features.push_back({std::string(feature.what.name), feature.what.scale});
     }
@@ -462,7 +463,7 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
     if (table.speeds.rows.empty()) {
       table.gpu = group.gpu_type;
       table.sharing = group.sharing;
-      table.speeds.sharing = sharing_of(group.sharing).value_or(Sharing::kUnknown);
+      table.speeds.campaigns.front() = {group.gpu_type, sharing_of(group.sharing).value_or(Sharing::kUnknown)};
       first_group = file.groups[i];
     } else if (group.gpu_type != table.gpu || group.sharing != table.sharing) {
       throw InputError(place, "ran on '" + printable(group.gpu_type) + "' by '" +
@@ -633,7 +634,7 @@ void append(PairTable& to, const PairTable& more) {
   to.passed_over += more.passed_over;
   if (to.sharing.empty()) {
     to.sharing = more.sharing;
-    to.speeds.sharing = more.speeds.sharing;
+    to.speeds.campaigns = more.speeds.campaigns;
   }
   if (to.header == more.header) {
     to.fields.insert(to.fields.end(), more.fields.begin(), more.fields.end());

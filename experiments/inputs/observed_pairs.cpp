@@ -26,7 +26,7 @@ SpeedTable observed_pairs(const SpeedTable& table, double share, std::uint64_t s
     is_known[table.rows[r].b] = true;
   }
   SpeedTable known;
-  known.sharing = table.sharing;
+  known.campaigns = table.campaigns;
   known.features = table.features;
   std::vector<std::uint32_t> place(table.jobs.size());
   for (std::size_t i = 0; i < table.jobs.size(); ++i) {

@@ -166,7 +166,7 @@ SpeedTable with_pairs_of_groups(const SpeedTable& table) {
 
 InterferenceModel::Groups learnt_groups(const InterferenceModel& model, const SpeedTable& table) {
   InterferenceModel::Groups groups;
-  groups.sharing = table.sharing;
+  groups.sharing = table.sharing();
   if (table.groups.empty()) return groups;
   for (std::size_t mode = 0; mode < kSharings; ++mode) {
     const auto sharing = static_cast<Sharing>(mode);

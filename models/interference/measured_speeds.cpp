@@ -67,8 +67,10 @@ SpeedTable speed_table(std::span<const CorunMeasurement> rows, ImputedProfiles i
   for (const CorunMeasurement& row : rows) {
     if (row.members.size() != 2) continue;
     const Sharing sharing = sharing_of(row.sharing).value_or(Sharing::kUnknown);
-    if (table.rows.empty()) table.sharing = sharing;
-    if (sharing != table.sharing) table.sharing = Sharing::kUnknown;
+    SpeedTable::Campaign& campaign = table.campaigns.front();
+    if (table.rows.empty()) campaign = {row.gpu_type, sharing};
+    if (row.gpu_type != campaign.gpu) campaign.gpu.clear();
+    if (sharing != campaign.sharing) campaign.sharing = Sharing::kUnknown;
     std::array<std::uint32_t, 2> at{};
     for (std::size_t i = 0; i < 2; ++i) {
       const CorunMember& m = row.members[i];

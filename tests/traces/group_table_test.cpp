@@ -55,7 +55,7 @@ TEST(GroupTable, ReadsARowPerMember) {
   EXPECT_EQ(table.speeds.groups[0].sharing, Sharing::kMps);
   EXPECT_TRUE(std::isnan(table.speeds.groups[0].speeds[2]));
   EXPECT_EQ(table.speeds.groups[1].sharing, Sharing::kTimeSlicing);
-  EXPECT_EQ(table.speeds.sharing, Sharing::kUnknown);  // two modes
+  EXPECT_EQ(table.speeds.sharing(), Sharing::kUnknown);  // two modes
   const double* a = table.speeds.of(0);
   const auto feature = [&](const std::string& name) {
     for (std::size_t f = 0; f < table.speeds.features.size(); ++f) {
@@ -84,7 +84,7 @@ TEST(GroupTable, ReadsARowPerGroup) {
   EXPECT_EQ(table.speeds.rows[0].speed_b, 0.7);
   ASSERT_EQ(table.speeds.groups.size(), 1U);
   EXPECT_EQ(table.speeds.groups[0].jobs.size(), 4U);
-  EXPECT_EQ(table.speeds.sharing, Sharing::kMps);
+  EXPECT_EQ(table.speeds.sharing(), Sharing::kMps);
   EXPECT_EQ(table.lines.size(), 2U);
   EXPECT_TRUE(read("group,gpu,sharing,k,job\n1,A,,3,x\n").speeds.groups[0].sharing ==
               Sharing::kUnknown);

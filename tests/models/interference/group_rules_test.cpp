@@ -24,7 +24,7 @@ double in_group(double pair, std::size_t count, const CoRunnerRule& rule) {
 /// Jobs that were measured with copies of themselves: pairs, and groups of three to five by a rule.
 SpeedTable table_by(const CoRunnerRule& rule, Sharing sharing, std::uint32_t jobs, bool has_pairs) {
   SpeedTable table;
-  table.sharing = sharing;
+  table.campaigns.front().sharing = sharing;
   for (std::uint32_t job = 0; job < jobs; ++job) {
     table.jobs.push_back(static_cast<WorkloadKey>(10 + job));
     const double pair = 1 / (1.05 + 0.9 * job / jobs);

@@ -287,9 +287,9 @@ void deal(const PairTable& table, const std::vector<std::size_t>& held, std::siz
     rng.shuffle(std::span(order));
     std::vector<std::size_t> count(table.speeds.jobs.size(), 0);
     for (const std::size_t r : order) {
-      const auto& [a, b, speed_a, speed_b] = rows[r];
-      if (known[a] == known[b] || std::isnan(speed_a) || std::isnan(speed_b)) continue;
-      if (++count[known[a] ? b : a] <= options.probes) probed.insert(r);
+      const SpeedTable::Row& row = rows[r];
+      if (known[row.a] == known[row.b] || std::isnan(row.speed_a) || std::isnan(row.speed_b)) continue;
+      if (++count[known[row.a] ? row.b : row.a] <= options.probes) probed.insert(r);
     }
   }
   train.insert(train.end(), probed.begin(), probed.end());

@@ -14,7 +14,8 @@ bool same(double a, double b) {
 }
 
 bool same(const SpeedTable::Row& a, const SpeedTable::Row& b) {
-  return a.a == b.a && a.b == b.b && same(a.speed_a, b.speed_a) && same(a.speed_b, b.speed_b);
+  return a.a == b.a && a.b == b.b && a.campaign == b.campaign && same(a.speed_a, b.speed_a) &&
+         same(a.speed_b, b.speed_b);
 }
 
 bool same(const SpeedTable::Group& a, const SpeedTable::Group& b) {
@@ -23,7 +24,7 @@ bool same(const SpeedTable::Group& a, const SpeedTable::Group& b) {
 }
 
 bool same(const SpeedTable& a, const SpeedTable& b) {
-  return a.sharing == b.sharing && a.features == b.features && a.jobs == b.jobs &&
+  return a.campaigns == b.campaigns && a.features == b.features && a.jobs == b.jobs &&
          std::ranges::equal(a.values, b.values, [](double x, double y) { return same(x, y); }) &&
          std::ranges::equal(a.rows, b.rows, [](const SpeedTable::Row& x, const SpeedTable::Row& y) {
            return same(x, y);

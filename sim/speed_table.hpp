@@ -29,8 +29,10 @@ struct SpeedTable {
   /// Measurements of one data set on one GPU type with one sharing mode. The costs of two campaigns differ in level
   /// and in spread.
   struct Campaign {
-    std::string gpu;  ///< GPU type as the data set names it; empty: not known
+    std::string gpu;  ///< GPU type; empty: not known
     Sharing sharing = Sharing::kUnknown;
+    double bandwidth_gbs = 0;  ///< of the GPU type's memory [GB/s]; 0: not known
+    double fp32_tflops = 0;     ///< peak of the GPU type [TFLOP/s]; 0: not known
     friend bool operator==(const Campaign&, const Campaign&) = default;
   };
   struct Row {

@@ -79,7 +79,7 @@ std::vector<std::array<double, 2>> predict_groups(const InterferenceModel& model
       for (const std::uint32_t job : group.jobs) residents.push_back(jobs[job]);
       const InterferenceModel::Groups& learnt = model.groups();
       const Sharing sharing =
-          group.sharing == Sharing::kUnknown ? learnt.sharing : group.sharing;
+          group.sharing == Sharing::kUnknown ? learnt.campaign.sharing : group.sharing;
       of_groups.push_back(
           model.by_rule(residents, learnt.rules[static_cast<std::size_t>(sharing)]));
     }

@@ -43,7 +43,16 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root) {
   const std::string sharing = text_of(root.at("sharing"), "sharing");
   const auto at = std::ranges::find(kSharingNames, sharing);
   if (at == kSharingNames.end()) throw std::invalid_argument("there is no such sharing mode");
-  groups.sharing = static_cast<Sharing>(at - kSharingNames.begin());
+  groups.campaign.sharing = static_cast<Sharing>(at - kSharingNames.begin());
+  groups.campaign.gpu = text_of(root.at("gpu"), "gpu");
+  const std::vector<double> numbers = finite_doubles(root, "machine", 4);
+  groups.campaign.bandwidth_gbs = numbers[0];
+  groups.campaign.fp32_tflops = numbers[1];
+  groups.level = numbers[2];
+  groups.spread = numbers[3];
+  if (numbers[0] < 0 || numbers[1] < 0 || !(groups.spread > 0)) {
+    throw std::invalid_argument("the figures of the machine are not possible");
+  }
   const std::vector<double> rules = finite_doubles(root, "co_runners", 2 * kSharings);
   for (std::size_t mode = 0; mode < kSharings; ++mode) {
     CoRunnerRule& rule = groups.rules[mode];
@@ -61,7 +70,7 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root) {
 ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
                      std::span<const std::string> names) {
   using namespace model_state;
-  map_of(root, 7, "the model");
+  map_of(root, 9, "the model");
   ModelFile file;
   file.name = text_of(root.at("model"), "model");
   const InterferenceModelEntry* entry = find_interference_model(file.name);
@@ -162,7 +171,11 @@ std::string model_bytes(const ModelFile& file) {
                             {"model", file.name},
                             {"features", std::move(features)},
                             {"workloads", file.workloads},
-                            {"sharing", kSharingNames[static_cast<std::size_t>(groups.sharing)]},
+                            {"sharing", kSharingNames[static_cast<std::size_t>(groups.campaign.sharing)]},
+                            {"gpu", groups.campaign.gpu},
+                            {"machine", model_state::packed(std::vector<double>{
+                                            groups.campaign.bandwidth_gbs, groups.campaign.fp32_tflops,
+                                            groups.level, groups.spread})},
                             {"co_runners", model_state::packed(rules)},
                             {"state", file.model->save()}};
   std::string content;

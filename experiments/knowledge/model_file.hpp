@@ -39,7 +39,7 @@ struct ModelFile {
   std::string about;
 };
 
-inline constexpr int kModelVersion = 4;
+inline constexpr int kModelVersion = 5;
 
 /// The first 16 hexadecimal digits of the SHA-256 of a workload's name; "" for none.
 std::string workload_digest(std::string_view name);

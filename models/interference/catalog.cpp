@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/interference/boosted_trees.hpp"
+#include "models/interference/campaigns.hpp"
 #include "models/interference/cluster_mean.hpp"
 #include "models/interference/contention.hpp"
 #include "models/interference/ensemble.hpp"
@@ -36,10 +37,27 @@ std::unique_ptr<InterferenceModel> of_pairs<FactorModel>(const SpeedTable& table
 }
 
 template <typename Model>
+std::unique_ptr<InterferenceModel> load_one(const nlohmann::json& state,
+                                        std::vector<SpeedTable::Feature> features,
+                                        std::vector<WorkloadKey> workloads) {
+  return std::make_unique<Model>(Model::load(state, std::move(features), std::move(workloads)));
+}
+
+/// Of one campaign.
+template <typename Model>
+constexpr ModelKind kKind{of_pairs<Model>, load_one<Model>};
+
+template <typename Model>
 std::unique_ptr<InterferenceModel> fit(const SpeedTable& table, const FitOptions& options) {
-  std::unique_ptr<InterferenceModel> model =
-      table.groups.empty() ? of_pairs<Model>(table, options)
-                           : of_pairs<Model>(with_pairs_of_groups(table), options);
+  const SpeedTable* pairs = &table;
+  SpeedTable with_groups;
+  if (!table.groups.empty()) pairs = &(with_groups = with_pairs_of_groups(table));
+  std::unique_ptr<InterferenceModel> model;
+  if (table.campaigns.size() > 1) {
+    model = std::make_unique<CampaignModel>(CampaignModel::fit(kKind<Model>, *pairs, options));
+  } else {
+    model = of_pairs<Model>(*pairs, options);
+  }
   model->set_groups(learnt_groups(*model, table));
   return model;
 }
@@ -48,7 +66,11 @@ template <typename Model>
 std::unique_ptr<InterferenceModel> load(const nlohmann::json& state,
                                         std::vector<SpeedTable::Feature> features,
                                         std::vector<WorkloadKey> workloads) {
-  return std::make_unique<Model>(Model::load(state, std::move(features), std::move(workloads)));
+  if (!CampaignModel::is_state(state)) {
+    return load_one<Model>(state, std::move(features), std::move(workloads));
+  }
+  return std::make_unique<CampaignModel>(
+      CampaignModel::load(kKind<Model>, state, features, std::move(workloads)));
 }
 
 constexpr bool kDraws = true;
@@ -109,7 +131,7 @@ std::vector<FitOutcome> fit_together(std::span<const InterferenceModelEntry* con
       members[m] = out[static_cast<std::size_t>(at - entries.begin())].model;
     }
   }
-  const bool all = std::ranges::none_of(members, [](const auto& m) { return m == nullptr; });
+  const bool all = table.campaigns.size() == 1 && std::ranges::none_of(members, [](const auto& m) { return m == nullptr; });
   for (std::size_t e = 0; e < entries.size(); ++e) {
     if (entries[e] != ensemble) continue;
     make(e, [&]() -> std::unique_ptr<InterferenceModel> {

@@ -146,8 +146,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
       if (weight == 0) continue;
       const SpeedPrediction& p = said[m][next[m]++];
       const double log_slowdown = -math::log(p.speed);
-      const double deviation =
-          std::max(kLeastDeviation, (math::log(p.hi) - math::log(p.lo)) / (2 * kHalfWidth90));
+      const double deviation = std::max(kLeastDeviation, deviation_of(p));
       const double counts = mix.by_deviation ? weight / (deviation * deviation) : weight;
       t += counts * log_slowdown;
       sureness += counts;
@@ -158,11 +157,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     }
     t /= sureness;
     variance += mix.disagreement * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
-    const double sd = std::sqrt(variance);
-    const double speed = std::min(speed_of(t), kFastest);
-    out.push_back({speed, std::min(speed * sd, 1.0),
-                   std::min(speed_of(t + kHalfWidth90 * sd), speed),
-                   speed_of(t - kHalfWidth90 * sd)});
+    out.push_back(normal_around(t, std::sqrt(variance)));
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/formulas/co_runner_rule.hpp"
+#include "models/interference/moments.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun {
@@ -166,7 +167,20 @@ SpeedTable with_pairs_of_groups(const SpeedTable& table) {
 
 InterferenceModel::Groups learnt_groups(const InterferenceModel& model, const SpeedTable& table) {
   InterferenceModel::Groups groups;
-  groups.sharing = table.sharing();
+  groups.campaign = table.campaigns.size() == 1
+                        ? table.campaigns.front()
+                        : SpeedTable::Campaign{.gpu = "", .sharing = table.sharing()};
+  std::vector<double> log_slowdowns;
+  for (const SpeedTable::Row& row : table.rows) {
+    for (const double speed : {row.speed_a, row.speed_b}) {
+      if (!std::isnan(speed)) log_slowdowns.push_back(-math::log(speed));
+    }
+  }
+  if (!log_slowdowns.empty()) {
+    const Moments moments = log_slowdown_moments(log_slowdowns);
+    groups.level = moments.mean;
+    groups.spread = moments.deviation;
+  }
   if (table.groups.empty()) return groups;
   for (std::size_t mode = 0; mode < kSharings; ++mode) {
     const auto sharing = static_cast<Sharing>(mode);

@@ -91,11 +91,13 @@ class InterferenceModel {
   std::vector<SpeedPrediction> by_rule(std::span<const PairJob> residents,
                                        const CoRunnerRule& rule) const;
 
-  /// How processes shared the GPU in what the model has learnt from, and the rule of each mode.
+  /// Where the model has learnt, and the rule of each sharing mode.
   struct Groups {
-    Sharing sharing = Sharing::kUnknown;
+    SpeedTable::Campaign campaign;  ///< of the rows; gpu and mode are not known if there are several
+    double level = 0;               ///< mean of the rows' t = -log(speed)
+    double spread = 0.3;            ///< standard deviation of the rows' t, above 0
     std::array<CoRunnerRule, kSharings> rules = kCoRunnerRules;
-    const CoRunnerRule& rule() const { return rules[static_cast<std::size_t>(sharing)]; }
+    const CoRunnerRule& rule() const { return rules[static_cast<std::size_t>(campaign.sharing)]; }
   };
   const Groups& groups() const { return groups_; }
   void set_groups(const Groups& groups) { groups_ = groups; }

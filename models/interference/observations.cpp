@@ -165,6 +165,17 @@ double speed_of(double log_slowdown) {
   return math::exp(-std::clamp(log_slowdown, -kLargestExponent, kLargestExponent));
 }
 
+SpeedPrediction normal_around(double log_slowdown, double deviation) {
+  const double speed = std::min(speed_of(log_slowdown), kFastest);
+  return {speed, std::min(speed * deviation, 1.0),
+          std::min(speed_of(log_slowdown + kHalfWidth90 * deviation), speed),
+          speed_of(log_slowdown - kHalfWidth90 * deviation)};
+}
+
+double deviation_of(const SpeedPrediction& prediction) {
+  return (math::log(prediction.hi) - math::log(prediction.lo)) / (2 * kHalfWidth90);
+}
+
 Spreads::Spreads(std::span<const HeldOut> held_out) {
   /// A smaller group also takes in the group of pairs with one unseen job less.
   constexpr std::size_t kEnough = 40;

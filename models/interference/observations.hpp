@@ -92,6 +92,12 @@ class JobIndex {
 /// exp(-log slowdown), with the exponent limited to +-300: finite and above 0.
 double speed_of(double log_slowdown);
 
+/// The speed at a log slowdown, with the interval of a normal distribution of this deviation around it. The median is at
+/// most kFastest.
+SpeedPrediction normal_around(double log_slowdown, double deviation);
+/// The deviation of t whose normal 90 % interval is as wide as the prediction's.
+double deviation_of(const SpeedPrediction& prediction);
+
 /// A held-out observation and its prediction.
 struct HeldOut {
   std::size_t unknown = 0;  ///< number of the pair's jobs that the fit had not seen, 0 to 2

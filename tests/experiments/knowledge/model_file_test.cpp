@@ -226,13 +226,13 @@ TEST(ModelFile, KeepsHowGroupsCombine) {
   ModelFile file = small_model(table, keys);
   const auto model = std::shared_ptr<InterferenceModel>(file.model->clone());
   InterferenceModel::Groups groups;
-  groups.sharing = Sharing::kMps;
+  groups.campaign.sharing = Sharing::kMps;
   groups.rules[1] = {1.5, 3};
   model->set_groups(groups);
   file.model = model;
   WorkloadKeys others;
   const ModelFile again = parse_model(model_bytes(file), "m", others, {});
-  EXPECT_EQ(again.model->groups().sharing, Sharing::kMps);
+  EXPECT_EQ(again.model->groups().campaign.sharing, Sharing::kMps);
   EXPECT_EQ(again.model->groups().rules, groups.rules);
   EXPECT_NE(refusal(changed([](Json& root) { root["sharing"] = "by luck"; })), "");
   EXPECT_NE(refusal(changed([](Json& root) { spoil(root["co_runners"], 0.5); })), "");

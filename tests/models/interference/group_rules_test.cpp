@@ -59,7 +59,7 @@ TEST(GroupRules, AreLearntWhereGroupsDiffer) {
   const SpeedTable table = table_by(other, Sharing::kTimeSlicing, 8, true);
   const auto model = find_interference_model("measured")->fit(table, {});
   EXPECT_EQ(model->groups().rule(), other);
-  EXPECT_EQ(model->groups().sharing, Sharing::kTimeSlicing);
+  EXPECT_EQ(model->groups().campaign.sharing, Sharing::kTimeSlicing);
   EXPECT_EQ(model->groups().rules[static_cast<std::size_t>(Sharing::kMps)], kMpsRule);
   // Their own rule, too few groups, or none: as without groups.
   for (const SpeedTable& same : {table_by(kMpsRule, Sharing::kMps, 8, true),

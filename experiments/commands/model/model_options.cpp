@@ -38,7 +38,7 @@ PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOp
       throw InputError("--pairs", "'" + printable(path) + "' is given twice; once is enough");
     }
     if (!papers) check_kind(file, {FileKind::kPairs}, "a table of pairs of jobs");
-    append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys));
+    append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys), keys);
   }
   for (const std::string& text : all.notes) note(common, text);
   return all;

@@ -47,6 +47,7 @@ struct SpeedTable {
     std::vector<std::uint32_t> jobs;  ///< positions in `jobs`; equal ones are copies of a job
     std::vector<double> speeds;       ///< of each beside all others, as Row's
     Sharing sharing = Sharing::kUnknown;
+    std::uint32_t campaign = 0;  ///< position in `campaigns`
   };
 
   std::vector<Feature> features;
@@ -54,7 +55,8 @@ struct SpeedTable {
   std::vector<double> values;     ///< jobs x features, row-major; NaN: not known
   std::vector<Row> rows;
   std::vector<Group> groups = {};
-  std::vector<Campaign> campaigns = std::vector<Campaign>(1);  ///< of the rows; at least one
+  std::vector<Campaign> campaigns =
+      std::vector<Campaign>(1);  ///< of the rows and groups; at least one
 
   /// The sharing mode of all campaigns; kUnknown if they have several.
   Sharing sharing() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "traces/csv_reader.hpp"
@@ -27,6 +28,8 @@ inline constexpr double kFeatureTolerance = 1e-6;
 /// What sharing_of() reads.
 inline constexpr std::string_view kSharingExpected =
     "a sharing mode: one with MPS, time-slicing or MIG in it, or unknown";
+/// Most GPU types with sharing modes in a file: a column with more is something else.
+inline constexpr std::size_t kMostCampaigns = 64;
 inline constexpr IntegerRule kPriority{"a whole number", -1'000'000'000, 1'000'000'000};
 
 }  // namespace corun

@@ -286,6 +286,8 @@ class ThroughputsHandler {
     std::ranges::replace(pairs.speeds.values, 0.0, kNaN);
     pairs.has_speeds = true;
     pairs.gpu = gpus_[0];
+    pairs.speeds.campaigns.front().gpu = pairs.gpu;
+    pairs.forms.front() = PairForm::kGavel;
     pairs.source = name_;
   }
 

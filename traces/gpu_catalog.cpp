@@ -249,6 +249,12 @@ const GpuSpec* find_gpu(std::string_view name) {
   return at == catalog().by_name.end() ? nullptr : at->second;
 }
 
+SpeedTable::Campaign campaign_on(std::string_view gpu, Sharing sharing) {
+  const GpuSpec* const spec = find_gpu(gpu);
+  if (spec == nullptr) return {.gpu = std::string(gpu), .sharing = sharing};
+  return {spec->name, sharing, spec->bandwidth_gbs, spec->fp32_tflops};
+}
+
 GpuTypes::GpuTypes(std::vector<OwnGpuType> own) : own_(std::move(own)) {
   for (std::size_t i = 0; i < own_.size(); ++i) {
     std::vector<std::string> names = own_[i].aliases;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/gpu_spec.hpp"
+#include "sim/speed_table.hpp"
 
 /// The GPU types that corun knows, with their public specifications, and the names under which public tables
 /// have them.
@@ -20,6 +21,10 @@ std::span<const GpuSpec> gpu_catalog();
 /// The type of this name, or of an alias: case, spaces, '-', '_' and the words NVIDIA, Tesla, GeForce do not
 /// matter, so "GeForce RTX 3090" is RTX-3090. nullptr if there is none.
 const GpuSpec* find_gpu(std::string_view name);
+
+/// The campaign of measurements on a GPU type with a sharing mode: the type's name and figures, or the name as given if it
+/// is not known.
+SpeedTable::Campaign campaign_on(std::string_view gpu, Sharing sharing);
 
 /// A GPU type of the user's own.
 struct OwnGpuType {

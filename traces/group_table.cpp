@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 #include "sim/error.hpp"
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"
 
 namespace corun {
@@ -77,6 +79,8 @@ class GroupTableReader {
     std::string sharing_words;
     std::size_t line = 0;
     Sharing sharing = Sharing::kUnknown;
+    std::string gpu;
+    std::uint32_t campaign = 0;
     std::vector<std::uint32_t> jobs;
     std::vector<double> speeds;
   };
@@ -92,10 +96,11 @@ class GroupTableReader {
     if (const auto column = optional_column(name)) return *column;
     const std::vector<std::string_view> header(csv_.header().begin(), csv_.header().end());
     const std::string_view near = nearest(name, header);
-    throw InputError(csv_.name() + ":1:1",
-                     "the header has no column '" + std::string(name) + "', expected at least " +
-                         std::string(kRequired) + "; " +
-                         (near.empty() ? "add it" : "did you mean it by '" + printable(near) + "'?"));
+    throw InputError(
+        csv_.name() + ":1:1",
+        "the header has no column '" + std::string(name) + "', expected at least " +
+            std::string(kRequired) + "; " +
+            (near.empty() ? "add it" : "did you mean it by '" + printable(near) + "'?"));
   }
 
   void find_columns() {
@@ -115,13 +120,6 @@ class GroupTableReader {
   }
 
   void add_line() {
-    const std::string gpu(csv_.required_text(*gpu_, "a GPU type"));
-    if (groups_.empty()) {
-      table_.gpu = gpu;
-    } else if (gpu != table_.gpu) {
-      csv_.refuse(*gpu_, "'" + printable(table_.gpu) + "' as in the rows before",
-                  "write each GPU type's groups to a file of its own");
-    }
     const std::size_t at = group_of_line();
     Group& group = groups_[at];
     std::size_t copies = 1;
@@ -131,8 +129,9 @@ class GroupTableReader {
       copies = static_cast<std::size_t>(*found);
     }
     if (group.jobs.size() + copies > kMostMembers) {
-      csv_.fail(*group_, "group '" + printable(group.name) + "' has more than 64 jobs, expected at "
-                         "most that; give each group a name of its own");
+      csv_.fail(*group_, "group '" + printable(group.name) +
+                             "' has more than 64 jobs, expected at "
+                             "most that; give each group a name of its own");
     }
     const std::uint32_t job = job_of_line(group);
     const double speed = speed_of_line();
@@ -146,11 +145,20 @@ class GroupTableReader {
   std::size_t group_of_line() {
     const std::string name(csv_.required_text(*group_, "the name of a group"));
     const std::string words(csv_.text(*sharing_));
+    const std::string gpu(csv_.text(*gpu_));
     const auto [known, is_new] = group_at_.emplace(name, groups_.size());
     if (is_new) {
       const std::optional<Sharing> sharing = sharing_of(words);
       if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
-      groups_.push_back({name, csv_.place(*group_), words, csv_.line(), *sharing, {}, {}});
+      groups_.push_back({name,
+                         csv_.place(*group_),
+                         words,
+                         csv_.line(),
+                         *sharing,
+                         gpu,
+                         campaign(gpu, *sharing),
+                         {},
+                         {}});
       return known->second;
     }
     const Group& group = groups_[known->second];
@@ -159,9 +167,16 @@ class GroupTableReader {
                              std::to_string(group.line) +
                              ", too, expected each group once beside a column k; rename one");
     }
+    if (gpu != group.gpu) {
+      csv_.refuse(*gpu_,
+                  "'" + printable(group.gpu) + "', as on line " + std::to_string(group.line) +
+                      " of the same group",
+                  "correct one of the two");
+    }
     if (words != group.sharing_words) {
-      csv_.refuse(*sharing_, "'" + printable(group.sharing_words) + "', as on line " +
-                                 std::to_string(group.line) + " of the same group",
+      csv_.refuse(*sharing_,
+                  "'" + printable(group.sharing_words) + "', as on line " +
+                      std::to_string(group.line) + " of the same group",
                   "correct one of the two");
     }
     return known->second;
@@ -185,18 +200,22 @@ class GroupTableReader {
       }
     }
     if (family_ && table_.families[at].empty()) table_.families[at] = csv_.text(*family_);
+    std::vector<double>& known_here = known_[std::pair(group.campaign, at)];
+    known_here.resize(features_.size(), kNaN);
     for (std::size_t f = 0; f < features_.size(); ++f) {
       if (!features_[f]) continue;
       const std::optional<double> found = csv_.number(*features_[f], kGroupFeatures[f].rule);
       if (!found || (kGroupFeatures[f].scale == FeatureScale::kLog && *found == 0)) continue;
       const double scaled = *found * kGroupFeatures[f].factor;
       double& value = table_.speeds.values[at * width + f];
-      if (std::isnan(value)) {
-        value = scaled;
-      } else if (std::fabs(value - scaled) > kFeatureTolerance * std::fabs(value)) {
+      if (std::isnan(value)) value = scaled;
+      double& here = known_here[f];
+      if (std::isnan(here)) {
+        here = scaled;
+      } else if (std::fabs(here - scaled) > kFeatureTolerance * std::fabs(here)) {
         csv_.refuse(*features_[f],
-                    csv_number(value / kGroupFeatures[f].factor) + ", which job '" + printable(name) +
-                        "' has in a row before",
+                    csv_number(here / kGroupFeatures[f].factor) + ", which job '" +
+                        printable(name) + "' has in a row before",
                     "correct one of the two, or rename the job");
       }
     }
@@ -225,22 +244,35 @@ class GroupTableReader {
       if (group.jobs.size() == 2) {
         places.push_back({table_.speeds.rows.size(), 0, true});
         table_.speeds.rows.push_back(
-            {group.jobs[0], group.jobs[1], group.speeds[0], group.speeds[1]});
+            {group.jobs[0], group.jobs[1], group.speeds[0], group.speeds[1], group.campaign});
       } else {
         places.push_back({table_.speeds.groups.size(), 0, false});
-        table_.speeds.groups.push_back({group.jobs, group.speeds, group.sharing});
+        table_.speeds.groups.push_back({group.jobs, group.speeds, group.sharing, group.campaign});
       }
     }
     for (const GroupTable::Line& line : place_) {
-      table_.lines.push_back(
-          {places[line.group].group, line.member, places[line.group].is_pair});
+      table_.lines.push_back({places[line.group].group, line.member, places[line.group].is_pair});
     }
-    table_.speeds.campaigns.front() = {table_.gpu, groups_.front().sharing};
-    if (std::ranges::any_of(groups_, [&](const Group& group) {
-          return group.sharing != groups_.front().sharing;
-        })) {
-      table_.speeds.campaigns.front().sharing = Sharing::kUnknown;
+  }
+
+  /// The position of the campaign, new if no group before has it.
+  std::uint32_t campaign(const std::string& gpu, Sharing sharing) {
+    std::vector<SpeedTable::Campaign>& all = table_.speeds.campaigns;
+    if (groups_.empty()) {
+      all.clear();
+      table_.gpu = gpu;
     }
+    if (gpu != table_.gpu) table_.gpu.clear();
+    const SpeedTable::Campaign wanted = campaign_on(gpu, sharing);
+    const auto at = static_cast<std::uint32_t>(std::ranges::find(all, wanted) - all.begin());
+    if (at == kMostCampaigns) {
+      csv_.refuse(
+          *gpu_,
+          "at most " + std::to_string(kMostCampaigns) + " GPU types with sharing modes in the file",
+          "is the column something else? rename it");
+    }
+    if (at == all.size()) all.push_back(wanted);
+    return at;
   }
 
   CsvReader& csv_;
@@ -253,6 +285,8 @@ class GroupTableReader {
   std::vector<GroupTable::Line> place_;  ///< of the lines, in groups_
   std::unordered_map<std::string, std::size_t> group_at_;
   std::unordered_map<WorkloadKey, std::uint32_t> position_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>>
+      known_;  ///< values of the features, by campaign and job
 };
 
 }  // namespace
@@ -265,6 +299,24 @@ GroupTable read_group_table(const std::string& path, WorkloadKeys& keys) {
 GroupTable read_group_table(std::istream& in, const std::string& name, WorkloadKeys& keys) {
   CsvReader csv(in, name, {}, kAnyColumns);
   return GroupTableReader(csv, keys).read(name);
+}
+
+PairTable with_groups(const GroupTable& table) {
+  PairTable pairs;
+  pairs.speeds = table.speeds;
+  pairs.forms.assign(table.speeds.campaigns.size(), PairForm::kGroups);
+  pairs.names = table.names;
+  pairs.families = table.families;
+  for (const SpeedTable::Row& row : table.speeds.rows) {
+    pairs.scored.push_back(!std::isnan(row.speed_a) && !std::isnan(row.speed_b));
+    pairs.solo_s.push_back({kNaN, kNaN});
+  }
+  pairs.has_speeds = table.has_speeds;
+  pairs.gpu = table.gpu;
+  pairs.sharing = kSharingNames[static_cast<std::size_t>(table.speeds.sharing())];
+  if (table.speeds.sharing() == Sharing::kUnknown) pairs.sharing.clear();
+  pairs.source = table.source;
+  return pairs;
 }
 
 bool has_group_header(const std::string& path) {

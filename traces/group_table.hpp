@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/speed_table.hpp"
+#include "traces/pair_table.hpp"
 #include "traces/workload_names.hpp"
 
 /// Tables of groups of jobs that share a GPU, measured or to be predicted, as a SpeedTable. Groups of two are pairs.
@@ -17,7 +18,7 @@
 ///   a row per group:       also k, the number of equal processes of `job` (2 to 64); each group once
 ///
 ///   group                  required; a name
-///   gpu                    required; the same in all rows
+///   gpu                    required; the GPU type, the same in a group; empty: not known
 ///   sharing                required; the words of sharing.hpp, the same in a group; empty: unknown
 ///   job                    required; a job that is measured in several groups has one name in all
 ///   norm                   optional; speed in the group relative to that alone, 0.001 to 2; empty: not measured
@@ -27,7 +28,8 @@
 ///   solo_gpu_util, solo_gmem_util, l2_util, solo_gmem_mib
 ///                          optional; features gpu_util_pct, mem_time_pct, l2_util_pct [%], mem_used_mib [MiB], log
 ///
-/// Feature `mps` is 1 with MPS and 0 with another known mode. A job is another one in another mode. All other columns are
+/// Each GPU type with each sharing mode is a campaign (SpeedTable::Campaign); a job's values may differ between GPU types,
+/// and the first known one stays. Feature `mps` is 1 with MPS and 0 with another known mode. A job is another one in another mode. All other columns are
 /// ignored, batch sizes too.
 namespace corun {
 
@@ -35,7 +37,7 @@ struct GroupTable {
   SpeedTable speeds;                  ///< groups of two are rows
   std::vector<std::string> names;     ///< of speeds.jobs: job and sharing mode
   std::vector<std::string> families;  ///< of speeds.jobs; empty text if not known
-  std::string gpu;                    ///< GPU type of all rows
+  std::string gpu;                    ///< GPU type of all rows; empty: not known, or several
   bool has_speeds = false;            ///< some speed is known
 
   /// Where the prediction of a line of the file stands.
@@ -54,6 +56,9 @@ struct GroupTable {
 GroupTable read_group_table(const std::string& path, WorkloadKeys& keys);
 /// The same from a stream; `name` stands for the file in messages.
 GroupTable read_group_table(std::istream& in, const std::string& name, WorkloadKeys& keys);
+
+/// The same jobs, pairs and larger groups as a table of pairs, to be joined with others by append(); without fields.
+PairTable with_groups(const GroupTable& table);
 
 /// Whether the first line of a file has columns group, sharing and job and not those of corun's own co-runs. False for a
 /// file that cannot be read.

@@ -4,10 +4,14 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <iomanip>
 #include <iterator>
+#include <limits>
+#include <locale>
 #include <map>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -22,6 +26,7 @@
 #include "traces/corun_csv.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/faster_together.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"
 #include "traces/lucid_pairs.hpp"
 
@@ -29,6 +34,7 @@ namespace corun {
 namespace {
 
 constexpr NumberRule kRatePerSecond{"a rate per second", 0, 1e12};
+constexpr NumberRule kSmShare{"a percentage of the SMs", 0, 100, true};
 
 constexpr std::array<std::string_view, 2> kSides{"_a", "_b"};
 
@@ -41,25 +47,35 @@ struct FeatureColumn {
 
 /// A form of one row per pair.
 struct PairTableForm {
+  PairForm form;
   std::array<FeatureColumn, 3> features;
-  std::string_view family;   ///< stem of the columns
-  bool by_gpu = false;       ///< a column decides which of the features comes first
-  bool has_imputed = false;  ///< speeds of kImputed
+  std::span<const FeatureColumn> extra;  ///< features of files that have their columns
+  std::string_view family;               ///< stem of the columns
+  bool by_gpu = false;                   ///< a column decides which of the features comes first
+  bool has_imputed = false;              ///< speeds of kImputed
   std::string_view expected;
 };
 
+constexpr std::array<FeatureColumn, 3> kLucidExtra{
+    {{"share", "sm_share_pct", FeatureScale::kLinear, kSmShare},
+     {"l2_util", "l2_util_pct", FeatureScale::kLinear, kShare},
+     {"solo_rate", "solo_rate", FeatureScale::kLog, kRatePerSecond}}};
 constexpr PairTableForm kLucid{
+    .form = PairForm::kLucid,
     .features = {{{"solo_gpu_util", "gpu_util_pct", FeatureScale::kLinear, kShare},
                   {"solo_gmem_util", "mem_time_pct", FeatureScale::kLinear, kShare},
                   {"solo_gmem_mib", "mem_used_mib", FeatureScale::kLog, kMib}}},
+    .extra = kLucidExtra,
     .family = "model",
     .has_imputed = true,
     .expected = "job_x, solo_gpu_util_x, solo_gmem_util_x, solo_gmem_mib_x",
 };
 constexpr PairTableForm kGavel{
+    .form = PairForm::kGavel,
     .features = {{{"solo_v100", "solo_v100", FeatureScale::kLog, kRatePerSecond},
                   {"solo_p100", "solo_p100", FeatureScale::kLog, kRatePerSecond},
                   {"solo_k80", "solo_k80", FeatureScale::kLog, kRatePerSecond}}},
+    .extra = {},
     .family = "family",
     .by_gpu = true,
     .expected = "gpu, job_x, solo_v100_x, solo_p100_x, solo_k80_x",
@@ -70,6 +86,37 @@ constexpr std::array<std::string_view, 2> kImputed{"PPO", "TD3"};
 bool agree(double a, double b) {
   return std::fabs(a - b) <= kFeatureTolerance * std::max(std::fabs(a), std::fabs(b));
 }
+
+/// The campaigns of a table while it is read.
+class Campaigns {
+ public:
+  Campaigns(PairTable& table, PairForm form) : table_(table), form_(form) {}
+
+  /// The campaign of a row, new if no row before has it; nothing if there would be too many.
+  std::optional<std::uint32_t> of(std::string_view gpu, Sharing sharing, std::string_view words) {
+    std::vector<SpeedTable::Campaign>& all = table_.speeds.campaigns;
+    const auto next = static_cast<std::uint32_t>(position_.size());
+    const auto [known, is_new] = position_.emplace(std::pair(std::string(gpu), sharing), next);
+    if (!is_new) return known->second;
+    if (next == kMostCampaigns) return std::nullopt;
+    if (next == 0) {
+      all.clear();
+      table_.forms.clear();
+      table_.gpu = gpu;
+      table_.sharing = words;
+    }
+    all.push_back(campaign_on(gpu, sharing));
+    table_.forms.push_back(form_);
+    if (gpu != table_.gpu) table_.gpu.clear();
+    if (sharing != all.front().sharing) table_.sharing.clear();
+    return next;
+  }
+
+ private:
+  PairTable& table_;
+  PairForm form_;
+  std::map<std::pair<std::string, Sharing>, std::uint32_t> position_;
+};
 
 std::string joined(std::string_view stem, std::string_view side) {
   return std::string(stem).append(side);
@@ -107,7 +154,7 @@ const PairTableForm* recognise(const CsvReader& csv) {
 class PairTableReader {
  public:
   PairTableReader(CsvReader& csv, const PairTableForm& form, WorkloadKeys& keys)
-      : csv_(csv), form_(form), keys_(keys) {}
+      : csv_(csv), form_(form), keys_(keys), campaigns_(table_, form.form) {}
 
   PairTable read(std::string source) {
     table_.source = std::move(source);
@@ -130,6 +177,11 @@ class PairTableReader {
     FeatureColumn what;
     std::array<Column, 2> columns;  ///< of a and b
     std::string header_place;
+  };
+  /// A value of a job in a campaign, and the line of the first row that has it.
+  struct Known {
+    double value = kNaN;
+    std::size_t line = 0;
   };
   struct Side {
     Column job;
@@ -162,7 +214,8 @@ class PairTableReader {
     const std::string_view stem = name.substr(0, name.size() - kSides[0].size());
     if (name != joined(stem, kSides[0]) && name != joined(stem, kSides[1])) return false;
     return stem == "job" || stem == "norm" || stem == form_.family ||
-           std::ranges::find(form_.features, stem, &FeatureColumn::stem) != form_.features.end();
+           std::ranges::find(form_.features, stem, &FeatureColumn::stem) != form_.features.end() ||
+           std::ranges::find(form_.extra, stem, &FeatureColumn::stem) != form_.extra.end();
   }
 
   void find_columns() {
@@ -182,50 +235,57 @@ class PairTableReader {
                              ? required_column(family, ", and beside speeds the family")
                              : optional_column(family);
     }
-    for (const FeatureColumn& what : form_.features) {
-      Feature feature{what, {}, {}};
-      for (std::size_t i = 0; i < kSides.size(); ++i) {
-        feature.columns[i] = required_column(joined(what.stem, kSides[i]));
+    for (const FeatureColumn& what : form_.features) add_feature(what, "");
+    for (const FeatureColumn& what : form_.extra) {
+      if (std::ranges::none_of(kSides, [&](std::string_view side) {
+            return std::ranges::find(csv_.header(), joined(what.stem, side)) != csv_.header().end();
+          })) {
+        continue;
       }
-      feature.header_place = csv_.place(feature.columns[0]);
-      features_.push_back(std::move(feature));
+      add_feature(what, ", and " + std::string(what.stem) + " of both jobs or of none");
     }
     if (form_.by_gpu) {
       gpu_ = required_column("gpu");
       if (table_.has_speeds) failed_ = optional_column("failed");
     } else {
-      name_features(kLucidGpuType);
-      sharing_ = optional_column("sharing");
+      name_features();
+      gpu_ = optional_column("gpu");
     }
+    sharing_ = optional_column("sharing");
   }
 
-  /// The mode of all rows.
-  void check_sharing() {
-    if (!sharing_) return;
-    const std::string found(csv_.text(*sharing_));
-    if (!table_.speeds.rows.empty()) {
-      if (found == table_.sharing) return;
-      csv_.refuse(*sharing_,
-                  table_.sharing.empty() ? "no sharing mode, as in the rows before"
-                                         : "'" + printable(table_.sharing) + "' as in the rows before",
-                  "write each sharing mode's pairs to a file of its own");
+  void add_feature(const FeatureColumn& what, std::string_view why) {
+    Feature feature{what, {}, {}};
+    for (std::size_t i = 0; i < kSides.size(); ++i) {
+      feature.columns[i] = required_column(joined(what.stem, kSides[i]), why);
     }
-    const std::optional<Sharing> sharing = sharing_of(found);
-    if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
-    table_.sharing = found;
-    table_.speeds.campaigns.front().sharing = *sharing;
+    feature.header_place = csv_.place(feature.columns[0]);
+    features_.push_back(std::move(feature));
   }
 
-  void name_features(std::string_view gpu) {
-    table_.gpu = gpu;
-    table_.speeds.campaigns.front().gpu = gpu;
+  void name_features() {
     for (const Feature& feature : features_) {
       table_.speeds.features.push_back({std::string(feature.what.name), feature.what.scale});
     }
   }
 
+  std::uint32_t campaign() {
+    const std::string words(sharing_ ? csv_.text(*sharing_) : std::string_view());
+    const std::optional<Sharing> sharing = sharing_of(words);
+    if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
+    const std::string gpu(gpu_ ? csv_.text(*gpu_) : kLucidGpuType);
+    const std::optional<std::uint32_t> at = campaigns_.of(gpu, *sharing, words);
+    if (!at) {
+      csv_.refuse(
+          gpu_ ? *gpu_ : *sharing_,
+          "at most " + std::to_string(kMostCampaigns) + " GPU types with sharing modes in the file",
+          "is the column something else? rename it");
+    }
+    return *at;
+  }
+
   void check_gpu() {
-    if (!gpu_) return;
+    if (!form_.by_gpu) return;
     const std::string gpu(csv_.required_text(*gpu_, "v100, p100 or k80"));
     const auto own = std::ranges::find(features_, "solo_" + gpu,
                                        [](const Feature& f) { return std::string(f.what.stem); });
@@ -233,7 +293,7 @@ class PairTableReader {
     if (table_.speeds.rows.empty()) {
       gpu_line_ = csv_.line();
       std::rotate(features_.begin(), own, own + 1);
-      name_features(gpu);
+      name_features();
     } else if (gpu != table_.gpu) {
       csv_.refuse(*gpu_, "'" + table_.gpu + "' as on line " + std::to_string(gpu_line_),
                   "write each GPU type's pairs to a file of its own");
@@ -242,11 +302,11 @@ class PairTableReader {
 
   void add_row() {
     check_gpu();
-    check_sharing();
+    campaign_ = campaign();
     const bool has_failed = failed_ && csv_.integer(*failed_, kFlag).value_or(0) == 1;
     const std::uint32_t a = job(0);
     const std::uint32_t b = job(1);
-    const SpeedTable::Row row{a, b, speed(0, has_failed), speed(1, has_failed)};
+    const SpeedTable::Row row{a, b, speed(0, has_failed), speed(1, has_failed), campaign_};
     table_.scored.push_back(!std::isnan(row.speed_a) && !std::isnan(row.speed_b));
     table_.speeds.rows.push_back(row);
     if (row.speed_a > kFasterTogether && row.speed_b > kFasterTogether) {
@@ -270,13 +330,12 @@ class PairTableReader {
       table_.names.emplace_back(name);
       table_.families.emplace_back();
       table_.speeds.values.insert(table_.speeds.values.end(), features_.size(), kNaN);
-      value_lines_.insert(value_lines_.end(), features_.size(), 0);
       family_lines_.push_back(0);
     }
     family(side, at);
-    for (std::size_t f = 0; f < features_.size(); ++f) {
-      value(features_[f], side, at, at * features_.size() + f);
-    }
+    std::vector<Known>& known_here = known_[std::pair(campaign_, at)];
+    known_here.resize(features_.size());
+    for (std::size_t f = 0; f < features_.size(); ++f) value(f, side, at, known_here[f]);
     return at;
   }
 
@@ -296,16 +355,17 @@ class PairTableReader {
     }
   }
 
-  void value(const Feature& feature, std::size_t side, std::uint32_t at, std::size_t cell) {
+  void value(std::size_t f, std::size_t side, std::uint32_t at, Known& known) {
+    const Feature& feature = features_[f];
     const Column column = feature.columns[side];
     const std::optional<double> found = csv_.number(column, feature.what.rule);
     if (!found || (feature.what.scale == FeatureScale::kLog && *found == 0)) return;
-    double& value = table_.speeds.values[cell];
-    if (std::isnan(value)) {
-      value = *found;
-      value_lines_[cell] = csv_.line();
-    } else if (!agree(value, *found)) {
-      csv_.refuse(column, as_before(csv_number(value), at, value_lines_[cell]),
+    if (std::isnan(known.value)) {
+      known = {*found, csv_.line()};
+      double& value = table_.speeds.values[at * features_.size() + f];
+      if (std::isnan(value)) value = *found;
+    } else if (!agree(known.value, *found)) {
+      csv_.refuse(column, as_before(csv_number(known.value), at, known.line),
                   "correct one of the two, or rename the job");
     }
   }
@@ -342,7 +402,8 @@ class PairTableReader {
 
   void check_units() const {
     for (std::size_t f = 0; f < features_.size(); ++f) {
-      if (features_[f].what.rule.what != kShare.what) continue;
+      const std::string_view rule = features_[f].what.rule.what;
+      if (rule != kShare.what && rule != kSmShare.what) continue;
       std::vector<double> known;
       for (std::size_t i = 0; i < table_.names.size(); ++i) {
         if (const double value = table_.speeds.of(i)[f]; !std::isnan(value)) known.push_back(value);
@@ -370,7 +431,10 @@ class PairTableReader {
   std::size_t gpu_line_ = 0;
   std::unordered_map<WorkloadKey, std::uint32_t> position_;
   FasterTogether faster_together_;
-  std::vector<std::size_t> value_lines_;  ///< jobs x features: line of the first known value
+  Campaigns campaigns_;
+  std::uint32_t campaign_ = 0;  ///< of the current row
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Known>>
+      known_;  ///< by campaign and job
   std::vector<std::size_t> family_lines_;
 };
 
@@ -452,7 +516,9 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
   }
   const std::map<WorkloadKey, ProfileMeans> profiles = mean_profiles(file);
   std::unordered_map<WorkloadKey, std::uint32_t> position;
-  std::string first_group;
+  Campaigns campaigns(table, PairForm::kCoruns);
+  std::string words_of_unknown;
+  std::string group_of_unknown;
   for (std::size_t i = 0; i < file.measurements.size(); ++i) {
     const CorunMeasurement& group = file.measurements[i];
     if (group.members.size() != 2) {
@@ -460,17 +526,23 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
       continue;
     }
     const std::string place = name + " group '" + printable(file.groups[i]) + "'";
-    if (table.speeds.rows.empty()) {
-      table.gpu = group.gpu_type;
-      table.sharing = group.sharing;
-      table.speeds.campaigns.front() = {group.gpu_type, sharing_of(group.sharing).value_or(Sharing::kUnknown)};
-      first_group = file.groups[i];
-    } else if (group.gpu_type != table.gpu || group.sharing != table.sharing) {
-      throw InputError(place, "ran on '" + printable(group.gpu_type) + "' by '" +
-                                  printable(group.sharing) + "', expected '" +
-                                  printable(table.gpu) + "' by '" + printable(table.sharing) +
-                                  "' as in group '" + printable(first_group) +
-                                  "'; write each GPU type and sharing mode to a file of its own");
+    const std::optional<Sharing> sharing = sharing_of(group.sharing);
+    if (!sharing && words_of_unknown.empty()) {
+      words_of_unknown = group.sharing;
+      group_of_unknown = file.groups[i];
+    }
+    if (!sharing && group.sharing != words_of_unknown) {
+      throw InputError(place, "shared by '" + printable(group.sharing) + "', expected '" +
+                                  printable(words_of_unknown) + "' as in group '" +
+                                  printable(group_of_unknown) + "', or " +
+                                  std::string(kSharingExpected) + "; correct it");
+    }
+    const std::optional<std::uint32_t> campaign =
+        campaigns.of(group.gpu_type, sharing.value_or(Sharing::kUnknown), group.sharing);
+    if (!campaign) {
+      throw InputError(place, "is on one more GPU type or sharing mode, expected at most " +
+                                  std::to_string(kMostCampaigns) +
+                                  " in a file; correct its columns");
     }
     const std::array<double, 2> speeds = pair_speeds(group, place);
     std::array<std::uint32_t, 2> jobs{};
@@ -485,7 +557,7 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
       table.families.emplace_back();
       for (const Mean& mean : profiles.at(key)) table.speeds.values.push_back(mean.mean);
     }
-    table.speeds.rows.push_back({jobs[0], jobs[1], speeds[0], speeds[1]});
+    table.speeds.rows.push_back({jobs[0], jobs[1], speeds[0], speeds[1], *campaign});
     table.scored.push_back(true);
     table.solo_s.push_back({group.members[0].solo_s, group.members[1].solo_s});
   }
@@ -500,54 +572,142 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
 constexpr std::array<std::string_view, 4> kPredicted{"pred_norm_a", "pred_norm_b", "pred_sd_a",
                                                      "pred_sd_b"};
 
-std::string feature_list(const PairTable& table) {
-  std::string list;
-  for (const SpeedTable::Feature& feature : table.speeds.features) {
-    list += (list.empty() ? "" : ", ") + feature.name;
+/// Whether values of the feature are of one GPU type, whatever a job's rows were measured on.
+bool names_gpu(std::string_view feature) {
+  return feature.starts_with("solo_") && feature != "solo_rate";
+}
+
+constexpr std::string_view kFeaturesBegin = " {";
+
+/// The name without what name_with_features() adds.
+std::string_view plain(std::string_view name) {
+  return name.ends_with('}') ? name.substr(0, name.rfind(kFeaturesBegin)) : name;
+}
+
+/// The campaign of the first row or group of each job.
+std::vector<std::uint32_t> first_campaigns(const SpeedTable& table) {
+  constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> first(table.jobs.size(), kNone);
+  const auto add = [&](std::uint32_t job, std::uint32_t campaign) {
+    if (first[job] == kNone) first[job] = campaign;
+  };
+  for (const SpeedTable::Row& row : table.rows) {
+    add(row.a, row.campaign);
+    add(row.b, row.campaign);
   }
-  return list;
+  for (const SpeedTable::Group& group : table.groups) {
+    for (const std::uint32_t job : group.jobs) add(job, group.campaign);
+  }
+  std::ranges::replace(first, kNone, 0U);
+  return first;
 }
 
-[[noreturn]] void refuse_more(const PairTable& to, const PairTable& more, const std::string& found,
-                              const std::string& expected, const std::string& advice) {
-  throw InputError(more.source,
-                   found + ", expected " + expected + " as in " + to.source + "; " + advice);
+/// The jobs of a campaign.
+std::set<std::uint32_t> jobs_of(const SpeedTable& table, std::uint32_t campaign) {
+  std::set<std::uint32_t> jobs;
+  for (const SpeedTable::Row& row : table.rows) {
+    if (row.campaign == campaign) jobs.insert({row.a, row.b});
+  }
+  for (const SpeedTable::Group& group : table.groups) {
+    if (group.campaign == campaign) jobs.insert(group.jobs.begin(), group.jobs.end());
+  }
+  return jobs;
 }
 
-/// New position of each job of `more`; beyond the jobs of `to` for jobs that it does not have.
-std::vector<std::uint32_t> joined_jobs(const PairTable& to, const PairTable& more) {
+/// Where the features, jobs and campaigns of `more` stand in what it is appended to.
+struct Places {
+  std::vector<SpeedTable::Feature> features;  ///< of both
+  std::vector<std::size_t> feature;           ///< of more's features
+  std::vector<std::uint32_t> job;             ///< beyond the jobs of `to` for new ones
+  std::vector<WorkloadKey> keys;              ///< of more's jobs, there
+  std::vector<std::string> names;             ///< of more's jobs, there
+  std::size_t told_apart = 0;                 ///< jobs that are another one than that of their name
+  std::vector<std::uint32_t> campaign;        ///< beyond the campaigns of `to` for new ones
+};
+
+void place_features(const PairTable& to, const PairTable& more, Places& places) {
+  places.features = to.speeds.features;
+  for (const SpeedTable::Feature& feature : more.speeds.features) {
+    const auto at = std::ranges::find(places.features, feature.name, &SpeedTable::Feature::name);
+    places.feature.push_back(static_cast<std::size_t>(at - places.features.begin()));
+    if (at == places.features.end()) {
+      places.features.push_back(feature);
+    } else if (at->scale != feature.scale) {
+      throw std::logic_error("append: a feature has two scales");
+    }
+  }
+}
+
+void place_jobs(const PairTable& to, const PairTable& more, WorkloadKeys& keys, Places& places) {
   std::unordered_map<WorkloadKey, std::uint32_t> position;
   for (std::size_t i = 0; i < to.speeds.jobs.size(); ++i) {
     position.emplace(to.speeds.jobs[i], static_cast<std::uint32_t>(i));
   }
-  auto next = static_cast<std::uint32_t>(position.size());
-  std::vector<std::uint32_t> target;
-  for (std::size_t i = 0; i < more.speeds.jobs.size(); ++i) {
-    const auto known = position.find(more.speeds.jobs[i]);
-    if (known == position.end()) {
-      target.push_back(next++);
-      continue;
-    }
-    const std::uint32_t at = known->second;
-    target.push_back(at);
-    if (to.names[at] != more.names[i]) {
-      throw std::logic_error("append: tables read with different WorkloadKeys");
-    }
-    const std::string job = " of job '" + printable(more.names[i]) + "' is ";
-    const std::string& family = to.families[at];
-    if (!family.empty() && !more.families[i].empty() && family != more.families[i]) {
-      refuse_more(to, more, "the family" + job + "'" + printable(more.families[i]) + "'",
-                  "'" + printable(family) + "'", "correct one of the two, or rename the job");
-    }
-    for (std::size_t f = 0; f < to.speeds.features.size(); ++f) {
-      const double old = to.speeds.of(at)[f];
+  const std::vector<std::uint32_t> campaigns = first_campaigns(to.speeds);
+  const std::vector<std::uint32_t> more_campaigns = first_campaigns(more.speeds);
+  const auto is_another = [&](std::size_t i, std::size_t at, bool same_campaign) {
+    for (std::size_t f = 0; f < places.feature.size(); ++f) {
+      if (places.feature[f] >= to.speeds.features.size()) continue;
+      const double old = to.speeds.of(at)[places.feature[f]];
       const double found = more.speeds.of(i)[f];
       if (std::isnan(old) || std::isnan(found) || agree(old, found)) continue;
-      refuse_more(to, more, to.speeds.features[f].name + job + csv_number(found), csv_number(old),
-                  "correct one of the two, or rename the job");
+      if (same_campaign || names_gpu(more.speeds.features[f].name)) return true;
     }
+    return false;
+  };
+  auto next = static_cast<std::uint32_t>(to.speeds.jobs.size());
+  for (std::size_t i = 0; i < more.speeds.jobs.size(); ++i) {
+    WorkloadKey key = more.speeds.jobs[i];
+    std::string name = more.names[i];
+    auto known = position.find(key);
+    if (known != position.end() && known->second < to.names.size()) {
+      const std::uint32_t at = known->second;
+      if (to.names[at] != name) {
+        throw std::logic_error("append: tables read with different WorkloadKeys");
+      }
+      const bool same_campaign =
+          to.speeds.campaigns[campaigns[at]] == more.speeds.campaigns[more_campaigns[i]];
+      if (is_another(i, at, same_campaign)) {
+        name = name_with_features(name, more.speeds, i);
+        key = keys.of(name);
+        known = position.find(key);
+        ++places.told_apart;
+      } else if (same_campaign && !to.families[at].empty() && !more.families[i].empty() &&
+                 to.families[at] != more.families[i]) {
+        throw InputError(more.source, "the family of job '" + printable(name) + "' is '" +
+                                          printable(more.families[i]) + "', expected '" +
+                                          printable(to.families[at]) + "' as in " + to.source +
+                                          "; correct one of the two, or rename the job");
+      }
+    }
+    if (known == position.end()) known = position.emplace(key, next++).first;
+    places.job.push_back(known->second);
+    places.keys.push_back(key);
+    places.names.push_back(std::move(name));
   }
-  return target;
+}
+
+void place_campaigns(const PairTable& to, const PairTable& more, Places& places) {
+  auto next = static_cast<std::uint32_t>(to.speeds.campaigns.size());
+  for (std::uint32_t c = 0; c < more.speeds.campaigns.size(); ++c) {
+    std::map<std::string_view, std::set<std::uint32_t>> by_name;
+    for (const std::uint32_t job : jobs_of(more.speeds, c)) {
+      by_name[plain(places.names[job])].insert(places.job[job]);
+    }
+    const auto has_others = [&](std::uint32_t d) {
+      return std::ranges::any_of(jobs_of(to.speeds, d), [&](std::uint32_t job) {
+        const auto named = by_name.find(plain(to.names[job]));
+        return named != by_name.end() && !named->second.contains(job);
+      });
+    };
+    std::uint32_t at = 0;
+    while (at < to.speeds.campaigns.size() &&
+           (to.speeds.campaigns[at] != more.speeds.campaigns[c] || to.forms[at] != more.forms[c] ||
+            has_others(at))) {
+      ++at;
+    }
+    places.campaign.push_back(at < to.speeds.campaigns.size() ? at : next++);
+  }
 }
 
 }  // namespace
@@ -587,63 +747,97 @@ PairTable read_pair_table(std::istream& in, const std::string& name, WorkloadKey
   return from_coruns(read_corun_csv(again, name, keys), name, name, keys);
 }
 
-void append(PairTable& to, const PairTable& more) {
-  if (&to == &more) return append(to, PairTable(more));
+std::string name_with_features(std::string_view name, const SpeedTable& table, std::size_t job) {
+  constexpr int kDigits = 6;  // fewer than files have, so that a rewritten file gives the same
+  std::map<std::string_view, double> known;
+  for (std::size_t f = 0; f < table.features.size(); ++f) {
+    if (const double value = table.of(job)[f]; !std::isnan(value)) {
+      known.emplace(table.features[f].name, value);
+    }
+  }
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out << name << kFeaturesBegin << std::setprecision(kDigits);
+  for (const auto& [feature, value] : known) {
+    out << (feature == known.begin()->first ? "" : ", ") << feature << ' ' << value;
+  }
+  out << '}';
+  return std::move(out).str();
+}
+
+void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
+  if (&to == &more) return append(to, PairTable(more), keys);
   if (to.speeds.jobs.empty()) {
     to = more;
     return;
   }
-  if (to.speeds.features != more.speeds.features) {
-    refuse_more(to, more, "found features " + feature_list(more), feature_list(to),
-                "give tables of one form and GPU type");
-  }
-  if (to.gpu != more.gpu) {
-    refuse_more(to, more, "pairs on GPU type '" + printable(more.gpu) + "'",
-                "'" + printable(to.gpu) + "'", "give tables of one GPU type");
-  }
-  if (!to.sharing.empty() && !more.sharing.empty() && to.sharing != more.sharing) {
-    refuse_more(to, more, "pairs sharing by '" + printable(more.sharing) + "'",
-                "'" + printable(to.sharing) + "'", "give tables of one sharing mode");
-  }
-  const std::vector<std::uint32_t> target = joined_jobs(to, more);
+  Places places;
+  place_features(to, more, places);
+  place_jobs(to, more, keys, places);
+  place_campaigns(to, more, places);
 
-  const std::size_t width = to.speeds.features.size();
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    const std::size_t at = target[i];
+  const std::size_t old_width = to.speeds.features.size();
+  const std::size_t width = places.features.size();
+  std::vector<double> values(to.speeds.jobs.size() * width, kNaN);
+  for (std::size_t i = 0; i < to.speeds.jobs.size(); ++i) {
+    std::copy_n(to.speeds.of(i), old_width, values.data() + i * width);
+  }
+  to.speeds.features = places.features;
+  to.speeds.values = std::move(values);
+  for (std::size_t i = 0; i < places.job.size(); ++i) {
+    const std::size_t at = places.job[i];
     if (at == to.names.size()) {
-      to.speeds.jobs.push_back(more.speeds.jobs[i]);
-      to.names.push_back(more.names[i]);
-      to.families.push_back(more.families[i]);
-      to.speeds.values.insert(to.speeds.values.end(), more.speeds.of(i), more.speeds.of(i) + width);
-      continue;
+      to.speeds.jobs.push_back(places.keys[i]);
+      to.names.push_back(places.names[i]);
+      to.families.emplace_back();
+      to.speeds.values.insert(to.speeds.values.end(), width, kNaN);
     }
     if (to.families[at].empty()) to.families[at] = more.families[i];
-    for (std::size_t f = 0; f < width; ++f) {
-      double& value = to.speeds.values[at * width + f];
+    for (std::size_t f = 0; f < places.feature.size(); ++f) {
+      double& value = to.speeds.values[at * width + places.feature[f]];
       if (std::isnan(value)) value = more.speeds.of(i)[f];
     }
   }
+  for (std::size_t c = 0; c < places.campaign.size(); ++c) {
+    if (places.campaign[c] < to.speeds.campaigns.size()) continue;
+    to.speeds.campaigns.push_back(more.speeds.campaigns[c]);
+    to.forms.push_back(more.forms[c]);
+  }
   for (SpeedTable::Row row : more.speeds.rows) {
-    row.a = target[row.a];
-    row.b = target[row.b];
+    row.a = places.job[row.a];
+    row.b = places.job[row.b];
+    row.campaign = places.campaign[row.campaign];
     to.speeds.rows.push_back(row);
+  }
+  for (SpeedTable::Group group : more.speeds.groups) {
+    for (std::uint32_t& job : group.jobs) job = places.job[job];
+    group.campaign = places.campaign[group.campaign];
+    to.speeds.groups.push_back(std::move(group));
   }
   to.scored.insert(to.scored.end(), more.scored.begin(), more.scored.end());
   to.solo_s.insert(to.solo_s.end(), more.solo_s.begin(), more.solo_s.end());
   to.has_speeds = to.has_speeds || more.has_speeds;
   to.passed_over += more.passed_over;
-  if (to.sharing.empty()) {
-    to.sharing = more.sharing;
-    to.speeds.campaigns = more.speeds.campaigns;
-  }
+  if (to.gpu != more.gpu) to.gpu.clear();
+  if (sharing_of(to.sharing) != sharing_of(more.sharing)) to.sharing.clear();
   if (to.header == more.header) {
     to.fields.insert(to.fields.end(), more.fields.begin(), more.fields.end());
   } else {
     to.header.clear();
     to.fields.clear();
   }
-  to.source += ", " + more.source;
   to.notes.insert(to.notes.end(), more.notes.begin(), more.notes.end());
+  if (places.told_apart > 0) {
+    const std::string count = std::to_string(places.told_apart);
+    to.notes.push_back(places.told_apart == 1
+                           ? "1 job of " + more.source +
+                                 " has other features than that of the same name in " + to.source +
+                                 ": taken as another"
+                           : count + " jobs of " + more.source +
+                                 " have other features than those of the same names in " +
+                                 to.source + ": taken as others");
+  }
+  to.source += ", " + more.source;
 }
 
 void write_predictions(std::ostream& out, const PairTable& table,

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/speed_table.hpp"
@@ -21,7 +23,11 @@
 ///     norm_x             speed beside the other relative to that alone, 0.001 to 2
 ///     model_x            required beside norm_x; the family. The own speeds of PPO and TD3 were
 ///                        imputed: they are read as not measured
-///     sharing            optional; how the processes share the GPU (sharing.hpp), the same in all rows
+///     gpu                optional; the GPU type of the row; empty: not known. Without the column: Lucid's
+///     sharing            optional; how the processes of the row share the GPU (sharing.hpp); empty: not known
+///     share_x            optional; feature sm_share_pct, above 0 to 100 [% of the SMs], linear
+///     l2_util_x          optional; feature l2_util_pct [%], linear
+///     solo_rate_x        optional; feature of this name [1/s], log
 ///   Gavel, one row per pair:
 ///     job_x              required; the job
 ///     gpu                required; v100, p100 or k80, the same in all rows
@@ -35,25 +41,32 @@
 ///     features gpu_util_pct, mem_alloc_pct, mem_time_pct (linear) and mem_used_mib (log): means of the
 ///     known values over a job's sessions. Speeds by DESIGN section 3: with i the first to
 ///     end, s_i = J_a(i) / J_c(i) and s_j = (J_a(j) - (J_c(j) - J_c(i))) / J_c(i). Groups of more
-///     than two are left out and counted. One GPU type and one sharing mode in all pairs.
+///     than two are left out and counted.
+///
+/// Each GPU type with each sharing mode is a campaign (SpeedTable::Campaign); Gavel's form has one GPU type per file.
 ///
 /// Without norm_a and norm_b a table is one to predict: no speed is known, and families are optional. All
 /// other columns are ignored: names, models, data sets, batch sizes, solo speeds and all values derived
 /// from the outcome are no features. An empty field of a feature or a speed, and 0 for a feature on a log
-/// scale, mean "not known". A job has one set of features and one family, the same in every row.
+/// scale, mean "not known". A job has one family, the same in every row, and one set of features, the same in every
+/// row of a campaign; where campaigns differ, the first known value stays.
 namespace corun {
 
+enum class PairForm : std::uint8_t { kCoruns, kLucid, kGavel, kGroups };
+
 struct PairTable {
-  SpeedTable speeds;                          ///< jobs and rows in file order
+  SpeedTable speeds;  ///< jobs and rows in file order
+  /// Of speeds.campaigns: the form of the file that measured it.
+  std::vector<PairForm> forms = std::vector<PairForm>(1);
   std::vector<std::string> names;             ///< of speeds.jobs
   std::vector<std::string> families;          ///< of speeds.jobs; empty text if not known
   std::vector<bool> scored;                   ///< of speeds.rows: both speeds were measured
   std::vector<std::array<double, 2>> solo_s;  ///< J_a of speeds.rows [s]; NaN: not in the file
-  bool has_speeds = false;          ///< the file has columns for them; else a table to predict
-  std::string gpu;                  ///< GPU type of all rows
-  std::string sharing;              ///< sharing mode of all rows; empty: not in the file
-  std::size_t passed_over = 0;      ///< groups of more than two jobs
-  std::vector<std::string> header;  ///< as read; empty for *.corun.csv
+  bool has_speeds = false;  ///< the file has columns for them; else a table to predict
+  std::string gpu;          ///< GPU type of all rows; empty: not known, or several
+  std::string sharing;      ///< words of the sharing mode of all rows; empty: not known, or several
+  std::size_t passed_over = 0;                   ///< groups of more than two jobs
+  std::vector<std::string> header;               ///< as read; empty for *.corun.csv
   std::vector<std::vector<std::string>> fields;  ///< of speeds.rows, as read; empty for *.corun.csv
   std::string source;                            ///< the file's name in messages
   std::vector<std::string> notes = {};           ///< of what is doubtful, for the user
@@ -72,11 +85,23 @@ bool has_pair_header(const std::string& path);
 /// Whether it is also a form of one row per pair, and not corun's own co-runs.
 bool has_row_per_pair(const std::string& path);
 
-/// Adds the rows of `more`, read with the same WorkloadKeys, and joins the jobs that both have. The header
-/// and the fields stay only if both have the same columns. InputError naming both sources if features, GPU
-/// types, sharing modes or known values of a job differ; `to` is then unchanged. A table without jobs
-/// becomes `more`.
-void append(PairTable& to, const PairTable& more);
+/// Adds the rows of `more`, read with the same `keys`. Features are joined by name; a job has NaN for those that its
+/// table lacks.
+///
+/// A job of both is one job, and a value that is known first stays. It is another job if two known values of a feature
+/// differ that must not: of one GPU type by its name (solo_v100), or of any if GPU type and sharing mode are the same.
+/// It then gets a name and a key with its features (name_with_features()), and a note counts such jobs.
+///
+/// A campaign of `more` becomes that of `to` with the same GPU type and sharing mode in the same form, unless they have
+/// other jobs of one name. Else it is a new one.
+///
+/// The header and the fields stay only if both have the same columns. A table without jobs becomes `more`. InputError
+/// naming both sources, which leaves `to` unchanged, if families of a job differ in one GPU type and sharing mode.
+void append(PairTable& to, const PairTable& more, WorkloadKeys& keys);
+
+/// "NAME {solo_k80 4.8, solo_v100 32.4}": the name of a job and its known features in alphabetical order. It tells jobs
+/// apart that have one name in several tables, and it is the same whatever else a model was fitted on.
+std::string name_with_features(std::string_view name, const SpeedTable& table, std::size_t job);
 
 /// The rows as read, in order, each followed by the predicted speeds pred_norm_a, pred_norm_b and their
 /// standard deviations pred_sd_a, pred_sd_b, which is the order within a prediction. NaN is an empty field.

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "experiments/evaluation/table_prediction.hpp"
 #include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "policies/matching.hpp"
@@ -63,12 +64,12 @@ struct FoldPrediction {
   std::vector<std::string> refused;  ///< [model]: why it cannot be fitted or predict, or empty
 };
 
-/// `queries`: both directions of each row of `test`.
-std::vector<RowPrediction> predict_rows(const InterferenceModel& model,
-                                        std::span<const PairJob> jobs,
-                                        std::span<const PairQuery> queries, const PairTable& all,
+/// Predictions of the rows of `test`.
+std::vector<RowPrediction> predict_rows(const std::shared_ptr<const InterferenceModel>& model,
+                                        const PairTable& all,
                                         const std::vector<std::size_t>& test) {
-  const std::vector<SpeedPrediction> speeds = model.predict(jobs, queries);
+  const JobsForModel jobs(*model, all.speeds);
+  const std::vector<SpeedPrediction> speeds = predict_pairs(model, jobs.jobs(), all.speeds, test);
   std::vector<RowPrediction> out;
   for (std::size_t t = 0; t < test.size(); ++t) {
     const SpeedPrediction& a = speeds[2 * t];
@@ -110,23 +111,14 @@ FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>
   constant(mean(sorted), mean(ps));
   constant(median(sorted), median(ps));
 
-  std::vector<PairJob> jobs;
-  for (std::size_t j = 0; j < table.jobs.size(); ++j) {
-    jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
-  }
-  std::vector<PairQuery> queries;
-  for (const std::size_t r : test) {
-    const SpeedTable::Row& row = all.speeds.rows[r];
-    queries.push_back({row.a, row.b});
-    queries.push_back({row.b, row.a});
-  }
   FitOptions fit;
   fit.seed = options.seed;
-  const auto judge = [&](const InterferenceModel* model, std::string& refused) {
+  const auto judge = [&](const std::shared_ptr<const InterferenceModel>& model,
+                         std::string& refused) {
     std::vector<RowPrediction>& of_model = out.predicted.emplace_back();
     if (model == nullptr) return;
     try {
-      of_model = predict_rows(*model, jobs, queries, all, test);
+      of_model = predict_rows(model, all, test);
     } catch (const std::invalid_argument& e) {
       refused = e.what();
     }
@@ -134,10 +126,10 @@ FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>
   const std::vector<FitOutcome> fits = fit_together(options.models, table, fit);
   for (std::size_t m = 0; m < fits.size(); ++m) {
     out.refused[m] = fits[m].refused;
-    judge(fits[m].model.get(), out.refused[m]);
+    judge(fits[m].model, out.refused[m]);
   }
   for (std::size_t m = 0; m < options.fitted.size(); ++m) {
-    judge(options.fitted[m].model.get(), out.refused[fits.size() + m]);
+    judge(options.fitted[m].model, out.refused[fits.size() + m]);
   }
   return out;
 }
@@ -288,7 +280,8 @@ void deal(const PairTable& table, const std::vector<std::size_t>& held, std::siz
     std::vector<std::size_t> count(table.speeds.jobs.size(), 0);
     for (const std::size_t r : order) {
       const SpeedTable::Row& row = rows[r];
-      if (known[row.a] == known[row.b] || std::isnan(row.speed_a) || std::isnan(row.speed_b)) continue;
+      if (known[row.a] == known[row.b] || std::isnan(row.speed_a) || std::isnan(row.speed_b))
+        continue;
       if (++count[known[row.a] ? row.b : row.a] <= options.probes) probed.insert(r);
     }
   }

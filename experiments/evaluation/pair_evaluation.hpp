@@ -84,7 +84,7 @@ struct PairEvaluationOptions {
   std::size_t queues = 40;
   unsigned threads = 1;                               ///< changes speed only
   std::vector<const InterferenceModelEntry*> models;  ///< fitted in each fold
-  /// Of the table's features. They are not fitted again, so they may have seen the scored pairs.
+  /// Predict as check_features() says. They are not fitted again, so they may have seen the scored pairs.
   std::vector<FittedModel> fitted;
   /// Learning curve: number of rows outside the fold that each fit gets, drawn at random; 0: all.
   std::size_t rows = 0;

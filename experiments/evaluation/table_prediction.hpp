@@ -1,28 +1,55 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "models/interference/interference_model.hpp"
 #include "traces/group_table.hpp"
 #include "traces/pair_table.hpp"
 
-/// Predicts a table of pairs by a model fitted to another table.
+/// Predicts a table of pairs or groups by a model that may have been fitted to tables of other forms.
 namespace corun {
 
-/// InputError, naming the table, unless it has the features that the model was fitted to.
-void check_features(const InterferenceModel& model, const SpeedTable& table,
-                    const std::string& source);
+/// The jobs of a table with the features of a model, found by name and scale. Features that the model does not have
+/// are left out; NaN stands for those that the table does not have.
+class JobsForModel {
+ public:
+  JobsForModel(const InterferenceModel& model, const SpeedTable& table);
+  JobsForModel(const JobsForModel&) = delete;  // jobs_ points into values_
+  JobsForModel& operator=(const JobsForModel&) = delete;
+
+  std::span<const PairJob> jobs() const { return jobs_; }
+
+ private:
+  std::vector<double> values_;
+  std::vector<PairJob> jobs_;
+};
+
+/// How the features of the table differ from those that the model was fitted to, for the user; empty if they are the
+/// same. InputError naming the table if it has no known value of any of them and no job that the model has seen, or
+/// not one of the feature that its model cannot do without.
+std::vector<std::string> check_features(const InterferenceModel& model, const SpeedTable& table,
+                                        const std::string& source);
+
+/// Both speeds of these rows of a table, a beside b and then b beside a, each on the GPU type and with the sharing mode
+/// of the row. `jobs`: of the table, for this model.
+std::vector<SpeedPrediction> predict_pairs(const std::shared_ptr<const InterferenceModel>& model,
+                                           std::span<const PairJob> jobs, const SpeedTable& table,
+                                           std::span<const std::size_t> rows);
 
 /// Both speeds and their standard deviations per row of the table, in the order of
 /// write_predictions(). InputError as check_features().
-std::vector<std::array<double, 4>> predict_table(const InterferenceModel& model,
-                                                 const PairTable& table);
+std::vector<std::array<double, 4>> predict_table(
+    const std::shared_ptr<const InterferenceModel>& model, const PairTable& table);
 
 /// Speed and standard deviation per line of a table of groups, in the order of write_predictions(). Pairs are those of
 /// predict(); larger groups combine by the rule of their sharing mode, which the model has learnt or has by default.
 /// InputError as check_features().
-std::vector<std::array<double, 2>> predict_groups(const InterferenceModel& model,
-                                                  const GroupTable& table);
+std::vector<std::array<double, 2>> predict_groups(
+    const std::shared_ptr<const InterferenceModel>& model, const GroupTable& table);
 
 }  // namespace corun

@@ -176,7 +176,10 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
 std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluster& cluster,
                                             const std::string& subject) {
   std::vector<std::string> sentences;
-  const std::string gpu = cluster.types.standard_name(pairs.gpu);
+  const bool is_one = pairs.speeds.campaigns.size() == 1;
+  const std::string gpu = !pairs.gpu.empty() ? cluster.types.standard_name(pairs.gpu)
+                          : is_one           ? "a GPU type that is not stated"
+                                             : "several GPU types";
   if (gpu != cluster.gpu_types()) {
     sentences.push_back(subject + " on " + printable(gpu) + " (" + printable(pairs.source) +
                         "), not on " + cluster.gpu_types() +
@@ -186,6 +189,10 @@ std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluste
     sentences.push_back(subject + " with " + printable(pairs.sharing) + " (" +
                         printable(pairs.source) + "), not with " + cluster.spec.sharing +
                         ": set cluster.sharing, or co-run costs are extrapolated");
+  } else if (pairs.sharing.empty() && !is_one) {
+    sentences.push_back(subject + " with several sharing modes (" + printable(pairs.source) +
+                        "), not with " + cluster.spec.sharing +
+                        " alone: write its pairs to a file of their own");
   }
   return sentences;
 }

@@ -37,8 +37,14 @@ struct WorldMeasurements {
     return keys;
   }
   std::vector<std::string> gpu_types(const GpuTypes& known) const {
-    if (pairs) return {known.standard_name(pairs->gpu)};
     std::set<std::string> types;
+    if (pairs) {
+      for (const SpeedTable::Campaign& campaign : pairs->speeds.campaigns) {
+        types.insert(campaign.gpu.empty() ? "a GPU type that is not stated"
+                                          : known.standard_name(campaign.gpu));
+      }
+      return {types.begin(), types.end()};
+    }
     for (const CorunMeasurement& row : rows) types.insert(known.standard_name(row.gpu_type));
     return {types.begin(), types.end()};
   }

@@ -19,16 +19,16 @@ bool same(const SpeedTable::Row& a, const SpeedTable::Row& b) {
 }
 
 bool same(const SpeedTable::Group& a, const SpeedTable::Group& b) {
-  return a.sharing == b.sharing && a.jobs == b.jobs &&
+  return a.sharing == b.sharing && a.campaign == b.campaign && a.jobs == b.jobs &&
          std::ranges::equal(a.speeds, b.speeds, [](double x, double y) { return same(x, y); });
 }
 
 bool same(const SpeedTable& a, const SpeedTable& b) {
   return a.campaigns == b.campaigns && a.features == b.features && a.jobs == b.jobs &&
          std::ranges::equal(a.values, b.values, [](double x, double y) { return same(x, y); }) &&
-         std::ranges::equal(a.rows, b.rows, [](const SpeedTable::Row& x, const SpeedTable::Row& y) {
-           return same(x, y);
-         }) &&
+         std::ranges::equal(
+             a.rows, b.rows,
+             [](const SpeedTable::Row& x, const SpeedTable::Row& y) { return same(x, y); }) &&
          std::ranges::equal(
              a.groups, b.groups,
              [](const SpeedTable::Group& x, const SpeedTable::Group& y) { return same(x, y); });

@@ -48,12 +48,12 @@ void ContentionModel::find_features() {
     const auto at = std::ranges::find(features_, name, &SpeedTable::Feature::name);
     return at == features_.end() ? -1 : at - features_.begin();
   };
-  readings_[0].feature = position("gpu_util_pct");
+  readings_[0].feature = position(kNeeded);
   readings_[1].feature = position("mem_alloc_pct");
   readings_[2].feature = position("mem_time_pct");
   if (readings_[0].feature < 0) {
-    throw std::invalid_argument(
-        "contention: the table has no feature gpu_util_pct, which it goes by");
+    throw std::invalid_argument("contention: the table has no feature " + std::string(kNeeded) +
+                                ", which it goes by");
   }
   if (readings_[1].feature < 0) readings_[1].feature = position("mem_used_mib");
 }
@@ -99,6 +99,10 @@ ContentionModel ContentionModel::fit(const SpeedTable& table, const FitOptions&)
     }
   }
   if (sides.empty()) throw std::invalid_argument("contention: no measured pair");
+  if (count[0] == 0) {
+    throw std::invalid_argument("contention: no job of the pairs has a known " +
+                                std::string(kNeeded) + ", which it goes by");
+  }
   const auto mean = [&](std::size_t f) {
     return count[f] > 0 ? std::clamp(sum[f] / count[f], 0.0, 1.0) : 0.5;
   };

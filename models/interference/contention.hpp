@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "models/formulas/contention_formula.hpp"
@@ -30,7 +31,7 @@
 /// is, on the relative error of the time under overlap. One common factor then makes the mean predicted
 /// excess equal to the mean measured excess.
 ///
-/// u, m and t are the features gpu_util_pct, which a table must have, mem_alloc_pct and mem_time_pct. Without
+/// u, m and t are the features gpu_util_pct, which some job of a fitted row must have, mem_alloc_pct and mem_time_pct. Without
 /// mem_alloc_pct, m is mem_used_mib over the most that a fitted job uses. A value that a job lacks is the
 /// mean over the members of the fitted rows. `corun model eval` prints the errors; docs/models.md explains
 /// them.
@@ -39,9 +40,11 @@ namespace corun {
 class ContentionModel final : public InterferenceModel {
  public:
   static constexpr std::size_t kTerms = ContentionEquation::kTerms;
+  /// The feature that it cannot do without.
+  static constexpr std::string_view kNeeded = "gpu_util_pct";
 
-  /// std::invalid_argument without a measured speed or without the feature gpu_util_pct, and as
-  /// check_table().
+  /// std::invalid_argument without a measured speed, without the feature kNeeded or if no job of a row has a known
+  /// value of it, and as check_table().
   static ContentionModel fit(const SpeedTable& table, const FitOptions& options = {});
   /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static ContentionModel load(const nlohmann::json& saved,

@@ -26,6 +26,7 @@
 #include "traces/openb.hpp"
 #include "traces/pai_2020.hpp"
 #include "traces/pai_simulator.hpp"
+#include "traces/pair_table.hpp"
 #include "traces/philly.hpp"
 #include "traces/solo_workload.hpp"
 #include "traces/standard_workload.hpp"
@@ -263,7 +264,41 @@ void read_groups(std::string_view packed) {
           "groups changed");
 }
 
-constexpr std::array<Reader, 15> kReaders{{
+/// A table of pairs, which is sound; what is written with predictions reads as the same pairs.
+void read_pairs(std::string_view packed) {
+  std::istringstream in(text_of(packed));
+  WorkloadKeys keys;
+  const PairTable table = read_pair_table(in, "file", keys);
+  const SpeedTable& speeds = table.speeds;
+  require(!speeds.rows.empty() && table.scored.size() == speeds.rows.size(), "rows");
+  require(speeds.values.size() == speeds.jobs.size() * speeds.features.size(), "values");
+  require(!speeds.campaigns.empty() && speeds.campaigns.size() == table.forms.size(), "campaigns");
+  for (const SpeedTable::Row& row : speeds.rows) {
+    require(row.a < speeds.jobs.size() && row.b < speeds.jobs.size(), "a pair");
+    require(row.campaign < speeds.campaigns.size(), "a campaign");
+    require(!(row.speed_a <= 0) && !(row.speed_b <= 0), "a speed");
+  }
+  PairTable twice = table;
+  append(twice, table, keys);
+  require(twice.speeds.jobs == speeds.jobs && twice.speeds.campaigns == speeds.campaigns &&
+              twice.speeds.rows.size() == 2 * speeds.rows.size(),
+          "a table beside itself");
+  if (table.header.empty()) return;
+  for (const char* name : {"pred_norm_a", "pred_norm_b", "pred_sd_a", "pred_sd_b"}) {
+    if (std::ranges::find(table.header, name) != table.header.end()) return;
+  }
+  std::ostringstream written;
+  write_predictions(written, table,
+                    std::vector<std::array<double, 4>>(speeds.rows.size(), {0.5, 0.6, 0.1, 0.1}));
+  std::istringstream again_in(written.str());
+  WorkloadKeys more;
+  const PairTable again = read_pair_table(again_in, "written", more);
+  require(again.names == table.names && again.speeds.campaigns == speeds.campaigns &&
+              again.speeds.rows.size() == speeds.rows.size(),
+          "pairs changed");
+}
+
+constexpr std::array<Reader, 16> kReaders{{
     {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
     {"gavel-rates", read_gavel_rates},
@@ -277,6 +312,7 @@ constexpr std::array<Reader, 15> kReaders{{
     {"openb", read_plain<read_openb_pods>},
     {"openb-nodes", read_nodes},
     {"muri", read_keyed<read_muri>},
+    {"pairs", read_pairs},
     {"solo-table", read_solo},
     {"swf", read_plain<read_standard_workload>},
 }};

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -90,6 +91,45 @@ TEST(GroupTable, ReadsARowPerGroup) {
               Sharing::kUnknown);
 }
 
+TEST(GroupTable, GroupsOfSeveralGpuTypesAndModes) {
+  const std::string text = kHead +
+                           "g1,A100,MPS,a,A,7,10,0.7\ng1,A100,MPS,a,A,7,10,0.7\n"
+                           "g2,V100,MPS,a,A,7,8,0.6\ng2,V100,MPS,a,A,7,8,0.6\n"
+                           "g3,,,a,A,7,8,0.6\ng3,,,a,A,7,8,0.6\ng3,,,a,A,7,8,0.6\n";
+  const GroupTable table = read(text);
+  EXPECT_EQ(table.names, (std::vector<std::string>{"a (MPS)", "a"}));
+  EXPECT_EQ(table.speeds.campaigns,
+            (std::vector<SpeedTable::Campaign>{
+                {"A100", Sharing::kMps}, {"V100", Sharing::kMps}, {"", Sharing::kUnknown}}));
+  ASSERT_EQ(table.speeds.rows.size(), 2U);
+  EXPECT_EQ(table.speeds.rows[1].campaign, 1U);
+  EXPECT_EQ(table.speeds.groups[0].campaign, 2U);
+  EXPECT_EQ(table.gpu, "");
+  EXPECT_NE(refusal(text + "g4,V100,MPS,a,A,7,9,0.6\n").find("expected 8, which job 'a (MPS)'"),
+            std::string::npos);
+}
+
+TEST(GroupTable, JoinsPairs) {
+  WorkloadKeys keys;
+  std::istringstream pairs(
+      "job_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,model_a,norm_a,job_b,solo_gpu_util_b,"
+      "solo_gmem_util_b,solo_gmem_mib_b,model_b,norm_b\np,40,20,2000,P,0.9,q,60,30,3000,Q,0.8\n");
+  PairTable all = read_pair_table(pairs, "p.csv", keys);
+  std::istringstream groups(kMembers);
+  append(all, with_groups(read_group_table(groups, "g.csv", keys)), keys);
+  EXPECT_EQ(all.names.size(), 5U);
+  ASSERT_EQ(all.speeds.rows.size(), 2U);
+  EXPECT_EQ(all.scored.size(), 2U);
+  EXPECT_EQ(all.speeds.rows[1].a, 2U);
+  EXPECT_EQ(all.speeds.rows[1].campaign, 1U);
+  ASSERT_EQ(all.speeds.groups.size(), 2U);
+  EXPECT_EQ(all.speeds.groups[0].jobs, (std::vector<std::uint32_t>{2, 2, 3}));
+  EXPECT_EQ(all.speeds.groups[1].campaign, 2U);
+  EXPECT_EQ(all.speeds.features.size(), 7U);
+  EXPECT_EQ(all.speeds.values.size(), 5U * 7U);
+  EXPECT_EQ(all.source, "p.csv, g.csv");
+}
+
 TEST(GroupTable, RefusesInOneLine) {
   const struct {
     std::string text, says;
@@ -101,10 +141,11 @@ TEST(GroupTable, RefusesInOneLine) {
       {kHead + "g,A,MPS,a,,,,0.5\n", "g.csv:2:1: group 'g' has one job"},
       {kHead + "g,A,by luck,a,,,,0.5\n", "g.csv:2:5: column 'sharing' is 'by luck'"},
       {kHead + "g,A,MPS,a,,,,0.5\ng,A,,a,,,,0.5\n", "g.csv:3:"},
-      {kHead + "g,A,MPS,a,,,,0.5\ng,B,MPS,a,,,,0.5\n", "column 'gpu' is 'B', expected 'A'"},
+      {kHead + "g,A,MPS,a,,,,0.5\ng,B,MPS,a,,,,0.5\n",
+       "column 'gpu' is 'B', expected 'A', as on line 2 of the same group"},
       {kHead + "g,A,MPS,a,,,,0\n", "does not fit"},
       {kHead + "g,A,MPS,a,,,,70\n", "a percentage or a slowdown?"},
-      {kHead + "g,A,MPS,a,,,,nan\n", "g.csv:2:17"},
+      {kHead + "g,A,MPS,a,,,,nan\n", "g.csv:2:14"},
       {kHead + "g,A,MPS,a,,8,,0.5\n", "from 1 to 7"},
       {kHead + "g,A,MPS,a,,7,2,0.5\ng,A,MPS,a,,7,3,0.5\n", "expected 2, which job 'a (MPS)'"},
       {kHead + "g,A,MPS,,,,,0.5\n", "the name of a job"},

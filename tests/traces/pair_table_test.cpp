@@ -53,6 +53,14 @@ const std::string kCorun = kCorunHead +
                            "3,V100,mps,s1,a,40,50,10,2000,10,30\n"
                            "3,V100,mps,s1,c,40,50,10,2000,10,30\n";
 
+const std::string kSharedHead =
+    "gpu,sharing,job_a,model_a,share_a,l2_util_a,solo_rate_a,solo_gpu_util_a,solo_gmem_util_a,"
+    "solo_gmem_mib_a,norm_a,job_b,model_b,share_b,l2_util_b,solo_rate_b,solo_gpu_util_b,"
+    "solo_gmem_util_b,solo_gmem_mib_b,norm_b\n";
+const std::string kShared =
+    kSharedHead + "V100,\"MPS, fixed shares\",a,A,40,9,394,40,6.9,,0.9,b,B,60,8,270,60,7.7,,0.8\n" +
+    "V100,,a,A,40,9,394,40,6.9,,0.9,b,B,60,8,270,60,7.7,,0.8\n";
+
 PairTable read(const std::string& text, WorkloadKeys& keys, const std::string& name = "t.csv") {
   std::istringstream in(text);
   return read_pair_table(in, name, keys);
@@ -248,7 +256,7 @@ TEST(PairTable, NotesPairsThatAreFasterThanAlone) {
       << table.notes[0];
   WorkloadKeys keys;
   PairTable both = read(kGavel, keys);
-  append(both, read(kGavel + more, keys));
+  append(both, read(kGavel + more, keys), keys);
   EXPECT_EQ(both.notes, table.notes);
   EXPECT_EQ(read(kCorunHead + "1,V100,mps,s1,a,40,50,10,2000,100,60\n"
                               "1,V100,mps,s1,b,60,,20,0,100,70\n")
@@ -309,10 +317,10 @@ TEST(PairTable, PredictionsFitTheirTable) {
 TEST(PairTable, AppendJoinsJobs) {
   WorkloadKeys keys;
   PairTable table;
-  append(table, read(kGavel, keys, "one.csv"));
+  append(table, read(kGavel, keys, "one.csv"), keys);
   const PairTable more =
       read(kGavelHead + "p100,z,Z,y,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n", keys, "two.csv");
-  append(table, more);
+  append(table, more, keys);
   expect_whole(table);
   EXPECT_EQ(table.source, "one.csv, two.csv");
   EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y", "z"}));
@@ -324,7 +332,7 @@ TEST(PairTable, AppendJoinsJobs) {
   EXPECT_EQ(table.speeds.rows[2].b, 1u);
   EXPECT_EQ(table.speeds.rows[2].speed_b, 0.75);
   EXPECT_EQ(table.fields.size(), 3u);
-  append(table, table);
+  append(table, table, keys);
   EXPECT_EQ(table.speeds.rows.size(), 6u);
   EXPECT_EQ(table.names.size(), 3u);
   expect_whole(table);
@@ -334,48 +342,219 @@ TEST(PairTable, AppendJoinsJobs) {
       "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b\n"
       "p100,x,new,1,2,3,4,5,6\n",
       keys, "three.csv");
-  append(table, bare);
+  append(table, bare, keys);
   expect_whole(table);
   EXPECT_TRUE(table.has_speeds);
   EXPECT_TRUE(table.header.empty() && table.fields.empty());
   EXPECT_FALSE(write(table, Predictions(7)).empty());
-  EXPECT_THROW(append(table, read(kGavelHead + "p100,q,Z,r,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n")),
+  EXPECT_THROW(append(table, read(kGavelHead + "p100,q,Z,r,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n"), keys),
                std::logic_error);
+  EXPECT_EQ(table.speeds.campaigns.size(), 1u);
+  EXPECT_TRUE(table.notes.empty());
 }
 
-TEST(PairTable, AppendRefusesWhatDisagrees) {
+std::vector<std::uint32_t> campaigns(const PairTable& table) {
+  std::vector<std::uint32_t> out;
+  for (const SpeedTable::Row& row : table.speeds.rows) out.push_back(row.campaign);
+  return out;
+}
+
+TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
+  const std::string text =
+      kSharedHead +
+      "V100,\"MPS, fixed shares\",a,A,40,9,394,40,6.9,,0.9,b,B,60,8,270,60,7.7,,0.8\n" +
+      "V100,mps,a,A,40,9,394,40,6.9,,0.8,a,A,40,9,394,40,6.9,,0.8\n" +
+      "A100,mps,a,A,20,4,800,20,3,,0.7,b,B,60,8,270,60,7.7,,0.6\n" +
+      "A100,,b,B,60,8,270,60,7.7,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
+      ",time-slicing,c,C,,,,,,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
+      "V100,MPS,c,C,,,0,,,,0.5,c,C,,,,,,,0.4\n";
+  const PairTable table = read(text);
+  expect_whole(table);
+  using Campaign = SpeedTable::Campaign;
+  EXPECT_EQ(table.speeds.campaigns, (std::vector<Campaign>{{"V100", Sharing::kMps},
+                                                           {"A100", Sharing::kMps},
+                                                           {"A100", Sharing::kUnknown},
+                                                           {"", Sharing::kTimeSlicing}}));
+  EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 0, 1, 2, 3, 0}));
+  EXPECT_EQ(table.forms, std::vector<PairForm>(4, PairForm::kLucid));
+  EXPECT_EQ(table.gpu, "");
+  EXPECT_EQ(table.sharing, "");
+  EXPECT_EQ(feature_names(table),
+            (std::vector<std::string>{"gpu_util_pct", "mem_time_pct", "mem_used_mib log",
+                                      "sm_share_pct", "l2_util_pct", "solo_rate log"}));
+  EXPECT_EQ(table.names, (std::vector<std::string>{"a", "b", "c"}));
+  const std::vector<double> a = values(table, 0);  // of its first campaign
+  EXPECT_EQ(a[0], 40);
+  EXPECT_TRUE(std::isnan(a[2]));
+  EXPECT_EQ(a[3], 40);
+  EXPECT_EQ(a[5], 394);
+  EXPECT_TRUE(std::isnan(values(table, 2)[5]));
+  expect_round_trip(table);
+
+  // Within a campaign a value that differs is a mistake, wherever the rows of others stand between.
+  EXPECT_TRUE(
+      error_of(text + "A100,MPS,a,A,40,4,800,20,3,,0.7,b,B,60,8,270,60,7.7,,0.6\n")
+          .starts_with("t.csv:8:14: column 'share_a' is '40', expected 20, which job 'a' has "
+                       "on line 4; correct"))
+      << error_of(text + "A100,MPS,a,A,40,4,800,20,3,,0.7,b,B,60,8,270,60,7.7,,0.6\n");
+
+  // One mode in other words is one campaign; one mode in all rows keeps its words.
+  const PairTable one = read(
+      kSharedHead + "V100,MPS,a,A,,,,,,,0.9,b,B,,,,,,,0.8\nV100,mps,a,A,,,,,,,0.9,b,B,,,,,,,0.8\n");
+  EXPECT_EQ(one.speeds.campaigns, (std::vector<Campaign>{{"V100", Sharing::kMps}}));
+  EXPECT_EQ(one.gpu, "V100");
+  EXPECT_EQ(one.sharing, "MPS");
+  EXPECT_EQ(feature_names(one).size(), 6u);  // columns that are there, although they are empty
+
+  const PairTable gavel =
+      read(replaced(replaced(replaced(kGavel, "gpu,", "gpu,sharing,"), "p100,x", "p100,MPS,x"),
+                    "p100,x", "p100,,x"));
+  EXPECT_EQ(gavel.speeds.campaigns,
+            (std::vector<Campaign>{{"p100", Sharing::kMps}, {"p100", Sharing::kUnknown}}));
+  EXPECT_EQ(gavel.gpu, "p100");
+}
+
+TEST(PairTable, CorunsOfSeveralGpuTypesAndModes) {
+  const PairTable table = read(kCorunHead +
+                               "1,G,mps,,a,50,,,,1,1\n1,G,mps,,b,,,,,1,1\n"
+                               "2,H,mps,,a,70,,,,1,1\n2,H,mps,,b,,,,,1,1\n"
+                               "3,G,by luck,,a,,,,,1,1\n3,G,by luck,,b,,,,,1,1\n"
+                               "4,G,mps,,a,,,,,1,2\n4,G,mps,,b,,,,,1,2\n");
+  expect_whole(table);
+  EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 1, 2, 0}));
+  EXPECT_EQ(table.speeds.campaigns[1], (SpeedTable::Campaign{"H", Sharing::kMps}));
+  EXPECT_EQ(table.speeds.campaigns[2], (SpeedTable::Campaign{"G", Sharing::kUnknown}));
+  EXPECT_EQ(table.gpu, "");
+  EXPECT_EQ(table.sharing, "");
+  EXPECT_EQ(values(table, 0)[0], 60);
+}
+
+TEST(PairTable, AppendMakesCampaigns) {
+  WorkloadKeys keys;
+  PairTable table;
+  append(table, read(kGavel, keys, "p100.csv"), keys);
+  append(table, read(kGavelHead + "k80,x,X,y,N,1,2,3,4,5,6,7,0,0.5,0.25,0.75\n", keys, "k80.csv"),
+         keys);
+  expect_whole(table);
+  EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(table.families[1], "Y");  // the first; another campaign may say otherwise
+  EXPECT_EQ(feature_names(table),
+            (std::vector<std::string>{"solo_p100 log", "solo_v100 log", "solo_k80 log"}));
+  EXPECT_EQ(values(table, 1), (std::vector<double>{5, 4, 6}));
+  EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 0, 1}));
+  EXPECT_EQ(table.gpu, "");
+  // Another form: its features are added, and jobs of other names.
+  append(table, read(kLucid, keys, "lucid.csv"), keys);
+  expect_whole(table);
+  EXPECT_EQ(feature_names(table),
+            (std::vector<std::string>{"solo_p100 log", "solo_v100 log", "solo_k80 log",
+                                      "gpu_util_pct", "mem_time_pct", "mem_used_mib log"}));
+  EXPECT_EQ(table.names.size(), 5u);
+  EXPECT_EQ(values(table, 2)[3], 45.5);
+  EXPECT_TRUE(std::isnan(values(table, 2)[0]));
+  EXPECT_TRUE(std::isnan(values(table, 0)[3]));
+  EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 0, 1, 2, 2, 2}));
+  EXPECT_EQ(table.forms,
+            (std::vector<PairForm>{PairForm::kGavel, PairForm::kGavel, PairForm::kLucid}));
+  EXPECT_TRUE(table.notes.empty());
+  // The same GPU type and mode in another form was measured in another way.
+  append(table, read(kCorunHead + "1,p100,unknown,,a,,,,,1,1\n1,p100,unknown,,x,40,,,,1,1\n", keys),
+         keys);
+  EXPECT_EQ(table.speeds.campaigns.size(), 4u);
+  EXPECT_EQ(values(table, 0)[3], 40);
+  // Again the first campaign.
+  append(table, read(kGavel, keys, "again.csv"), keys);
+  EXPECT_EQ(campaigns(table).back(), 0u);
+  expect_whole(table);
+}
+
+TEST(PairTable, JobsOfOneNameAreToldApart) {
+  const std::string row = "p100,x,X,y,Y,1,2,3,4,5,0,7,0,0.5,0.25,0.75\n";
+  const std::string other = "p100,x,X,y,Y,1,2,3,4,5.5,0,7,0,0.5,0.25,0.75\n";
+  const std::string other_k80 = "k80,x,X,y,Y,1,2,3,4,5.5,0,7,0,0.5,0.25,0.75\n";
+  const std::string named = "y {solo_p100 5.5, solo_v100 4}";
+  WorkloadKeys keys;
+  PairTable table = read(kGavelHead + row, keys, "old.csv");
+  append(table, read(kGavelHead + other, keys, "new.csv"), keys);
+  expect_whole(table);
+  EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y", named}));
+  EXPECT_EQ(keys.text(table.speeds.jobs[2]), named);
+  EXPECT_EQ(values(table, 2)[0], 5.5);
+  EXPECT_EQ(table.families[2], "Y");
+  EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 1}));
+  ASSERT_EQ(table.notes.size(), 1u);
+  EXPECT_EQ(table.notes[0],
+            "1 job of new.csv has other features than that of the same name in old.csv: taken as "
+            "another");
+  // A table of the other job on another GPU type is of the same other job: its rates say so.
+  append(table, read(kGavelHead + other_k80, keys, "k80.csv"), keys);
+  EXPECT_EQ(table.names.size(), 3u);
+  EXPECT_EQ(table.speeds.rows[2].b, 2u);
+  EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 1, 2}));
+  // More of each goes where it belongs.
+  append(table, read(kGavelHead + other, keys, "new2.csv"), keys);
+  append(table, read(kGavelHead + row, keys, "old2.csv"), keys);
+  EXPECT_EQ(table.names.size(), 3u);
+  EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 1, 2, 1, 0}));
+  expect_whole(table);
+  // In whatever order the tables come.
+  PairTable turned = read(kGavelHead + other_k80, keys, "k80.csv");
+  append(turned, read(kGavelHead + row, keys, "old.csv"), keys);
+  append(turned, read(kGavelHead + other, keys, "new.csv"), keys);
+  EXPECT_EQ(turned.names, (std::vector<std::string>{"x", "y", "y {solo_p100 5, solo_v100 4}"}));
+  EXPECT_EQ(campaigns(turned), (std::vector<std::uint32_t>{0, 1, 2}));
+
+  // Utilisations differ between GPU types without being those of another job, but not on one.
+  const auto corun = [](const std::string& gpu, const std::string& util) {
+    return kCorunHead + "1," + gpu + ",mps,,a," + util + ",,,,1,1\n1," + gpu +
+           ",mps,,b,50,,,,1,1\n";
+  };
+  PairTable utils = read(corun("V100", "40"), keys, "1.corun.csv");
+  append(utils, read(corun("A100", "20"), keys, "2.corun.csv"), keys);
+  EXPECT_EQ(utils.names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(values(utils, 0)[0], 40);
+  append(utils, read(corun("V100", "30"), keys, "3.corun.csv"), keys);
+  EXPECT_EQ(utils.names, (std::vector<std::string>{"a", "b", "a {gpu_util_pct 30}"}));
+  EXPECT_EQ(campaigns(utils), (std::vector<std::uint32_t>{0, 1, 2}));
+  expect_whole(utils);
+}
+
+TEST(PairTable, AppendRefusesFamiliesThatDisagree) {
   WorkloadKeys keys;
   PairTable gavel = read(kGavel, keys, "one.csv");
-  const auto error = [&](PairTable& to, const std::string& text) {
-    const PairTable more = read(text, keys, "two.csv");
-    const std::size_t rows = to.speeds.rows.size();
-    std::string message = error_of_call([&] { append(to, more); });
-    EXPECT_EQ(to.speeds.rows.size(), rows);
-    return message;
-  };
-  EXPECT_EQ(error(gavel, kLucid),
-            "two.csv: found features gpu_util_pct, mem_time_pct, mem_used_mib, expected solo_p100, "
-            "solo_v100, solo_k80 as in one.csv; give tables of one form and GPU type");
-  EXPECT_TRUE(error(gavel, kGavelHead + "k80,z,Z,y,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n")
-                  .starts_with("two.csv: found features solo_k80"));
-  EXPECT_EQ(error(gavel, kGavelHead + "p100,z,Z,y,Y,9,9,9,4,5.5,6,7,0,1,0.75,1.75\n"),
-            "two.csv: solo_p100 of job 'y' is 5.5, expected 5 as in one.csv; correct one of the "
-            "two, or rename the job");
-  EXPECT_EQ(error(gavel, kGavelHead + "p100,z,Z,y,N,9,9,9,4,5,6,7,0,1,0.75,1.75\n"),
+  const PairTable more =
+      read(kGavelHead + "p100,z,Z,y,N,9,9,9,4,5,6,7,0,1,0.75,1.75\n", keys, "two.csv");
+  EXPECT_EQ(error_of_call([&] { append(gavel, more, keys); }),
             "two.csv: the family of job 'y' is 'N', expected 'Y' as in one.csv; correct one of the "
             "two, or rename the job");
-  PairTable corun = read(kCorun, keys, "one.corun.csv");
-  EXPECT_EQ(error(corun, kCorunHead + "1,K80,mps,,a,,,,,1,1\n1,K80,mps,,b,,,,,1,1\n"),
-            "two.csv: pairs on GPU type 'K80', expected 'V100' as in one.corun.csv; give tables of "
-            "one GPU type");
-  EXPECT_EQ(error(corun, kCorunHead + "1,V100,mig,,a,,,,,1,1\n1,V100,mig,,b,,,,,1,1\n"),
-            "two.csv: pairs sharing by 'mig', expected 'mps' as in one.corun.csv; give tables of "
-            "one sharing mode");
+  EXPECT_EQ(gavel.speeds.rows.size(), 2u);
   // An unknown profile agrees with every profile.
-  append(corun, read(kCorunHead + "1,V100,mps,,a,,,,,1,1\n1,V100,mps,,b,,,,,1,1\n", keys));
+  PairTable corun = read(kCorun, keys, "one.corun.csv");
+  append(corun, read(kCorunHead + "1,V100,mps,,a,,,,,1,1\n1,V100,mps,,b,,,,,1,1\n", keys), keys);
   EXPECT_EQ(corun.speeds.rows.size(), 3u);
+  EXPECT_EQ(corun.speeds.campaigns.size(), 1u);
   EXPECT_EQ(values(corun, 0), (std::vector<double>{40, 50, 10, 2000}));
   expect_whole(corun);
+}
+
+TEST(PairTable, LargeAndRepetitiveTables) {
+  std::string text = kSharedHead;
+  for (int r = 0; r < 10000; ++r) {  // a pair of one id, again and again
+    const std::string gpu = "G" + std::to_string(r % 60);
+    text +=
+        gpu + ",MPS,a,A,40,9,394,40,6.9,,0.9,b" + std::to_string(r) + ",B,60,8,270,60,7.7,,0.8\n";
+  }
+  const PairTable table = read(text);
+  EXPECT_EQ(table.speeds.rows.size(), 10000u);
+  EXPECT_EQ(table.speeds.jobs.size(), 10001u);
+  EXPECT_EQ(table.speeds.campaigns.size(), 60u);
+  std::string types = kSharedHead;
+  for (int r = 0; r < 65; ++r) {
+    types += "G" + std::to_string(r) + ",MPS,a,A,,,,,,,0.9,b,B,,,,,,,0.8\n";
+  }
+  EXPECT_EQ(error_of(types),
+            "t.csv:66:1: column 'gpu' is 'G64', expected at most 64 GPU types with "
+            "sharing modes in the file; is the column something else? rename it");
 }
 
 TEST(PairTable, FractionsAreNoPercentages) {
@@ -482,9 +661,28 @@ TEST(PairTable, NamesThePlaceOfEveryMistake) {
        "remove the group"},
       {kCorunHead + "g,G,s,,a,,,,,1,1\ng,G,s,,b,,,,,9,1\n",
        "t.csv group 'g': found solo_s 9 and corun_s 1, which is a speed of 9 beside"},
-      {kCorunHead + "1,G,s,,a,,,,,1,1\n1,G,s,,b,,,,,1,1\n2,H,s,,a,,,,,1,1\n2,H,s,,b,,,,,1,1\n",
-       "t.csv group '2': ran on 'H' by 's', expected 'G' by 's' as in group '1'; write each GPU "
-       "type and sharing mode to a file of its own"},
+      {kCorunHead + "1,G,s,,a,,,,,1,1\n1,G,s,,b,,,,,1,1\n2,H,t,,a,,,,,1,1\n2,H,t,,b,,,,,1,1\n",
+       "t.csv group '2': shared by 't', expected 's' as in group '1', or a sharing mode: one with "
+       "MPS, time-slicing or MIG in it, or unknown; correct it"},
+      {replaced(kShared, "V100,,", "V100,by luck,"),
+       "t.csv:3:6: column 'sharing' is 'by luck', expected a sharing mode: one with MPS, "
+       "time-slicing or MIG in it, or unknown; correct it"},
+      {replaced(kShared, "A,40,9", "A,0,9"),
+       "t.csv:2:30: column 'share_a' is '0', expected a percentage of the SMs, above 0 and up to "
+       "100"},
+      {replaced(kShared, "A,40,9", "A,101,9"), "t.csv:2:30: column 'share_a' is '101', expected"},
+      {replaced(kShared, "A,40,9", "A,nan,9"), "t.csv:2:30: column 'share_a' is 'nan', expected"},
+      {replaced(kShared, "A,40,9", "A,40,-inf"),
+       "t.csv:2:33: column 'l2_util_a' is '-inf', expected"},
+      {replaced(kShared, ",394,", ",1e999,"),
+       "t.csv:2:35: column 'solo_rate_a' is '1e999', expected"},
+      {replaced(kShared, ",394,", ",-1,"),
+       "t.csv:2:35: column 'solo_rate_a' is '-1', expected a rate"},
+      {replaced(kShared, "6.9,,0.9", "6.9,,0"), "t.csv:2:47: column 'norm_a' is '0', " + speed},
+      {replaced(kShared, "share_b", "part_b"),
+       "t.csv:1:1: the header has no column 'share_b', expected at least job_x, solo_gpu_util_x, "
+       "solo_gmem_util_x, solo_gmem_mib_x for x = a and b, and share of both jobs or of none; add "
+       "it"},
       {kCorunHead + "1,G,s,,a,0.1,,,,1,1\n1,G,s,,b,0.1,,,,1,1\n2,G,s,,a,0.1,,,,1,1\n"
                     "2,G,s,,b,,,,,1,1\n",
        "t.csv:1:1: all 3 values of column 'gpu_util_pct' lie between 0 and 1"},
@@ -531,7 +729,7 @@ TEST(PairTable, SurvivesPrefixesAndMutations) {
     expect_whole(table);
     if (!table.header.empty()) expect_round_trip(table);
   };
-  for (const std::string& text : {kLucid, kGavel, kCorun}) {
+  for (const std::string& text : {kLucid, kGavel, kCorun, kShared}) {
     for (std::size_t end = 0; end <= text.size(); ++end) survives(text.substr(0, end));
     for (int trial = 0; trial < 2000; ++trial) {
       std::string hostile = text;
@@ -585,6 +783,49 @@ TEST(PairTable, GavelDataSet) {
         std::ranges::none_of(table.speeds.values, [](double value) { return std::isnan(value); }));
     expect_round_trip(table);
   }
+}
+
+TEST(PairTable, TablesOfOtherDataSets) {
+  const char* igniter = "coruns/igniter_v100_pairs.csv";
+  const char* tally = "coruns/tally2023_mps_first_pairs.csv";
+  if (!test::has_public_data(igniter) || !test::has_public_data(tally)) {
+    GTEST_SKIP() << test::not_checked(igniter);
+  }
+  WorkloadKeys keys;
+  PairTable all = read_pair_table(test::public_data(igniter), keys);
+  expect_whole(all);
+  EXPECT_EQ(all.speeds.rows.size(), 750u);
+  EXPECT_EQ(all.gpu, "V100-16GB");
+  EXPECT_EQ(all.sharing, "MPS, fixed shares");
+  EXPECT_EQ(all.speeds.campaigns[0].sharing, Sharing::kMps);
+  EXPECT_EQ(all.speeds.features.size(), 6u);
+  const PairTable rates = read_pair_table(test::public_data(tally), keys);
+  EXPECT_EQ(feature_names(rates), (std::vector<std::string>{"gpu_util_pct", "mem_time_pct",
+                                                            "mem_used_mib log", "solo_rate log"}));
+  append(all, rates, keys);
+  expect_whole(all);
+  EXPECT_EQ(all.speeds.campaigns.size(), 2u);
+  EXPECT_EQ(all.speeds.rows.size(), 750u + 136u);
+}
+
+TEST(PairTable, GavelsCampaignsShareNamesOnly) {
+  const char* first = "coruns/gavel2019_v100_pairs.csv";
+  const char* second = "gavel/gavel_v100_pairs.csv";
+  if (!test::has_public_data(first) || !test::has_public_data(second)) {
+    GTEST_SKIP() << test::not_checked(first);
+  }
+  WorkloadKeys keys;
+  PairTable all = read_pair_table(test::public_data(first), keys);
+  append(all, read_pair_table(test::public_data(second), keys), keys);
+  expect_whole(all);
+  EXPECT_EQ(all.speeds.jobs.size(), 52u);
+  EXPECT_EQ(all.speeds.campaigns.size(), 2u);
+  ASSERT_FALSE(all.notes.empty());
+  EXPECT_TRUE(all.notes.back().starts_with("26 jobs of gavel_v100_pairs.csv have other features"))
+      << all.notes.back();
+  append(all, read_pair_table(test::public_data("gavel/gavel_p100_pairs.csv"), keys), keys);
+  EXPECT_EQ(all.speeds.jobs.size(), 52u);
+  EXPECT_EQ(all.speeds.campaigns.size(), 3u);
 }
 
 TEST(PairTable, FormsAreToldApartByTheFirstLine) {

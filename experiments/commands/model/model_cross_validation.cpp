@@ -10,6 +10,7 @@
 #include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
+#include "experiments/commands/note.hpp"
 #include "experiments/evaluation/pair_evaluation_output.hpp"
 #include "experiments/evaluation/table_prediction.hpp"
 #include "sim/base/text.hpp"
@@ -92,7 +93,11 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
   const ModelsAsked models = models_asked(asked.models, common);
   options.models = models.models;
   options.fitted = read_fitted_models(models.files, common, keys);
-  for (const FittedModel& fitted : options.fitted) check_features(*fitted.model, table.speeds, table.source);
+  for (const FittedModel& fitted : options.fitted) {
+    for (const std::string& text : check_features(*fitted.model, table.speeds, table.source)) {
+      note(common, fitted.name + ": " + text);
+    }
+  }
   options.seed = asked.seed;
   options.queues = asked.queues;
   options.threads = common.threads;

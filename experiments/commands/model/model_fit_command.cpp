@@ -15,12 +15,10 @@
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/group_table.hpp"
 
 /// `corun model fit`: fits an interference model to measured pairs.
 namespace corun {
@@ -33,13 +31,14 @@ CommandLine fit_command_line() {
   CommandLine command;
   command.name = "model fit";
   command.usage =
-      "corun model fit --pairs FILE [--pairs FILE ...] | --groups FILE --out MODEL [options]";
+      "corun model fit --pairs FILE [--pairs FILE ...] [--groups FILE ...] --out MODEL [options]";
   command.summary =
       "Learns what pairs of jobs cost each other from tables of measured pairs (Lucid's, Gavel's, "
       "or\n"
       "*.corun.csv; docs/formats.md) and keeps it in a file for `corun model predict`. One model\n"
       "serves jobs that were measured with other co-runners and jobs that were never measured.\n"
-      "From groups of three and more it learns how the costs of pairs add up.";
+      "From groups of three and more it learns how the costs of pairs add up. Tables of several\n"
+      "forms, GPU types and sharing modes may be given together.";
   command.examples =
       "  corun model fit --pairs examples/mine.corun.csv --out mine.model\n"
       "  corun model fit --groups examples/groups.csv --out groups.model\n"
@@ -49,7 +48,8 @@ CommandLine fit_command_line() {
   auto add = command.own.add_options();
   add("pairs", po::value<std::vector<std::string>>()->composing(),
       "table of measured pairs; once for each");
-  add("groups", po::value<std::string>(), "table of measured groups, of two jobs and more");
+  add("groups", po::value<std::vector<std::string>>()->composing(),
+      "table of measured groups, of two jobs and more; once for each");
   add("out", po::value<std::string>(), "the model");
   add("model", po::value<std::string>()->default_value("default"),
       "which, of `corun list models`; the default is the first of them");
@@ -73,7 +73,8 @@ std::size_t measured_jobs(const SpeedTable& table) {
     seen.insert(row.a);
     seen.insert(row.b);
   }
-  for (const SpeedTable::Group& group : table.groups) seen.insert(group.jobs.begin(), group.jobs.end());
+  for (const SpeedTable::Group& group : table.groups)
+    seen.insert(group.jobs.begin(), group.jobs.end());
   return seen.size();
 }
 
@@ -90,34 +91,13 @@ std::shared_ptr<const InterferenceModel> fit(const InterferenceModelEntry& entry
   }
 }
 
-/// What a fit learns from.
-struct Measured {
-  SpeedTable table;
-  std::string source;
-};
-
-Measured measured_pairs(const std::vector<std::string>& paths, const CommonOptions& common,
-                        WorkloadKeys& keys) {
-  PairTable table = read_pair_tables(paths, common, keys);
-  return {std::move(table.speeds), table.source};
-}
-
-Measured measured_groups(const std::string& path, WorkloadKeys& keys) {
-  check_kind(path, {FileKind::kGroups}, "a table of groups of jobs");
-  GroupTable table = read_group_table(path, keys);
-  if (!table.has_speeds) {
-    throw InputError(path, "no norm is there, expected measured speeds; fill them in");
-  }
-  return {std::move(table.speeds), table.source};
-}
-
 /// "lookup, fitted on 35 measured pairs of 8 jobs"; with groups also their number and the rule of their mode.
-std::string told(std::string_view name, const Measured& measured, const InterferenceModel& model,
+std::string told(std::string_view name, const SpeedTable& table, const InterferenceModel& model,
                  std::size_t pairs) {
   std::string text = fmt::format("{}, fitted on {} measured pairs", name, pairs);
-  const std::size_t groups = measured.table.groups.size();
+  const std::size_t groups = table.groups.size();
   if (groups > 0) text += fmt::format(" and {} larger groups", groups);
-  text += fmt::format(" of {} jobs\n", measured_jobs(measured.table));
+  text += fmt::format(" of {} jobs\n", measured_jobs(table));
   for (std::size_t mode = 0; mode < kSharings && groups > 0; ++mode) {
     const CoRunnerRule& rule = model.groups().rules[mode];
     if (rule == kCoRunnerRules[mode]) continue;
@@ -135,13 +115,9 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   if (!parsed) return kDone;
   choose_device(common.device);
   const std::vector<std::string> pairs = list_option(*parsed, "pairs");
-  const bool has_groups = parsed->count("groups") != 0;
-  if (pairs.empty() && !has_groups) {
+  const std::vector<std::string> groups = list_option(*parsed, "groups");
+  if (pairs.empty() && groups.empty()) {
     throw InputError("corun model fit", "needs pairs; give --pairs FILE or --groups FILE");
-  }
-  if (!pairs.empty() && has_groups) {
-    throw InputError("--groups", "given beside --pairs, expected one of them; pairs can stand in "
-                                 "the table of groups as groups of two");
   }
   const InterferenceModelEntry& entry = model_option(*parsed);
   const std::string output = model_output_option(*parsed, common, "corun model fit", "MODEL");
@@ -150,9 +126,9 @@ int model_fit_command(const std::vector<std::string>& arguments) {
     if (!papers_named(path))
       inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
   }
-  const std::string groups =
-      has_groups ? find_input_file((*parsed)["groups"].as<std::string>(), common, "--groups") : "";
-  if (has_groups) inputs.push_back({"--groups", groups});
+  for (const std::string& path : groups) {
+    inputs.push_back({"--groups", find_input_file(path, common, "--groups")});
+  }
   check_outputs_differ({{"--out", output}}, inputs);
   const std::int64_t seed =
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max());
@@ -163,9 +139,8 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   }
 
   WorkloadKeys keys;
-  const Measured measured =
-      has_groups ? measured_groups(groups, keys) : measured_pairs(pairs, common, keys);
-  const SpeedTable& table = measured.table;
+  const PairTable measured = read_pair_tables(pairs, common, keys, groups);
+  const SpeedTable& table = measured.speeds;
   const auto model = fit(entry, table, measured.source, seed, common.threads);
   const std::size_t jobs = measured_jobs(table);
   const std::string about =
@@ -177,10 +152,10 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   });
   if (common.format == Format::kJson) {
     Json json{{"model", entry.name}, {"pairs", both}, {"jobs", jobs}};
-    if (has_groups) json["groups"] = table.groups.size();
+    if (!groups.empty()) json["groups"] = table.groups.size();
     std::cout << json_text(json);
   } else {
-    std::cout << told(entry.name, measured, *model, static_cast<std::size_t>(both));
+    std::cout << told(entry.name, table, *model, static_cast<std::size_t>(both));
   }
   note(common, "wrote " + printable(output, 200));
   return kDone;

@@ -15,6 +15,7 @@
 #include "experiments/knowledge/model_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/group_table.hpp"
 
 namespace corun {
 
@@ -25,7 +26,7 @@ std::optional<PapersScored> papers_named(const std::string& name) {
 }
 
 PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
-                           WorkloadKeys& keys) {
+                           WorkloadKeys& keys, const std::vector<std::string>& groups) {
   PairTable all;
   std::set<std::string> read;
   for (const std::string& path : paths) {
@@ -38,7 +39,20 @@ PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOp
       throw InputError("--pairs", "'" + printable(path) + "' is given twice; once is enough");
     }
     if (!papers) check_kind(file, {FileKind::kPairs}, "a table of pairs of jobs");
-    append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys));
+    append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys), keys);
+  }
+  for (const std::string& path : groups) {
+    const std::string file =
+        std::filesystem::weakly_canonical(find_input_file(path, common, "--groups")).string();
+    if (!read.insert(file).second) {
+      throw InputError("--groups", "'" + printable(path) + "' is given twice; once is enough");
+    }
+    check_kind(file, {FileKind::kGroups}, "a table of groups of jobs");
+    const GroupTable table = read_group_table(file, keys);
+    if (!table.has_speeds) {
+      throw InputError(path, "no norm is there, expected measured speeds; fill them in");
+    }
+    append(all, with_groups(table), keys);
   }
   for (const std::string& text : all.notes) note(common, text);
   return all;
@@ -92,6 +106,21 @@ std::vector<FittedModel> read_fitted_models(const std::vector<std::string>& file
     fitted.push_back({name, std::move(file.model)});
   }
   return fitted;
+}
+
+ModelForTable read_model_for(const std::string& path, WorkloadKeys& keys, SpeedTable& table,
+                             std::vector<std::string> names) {
+  const std::size_t jobs = names.size();
+  std::vector<std::string> all = names;
+  for (std::size_t j = 0; j < jobs; ++j) all.push_back(name_with_features(names[j], table, j));
+  ModelForTable read{read_model_file(path, keys, all), std::move(names)};
+  const std::set<std::string> seen(read.file.workloads.begin(), read.file.workloads.end());
+  for (std::size_t j = 0; j < jobs; ++j) {
+    if (!seen.contains(workload_digest(all[jobs + j]))) continue;
+    read.names[j] = all[jobs + j];
+    table.jobs[j] = keys.of(read.names[j]);
+  }
+  return read;
 }
 
 std::string model_output_option(const boost::program_options::variables_map& values,

@@ -6,6 +6,7 @@
 
 #include "experiments/commands/cli.hpp"
 #include "experiments/evaluation/pair_evaluation.hpp"
+#include "experiments/knowledge/model_file.hpp"
 #include "traces/pair_table.hpp"
 
 /// Tables and files named by the flags of `corun model`.
@@ -14,10 +15,10 @@ namespace corun {
 /// The scored pairs if a value of --pairs names the papers' tables; empty for a file.
 std::optional<PapersScored> papers_named(const std::string& name);
 
-/// Tables of pairs, joined in order; "papers" names those of the papers. InputError for a table
-/// given twice, and as the readers.
+/// Tables of pairs, joined in order, then those of groups; "papers" names those of the papers. InputError for a table
+/// given twice, for groups without a measured speed, and as the readers.
 PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
-                           WorkloadKeys& keys);
+                           WorkloadKeys& keys, const std::vector<std::string>& groups = {});
 
 /// The values of --model: models of the catalogue, and files of `corun model fit`.
 struct ModelsAsked {
@@ -33,6 +34,18 @@ ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOpt
 /// of these a model has seen. InputError as read_model_file().
 std::vector<FittedModel> read_fitted_models(const std::vector<std::string>& files,
                                             const CommonOptions& common, WorkloadKeys& keys);
+
+/// A fitted model, read for the jobs of one table.
+struct ModelForTable {
+  ModelFile file;
+  std::vector<std::string> names;  ///< of the table's jobs, as the model may know them
+};
+
+/// Reads the model. A job that the fit told apart by its features from another one of its name (append()) is found
+/// again where the table has the same features of it: it gets the key of its name with features. InputError as
+/// read_model_file().
+ModelForTable read_model_for(const std::string& path, WorkloadKeys& keys, SpeedTable& table,
+                             std::vector<std::string> names);
 
 /// The path of --out or its synonym --output, checked for writing. InputError if both are given;
 /// InputError that begins with `command` and recommends `example` if neither is given.

@@ -26,7 +26,8 @@ namespace po = boost::program_options;
 CommandLine predict_command_line() {
   CommandLine command;
   command.name = "model predict";
-  command.usage = "corun model predict --model MODEL --pairs IN.csv | --groups IN.csv --out OUT.csv";
+  command.usage =
+      "corun model predict --model MODEL --pairs IN.csv | --groups IN.csv --out OUT.csv";
   command.summary =
       "Predicts the normalised speeds of pairs of jobs: the table is written back, every row in "
       "its\n"
@@ -46,7 +47,8 @@ CommandLine predict_command_line() {
   command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("model", po::value<std::string>(), "what `corun model fit` wrote");
-  add("pairs", po::value<std::string>(), "table of pairs of the form it was fitted on");
+  add("pairs", po::value<std::string>(),
+      "table of pairs; features that the model does not know are ignored");
   add("groups", po::value<std::string>(), "table of groups of two jobs and more");
   add("out", po::value<std::string>(), "the table with predictions");
   return command;
@@ -62,6 +64,11 @@ std::string unseen_jobs(const ModelFile& file, const std::vector<std::string>& n
   return fmt::format("{} of the jobs never measured", unseen);
 }
 
+void note_features(const ModelFile& file, const SpeedTable& table, const std::string& source,
+                   const CommonOptions& common) {
+  for (const std::string& text : check_features(*file.model, table, source)) note(common, text);
+}
+
 struct Predicted {
   std::string csv;
   std::string told;
@@ -71,29 +78,32 @@ Predicted predicted_pairs(const std::string& model, const std::string& path,
                           const CommonOptions& common) {
   check_kind(path, {FileKind::kPairs}, "a table of pairs of jobs");
   WorkloadKeys keys;
-  const PairTable table = read_pair_table(path, keys);
+  PairTable table = read_pair_table(path, keys);
   for (const std::string& text : table.notes) note(common, text);
-  const ModelFile file = read_model_file(model, keys, table.names);
-  const auto predictions = predict_table(*file.model, table);
+  const ModelForTable read = read_model_for(model, keys, table.speeds, table.names);
+  const auto predictions = predict_table(read.file.model, table);
+  note_features(read.file, table.speeds, table.source, common);
   std::ostringstream text;
   write_predictions(text, table, predictions);
   return {std::move(text).str(),
           fmt::format("{} pairs of {} jobs predicted, {}\n", predictions.size(),
-                      table.speeds.jobs.size(), unseen_jobs(file, table.names))};
+                      table.speeds.jobs.size(), unseen_jobs(read.file, read.names))};
 }
 
-Predicted predicted_groups(const std::string& model, const std::string& path) {
+Predicted predicted_groups(const std::string& model, const std::string& path,
+                           const CommonOptions& common) {
   check_kind(path, {FileKind::kGroups}, "a table of groups of jobs");
   WorkloadKeys keys;
-  const GroupTable table = read_group_table(path, keys);
-  const ModelFile file = read_model_file(model, keys, table.names);
-  const auto predictions = predict_groups(*file.model, table);
+  GroupTable table = read_group_table(path, keys);
+  const ModelForTable read = read_model_for(model, keys, table.speeds, table.names);
+  const auto predictions = predict_groups(read.file.model, table);
+  note_features(read.file, table.speeds, table.source, common);
   std::ostringstream text;
   write_predictions(text, table, predictions);
   return {std::move(text).str(),
           fmt::format("{} groups of {} jobs predicted, {}\n",
                       table.speeds.rows.size() + table.speeds.groups.size(),
-                      table.speeds.jobs.size(), unseen_jobs(file, table.names))};
+                      table.speeds.jobs.size(), unseen_jobs(read.file, read.names))};
 }
 
 }  // namespace
@@ -116,7 +126,7 @@ int model_predict_command(const std::vector<std::string>& arguments) {
   const std::string path =
       find_input_file((*parsed)[has_groups ? "groups" : "pairs"].as<std::string>(), common, option);
   check_outputs_differ({{"--out", output}}, {{"--model", model_path}, {option, path}});
-  const Predicted predicted = has_groups ? predicted_groups(model_path, path)
+  const Predicted predicted = has_groups ? predicted_groups(model_path, path, common)
                                          : predicted_pairs(model_path, path, common);
   write_outputs({{"--out", output, predicted.csv}}, common.existing);
   std::cout << predicted.told;

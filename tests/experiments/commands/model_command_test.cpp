@@ -76,14 +76,171 @@ TEST(ModelCommand, FitsAndPredictsGroups) {
   };
   EXPECT_LT(predicted(10), predicted(7));
   EXPECT_LT(predicted(7), predicted(1));
+  // Pairs and groups in one fit.
   const std::string pairs = kSource + "/examples/mine.corun.csv";
-  const auto both = test::run_corun(
-      {"model", "fit", "--groups", groups, "--pairs", pairs, "--out", directory.path("b.model")});
-  EXPECT_EQ(both.code, 2);
-  EXPECT_NE(both.err.find("expected one of them"), std::string::npos) << both.err;
-  const auto wrong = test::run_corun({"model", "fit", "--pairs", groups, "--out", directory.path("w.model")});
+  const std::string joint = directory.path("b.model");
+  const auto both =
+      test::run_corun({"model", "fit", "--groups", groups, "--pairs", pairs, "--out", joint});
+  ASSERT_EQ(both.code, 0) << both.err;
+  EXPECT_NE(both.out.find("9 measured pairs and 2 larger groups of"), std::string::npos)
+      << both.out;
+  const auto of_both = test::run_corun(
+      {"model", "predict", "--model", joint, "--groups", groups, "--out", out, "--force"});
+  ASSERT_EQ(of_both.code, 0) << of_both.err;
+  EXPECT_NE(of_both.out.find("0 of the jobs never measured"), std::string::npos) << of_both.out;
+  const auto wrong =
+      test::run_corun({"model", "fit", "--pairs", groups, "--out", directory.path("w.model")});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.err.find("corun model fit --groups"), std::string::npos) << wrong.err;
+}
+
+/// Jobs a, b and c in Lucid's form on a GPU type in a mode; `more` columns for both jobs and their values.
+std::string lucid_table(const std::string& gpu, const std::string& sharing, double speed,
+                        const std::string& more = "", const std::string& value = "",
+                        bool has_utilisation = true) {
+  std::string text = "gpu,sharing";
+  for (const std::string side : {"_a", "_b"}) {
+    text += ",job" + side + ",model" + side + ",solo_gpu_util" + side + ",solo_gmem_util" + side +
+            ",solo_gmem_mib" + side + ",norm" + side;
+    if (!more.empty()) text += "," + more + side;
+  }
+  text += "\n";
+  const std::vector<std::string> names{"a", "b", "c", "d"};
+  const auto side = [&](std::size_t j) {
+    const double util = 20 + 20. * static_cast<double>(j);
+    std::string fields = "," + names[j] + "," + names[j] + ",";
+    fields +=
+        has_utilisation ? std::to_string(util) + "," + std::to_string(util / 2) + ",2000," : ",,,";
+    fields += std::to_string(speed - 0.05 * static_cast<double>(j));
+    return more.empty() ? fields : fields + "," + value;
+  };
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    for (std::size_t b = a; b < names.size(); ++b)
+      text += gpu + "," + sharing + side(a) + side(b) + "\n";
+  }
+  return text;
+}
+
+TEST(ModelCommand, FitsTablesOfSeveralFormsGpuTypesAndModes) {
+  const test::TemporaryDirectory directory;
+  const std::string mps =
+      directory.write("mps.csv", lucid_table("A100", "MPS", 0.95, "share", "50"));
+  const std::string time =
+      directory.write("time.csv", lucid_table("V100", "time-slicing", 0.6, "solo_rate", "7"));
+  const std::string gavel = directory.write(
+      "gavel.csv",
+      "gpu,job_a,family_a,job_b,family_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_"
+      "b,"
+      "solo_k80_b,norm_a,norm_b\n"
+      "v100,a,A,g,G,30,20,3,40,30,4,0.5,0.6\nv100,g,G,g,G,40,30,4,40,30,4,0.5,0.5\n");
+  const std::string newer = directory.write(
+      "newer.csv",
+      "gpu,job_a,family_a,job_b,family_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_"
+      "b,"
+      "solo_k80_b,norm_a,norm_b\n"
+      "v100,a,A,g,G,30,20,3,44,33,4.4,0.7,0.8\nv100,g,G,g,G,44,33,4.4,44,33,4.4,0.9,0.9\n");
+  const std::string groups = kSource + "/examples/groups.csv";
+  const std::string out = directory.path("out.csv");
+  for (const std::string name : {"default", "factors", "gp", "boosted-trees", "low-rank",
+                                 "contention", "cluster-mean", "measured"}) {
+    SCOPED_TRACE(name);
+    const std::string model = directory.path(name + ".model");
+    const auto fit =
+        test::run_corun({"model", "fit", "--pairs", mps, "--pairs", time, "--pairs", gavel,
+                         "--pairs", newer, "--groups", groups, "--model", name, "--out", model});
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_NE(fit.out.find("27 measured pairs"), std::string::npos) << fit.out;
+    EXPECT_NE(fit.err.find("1 job of newer.csv has other features than that of the same name in "
+                           "mps.csv, time.csv, gavel.csv: taken as another"),
+              std::string::npos)
+        << fit.err;
+    for (const std::string& pairs : {mps, time, gavel, newer}) {
+      if (name == "contention" && (pairs == gavel || pairs == newer)) continue;
+      const auto predict = test::run_corun(
+          {"model", "predict", "--model", model, "--pairs", pairs, "--out", out, "--force"});
+      ASSERT_EQ(predict.code, 0) << predict.err;
+      EXPECT_NE(predict.err.find("lacks"), std::string::npos) << predict.err;
+      if (name != "contention" && name != "cluster-mean") {
+        EXPECT_NE(predict.out.find("0 of the jobs never measured"), std::string::npos)
+            << predict.out;
+      }
+      CsvReader csv(out, {{"pred_norm_a"}, {"pred_sd_b"}, {"job_a"}, {"job_b"}},
+                    {.ignore_unknown = true});
+      while (csv.next()) {
+        const double speed =
+            csv.required_number(csv.column("pred_norm_a"), NumberRule{"a speed", 0, 2, true});
+        // Each of the two jobs g is found by its rates.
+        if (name == "measured" && csv.text(csv.column("job_a")) == "g") {
+          EXPECT_NEAR(speed, pairs == newer ? 0.9 : 0.5, 1e-9);
+        }
+      }
+    }
+  }
+  // A table without any feature of the model: of jobs that it has seen, and of others.
+  const std::string model = directory.path("gavel.model");
+  ASSERT_EQ(test::run_corun({"model", "fit", "--pairs", gavel, "--out", model}).code, 0);
+  const auto seen = test::run_corun(
+      {"model", "predict", "--model", model, "--pairs", mps, "--out", out, "--force"});
+  EXPECT_EQ(seen.code, 0) << seen.err;
+  EXPECT_NE(
+      seen.err.find("mps.csv lacks solo_v100, solo_p100, solo_k80, which the model was fitted "
+                    "on: taken as not known"),
+      std::string::npos)
+      << seen.err;
+  EXPECT_NE(
+      seen.err.find("mps.csv has gpu_util_pct, mem_time_pct, mem_used_mib, sm_share_pct, which "
+                    "the model was not fitted on: not used"),
+      std::string::npos)
+      << seen.err;
+  const auto unseen = test::run_corun(
+      {"model", "predict", "--model", model, "--groups", groups, "--out", out, "--force"});
+  EXPECT_EQ(unseen.code, 2);
+  EXPECT_NE(unseen.err.find("groups.csv: none of its jobs was fitted on, and none has a known "
+                            "solo_v100, solo_p100, solo_k80"),
+            std::string::npos)
+      << unseen.err;
+  EXPECT_EQ(std::count(unseen.err.begin(), unseen.err.end(), '\n'), 1) << unseen.err;
+
+  const auto eval = test::run_corun({"model", "eval", "--split", "pairs", "--pairs", mps, "--pairs",
+                                     time, "--model", "gp", "--model", "measured", "--model", model,
+                                     "--queues", "2", "--format", "json"});
+  ASSERT_EQ(eval.code, 0) << eval.err;
+  EXPECT_EQ(nlohmann::json::parse(eval.out)[0]["pairs"], 20);
+}
+
+// Tally's table has columns of utilisation and no value in them.
+TEST(ModelCommand, FeaturesWithoutAnyValueDoNoHarm) {
+  const test::TemporaryDirectory directory;
+  const std::string bare =
+      directory.write("bare.csv", lucid_table("", "MPS", 0.9, "solo_rate", "5", false));
+  const std::string out = directory.path("out.csv");
+  for (const std::string name :
+       {"default", "factors", "gp", "boosted-trees", "low-rank", "cluster-mean", "measured"}) {
+    SCOPED_TRACE(name);
+    const std::string model = directory.path(name + ".model");
+    const auto fit =
+        test::run_corun({"model", "fit", "--pairs", bare, "--model", name, "--out", model});
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    const auto predict = test::run_corun(
+        {"model", "predict", "--model", model, "--pairs", bare, "--out", out, "--force"});
+    ASSERT_EQ(predict.code, 0) << predict.err;
+    CsvReader csv(out, {{"pred_norm_a"}, {"pred_norm_b"}, {"pred_sd_a"}, {"pred_sd_b"}},
+                  {.ignore_unknown = true});
+    while (csv.next()) {
+      EXPECT_NEAR(csv.required_number(csv.column("pred_norm_a"), {"a speed"}), 0.85, 0.2);
+      EXPECT_NEAR(csv.required_number(csv.column("pred_norm_b"), {"a speed"}), 0.85, 0.2);
+    }
+  }
+  const auto refused = test::run_corun({"model", "fit", "--pairs", bare, "--model", "contention",
+                                        "--out", directory.path("c.model")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("bare.csv: contention: no job of the pairs has a known gpu_util_pct"),
+            std::string::npos)
+      << refused.err;
+  const auto eval = test::run_corun({"model", "eval", "--split", "pairs", "--pairs", bare,
+                                     "--model", "contention", "--model", "gp"});
+  ASSERT_EQ(eval.code, 0) << eval.err;
+  EXPECT_NE((eval.out + eval.err).find("gpu_util_pct"), std::string::npos) << eval.out << eval.err;
 }
 
 // The C library has functions for processors with and without fused multiply-add, whose last bits differ.
@@ -232,6 +389,7 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
       "gavel.csv",
       "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b\n"
       "v100,a,b,1,2,3,4,5,6\n");
+  const std::string modes = directory.write("modes.csv", lucid_table("A", "by luck", 0.9));
   const std::string out = directory.path("out");
   struct Case {
     std::vector<std::string> arguments;
@@ -252,7 +410,13 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
            {{"model", "predict", "--model", pairs, "--pairs", pairs, "--out", out},
             "mine.corun.csv"},
            {{"model", "predict", "--model", model, "--pairs", other, "--out", out},
-            "the model was fitted on"},
+            "which the model was fitted on; predict a table with one of these features"},
+           {{"model", "fit", "--groups", kSource + "/examples/groups.csv", "--groups",
+             kSource + "/examples/groups.csv", "--out", out},
+            "--groups: '"},
+           {{"model", "fit", "--groups", pairs, "--out", out}, "mine.corun.csv"},
+           {{"model", "fit", "--pairs", modes, "--out", out},
+            "modes.csv:2:3: column 'sharing' is 'by luck', expected a sharing mode"},
            {{"model", "eval", "--split", "job", "--pairs", pairs, "--figure", pairs},
             "would be overwritten"},
            {{"model", "eval", "--split", "job", "--pairs", pairs, "--output", pairs},

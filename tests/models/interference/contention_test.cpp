@@ -316,6 +316,13 @@ TEST(Contention, RefusesRowsWithoutPairs) {
 
 TEST(Contention, NeedsTheUtilisation) {
   SpeedTable table = table_of(rows_of(kKnown));
+  const std::size_t width = table.features.size();
+  // One value suffices; a constant for all jobs would be no model of contention.
+  for (std::size_t j = 1; j < table.jobs.size(); ++j) table.values[j * width] = std::nan("");
+  EXPECT_NO_THROW(ContentionModel::fit(table));
+  table.values[0] = std::nan("");
+  EXPECT_THROW(ContentionModel::fit(table), std::invalid_argument);
+  table.values[0] = 50;
   table.features[0].name = "solo_v100";
   EXPECT_THROW(ContentionModel::fit(table), std::invalid_argument);
 }

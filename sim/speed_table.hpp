@@ -57,6 +57,9 @@ struct SpeedTable {
   std::vector<Group> groups = {};
   std::vector<Campaign> campaigns =
       std::vector<Campaign>(1);  ///< of the rows and groups; at least one
+  /// By job: opaque keys of the jobs that are alike, such as all batch sizes of a network; 0: not known. Empty: no job's
+  /// is known.
+  std::vector<std::uint64_t> families = {};
 
   /// The sharing mode of all campaigns; kUnknown if they have several.
   Sharing sharing() const {
@@ -66,6 +69,7 @@ struct SpeedTable {
     return campaigns.front().sharing;
   }
 
+  std::uint64_t family_of(std::size_t job) const { return families.empty() ? 0 : families[job]; }
   const double* of(std::size_t job) const { return values.data() + job * features.size(); }
 };
 

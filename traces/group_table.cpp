@@ -68,6 +68,9 @@ class GroupTableReader {
                                         "members, or a column k of equal processes");
     }
     place_groups();
+    for (const std::string& family : table_.families) {
+      table_.speeds.families.push_back(opaque_key(family));
+    }
     return std::move(table_);
   }
 

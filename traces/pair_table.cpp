@@ -87,6 +87,13 @@ bool agree(double a, double b) {
   return std::fabs(a - b) <= kFeatureTolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
+void key_families(PairTable& table) {
+  table.speeds.families.clear();
+  for (const std::string& family : table.families) {
+    table.speeds.families.push_back(opaque_key(family));
+  }
+}
+
 /// The campaigns of a table while it is read.
 class Campaigns {
  public:
@@ -167,6 +174,7 @@ class PairTableReader {
     }
     check_units();
     table_.notes = faster_together_.notes(table_.speeds.rows.size());
+    key_families(table_);
     return std::move(table_);
   }
 
@@ -798,6 +806,7 @@ void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
       if (std::isnan(value)) value = more.speeds.of(i)[f];
     }
   }
+  key_families(to);
   for (std::size_t c = 0; c < places.campaign.size(); ++c) {
     if (places.campaign[c] < to.speeds.campaigns.size()) continue;
     to.speeds.campaigns.push_back(more.speeds.campaigns[c]);

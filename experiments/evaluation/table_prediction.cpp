@@ -65,7 +65,7 @@ JobsForModel::JobsForModel(const InterferenceModel& model, const SpeedTable& tab
     }
   }
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
-    jobs_.push_back({table.jobs[j], {values_.data() + j * features.size(), features.size()}});
+    jobs_.push_back({table.jobs[j], {values_.data() + j * features.size(), features.size()}, table.family_of(j)});
   }
 }
 

@@ -33,6 +33,7 @@ SpeedTable observed_pairs(const SpeedTable& table, double share, std::uint64_t s
     if (!is_known[i]) continue;
     place[i] = static_cast<std::uint32_t>(known.jobs.size());
     known.jobs.push_back(table.jobs[i]);
+    if (!table.families.empty()) known.families.push_back(table.families[i]);
     known.values.insert(known.values.end(), table.of(i), table.of(i) + table.features.size());
   }
   for (const std::size_t r : rows) {

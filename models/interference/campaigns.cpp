@@ -45,7 +45,7 @@ bool contradicts(const SpeedTable::Campaign& a, const SpeedTable::Campaign& b) {
 std::vector<PairJob> jobs_of(const SpeedTable& table) {
   std::vector<PairJob> jobs;
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
-    jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
+    jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}, table.family_of(j)});
   }
   return jobs;
 }
@@ -61,6 +61,7 @@ SpeedTable rows_of(const SpeedTable& table, std::size_t campaign) {
         position.emplace(at, static_cast<std::uint32_t>(out.jobs.size()));
     if (is_new) {
       out.jobs.push_back(table.jobs[at]);
+      if (!table.families.empty()) out.families.push_back(table.families[at]);
       out.values.insert(out.values.end(), table.of(at), table.of(at) + table.features.size());
     }
     return known->second;

@@ -136,7 +136,7 @@ std::vector<FitOutcome> fit_together(std::span<const InterferenceModelEntry* con
     if (entries[e] != ensemble) continue;
     make(e, [&]() -> std::unique_ptr<InterferenceModel> {
       if (!all) return ensemble->fit(table, options);
-      auto model = std::make_unique<EnsembleModel>(EnsembleModel::of(members, table));
+      auto model = std::make_unique<EnsembleModel>(EnsembleModel::of(members, table, options));
       model->set_groups(learnt_groups(*model, table));
       return model;
     });

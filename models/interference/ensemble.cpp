@@ -1,12 +1,17 @@
 #include "models/interference/ensemble.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <future>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/factor_model.hpp"
@@ -23,6 +28,16 @@ namespace {
 /// The least deviation of t that a member counts with.
 constexpr double kLeastDeviation = 0.01;
 
+/// The families of the measured jobs, ascending.
+std::vector<std::uint64_t> known_families(const SpeedTable& table) {
+  std::set<std::uint64_t> families;
+  for (const SpeedTable::Row& row : table.rows) {
+    families.insert({table.family_of(row.a), table.family_of(row.b)});
+  }
+  families.erase(0);
+  return {families.begin(), families.end()};
+}
+
 }  // namespace
 
 EnsembleModel::EnsembleModel() {
@@ -37,6 +52,8 @@ EnsembleModel::EnsembleModel(const EnsembleModel& other)
       places_(other.places_),
       seen_(other.seen_),
       novelty_(other.novelty_),
+      families_(other.families_),
+      new_family_factor_(other.new_family_factor_),
       sigma_(other.sigma_),
       has_learnt_(other.has_learnt_) {
   for (auto& member : members_) {
@@ -46,13 +63,15 @@ EnsembleModel::EnsembleModel(const EnsembleModel& other)
 
 EnsembleModel EnsembleModel::of(
     const std::array<std::shared_ptr<InterferenceModel>, kMembers>& members,
-    const SpeedTable& table) {
+    const SpeedTable& table, const FitOptions& options) {
   EnsembleModel model;
   for (std::size_t m = 0; m < kMembers; ++m) {
     model.members_[m] = members[m]->learns() ? members[m]->clone() : members[m];
   }
   model.list_workloads();
   model.novelty_ = Novelty(table);
+  model.families_ = known_families(table);
+  model.new_family_factor_ = new_family_factor(table, options);
   model.sigma_ = excess_scatter(model, table);
   return model;
 }
@@ -72,7 +91,7 @@ EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& opti
   for (std::size_t m = 0; m < kMembers; ++m) running[m] = std::async(policy, fits[m]);
   std::array<std::shared_ptr<InterferenceModel>, kMembers> members;
   for (std::size_t m = 0; m < kMembers; ++m) members[m] = running[m].get();
-  return of(members, table);
+  return of(members, table, options);
 }
 
 void EnsembleModel::list_workloads() {
@@ -98,15 +117,106 @@ void EnsembleModel::list_workloads() {
   while (!seen_.empty() && seen_.back() == kUnknownWorkload) seen_.pop_back();
 }
 
+EnsembleModel::Average EnsembleModel::average(const Mix& mix,
+                                              std::span<const SpeedPrediction> members) {
+  double t = 0;
+  double sureness = 0;
+  double variance = 0;
+  double sum = 0;
+  double squares = 0;
+  double asked = 0;
+  for (std::size_t m = 0; m < kMembers; ++m) {
+    const double weight = mix.weight[m];
+    if (weight == 0) continue;
+    const SpeedPrediction& p = members[static_cast<std::size_t>(asked)];
+    const double log_slowdown = -math::log(p.speed);
+    const double deviation = std::max(kLeastDeviation, deviation_of(p));
+    const double counts = mix.by_deviation ? weight / (deviation * deviation) : weight;
+    t += counts * log_slowdown;
+    sureness += counts;
+    variance += mix.spread[m] * deviation * deviation;
+    sum += log_slowdown;
+    squares += log_slowdown * log_slowdown;
+    asked += 1;
+  }
+  variance += mix.disagreement * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
+  return {t / sureness, std::sqrt(variance)};
+}
+
+double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOptions& options) {
+  constexpr std::size_t kFolds = 4;
+  constexpr double kPriorFamilies = 4;
+  constexpr double kNarrowest = 0.5;
+  constexpr double kWidest = 4;
+  const std::vector<std::uint64_t> families = known_families(table);
+  if (families.size() < 3) return 1;
+  const std::size_t folds = std::min(kFolds, families.size());
+  std::vector<double> ratios;
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    const auto is_held = [&](std::uint32_t job) {
+      const auto at = std::ranges::lower_bound(families, table.family_of(job));
+      return table.family_of(job) != 0 &&
+             static_cast<std::size_t>(at - families.begin()) % folds == fold;
+    };
+    SpeedTable rest = table;
+    rest.rows.clear();
+    rest.groups.clear();
+    std::vector<PairQuery> asked;
+    std::vector<double> measured;
+    for (const SpeedTable::Row& row : table.rows) {
+      if (!is_held(row.a) && !is_held(row.b)) {
+        rest.rows.push_back(row);
+        continue;
+      }
+      if (!std::isnan(row.speed_a)) {
+        asked.push_back({row.a, row.b});
+        measured.push_back(-math::log(row.speed_a));
+      }
+      if (!std::isnan(row.speed_b)) {
+        asked.push_back({row.b, row.a});
+        measured.push_back(-math::log(row.speed_b));
+      }
+    }
+    if (asked.empty() || rest.rows.size() < kPriorFamilies) continue;
+    std::vector<PairJob> jobs;
+    for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+      jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
+    }
+    std::array<std::vector<SpeedPrediction>, 2> said;
+    try {
+      said[0] = GpModel::fit(rest, options).predict(jobs, asked);
+      said[1] = BoostedTrees::fit(rest, options).predict(jobs, asked);
+    } catch (const std::invalid_argument&) {  // nothing measured outside the fold
+      continue;
+    }
+    for (std::size_t q = 0; q < asked.size(); ++q) {
+      const Average a = average(kFar, std::array{said[0][q], said[1][q]});
+      ratios.push_back(std::fabs(measured[q] - a.log_slowdown) / a.deviation);
+    }
+  }
+  if (ratios.empty()) return 1;
+  std::ranges::sort(ratios);
+  const auto rank = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(ratios.size() + 1)));
+  const double quantile = ratios[std::min(rank, ratios.size()) - 1];
+  const auto n = static_cast<double>(families.size());
+  const double factor =
+      math::exp(n / (n + kPriorFamilies) * math::log(std::max(quantile, 1e-3) / kHalfWidth90));
+  return std::clamp(factor, kNarrowest, kWidest);
+}
+
 std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> jobs,
                                                     std::span<const PairQuery> pairs) const {
   std::vector<const Mix*> mix_by_job;  // the later of two jobs' in the order of kBothSeen, kElse, kFar
+  std::vector<bool> is_of_new_family;
   mix_by_job.reserve(jobs.size());
   for (const PairJob& job : jobs) {
-    const bool is_seen = std::binary_search(seen_.begin(), seen_.end(), job.workload);
-    mix_by_job.push_back(is_seen                                    ? &kBothSeen
-                         : novelty_.is_far(job.features, features()) ? &kFar
-                                                                     : &kElse);
+    const bool is_seen = std::ranges::binary_search(seen_, job.workload);
+    const bool is_new = !is_seen && job.family != 0 && !families_.empty() &&
+                        !std::ranges::binary_search(families_, job.family);
+    is_of_new_family.push_back(is_new);
+    mix_by_job.push_back(is_seen                                              ? &kBothSeen
+                         : is_new || novelty_.is_far(job.features, features()) ? &kFar
+                                                                               : &kElse);
   }
   const auto mix_of = [&](const PairQuery& pair) -> const Mix& {
     const Mix* const of = mix_by_job[pair.of];
@@ -135,29 +245,14 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
   out.reserve(pairs.size());
   for (const PairQuery& pair : pairs) {
     const Mix& mix = mix_of(pair);
-    double t = 0;
-    double sureness = 0;
-    double variance = 0;
-    double sum = 0;
-    double squares = 0;
-    double asked = 0;
+    std::array<SpeedPrediction, kMembers> members;
+    std::size_t count = 0;
     for (std::size_t m = 0; m < kMembers; ++m) {
-      const double weight = mix.weight[m];
-      if (weight == 0) continue;
-      const SpeedPrediction& p = said[m][next[m]++];
-      const double log_slowdown = -math::log(p.speed);
-      const double deviation = std::max(kLeastDeviation, deviation_of(p));
-      const double counts = mix.by_deviation ? weight / (deviation * deviation) : weight;
-      t += counts * log_slowdown;
-      sureness += counts;
-      variance += mix.spread[m] * deviation * deviation;
-      sum += log_slowdown;
-      squares += log_slowdown * log_slowdown;
-      asked += 1;
+      if (mix.weight[m] > 0) members[count++] = said[m][next[m]++];
     }
-    t /= sureness;
-    variance += mix.disagreement * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
-    out.push_back(normal_around(t, std::sqrt(variance)));
+    const Average a = average(mix, {members.data(), count});
+    const bool is_new = is_of_new_family[pair.of] || is_of_new_family[pair.beside];
+    out.push_back(normal_around(a.log_slowdown, a.deviation * (is_new ? new_family_factor_ : 1)));
   }
   return out;
 }
@@ -189,14 +284,20 @@ nlohmann::json EnsembleModel::save() const {
     members[std::string(kNames[m])] = {{"workloads", model_state::packed(places_[m])},
                                        {"state", members_[m]->save()}};
   }
-  return {{"members", std::move(members)}, {"novelty", novelty_.save()}, {"sigma", sigma_}};
+  nlohmann::json families = nlohmann::json::array();
+  for (const std::uint64_t family : families_) families.push_back(fmt::format("{:016x}", family));
+  return {{"members", std::move(members)},
+          {"novelty", novelty_.save()},
+          {"families", std::move(families)},
+          {"new_family_factor", new_family_factor_},
+          {"sigma", sigma_}};
 }
 
 EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
                                   std::vector<SpeedTable::Feature> features,
                                   std::vector<WorkloadKey> workloads) {
   using namespace model_state;
-  map_of(saved, 3, "the model");
+  map_of(saved, 5, "the model");
   EnsembleModel model;
   const nlohmann::json& members = map_of(saved.at("members"), kMembers, "the members");
   const auto part = [&](std::size_t m, auto load) {
@@ -221,6 +322,21 @@ EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
     return std::make_unique<BoostedTrees>(BoostedTrees::load(state, f, std::move(keys)));
   });
   model.novelty_ = Novelty::load(saved.at("novelty"), features);
+  for (const nlohmann::json& node : list_of(saved.at("families"), "families")) {
+    const std::string text = text_of(node, "families");
+    std::uint64_t family = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), family, 16);
+    const bool is_key = error == std::errc() && end == text.data() + text.size() && text.size() == 16;
+    if (!is_key || (!model.families_.empty() && family <= model.families_.back())) {
+      throw std::invalid_argument("a family is not 16 hexadecimal digits above the one before");
+    }
+    model.families_.push_back(family);
+  }
+  model.new_family_factor_ = number_of(saved.at("new_family_factor"), "new_family_factor");
+  if (!(model.new_family_factor_ > 0) || model.new_family_factor_ > 100) {
+    throw std::invalid_argument("the factor of new families is not possible");
+  }
   model.sigma_ = number_of(saved.at("sigma"), "sigma");
   if (model.sigma_ < 0 || model.sigma_ > 1e3) {
     throw std::invalid_argument("the scatter around the model is not possible");

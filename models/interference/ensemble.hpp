@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -22,13 +23,18 @@
 /// that of a normal around t. var_m is the variance, without weights, over the members with a weight above 0.
 /// The constants w, s and disagreement are fixed, the same for every table. There is one set for pairs of
 /// jobs that were both measured, beside any co-runner (kBothSeen); one for pairs with an unseen job that is far from all
-/// measured ones (kFar, novelty.hpp); and one for all other pairs (kElse). An
+/// measured ones (kFar): by its features (novelty.hpp) or because its family is new; and one for all other pairs
+/// (kElse). An
 /// average errs less than its members do, so the s add up to less than 1. For unseen jobs the s of gp is
 /// larger than its w, because its deviation grows most with the distance from the measured jobs. Far from all
 /// jobs the members' deviations say little, and `factors`, whose basis ends there, errs most.
 /// The members learn from the same rows, so their errors are correlated and their variance understates the error;
-/// `disagreement` corrects this. `experiments/studies/interference/selection.py` shows each constant chosen without the
-/// table that it is judged on.
+/// `disagreement` corrects this.
+///
+/// The deviation of pairs with a job of a new family is multiplied by (q / 1.645)^(n / (n + 4)), where q is the 90 %
+/// quantile of |error| / deviation over co-runs of families that were held out of fits of gp and boosted-trees, a quarter
+/// of the n families at a time: split conformal prediction (Lei et al. 2018) over families, with a prior of the
+/// factor 1 at the weight of four families. Two families or fewer have the factor 1.
 ///
 /// learn() reaches the members that learn (gp); the others wait for the next fit. Copies share those, and
 /// what they have predicted.
@@ -54,7 +60,7 @@ class EnsembleModel final : public InterferenceModel {
   /// The same of members that were fitted to the table with these options, in the order of kNames; those that
   /// learn are copied.
   static EnsembleModel of(const std::array<std::shared_ptr<InterferenceModel>, kMembers>& members,
-                          const SpeedTable& table);
+                          const SpeedTable& table, const FitOptions& options);
   /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static EnsembleModel load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> features,
                             std::vector<WorkloadKey> workloads);
@@ -85,6 +91,14 @@ class EnsembleModel final : public InterferenceModel {
 
  private:
   EnsembleModel();
+  /// The median of t and its deviation from the predictions of the members with a weight in the mix, in their order.
+  struct Average {
+    double log_slowdown = 0;
+    double deviation = 0;
+  };
+  static Average average(const Mix& mix, std::span<const SpeedPrediction> members);
+  /// The factor of the deviation for jobs of new families.
+  static double new_family_factor(const SpeedTable& table, const FitOptions& options);
   /// Adds the members' new jobs to workloads_ and places_.
   void list_workloads();
 
@@ -96,6 +110,8 @@ class EnsembleModel final : public InterferenceModel {
   std::array<std::vector<std::int32_t>, kMembers> places_;
   std::vector<WorkloadKey> seen_;  ///< those of factors, ascending
   Novelty novelty_;
+  std::vector<std::uint64_t> families_;  ///< of the fit's jobs, ascending; empty: not known
+  double new_family_factor_ = 1;
   double sigma_ = 0;
   bool has_learnt_ = false;
 };

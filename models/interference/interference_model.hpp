@@ -29,6 +29,8 @@ struct PairFormula;
 struct PairJob {
   WorkloadKey workload = kUnknownWorkload;
   std::span<const double> features;  ///< in the order of the model's features; NaN: not known
+  /// Opaque key of the jobs that are like this one, such as all batch sizes of a network; 0: not known.
+  std::uint64_t family = 0;
 };
 
 /// One direction of a pair, by positions in a list of jobs. Equal positions: a job beside a copy of itself.

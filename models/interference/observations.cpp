@@ -30,6 +30,9 @@ void check_table(const SpeedTable& table, const char* what) {
   if (table.values.size() != table.jobs.size() * table.features.size()) {
     refuse("values are not jobs x features");
   }
+  if (!table.families.empty() && table.families.size() != table.jobs.size()) {
+    refuse("families are not one per job");
+  }
   const JobIndex all_different(table.jobs, what);
   for (const SpeedTable::Row& row : table.rows) {
     if (row.a >= table.jobs.size() || row.b >= table.jobs.size()) {

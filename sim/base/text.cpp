@@ -178,6 +178,16 @@ std::optional<T> parse_whole(std::string_view text) {
 
 }  // namespace
 
+std::uint64_t opaque_key(std::string_view text) {
+  if (text.empty()) return 0;
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3U;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   return parse_whole<std::int64_t>(text);
 }

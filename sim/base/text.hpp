@@ -38,6 +38,10 @@ std::string printable(std::string_view text, std::size_t limit = 80);
 /// The same for any number of lines: tabs and line feeds stay, and nothing is cut.
 std::string printable_lines(std::string_view text);
 
+/// An opaque number for a text, by which texts may be compared only: FNV-1a of 64 bits (Fowler, Noll and Vo); 0 for an
+/// empty text.
+std::uint64_t opaque_key(std::string_view text);
+
 /// The whole text as a decimal whole number that fits; else std::nullopt (also for a sign '+' or
 /// blanks).
 std::optional<std::int64_t> parse_integer(std::string_view text);

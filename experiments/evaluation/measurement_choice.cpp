@@ -19,6 +19,8 @@ namespace {
 constexpr double kApart = 1e4;
 /// Smaller differences of costs are rounding errors.
 constexpr double kNothing = 1e-12;
+/// Squared correlations of unrelated columns are 1 / draws on average. This many times that is taken off each.
+constexpr double kChance = 2;
 
 /// The jobs and which pair each two of them are. Costs by pair have two more entries: of jobs kept apart, and of
 /// a job that stays alone, which is paired with a place that no job has if the number of jobs is odd.
@@ -44,8 +46,16 @@ class Places {
             alone ? pairs_ + 1 : by_kinds[problem.kinds[i] * kinds + problem.kinds[j]];
       }
     }
+    places_of_.resize(pairs_ + 2);
+    for (std::uint32_t i = 0; i < places_; ++i) {
+      for (std::uint32_t j = i + 1; j < places_; ++j) places_of_[pair(i, j)].push_back({i, j});
+    }
   }
 
+  /// The places of each pair: i < j with pair(i, j) = p.
+  const std::vector<std::array<std::uint32_t, 2>>& places_of(std::size_t p) const {
+    return places_of_[p];
+  }
   std::size_t count() const { return places_; }
   std::size_t pair(std::size_t i, std::size_t j) const { return pair_of_[i * places_ + j]; }
   /// Costs by pair with the two more entries.
@@ -79,6 +89,7 @@ class Places {
   std::size_t places_;
   std::size_t pairs_;
   std::vector<std::size_t> pair_of_;
+  std::vector<std::vector<std::array<std::uint32_t, 2>>> places_of_;
 };
 
 /// What two pairs of a matching save by exchanging jobs.
@@ -118,6 +129,53 @@ double saved_by_exchanges(const Places& places, const Places::Matching& matching
   return saved;
 }
 
+/// The most that three pairs of the matching save by exchanging jobs such that `pair` joins or leaves it.
+double saved_by_three(const Places& places, std::size_t pair, const Places::Matching& matching,
+                      const std::vector<double>& cost) {
+  const auto of = [&](std::uint32_t i, std::uint32_t j) { return cost[places.pair(i, j)]; };
+  std::vector<std::uint32_t> at(places.count());  // position in the matching
+  for (std::uint32_t x = 0; x < matching.size(); ++x) {
+    for (const std::uint32_t place : matching[x]) at[place] = x;
+  }
+  double most = 0;
+  // a, b and c meet other jobs than before: the pairs of x, y and z are all broken up.
+  const auto three = [&](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+    const auto [a, b] = matching[x];
+    const double now =
+        of(a, b) + of(matching[y][0], matching[y][1]) + of(matching[z][0], matching[z][1]);
+    for (const std::size_t s : {0U, 1U}) {
+      for (const std::size_t t : {0U, 1U}) {
+        const std::uint32_t c = matching[y][s], d = matching[y][1 - s];
+        const std::uint32_t e = matching[z][t], f = matching[z][1 - t];
+        const double left = of(d, f);
+        most = std::max({most, now - left - of(a, c) - of(b, e), now - left - of(a, e) - of(b, c)});
+      }
+    }
+  };
+  for (const auto& [i, j] : places.places_of(pair)) {
+    const std::uint32_t x = at[i];
+    const std::uint32_t y = at[j];
+    if (x == y) {
+      for (std::uint32_t u = 0; u < matching.size(); ++u) {
+        for (std::uint32_t v = u + 1; v < matching.size(); ++v) {
+          if (u != x && v != x) three(x, u, v);
+        }
+      }
+      continue;
+    }
+    const std::uint32_t a = matching[x][0] == i ? matching[x][1] : matching[x][0];
+    const std::uint32_t b = matching[y][0] == j ? matching[y][1] : matching[y][0];
+    const double gained = of(i, a) + of(j, b) - of(i, j);
+    for (std::uint32_t z = 0; z < matching.size(); ++z) {
+      if (z == x || z == y) continue;
+      const auto [c, d] = matching[z];
+      const double met = std::min(of(a, c) + of(b, d), of(a, d) + of(b, c));
+      most = std::max(most, gained + of(c, d) - met);
+    }
+  }
+  return most;
+}
+
 /// Deviations of draws from their mean: [draw][column].
 class Deviations {
  public:
@@ -131,26 +189,28 @@ class Deviations {
     for (std::size_t d = 0; d < draws_; ++d) {
       for (std::size_t c = 0; c < columns_; ++c) values_[d * columns_ + c] -= mean_[c];
     }
+    set_variances();
   }
   const std::vector<double>& mean() const { return mean_; }
   void column(std::size_t c, std::vector<double>& out) const {
     out.resize(draws_);
     for (std::size_t d = 0; d < draws_; ++d) out[d] = values_[d * columns_ + c];
   }
-  double variance(std::size_t c) const {
-    double sum = 0;
-    for (std::size_t d = 0; d < draws_; ++d) {
-      sum += values_[d * columns_ + c] * values_[d * columns_ + c];
-    }
-    return sum / static_cast<double>(draws_ - 1);
-  }
-  /// Covariance of every column with `h`.
-  void covariances(const std::vector<double>& h, std::vector<double>& out) const {
+  double variance(std::size_t c) const { return variance_[c]; }
+  /// Covariance of every column with `h`, of this variance, less what chance alone gives (kChance).
+  void covariances(const std::vector<double>& h, double variance_of_h,
+                   std::vector<double>& out) const {
     out.assign(columns_, 0);
     for (std::size_t d = 0; d < draws_; ++d) {
       const double* const row = values_.data() + d * columns_;
       const double by = h[d] / static_cast<double>(draws_ - 1);
       for (std::size_t c = 0; c < columns_; ++c) out[c] += by * row[c];
+    }
+    const double chance = kChance * variance_of_h / static_cast<double>(draws_);
+    for (std::size_t c = 0; c < columns_; ++c) {
+      const double square = out[c] * out[c];
+      const double by_chance = chance * variance_[c];
+      out[c] = square > by_chance ? out[c] * (1 - by_chance / square) : 0;
     }
   }
   /// x -= factor[column] h
@@ -159,13 +219,24 @@ class Deviations {
       double* const row = values_.data() + d * columns_;
       for (std::size_t c = 0; c < columns_; ++c) row[c] -= factor[c] * h[d];
     }
+    set_variances();
   }
 
  private:
+  void set_variances() {
+    variance_.assign(columns_, 0);
+    for (std::size_t d = 0; d < draws_; ++d) {
+      const double* const row = values_.data() + d * columns_;
+      for (std::size_t c = 0; c < columns_; ++c) variance_[c] += row[c] * row[c];
+    }
+    for (double& v : variance_) v /= static_cast<double>(draws_ - 1);
+  }
+
   std::size_t draws_;
   std::size_t columns_;
   std::vector<double> values_;
   std::vector<double> mean_;
+  std::vector<double> variance_;
 };
 
 double dot(const std::vector<double>& x, const std::vector<double>& y) {
@@ -217,7 +288,7 @@ class Planner {
       const std::size_t pair = candidates[at];
       candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(at));
       measure(pair, step);
-      const double after = (regret_ - gained()) / jobs;
+      const double after = std::max(0.0, regret_ - gained()) / jobs;
       plan.chosen.push_back(
           {pair, cost_.mean()[pair], deviation_[pair], in_best_[pair], before, after});
       before = after;
@@ -272,15 +343,18 @@ class Planner {
     const double n = static_cast<double>(problem_.draws - 1);
     const std::array<double, 2> noise{problem_.noise[2 * pair], problem_.noise[2 * pair + 1]};
     shown_.column(2 * pair, gain.h1);
-    const double s1 = dot(gain.h1, gain.h1) / n + noise[0];
-    cost_.covariances(gain.h1, gain.first);
+    const double v1 = dot(gain.h1, gain.h1) / n;
+    const double s1 = v1 + noise[0];
+    cost_.covariances(gain.h1, v1, gain.first);
+    // The second direction, and the costs' covariance with it, as the first leaves them.
     shown_.column(2 * pair + 1, gain.h2);
-    const double a1 = s1 > 0 ? root_factor(noise[0], s1) / s1 : 0;  // by covariance with h1
+    const double by = s1 > 0 ? root_factor(noise[0], s1) / s1 : 0;
     const double shared = dot(gain.h1, gain.h2) / n;
-    for (std::size_t d = 0; d < gain.h2.size(); ++d) gain.h2[d] -= a1 * shared * gain.h1[d];
-    const double s2 = dot(gain.h2, gain.h2) / n + noise[1];
-    cost_.covariances(gain.h2, gain.second);
-    const double rest = a1 * dot(gain.h1, gain.h2) / n;
+    for (std::size_t d = 0; d < gain.h2.size(); ++d) gain.h2[d] -= by * shared * gain.h1[d];
+    const double v2 = dot(gain.h2, gain.h2) / n;
+    const double s2 = v2 + noise[1];
+    cost_.covariances(gain.h2, v2, gain.second);
+    const double rest = by * dot(gain.h1, gain.h2) / n;
     const double scale1 = s1 > 0 ? 1 / std::sqrt(s1) : 0;
     const double scale2 = s2 > 0 ? 1 / std::sqrt(s2) : 0;
     for (std::size_t p = 0; p < gain.first.size(); ++p) {
@@ -313,7 +387,8 @@ class Planner {
       for (std::size_t p = 0; p < pairs; ++p) {
         memory.cost[p] += memory.gain.first[p] * z1 + memory.gain.second[p] * z2;
       }
-      sum += saved_by_exchanges(places_, matching_[q], memory.cost, memory.found);
+      sum += std::max(saved_by_exchanges(places_, matching_[q], memory.cost, memory.found),
+                      saved_by_three(places_, pair, matching_[q], memory.cost));
     }
     return sum / static_cast<double>(mean_.size());
   }
@@ -350,12 +425,13 @@ class Planner {
       const double noise = problem_.noise[2 * pair + side];
       std::vector<double> h;
       shown_.column(2 * pair + side, h);
-      const double s = dot(h, h) / static_cast<double>(problem_.draws - 1) + noise;
+      const double v = dot(h, h) / static_cast<double>(problem_.draws - 1);
+      const double s = v + noise;
       if (!(s > 0)) continue;
       const double by = root_factor(noise, s) / s;
       for (Deviations* of : {&cost_, &shown_}) {
         std::vector<double> factor;
-        of->covariances(h, factor);
+        of->covariances(h, v, factor);
         for (double& f : factor) f *= by;
         of->take_out(h, factor);
       }

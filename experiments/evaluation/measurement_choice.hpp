@@ -31,14 +31,18 @@
 /// a = 1 / (1 + sqrt(r / (var y + r))). So a measurement of one pair also tells of those that the model relates
 /// to it. E over m_S is a mean over `scenarios` of z, the same for all candidates, in pairs z and -z.
 ///
-/// V(S) is by exact matchings. V(S + p) is by exchanges from them: any two pairs of a matching may exchange
-/// their jobs, disjoint exchanges add up, the largest first.
+/// V(S) is by exact matchings. V(S + p) is by exchanges from them, whichever saves more: two pairs of the matching
+/// exchange their jobs, where disjoint exchanges add up, the largest first; or three pairs do such that p joins or
+/// leaves the matching.
 ///
 /// Cost of a step: draws x pairs x candidates for the covariances and scenarios x candidates x (pairs + jobs^2)
 /// for the exchanges, one matching per scenario.
 ///
-/// Known error: costs are not normal but skewed; with d draws, covariances of unrelated pairs are off by 1 /
-/// sqrt(d) of their deviations; exchanges of three pairs at once count only as far as two steps lead there.
+/// Draws of unrelated numbers correlate by chance, with a squared correlation of 1 / draws on average. Covariances
+/// are shrunk for that: by the factor max(0, 1 - 2 / (draws r^2)), r the correlation, as in a positive-part James-Stein
+/// estimate.
+///
+/// Known error: costs are not normal but skewed; exchanges of more pairs at once do not count.
 namespace corun {
 
 struct MeasurementProblem {

@@ -116,9 +116,9 @@ std::vector<MeasuredPair> measurements_of(const std::vector<std::string>& tables
 
 void check_size(const JobKinds& kinds) {
   if (kinds.jobs.size() < 2) {
-    throw InputError(
-        kinds.source,
-        fmt::format("has {} jobs of one GPU, expected two or more to pair", kinds.jobs.size()));
+    throw InputError(kinds.source,
+                     fmt::format("has {} of one GPU, expected two jobs or more to pair",
+                                 kinds.jobs.empty() ? "no job" : "one job"));
   }
   if (kinds.jobs.size() > kMostJobs) {
     throw InputError(kinds.source, fmt::format("has {} jobs, expected a queue of at most {}; "
@@ -206,7 +206,11 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
   }
   check_budget(budget, problem);
   suggested.plan = choose_measurements(problem, budget, {.seed = seed, .threads = common.threads});
-  if (tables.empty() && !file.workloads.empty()) {
+  const std::vector<WorkloadKey>& learnt = file.model->workloads();
+  const auto knows = [&](WorkloadKey key) {
+    return std::ranges::find(learnt, key) != learnt.end();
+  };
+  if (tables.empty() && std::ranges::any_of(kinds.keys, knows)) {
     note(common,
          "pairs that the model has learnt from count as not measured; name their table with "
          "--measured");

@@ -89,7 +89,7 @@ TEST_F(ModelSuggest, BadInputsEndWithOneLine) {
       {{"--model", model, "--jobs", kJobs, "--budget", "0"}, "--budget: found '0'"},
       {{"--model", model, "--jobs", kJobs, "--budget", "many"}, "--budget: found 'many'"},
       {{"--model", model, "--jobs", kJobs, "--budget", "99"}, "21 pairs are left to measure"},
-      {{"--model", model, "--jobs", lonely}, "has 1 jobs of one GPU, expected two or more"},
+      {{"--model", model, "--jobs", lonely}, "has one job of one GPU, expected two jobs or more"},
       {{"--model", model, "--jobs", gavel}, "has no gpu_util_pct"},
       {{"--model", model, "--jobs", broken}, "broken.csv:3:5"},
       {{"--model", kPairs, "--jobs", kJobs}, "no speed model"},

@@ -275,8 +275,8 @@ TEST_F(Live, CorunMeasuresTheListOfModelSuggest) {
   const std::string list = folder.path("next.csv");
   const auto measured = [&](const std::string& rows) {
     std::ofstream(list) << "rank,job_a,job_b,isd\n" << rows;
-    return run({"corun", file, "--repeats", "1", "--warm-up", "0", "--pairs", list, "--format",
-                "json"});
+    return run(
+        {"corun", file, "--repeats", "1", "--warm-up", "0", "--pairs", list, "--format", "json"});
   };
   const Outcome outcome = measured("1,c,a,0.5\n2,b,b,0.4\n");
   ASSERT_EQ(outcome.code, 0) << outcome.err;

@@ -46,6 +46,8 @@ enum class Stream : std::uint32_t {
   kSoloSpeeds = 32,     ///< speeds alone that were not measured; entity = GPU type, (job, GPU type)
   kMemoryEstimates = 33,       ///< error of an estimate of memory; entity = job
   kUtilisationEstimates = 34,  ///< error of an estimate of GPU utilisation; entity = job
+  kPairDraws = 36,            ///< draws of the costs of pairs by which measurements are chosen; entity = draw
+  kMeasurementOutcomes = 37,  ///< outcomes of measurements that are not yet made; entity = scenario
 };
 
 /// The bijection: ten rounds on a 128-bit counter under a 64-bit key.

@@ -31,13 +31,15 @@ CommandLine measure_command_line(const std::string& word) {
 
 /// The sets to measure: every workload alone, and the pairs of --pairs.
 std::vector<CoRunners> sets_of(const LiveConfig& config, const po::variables_map& values,
-                               bool pairs) {
+                               const CommonOptions& common, bool pairs) {
   std::vector<CoRunners> sets;
   for (std::size_t w = 0; w < config.workloads.size(); ++w) sets.push_back({w});
   if (!pairs) return sets;
   const std::string wanted = values["pairs"].as<std::string>();
-  const auto chosen =
-      wanted == "all" ? all_pairs(config.workloads.size()) : parse_pairs(wanted, config, "--pairs");
+  const auto chosen = wanted == "all" ? all_pairs(config.workloads.size())
+                      : wanted.ends_with(".csv")
+                          ? read_pair_list(find_input_file(wanted, common, "--pairs"), config)
+                          : parse_pairs(wanted, config, "--pairs");
   sets.insert(sets.end(), chosen.begin(), chosen.end());
   return sets;
 }
@@ -69,7 +71,7 @@ int measure_and_report(const CommandLine& command, const std::vector<std::string
   const Nvml nvml = open_nvml(values, {}, config.output);
   const GpuRules rules{pairs, config.shares_by_mps(), values.count("allow-others") != 0};
   const std::size_t gpu = choose_gpus(nvml, config.gpus, rules, config.gpus_place).front();
-  const std::vector<CoRunners> sets = sets_of(config, values, pairs);
+  const std::vector<CoRunners> sets = sets_of(config, values, common, pairs);
   make_results_directory(config, common);
   check_measured_before(config, nvml.gpus()[gpu].name);
   if (!common.quiet) {
@@ -107,8 +109,10 @@ int solo_command(const std::vector<std::string>& arguments) {
 
 int corun_command(const std::vector<std::string>& arguments) {
   CommandLine command = measure_command_line("corun");
-  command.own.add_options()("pairs", po::value<std::string>()->default_value("all"),
-                            "all, or a list such as gemm+stream,gemm+gemm");
+  command.own.add_options()(
+      "pairs", po::value<std::string>()->default_value("all"),
+      "all, a list such as gemm+stream,gemm+gemm, or a CSV with columns job_a "
+      "and job_b, as `corun model suggest --out` writes");
   command.summary =
       "Runs each workload alone and all pairs together on a GPU, in an order balanced against\n"
       "drift, and writes measured.corun.csv beside solo.csv and runs.csv: set world.path to it "
@@ -116,7 +120,8 @@ int corun_command(const std::vector<std::string>& arguments) {
       "the box is a world of the simulator. A pair that does not fit into memory is noted.";
   command.examples =
       "  corun live corun my-box.yaml --repeats 3\n"
-      "  corun live corun my-box.yaml --pairs gemm+stream,gemm+gemm\n";
+      "  corun live corun my-box.yaml --pairs gemm+stream,gemm+gemm\n"
+      "  corun live corun my-box.yaml --pairs next.csv\n";
   return measure_and_report(command, arguments, true);
 }
 

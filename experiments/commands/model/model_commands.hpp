@@ -11,6 +11,7 @@ namespace corun {
 
 int model_fit_command(const std::vector<std::string>& arguments);
 int model_predict_command(const std::vector<std::string>& arguments);
+int model_suggest_command(const std::vector<std::string>& arguments);
 int model_eval_command(const std::vector<std::string>& arguments);
 
 /// `corun model eval --split ...`: cross-validation over tables of pairs.
@@ -25,5 +26,17 @@ struct CrossValidation {
   std::uint64_t seed = 0;
 };
 int model_cross_validate(const CrossValidation& asked, const CommonOptions& common);
+
+/// `corun model eval --measure ...`: regret by the number of measurements, for several ways to choose them.
+struct MeasurementCurveAsked {
+  std::vector<std::string> tables;
+  std::vector<std::string> models;    ///< values of --model; empty: the default
+  std::vector<std::size_t> measured;  ///< points of the curve
+  std::size_t known = 0;
+  std::string figure;  ///< path of the figure; empty: none
+  std::size_t queues = 0;
+  std::uint64_t seed = 0;
+};
+int model_measurement_curve(const MeasurementCurveAsked& asked, const CommonOptions& common);
 
 }  // namespace corun

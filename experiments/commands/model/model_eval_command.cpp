@@ -46,7 +46,8 @@ CommandLine model_eval_command_line() {
       "  corun model eval --model mine.model        what `corun model fit` wrote\n"
       "  corun model eval --pairs lucid             needs the data directory, see --data\n"
       "  corun model eval --split all --pairs papers                      every model\n"
-      "  corun model eval --split all --pairs lucid/lucid_pairs.csv       needs --data\n";
+      "  corun model eval --split all --pairs lucid/lucid_pairs.csv       needs --data\n"
+      "  corun model eval --measure 0,5,10 --queues 4 --pairs lucid/lucid_pairs.csv   likewise\n";
   command.configured = false;
   auto add = command.own.add_options();
   add("pairs", po::value<std::vector<std::string>>()->composing(),
@@ -63,8 +64,14 @@ CommandLine model_eval_command_line() {
       "with --split: learning curve, fits on at most so many measured pairs, as 10,30,100");
   add("probes", po::value<std::string>(),
       "with --split job or family: so many pairs of each job held out are known, as 0,1,3,5");
+  add("measure", po::value<std::string>(),
+      "in place of --split: learning curve over so many pairs of a queue, as 0,5,10,20, chosen by "
+      "`corun model suggest`, at random, and by standard deviation");
+  add("known", po::value<std::string>()->default_value("30"),
+      "with --measure: pairs that are known before");
   add("figure", po::value<std::string>(),
-      "with --split: draw the calibration, or the curve over --rows or --probes, to this SVG");
+      "with --split or --measure: draw the calibration, or the curve over --rows, --probes or "
+      "--measure, to this SVG");
   add("queues", po::value<std::string>()->default_value("100"),
       "random queues per session; 1 to 100000");
   add("seed", po::value<std::string>()->default_value("1"), "which queues are drawn");
@@ -195,6 +202,22 @@ int model_eval_command(const std::vector<std::string>& arguments) {
   const auto queues = static_cast<std::size_t>(whole_option(*values, "queues", 1, 100'000));
   const auto seed = static_cast<std::uint64_t>(
       whole_option(*values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
+  if (values->count("measure") != 0) {
+    for (const char* key : {"split", "rows", "probes"}) {
+      if (values->count(key) != 0)
+        throw InputError("--measure", std::string("goes without --") + key);
+    }
+    MeasurementCurveAsked asked;
+    asked.tables = tables;
+    asked.models = list_option(*values, "model");
+    asked.measured = counts_option(*values, "measure", 0);
+    asked.known = static_cast<std::size_t>(whole_option(*values, "known", 1, 1'000'000));
+    if (values->count("figure") != 0) asked.figure = (*values)["figure"].as<std::string>();
+    asked.queues = queues;
+    asked.seed = seed;
+    return model_measurement_curve(asked, common);
+  }
+  if (!(*values)["known"].defaulted()) throw InputError("--known", "goes with --measure only");
   if (values->count("split") != 0) {
     CrossValidation asked = cross_validation_options(*values);
     asked.tables = tables;
@@ -204,7 +227,9 @@ int model_eval_command(const std::vector<std::string>& arguments) {
   }
   for (const char* key : {"rows", "probes", "figure"}) {
     if (values->count(key) != 0) {
-      throw InputError(std::string("--") + key, "goes with --split only");
+      throw InputError(std::string("--") + key,
+                       std::string("goes with --split ") +
+                           (key == std::string_view("figure") ? "or --measure only" : "only"));
     }
   }
   return evaluate_left_out(tables, list_option(*values, "model"), queues, seed, common);

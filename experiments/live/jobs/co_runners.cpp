@@ -1,13 +1,17 @@
 #include "experiments/live/jobs/co_runners.hpp"
 
 #include <algorithm>
+#include <array>
+#include <set>
 #include <span>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "traces/csv_reader.hpp"
 
 namespace corun::live {
 
@@ -49,6 +53,34 @@ std::vector<CoRunners> parse_pairs(const std::string& text, const LiveConfig& co
     sets.push_back(std::move(co_runners));
   }
   if (sets.empty()) throw InputError(place, "names no workload, expected e.g. gemm+stream");
+  return sets;
+}
+
+std::vector<CoRunners> read_pair_list(const std::string& path, const LiveConfig& config) {
+  std::vector<std::string_view> known;
+  for (const LiveWorkload& w : config.workloads) known.push_back(w.name);
+  CsvReader csv(path, {{"job_a", true}, {"job_b", true}}, kAnyColumns);
+  const std::array<CsvReader::Column, 2> columns{csv.column("job_a"), csv.column("job_b")};
+  std::vector<CoRunners> sets;
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  while (csv.next()) {
+    CoRunners pair;
+    for (const CsvReader::Column column : columns) {
+      const std::string_view name = csv.required_text(column, "the name of a workload");
+      const auto at = std::find(known.begin(), known.end(), name);
+      if (at == known.end()) {
+        csv.fail(column, "no workload '" + printable(name) +
+                             "' in the configuration: " + did_you_mean(name, known));
+      }
+      pair.push_back(static_cast<std::size_t>(at - known.begin()));
+    }
+    if (!seen.insert(std::minmax(pair[0], pair[1])).second) {
+      csv.fail(columns[0], "the pair " + printable(co_runner_names(pair, config)) +
+                               " is listed twice; remove one of the rows");
+    }
+    sets.push_back(std::move(pair));
+  }
+  if (sets.empty()) throw InputError(csv.name(), "lists no pair, expected a row for each");
   return sets;
 }
 

@@ -21,6 +21,10 @@ std::vector<CoRunners> all_pairs(std::size_t workloads);
 /// names and an empty text.
 std::vector<CoRunners> parse_pairs(const std::string& text, const LiveConfig& config,
                                    const std::string& place);
+/// The pairs of a CSV with columns job_a and job_b, names of workloads, such as `corun model suggest --out` writes;
+/// other columns are ignored. InputError "FILE:LINE:COLUMN: ..." for an unknown name, a pair that is there twice in
+/// either order and a file without pairs.
+std::vector<CoRunners> read_pair_list(const std::string& path, const LiveConfig& config);
 
 /// The order of measurement, `repeats` times as long as `sets`: shuffled once by `seed`, then forwards and
 /// backwards in turn, so that a drift over the session (heat, clocks) affects all sets alike.

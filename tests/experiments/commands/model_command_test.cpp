@@ -396,7 +396,7 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
     std::string expected;
   };
   for (const Case& c : std::vector<Case>{
-           {{"model"}, "needs a word: one of fit, predict, eval"},
+           {{"model"}, "needs a word: one of fit, predict, suggest, eval"},
            {{"model", "fti"}, "did you mean 'fit'?"},
            {{"model", "fit", "--out", out}, "give --pairs FILE"},
            {{"model", "fit", "--pairs", pairs}, "give --out MODEL"},

@@ -1,4 +1,5 @@
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -266,6 +267,36 @@ TEST_F(Live, CorunMeasuresPairsAsTheSimulatorReadsThem) {
                 count(result("runs.csv"), "out-of-memory"),
             2U)
       << result("runs.csv");
+}
+
+TEST_F(Live, CorunMeasuresTheListOfModelSuggest) {
+  const std::string file =
+      config({{"a", "0.05 60 100 25 0"}, {"b", "0.05 60 100 25 0"}, {"c", "0.05 60 100 25 0"}});
+  const std::string list = folder.path("next.csv");
+  const auto measured = [&](const std::string& rows) {
+    std::ofstream(list) << "rank,job_a,job_b,isd\n" << rows;
+    return run(
+        {"corun", file, "--repeats", "1", "--warm-up", "0", "--pairs", list, "--format", "json"});
+  };
+  const Outcome outcome = measured("1,c,a,0.5\n2,b,b,0.4\n");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  std::set<Json> together;
+  for (const Json& pair : json["together"]) together.insert(pair["jobs"]);
+  EXPECT_EQ(together, (std::set<Json>{Json{"c", "a"}, Json{"b", "b"}})) << json.dump();
+
+  const auto refused = [&](const std::string& rows, const std::string& message) {
+    const Outcome bad = measured(rows);
+    EXPECT_EQ(bad.code, 2) << message;
+    EXPECT_NE(bad.err.find(message), std::string::npos) << bad.err;
+  };
+  refused("1,a,bert,0.5\n", "next.csv:2:5: no workload 'bert' in the configuration");
+  refused("1,a,b,0.5\n2,b,a,0.5\n", "next.csv:3:3: the pair b+a is listed twice");
+  refused("1,a,,0.5\n", "next.csv:2:5");
+  refused("", "next.csv: lists no pair");
+  const Outcome missing = run({"corun", file, "--pairs", folder.path("none.csv")});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_NE(missing.err.find("--pairs"), std::string::npos) << missing.err;
 }
 
 TEST_F(Live, AJobMayTellItsRateInItsLastLine) {

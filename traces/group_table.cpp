@@ -145,7 +145,7 @@ class GroupTableReader {
   std::size_t group_of_line() {
     const std::string name(csv_.required_text(*group_, "the name of a group"));
     const std::string words(csv_.text(*sharing_));
-    const std::string gpu(csv_.text(*gpu_));
+    const std::string gpu(stated_gpu(csv_.text(*gpu_)));
     const auto [known, is_new] = group_at_.emplace(name, groups_.size());
     if (is_new) {
       const std::optional<Sharing> sharing = sharing_of(words);

@@ -273,7 +273,7 @@ class PairTableReader {
     const std::string words(sharing_ ? csv_.text(*sharing_) : std::string_view());
     const std::optional<Sharing> sharing = sharing_of(words);
     if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
-    const std::string gpu(gpu_ ? csv_.text(*gpu_) : kLucidGpuType);
+    const std::string gpu(gpu_ ? stated_gpu(csv_.text(*gpu_)) : kLucidGpuType);
     const std::optional<std::uint32_t> at = campaigns_.of(gpu, *sharing, words);
     if (!at) {
       csv_.refuse(
@@ -537,8 +537,8 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
                                   printable(group_of_unknown) + "', or " +
                                   std::string(kSharingExpected) + "; correct it");
     }
-    const std::optional<std::uint32_t> campaign =
-        campaigns.of(group.gpu_type, sharing.value_or(Sharing::kUnknown), group.sharing);
+    const std::optional<std::uint32_t> campaign = campaigns.of(
+        stated_gpu(group.gpu_type), sharing.value_or(Sharing::kUnknown), group.sharing);
     if (!campaign) {
       throw InputError(place, "is on one more GPU type or sharing mode, expected at most " +
                                   std::to_string(kMostCampaigns) +
@@ -621,8 +621,8 @@ struct Places {
   std::vector<std::uint32_t> job;             ///< beyond the jobs of `to` for new ones
   std::vector<WorkloadKey> keys;              ///< of more's jobs, there
   std::vector<std::string> names;             ///< of more's jobs, there
-  std::size_t told_apart = 0;                 ///< jobs that are another one than that of their name
-  std::vector<std::uint32_t> campaign;        ///< beyond the campaigns of `to` for new ones
+  std::size_t told_apart = 0;           ///< new jobs that are another one than that of their name
+  std::vector<std::uint32_t> campaign;  ///< beyond the campaigns of `to` for new ones
 };
 
 void place_features(const PairTable& to, const PairTable& more, Places& places) {
@@ -671,7 +671,7 @@ void place_jobs(const PairTable& to, const PairTable& more, WorkloadKeys& keys, 
         name = name_with_features(name, more.speeds, i);
         key = keys.of(name);
         known = position.find(key);
-        ++places.told_apart;
+        if (known == position.end()) ++places.told_apart;
       } else if (same_campaign && !to.families[at].empty() && !more.families[i].empty() &&
                  to.families[at] != more.families[i]) {
         throw InputError(more.source, "the family of job '" + printable(name) + "' is '" +

@@ -366,7 +366,7 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
       "V100,mps,a,A,40,9,394,40,6.9,,0.8,a,A,40,9,394,40,6.9,,0.8\n" +
       "A100,mps,a,A,20,4,800,20,3,,0.7,b,B,60,8,270,60,7.7,,0.6\n" +
       "A100,,b,B,60,8,270,60,7.7,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
-      ",time-slicing,c,C,,,,,,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
+      "not stated,time-slicing,c,C,,,,,,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
       "V100,MPS,c,C,,,0,,,,0.5,c,C,,,,,,,0.4\n";
   const PairTable table = read(text);
   expect_whole(table);
@@ -497,6 +497,7 @@ TEST(PairTable, JobsOfOneNameAreToldApart) {
   EXPECT_EQ(table.names.size(), 3u);
   EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 1, 2, 1, 0}));
   expect_whole(table);
+  EXPECT_EQ(table.notes.size(), 1u);  // of the first that was another
   // In whatever order the tables come.
   PairTable turned = read(kGavelHead + other_k80, keys, "k80.csv");
   append(turned, read(kGavelHead + row, keys, "old.csv"), keys);

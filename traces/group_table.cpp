@@ -258,12 +258,13 @@ class GroupTableReader {
   /// The position of the campaign, new if no group before has it.
   std::uint32_t campaign(const std::string& gpu, Sharing sharing) {
     std::vector<SpeedTable::Campaign>& all = table_.speeds.campaigns;
+    const SpeedTable::Campaign wanted = campaign_on(gpu, sharing);
     if (groups_.empty()) {
       all.clear();
       table_.gpu = gpu;
+    } else if (wanted.gpu != all.front().gpu) {
+      table_.gpu.clear();
     }
-    if (gpu != table_.gpu) table_.gpu.clear();
-    const SpeedTable::Campaign wanted = campaign_on(gpu, sharing);
     const auto at = static_cast<std::uint32_t>(std::ranges::find(all, wanted) - all.begin());
     if (at == kMostCampaigns) {
       csv_.refuse(

@@ -95,8 +95,9 @@ class Campaigns {
   /// The campaign of a row, new if no row before has it; nothing if there would be too many.
   std::optional<std::uint32_t> of(std::string_view gpu, Sharing sharing, std::string_view words) {
     std::vector<SpeedTable::Campaign>& all = table_.speeds.campaigns;
+    const SpeedTable::Campaign campaign = campaign_on(gpu, sharing);
     const auto next = static_cast<std::uint32_t>(position_.size());
-    const auto [known, is_new] = position_.emplace(std::pair(std::string(gpu), sharing), next);
+    const auto [known, is_new] = position_.emplace(std::pair(campaign.gpu, sharing), next);
     if (!is_new) return known->second;
     if (next == kMostCampaigns) return std::nullopt;
     if (next == 0) {
@@ -105,9 +106,9 @@ class Campaigns {
       table_.gpu = gpu;
       table_.sharing = words;
     }
-    all.push_back(campaign_on(gpu, sharing));
+    all.push_back(campaign);
     table_.forms.push_back(form_);
-    if (gpu != table_.gpu) table_.gpu.clear();
+    if (campaign.gpu != all.front().gpu) table_.gpu.clear();
     if (sharing != all.front().sharing) table_.sharing.clear();
     return next;
   }
@@ -818,7 +819,11 @@ void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
   to.solo_s.insert(to.solo_s.end(), more.solo_s.begin(), more.solo_s.end());
   to.has_speeds = to.has_speeds || more.has_speeds;
   to.passed_over += more.passed_over;
-  if (to.gpu != more.gpu) to.gpu.clear();
+  if (std::ranges::any_of(to.speeds.campaigns, [&](const SpeedTable::Campaign& campaign) {
+        return campaign.gpu != to.speeds.campaigns.front().gpu;
+      })) {
+    to.gpu.clear();
+  }
   if (sharing_of(to.sharing) != sharing_of(more.sharing)) to.sharing.clear();
   if (to.header == more.header) {
     to.fields.insert(to.fields.end(), more.fields.begin(), more.fields.end());

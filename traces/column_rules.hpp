@@ -28,6 +28,10 @@ inline constexpr double kFeatureTolerance = 1e-6;
 /// What sharing_of() reads.
 inline constexpr std::string_view kSharingExpected =
     "a sharing mode: one with MPS, time-slicing or MIG in it, or unknown";
+/// The GPU type that a table's words say; empty if it is not known.
+constexpr std::string_view stated_gpu(std::string_view words) {
+  return words == "unknown" || words == "not stated" ? std::string_view() : words;
+}
 /// Most GPU types with sharing modes in a file: a column with more is something else.
 inline constexpr std::size_t kMostCampaigns = 64;
 inline constexpr IntegerRule kPriority{"a whole number", -1'000'000'000, 1'000'000'000};

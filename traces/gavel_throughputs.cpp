@@ -10,6 +10,7 @@
 #include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"
 
 namespace corun {
@@ -286,7 +287,7 @@ class ThroughputsHandler {
     std::ranges::replace(pairs.speeds.values, 0.0, kNaN);
     pairs.has_speeds = true;
     pairs.gpu = gpus_[0];
-    pairs.speeds.campaigns.front().gpu = pairs.gpu;
+    pairs.speeds.campaigns.front() = campaign_on(pairs.gpu, Sharing::kUnknown);
     pairs.forms.front() = PairForm::kGavel;
     pairs.source = name_;
   }

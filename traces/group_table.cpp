@@ -148,7 +148,7 @@ class GroupTableReader {
   std::size_t group_of_line() {
     const std::string name(csv_.required_text(*group_, "the name of a group"));
     const std::string words(csv_.text(*sharing_));
-    const std::string gpu(csv_.text(*gpu_));
+    const std::string gpu(stated_gpu(csv_.text(*gpu_)));
     const auto [known, is_new] = group_at_.emplace(name, groups_.size());
     if (is_new) {
       const std::optional<Sharing> sharing = sharing_of(words);
@@ -261,12 +261,13 @@ class GroupTableReader {
   /// The position of the campaign, new if no group before has it.
   std::uint32_t campaign(const std::string& gpu, Sharing sharing) {
     std::vector<SpeedTable::Campaign>& all = table_.speeds.campaigns;
+    const SpeedTable::Campaign wanted = campaign_on(gpu, sharing);
     if (groups_.empty()) {
       all.clear();
       table_.gpu = gpu;
+    } else if (wanted.gpu != all.front().gpu) {
+      table_.gpu.clear();
     }
-    if (gpu != table_.gpu) table_.gpu.clear();
-    const SpeedTable::Campaign wanted = campaign_on(gpu, sharing);
     const auto at = static_cast<std::uint32_t>(std::ranges::find(all, wanted) - all.begin());
     if (at == kMostCampaigns) {
       csv_.refuse(

@@ -18,7 +18,7 @@
 ///   a row per group:       also k, the number of equal processes of `job` (2 to 64); each group once
 ///
 ///   group                  required; a name
-///   gpu                    required; the GPU type, the same in a group; empty: not known
+///   gpu                    required; the GPU type, the same in a group; empty, unknown or not stated: not known
 ///   sharing                required; the words of sharing.hpp, the same in a group; empty: unknown
 ///   job                    required; a job that is measured in several groups has one name in all
 ///   norm                   optional; speed in the group relative to that alone, 0.001 to 2; empty: not measured

@@ -102,8 +102,9 @@ class Campaigns {
   /// The campaign of a row, new if no row before has it; nothing if there would be too many.
   std::optional<std::uint32_t> of(std::string_view gpu, Sharing sharing, std::string_view words) {
     std::vector<SpeedTable::Campaign>& all = table_.speeds.campaigns;
+    const SpeedTable::Campaign campaign = campaign_on(gpu, sharing);
     const auto next = static_cast<std::uint32_t>(position_.size());
-    const auto [known, is_new] = position_.emplace(std::pair(std::string(gpu), sharing), next);
+    const auto [known, is_new] = position_.emplace(std::pair(campaign.gpu, sharing), next);
     if (!is_new) return known->second;
     if (next == kMostCampaigns) return std::nullopt;
     if (next == 0) {
@@ -112,9 +113,9 @@ class Campaigns {
       table_.gpu = gpu;
       table_.sharing = words;
     }
-    all.push_back(campaign_on(gpu, sharing));
+    all.push_back(campaign);
     table_.forms.push_back(form_);
-    if (gpu != table_.gpu) table_.gpu.clear();
+    if (campaign.gpu != all.front().gpu) table_.gpu.clear();
     if (sharing != all.front().sharing) table_.sharing.clear();
     return next;
   }
@@ -281,7 +282,7 @@ class PairTableReader {
     const std::string words(sharing_ ? csv_.text(*sharing_) : std::string_view());
     const std::optional<Sharing> sharing = sharing_of(words);
     if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
-    const std::string gpu(gpu_ ? csv_.text(*gpu_) : kLucidGpuType);
+    const std::string gpu(gpu_ ? stated_gpu(csv_.text(*gpu_)) : kLucidGpuType);
     const std::optional<std::uint32_t> at = campaigns_.of(gpu, *sharing, words);
     if (!at) {
       csv_.refuse(
@@ -545,8 +546,8 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
                                   printable(group_of_unknown) + "', or " +
                                   std::string(kSharingExpected) + "; correct it");
     }
-    const std::optional<std::uint32_t> campaign =
-        campaigns.of(group.gpu_type, sharing.value_or(Sharing::kUnknown), group.sharing);
+    const std::optional<std::uint32_t> campaign = campaigns.of(
+        stated_gpu(group.gpu_type), sharing.value_or(Sharing::kUnknown), group.sharing);
     if (!campaign) {
       throw InputError(place, "is on one more GPU type or sharing mode, expected at most " +
                                   std::to_string(kMostCampaigns) +
@@ -629,8 +630,8 @@ struct Places {
   std::vector<std::uint32_t> job;             ///< beyond the jobs of `to` for new ones
   std::vector<WorkloadKey> keys;              ///< of more's jobs, there
   std::vector<std::string> names;             ///< of more's jobs, there
-  std::size_t told_apart = 0;                 ///< jobs that are another one than that of their name
-  std::vector<std::uint32_t> campaign;        ///< beyond the campaigns of `to` for new ones
+  std::size_t told_apart = 0;           ///< new jobs that are another one than that of their name
+  std::vector<std::uint32_t> campaign;  ///< beyond the campaigns of `to` for new ones
 };
 
 void place_features(const PairTable& to, const PairTable& more, Places& places) {
@@ -679,7 +680,7 @@ void place_jobs(const PairTable& to, const PairTable& more, WorkloadKeys& keys, 
         name = name_with_features(name, more.speeds, i);
         key = keys.of(name);
         known = position.find(key);
-        ++places.told_apart;
+        if (known == position.end()) ++places.told_apart;
       } else if (same_campaign && !to.families[at].empty() && !more.families[i].empty() &&
                  to.families[at] != more.families[i]) {
         throw InputError(more.source, "the family of job '" + printable(name) + "' is '" +
@@ -827,7 +828,11 @@ void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
   to.solo_s.insert(to.solo_s.end(), more.solo_s.begin(), more.solo_s.end());
   to.has_speeds = to.has_speeds || more.has_speeds;
   to.passed_over += more.passed_over;
-  if (to.gpu != more.gpu) to.gpu.clear();
+  if (std::ranges::any_of(to.speeds.campaigns, [&](const SpeedTable::Campaign& campaign) {
+        return campaign.gpu != to.speeds.campaigns.front().gpu;
+      })) {
+    to.gpu.clear();
+  }
   if (sharing_of(to.sharing) != sharing_of(more.sharing)) to.sharing.clear();
   if (to.header == more.header) {
     to.fields.insert(to.fields.end(), more.fields.begin(), more.fields.end());

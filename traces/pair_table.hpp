@@ -23,7 +23,8 @@
 ///     norm_x             speed beside the other relative to that alone, 0.001 to 2
 ///     model_x            required beside norm_x; the family. The own speeds of PPO and TD3 were
 ///                        imputed: they are read as not measured
-///     gpu                optional; the GPU type of the row; empty: not known. Without the column: Lucid's
+///     gpu                optional; the GPU type of the row; empty, unknown or not stated: not known. Without
+///                        the column: Lucid's
 ///     sharing            optional; how the processes of the row share the GPU (sharing.hpp); empty: not known
 ///     share_x            optional; feature sm_share_pct, above 0 to 100 [% of the SMs], linear
 ///     l2_util_x          optional; feature l2_util_pct [%], linear

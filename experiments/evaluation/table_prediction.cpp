@@ -42,7 +42,8 @@ std::vector<SpeedPrediction> predict_group(const std::shared_ptr<const Interfere
   for (const std::uint32_t job : group.jobs) residents.push_back(jobs[job]);
   const auto here = on_campaign(model, table.campaigns.at(group.campaign), table.jobs);
   const InterferenceModel::Groups& learnt = here->groups();
-  const Sharing sharing = group.sharing == Sharing::kUnknown ? learnt.campaign.sharing : group.sharing;
+  const Sharing sharing =
+      group.sharing == Sharing::kUnknown ? learnt.campaign.sharing : group.sharing;
   return here->by_rule(residents, learnt.rules[static_cast<std::size_t>(sharing)]);
 }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "traces/gpu_catalog.hpp"
 
 namespace corun::group_table_test {
 namespace {
@@ -99,8 +100,9 @@ TEST(GroupTable, GroupsOfSeveralGpuTypesAndModes) {
   const GroupTable table = read(text);
   EXPECT_EQ(table.names, (std::vector<std::string>{"a (MPS)", "a"}));
   EXPECT_EQ(table.speeds.campaigns,
-            (std::vector<SpeedTable::Campaign>{
-                {"A100", Sharing::kMps}, {"V100", Sharing::kMps}, {"", Sharing::kUnknown}}));
+            (std::vector<SpeedTable::Campaign>{campaign_on("A100", Sharing::kMps),
+                                               campaign_on("V100", Sharing::kMps),
+                                               {"", Sharing::kUnknown}}));
   ASSERT_EQ(table.speeds.rows.size(), 2U);
   EXPECT_EQ(table.speeds.rows[1].campaign, 1U);
   EXPECT_EQ(table.speeds.groups[0].campaign, 2U);

@@ -19,6 +19,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "tests/support/public_data.hpp"
+#include "traces/gpu_catalog.hpp"
 
 namespace corun::pair_table_test {
 namespace {
@@ -363,18 +364,18 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
   const std::string text =
       kSharedHead +
       "V100,\"MPS, fixed shares\",a,A,40,9,394,40,6.9,,0.9,b,B,60,8,270,60,7.7,,0.8\n" +
-      "V100,mps,a,A,40,9,394,40,6.9,,0.8,a,A,40,9,394,40,6.9,,0.8\n" +
+      "v100,mps,a,A,40,9,394,40,6.9,,0.8,a,A,40,9,394,40,6.9,,0.8\n" +
       "A100,mps,a,A,20,4,800,20,3,,0.7,b,B,60,8,270,60,7.7,,0.6\n" +
       "A100,,b,B,60,8,270,60,7.7,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
-      ",time-slicing,c,C,,,,,,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
+      "not stated,time-slicing,c,C,,,,,,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
       "V100,MPS,c,C,,,0,,,,0.5,c,C,,,,,,,0.4\n";
   const PairTable table = read(text);
   expect_whole(table);
-  using Campaign = SpeedTable::Campaign;
-  EXPECT_EQ(table.speeds.campaigns, (std::vector<Campaign>{{"V100", Sharing::kMps},
-                                                           {"A100", Sharing::kMps},
-                                                           {"A100", Sharing::kUnknown},
-                                                           {"", Sharing::kTimeSlicing}}));
+  EXPECT_EQ(table.speeds.campaigns,
+            (std::vector<SpeedTable::Campaign>{campaign_on("V100", Sharing::kMps),
+                                               campaign_on("A100", Sharing::kMps),
+                                               campaign_on("A100", Sharing::kUnknown),
+                                               {"", Sharing::kTimeSlicing}}));
   EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 0, 1, 2, 3, 0}));
   EXPECT_EQ(table.forms, std::vector<PairForm>(4, PairForm::kLucid));
   EXPECT_EQ(table.gpu, "");
@@ -401,7 +402,8 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
   // One mode in other words is one campaign; one mode in all rows keeps its words.
   const PairTable one = read(
       kSharedHead + "V100,MPS,a,A,,,,,,,0.9,b,B,,,,,,,0.8\nV100,mps,a,A,,,,,,,0.9,b,B,,,,,,,0.8\n");
-  EXPECT_EQ(one.speeds.campaigns, (std::vector<Campaign>{{"V100", Sharing::kMps}}));
+  EXPECT_EQ(one.speeds.campaigns,
+            (std::vector<SpeedTable::Campaign>{campaign_on("V100", Sharing::kMps)}));
   EXPECT_EQ(one.gpu, "V100");
   EXPECT_EQ(one.sharing, "MPS");
   EXPECT_EQ(feature_names(one).size(), 6u);  // columns that are there, although they are empty
@@ -410,7 +412,8 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
       read(replaced(replaced(replaced(kGavel, "gpu,", "gpu,sharing,"), "p100,x", "p100,MPS,x"),
                     "p100,x", "p100,,x"));
   EXPECT_EQ(gavel.speeds.campaigns,
-            (std::vector<Campaign>{{"p100", Sharing::kMps}, {"p100", Sharing::kUnknown}}));
+            (std::vector<SpeedTable::Campaign>{campaign_on("p100", Sharing::kMps),
+                                               campaign_on("p100", Sharing::kUnknown)}));
   EXPECT_EQ(gavel.gpu, "p100");
 }
 
@@ -497,6 +500,7 @@ TEST(PairTable, JobsOfOneNameAreToldApart) {
   EXPECT_EQ(table.names.size(), 3u);
   EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 1, 2, 1, 0}));
   expect_whole(table);
+  EXPECT_EQ(table.notes.size(), 1u);  // of the first that was another
   // In whatever order the tables come.
   PairTable turned = read(kGavelHead + other_k80, keys, "k80.csv");
   append(turned, read(kGavelHead + row, keys, "old.csv"), keys);

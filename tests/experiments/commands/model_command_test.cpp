@@ -171,7 +171,7 @@ TEST(ModelCommand, FitsTablesOfSeveralFormsGpuTypesAndModes) {
             csv.required_number(csv.column("pred_norm_a"), NumberRule{"a speed", 0, 2, true});
         // Each of the two jobs g is found by its rates.
         if (name == "measured" && csv.text(csv.column("job_a")) == "g") {
-          EXPECT_NEAR(speed, pairs == newer ? 0.9 : 0.5, 1e-9);
+          EXPECT_NEAR(speed, pairs == newer ? 0.9 : 0.5, 0.01);
         }
       }
     }

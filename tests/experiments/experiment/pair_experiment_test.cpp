@@ -106,6 +106,26 @@ TEST(PairExperiment, AnotherGpuTypeIsExtrapolatedAndTheTablesOwnIsNot) {
   }
 }
 
+TEST(PairExperiment, ATableOfSeveralGpuTypesAndModesIsExtrapolated) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write(
+      "several.csv",
+      "gpu,sharing,job_a,model_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,norm_a,job_b,"
+      "model_b,solo_gpu_util_b,solo_gmem_util_b,solo_gmem_mib_b,norm_b\n"
+      "V100,MPS,a,A,40,20,2000,0.7,b,B,50,20,3000,0.8\n"
+      "A100,,a,A,30,10,2000,0.9,b,B,40,10,3000,0.9\n"
+      "V100,MPS,a,A,40,20,2000,0.6,a,A,40,20,2000,0.6\n");
+  const Experiment e = experiment_of(settings(table, "V100-16GB"), {"policies=[{name: fcfs}]"});
+  EXPECT_EQ(replay(e, {}).coverage.measured, 0);
+  const std::vector<std::string> warnings = e.warnings();
+  for (const std::string said :
+       {"on several GPU types (several.csv), not on V100-16GB", "with several sharing modes"}) {
+    EXPECT_TRUE(std::ranges::any_of(warnings, [&](const std::string& warning) {
+      return warning.find(said) != std::string::npos;
+    })) << said;
+  }
+}
+
 TEST(PairExperiment, ReadsAFileOnceHoweverOftenItIsNamed) {
   const test::TemporaryDirectory folder;
   const std::string table = folder.write("pairs.csv", test::lucid_pairs());

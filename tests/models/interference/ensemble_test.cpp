@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 #include "models/interference/catalog.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/gp_model.hpp"
+#include "models/interference/observations.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::ensemble_test {
@@ -130,6 +132,54 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
     EXPECT_NEAR(std::log(found.hi / found.lo), 2 * kReach * sd, 1e-9)
         << c.of << " beside " << c.beside;
   }
+}
+
+/// small_table() with a fixed cost of its own for each of four families.
+SpeedTable table_of_families(double apart) {
+  SpeedTable table = small_table();
+  Rng rng(9, Stream::kTest);
+  std::vector<double> own;
+  for (int f = 0; f < 4; ++f) own.push_back(apart * rng.normal());
+  for (std::uint32_t j = 0; j < table.jobs.size(); ++j) table.families.push_back(1 + j % 4);
+  for (SpeedTable::Row& row : table.rows) {
+    row.speed_a *= std::exp(-std::fabs(own[row.a % 4]));
+    row.speed_b *= std::exp(-std::fabs(own[row.b % 4]));
+  }
+  return table;
+}
+
+double deviation_for(const InterferenceModel& model, const SpeedTable& table, std::uint64_t family) {
+  const PairJob unseen{9999, {table.of(0), table.features.size()}, family};
+  const PairJob seen{table.jobs[1], {table.of(1), table.features.size()}, table.family_of(1)};
+  return deviation_of(model.predict(unseen, seen));
+}
+
+// Features do not tell the families' costs, so held-out families are predicted worse than their deviations say.
+TEST(Ensemble, IntervalsOfNewFamiliesAreAsWideAsHeldOutFamiliesNeed) {
+  const SpeedTable table = table_of_families(0.6);
+  const EnsembleModel model = EnsembleModel::fit(table, {});
+  EXPECT_GT(deviation_for(model, table, 77), 1.3 * deviation_for(model, table, 0));
+  EXPECT_EQ(deviation_for(model, table, 2), deviation_for(model, table, 0)) << "a known family";
+  const auto again =
+      EnsembleModel::load(model.save(), model.features(), model.workloads());
+  EXPECT_EQ(deviation_for(again, table, 77), deviation_for(model, table, 77));
+  nlohmann::json other = model.save();
+  other["families"][0] = "zz";
+  EXPECT_THROW(EnsembleModel::load(other, model.features(), model.workloads()),
+               std::invalid_argument);
+  other = model.save();
+  other["new_family_factor"] = 0;
+  EXPECT_THROW(EnsembleModel::load(other, model.features(), model.workloads()),
+               std::invalid_argument);
+}
+
+TEST(Ensemble, WithoutFamiliesNoFamilyIsNew) {
+  const SpeedTable table = small_table();
+  const EnsembleModel model = EnsembleModel::fit(table, {});
+  EXPECT_EQ(deviation_for(model, table, 77), deviation_for(model, table, 0));
+  SpeedTable wrong = table;
+  wrong.families = {1};
+  EXPECT_THROW(EnsembleModel::fit(wrong, {}), std::invalid_argument);
 }
 
 }  // namespace

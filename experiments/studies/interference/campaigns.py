@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""What carries over to other machines, and from pairs to groups. Writes two tables into docs/models.md, between
+`<!-- begin transfer -->` and `<!-- begin groups -->` and their ends.
+
+    python3 experiments/studies/interference/campaigns.py --data DIR [--corun build/release/corun] [--check]
+
+transfer: all pairs of one campaign and ten random pairs of another are fitted together; the other's remaining pairs are
+predicted. The mean of twenty draws. The constant is the mean ISD of the same ten pairs.
+groups: parvagpu's groups of 3 to 5 equal processes from its pairs alone, and with the groups of other models known (one
+model held out at a time); nos' groups of 5 and 7 from that of 3.
+
+Takes ten minutes of CPU time. With --check it writes nothing and exits with 1 if a file would change. Needs only Python 3.
+"""
+
+import argparse
+import csv
+import math
+import pathlib
+import random
+import statistics
+import sys
+import tempfile
+
+REPO = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(REPO / "experiments" / "studies"))
+
+import page  # noqa: E402  (found by the path above)
+import program  # noqa: E402
+
+PAGE = REPO / "docs" / "models.md"
+DRAWS = 20
+KNOWN = 10
+WITHIN = 1.6448536269514722
+TABLES = {
+    "Gavel V100 of 2019": "coruns/gavel2019_v100_pairs.csv",
+    "Gavel K80 of 2019": "coruns/gavel2019_k80_pairs.csv",
+    "Gavel P100 of 2020": "gavel/gavel_p100_pairs.csv",
+    "Gavel K80 of 2020": "gavel/gavel_k80_pairs.csv",
+    "Lucid (RTX 3090)": "lucid/lucid_pairs.csv",
+    "Tally (MPS)": "coruns/tally2023_mps_first_pairs.csv",
+}
+TRANSFERS = [
+    ("Gavel V100 of 2019", "Gavel K80 of 2019"),
+    ("Gavel K80 of 2019", "Gavel V100 of 2019"),
+    ("Gavel K80 of 2020", "Gavel P100 of 2020"),
+    ("Gavel P100 of 2020", "Gavel K80 of 2020"),
+    ("Lucid (RTX 3090)", "Tally (MPS)"),
+]
+IMPUTED = ("PPO", "TD3")  # Lucid's, whose own speeds were not measured
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write(path, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def is_measured(row):
+    return (row.get("failed") != "1" and row["norm_a"] and row["norm_b"] and row.get("model_a") not in IMPUTED and
+            row.get("model_b") not in IMPUTED)
+
+
+def isd(norm):
+    return 100 * (1 / float(norm) - 1)
+
+
+class Corun:
+    def __init__(self, path, folder):
+        self.path, self.folder = path, folder
+
+    def predicted(self, fits, rows, form="pairs"):
+        """The rows with predictions of a default model that was fitted to the tables of `fits`, (form, rows) each."""
+        arguments = []
+        for place, (of_form, table) in enumerate(fits):
+            file = self.folder / f"fit{place}.csv"
+            write(file, table)
+            arguments += [f"--{of_form}", file]
+        model, asked, out = (self.folder / name for name in ("m.model", "asked.csv", "out.csv"))
+        program.run(self.path, "model", "fit", *arguments, "--out", model, "--force", "--quiet")
+        write(asked, rows)
+        program.run(self.path, "model", "predict", "--model", model, f"--{form}", asked, "--out", out, "--force",
+                    "--quiet")
+        return read(out)
+
+
+def judged(rows, sides=("_a", "_b")):
+    """MAE and bias of ISD [points], share within the 90 % interval."""
+    off, within = [], []
+    for row in rows:
+        for side in sides:
+            speed, measured = float(row[f"pred_norm{side}"]), float(row[f"norm{side}"])
+            off.append(isd(speed) - isd(measured))
+            within.append(abs(math.log(measured / speed)) <= WITHIN * float(row[f"pred_sd{side}"]) / speed)
+    return statistics.mean(map(abs, off)), statistics.mean(off), statistics.mean(within)
+
+
+def transfers(corun, data):
+    out = []
+    for source, target in TRANSFERS:
+        of_source = [r for r in read(data / TABLES[source]) if is_measured(r)]
+        of_target = [r for r in read(data / TABLES[target]) if is_measured(r)]
+        ours, alone, constant, covered = [], [], [], []
+        for draw in range(DRAWS):
+            rows = list(of_target)
+            random.Random(draw).shuffle(rows)
+            known, rest = rows[:KNOWN], rows[KNOWN:]
+            mae, _, within = judged(corun.predicted([("pairs", of_source), ("pairs", known)], rest))
+            ours.append(mae)
+            covered.append(within)
+            alone.append(judged(corun.predicted([("pairs", known)], rest))[0])
+            mean = statistics.mean(isd(r[k]) for r in known for k in ("norm_a", "norm_b"))
+            constant.append(statistics.mean(abs(isd(r[k]) - mean) for r in rest for k in ("norm_a", "norm_b")))
+        error = statistics.stdev(o / c for o, c in zip(ours, constant)) / math.sqrt(DRAWS)
+        out.append({"source": source, "target": target, "mae": statistics.mean(ours), "alone": statistics.mean(alone),
+                    "constant": statistics.mean(constant),
+                    "less": 100 * (1 - statistics.mean(o / c for o, c in zip(ours, constant))), "less_error": 100 * error,
+                    "covered": 100 * statistics.mean(covered),
+                    "covered_error": 100 * statistics.stdev(covered) / math.sqrt(DRAWS)})
+    return out
+
+
+def groups(corun, data):
+    """Rows of (what, number of groups, MAE, bias, coverage)."""
+    rows = read(data / "coruns/parvagpu_groups.csv")
+    pairs = [r for r in rows if r["k"] == "2"]
+    larger = [r for r in rows if r["k"] != "2"]
+    out = []
+    predicted = corun.predicted([("groups", pairs)], larger, "groups")
+    with_pair = {r["job"] for r in pairs}
+    known = [r for r in predicted if r["job"] in with_pair]
+    out.append(("parvagpu, k = 3 to 5, from pairs alone", len(predicted), *judged(predicted, ("",))))
+    out.append(("of these, jobs whose pair was measured", len(known), *judged(known, ("",))))
+    held = []
+    for model in sorted({r["model"] for r in rows}):
+        test = [r for r in larger if r["model"] == model]
+        learnt = [r for r in rows if r["model"] != model or r["k"] == "2"]
+        held += corun.predicted([("groups", learnt)], test, "groups")
+    out.append(("parvagpu, k = 3 to 5, with groups of other models known", len(held), *judged(held, ("",))))
+    nos = read(data / "coruns/nos_groups.csv")
+    for mode, words in (("time-slicing", "time-slicing"), ("MPS", "MPS")):
+        of_mode = [r for r in nos if words.lower() in r["sharing"].lower()]
+        test = [r for r in of_mode if r["k"] in ("5", "7")]
+        predicted = corun.predicted([("groups", [r for r in of_mode if r["k"] == "3"])], test, "groups")
+        for row in predicted:
+            excess = 1 / float(row["norm"]) - 1
+            relative = 100 * abs(1 / float(row["pred_norm"]) - 1 - excess) / excess
+            out.append((f"nos, {mode}, k = {row['k']} from k = 3: {relative:.0f} % of the excess", 1,
+                        *judged([row], ("",))))
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
+    parser.add_argument("--data", required=True, type=pathlib.Path, help="directory of the public tables")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        corun = Corun(options.corun, pathlib.Path(scratch))
+        of_groups = groups(corun, options.data)
+        moved = transfers(corun, options.data)
+    num = page.num
+    text = page.with_table(PAGE.read_text(encoding="utf-8"), "transfer", page.markdown(
+        ["measured", "ten pairs of", "MAE", "from the ten alone", "constant", "less than the constant %", "covered %"],
+        [[m["source"], m["target"], num(m["mae"]), num(m["alone"]), num(m["constant"]),
+          f"{num(m['less'])} +- {num(m['less_error'])}", f"{num(m['covered'])} +- {num(m['covered_error'])}"]
+         for m in moved]))
+    text = page.with_table(text, "groups", page.markdown(
+        ["groups", "number", "MAE", "bias", "covered %"],
+        [[what, str(number), num(mae), num(bias), num(100 * covered, 0)]
+         for what, number, mae, bias, covered in of_groups]))
+    sys.exit(1 if page.write_or_check({PAGE: text}, options.check) and options.check else 0)
+
+
+if __name__ == "__main__":
+    main()

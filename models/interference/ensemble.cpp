@@ -71,7 +71,7 @@ EnsembleModel EnsembleModel::of(
   model.list_workloads();
   model.novelty_ = Novelty(table);
   model.families_ = known_families(table);
-  model.new_family_factor_ = new_family_factor(table, options);
+  model.new_family_factor_ = std::make_shared<NewFamilyFactor>(table, options);
   model.sigma_ = excess_scatter(model, table);
   return model;
 }
@@ -141,6 +141,15 @@ EnsembleModel::Average EnsembleModel::average(const Mix& mix,
   }
   variance += mix.disagreement * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
   return {t / sureness, std::sqrt(variance)};
+}
+
+double EnsembleModel::NewFamilyFactor::value() {
+  std::call_once(computed_, [this] {
+    if (table_ == nullptr) return;
+    factor_ = new_family_factor(*table_, options_);
+    table_.reset();
+  });
+  return factor_;
 }
 
 double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOptions& options) {
@@ -252,7 +261,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     }
     const Average a = average(mix, {members.data(), count});
     const bool is_new = is_of_new_family[pair.of] || is_of_new_family[pair.beside];
-    out.push_back(normal_around(a.log_slowdown, a.deviation * (is_new ? new_family_factor_ : 1)));
+    out.push_back(normal_around(a.log_slowdown, a.deviation * (is_new ? new_family_factor_->value() : 1)));
   }
   return out;
 }
@@ -289,7 +298,7 @@ nlohmann::json EnsembleModel::save() const {
   return {{"members", std::move(members)},
           {"novelty", novelty_.save()},
           {"families", std::move(families)},
-          {"new_family_factor", new_family_factor_},
+          {"new_family_factor", new_family_factor_->value()},
           {"sigma", sigma_}};
 }
 
@@ -333,10 +342,11 @@ EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
     }
     model.families_.push_back(family);
   }
-  model.new_family_factor_ = number_of(saved.at("new_family_factor"), "new_family_factor");
-  if (!(model.new_family_factor_ > 0) || model.new_family_factor_ > 100) {
+  const double factor = number_of(saved.at("new_family_factor"), "new_family_factor");
+  if (!(factor > 0) || factor > 100) {
     throw std::invalid_argument("the factor of new families is not possible");
   }
+  model.new_family_factor_ = std::make_shared<NewFamilyFactor>(factor);
   model.sigma_ = number_of(saved.at("sigma"), "sigma");
   if (model.sigma_ < 0 || model.sigma_ > 1e3) {
     throw std::invalid_argument("the scatter around the model is not possible");

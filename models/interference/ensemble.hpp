@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -97,7 +98,21 @@ class EnsembleModel final : public InterferenceModel {
     double deviation = 0;
   };
   static Average average(const Mix& mix, std::span<const SpeedPrediction> members);
-  /// The factor of the deviation for jobs of new families.
+  /// The factor of the deviation for jobs of new families. It takes eight fits of members, so it is computed when a
+  /// job of a new family, or the state, is first asked for. Shared by copies; thread-safe.
+  class NewFamilyFactor {
+   public:
+    explicit NewFamilyFactor(double factor) : factor_(factor) {}
+    NewFamilyFactor(const SpeedTable& table, const FitOptions& options)
+        : table_(std::make_unique<SpeedTable>(table)), options_(options) {}
+    double value();
+
+   private:
+    std::once_flag computed_;
+    std::unique_ptr<SpeedTable> table_;  ///< until it is computed; null: factor_ is given
+    FitOptions options_;
+    double factor_ = 1;
+  };
   static double new_family_factor(const SpeedTable& table, const FitOptions& options);
   /// Adds the members' new jobs to workloads_ and places_.
   void list_workloads();
@@ -111,7 +126,7 @@ class EnsembleModel final : public InterferenceModel {
   std::vector<WorkloadKey> seen_;  ///< those of factors, ascending
   Novelty novelty_;
   std::vector<std::uint64_t> families_;  ///< of the fit's jobs, ascending; empty: not known
-  double new_family_factor_ = 1;
+  std::shared_ptr<NewFamilyFactor> new_family_factor_;
   double sigma_ = 0;
   bool has_learnt_ = false;
 };

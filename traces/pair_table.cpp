@@ -52,6 +52,7 @@ struct PairTableForm {
   std::span<const FeatureColumn> extra;  ///< features of files that have their columns
   std::string_view family;               ///< stem of the columns
   bool by_gpu = false;                   ///< a column decides which of the features comes first
+  Sharing own = Sharing::kUnknown;       ///< mode of the data set that has the form's name
   bool has_imputed = false;              ///< speeds of kImputed
   std::string_view expected;
 };
@@ -67,6 +68,7 @@ constexpr PairTableForm kLucid{
                   {"solo_gmem_mib", "mem_used_mib", FeatureScale::kLog, kMib}}},
     .extra = kLucidExtra,
     .family = "model",
+    .own = Sharing::kTimeSlicing,
     .has_imputed = true,
     .expected = "job_x, solo_gpu_util_x, solo_gmem_util_x, solo_gmem_mib_x",
 };
@@ -78,6 +80,7 @@ constexpr PairTableForm kGavel{
     .extra = {},
     .family = "family",
     .by_gpu = true,
+    .own = Sharing::kMps,
     .expected = "gpu, job_x, solo_v100_x, solo_p100_x, solo_k80_x",
 };
 constexpr std::string_view kCorunExpected = "group, gpu, sharing, job, solo_s, corun_s";
@@ -280,7 +283,9 @@ class PairTableReader {
 
   std::uint32_t campaign() {
     const std::string words(sharing_ ? csv_.text(*sharing_) : std::string_view());
-    const std::optional<Sharing> sharing = sharing_of(words);
+    // Gavel's form always has a column `gpu`; in Lucid's it says that the rows are not Lucid's own.
+    const bool is_own = !sharing_ && (form_.by_gpu || !gpu_);
+    const std::optional<Sharing> sharing = is_own ? form_.own : sharing_of(words);
     if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
     const std::string gpu(gpu_ ? stated_gpu(csv_.text(*gpu_)) : kLucidGpuType);
     const std::optional<std::uint32_t> at = campaigns_.of(gpu, *sharing, words);

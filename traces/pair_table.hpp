@@ -25,7 +25,8 @@
 ///                        imputed: they are read as not measured
 ///     gpu                optional; the GPU type of the row; empty, unknown or not stated: not known. Without
 ///                        the column: Lucid's
-///     sharing            optional; how the processes of the row share the GPU (sharing.hpp); empty: not known
+///     sharing            optional; how the processes of the row share the GPU (sharing.hpp); empty: not known.
+///                        Without this column and `gpu`: Lucid's time-slicing. With `gpu` only: not known
 ///     share_x            optional; feature sm_share_pct, above 0 to 100 [% of the SMs], linear
 ///     l2_util_x          optional; feature l2_util_pct [%], linear
 ///     solo_rate_x        optional; feature of this name [1/s], log
@@ -38,6 +39,7 @@
 ///     norm_x             as above
 ///     family_x           required beside norm_x; the family
 ///     failed             1: the pair does not fit, and its speeds are not measured; else 0
+///     sharing            as above; without the column: Gavel's MPS
 ///   corun's own co-runs (corun_csv.hpp), two rows per pair:
 ///     features gpu_util_pct, mem_alloc_pct, mem_time_pct (linear) and mem_used_mib (log): means of the
 ///     known values over a job's sessions. Speeds by DESIGN section 3: with i the first to
@@ -65,7 +67,7 @@ struct PairTable {
   std::vector<std::array<double, 2>> solo_s;  ///< J_a of speeds.rows [s]; NaN: not in the file
   bool has_speeds = false;  ///< the file has columns for them; else a table to predict
   std::string gpu;          ///< GPU type of all rows; empty: not known, or several
-  std::string sharing;      ///< words of the sharing mode of all rows; empty: not known, or several
+  std::string sharing;      ///< the file's words for the sharing mode of all rows; empty: none, or several
   std::size_t passed_over = 0;                   ///< groups of more than two jobs
   std::vector<std::string> header;               ///< as read; empty for *.corun.csv
   std::vector<std::vector<std::string>> fields;  ///< of speeds.rows, as read; empty for *.corun.csv

@@ -23,6 +23,7 @@
 #include "sim/base/summary.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
@@ -545,6 +546,7 @@ PairTable papers_pair_table(WorkloadKeys& keys, PapersScored scored) {
   PairTable table;
   table.source = scored == PapersScored::kAll ? "papers" : "papers-published";
   table.speeds = speed_table(rows, ImputedProfiles::kBelieved);
+  table.speeds.campaigns = {campaign_on(kPaperGpuType, Sharing::kTimeSlicing)};
   table.gpu = kPaperGpuType;
   table.sharing = kPaperSharing;
   table.has_speeds = true;

@@ -15,6 +15,7 @@
 #include "experiments/inputs/observed_pairs.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/knowledge_file.hpp"
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/knowledge/cluster_mean_belief.hpp"
@@ -43,7 +44,7 @@ BeliefBuilder::BeliefBuilder(std::shared_ptr<const Config> config, const Cluster
   const std::string& initial = config_->belief.initial;
   model_file_ = find_model_file(*config_, "belief.initial", initial, files, tables.keys());
   if (model_file_) {
-    start_from_model();
+    start_from_model(cluster);
     return;
   }
   if (model.model() == nullptr) {
@@ -143,7 +144,7 @@ void BeliefBuilder::refuse_probing() const {
                        "over; take ensemble, gp, low-rank or measured");
 }
 
-void BeliefBuilder::start_from_model() {
+void BeliefBuilder::start_from_model(const Cluster& cluster) {
   const BeliefConfig& b = config_->belief;
   refuse_overrides();
   if (b.known != 1) {
@@ -153,7 +154,8 @@ void BeliefBuilder::start_from_model() {
   }
   auto prior = std::make_shared<ModelBelief::Prior>();
   prior->table.features = model_file_->model->features();
-  prior->model = model_file_->model;
+  // Beliefs know no GPU types; those of a mixed cluster are of its first type.
+  prior->model = model_on(model_file_->model, cluster.spec.models().front(), cluster.spec.sharing);
   prior->scoring = scoring_;
   prior_ = std::move(prior);
   initial_knowledge_ = find_knowledge("none")->make();

@@ -65,7 +65,7 @@ class BeliefBuilder {
   void start_from_file(const std::string& path, const Cluster& cluster, bool labels_are_papers);
   SpeedTable measured_speeds(const std::string& path, const Cluster& cluster,
                              MeasurementTables& tables);
-  void start_from_model();
+  void start_from_model(const Cluster& cluster);
   void refuse_overrides() const;
   void refuse_probing() const;
   /// Fits the model to the pairs of `table` that are known beforehand.

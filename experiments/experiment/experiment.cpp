@@ -46,12 +46,16 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
   check(*make_trace(0));
 }
 
-void Experiment::check_model_files(const Trace& trace) const {
+void Experiment::check_model_files(const Trace& trace) {
+  const auto add = [&](const std::vector<std::string>& sentences) {
+    warnings_.insert(warnings_.end(), sentences.begin(), sentences.end());
+  };
   if (const auto& file = beliefs_.model_file()) {
-    check_features_of_jobs(*config_, "belief.initial", config_->belief.initial, *file, trace);
+    add(check_features_of_jobs(*config_, "belief.initial", config_->belief.initial, *file, trace,
+                               cluster_));
   }
   if (const auto& file = worlds_.model_file()) {
-    check_features_of_jobs(*config_, "world.path", *config_->world.path, *file, trace);
+    add(check_features_of_jobs(*config_, "world.path", *config_->world.path, *file, trace, cluster_));
   }
 }
 

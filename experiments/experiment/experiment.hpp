@@ -87,7 +87,7 @@ class Experiment {
 
  private:
   void check(const Trace& trace);
-  void check_model_files(const Trace& trace) const;
+  void check_model_files(const Trace& trace);
   SharedRun shared_run(const Trace& trace, std::size_t number, bool believes) const;
 
   // Each part is constructed from parts above it.

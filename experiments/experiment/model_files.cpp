@@ -10,11 +10,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "experiments/base/checksum.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/measured_speeds.hpp"
+#include "models/prefitted/prefitted.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/gpu_catalog.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {
@@ -24,9 +28,15 @@ namespace {
 /// The path of the model file that the value of a key names; nothing if it names none.
 std::optional<std::string> locate_model(const std::string& name, const InputFiles& files) {
   if (find_knowledge(name) != nullptr) return std::nullopt;
+  if (is_prefitted(name)) return name;
   std::optional<std::string> path = files.locate(name);
   if (path && !has_model_header(*path)) path.reset();
   return path;
+}
+
+/// SHA-256 of a model file at the path of locate_model().
+std::string digest_of(const std::string& path, InputCache& cache) {
+  return is_prefitted(path) ? sha256_of_text(prefitted_bytes()) : cache.sha256(path);
 }
 
 /// Name in the catalogue of the model in a file; nothing if `name` names no model file.
@@ -34,7 +44,7 @@ std::optional<std::string> model_in(const std::string& name, const InputFiles& f
   const std::optional<std::string> path = locate_model(name, files);
   if (!path) return std::nullopt;
   InputCache& cache = files.cache();
-  return cache.models().file(*path, cache.sha256(*path), WorkloadKeys())->name;
+  return cache.models().file(*path, digest_of(*path, cache), WorkloadKeys())->name;
 }
 
 /// Whether a given value of a key names the model; a value that was not given agrees.
@@ -95,18 +105,31 @@ std::vector<std::string> names_of(const std::vector<SpeedTable::Feature>& featur
   return names;
 }
 
-/// Whether any two jobs of a trace differ to the model, in a feature or in their workload.
-bool knows_any(const InterferenceModel& model, const Trace& trace) {
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    if (trace.keys[j] != kUnknownWorkload &&
-        std::ranges::find(model.workloads(), trace.keys[j]) != model.workloads().end()) {
-      return true;
+/// The jobs of a trace with the features of a model.
+struct JobsOfTrace {
+  std::vector<std::vector<double>> values;
+  std::vector<PairJob> jobs;
+
+  JobsOfTrace(const InterferenceModel& model, const Trace& trace) {
+    values.reserve(trace.names.size());
+    for (std::size_t j = 0; j < trace.names.size(); ++j) {
+      values.push_back(features_of(trace, j, trace.workload.jobs[j].profile, model.features(),
+                                   ImputedProfiles::kBelieved));
+      jobs.push_back({trace.keys[j], values.back()});
     }
-    const std::vector<double> values = features_of(trace, j, trace.workload.jobs[j].profile,
-                                                   model.features(), ImputedProfiles::kBelieved);
-    if (std::ranges::any_of(values, [](double x) { return !std::isnan(x); })) return true;
   }
-  return false;
+  JobsOfTrace(const JobsOfTrace&) = delete;  // jobs points into values
+  JobsOfTrace& operator=(const JobsOfTrace&) = delete;
+};
+
+/// Whether any two jobs differ to the model, in a feature or in their workload.
+bool knows_any(const InterferenceModel& model, const std::vector<PairJob>& jobs) {
+  const std::vector<WorkloadKey>& seen = model.workloads();
+  return std::ranges::any_of(jobs, [&](const PairJob& job) {
+    return (job.workload != kUnknownWorkload &&
+            std::ranges::find(seen, job.workload) != seen.end()) ||
+           std::ranges::any_of(job.features, [](double x) { return !std::isnan(x); });
+  });
 }
 
 }  // namespace
@@ -123,23 +146,45 @@ std::shared_ptr<const ModelFile> find_model_file(const Config& config, const std
                                                  const std::string& name, InputFiles& files,
                                                  WorkloadKeys& keys) {
   if (!locate_model(name, files)) return nullptr;
-  const std::string path = files.find(name, config.place(key));
+  // The model that comes with corun is part of the program, no input.
+  const std::string path = is_prefitted(name) ? name : files.find(name, config.place(key));
   paper_measurements(keys);  // generated jobs get their keys only when they are generated
-  return files.cache().models().file(path, files.cache().sha256(path), keys);
+  return files.cache().models().file(path, digest_of(path, files.cache()), keys);
 }
 
-void check_features_of_jobs(const Config& config, const std::string& key, const std::string& name,
-                            const ModelFile& file, const Trace& trace) {
+std::vector<std::string> check_features_of_jobs(const Config& config, const std::string& key,
+                                                const std::string& name, const ModelFile& file,
+                                                const Trace& trace, const Cluster& cluster) {
   const std::vector<SpeedTable::Feature>& wanted = file.model->features();
-  const std::vector<std::string> missing = missing_features(trace, wanted);
-  if (missing.empty() && (wanted.empty() || knows_any(*file.model, trace))) return;
-  throw InputError(
-      config.place(key),
-      fmt::format("'{}' was fitted on the features {}; the jobs have no {}; fit a model on "
-                  "features that the jobs have",
-                  printable(name), printable(fmt::format("{}", fmt::join(names_of(wanted), ", "))),
-                  printable(fmt::format(
-                      "{}", fmt::join(missing.empty() ? names_of(wanted) : missing, ", ")))));
+  const JobsOfTrace of_trace(*file.model, trace);
+  if (!wanted.empty() && !knows_any(*file.model, of_trace.jobs)) {
+    const std::vector<std::string> missing = missing_features(trace, wanted);
+    throw InputError(
+        config.place(key),
+        fmt::format(
+            "'{}' was fitted on the features {}; the jobs have no {}; fit a model on "
+            "features that the jobs have",
+            printable(name), printable(fmt::format("{}", fmt::join(names_of(wanted), ", "))),
+            printable(fmt::format(
+                "{}", fmt::join(missing.empty() ? names_of(wanted) : missing, ", ")))));
+  }
+  std::vector<std::string> notes;
+  const std::vector<std::string> missing =
+      missing_features(trace, features_used(*file.model, of_trace.jobs));
+  if (!missing.empty()) {
+    notes.push_back(fmt::format("{}: the jobs have no {}, which '{}' was fitted on: taken as not known",
+                                key, printable(fmt::format("{}", fmt::join(missing, ", "))),
+                                printable(name)));
+  }
+  if (is_prefitted(name)) {
+    std::vector<SpeedTable::Campaign> here;
+    for (const std::string& type : cluster.spec.models()) {
+      here.push_back(
+          campaign_on(type, sharing_of(cluster.spec.sharing).value_or(Sharing::kUnknown)));
+    }
+    notes.push_back(key + ": " + told_of_prefitted(*file.model, of_trace.jobs, here));
+  }
+  return notes;
 }
 
 }  // namespace corun

@@ -2,16 +2,18 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "experiments/config/config.hpp"
+#include "experiments/experiment/cluster_builder.hpp"
 #include "experiments/inputs/input_cache.hpp"
 #include "experiments/inputs/input_files.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"
 
-/// Model files (knowledge/model_file.hpp) in `belief.initial` and `world.path`. Such a file sets the
-/// model: `belief.model`, or `world.model` and `world.fallback`.
+/// Model files (knowledge/model_file.hpp) in `belief.initial` and `world.path`, or `prefitted`, the model that comes
+/// with corun (knowledge/prefitted_model.hpp). Such a file sets the model: `belief.model`, or `world.model` and `world.fallback`.
 namespace corun {
 
 /// The configuration with the models that its model files set, for runs and for --dump-config. A
@@ -27,9 +29,11 @@ std::shared_ptr<const ModelFile> find_model_file(const Config& config, const std
                                                  const std::string& name, InputFiles& files,
                                                  WorkloadKeys& keys);
 
-/// InputError at `key` if the jobs of a trace lack features of the model in `file`. `name`: the
-/// file's, for the message.
-void check_features_of_jobs(const Config& config, const std::string& key, const std::string& name,
-                            const ModelFile& file, const Trace& trace);
+/// InputError at `key` if the model in `file` knows nothing of the jobs of a trace: no feature of them, and none by its
+/// name. Else sentences on features that the jobs lack, and on what the model that comes with corun knows of such jobs
+/// on the types of the cluster. `name`: the file's, for the messages.
+std::vector<std::string> check_features_of_jobs(const Config& config, const std::string& key,
+                                                const std::string& name, const ModelFile& file,
+                                                const Trace& trace, const Cluster& cluster);
 
 }  // namespace corun

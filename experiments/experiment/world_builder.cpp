@@ -11,6 +11,7 @@
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/inputs/job_features.hpp"
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/types_world.hpp"
 #include "sim/base/text.hpp"
@@ -93,7 +94,15 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     model_file_ = find_model_file(config, "world.path", *w.path, files, tables_->keys());
   }
   if (model_file_) {
-    costs_.push_back({std::make_shared<MeasuredTable>(), model_file_->model, false});
+    const auto nothing = std::make_shared<MeasuredTable>();
+    if (!is_of_several_campaigns(*model_file_->model)) {
+      costs_.push_back({nothing, model_file_->model, false});
+      return;
+    }
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      by_type_[t] = costs_.size();
+      costs_.push_back({nothing, model_on(model_file_->model, types[t], cluster.spec.sharing), false});
+    }
     return;
   }
   const WorldMeasurements read = read_measurements(config, files, *tables_);

@@ -13,8 +13,10 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/checksum.hpp"
 #include "experiments/base/sealed_file.hpp"
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/limited_json.hpp"
+#include "models/prefitted/prefitted.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -130,7 +132,9 @@ std::vector<std::string> workload_digests(const InterferenceModel& model,
   return out;
 }
 
-bool has_model_header(const std::string& path) { return has_sealed_header(path, kModelKind); }
+bool has_model_header(const std::string& path) {
+  return is_prefitted(path) || has_sealed_header(path, kModelKind);
+}
 
 ModelFile parse_model(std::string_view bytes, const std::string& place, WorkloadKeys& keys,
                       std::span<const std::string> names) {
@@ -150,6 +154,7 @@ ModelFile parse_model(std::string_view bytes, const std::string& place, Workload
 
 ModelFile read_model_file(const std::string& path, WorkloadKeys& keys,
                           std::span<const std::string> names) {
+  if (is_prefitted(path)) return parse_model(prefitted_bytes(), path, keys, names);
   return parse_model(read_sealed_file(path, kModelKind), path, keys, names);
 }
 
@@ -185,6 +190,10 @@ std::string model_bytes(const ModelFile& file) {
 
 void write_model_file(const std::string& path, const ModelFile& file, const std::string& place,
                       Existing existing) {
+  if (is_prefitted(path)) {
+    throw InputError(place, "'prefitted' is the name of the model that comes with corun; take another "
+                            "name, or write ./prefitted");
+  }
   checked_output_path(path, place);
   std::string bytes = model_bytes(file);
   WorkloadKeys none;

@@ -10,9 +10,9 @@
 #include "models/interference/catalog.hpp"
 #include "traces/workload_names.hpp"
 
-/// A fitted interference model as a file. Version 4 is a line of text,
+/// A fitted interference model as a file. Version 5 is a line of text,
 ///
-///   corun speed model, version 4, bytes 1234567, sha256 0f3c...
+///   corun speed model, version 5, bytes 1234567, sha256 0f3c...
 ///
 /// followed by that many bytes of CBOR (RFC 8949) with that SHA-256: a map of exactly these keys,
 ///
@@ -22,6 +22,8 @@
 ///   workloads    the jobs it has seen, each as the first 16 hexadecimal digits of the SHA-256 of its
 ///                name; "" for a job without one
 ///   sharing      how processes shared the GPU: unknown, time-slicing, mps or separate
+///   gpu          GPU type; "" if it is not known or there are several
+///   machine      its bandwidth [GB/s] and FP32 peak [TFLOP/s], 0 if not known; mean and deviation of -log(speed)
 ///   co_runners   pooling and build_up of the rule of each of these (co_runner_rule.hpp)
 ///   state        InterferenceModel::save(), each model its own: lists of numbers are byte strings,
 ///                little-endian (model_state.hpp)
@@ -47,7 +49,8 @@ std::string workload_digest(std::string_view name);
 /// model.workloads().
 std::vector<std::string> workload_digests(const InterferenceModel& model, const WorkloadKeys& keys);
 
-/// Whether the file begins as a model file does, whole or damaged; false if it cannot be read.
+/// Whether the file begins as a model file does, whole or damaged; false if it cannot be read. The path `prefitted`
+/// stands for the model that comes with corun, here and in read_model_file().
 bool has_model_header(const std::string& path);
 
 /// Throws InputError "FILE: ..." for a file of another form: another kind or version, a truncated

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "models/interference/campaign_groups.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/moments.hpp"
 #include "models/interference/observations.hpp"
@@ -197,7 +198,7 @@ CampaignModel CampaignModel::fit(const ModelKind& kind, const SpeedTable& table,
   return model;
 }
 
-CampaignModel::CampaignModel(std::shared_ptr<const InterferenceModel> model)
+CampaignModel::CampaignModel(std::shared_ptr<const InterferenceModel> model, std::uint64_t rows)
     : InterferenceModel(*model), shared_(model->clone()) {
   const Groups& learnt = model->groups();
   mean_ = learnt.level;
@@ -205,7 +206,7 @@ CampaignModel::CampaignModel(std::shared_ptr<const InterferenceModel> model)
   Line line;
   line.level = mean_;
   line.scale = deviation_;
-  parts_.push_back({learnt.campaign, line, mean_, deviation_, 1, nullptr});
+  parts_.push_back({learnt.campaign, line, mean_, deviation_, rows, nullptr});
   list_workloads();
 }
 
@@ -277,11 +278,21 @@ std::unique_ptr<CampaignModel> CampaignModel::on(const SpeedTable::Campaign& cam
 
 std::unique_ptr<InterferenceModel> CampaignModel::clone() const {
   auto copy = std::make_unique<CampaignModel>(*this);
-  if (shared_->learns()) copy->shared_ = shared_->clone();
-  for (Part& part : copy->parts_) {
+  copy->separate();
+  return copy;
+}
+
+void CampaignModel::separate() {
+  if (shared_->learns()) shared_ = shared_->clone();
+  for (Part& part : parts_) {
     if (part.own != nullptr && part.own->learns()) part.own = part.own->clone();
   }
-  return copy;
+}
+
+std::vector<MeasuredCampaign> CampaignModel::campaigns() const {
+  std::vector<MeasuredCampaign> all;
+  for (const Part& part : parts_) all.push_back({part.campaign, part.rows});
+  return all;
 }
 
 std::vector<SpeedPrediction> CampaignModel::predict(std::span<const PairJob> jobs,
@@ -450,6 +461,9 @@ std::shared_ptr<const InterferenceModel> on_campaign(std::shared_ptr<const Inter
                                                      std::span<const WorkloadKey> jobs) {
   if (const auto* const several = dynamic_cast<const CampaignModel*>(model.get())) {
     return several->on(campaign, jobs);
+  }
+  if (const auto* const groups = dynamic_cast<const CampaignGroups*>(model.get())) {
+    return groups->on(campaign, jobs);
   }
   if (!contradicts(model->groups().campaign, campaign)) return model;
   return CampaignModel(std::move(model)).on(campaign, jobs);

@@ -44,14 +44,21 @@ struct ModelKind {
                                              std::vector<WorkloadKey> workloads);
 };
 
+/// A campaign that a model was fitted to.
+struct MeasuredCampaign {
+  SpeedTable::Campaign campaign;
+  std::uint64_t rows = 0;  ///< measured speeds, two per pair
+};
+
 class CampaignModel final : public InterferenceModel {
  public:
   /// std::invalid_argument as kind.fit() for the rows of all campaigns. A campaign on whose rows alone the kind cannot be
   /// fitted has the shared part only.
   static CampaignModel fit(const ModelKind& kind, const SpeedTable& table,
                            const FitOptions& options);
-  /// A model of one campaign as the shared part of any. model->groups() names the campaign.
-  explicit CampaignModel(std::shared_ptr<const InterferenceModel> model);
+  /// A model of one campaign as the shared part of any. model->groups() names the campaign; `rows`: its number of
+  /// measured speeds.
+  explicit CampaignModel(std::shared_ptr<const InterferenceModel> model, std::uint64_t rows = 1);
   /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static CampaignModel load(const ModelKind& kind, const nlohmann::json& saved,
                             const std::vector<SpeedTable::Feature>& features,
@@ -65,6 +72,9 @@ class CampaignModel final : public InterferenceModel {
                                     std::span<const WorkloadKey> jobs) const;
   /// Whether predictions are for a campaign without rows.
   bool is_new() const { return current_ == kNew; }
+  std::vector<MeasuredCampaign> campaigns() const;
+  /// Makes the parts that learn this model's own; a copy shares them.
+  void separate();
 
   std::unique_ptr<InterferenceModel> clone() const override;
   const std::vector<SpeedTable::Feature>& features() const override { return shared_->features(); }

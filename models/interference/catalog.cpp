@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/interference/boosted_trees.hpp"
-#include "models/interference/campaigns.hpp"
+#include "models/interference/campaign_groups.hpp"
 #include "models/interference/cluster_mean.hpp"
 #include "models/interference/contention.hpp"
 #include "models/interference/ensemble.hpp"
@@ -54,7 +54,7 @@ std::unique_ptr<InterferenceModel> fit(const SpeedTable& table, const FitOptions
   if (!table.groups.empty()) pairs = &(with_groups = with_pairs_of_groups(table));
   std::unique_ptr<InterferenceModel> model;
   if (table.campaigns.size() > 1) {
-    model = std::make_unique<CampaignModel>(CampaignModel::fit(kKind<Model>, *pairs, options));
+    model = CampaignGroups::fit(kKind<Model>, *pairs, options);
   } else {
     model = of_pairs<Model>(*pairs, options);
   }
@@ -66,6 +66,10 @@ template <typename Model>
 std::unique_ptr<InterferenceModel> load(const nlohmann::json& state,
                                         std::vector<SpeedTable::Feature> features,
                                         std::vector<WorkloadKey> workloads) {
+  if (CampaignGroups::is_state(state)) {
+    return std::make_unique<CampaignGroups>(
+        CampaignGroups::load(kKind<Model>, state, std::move(features), std::move(workloads)));
+  }
   if (!CampaignModel::is_state(state)) {
     return load_one<Model>(state, std::move(features), std::move(workloads));
   }

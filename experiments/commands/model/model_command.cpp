@@ -17,7 +17,7 @@ int model_command(const std::vector<std::string>& arguments) {
   return run_subcommand({.name = "corun model",
                          .usage = "fit|predict|suggest|eval",
                          .about = "What pairs of jobs cost each other, learnt from measured pairs.",
-                         .more = "",
+                         .more = "; `--model prefitted` comes with corun, for a start\nwithout measurements",
                          .examples = "  corun model eval\n",
                          .noun = "action"},
                         kAll, arguments);

@@ -43,8 +43,7 @@ void check_files(const CrossValidation& asked, const CommonOptions& common,
   std::vector<NamedFile> outputs;
   if (!figure.empty()) outputs.push_back({"--figure", figure});
   if (common.output) outputs.push_back({"--output", *common.output});
-  std::vector<NamedFile> inputs;
-  for (const std::string& path : models) inputs.push_back({"--model", path});
+  std::vector<NamedFile> inputs = as_inputs(models);
   for (const std::string& path : asked.tables) {
     if (papers_named(path)) continue;
     inputs.push_back({"--pairs", find_input_file(path, common, "--pairs")});
@@ -93,10 +92,12 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
   const ModelsAsked models = models_asked(asked.models, common);
   options.models = models.models;
   options.fitted = read_fitted_models(models.files, common, keys);
-  for (const FittedModel& fitted : options.fitted) {
+  for (std::size_t m = 0; m < options.fitted.size(); ++m) {
+    const FittedModel& fitted = options.fitted[m];
     for (const std::string& text : check_features(*fitted.model, table.speeds, table.source)) {
       note(common, fitted.name + ": " + text);
     }
+    note_prefitted(models.files[m], *fitted.model, table.speeds, common);
   }
   options.seed = asked.seed;
   options.queues = asked.queues;

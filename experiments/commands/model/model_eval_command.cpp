@@ -15,10 +15,12 @@
 #include "experiments/commands/note.hpp"
 #include "experiments/evaluation/model_evaluation_output.hpp"
 #include "experiments/inputs/file_kind.hpp"
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/corun_csv.hpp"
+#include "traces/gpu_catalog.hpp"
 
 /// `corun model eval`: evaluates predictions of interference models on held-out pairs.
 namespace corun {
@@ -59,7 +61,8 @@ CommandLine model_eval_command_line() {
       "cross-validate the model of `corun model fit` on tables of pairs: pairs, job, family or all "
       "are held out");
   add("model", po::value<std::vector<std::string>>()->composing(),
-      "a model of `corun list models` or a file of `corun model fit`, once for each; else all");
+      "a model of `corun list models`, a file of `corun model fit` or prefitted, what comes with "
+      "corun, once for each; else all of the list");
   add("rows", po::value<std::string>(),
       "with --split: learning curve, fits on at most so many measured pairs, as 10,30,100");
   add("probes", po::value<std::string>(),
@@ -148,9 +151,14 @@ CrossValidation cross_validation_options(const po::variables_map& values) {
   return asked;
 }
 
-/// InputError at --model if the model asks for features that profiles do not have.
+/// InputError at --model if the model asks for features that profiles do not have. One that was fitted to several
+/// campaigns may have some of them.
 void check_profile_features(const FittedModel& fitted) {
-  for (const SpeedTable::Feature& feature : fitted.model->features()) {
+  const std::vector<SpeedTable::Feature>& features = fitted.model->features();
+  const bool shares = std::ranges::any_of(
+      features, [](const SpeedTable::Feature& f) { return is_of_profile(f.name); });
+  if (shares && is_of_several_campaigns(*fitted.model)) return;
+  for (const SpeedTable::Feature& feature : features) {
     if (is_of_profile(feature.name)) continue;
     throw InputError("--model", fmt::format("{} was fitted on {}, and these pairs have profiles "
                                             "only; judge it with --split on a table of the form "
@@ -165,9 +173,9 @@ int evaluate_left_out(const std::vector<std::string>& given, const std::vector<s
   if (given.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
   const std::string& pairs = given.front();
   const ModelsAsked asked = models_asked(models, common);
-  std::vector<NamedFile> inputs{
-      {"--pairs", pairs == "lucid" ? common.data + "/" + std::string(kLucidFile) : pairs}};
-  for (const std::string& path : asked.files) inputs.push_back({"--model", path});
+  std::vector<NamedFile> inputs = as_inputs(asked.files);
+  inputs.push_back(
+      {"--pairs", pairs == "lucid" ? common.data + "/" + std::string(kLucidFile) : pairs});
   if (common.output) {
     check_outputs_differ({{"--output", *common.output}}, inputs);
   }
@@ -176,7 +184,15 @@ int evaluate_left_out(const std::vector<std::string>& given, const std::vector<s
   JudgedModels judged;
   judged.models = asked.models;
   judged.fitted = read_fitted_models(asked.files, common, keys);
-  for (const FittedModel& fitted : judged.fitted) check_profile_features(fitted);
+  const CorunMeasurement& where = data.pairs.front();
+  for (std::size_t m = 0; m < judged.fitted.size(); ++m) {
+    FittedModel& fitted = judged.fitted[m];
+    check_profile_features(fitted);
+    fitted.model = model_on(fitted.model, where.gpu_type, where.sharing);
+    SpeedTable table = speed_table(data.pairs, ImputedProfiles::kBelieved);
+    table.campaigns = {campaign_on(where.gpu_type, table.campaigns.front().sharing)};
+    note_prefitted(asked.files[m], *fitted.model, table, common);
+  }
   judged.threads = common.threads;
   Progress progress("fitting", common.quiet);
   judged.on_fitted = [&](std::size_t done, std::size_t jobs) { progress.update(done, jobs); };

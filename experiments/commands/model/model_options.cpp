@@ -12,7 +12,9 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/inputs/file_kind.hpp"
+#include "experiments/evaluation/table_prediction.hpp"
 #include "experiments/knowledge/model_file.hpp"
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/group_table.hpp"
@@ -58,6 +60,25 @@ PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOp
   return all;
 }
 
+std::string find_fitted_model(const std::string& name, const CommonOptions& common) {
+  return is_prefitted(name) ? name : find_input_file(name, common, "--model");
+}
+
+std::vector<NamedFile> as_inputs(const std::vector<std::string>& models) {
+  std::vector<NamedFile> inputs;
+  for (const std::string& path : models) {
+    if (!is_prefitted(path)) inputs.push_back({"--model", path});
+  }
+  return inputs;
+}
+
+void note_prefitted(const std::string& path, const InterferenceModel& model, const SpeedTable& table,
+                    const CommonOptions& common) {
+  if (!is_prefitted(path)) return;
+  const JobsForModel jobs(model, table);
+  note(common, told_of_prefitted(model, jobs.jobs(), table.campaigns));
+}
+
 ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOptions& common) {
   ModelsAsked asked;
   const auto add = [&](const InterferenceModelEntry* entry) {
@@ -74,10 +95,10 @@ ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOpt
       add_all();
     } else if (entry != nullptr) {
       add(entry);
-    } else if (value.ends_with(".model") || std::filesystem::exists(value, error)) {
-      asked.files.push_back(find_input_file(value, common, "--model"));
+    } else if (is_prefitted(value) || value.ends_with(".model") || std::filesystem::exists(value, error)) {
+      asked.files.push_back(find_fitted_model(value, common));
     } else {
-      std::vector<std::string_view> known{"all", "default"};
+      std::vector<std::string_view> known{"all", "default", kPrefitted};
       for (const InterferenceModelEntry& e : interference_model_catalog()) known.push_back(e.name);
       throw InputError("--model", "found '" + printable(value) +
                                       "', no model and no file: " + did_you_mean(value, known));

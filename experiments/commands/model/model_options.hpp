@@ -20,10 +20,20 @@ std::optional<PapersScored> papers_named(const std::string& name);
 PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
                            WorkloadKeys& keys, const std::vector<std::string>& groups = {});
 
+/// The path of a fitted model: `prefitted` (knowledge/prefitted_model.hpp), or find_input_file().
+std::string find_fitted_model(const std::string& name, const CommonOptions& common);
+/// The same as inputs of a command; the model that comes with corun is no file.
+std::vector<NamedFile> as_inputs(const std::vector<std::string>& models);
+
+/// Notes what the model that comes with corun knows of the jobs of a table, which have features() of the model, on its
+/// campaigns. Nothing for other models.
+void note_prefitted(const std::string& path, const InterferenceModel& model, const SpeedTable& table,
+                    const CommonOptions& common);
+
 /// The values of --model: models of the catalogue, and files of `corun model fit`.
 struct ModelsAsked {
   std::vector<const InterferenceModelEntry*> models;  ///< each once
-  std::vector<std::string> files;                     ///< paths as found
+  std::vector<std::string> files;                     ///< find_fitted_model()
 };
 
 /// The models of these values; all of the catalogue for none or "all". InputError at --model for a

@@ -46,7 +46,7 @@ CommandLine predict_command_line() {
   command.configured = false;
   command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
-  add("model", po::value<std::string>(), "what `corun model fit` wrote");
+  add("model", po::value<std::string>(), "what `corun model fit` wrote, or prefitted: what comes with corun");
   add("pairs", po::value<std::string>(),
       "table of pairs; features that the model does not know are ignored");
   add("groups", po::value<std::string>(), "table of groups of two jobs and more");
@@ -83,6 +83,7 @@ Predicted predicted_pairs(const std::string& model, const std::string& path,
   const ModelForTable read = read_model_for(model, keys, table.speeds, table.names);
   const auto predictions = predict_table(read.file.model, table);
   note_features(read.file, table.speeds, table.source, common);
+  note_prefitted(model, *read.file.model, table.speeds, common);
   std::ostringstream text;
   write_predictions(text, table, predictions);
   return {std::move(text).str(),
@@ -98,6 +99,7 @@ Predicted predicted_groups(const std::string& model, const std::string& path,
   const ModelForTable read = read_model_for(model, keys, table.speeds, table.names);
   const auto predictions = predict_groups(read.file.model, table);
   note_features(read.file, table.speeds, table.source, common);
+  note_prefitted(model, *read.file.model, table.speeds, common);
   std::ostringstream text;
   write_predictions(text, table, predictions);
   return {std::move(text).str(),
@@ -122,10 +124,12 @@ int model_predict_command(const std::vector<std::string>& arguments) {
   const std::string output = model_output_option(*parsed, common, "corun model predict", "OUT.csv");
   check_name(output, "--out", {"csv"});
   const std::string model_path =
-      find_input_file((*parsed)["model"].as<std::string>(), common, "--model");
+      find_fitted_model((*parsed)["model"].as<std::string>(), common);
   const std::string path =
       find_input_file((*parsed)[has_groups ? "groups" : "pairs"].as<std::string>(), common, option);
-  check_outputs_differ({{"--out", output}}, {{"--model", model_path}, {option, path}});
+  std::vector<NamedFile> inputs = as_inputs({model_path});
+  inputs.push_back({option, path});
+  check_outputs_differ({{"--out", output}}, inputs);
   const Predicted predicted = has_groups ? predicted_groups(model_path, path, common)
                                          : predicted_pairs(model_path, path, common);
   write_outputs({{"--out", output, predicted.csv}}, common.existing);

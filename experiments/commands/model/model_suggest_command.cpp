@@ -9,12 +9,14 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/json.hpp"
 #include "experiments/commands/model/model_commands.hpp"
+#include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/evaluation/measurement_output.hpp"
 #include "experiments/evaluation/pair_draws.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/inputs/job_kinds.hpp"
 #include "experiments/knowledge/model_file.hpp"
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -52,7 +54,7 @@ CommandLine suggest_command_line() {
       "      --jobs examples/jobs.csv --budget 3 --format json\n";
   command.configured = false;
   auto add = command.own.add_options();
-  add("model", po::value<std::string>(), "what `corun model fit` wrote");
+  add("model", po::value<std::string>(), "what `corun model fit` wrote, or prefitted: what comes with corun");
   add("jobs", po::value<std::string>(),
       "the queue: a job trace (docs/formats.md), a table of profiles such as solo.csv of live "
       "mode, or a table of pairs, of which the jobs are taken");
@@ -159,11 +161,12 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
   const auto budget = static_cast<std::size_t>(whole_option(values, "budget", 1, kMostBudget));
   const auto seed = static_cast<std::uint64_t>(
       whole_option(values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
-  const std::string model_path = find_input_file(
-      required(values, "model", "give what `corun model fit` wrote"), common, "--model");
+  const std::string model_path =
+      find_fitted_model(required(values, "model", "give what `corun model fit` wrote"), common);
   const std::string jobs_path = find_input_file(
       required(values, "jobs", "give the queue, e.g. examples/jobs.csv"), common, "--jobs");
-  std::vector<NamedFile> inputs{{"--model", model_path}, {"--jobs", jobs_path}};
+  std::vector<NamedFile> inputs = as_inputs({model_path});
+  inputs.push_back({"--jobs", jobs_path});
   std::vector<std::string> tables;
   for (const std::string& path : list_option(values, "measured")) {
     tables.push_back(find_input_file(path, common, "--measured"));
@@ -187,6 +190,11 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
   std::vector<PairJob> jobs;
   for (std::size_t k = 0; k < kinds.keys.size(); ++k) {
     jobs.push_back({kinds.keys[k], {features.data() + k * wanted.size(), wanted.size()}});
+  }
+
+  if (is_prefitted(model_path)) {
+    const std::vector<SpeedTable::Campaign> not_stated(1);
+    note(common, told_of_prefitted(*file.model, jobs, not_stated));
   }
 
   SuggestedMeasurements suggested;

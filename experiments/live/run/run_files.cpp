@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "experiments/knowledge/knowledge_catalog.hpp"
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/event_log.hpp"
@@ -180,6 +181,7 @@ std::string policy_file(const std::string& directory, const std::string& label,
 
 Config seen_from(Config config, const std::string& directory) {
   const auto renew = [&](std::string& path) {
+    if (is_prefitted(path)) return;
     std::error_code error;
     const fs::path file = fs::path(config.directory) / path;
     if (!fs::is_regular_file(file, error)) return;

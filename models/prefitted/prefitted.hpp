@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+
+/// The fitted model that comes with corun, made by experiments/studies/interference/prefit.sh. It is part of the
+/// program, so that no file has to be found.
+namespace corun {
+
+/// The bytes of models/prefitted/corun.model, a model file (experiments/knowledge/model_file.hpp).
+std::string_view prefitted_bytes();
+
+}  // namespace corun

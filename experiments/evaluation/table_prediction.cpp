@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/campaigns.hpp"
 #include "models/interference/contention.hpp"
 #include "sim/error.hpp"
@@ -78,9 +79,10 @@ std::vector<std::string> check_features(const InterferenceModel& model, const Sp
   bool shares = false;
   for (const SpeedTable::Feature& feature : model.features()) {
     wanted.push_back(feature.name);
-    const std::size_t at = position_in(table, feature);
-    if (at == table.features.size()) lacking.push_back(feature.name);
-    shares |= is_known_of_some_job(table, at);
+    shares |= is_known_of_some_job(table, position_in(table, feature));
+  }
+  for (const SpeedTable::Feature& feature : features_used(model, JobsForModel(model, table).jobs())) {
+    if (position_in(table, feature) == table.features.size()) lacking.push_back(feature.name);
   }
   for (std::size_t f = 0; f < table.features.size(); ++f) {
     const bool is_used =

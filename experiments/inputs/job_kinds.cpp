@@ -1,6 +1,8 @@
 #include "experiments/inputs/job_kinds.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <chrono>
 #include <unordered_map>
 #include <utility>
@@ -98,7 +100,7 @@ std::vector<double> kind_features(const JobKinds& kinds,
       }
     }
   }
-  if (!missing.empty()) {
+  if (!missing.empty() && missing.size() == wanted.size()) {
     throw InputError(kinds.source,
                      fmt::format("has no {}, which the model was fitted on; give jobs in the form "
                                  "of the table that the model was fitted on",
@@ -115,7 +117,8 @@ std::vector<double> kind_features(const JobKinds& kinds,
     const SpeedTable& table = kinds.table.speeds;
     for (const SpeedTable::Feature& feature : wanted) {
       const auto at = std::ranges::find(table.features, feature) - table.features.begin();
-      values.push_back(table.of(k)[at]);
+      const bool is_there = at < std::ssize(table.features);
+      values.push_back(is_there ? table.of(k)[at] : std::numeric_limits<double>::quiet_NaN());
     }
   }
   return values;

@@ -30,7 +30,7 @@ struct JobKinds {
 JobKinds read_job_kinds(const std::string& path, WorkloadKeys& keys);
 
 /// The features `wanted` of each kind, in that order, kinds x features; NaN: unknown. InputError, naming the file, if
-/// it cannot have them: it is of another form than the table that the model was fitted on.
+/// it can have none of them: it is of another form than the table that the model was fitted on.
 std::vector<double> kind_features(const JobKinds& kinds,
                                   const std::vector<SpeedTable::Feature>& wanted);
 

@@ -417,6 +417,15 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
   EXPECT_EQ(gavel.gpu, "p100");
 }
 
+TEST(PairTable, DataSetsOwnTablesHaveTheirOwnMode) {
+  const auto campaign = [](const std::string& text) { return read(text).speeds.campaigns; };
+  EXPECT_EQ(campaign(kGavel), (std::vector{campaign_on("P100", Sharing::kMps)}));
+  EXPECT_EQ(campaign(kLucid), (std::vector{campaign_on("RTX-3090", Sharing::kTimeSlicing)}));
+  // An empty field says that the mode is not known, and so does a column `gpu` without one for the mode.
+  EXPECT_EQ(campaign(replaced(replaced(kLucid, "job_a", "gpu,job_a"), "\n", "\nT4,")).front().sharing,
+            Sharing::kUnknown);
+}
+
 TEST(PairTable, CorunsOfSeveralGpuTypesAndModes) {
   const PairTable table = read(kCorunHead +
                                "1,G,mps,,a,50,,,,1,1\n1,G,mps,,b,,,,,1,1\n"

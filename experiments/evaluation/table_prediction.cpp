@@ -67,7 +67,9 @@ JobsForModel::JobsForModel(const InterferenceModel& model, const SpeedTable& tab
     }
   }
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
-    jobs_.push_back({table.jobs[j], {values_.data() + j * features.size(), features.size()}, table.family_of(j)});
+    jobs_.push_back({table.jobs[j],
+                     {values_.data() + j * features.size(), features.size()},
+                     table.family_of(j)});
   }
 }
 
@@ -81,7 +83,8 @@ std::vector<std::string> check_features(const InterferenceModel& model, const Sp
     wanted.push_back(feature.name);
     shares |= is_known_of_some_job(table, position_in(table, feature));
   }
-  for (const SpeedTable::Feature& feature : features_used(model, JobsForModel(model, table).jobs())) {
+  for (const SpeedTable::Feature& feature :
+       features_used(model, JobsForModel(model, table).jobs())) {
     if (position_in(table, feature) == table.features.size()) lacking.push_back(feature.name);
   }
   for (std::size_t f = 0; f < table.features.size(); ++f) {

@@ -55,7 +55,8 @@ void Experiment::check_model_files(const Trace& trace) {
                                cluster_));
   }
   if (const auto& file = worlds_.model_file()) {
-    add(check_features_of_jobs(*config_, "world.path", *config_->world.path, *file, trace, cluster_));
+    add(check_features_of_jobs(*config_, "world.path", *config_->world.path, *file, trace,
+                               cluster_));
   }
 }
 

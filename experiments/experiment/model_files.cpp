@@ -161,20 +161,20 @@ std::vector<std::string> check_features_of_jobs(const Config& config, const std:
     const std::vector<std::string> missing = missing_features(trace, wanted);
     throw InputError(
         config.place(key),
-        fmt::format(
-            "'{}' was fitted on the features {}; the jobs have no {}; fit a model on "
-            "features that the jobs have",
-            printable(name), printable(fmt::format("{}", fmt::join(names_of(wanted), ", "))),
-            printable(fmt::format(
-                "{}", fmt::join(missing.empty() ? names_of(wanted) : missing, ", ")))));
+        fmt::format("'{}' was fitted on the features {}; the jobs have no {}; fit a model on "
+                    "features that the jobs have",
+                    printable(name),
+                    printable(fmt::format("{}", fmt::join(names_of(wanted), ", "))),
+                    printable(fmt::format(
+                        "{}", fmt::join(missing.empty() ? names_of(wanted) : missing, ", ")))));
   }
   std::vector<std::string> notes;
   const std::vector<std::string> missing =
       missing_features(trace, features_used(*file.model, of_trace.jobs));
   if (!missing.empty()) {
-    notes.push_back(fmt::format("{}: the jobs have no {}, which '{}' was fitted on: taken as not known",
-                                key, printable(fmt::format("{}", fmt::join(missing, ", "))),
-                                printable(name)));
+    notes.push_back(
+        fmt::format("{}: the jobs have no {}, which '{}' was fitted on: taken as not known", key,
+                    printable(fmt::format("{}", fmt::join(missing, ", "))), printable(name)));
   }
   if (is_prefitted(name)) {
     std::vector<SpeedTable::Campaign> here;

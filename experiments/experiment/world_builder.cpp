@@ -101,7 +101,8 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     }
     for (std::size_t t = 0; t < types.size(); ++t) {
       by_type_[t] = costs_.size();
-      costs_.push_back({nothing, model_on(model_file_->model, types[t], cluster.spec.sharing), false});
+      costs_.push_back(
+          {nothing, model_on(model_file_->model, types[t], cluster.spec.sharing), false});
     }
     return;
   }

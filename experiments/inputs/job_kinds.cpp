@@ -1,9 +1,9 @@
 #include "experiments/inputs/job_kinds.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <limits>
-#include <chrono>
 #include <unordered_map>
 #include <utility>
 

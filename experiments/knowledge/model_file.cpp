@@ -172,17 +172,18 @@ std::string model_bytes(const ModelFile& file) {
     rules.push_back(rule.pooling);
     rules.push_back(rule.build_up);
   }
-  const nlohmann::json root{{"about", printable(file.about, kMostAbout)},
-                            {"model", file.name},
-                            {"features", std::move(features)},
-                            {"workloads", file.workloads},
-                            {"sharing", kSharingNames[static_cast<std::size_t>(groups.campaign.sharing)]},
-                            {"gpu", groups.campaign.gpu},
-                            {"machine", model_state::packed(std::vector<double>{
-                                            groups.campaign.bandwidth_gbs, groups.campaign.fp32_tflops,
-                                            groups.level, groups.spread})},
-                            {"co_runners", model_state::packed(rules)},
-                            {"state", file.model->save()}};
+  const nlohmann::json root{
+      {"about", printable(file.about, kMostAbout)},
+      {"model", file.name},
+      {"features", std::move(features)},
+      {"workloads", file.workloads},
+      {"sharing", kSharingNames[static_cast<std::size_t>(groups.campaign.sharing)]},
+      {"gpu", groups.campaign.gpu},
+      {"machine", model_state::packed(std::vector<double>{groups.campaign.bandwidth_gbs,
+                                                          groups.campaign.fp32_tflops, groups.level,
+                                                          groups.spread})},
+      {"co_runners", model_state::packed(rules)},
+      {"state", file.model->save()}};
   std::string content;
   nlohmann::json::to_cbor(root, content);
   return sealed_bytes(content, kModelKind);
@@ -191,8 +192,9 @@ std::string model_bytes(const ModelFile& file) {
 void write_model_file(const std::string& path, const ModelFile& file, const std::string& place,
                       Existing existing) {
   if (is_prefitted(path)) {
-    throw InputError(place, "'prefitted' is the name of the model that comes with corun; take another "
-                            "name, or write ./prefitted");
+    throw InputError(place,
+                     "'prefitted' is the name of the model that comes with corun; take another "
+                     "name, or write ./prefitted");
   }
   checked_output_path(path, place);
   std::string bytes = model_bytes(file);

@@ -21,7 +21,8 @@ bool is_known(const SpeedTable::Campaign& campaign) {
 
 std::string text_of(const SpeedTable::Campaign& campaign) {
   const bool has_mode = campaign.sharing != Sharing::kUnknown;
-  return fmt::format("{} with {}", campaign.gpu.empty() ? "a GPU type that is not stated" : campaign.gpu,
+  return fmt::format("{} with {}",
+                     campaign.gpu.empty() ? "a GPU type that is not stated" : campaign.gpu,
                      has_mode ? kSharingNames[static_cast<std::size_t>(campaign.sharing)]
                               : "a sharing mode that is not stated");
 }
@@ -52,8 +53,10 @@ std::string told_of_prefitted(const InterferenceModel& model, std::span<const Pa
   for (const MeasuredCampaign& one : measured) {
     const std::string text = text_of(one.campaign);
     const auto at = std::ranges::find(pairs, text, &std::pair<std::string, std::uint64_t>::first);
-    if (at == pairs.end()) pairs.emplace_back(text, one.rows);
-    else at->second += one.rows;
+    if (at == pairs.end())
+      pairs.emplace_back(text, one.rows);
+    else
+      at->second += one.rows;
   }
   std::vector<std::string> here;
   for (const auto& [text, speeds] : pairs) {
@@ -62,12 +65,16 @@ std::string told_of_prefitted(const InterferenceModel& model, std::span<const Pa
   std::vector<std::string> elsewhere;
   for (const SpeedTable::Campaign& campaign : campaigns) {
     const std::string text = text_of(campaign);
-    const bool is_measured = is_known(campaign) &&
-                             std::ranges::find(pairs, text, &std::pair<std::string, std::uint64_t>::first) != pairs.end();
-    if (!is_measured && std::ranges::find(elsewhere, text) == elsewhere.end()) elsewhere.push_back(text);
+    const bool is_measured =
+        is_known(campaign) &&
+        std::ranges::find(pairs, text, &std::pair<std::string, std::uint64_t>::first) !=
+            pairs.end();
+    if (!is_measured && std::ranges::find(elsewhere, text) == elsewhere.end())
+      elsewhere.push_back(text);
   }
-  std::string told = fmt::format("{} comes with corun and has measurements of jobs with such features on {}",
-                                 kPrefitted, fmt::join(here, ", "));
+  std::string told =
+      fmt::format("{} comes with corun and has measurements of jobs with such features on {}",
+                  kPrefitted, fmt::join(here, ", "));
   if (elsewhere.empty()) {
     return told + "; your jobs and your machine may still differ: measure some pairs and fit them";
   }

@@ -183,8 +183,8 @@ std::unique_ptr<InterferenceModel> CampaignGroups::clone() const {
 std::vector<std::size_t> CampaignGroups::known_of(const PairJob& job) const {
   std::vector<std::size_t> known;
   for (std::size_t g = 0; g < groups_of_.size(); ++g) {
-    const bool is_measured = job.workload != kUnknownWorkload &&
-                             std::ranges::binary_search(sorted_[g], job.workload);
+    const bool is_measured =
+        job.workload != kUnknownWorkload && std::ranges::binary_search(sorted_[g], job.workload);
     const auto count = std::ranges::count_if(groups_of_[g].features, [&](std::int32_t f) {
       const auto at = static_cast<std::size_t>(f);
       return at < job.features.size() && !std::isnan(job.features[at]);
@@ -204,7 +204,8 @@ std::size_t CampaignGroups::group_of(const PairJob& a, const PairJob& b) const {
 const CampaignModel& CampaignGroups::group_of(std::span<const PairJob> jobs) const {
   std::vector<std::size_t> count(groups_of_.size(), 0);
   for (const PairJob& job : jobs) ++count[group_of(job, job)];
-  return *groups_of_[static_cast<std::size_t>(std::ranges::max_element(count) - count.begin())].model;
+  return *groups_of_[static_cast<std::size_t>(std::ranges::max_element(count) - count.begin())]
+              .model;
 }
 
 std::vector<double> CampaignGroups::values_for(const Group& group, const PairJob& job) const {
@@ -226,7 +227,9 @@ std::vector<SpeedPrediction> CampaignGroups::predict(std::span<const PairJob> jo
   std::vector<std::vector<std::size_t>> places(groups_of_.size());
   for (std::size_t q = 0; q < pairs.size(); ++q) {
     std::size_t best = 0;
-    const auto of = [&](std::size_t g) { return known[pairs[q].of][g] + known[pairs[q].beside][g]; };
+    const auto of = [&](std::size_t g) {
+      return known[pairs[q].of][g] + known[pairs[q].beside][g];
+    };
     for (std::size_t g = 1; g < groups_of_.size(); ++g) {
       if (of(g) > of(best)) best = g;
     }

@@ -13,8 +13,8 @@
 ///
 /// Two campaigns belong to one group if a job was measured in both or a feature is known of jobs of both, directly or
 /// through other campaigns. Between groups there is nothing by which z of CampaignModel could be compared: one fit to
-/// the rows of utilisation-profiled jobs and of jobs of which only rates on other GPUs are known predicts both worse
-/// (docs/models.md, "The model that comes with corun"). So each group is a CampaignModel of its own, fitted on the
+/// the rows of jobs of which utilisation is known and of jobs of which only rates on other GPUs are known predicts new
+/// jobs of the first kind worse (docs/models.md, "The model that comes with corun"). So each group is a CampaignModel of its own, fitted on the
 /// features that its jobs have, and a pair is predicted by one of them: that which knows most of its two jobs, counted
 /// in known features. A job that a group has measured counts as one with all features. At equality the group whose
 /// campaigns were given first predicts.
@@ -56,7 +56,8 @@ class CampaignGroups final : public InterferenceModel {
   struct Group {
     std::shared_ptr<CampaignModel> model;
     std::vector<std::int32_t> features;  ///< positions in features_ of the model's features
-    std::vector<std::int32_t> places;    ///< positions in workloads_ of its workloads; -1: cannot be found again
+    std::vector<std::int32_t>
+        places;  ///< positions in workloads_ of its workloads; -1: cannot be found again
   };
 
   CampaignGroups() = default;

@@ -14,13 +14,14 @@ int model_command(const std::vector<std::string>& arguments) {
       {"suggest", "which pairs of a queue to measure next", model_suggest_command},
       {"eval", "how well interference models predict what they have not seen", model_eval_command},
   }};
-  return run_subcommand({.name = "corun model",
-                         .usage = "fit|predict|suggest|eval",
-                         .about = "What pairs of jobs cost each other, learnt from measured pairs.",
-                         .more = "; `--model prefitted` comes with corun, for a start\nwithout measurements",
-                         .examples = "  corun model eval\n",
-                         .noun = "action"},
-                        kAll, arguments);
+  return run_subcommand(
+      {.name = "corun model",
+       .usage = "fit|predict|suggest|eval",
+       .about = "What pairs of jobs cost each other, learnt from measured pairs.",
+       .more = "; `--model prefitted` comes with corun, for a start\nwithout measurements",
+       .examples = "  corun model eval\n",
+       .noun = "action"},
+      kAll, arguments);
 }
 
 }  // namespace corun

@@ -11,8 +11,8 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/inputs/file_kind.hpp"
 #include "experiments/evaluation/table_prediction.hpp"
+#include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "experiments/knowledge/prefitted_model.hpp"
 #include "sim/base/text.hpp"
@@ -72,8 +72,8 @@ std::vector<NamedFile> as_inputs(const std::vector<std::string>& models) {
   return inputs;
 }
 
-void note_prefitted(const std::string& path, const InterferenceModel& model, const SpeedTable& table,
-                    const CommonOptions& common) {
+void note_prefitted(const std::string& path, const InterferenceModel& model,
+                    const SpeedTable& table, const CommonOptions& common) {
   if (!is_prefitted(path)) return;
   const JobsForModel jobs(model, table);
   note(common, told_of_prefitted(model, jobs.jobs(), table.campaigns));
@@ -95,7 +95,8 @@ ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOpt
       add_all();
     } else if (entry != nullptr) {
       add(entry);
-    } else if (is_prefitted(value) || value.ends_with(".model") || std::filesystem::exists(value, error)) {
+    } else if (is_prefitted(value) || value.ends_with(".model") ||
+               std::filesystem::exists(value, error)) {
       asked.files.push_back(find_fitted_model(value, common));
     } else {
       std::vector<std::string_view> known{"all", "default", kPrefitted};

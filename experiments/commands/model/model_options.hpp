@@ -27,8 +27,8 @@ std::vector<NamedFile> as_inputs(const std::vector<std::string>& models);
 
 /// Notes what the model that comes with corun knows of the jobs of a table, which have features() of the model, on its
 /// campaigns. Nothing for other models.
-void note_prefitted(const std::string& path, const InterferenceModel& model, const SpeedTable& table,
-                    const CommonOptions& common);
+void note_prefitted(const std::string& path, const InterferenceModel& model,
+                    const SpeedTable& table, const CommonOptions& common);
 
 /// The values of --model: models of the catalogue, and files of `corun model fit`.
 struct ModelsAsked {

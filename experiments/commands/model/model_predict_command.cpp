@@ -46,7 +46,8 @@ CommandLine predict_command_line() {
   command.configured = false;
   command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
-  add("model", po::value<std::string>(), "what `corun model fit` wrote, or prefitted: what comes with corun");
+  add("model", po::value<std::string>(),
+      "what `corun model fit` wrote, or prefitted: what comes with corun");
   add("pairs", po::value<std::string>(),
       "table of pairs; features that the model does not know are ignored");
   add("groups", po::value<std::string>(), "table of groups of two jobs and more");
@@ -123,8 +124,7 @@ int model_predict_command(const std::vector<std::string>& arguments) {
   const std::string option = has_groups ? "--groups" : "--pairs";
   const std::string output = model_output_option(*parsed, common, "corun model predict", "OUT.csv");
   check_name(output, "--out", {"csv"});
-  const std::string model_path =
-      find_fitted_model((*parsed)["model"].as<std::string>(), common);
+  const std::string model_path = find_fitted_model((*parsed)["model"].as<std::string>(), common);
   const std::string path =
       find_input_file((*parsed)[has_groups ? "groups" : "pairs"].as<std::string>(), common, option);
   std::vector<NamedFile> inputs = as_inputs({model_path});

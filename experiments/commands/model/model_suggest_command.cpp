@@ -54,7 +54,8 @@ CommandLine suggest_command_line() {
       "      --jobs examples/jobs.csv --budget 3 --format json\n";
   command.configured = false;
   auto add = command.own.add_options();
-  add("model", po::value<std::string>(), "what `corun model fit` wrote, or prefitted: what comes with corun");
+  add("model", po::value<std::string>(),
+      "what `corun model fit` wrote, or prefitted: what comes with corun");
   add("jobs", po::value<std::string>(),
       "the queue: a job trace (docs/formats.md), a table of profiles such as solo.csv of live "
       "mode, or a table of pairs, of which the jobs are taken");

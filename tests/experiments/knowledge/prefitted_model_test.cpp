@@ -36,9 +36,9 @@ TEST(PrefittedModel, SaysWhereItHasMeasurements) {
   const test::TemporaryDirectory folder;
   const auto predict = [&](const std::string& name, const std::string& row) {
     folder.write(name, kHead + row);
-    return test::run_corun({"model", "predict", "--model", "prefitted", "--pairs", name, "--out",
-                            "o.csv", "--force"},
-                           folder.path());
+    return test::run_corun(
+        {"model", "predict", "--model", "prefitted", "--pairs", name, "--out", "o.csv", "--force"},
+        folder.path());
   };
   const auto elsewhere = predict("new.csv", "x,50,20,1000,y,90,60,4000,A100-80GB,MPS\n");
   EXPECT_EQ(elsewhere.code, 0) << elsewhere.err;
@@ -72,7 +72,8 @@ TEST(PrefittedModel, ServesSuggestEvalAndReplay) {
   EXPECT_EQ(replay.code, 0) << replay.err;
   const std::size_t at = replay.err.find("belief.initial: prefitted comes with corun");
   EXPECT_NE(at, std::string::npos) << replay.err;
-  EXPECT_EQ(replay.err.find("belief.initial: prefitted comes", at + 1), std::string::npos) << "once";
+  EXPECT_EQ(replay.err.find("belief.initial: prefitted comes", at + 1), std::string::npos)
+      << "once";
   EXPECT_NE(replay.err.find("T4 with time-slicing is not among them"), std::string::npos);
   // The level of another machine and mode is another.
   const auto isd = [](const char* sharing) {
@@ -88,9 +89,9 @@ TEST(PrefittedModel, ServesSuggestEvalAndReplay) {
 TEST(PrefittedModel, TheNameIsNoFileAndNoOutput) {
   const test::TemporaryDirectory folder;
   const auto fit = [&](const std::string& out) {
-    return test::run_corun({"model", "fit", "--pairs", "papers", "--model", "contention", "--out",
-                            out, "--quiet"},
-                           folder.path());
+    return test::run_corun(
+        {"model", "fit", "--pairs", "papers", "--model", "contention", "--out", out, "--quiet"},
+        folder.path());
   };
   const auto refused = fit("prefitted");
   EXPECT_NE(refused.code, 0);

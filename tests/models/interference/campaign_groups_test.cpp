@@ -144,8 +144,9 @@ TEST(CampaignGroups, SavedAndLoadedItPredictsTheSameBits) {
     bad["groups"][0].erase(key);
     EXPECT_THROW(gp.load(bad, model->features(), model->workloads()), std::invalid_argument) << key;
   }
-  EXPECT_THROW(gp.load({{"groups", nlohmann::json::array()}}, model->features(), model->workloads()),
-               std::invalid_argument);
+  EXPECT_THROW(
+      gp.load({{"groups", nlohmann::json::array()}}, model->features(), model->workloads()),
+      std::invalid_argument);
 }
 
 }  // namespace

@@ -28,8 +28,11 @@ constexpr std::size_t kProbeFigures = 7;
 struct Prior {
   double probability, context_mib, log_factor, times;  ///< `times`: r and e are so much larger
 };
-constexpr std::array<Prior, 4> kPriors{
-    {{0.50, 10, 0.002, 1}, {0.35, 500, 0.05, 1}, {0.05, 500, 0.4, 1}, {0.10, 10, 0.002, 5}}};
+constexpr std::array<Prior, 5> kPriors{{{0.50, 10, 0.002, 1},
+                                        {0.25, 500, 0.05, 1},
+                                        {0.001, 500, 0.4, 1},
+                                        {0.15, 10, 0.002, 3},
+                                        {0.099, 10, 0.002, 10}}};
 
 // Gauss and Newton's steps: the first few with normal errors, so that a difference of all jobs is found before single
 // ones are called strange.

@@ -25,15 +25,16 @@
 /// (MemoryLimits::small_error_mib()) is added to e of a probe. e has Student's t distribution with 4 degrees of
 /// freedom, so that one strange probe counts for little.
 ///
-/// Whether the software is another one is not told, so four explanations are weighed by how well each explains the
+/// Whether the software is another one is not told, so five explanations are weighed by how well each explains the
 /// probes (prior probability; deviations of d and f):
 ///
-///   the same software                  50 %     10 MiB, 0.2 %
-///   another one                        35 %    500 MiB, 5 %
-///   and numbers of another size         5 %    500 MiB, 40 %
-///   jobs unlike those of the fit       10 %     10 MiB, 0.2 %; r and e 5 times as large
+///   the same software                50 %      10 MiB, 0.2 %
+///   another one                      25 %      500 MiB, 5 %
+///   and numbers of another size      0.1 %     500 MiB, 40 %: only several probes that agree make this likely
+///   jobs that err more               15 %      10 MiB, 0.2 %; r and e 3 times as large
+///   jobs unlike those of the fit     9.9 %     10 MiB, 0.2 %; r and e 10 times as large
 ///
-/// A prediction has the mean and the variance over all four. A probe of a model that errs as models do is thus
+/// A prediction has the mean and the variance over all five. A probe of a model that errs as models do is thus
 /// explained by the model, and leaves others alone; one that misses by half a gigabyte moves the context.
 namespace corun {
 

@@ -40,6 +40,18 @@ constexpr std::array<MemoryFigure, 11> kTerms{
     [](const JobFigures& f) { return f.lean_reserved_bytes / kMib; },
     [](const JobFigures& f) { return f.workspace_bytes / kMib; },
 };
+/// Their figures in `corun list figures`.
+constexpr std::array<std::string_view, 11> kTermFigures{"",
+                                                        "peak_bytes",
+                                                        "kept_bytes",
+                                                        "parameters",
+                                                        "input_elements",
+                                                        "weighted_outputs",
+                                                        "batch",
+                                                        "multiply_adds",
+                                                        "reserved_bytes",
+                                                        "lean_reserved_bytes",
+                                                        "workspace_bytes"};
 /// Of these, terms that only serve where no execution is known.
 constexpr std::array<std::int32_t, 3> kCoarseTerms{5, 6, 7};
 constexpr std::int32_t kPeakTerm = 1;
@@ -268,6 +280,16 @@ std::vector<Prediction> MemoryPredictor::predict(std::span<const PredictorJob> j
     out.push_back(spread_.around(std::min(median, math::log(kMostMib)), scale, level, kMostMib));
   }
   return out;
+}
+
+std::vector<std::string_view> MemoryPredictor::lacking(const PredictorJob& job) const {
+  std::vector<std::string_view> figures;
+  if (job.figures.training == 0) return figures;
+  for (const std::int32_t term : terms_) {
+    const auto t = static_cast<std::size_t>(term);
+    if (!std::isfinite(kTerms.at(t)(job.figures))) figures.push_back(kTermFigures.at(t));
+  }
+  return figures;
 }
 
 bool MemoryPredictor::runs_out(const PredictorJob& job, const Prediction& prediction,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "models/predictors/held_out.hpp"
@@ -44,8 +45,10 @@ class MemoryPredictor final : public Predictor {
 
   Target target() const override { return Target::kMemory; }
   std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const override;
+  std::vector<std::string_view> lacking(const PredictorJob& job) const override;
   bool runs_out(const PredictorJob& job, const Prediction& prediction,
                 double capacity_mib) const override;
+  bool has_learnt_limit() const override { return !limits_.empty(); }
   std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs) const override;
   nlohmann::json save() const override;
 

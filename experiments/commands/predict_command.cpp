@@ -366,7 +366,7 @@ int predict_command(const std::vector<std::string>& arguments) {
     inputs.push_back({"--queue", queue});
     if (common.format == Format::kCsv) {
       throw InputError("--queue",
-                       "has no place in a table of GPU types; take --format json or text");
+                       "has no place in a table of GPU types; take --format json or table");
     }
     if (gpus.size() > 1) {
       note(common,

@@ -31,7 +31,8 @@ CommandLine predictor_eval_command_line() {
       "of its model, family or GPU type where these are held out. Prints errors and how many of\n"
       "the measured values lie within the 90 % intervals; for memory also, by capacity, how many\n"
       "of the jobs that do not fit are caught, and how many false alarms there are. Folds are\n"
-      "nested: intervals and limits come from folds within each fit, which has not seen the held-out\n"
+      "nested: intervals and limits come from folds within each fit, which has not seen the "
+      "held-out\n"
       "jobs. Nothing else is chosen by folds; shapes of trees and priors are fixed.";
   command.examples =
       "  corun predictor eval --target memory --jobs examples/measured_jobs.csv\n"

@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
     std::cerr << one_line(e.what()) << "\n";
     return corun::kDeviceMissing;
   } catch (const std::bad_alloc&) {
-    std::cerr << "corun: out of memory; try fewer replications or jobs\n";
+    std::cerr << "corun: out of memory\n";
     return corun::kInternalError;
   } catch (const std::exception& e) {
     std::cerr << "corun: internal error: " << one_line(e.what()) << "\n";

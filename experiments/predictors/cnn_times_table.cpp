@@ -68,6 +68,7 @@ class CnnTimesTable final : public JobTableForm {
         row.job.figures.library_version = csv_.number(*cudnn_, {"a version"}).value_or(kNaN);
       }
       row.value = number_or_nan(csv_, total_, kCnnMilliseconds);
+      if (!library) row.unlike = "without cuDNN";
       row.counts = library && !std::isnan(row.value);
       return row;
     }

@@ -53,7 +53,8 @@ class IterationTimesTable final : public JobTableForm {
       const bool newer = !protocol_ || csv_.text(*protocol_).starts_with("new");
       const bool trusted = !suspect_ || csv_.text(*suspect_) != "1";
       row.value = number_or_nan(csv_, median_, kMilliseconds);
-      row.counts = newer && trusted && csv_.text(precision_) == "float" && !std::isnan(row.value);
+      if (csv_.text(precision_) != "float") row.unlike = "of another precision than float";
+      row.counts = newer && trusted && row.unlike.empty() && !std::isnan(row.value);
       return row;
     }
 

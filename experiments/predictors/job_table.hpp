@@ -31,6 +31,8 @@ struct JobTableRow {
   double at_least = kNaN;
   /// The value may be learnt from and scored: it was measured as the table's others.
   bool counts = false;
+  /// Why the job is unlike those learnt from, so that it is not predicted, as "without cuDNN"; empty: it is like them.
+  std::string unlike;
 };
 
 class JobTableForm {
@@ -42,6 +44,8 @@ class JobTableForm {
   /// The columns that tell the form; all must be in the header.
   virtual std::span<const std::string_view> recognised_by() const = 0;
   virtual bool serves(Target target) const = 0;
+  /// What the table calls a figure of `corun list figures`.
+  virtual std::string_view column_of(std::string_view figure) const { return figure; }
   /// Reads rows of one file; called once per file. Columns are added to `csv` (CsvReader::add_column).
   class Reader {
    public:

@@ -7,7 +7,7 @@
 #include "experiments/base/output_file.hpp"
 #include "models/predictors/catalog.hpp"
 
-/// A fitted predictor as a file: a sealed file (base/sealed_file.hpp) of kind "predictor", version 1, whose
+/// A fitted predictor as a file: a sealed file (base/sealed_file.hpp) of kind "predictor", version 2, whose
 /// content is CBOR (RFC 8949): a map of exactly these keys,
 ///
 ///   about    what it was fitted to, one line

@@ -23,6 +23,11 @@ class TimmMemoryTable final : public JobTableForm {
     return kColumns;
   }
   bool serves(Target target) const override { return target == Target::kMemory; }
+  std::string_view column_of(std::string_view figure) const override {
+    if (figure == "kept_bytes") return "graph_fwd_mib";
+    if (figure == "peak_bytes") return "graph_bwd_mib or graph_total_mib";
+    return figure;
+  }
 
   class TimmReader final : public Reader {
    public:

@@ -22,6 +22,10 @@ constexpr double kPriorError = 0.5;
 constexpr double kMissedShare = 0.003;
 constexpr double kMarginOfFew = 0.96;
 constexpr double kMostFalseAlarms = 0.035;
+/// From the 5 % to the 95 % quantile of a normal distribution, in standard deviations.
+constexpr double kNormalRange = 3.29;
+/// A normal distribution's standard deviation over its median absolute deviation.
+constexpr double kDeviationOfMedian = 1.4826;
 
 nlohmann::json save_digests(const std::vector<std::uint64_t>& digests) {
   std::vector<double> bits;
@@ -158,6 +162,11 @@ ErrorSpread::ErrorSpread(std::span<const HeldOutError> errors) {
   }
 }
 
+double ErrorSpread::deviation(Familiarity level) const {
+  const Quantiles& q = levels_.at(static_cast<std::size_t>(level));
+  return (std::max(q.high, 0.0) - std::min(q.low, 0.0)) / kNormalRange;
+}
+
 Prediction ErrorSpread::around(double log_median, double scale, Familiarity level,
                                double most) const {
   const Quantiles& q = levels_.at(static_cast<std::size_t>(level));
@@ -211,6 +220,22 @@ double MemoryLimits::limit_mib(double capacity_mib, Familiarity level) const {
     return std::min(capacity_mib, limit);
   }
   return capacity_mib;
+}
+
+double MemoryLimits::small_error_mib() const {
+  for (const std::vector<Job>& level : levels_) {
+    std::vector<Job> jobs = level;
+    if (jobs.size() < kFewestErrors) continue;
+    std::ranges::sort(jobs, {}, &Job::log_predicted);
+    jobs.resize(std::max(kFewestErrors, jobs.size() / 4));
+    std::vector<double> errors;
+    for (const Job& job : jobs) {
+      errors.push_back(std::abs(math::exp(job.log_value) - math::exp(job.log_predicted)));
+    }
+    std::ranges::sort(errors);
+    return kDeviationOfMedian * quantile_of(errors, 0.5);
+  }
+  return 0;
 }
 
 nlohmann::json MemoryLimits::save() const {

@@ -68,6 +68,9 @@ class ErrorSpread {
   /// The same quantiles at all levels.
   ErrorSpread(double low, double high, double safe) { levels_.fill({low, high, safe}); }
 
+  /// The standard deviation of a normal error with the same 5 % and 95 % quantiles, in units of the scale.
+  double deviation(Familiarity level) const;
+
   /// The prediction around the median exp(log_median), limited to `most`.
   Prediction around(double log_median, double scale, Familiarity level, double most) const;
 
@@ -93,6 +96,10 @@ class MemoryLimits {
 
   bool empty() const;
   double limit_mib(double capacity_mib, Familiarity level) const;
+  /// The standard deviation of errors of small jobs [MiB]: those of the smallest quarter by prediction, at the
+  /// most familiar level that has twenty jobs; 0 without any. What is left there does not shrink with the job
+  /// (workspaces of libraries, blocks of the allocator).
+  double small_error_mib() const;
 
   nlohmann::json save() const;
   static MemoryLimits load(const nlohmann::json& state);

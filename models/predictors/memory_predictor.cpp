@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
 
-#include <Eigen/Dense>
 #include <nlohmann/json.hpp>
 
 #include "models/interference/model_state.hpp"
@@ -42,6 +40,18 @@ constexpr std::array<MemoryFigure, 11> kTerms{
     [](const JobFigures& f) { return f.lean_reserved_bytes / kMib; },
     [](const JobFigures& f) { return f.workspace_bytes / kMib; },
 };
+/// Their figures in `corun list figures`.
+constexpr std::array<std::string_view, 11> kTermFigures{"",
+                                                        "peak_bytes",
+                                                        "kept_bytes",
+                                                        "parameters",
+                                                        "input_elements",
+                                                        "weighted_outputs",
+                                                        "batch",
+                                                        "multiply_adds",
+                                                        "reserved_bytes",
+                                                        "lean_reserved_bytes",
+                                                        "workspace_bytes"};
 /// Of these, terms that only serve where no execution is known.
 constexpr std::array<std::int32_t, 3> kCoarseTerms{5, 6, 7};
 constexpr std::int32_t kPeakTerm = 1;
@@ -88,8 +98,6 @@ bool enough(std::span<const MeasuredJob* const> jobs) {
 
 /// The variable part of a measured memory is at least this share of it, for its logarithm.
 constexpr double kLeastVariable = 0.05;
-/// Added to V's share: the error of the context.
-constexpr double kContextError = 0.05;
 constexpr double kLeastWeight = 1e-4;  ///< of a job's residual
 constexpr double kMostMib = 1e9;
 /// Of inference: the allocator's rounding, and how much larger errors are than those of training.
@@ -98,12 +106,6 @@ constexpr double kInferenceError = 1.5;
 /// A job that ran out of memory needs this much more than there was, for lack of better knowledge.
 constexpr double kAboveCapacity = 1.05;
 constexpr int kAllEnsembles = 3;
-
-// Deviations for with_seen(), as the header says.
-constexpr double kContextPriorMib = 500;
-constexpr double kFactorPrior = 0.2;
-constexpr double kModelPrior = 0.06;
-constexpr double kMeasuredError = 0.01;
 
 }  // namespace
 
@@ -248,30 +250,46 @@ std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> job
   return p;
 }
 
-std::pair<double, double> MemoryPredictor::log_median(const PredictorJob& job) const {
+MemoryParts MemoryPredictor::base(const PredictorJob& job) const {
   const Parts parts = this->parts(job.figures);
-  if (!std::isfinite(parts.variable)) return {kNaN, kNaN};
+  if (!std::isfinite(parts.variable)) return {kNaN, kNaN, kNaN};
   const bool inference = job.figures.training == 0;
-  double residual = log_factor_;
-  if (!inference) residual += residual_.at(features(job.figures, parts), weight_of(parts));
-  const auto known = log_model_factor_.find(job.groups.model);
-  if (job.groups.model != 0 && known != log_model_factor_.end()) residual += known->second;
-  const double variable = parts.variable * math::exp(residual);
-  const double memory = parts.context + variable;
-  const double scale = variable / memory + kContextError;
-  return {math::log(std::min(memory, kMostMib)), inference ? kInferenceError * scale : scale};
+  const double residual =
+      inference ? 0 : residual_.at(features(job.figures, parts), weight_of(parts));
+  return {parts.context, std::min(parts.variable * math::exp(residual), kMostMib),
+          inference ? kInferenceError : 1};
+}
+
+std::pair<double, double> MemoryPredictor::log_median(const PredictorJob& job) const {
+  const MemoryParts parts = base(job);
+  if (std::isnan(parts.variable)) return {kNaN, kNaN};
+  return {math::log(std::min(parts.mib(), kMostMib)), parts.scale()};
 }
 
 std::vector<Prediction> MemoryPredictor::predict(std::span<const PredictorJob> jobs) const {
   std::vector<Prediction> out;
   out.reserve(jobs.size());
   for (const PredictorJob& job : jobs) {
-    const auto [median, scale] = log_median(job);
-    out.push_back(std::isnan(median)
-                      ? Prediction{}
-                      : spread_.around(median, scale, seen_.familiarity(job.groups), kMostMib));
+    const MemoryParts parts = base(job);
+    if (std::isnan(parts.variable)) {
+      out.emplace_back();
+      continue;
+    }
+    const Familiarity level = seen_.familiarity(job.groups);
+    const auto [median, scale] = posterior_.at({job.groups, level, parts});
+    out.push_back(spread_.around(std::min(median, math::log(kMostMib)), scale, level, kMostMib));
   }
   return out;
+}
+
+std::vector<std::string_view> MemoryPredictor::lacking(const PredictorJob& job) const {
+  std::vector<std::string_view> figures;
+  if (job.figures.training == 0) return figures;
+  for (const std::int32_t term : terms_) {
+    const auto t = static_cast<std::size_t>(term);
+    if (!std::isfinite(kTerms.at(t)(job.figures))) figures.push_back(kTermFigures.at(t));
+  }
+  return figures;
 }
 
 bool MemoryPredictor::runs_out(const PredictorJob& job, const Prediction& prediction,
@@ -282,66 +300,27 @@ bool MemoryPredictor::runs_out(const PredictorJob& job, const Prediction& predic
 
 std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJob> jobs) const {
   auto p = std::make_unique<MemoryPredictor>(*this);
-  std::map<std::uint64_t, Eigen::Index> column;  // of a model's factor
-  struct Row {
-    double value, context, variable;
-    Eigen::Index model;  // 0: not known
-  };
-  std::vector<Row> rows;
   for (const MeasuredJob& job : jobs) {
     if (std::isnan(job.value)) continue;
     if (!(job.value > 0)) throw std::invalid_argument("a measured memory is not above 0");
-    const double median = log_median(job.job).first;
-    if (std::isnan(median)) continue;
-    Eigen::Index model = 0;
-    if (job.job.groups.model != 0) {
-      const auto next = static_cast<Eigen::Index>(2 + column.size());
-      model = column.emplace(job.job.groups.model, next).first->second;
-    }
-    const double context = parts(job.job.figures).context;
-    rows.push_back({job.value, context, math::exp(median) - context, model});
+    const MemoryParts parts = base(job.job);
+    if (std::isnan(parts.variable)) continue;
+    p->probes_.push_back({{job.job.groups, seen_.familiarity(job.job.groups), parts}, job.value});
   }
-  // Unknowns: the context, the factor of all jobs, those of models; Gauss and Newton's steps.
-  const auto size = static_cast<Eigen::Index>(2 + column.size());
-  Eigen::VectorXd x = Eigen::VectorXd::Zero(size);
-  Eigen::VectorXd prior = Eigen::VectorXd::Constant(size, 1 / (kModelPrior * kModelPrior));
-  prior[0] = 1 / (kContextPriorMib * kContextPriorMib);
-  prior[1] = 1 / (kFactorPrior * kFactorPrior);
-  for (int step = 0; step < 20; ++step) {
-    Eigen::MatrixXd normal = prior.asDiagonal();
-    Eigen::VectorXd right = -prior.cwiseProduct(x);
-    for (const Row& row : rows) {
-      const double log_factor = std::clamp(x[1] + (row.model > 0 ? x[row.model] : 0), -2.0, 2.0);
-      const double variable = row.variable * math::exp(log_factor);
-      Eigen::VectorXd slope = Eigen::VectorXd::Zero(size);
-      const double unit = 1 / (kMeasuredError * row.value);
-      slope[0] = unit;
-      slope[1] = variable * unit;
-      if (row.model > 0) slope[row.model] = variable * unit;
-      const double error = (row.value - row.context - x[0] - variable) * unit;
-      normal += slope * slope.transpose();
-      right += slope * error;
-    }
-    x += normal.ldlt().solve(right);
-  }
-  p->coefficients_[0] = std::max(0.0, coefficients_[0] + x[0]);
-  p->log_factor_ += x[1];
-  for (const auto& [model, at] : column) p->log_model_factor_[model] += x[at];
+  p->prepare_probes();
   return p;
+}
+
+void MemoryPredictor::prepare_probes() {
+  posterior_ = MemoryPosterior(probes_, MemoryErrors(spread_, limits_.small_error_mib()));
 }
 
 nlohmann::json MemoryPredictor::save() const {
   using model_state::packed;
-  std::vector<double> factors{log_factor_, threads_};
-  std::vector<double> models;  // digests, as bits
-  for (const auto& [model, factor] : log_model_factor_) {
-    models.push_back(std::bit_cast<double>(model));
-    factors.push_back(factor);
-  }
-  return {{"models", packed(models)},      {"factors", packed(factors)},
-          {"terms", packed(terms_)},       {"coefficients", packed(coefficients_)},
-          {"features", packed(features_)}, {"residual", residual_.save()},
-          {"seen", seen_.save()},          {"spread", spread_.save()},
+  return {{"probes", save_probes(probes_)}, {"threads", threads_},
+          {"terms", packed(terms_)},        {"coefficients", packed(coefficients_)},
+          {"features", packed(features_)},  {"residual", residual_.save()},
+          {"seen", seen_.save()},           {"spread", spread_.save()},
           {"limits", limits_.save()}};
 }
 
@@ -375,16 +354,12 @@ std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
     }
   }
   p.residual_ = ResidualModel::load(state.at("residual"), p.features_.size() + 1);
-  const std::vector<double> models = doubles(state, "models");
-  const std::vector<double> factors = finite_doubles(state, "factors", models.size() + 2);
-  p.log_factor_ = factors[0];
-  p.threads_ = factors[1];
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    p.log_model_factor_[std::bit_cast<std::uint64_t>(models[m])] = factors[m + 2];
-  }
+  p.threads_ = number_of(state.at("threads"), "threads");
   p.seen_ = SeenGroups::load(state.at("seen"));
   p.spread_ = ErrorSpread::load(state.at("spread"));
   p.limits_ = MemoryLimits::load(state.at("limits"));
+  p.probes_ = load_probes(state.at("probes"));
+  p.prepare_probes();
   return std::make_unique<MemoryPredictor>(std::move(p));
 }
 

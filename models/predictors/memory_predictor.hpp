@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "models/predictors/held_out.hpp"
+#include "models/predictors/memory_probes.hpp"
 #include "models/predictors/predictor.hpp"
 #include "models/predictors/residual_model.hpp"
 
@@ -31,9 +32,7 @@
 /// Errors are judged in units of V / memory: a job that is mostly context is known well. Jobs that ran out of memory
 /// although their prediction fits are learnt from, as if they had needed 1.05 times what there was.
 ///
-/// with_seen() refits three kinds of constants on a few jobs, by least squares with a prior: c_0 (it differs
-/// between software stacks and GPU types; prior deviation 500 MiB), a factor of V for all jobs (numbers of
-/// another size; 20 %) and one for each model that was seen (6 %). A measurement counts as precise to 1 %.
+/// with_seen() weighs a few measured jobs against what the formula is known to err by: memory_probes.hpp.
 namespace corun {
 
 class MemoryPredictor final : public Predictor {
@@ -46,8 +45,10 @@ class MemoryPredictor final : public Predictor {
 
   Target target() const override { return Target::kMemory; }
   std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const override;
+  std::vector<std::string_view> lacking(const PredictorJob& job) const override;
   bool runs_out(const PredictorJob& job, const Prediction& prediction,
                 double capacity_mib) const override;
+  bool has_learnt_limit() const override { return !limits_.empty(); }
   std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs) const override;
   nlohmann::json save() const override;
 
@@ -66,19 +67,22 @@ class MemoryPredictor final : public Predictor {
   Parts parts(const JobFigures& figures) const;
   static double weight_of(const Parts& parts);  ///< of the residual
   std::vector<float> features(const JobFigures& figures, const Parts& parts) const;
-  /// Logarithm of the median and scale of the error; NaN if terms are missing.
+  /// Context and variable part with the learnt residual, before any probes; NaN if terms are missing.
+  MemoryParts base(const PredictorJob& job) const;
+  /// Logarithm of the median and scale of the error of the same; NaN if terms are missing.
   std::pair<double, double> log_median(const PredictorJob& job) const;
+  void prepare_probes();
 
   std::vector<std::int32_t> terms_;     ///< positions in the list of terms, the constant first
   std::vector<double> coefficients_;    ///< of each
   std::vector<std::int32_t> features_;  ///< positions in the list of features
   double threads_ = 0;  ///< resident ones, mean over the GPU types of the fitted jobs; 0: not known
   ResidualModel residual_;
-  double log_factor_ = 0;                             ///< of V, for all jobs
-  std::map<std::uint64_t, double> log_model_factor_;  ///< for single models
   SeenGroups seen_;
   ErrorSpread spread_;
   MemoryLimits limits_;
+  std::vector<MemoryProbe> probes_;  ///< what with_seen() was given
+  MemoryPosterior posterior_;        ///< of these
 };
 
 }  // namespace corun

@@ -28,6 +28,8 @@ std::optional<Target> find_target(std::string_view name) {
   return static_cast<Target>(at - kTargetTexts.begin());
 }
 
+std::vector<std::string_view> Predictor::lacking(const PredictorJob&) const { return {}; }
+
 bool Predictor::runs_out(const PredictorJob&, const Prediction& prediction,
                          double capacity_mib) const {
   return prediction.safe > capacity_mib;

@@ -74,9 +74,13 @@ class Predictor {
   virtual Target target() const = 0;
   /// One entry per job; a job gets the same bits in any batch.
   virtual std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const = 0;
+  /// Figures of `corun list figures` that the prediction needs and the job lacks, as far as the predictor can tell.
+  virtual std::vector<std::string_view> lacking(const PredictorJob& job) const;
   /// Whether a job with this prediction of its memory is expected to run out of a GPU's.
   virtual bool runs_out(const PredictorJob& job, const Prediction& prediction,
                         double capacity_mib) const;
+  /// Whether runs_out() judges by a limit learnt from held-out jobs; else by `safe`.
+  virtual bool has_learnt_limit() const { return false; }
   /// The predictor, refitted with a few more jobs: of a new GPU type, of another software stack, or another
   /// batch size of a model. Predictors that cannot learn so return a copy. std::invalid_argument for values
   /// not above 0.

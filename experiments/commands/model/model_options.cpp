@@ -154,8 +154,13 @@ std::string model_output_option(const boost::program_options::variables_map& val
   if (values.count("out") == 0 && !common.output) {
     throw InputError(command, "needs a file to write; give --out " + example);
   }
-  return checked_output_path(
-      values.count("out") != 0 ? values["out"].as<std::string>() : *common.output, "--out");
+  const std::string path =
+      values.count("out") != 0 ? values["out"].as<std::string>() : *common.output;
+  if (path == "-") {
+    throw InputError("--out", "found '-', expected the name of a file; " + command +
+                                  " writes no result to standard output; give --out " + example);
+  }
+  return checked_output_path(path, "--out");
 }
 
 }  // namespace corun

@@ -18,7 +18,7 @@ int predictor_command(const std::vector<std::string>& arguments) {
                          .usage = "fit|apply|eval",
                          .about = "Memory, time of a step and GPU utilisation of a job before it "
                                   "has run, learnt from measured jobs.",
-                         .more = "`corun predict` predicts one model on GPU types.\n",
+                         .more = "; `corun predict` predicts one model on GPU types",
                          .examples = "  corun predictor fit --target memory --jobs "
                                      "examples/measured_jobs.csv --out memory.predictor\n",
                          .noun = "action"},

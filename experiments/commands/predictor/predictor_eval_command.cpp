@@ -30,7 +30,10 @@ CommandLine predictor_eval_command_line() {
       "jobs\n"
       "of its model, family or GPU type where these are held out. Prints errors and how many of\n"
       "the measured values lie within the 90 % intervals; for memory also, by capacity, how many\n"
-      "of the jobs that do not fit are caught, and how many false alarms there are.";
+      "of the jobs that do not fit are caught, and how many false alarms there are. Folds are\n"
+      "nested: intervals and limits come from folds within each fit, which has not seen the "
+      "held-out\n"
+      "jobs. Nothing else is chosen by folds; shapes of trees and priors are fixed.";
   command.examples =
       "  corun predictor eval --target memory --jobs examples/measured_jobs.csv\n"
       "  corun predictor eval --target time --jobs jobs/cnn_benchmarks/cnn_times.csv --kind all   "

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
@@ -69,12 +70,15 @@ std::string needed_option(const po::variables_map& values, const std::string& ke
   return values[key].as<std::string>();
 }
 
-void note_missing(const CommonOptions& common, std::size_t missing, std::size_t rows) {
+void note_missing(const CommonOptions& common, std::size_t missing, std::size_t rows,
+                  const std::vector<std::string>& columns) {
   if (missing == 0) return;
+  const std::string lacking =
+      columns.empty() ? "" : fmt::format("; missing: {}", fmt::join(columns, ", "));
   note(common,
        fmt::format("{} of {} rows have no prediction: their model is not in the zoo, has no "
-                   "layers, or has not the figures that the predictor was fitted on",
-                   missing, rows));
+                   "layers, or has not the figures that the predictor was fitted on{}",
+                   missing, rows, lacking));
 }
 
 }  // namespace corun

@@ -27,7 +27,8 @@ std::string needed_option(const boost::program_options::variables_map& values,
                           const std::string& key, const std::string& command,
                           const std::string& example);
 
-/// "3 rows have no prediction: ..." if there are such rows.
-void note_missing(const CommonOptions& common, std::size_t missing, std::size_t rows);
+/// "3 rows have no prediction: ..." if there are such rows; `columns`: what they lack.
+void note_missing(const CommonOptions& common, std::size_t missing, std::size_t rows,
+                  const std::vector<std::string>& columns);
 
 }  // namespace corun

@@ -10,6 +10,7 @@ two cores.
 import argparse
 import csv
 import io
+import itertools
 import pathlib
 import random
 import re
@@ -243,6 +244,92 @@ def own_graphs(corun, data, out):
     return text
 
 
+# CARMA's names of models that the sweep has too, on a later software stack.
+CARMA = {"mobilenet": "mobilenetv2_100", "vgg": "vgg16", "resnet50": "resnet50", "Inception": "inception_v3",
+         "Xception": "xception"}
+KNOWN_BATCHES = [8, 16, 32, 64, 128]
+DRAWS = 15    # of single rows
+
+
+def probes(corun, data, out):
+    """What a few measured jobs add (`predictor apply --seen`): the same jobs predicted without and with them. The jobs
+    given are never scored."""
+    sweep = list(csv.DictReader(open(data / TIMM)))
+    ok = [r for r in sweep if r["status"] == "ok"]
+    csv.field_size_limit(1 << 30)
+    cnn = list(csv.DictReader(open(data / CNN, newline="")))
+    lines = ["jobs,known,draws,scored,mape_before_pct,mape_after_pct,coverage_before_pct,coverage_after_pct"]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+
+        def fit(rows):
+            write_csv(folder / "fit.csv", rows, list(rows[0]))
+            run(corun, "predictor", "fit", "--target", "memory", "--jobs", folder / "fit.csv", "--out",
+                folder / "m.predictor", "--force")
+
+        def applied(rows, seen, value):
+            write_csv(folder / "test.csv", rows, list(rows[0]))
+            write_csv(folder / "seen.csv", seen, list(rows[0]))
+            run(corun, "predictor", "apply", "--model", folder / "m.predictor", "--jobs", folder / "test.csv", "--out",
+                folder / "p.csv", "--force", *(["--seen", folder / "seen.csv"] if seen else []))
+            return [(abs(float(p["pred"]) / float(p[value]) - 1), float(p["pred_lo"]) <= float(p[value]) <= float(p["pred_hi"]))
+                    for p in csv.DictReader(open(folder / "p.csv", newline=""))]
+
+        def score(name, known, draws, value="mem_mib"):
+            """draws: pairs of the rows given and those scored."""
+            found = [[], []]
+            for seen, rows in draws:
+                found[0] += applied(rows, [], value)
+                found[1] += applied(rows, seen, value)
+            mean = lambda k, which: 100 * sum(x[which] for x in found[k]) / len(found[k])
+            lines.append("%s,%s,%d,%d,%.1f,%.1f,%.0f,%.0f" % (name, known, len(draws), len(found[0]), mean(0, 0), mean(1, 0),
+                                                            mean(0, 1), mean(1, 1)))
+
+        models = sorted({r["model"] for r in sweep})
+        random.Random(1).shuffle(models)
+        held_out = set(models[::5])
+        fit([r for r in sweep if r["model"] not in held_out])
+        test = [r for r in ok if r["model"] in held_out]
+        for batch in KNOWN_BATCHES:
+            seen = [r for r in test if int(r["batch"]) == batch]
+            known = {r["model"] for r in seen}
+            score("timm: other batches of the models", f"batch {batch}",
+                  [(seen, [r for r in test if r["model"] in known and int(r["batch"]) != batch])])
+        for count in (1, 2, 5):
+            draws = []
+            for draw in range(DRAWS):
+                seen = random.Random(draw).sample(test, count)
+                known = {r["model"] for r in seen}
+                draws.append((seen, [r for r in test if r["model"] not in known]))
+            score("timm: other models", count, draws)
+
+        architecture = lambda r: re.search("arch:([a-z]+)", r["Filename"]).group(1)
+        for held_out in sorted({architecture(r) for r in cnn}):
+            fit([r for r in cnn if architecture(r) != held_out])
+            test = [r for r in cnn if architecture(r) == held_out and r["Status"] == "SUCCESSFUL" and float(r["Depth"]) > 0
+                    and float(r["Max GPU Memory (MiB)"]) >= 1200]
+            for count in (1, 5):
+                draws = []
+                for draw in range(DRAWS):
+                    chosen = set(random.Random(draw).sample(range(len(test)), count))
+                    draws.append(([test[i] for i in chosen], [r for i, r in enumerate(test) if i not in chosen]))
+                score(f"CNN: rest of the architecture {held_out}", count, draws, "Max GPU Memory (MiB)")
+
+        measured = {}
+        for r in csv.DictReader(open(data / JOBS / "carma/carma_jobs.csv")):
+            if r["batch"]:
+                measured[(CARMA.get(r["Model"]), int(float(r["batch"])))] = r["max_memory_used_mb"]
+        test = [{**r, "mem_mib": measured[key], "status": "ok"} for r in sweep
+                if (key := (r["model"], int(r["batch"]))) in measured]
+        fit([r for r in sweep if r["model"] not in CARMA.values()])
+        for count in (1, 2):
+            score("CARMA's stack, fitted to timm's", count,
+                  [(list(seen), [r for r in test if r not in seen]) for seen in itertools.combinations(test, count)])
+    text = "\n".join(lines) + "\n"
+    (out / "probes.csv").write_text(text)
+    return text
+
+
 def memory_by_type(data, out):
     """Lambda's runs of the same image, test, precision and batch on two GPU types: peak less idle memory. And the same
     job on the same GPU type under two software stacks: timm's sweep and CARMA's."""
@@ -302,6 +389,8 @@ def main():
         print(batches(options.corun, options.data, options.out))
     if options.only in (None, "own_graphs"):
         print(own_graphs(options.corun, options.data, options.out))
+    if options.only in (None, "probes"):
+        print(probes(options.corun, options.data, options.out))
     if options.only in (None, "memory_by_type"):
         print(memory_by_type(options.data, options.out))
 

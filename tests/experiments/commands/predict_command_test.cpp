@@ -58,6 +58,131 @@ TEST(PredictCommand, FitsAppliesAndKeepsEveryRow) {
   }
 }
 
+TEST(PredictCommand, ApplyTellsWhichJobsRunOut) {
+  const test::TemporaryDirectory directory;
+  const std::string model = directory.path("m.predictor"), out = directory.path("o.csv");
+  ASSERT_EQ(
+      test::run_corun({"predictor", "fit", "--target", "memory", "--jobs", kJobs, "--out", model})
+          .code,
+      0);
+  const auto apply = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"predictor", "apply", "--model", model,    "--jobs",
+                                       kJobs,       "--out", out,       "--force"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return test::run_corun(arguments);
+  };
+  std::size_t last = 0;
+  for (const std::string capacity : {"100000", "3000", "1"}) {
+    const auto run = apply({"--capacity", capacity});
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto rows = lines(test::read_file(out));
+    EXPECT_TRUE(rows[0].ends_with(",pred,pred_lo,pred_hi,oom"));
+    std::size_t alarms = 0;
+    for (std::size_t r = 1; r < rows.size(); ++r) alarms += rows[r].ends_with(",1") ? 1 : 0;
+    if (capacity == "100000") EXPECT_EQ(alarms, 0U);
+    if (capacity == "1") EXPECT_EQ(alarms, rows.size() - 1);
+    EXPECT_GE(alarms, last);
+    last = alarms;
+  }
+  EXPECT_EQ(apply({"--capacity", "V100-16GB"}).code, 0);
+  EXPECT_NE(apply({"--capacity", "V100-17GB"}).err.find("--capacity: found 'V100-17GB'"),
+            std::string::npos);
+  // A second time, the columns are there.
+  const auto twice = test::run_corun(
+      {"predictor", "apply", "--model", model, "--jobs", out, "--out", directory.path("p.csv")});
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_NE(twice.err.find("has a column 'pred' already"), std::string::npos) << twice.err;
+  const auto dash =
+      test::run_corun({"predictor", "apply", "--model", model, "--jobs", kJobs, "--out", "-"});
+  EXPECT_EQ(dash.code, 2);
+  EXPECT_NE(dash.err.find("--out: found '-'"), std::string::npos) << dash.err;
+}
+
+// Rows of another precision, or without cuDNN, are not predicted as if they were of float with it.
+TEST(PredictCommand, ApplyLeavesUnlikeRowsEmpty) {
+  const test::TemporaryDirectory directory;
+  const std::string model = directory.path("t.predictor"), out = directory.path("o.csv");
+  ASSERT_EQ(
+      test::run_corun({"predictor", "fit", "--target", "time", "--jobs", kJobs, "--out", model})
+          .code,
+      0);
+  const std::string precisions = directory.write("iterations.csv",
+                                                 "gpu_type,precision,phase,model\n"
+                                                 "T4,float,train,resnet18\n"
+                                                 "T4,half,train,resnet18\n"
+                                                 "T4,bfloat16,train,resnet18\n"
+                                                 "T4,float,train,resnet50\n");
+  auto run =
+      test::run_corun({"predictor", "apply", "--model", model, "--jobs", precisions, "--out", out});
+  ASSERT_EQ(run.code, 0) << run.err;
+  auto rows = lines(test::read_file(out));
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[2], "T4,half,train,resnet18,,,");
+  EXPECT_EQ(rows[3], "T4,bfloat16,train,resnet18,,,");
+  EXPECT_NE(rows[1].back(), ',');
+  EXPECT_NE(rows[4].back(), ',');
+  EXPECT_NE(run.err.find("2 of 4 rows are left empty: 2 of another precision than float"),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(run.err.find("no prediction"), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("2 jobs"), std::string::npos) << run.out;
+  const std::string cudnn = directory.write("times.csv",
+                                            "gpu,use_cudnn,model,batch,h\n"
+                                            "V100-16GB,0,resnet-18,16,224\n"
+                                            "V100-16GB,1,resnet-18,16,224\n");
+  run = test::run_corun(
+      {"predictor", "apply", "--model", model, "--jobs", cudnn, "--out", out, "--force"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  rows = lines(test::read_file(out));
+  EXPECT_TRUE(rows[1].ends_with(",,,")) << rows[1];
+  EXPECT_FALSE(rows[2].ends_with(",")) << rows[2];
+  EXPECT_NE(run.err.find("1 of 2 rows are left empty: 1 without cuDNN"), std::string::npos)
+      << run.err;
+}
+
+TEST(PredictCommand, ApplyNamesMissingColumns) {
+  const test::TemporaryDirectory directory;
+  std::string with = "batch,img_px,params_m,gmacs,macts_m,mem_mib,graph_fwd_mib,graph_bwd_mib\n";
+  for (int i = 1; i <= 30; ++i) {
+    with += std::to_string(8 * i) + ",224,25,4,11," + std::to_string(1500 + 400 * i) + "," +
+            std::to_string(170 * i) + "," + std::to_string(180 * i) + "\n";
+  }
+  const std::string jobs = directory.write("with.csv", with);
+  const std::string model = directory.path("m.predictor");
+  const auto fit =
+      test::run_corun({"predictor", "fit", "--target", "memory", "--jobs", jobs, "--out", model});
+  ASSERT_EQ(fit.code, 0) << fit.err;
+  const std::string without =
+      directory.write("without.csv", "batch,img_px,params_m,gmacs,macts_m\n8,224,25,4,11\n");
+  const auto run = test::run_corun({"predictor", "apply", "--model", model, "--jobs", without,
+                                    "--out", directory.path("o.csv")});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("missing: graph_bwd_mib or graph_total_mib, graph_fwd_mib"),
+            std::string::npos)
+      << run.err;
+}
+
+TEST(PredictCommand, HelpOfTheGroupIsWhole) {
+  const auto help = test::run_corun({"predictor", "--help"});
+  EXPECT_NE(help.out.find("describes each; `corun predict` predicts one model on GPU types.\n"),
+            std::string::npos)
+      << help.out;
+  EXPECT_EQ(help.out.find("\n.\n"), std::string::npos);
+}
+
+TEST(PredictCommand, AQueueIsRankedForOneGpuAndNotInCsv) {
+  const std::string queue = CORUN_SOURCE_DIR "/examples/jobs.csv";
+  const auto two =
+      test::run_corun({"predict", "--zoo", "resnet18", "--gpu", "T4,V100-16GB", "--queue", queue});
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_NE(two.err.find("--queue: the ranking is for T4, the first of --gpu"), std::string::npos);
+  const auto csv = test::run_corun(
+      {"predict", "--zoo", "resnet18", "--gpu", "T4", "--queue", queue, "--format", "csv"});
+  EXPECT_EQ(csv.code, 2);
+  EXPECT_NE(csv.err.find("--queue: has no place in a table of GPU types"), std::string::npos)
+      << csv.err;
+}
+
 TEST(PredictCommand, EvaluatesEverySplit) {
   const auto eval = test::run_corun({"predictor", "eval", "--target", "time", "--jobs", kJobs,
                                      "--known", "0,2", "--format", "json"});

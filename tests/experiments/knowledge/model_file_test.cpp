@@ -289,13 +289,13 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<std::pair<std::string, std::function<void(Json&)>>> wrong{
-      {"(the model is not a map of 5)",
+      {"(the model is not a map of 9)",
        [](Json& r) {
          r = Json::array({1, 2});
        }},
-      {"(the model is not a map of 5)", [](Json& r) { r.erase("state"); }},
+      {"(the model is not a map of 9)", [](Json& r) { r.erase("state"); }},
       {"(the model is not a map of 9)", [](Json& r) { r["state"].erase("mean"); }},
-      {"(the model is not a map of 5)", [](Json& r) { r["more"] = 1; }},
+      {"(the model is not a map of 9)", [](Json& r) { r["more"] = 1; }},
       {"(there is no 'mean')", [](Json& r) { r["state"]["other"] = 1, r["state"].erase("mean"); }},
       {"(there is no model 'best')", [](Json& r) { r["model"] = "best"; }},
       {"(there is no model 'default')", [](Json& r) { r["model"] = "default"; }},

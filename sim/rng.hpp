@@ -46,7 +46,7 @@ enum class Stream : std::uint32_t {
   kSoloSpeeds = 32,     ///< speeds alone that were not measured; entity = GPU type, (job, GPU type)
   kMemoryEstimates = 33,       ///< error of an estimate of memory; entity = job
   kUtilisationEstimates = 34,  ///< error of an estimate of GPU utilisation; entity = job
-  kPairDraws = 36,            ///< draws of the costs of pairs by which measurements are chosen; entity = draw
+  kPairDraws = 36,  ///< draws of the costs of pairs by which measurements are chosen; entity = draw
   kMeasurementOutcomes = 37,  ///< outcomes of measurements that are not yet made; entity = scenario
 };
 

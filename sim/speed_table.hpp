@@ -32,7 +32,7 @@ struct SpeedTable {
     std::string gpu;  ///< GPU type; empty: not known
     Sharing sharing = Sharing::kUnknown;
     double bandwidth_gbs = 0;  ///< of the GPU type's memory [GB/s]; 0: not known
-    double fp32_tflops = 0;     ///< peak of the GPU type [TFLOP/s]; 0: not known
+    double fp32_tflops = 0;    ///< peak of the GPU type [TFLOP/s]; 0: not known
     friend bool operator==(const Campaign&, const Campaign&) = default;
   };
   struct Row {

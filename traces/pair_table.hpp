@@ -67,7 +67,8 @@ struct PairTable {
   std::vector<std::array<double, 2>> solo_s;  ///< J_a of speeds.rows [s]; NaN: not in the file
   bool has_speeds = false;  ///< the file has columns for them; else a table to predict
   std::string gpu;          ///< GPU type of all rows; empty: not known, or several
-  std::string sharing;      ///< the file's words for the sharing mode of all rows; empty: none, or several
+  std::string
+      sharing;  ///< the file's words for the sharing mode of all rows; empty: none, or several
   std::size_t passed_over = 0;                   ///< groups of more than two jobs
   std::vector<std::string> header;               ///< as read; empty for *.corun.csv
   std::vector<std::vector<std::string>> fields;  ///< of speeds.rows, as read; empty for *.corun.csv

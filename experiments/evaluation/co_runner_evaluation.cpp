@@ -38,14 +38,14 @@ std::span<const GroupRule> group_rules() {
   static constexpr std::array kRules{
       GroupRule{"sum", [](std::span<const double> x) { return norm(x, 1); }},
       GroupRule{"norm 1.25",
-                   [](std::span<const double> x) { return norm(x, kSlicingRule.pooling); }},
+                [](std::span<const double> x) { return norm(x, kSlicingRule.pooling); }},
       GroupRule{"norm 2", [](std::span<const double> x) { return norm(x, 2); }},
       GroupRule{"product",
-                   [](std::span<const double> x) {
-                     double slowdown = 1;
-                     for (const double one : x) slowdown *= 1 + one;
-                     return slowdown - 1;
-                   }},
+                [](std::span<const double> x) {
+                  double slowdown = 1;
+                  for (const double one : x) slowdown *= 1 + one;
+                  return slowdown - 1;
+                }},
   };
   return kRules;
 }

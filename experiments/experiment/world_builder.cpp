@@ -205,10 +205,10 @@ std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
     fitted = models.fit(model.entry(), table, options);
   } catch (const std::invalid_argument& e) {
     throw InputError(config.place("world.path"),
-                     std::string(e.what()) +
-                         (w.model == WorldKind::kMeasured
-                              ? "; set world.fallback to another model, such as factors, or take other measurements"
-                              : "; take another model or other measurements"));
+                     std::string(e.what()) + (w.model == WorldKind::kMeasured
+                                                  ? "; set world.fallback to another model, such "
+                                                    "as factors, or take other measurements"
+                                                  : "; take another model or other measurements"));
   }
   constexpr std::size_t kFew = 20;
   if (w.path && table.rows.size() < kFew) {

@@ -58,8 +58,7 @@ SpeedTable rows_of(const SpeedTable& table, std::size_t campaign) {
   out.campaigns = {table.campaigns[campaign]};
   std::unordered_map<std::uint32_t, std::uint32_t> position;
   const auto job = [&](std::uint32_t at) {
-    const auto [known, is_new] =
-        position.emplace(at, static_cast<std::uint32_t>(out.jobs.size()));
+    const auto [known, is_new] = position.emplace(at, static_cast<std::uint32_t>(out.jobs.size()));
     if (is_new) {
       out.jobs.push_back(table.jobs[at]);
       if (!table.families.empty()) out.families.push_back(table.families[at]);
@@ -146,7 +145,8 @@ CampaignModel CampaignModel::fit(const ModelKind& kind, const SpeedTable& table,
     tables.push_back(std::move(rows));
     all += static_cast<double>(t.size());
   }
-  if (model.parts_.empty()) throw std::invalid_argument(std::string(kCampaigns) + ": no measured speed");
+  if (model.parts_.empty())
+    throw std::invalid_argument(std::string(kCampaigns) + ": no measured speed");
   model.mean_ = 0;
   model.deviation_ = 0;
   for (const Part& part : model.parts_) {
@@ -242,8 +242,7 @@ CampaignModel::Line CampaignModel::of_new(const SpeedTable::Campaign& campaign) 
   line.level = level;
   line.scale = kCorrelation * deviation;
   line.level_variance = more * level_squares / (kPriorCampaigns + sum);
-  line.scale_variance =
-      squared(line.scale) * more * scale_squares / (kPriorCampaigns + sum);
+  line.scale_variance = squared(line.scale) * more * scale_squares / (kPriorCampaigns + sum);
   line.noise_variance = (1 - squared(kCorrelation)) * squared(deviation);
   return line;
 }
@@ -263,8 +262,8 @@ std::unique_ptr<CampaignModel> CampaignModel::on(const SpeedTable::Campaign& cam
     if (contradicts(parts_[c].campaign, campaign)) continue;
     if (copy->current_ != kNew) {
       const Part& best = parts_[copy->current_];
-      const bool is_better = std::pair(known(parts_[c]), parts_[c].rows) >
-                             std::pair(known(best), best.rows);
+      const bool is_better =
+          std::pair(known(parts_[c]), parts_[c].rows) > std::pair(known(best), best.rows);
       if (!is_better) continue;
     }
     copy->current_ = c;
@@ -379,16 +378,15 @@ nlohmann::json CampaignModel::save() const {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Part& part = parts_[p];
     const Line& l = part.line;
-    parts.push_back(
-        {{"gpu", part.campaign.gpu},
-         {"sharing", static_cast<int>(part.campaign.sharing)},
-         {"rows", part.rows},
-         {"numbers", model_state::packed(std::vector<double>{
-                         part.campaign.bandwidth_gbs, part.campaign.fp32_tflops, part.mean,
-                         part.deviation, l.level, l.scale, l.level_variance, l.covariance,
-                         l.scale_variance, l.noise_variance})},
-         {"workloads", model_state::packed(places_[p])},
-         {"own", part.own == nullptr ? nlohmann::json() : part.own->save()}});
+    parts.push_back({{"gpu", part.campaign.gpu},
+                     {"sharing", static_cast<int>(part.campaign.sharing)},
+                     {"rows", part.rows},
+                     {"numbers", model_state::packed(std::vector<double>{
+                                     part.campaign.bandwidth_gbs, part.campaign.fp32_tflops,
+                                     part.mean, part.deviation, l.level, l.scale, l.level_variance,
+                                     l.covariance, l.scale_variance, l.noise_variance})},
+                     {"workloads", model_state::packed(places_[p])},
+                     {"own", part.own == nullptr ? nlohmann::json() : part.own->save()}});
   }
   return {{"campaigns", std::move(parts)},
           {"workloads", model_state::packed(places_.back())},
@@ -430,15 +428,16 @@ CampaignModel CampaignModel::load(const ModelKind& kind, const nlohmann::json& s
     part.campaign.gpu = text_of(node.at("gpu"), "gpu");
     part.campaign.sharing = static_cast<Sharing>(
         whole_of(node.at("sharing"), "sharing", 0, static_cast<std::int64_t>(kSharings) - 1));
-    part.rows = static_cast<std::uint64_t>(
-        whole_of(node.at("rows"), "rows", 1, std::int64_t{1} << 40));
+    part.rows =
+        static_cast<std::uint64_t>(whole_of(node.at("rows"), "rows", 1, std::int64_t{1} << 40));
     const std::vector<double> n = finite_doubles(node, "numbers", 10);
     part.campaign.bandwidth_gbs = n[0];
     part.campaign.fp32_tflops = n[1];
     part.mean = n[2];
     part.deviation = n[3];
     part.line = {n[4], n[5], n[6], n[7], n[8], n[9]};
-    const bool is_possible = n[0] >= 0 && n[1] >= 0 && n[3] > 0 && n[6] >= 0 && n[8] >= 0 && n[9] >= 0;
+    const bool is_possible =
+        n[0] >= 0 && n[1] >= 0 && n[3] > 0 && n[6] >= 0 && n[8] >= 0 && n[9] >= 0;
     if (!is_possible) throw std::invalid_argument("the figures of a campaign are not possible");
     std::vector<std::int32_t>& places = model.places_.emplace_back();
     if (node.at("own").is_null()) {

@@ -112,9 +112,7 @@ class CampaignModel final : public InterferenceModel {
   static Line regression(std::span<const double> z, std::span<const double> t);
   Line of_new(const SpeedTable::Campaign& campaign) const;
   const Line& line() const { return current_ == kNew ? new_ : parts_[current_].line; }
-  InterferenceModel* own() const {
-    return current_ == kNew ? nullptr : parts_[current_].own.get();
-  }
+  InterferenceModel* own() const { return current_ == kNew ? nullptr : parts_[current_].own.get(); }
   void list_workloads();
 
   std::shared_ptr<InterferenceModel> shared_;  ///< of t = mean_ + deviation_ z

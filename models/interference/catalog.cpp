@@ -38,8 +38,8 @@ std::unique_ptr<InterferenceModel> of_pairs<FactorModel>(const SpeedTable& table
 
 template <typename Model>
 std::unique_ptr<InterferenceModel> load_one(const nlohmann::json& state,
-                                        std::vector<SpeedTable::Feature> features,
-                                        std::vector<WorkloadKey> workloads) {
+                                            std::vector<SpeedTable::Feature> features,
+                                            std::vector<WorkloadKey> workloads) {
   return std::make_unique<Model>(Model::load(state, std::move(features), std::move(workloads)));
 }
 
@@ -135,7 +135,8 @@ std::vector<FitOutcome> fit_together(std::span<const InterferenceModelEntry* con
       members[m] = out[static_cast<std::size_t>(at - entries.begin())].model;
     }
   }
-  const bool all = table.campaigns.size() == 1 && std::ranges::none_of(members, [](const auto& m) { return m == nullptr; });
+  const bool all = table.campaigns.size() == 1 &&
+                   std::ranges::none_of(members, [](const auto& m) { return m == nullptr; });
   for (std::size_t e = 0; e < entries.size(); ++e) {
     if (entries[e] != ensemble) continue;
     make(e, [&]() -> std::unique_ptr<InterferenceModel> {

@@ -205,7 +205,8 @@ double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOption
   }
   if (ratios.empty()) return 1;
   std::ranges::sort(ratios);
-  const auto rank = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(ratios.size() + 1)));
+  const auto rank =
+      static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(ratios.size() + 1)));
   const double quantile = ratios[std::min(rank, ratios.size()) - 1];
   const auto n = static_cast<double>(families.size());
   const double factor =
@@ -215,7 +216,8 @@ double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOption
 
 std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> jobs,
                                                     std::span<const PairQuery> pairs) const {
-  std::vector<const Mix*> mix_by_job;  // the later of two jobs' in the order of kBothSeen, kElse, kFar
+  std::vector<const Mix*>
+      mix_by_job;  // the later of two jobs' in the order of kBothSeen, kElse, kFar
   std::vector<bool> is_of_new_family;
   mix_by_job.reserve(jobs.size());
   for (const PairJob& job : jobs) {
@@ -223,7 +225,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     const bool is_new = !is_seen && job.family != 0 && !families_.empty() &&
                         !std::ranges::binary_search(families_, job.family);
     is_of_new_family.push_back(is_new);
-    mix_by_job.push_back(is_seen                                              ? &kBothSeen
+    mix_by_job.push_back(is_seen                                               ? &kBothSeen
                          : is_new || novelty_.is_far(job.features, features()) ? &kFar
                                                                                : &kElse);
   }
@@ -261,7 +263,8 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     }
     const Average a = average(mix, {members.data(), count});
     const bool is_new = is_of_new_family[pair.of] || is_of_new_family[pair.beside];
-    out.push_back(normal_around(a.log_slowdown, a.deviation * (is_new ? new_family_factor_->value() : 1)));
+    out.push_back(
+        normal_around(a.log_slowdown, a.deviation * (is_new ? new_family_factor_->value() : 1)));
   }
   return out;
 }
@@ -334,9 +337,9 @@ EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
   for (const nlohmann::json& node : list_of(saved.at("families"), "families")) {
     const std::string text = text_of(node, "families");
     std::uint64_t family = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), family, 16);
-    const bool is_key = error == std::errc() && end == text.data() + text.size() && text.size() == 16;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), family, 16);
+    const bool is_key =
+        error == std::errc() && end == text.data() + text.size() && text.size() == 16;
     if (!is_key || (!model.families_.empty() && family <= model.families_.back())) {
       throw std::invalid_argument("a family is not 16 hexadecimal digits above the one before");
     }

@@ -43,11 +43,10 @@ double pair_of_equals(double speed, std::size_t count, const CoRunnerRule& rule)
 
 void check(const SpeedTable& table) {
   for (const SpeedTable::Group& group : table.groups) {
-    const bool is_there = std::ranges::all_of(
-        group.jobs, [&](std::uint32_t job) { return job < table.jobs.size(); });
-    const bool has_speeds = std::ranges::all_of(group.speeds, [](double s) {
-      return std::isnan(s) || (s > 0 && std::isfinite(s));
-    });
+    const bool is_there =
+        std::ranges::all_of(group.jobs, [&](std::uint32_t job) { return job < table.jobs.size(); });
+    const bool has_speeds = std::ranges::all_of(
+        group.speeds, [](double s) { return std::isnan(s) || (s > 0 && std::isfinite(s)); });
     if (!is_there || !has_speeds || group.jobs.size() < 3 ||
         group.speeds.size() != group.jobs.size()) {
       throw std::invalid_argument("groups: a group is not of three known jobs or more with speeds");
@@ -146,7 +145,8 @@ SpeedTable with_pairs_of_groups(const SpeedTable& table) {
   std::map<std::uint32_t, Mean> found;
   for (const SpeedTable::Group& group : table.groups) {
     const std::uint32_t job = group.jobs.front();
-    if (beside_itself.contains(job) || std::ranges::count(group.jobs, job) != std::ssize(group.jobs)) {
+    if (beside_itself.contains(job) ||
+        std::ranges::count(group.jobs, job) != std::ssize(group.jobs)) {
       continue;
     }
     const CoRunnerRule& rule = kCoRunnerRules[static_cast<std::size_t>(group.sharing)];
@@ -184,8 +184,7 @@ InterferenceModel::Groups learnt_groups(const InterferenceModel& model, const Sp
   if (table.groups.empty()) return groups;
   for (std::size_t mode = 0; mode < kSharings; ++mode) {
     const auto sharing = static_cast<Sharing>(mode);
-    groups.rules[mode] =
-        learnt_rule(measured_groups(model, table, sharing), kCoRunnerRules[mode]);
+    groups.rules[mode] = learnt_rule(measured_groups(model, table, sharing), kCoRunnerRules[mode]);
   }
   return groups;
 }

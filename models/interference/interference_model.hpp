@@ -95,9 +95,10 @@ class InterferenceModel {
 
   /// Where the model has learnt, and the rule of each sharing mode.
   struct Groups {
-    SpeedTable::Campaign campaign;  ///< of the rows; gpu and mode are not known if there are several
-    double level = 0;               ///< mean of the rows' t = -log(speed)
-    double spread = 0.3;            ///< standard deviation of the rows' t, above 0
+    SpeedTable::Campaign
+        campaign;         ///< of the rows; gpu and mode are not known if there are several
+    double level = 0;     ///< mean of the rows' t = -log(speed)
+    double spread = 0.3;  ///< standard deviation of the rows' t, above 0
     std::array<CoRunnerRule, kSharings> rules = kCoRunnerRules;
     const CoRunnerRule& rule() const { return rules[static_cast<std::size_t>(campaign.sharing)]; }
   };

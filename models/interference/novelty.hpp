@@ -34,7 +34,7 @@ class Novelty {
   std::size_t width_ = 0;
   std::vector<double> mean_, deviation_;  ///< of the expanded features; deviation 0: not used
   std::vector<double> jobs_;              ///< jobs x width_, standardised; NaN: not known
-  double limit_ = -1;                     ///< nearest distance beyond which a job is far; below 0: none is
+  double limit_ = -1;  ///< nearest distance beyond which a job is far; below 0: none is
 };
 
 }  // namespace corun

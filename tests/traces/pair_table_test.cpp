@@ -423,7 +423,8 @@ TEST(PairTable, DataSetsOwnTablesHaveTheirOwnMode) {
   EXPECT_EQ(campaign(kLucid), (std::vector{campaign_on("RTX-3090", Sharing::kTimeSlicing)}));
   // An empty field says that the mode is not known, and so does a column `gpu` without one for the mode.
   const std::string one = "T4,0,A|32,A,9,45.5,20,2694,1,0.98,B,B,8,58.5,25,2360,0,1.03\n";
-  EXPECT_EQ(campaign("gpu," + kLucidHead + one), (std::vector{campaign_on("T4", Sharing::kUnknown)}));
+  EXPECT_EQ(campaign("gpu," + kLucidHead + one),
+            (std::vector{campaign_on("T4", Sharing::kUnknown)}));
 }
 
 TEST(PairTable, CorunsOfSeveralGpuTypesAndModes) {

@@ -61,9 +61,9 @@ std::shared_ptr<const InterferenceModel> fitted(const SpeedTable& table, const c
 }
 
 struct Judged {
-  double error = 0;     ///< mean absolute error of t
-  double covered = 0;   ///< share of the true t within the intervals
-  double deviation = 0; ///< mean deviation of t
+  double error = 0;      ///< mean absolute error of t
+  double covered = 0;    ///< share of the true t within the intervals
+  double deviation = 0;  ///< mean deviation of t
 };
 
 Judged judge(const InterferenceModel& model, const SpeedTable& table, double level, double scale) {
@@ -189,7 +189,8 @@ TEST(Campaigns, ComesBackFromItsState) {
       const SpeedPrediction q = on_campaign(two, campaign)->predict(a, b);
       EXPECT_EQ(p.speed, q.speed) << entry.name;
       EXPECT_EQ(p.sd, q.sd) << entry.name;
-      EXPECT_TRUE(p.lo > 0 && p.lo <= p.speed && p.speed <= p.hi && std::isfinite(p.hi)) << entry.name;
+      EXPECT_TRUE(p.lo > 0 && p.lo <= p.speed && p.speed <= p.hi && std::isfinite(p.hi))
+          << entry.name;
     }
   }
 }

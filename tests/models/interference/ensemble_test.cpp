@@ -100,15 +100,17 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
   const EnsembleModel::Mix far{{0, 1, 1}, {0, 1, 1}, 1, false};
   const Novelty novelty(table);
   const auto unseen = [&](std::initializer_list<std::uint32_t> jobs) {
-    return std::ranges::any_of(jobs, [&](std::uint32_t j) {
-      return novelty.is_far({table.of(j), table.features.size()}, table.features);
-    })
+    return std::ranges::any_of(
+               jobs,
+               [&](std::uint32_t j) {
+                 return novelty.is_far({table.of(j), table.features.size()}, table.features);
+               })
                ? far
                : otherwise;
   };
-  for (const Case& c : {Case{0, 1, seen}, Case{3, 7, seen}, Case{15, 2, unseen({15})},
-                        Case{2, 15, unseen({15})}, Case{14, 2, unseen({14})},
-                        Case{14, 15, unseen({14, 15})}}) {
+  for (const Case& c :
+       {Case{0, 1, seen}, Case{3, 7, seen}, Case{15, 2, unseen({15})}, Case{2, 15, unseen({15})},
+        Case{14, 2, unseen({14})}, Case{14, 15, unseen({14, 15})}}) {
     std::vector<double> t;
     double top = 0, bottom = 0, variance = 0;
     for (std::size_t m = 0; m < members.size(); ++m) {
@@ -148,7 +150,8 @@ SpeedTable table_of_families(double apart) {
   return table;
 }
 
-double deviation_for(const InterferenceModel& model, const SpeedTable& table, std::uint64_t family) {
+double deviation_for(const InterferenceModel& model, const SpeedTable& table,
+                     std::uint64_t family) {
   const PairJob unseen{9999, {table.of(0), table.features.size()}, family};
   const PairJob seen{table.jobs[1], {table.of(1), table.features.size()}, table.family_of(1)};
   return deviation_of(model.predict(unseen, seen));
@@ -160,8 +163,7 @@ TEST(Ensemble, IntervalsOfNewFamiliesAreAsWideAsHeldOutFamiliesNeed) {
   const EnsembleModel model = EnsembleModel::fit(table, {});
   EXPECT_GT(deviation_for(model, table, 77), 1.3 * deviation_for(model, table, 0));
   EXPECT_EQ(deviation_for(model, table, 2), deviation_for(model, table, 0)) << "a known family";
-  const auto again =
-      EnsembleModel::load(model.save(), model.features(), model.workloads());
+  const auto again = EnsembleModel::load(model.save(), model.features(), model.workloads());
   EXPECT_EQ(deviation_for(again, table, 77), deviation_for(model, table, 77));
   nlohmann::json other = model.save();
   other["families"][0] = "zz";

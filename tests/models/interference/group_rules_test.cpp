@@ -62,8 +62,8 @@ TEST(GroupRules, AreLearntWhereGroupsDiffer) {
   EXPECT_EQ(model->groups().campaign.sharing, Sharing::kTimeSlicing);
   EXPECT_EQ(model->groups().rules[static_cast<std::size_t>(Sharing::kMps)], kMpsRule);
   // Their own rule, too few groups, or none: as without groups.
-  for (const SpeedTable& same : {table_by(kMpsRule, Sharing::kMps, 8, true),
-                                 table_by(other, Sharing::kMps, 3, true)}) {
+  for (const SpeedTable& same :
+       {table_by(kMpsRule, Sharing::kMps, 8, true), table_by(other, Sharing::kMps, 3, true)}) {
     const auto fitted = find_interference_model("measured")->fit(same, {});
     EXPECT_EQ(fitted->groups().rule(), kMpsRule);
   }
@@ -86,10 +86,11 @@ TEST(GroupRules, CopiesAndEnsemblesKeepThem) {
 
 TEST(GroupRules, ImpossibleGroupsAreRefused) {
   const SpeedTable good = table_by(kMpsRule, Sharing::kMps, 2, true);
-  const std::vector<SpeedTable::Group> bad{
-      {{0, 1}, {0.5, 0.5}, Sharing::kMps},       {{0, 1, 2}, {0.5, 0.5, 0.5}, Sharing::kMps},
-      {{0, 1, 1}, {0.5, 0.5}, Sharing::kMps},    {{0, 1, 1}, {0.5, 0.5, 0}, Sharing::kMps},
-      {{0, 1, 1}, {0.5, 0.5, -1}, Sharing::kMps}};
+  const std::vector<SpeedTable::Group> bad{{{0, 1}, {0.5, 0.5}, Sharing::kMps},
+                                           {{0, 1, 2}, {0.5, 0.5, 0.5}, Sharing::kMps},
+                                           {{0, 1, 1}, {0.5, 0.5}, Sharing::kMps},
+                                           {{0, 1, 1}, {0.5, 0.5, 0}, Sharing::kMps},
+                                           {{0, 1, 1}, {0.5, 0.5, -1}, Sharing::kMps}};
   for (const SpeedTable::Group& group : bad) {
     SpeedTable table = good;
     table.groups.push_back(group);

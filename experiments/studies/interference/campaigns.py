@@ -132,10 +132,7 @@ def groups(corun, data):
     larger = [r for r in rows if r["k"] != "2"]
     out = []
     predicted = corun.predicted([("groups", pairs)], larger, "groups")
-    with_pair = {r["job"] for r in pairs}
-    known = [r for r in predicted if r["job"] in with_pair]
     out.append(("parvagpu, k = 3 to 5, from pairs alone", len(predicted), *judged(predicted, ("",))))
-    out.append(("of these, jobs whose pair was measured", len(known), *judged(known, ("",))))
     held = []
     for model in sorted({r["model"] for r in rows}):
         test = [r for r in larger if r["model"] == model]

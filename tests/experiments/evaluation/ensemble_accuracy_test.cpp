@@ -65,7 +65,7 @@ TEST(EnsembleAccuracy, PairsOfGavelOnP100) {
 
 // corun model eval --split family --pairs gavel/gavel_p100_pairs.csv --model ensemble --format json
 TEST(EnsembleAccuracy, FamiliesNeverSeenOfGavelOnP100) {
-  expect_as_good_as({0.2629, 0.855}, "gavel/gavel_p100_pairs.csv", PairSplit::kFamily);
+  expect_as_good_as({0.2583, 0.939}, "gavel/gavel_p100_pairs.csv", PairSplit::kFamily);
 }
 
 }  // namespace

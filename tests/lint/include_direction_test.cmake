@@ -33,7 +33,7 @@ set(experiments_may_include experiments sim traces models processes policies)
 set(rooms base statistics charts config knowledge inputs predictors experiment export results replay sweep evaluation
     studies live commands)
 set(live_rooms session gpu workloads jobs run validation)
-set(model_rooms graph onnx formulas vector_units knowledge interference scoring solo predictors)
+set(model_rooms graph onnx formulas vector_units knowledge interference scoring solo predictors prefitted)
 
 # Libraries with a home: <name>_headers matches the included header, <name>_home the including file.
 set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost onnx)

@@ -119,7 +119,7 @@ CampaignModel fit_group(const ModelKind& kind, const SpeedTable& table, const Fi
     rows += std::isnan(row.speed_a) ? 0 : 1;
     rows += std::isnan(row.speed_b) ? 0 : 1;
   }
-  return CampaignModel(std::move(model), rows);
+  return CampaignModel(model, rows);
 }
 
 }  // namespace

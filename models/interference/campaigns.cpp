@@ -198,7 +198,8 @@ CampaignModel CampaignModel::fit(const ModelKind& kind, const SpeedTable& table,
   return model;
 }
 
-CampaignModel::CampaignModel(std::shared_ptr<const InterferenceModel> model, std::uint64_t rows)
+CampaignModel::CampaignModel(const std::shared_ptr<const InterferenceModel>& model,
+                             std::uint64_t rows)
     : InterferenceModel(*model), shared_(model->clone()) {
   const Groups& learnt = model->groups();
   mean_ = learnt.level;
@@ -465,7 +466,7 @@ std::shared_ptr<const InterferenceModel> on_campaign(std::shared_ptr<const Inter
     return groups->on(campaign, jobs);
   }
   if (!contradicts(model->groups().campaign, campaign)) return model;
-  return CampaignModel(std::move(model)).on(campaign, jobs);
+  return CampaignModel(model).on(campaign, jobs);
 }
 
 }  // namespace corun

@@ -58,7 +58,8 @@ class CampaignModel final : public InterferenceModel {
                            const FitOptions& options);
   /// A model of one campaign as the shared part of any. model->groups() names the campaign; `rows`: its number of
   /// measured speeds.
-  explicit CampaignModel(std::shared_ptr<const InterferenceModel> model, std::uint64_t rows = 1);
+  explicit CampaignModel(const std::shared_ptr<const InterferenceModel>& model,
+                         std::uint64_t rows = 1);
   /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static CampaignModel load(const ModelKind& kind, const nlohmann::json& saved,
                             const std::vector<SpeedTable::Feature>& features,

@@ -148,7 +148,7 @@ std::size_t different(const std::vector<MeasuredPair>& found) {
   std::vector<std::size_t> pairs;
   for (const MeasuredPair& m : found) pairs.push_back(m.pair);
   std::ranges::sort(pairs);
-  return static_cast<std::size_t>(std::ranges::unique(pairs).begin() - pairs.begin());
+  return static_cast<std::size_t>(std::unique(pairs.begin(), pairs.end()) - pairs.begin());
 }
 
 }  // namespace

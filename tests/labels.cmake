@@ -46,6 +46,7 @@ label(threads models_test Catalogue/EveryModel.SameBytesOnAnyNumberOfThreads/*)
 label(threads models_test FactorModel.SameBytesForAnyNumberOfThreadsAndAgain)
 label(threads models_test FeatureRanking.RepeatsForAnyNumberOfThreads)
 label(threads models_test Forest.SearchDoesNotDependOnThreads)
+label(threads models_test Campaigns.SameBytesAtAnyNumberOfThreads)
 label(threads models_test LowRank.*)
 label(threads models_test Sizes/ScoringParity.*/0)
 label(threads models_test Sizes/ScoringParity.*/1)
@@ -67,6 +68,8 @@ label(threads live_test Supervisor.*)
 
 # Seconds in a release build, minutes under a sanitizer, on paths that quicker cases cover as well.
 # A chain of ten thousand draws, or an ensemble with such a member:
+label(slow models_test Campaigns.ManyPairsReplaceWhatOthersMeasured)
+label(slow models_test Campaigns.SameBytesAtAnyNumberOfThreads)
 label(slow models_test Ensemble.AveragesItsMembersByWhatIsKnownOfThePair)
 label(slow models_test FactorModel.AJobNeverSeen*)
 label(slow models_test FactorModel.CopiesOfAChainAgreeMoreFromSeedToSeed)

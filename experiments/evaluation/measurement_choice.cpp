@@ -15,14 +15,14 @@ namespace corun {
 
 namespace {
 
-/// Cost of two jobs that are kept apart: above that of any pairing without such a pair.
+/// Cost of two jobs that may not share a GPU: above that of any pairing without such a pair.
 constexpr double kApart = 1e4;
 /// Smaller differences of costs are rounding errors.
 constexpr double kNothing = 1e-12;
 /// Squared correlations of unrelated columns are 1 / draws on average. This many times that is taken off each.
 constexpr double kChance = 2;
 
-/// The jobs and which pair each two of them are. Costs by pair have two more entries: of jobs kept apart, and of
+/// The jobs and which pair each two of them are. Costs by pair have two more entries: of jobs that may not share a GPU, and of
 /// a job that stays alone, which is paired with a place that no job has if the number of jobs is odd.
 class Places {
  public:

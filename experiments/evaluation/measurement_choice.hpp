@@ -53,7 +53,7 @@ struct MeasurementProblem {
     bool may_be_measured = true;
   };
   std::vector<std::uint32_t> kinds;  ///< of each job to be paired; jobs of one kind are copies
-  std::vector<Pair> pairs;           ///< each once; jobs of other pairs are kept apart
+  std::vector<Pair> pairs;           ///< each once; jobs of other pairs may not share a GPU
   std::size_t draws = 0;             ///< at least 2
   std::vector<double> cost;          ///< draws x pairs
   std::vector<double> shown;  ///< draws x pairs x 2: what a measurement shows, without its noise

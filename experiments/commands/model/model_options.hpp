@@ -51,7 +51,7 @@ struct ModelForTable {
   std::vector<std::string> names;  ///< of the table's jobs, as the model may know them
 };
 
-/// Reads the model. A job that the fit told apart by its features from another one of its name (append()) is found
+/// Reads the model. A job that shares its name with another one of other features (append()) is found
 /// again where the table has the same features of it: it gets the key of its name with features. InputError as
 /// read_model_file().
 ModelForTable read_model_for(const std::string& path, WorkloadKeys& keys, SpeedTable& table,

@@ -55,12 +55,13 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root) {
   if (numbers[0] < 0 || numbers[1] < 0 || !(groups.spread > 0)) {
     throw std::invalid_argument("the figures of the machine are not possible");
   }
-  const std::vector<double> rules = finite_doubles(root, "co_runners", 2 * kSharings);
+  const std::vector<double> rules = finite_doubles(root, "co_runners", 3 * kSharings);
   for (std::size_t mode = 0; mode < kSharings; ++mode) {
     CoRunnerRule& rule = groups.rules[mode];
-    rule = {rules[2 * mode], rules[2 * mode + 1]};
+    rule = {rules[3 * mode], rules[3 * mode + 1], rules[3 * mode + 2]};
     constexpr double kMost = 20;
-    if (rule.pooling < 1 || rule.pooling > kMost || rule.build_up < 1 || rule.build_up > kMost) {
+    if (rule.pooling < 1 || rule.pooling > kMost || rule.build_up < 1 || rule.build_up > kMost ||
+        !(rule.scatter > 0 && rule.scatter <= kMost)) {
       throw std::invalid_argument("the rule of co-runners is not possible");
     }
   }
@@ -171,6 +172,7 @@ std::string model_bytes(const ModelFile& file) {
   for (const CoRunnerRule& rule : groups.rules) {
     rules.push_back(rule.pooling);
     rules.push_back(rule.build_up);
+    rules.push_back(rule.scatter);
   }
   const nlohmann::json root{
       {"about", printable(file.about, kMostAbout)},

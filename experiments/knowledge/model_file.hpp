@@ -12,7 +12,7 @@
 
 /// A fitted interference model as a file. Version 5 is a line of text,
 ///
-///   corun speed model, version 5, bytes 1234567, sha256 0f3c...
+///   corun speed model, version 6, bytes 1234567, sha256 0f3c...
 ///
 /// followed by that many bytes of CBOR (RFC 8949) with that SHA-256: a map of exactly these keys,
 ///
@@ -41,7 +41,7 @@ struct ModelFile {
   std::string about;
 };
 
-inline constexpr int kModelVersion = 5;
+inline constexpr int kModelVersion = 6;
 
 /// The first 16 hexadecimal digits of the SHA-256 of a workload's name; "" for none.
 std::string workload_digest(std::string_view name);

@@ -73,6 +73,8 @@ void run_task(const JobTable& table, FoldTask& task, const PredictorEvaluationOp
   for (const std::size_t r : task.train) train.push_back(measured_job(table.rows[r]));
   PredictorOptions fit;
   fit.seed = options.seed;
+  fit.intervals = options.intervals;
+  fit.constants = options.constants;
   const std::unique_ptr<Predictor> fitted = task.entry->fit(table.target, train, fit);
   const auto predict = [&](const Predictor& predictor, std::span<const std::size_t> rows) {
     std::vector<PredictorJob> jobs;
@@ -98,7 +100,7 @@ void run_task(const JobTable& table, FoldTask& task, const PredictorEvaluationOp
     const std::size_t known = std::min(task.known, order.size());
     std::vector<MeasuredJob> seen;
     for (std::size_t i = 0; i < known; ++i) seen.push_back(measured_job(table.rows[order[i]]));
-    const auto refitted = fitted->with_seen(seen);
+    const auto refitted = fitted->with_seen(seen, options.constants);
     task.draws.push_back(predict(*refitted, std::span(order).subspan(known)));
   }
 }

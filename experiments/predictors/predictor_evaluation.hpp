@@ -66,6 +66,8 @@ struct PredictorEvaluationOptions {
   std::vector<double> capacities_mib;
   std::uint64_t seed = 1;
   int threads = 1;
+  bool intervals = true;       ///< PredictorOptions
+  PhysicsConstants constants;  ///< PredictorOptions
 };
 
 /// One entry per split, number of known jobs and predictor. `on_fit(done, of)` follows the fits. InputError if

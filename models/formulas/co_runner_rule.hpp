@@ -28,12 +28,19 @@ namespace corun {
 struct CoRunnerRule {
   double pooling = 1.25;  ///< p, at least 1
   double build_up = 1;    ///< q, at least 1
+  /// How far groups lie from the rule, relative to how far rules lie from each other (kLeastExcessRule); above 0.
+  double scatter = 1;
 
   friend bool operator==(const CoRunnerRule&, const CoRunnerRule&) = default;
 };
 
 inline constexpr CoRunnerRule kSlicingRule{};
 inline constexpr CoRunnerRule kMpsRule{1, 2.5};
+
+/// The ends of what a rule may be. All between are taken as equally likely, so the log speed of a group deviates from
+/// its rule's by 1 / sqrt(12) of what the two ends differ by. From two jobs on they agree.
+inline constexpr CoRunnerRule kLeastExcessRule{2, 1};
+inline constexpr CoRunnerRule kMostExcessRule{1, 6};
 
 /// The rule for each Sharing, without measured groups.
 inline constexpr std::array<CoRunnerRule, kSharings> kCoRunnerRules{kSlicingRule, kSlicingRule,

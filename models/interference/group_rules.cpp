@@ -10,6 +10,7 @@
 
 #include "models/formulas/co_runner_rule.hpp"
 #include "models/interference/moments.hpp"
+#include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun {
@@ -19,6 +20,11 @@ namespace {
 constexpr std::array kPoolings{1.0, 1.1, 1.25, 1.5, 2.0};
 constexpr std::array kBuildUps{1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0};
 constexpr std::size_t kLeastGroups = 10;
+/// Quantile of Student's t distribution, 97.5 %, with the freedom of six families.
+constexpr double kSureness = 2.57;
+/// Of a group whose pairs leave each other alone, in log speed: what repetitions differ by.
+constexpr double kRepetition = 0.02;
+constexpr double kMostScatter = 4;
 /// Bound of the speeds of pairs that groups can tell.
 constexpr double kSlowest = 1e-3;
 
@@ -56,6 +62,7 @@ void check(const SpeedTable& table) {
 
 /// The speeds of a group's pairs, and the excesses that were measured.
 struct Measured {
+  std::uint64_t family = 0;                 ///< of the group's first job, or the job itself
   std::vector<std::vector<double>> beside;  ///< per measured job: its speeds beside each other one
   std::vector<double> excess;
 };
@@ -81,6 +88,9 @@ std::vector<Measured> measured_groups(const InterferenceModel& model, const Spee
   for (const SpeedTable::Group& group : table.groups) {
     if (group.sharing != sharing) continue;
     Measured measured;
+    const std::uint32_t first = group.jobs.front();
+    const std::uint64_t family = table.family_of(first);
+    measured.family = family != 0 ? family : table.jobs[first];
     for (std::size_t i = 0; i < group.jobs.size(); ++i) {
       if (std::isnan(group.speeds[i])) continue;
       measured.excess.push_back(1 / group.speeds[i] - 1);
@@ -101,6 +111,32 @@ std::vector<Measured> measured_groups(const InterferenceModel& model, const Spee
   return out;
 }
 
+struct Gain {
+  double sum = 0, count = 0;
+};
+
+/// The factor of the rule's deviation at which 90 % of the measured speeds lie within 90 % intervals.
+double scatter_of(const std::vector<Measured>& groups, const CoRunnerRule& rule) {
+  std::vector<double> off;
+  for (const Measured& group : groups) {
+    for (std::size_t i = 0; i < group.excess.size(); ++i) {
+      CoRunnerSpeed others(rule), least(kLeastExcessRule), most(kMostExcessRule);
+      for (const double speed : group.beside[i]) {
+        others.add(speed);
+        least.add(speed);
+        most.add(speed);
+      }
+      const double deviation =
+          math::log(least.speed() / most.speed()) / std::sqrt(12.0) + kRepetition;
+      const double error = std::fabs(math::log(others.speed() * (1 + group.excess[i])));
+      off.push_back(error / deviation / kHalfWidth90);
+    }
+  }
+  std::ranges::sort(off);
+  const auto at = static_cast<std::size_t>(0.9 * static_cast<double>(off.size() - 1));
+  return std::clamp(off[at], 1 / kMostScatter, kMostScatter);
+}
+
 CoRunnerRule learnt_rule(const std::vector<Measured>& groups, const CoRunnerRule& prior) {
   if (groups.size() < kLeastGroups) return prior;
   std::vector<double> of_prior;
@@ -112,19 +148,28 @@ CoRunnerRule learnt_rule(const std::vector<Measured>& groups, const CoRunnerRule
     for (const double build_up : kBuildUps) {
       const CoRunnerRule rule{pooling, build_up};
       double gained = 0;
-      double squares = 0;
+      std::map<std::uint64_t, Gain> of_family;
       for (std::size_t g = 0; g < groups.size(); ++g) {
         const double gain = of_prior[g] - error_of(groups[g], rule);
         gained += gain / n;
-        squares += gain * gain / n;
+        of_family[groups[g].family].sum += gain;
+        of_family[groups[g].family].count += 1;
       }
-      const double error = std::sqrt(std::max(0.0, squares - gained * gained) / n);
-      if (gained > most_gained && gained > 2 * error) {
+      // Groups of one family err alike, so families are what is drawn.
+      double squares = 0;
+      for (const auto& [family, gain] : of_family) {
+        const double off = (gain.sum - gain.count * gained) / n;
+        squares += off * off;
+      }
+      const auto families = static_cast<double>(of_family.size());
+      const double error = std::sqrt(squares * families / std::max(1.0, families - 1));
+      if (families > 1 && gained > most_gained && gained > kSureness * error) {
         most_gained = gained;
         best = rule;
       }
     }
   }
+  best.scatter = scatter_of(groups, best);
   return best;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/formulas/pair_formula.hpp"
+#include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
@@ -40,15 +41,22 @@ std::vector<SpeedPrediction> InterferenceModel::by_rule(std::span<const PairJob>
   if (n == 2) return pairs;
   std::vector<SpeedPrediction> out(n);
   for (std::size_t i = 0; i < n; ++i) {
-    CoRunnerSpeed speed(rule), lo(rule), hi(rule);
-    double variance = 0;  // the largest relative standard deviation of a pair
+    CoRunnerSpeed speed(rule), lo(rule), hi(rule), least(kLeastExcessRule), most(kMostExcessRule);
+    double deviation = 0;  // the largest relative one of a pair
     for (std::size_t q = i * (n - 1); q < (i + 1) * (n - 1); ++q) {
       speed.add(pairs[q].speed);
       lo.add(pairs[q].lo);
       hi.add(pairs[q].hi);
-      variance = std::max(variance, pairs[q].sd / pairs[q].speed);
+      least.add(pairs[q].speed);
+      most.add(pairs[q].speed);
+      deviation = std::max(deviation, pairs[q].sd / pairs[q].speed);
     }
-    out[i] = {speed.speed(), variance * speed.speed(), lo.speed(), hi.speed()};
+    const double of_rule = rule.scatter * math::log(least.speed() / most.speed()) / std::sqrt(12.0);
+    const auto away = [&](double end) {
+      return math::exp(std::hypot(math::log(end / speed.speed()), kHalfWidth90 * of_rule));
+    };
+    out[i] = {speed.speed(), std::hypot(deviation, of_rule) * speed.speed(),
+              speed.speed() / away(lo.speed()), std::min(1.0, speed.speed() * away(hi.speed()))};
   }
   return out;
 }

@@ -88,7 +88,8 @@ class InterferenceModel {
   virtual std::vector<SpeedPrediction> predict_co_runners(std::span<const PairJob> residents) const;
 
   /// The same from the speeds of all pairs of residents by a rule (formulas/co_runner_rule.hpp). The ends of the
-  /// intervals combine in the same way; the relative deviation is the largest of the pairs. `corun model eval`
+  /// intervals combine in the same way; the relative deviation is the largest of the pairs. The deviation of the rule
+  /// is added to both. `corun model eval`
   /// compares with sums, norms and products of slowdowns.
   std::vector<SpeedPrediction> by_rule(std::span<const PairJob> residents,
                                        const CoRunnerRule& rule) const;

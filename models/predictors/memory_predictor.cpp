@@ -156,7 +156,8 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
     return std::ranges::all_of(
         jobs, [&](const MeasuredJob* job) { return std::isfinite(figure(job->job.figures)); });
   };
-  const bool executed = known(kTerms[kPeakTerm]);
+  // Whether figures of layers give way to those of an execution.
+  const bool executed = options.constants.coarse == 0 && known(kTerms[kPeakTerm]);
   for (std::size_t t = 0; t < kTerms.size(); ++t) {
     const auto term = static_cast<std::int32_t>(t);
     const bool coarse = std::ranges::find(kCoarseTerms, term) != kCoarseTerms.end();
@@ -228,6 +229,7 @@ std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> job
   }
   auto p = std::make_unique<MemoryPredictor>(learn(known, options, kAllEnsembles));
   p->seen_ = SeenGroups(described);
+  if (!options.intervals) return p;
   const std::vector<HeldOutError> errors = held_out_errors(
       described, options.seed,
       [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
@@ -298,7 +300,8 @@ bool MemoryPredictor::runs_out(const PredictorJob& job, const Prediction& predic
   return prediction.median > limits_.limit_mib(capacity_mib, seen_.familiarity(job.groups));
 }
 
-std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJob> jobs) const {
+std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJob> jobs,
+                                                      const PhysicsConstants& constants) const {
   auto p = std::make_unique<MemoryPredictor>(*this);
   for (const MeasuredJob& job : jobs) {
     if (std::isnan(job.value)) continue;
@@ -307,12 +310,13 @@ std::unique_ptr<Predictor> MemoryPredictor::with_seen(std::span<const MeasuredJo
     if (std::isnan(parts.variable)) continue;
     p->probes_.push_back({{job.job.groups, seen_.familiarity(job.job.groups), parts}, job.value});
   }
-  p->prepare_probes();
+  p->prepare_probes(constants);
   return p;
 }
 
-void MemoryPredictor::prepare_probes() {
-  posterior_ = MemoryPosterior(probes_, MemoryErrors(spread_, limits_.small_error_mib()));
+void MemoryPredictor::prepare_probes(const PhysicsConstants& constants) {
+  posterior_ =
+      MemoryPosterior(probes_, MemoryErrors(spread_, limits_.small_error_mib()), constants);
 }
 
 nlohmann::json MemoryPredictor::save() const {
@@ -359,7 +363,7 @@ std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
   p.spread_ = ErrorSpread::load(state.at("spread"));
   p.limits_ = MemoryLimits::load(state.at("limits"));
   p.probes_ = load_probes(state.at("probes"));
-  p.prepare_probes();
+  p.prepare_probes({});
   return std::make_unique<MemoryPredictor>(std::move(p));
 }
 

@@ -49,7 +49,8 @@ class MemoryPredictor final : public Predictor {
   bool runs_out(const PredictorJob& job, const Prediction& prediction,
                 double capacity_mib) const override;
   bool has_learnt_limit() const override { return !limits_.empty(); }
-  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs) const override;
+  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs,
+                                       const PhysicsConstants& constants) const override;
   nlohmann::json save() const override;
 
   double context_mib() const { return coefficients_.at(0); }
@@ -71,7 +72,7 @@ class MemoryPredictor final : public Predictor {
   MemoryParts base(const PredictorJob& job) const;
   /// Logarithm of the median and scale of the error of the same; NaN if terms are missing.
   std::pair<double, double> log_median(const PredictorJob& job) const;
-  void prepare_probes();
+  void prepare_probes(const PhysicsConstants& constants);
 
   std::vector<std::int32_t> terms_;     ///< positions in the list of terms, the constant first
   std::vector<double> coefficients_;    ///< of each

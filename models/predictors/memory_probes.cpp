@@ -25,14 +25,10 @@ constexpr double kMostLogFactor = 2;
 constexpr double kLeastMib = 1;
 constexpr std::size_t kProbeFigures = 7;
 
-struct Prior {
-  double probability, context_mib, log_factor, times;  ///< `times`: r and e are so much larger
-};
-constexpr std::array<Prior, 5> kPriors{{{0.50, 10, 0.002, 1},
-                                        {0.25, 500, 0.05, 1},
-                                        {0.001, 500, 0.4, 1},
-                                        {0.15, 10, 0.002, 3},
-                                        {0.099, 10, 0.002, 10}}};
+// Deviations of d and f on the same software, and the last resort: numbers of another size.
+constexpr double kSameContextMib = 10, kSameLogFactor = 0.002;
+constexpr double kOtherSizeProbability = 0.001, kOtherSizeLogFactor = 0.4;
+constexpr double kOdd = 3, kFar = 10;
 
 // Gauss and Newton's steps: the first few with normal errors, so that a difference of all jobs is found before single
 // ones are called strange.
@@ -93,7 +89,12 @@ MemoryErrors::MemoryErrors(const ErrorSpread& spread, double small_error_mib)
   family = total[2] - total[1];
 }
 
-MemoryPosterior::MemoryPosterior(std::span<const MemoryProbe> probes, const MemoryErrors& errors)
+struct MemoryPosterior::Prior {
+  double probability, context_mib, log_factor, times;  ///< `times`: r and e are so much larger
+};
+
+MemoryPosterior::MemoryPosterior(std::span<const MemoryProbe> probes, const MemoryErrors& errors,
+                                 const PhysicsConstants& constants)
     : errors_(errors) {
   if (probes.empty()) return;
   Eigen::Index next = 2;
@@ -109,8 +110,19 @@ MemoryPosterior::MemoryPosterior(std::span<const MemoryProbe> probes, const Memo
     }
   }
   std::vector<double> logs;
-  for (std::size_t which = 0; which < kPriors.size(); ++which) {
-    explanations_.push_back(explain(probes, which));
+  const PhysicsConstants& c = constants;
+  const std::array<Prior, 5> priors{
+      {{1 - c.stack_probability - kOtherSizeProbability - c.odd_probability - c.far_probability,
+        kSameContextMib, kSameLogFactor, 1},
+       {c.stack_probability, c.stack_mib, c.stack_factor, 1},
+       {kOtherSizeProbability, c.stack_mib, kOtherSizeLogFactor, 1},
+       {c.odd_probability, kSameContextMib, kSameLogFactor, kOdd},
+       {c.far_probability, kSameContextMib, kSameLogFactor, kFar}}};
+  if (!(priors[0].probability > 0)) {
+    throw std::invalid_argument("the probabilities of explanations add up to 1 or more");
+  }
+  for (const Prior& prior : priors) {
+    explanations_.push_back(explain(probes, prior));
     logs.push_back(explanations_.back().weight);
   }
   const double most = *std::ranges::max_element(logs);
@@ -154,8 +166,7 @@ MemoryPosterior::Line MemoryPosterior::line(const ProbedJob& job,
 /// The most likely unknowns, their covariance there, and as `weight` the logarithm of the evidence (Laplace's
 /// approximation).
 MemoryPosterior::Explanation MemoryPosterior::explain(std::span<const MemoryProbe> probes,
-                                                      std::size_t which) const {
-  const Prior& prior = kPriors.at(which);
+                                                      const Prior& prior) const {
   const auto size = static_cast<Eigen::Index>(2 + families_.size() + models_.size());
   Eigen::VectorXd precision(size);
   precision[0] = 1 / squared(prior.context_mib);

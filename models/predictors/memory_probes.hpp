@@ -78,7 +78,8 @@ struct MemoryErrors {
 class MemoryPosterior {
  public:
   MemoryPosterior() = default;
-  MemoryPosterior(std::span<const MemoryProbe> probes, const MemoryErrors& errors);
+  MemoryPosterior(std::span<const MemoryProbe> probes, const MemoryErrors& errors,
+                  const PhysicsConstants& constants = {});
 
   struct Answer {
     double log_mib = 0;
@@ -103,7 +104,8 @@ class MemoryPosterior {
   };
 
   Line line(const ProbedJob& job, const Eigen::VectorXd& unknowns) const;
-  Explanation explain(std::span<const MemoryProbe> probes, std::size_t which) const;
+  struct Prior;
+  Explanation explain(std::span<const MemoryProbe> probes, const Prior& prior) const;
 
   MemoryErrors errors_;
   std::map<std::uint64_t, Eigen::Index> families_, models_;  ///< positions of their r

@@ -30,7 +30,8 @@ class PaperFormPredictor final : public Predictor {
 
   Target target() const override { return target_; }
   std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const override;
-  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob>) const override {
+  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob>,
+                                       const PhysicsConstants&) const override {
     return std::unique_ptr<Predictor>(new PaperFormPredictor(*this));
   }
   nlohmann::json save() const override;

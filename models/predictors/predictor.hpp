@@ -11,6 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/predictors/job_figures.hpp"
+#include "models/predictors/physics_constants.hpp"
 
 /// The interface of predictors of a job alone, before it has run: its memory, the time of a step, its GPU
 /// utilisation. A predictor is fitted on jobs that were measured and predicts others from their figures.
@@ -64,7 +65,9 @@ struct Prediction {
 
 struct PredictorOptions {
   std::uint64_t seed = 1;
-  int threads = 1;  ///< does not change the result
+  int threads = 1;        ///< does not change the result
+  bool intervals = true;  ///< false: medians are all that is asked for, and the fit is faster
+  PhysicsConstants constants;
 };
 
 class Predictor {
@@ -84,7 +87,8 @@ class Predictor {
   /// The predictor, refitted with a few more jobs: of a new GPU type, of another software stack, or another
   /// batch size of a model. Predictors that cannot learn so return a copy. std::invalid_argument for values
   /// not above 0.
-  virtual std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs) const = 0;
+  virtual std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs,
+                                               const PhysicsConstants& constants = {}) const = 0;
   /// All that predict() needs, for files (interference/model_state.hpp).
   virtual nlohmann::json save() const = 0;
 };

@@ -16,15 +16,7 @@ namespace corun {
 
 namespace {
 
-constexpr BoostingShape kResidualShape{.rounds = 400,
-                                       .depth = 5,
-                                       .learning_rate = 0.04,
-                                       .subsample = 0.5,
-                                       .columns = 0.25,
-                                       .lambda = 1,
-                                       .leaf_weight = 5,
-                                       .seed = 0,
-                                       .parallel = 1};
+constexpr BoostingShape kResidualShape{.rounds = 400, .lambda = 1, .leaf_weight = 5, .parallel = 1};
 
 /// Of the ensembles that are averaged: coarse trees serve unseen families, fine ones seen models.
 constexpr std::array<double, 3> kLeafWeights{12, 5, 2};
@@ -36,7 +28,12 @@ void ResidualModel::fit_trees(const ResidualRows& rows, const PredictorOptions& 
   std::vector<TreeEnsemble> ensembles(static_cast<std::size_t>(count));
   parallel_for(ensembles.size(), options.threads, [&](std::size_t e) {
     BoostingShape shape = kResidualShape;
+    shape.depth = static_cast<int>(options.constants.depth);
+    shape.learning_rate = options.constants.learning_rate;
+    shape.subsample = options.constants.rows;
+    shape.columns = options.constants.columns;
     if (count > 1) shape.leaf_weight = kLeafWeights[e % kLeafWeights.size()];
+    shape.leaf_weight *= options.constants.leaf_factor;
     shape.seed = Rng(options.seed, Stream::kBoosting, e).next() & 0x7fffffffU;
     ensembles[e] =
         GradientBoosting(rows.features, rows.columns, rows.residual, shape, rows.weight).trees();
@@ -45,16 +42,17 @@ void ResidualModel::fit_trees(const ResidualRows& rows, const PredictorOptions& 
   for (std::size_t e = 1; e < ensembles.size(); ++e) trees_.append(ensembles[e]);
   for (float& leaf : trees_.leaf) leaf /= static_cast<float>(count);
   process_ = {};
+  constants_ = options.constants;
 }
 
 void ResidualModel::fit_process(const ResidualRows& rows, const PredictorOptions& options) {
-  process_ = ResidualProcess::fit(rows, options.seed);
+  process_ = ResidualProcess::fit(rows, options);
 }
 
 double ResidualModel::at(std::span<const float> features, double weight) const {
   const double by_trees = trees_.sums(features).at(0);
   if (process_.empty()) return by_trees;
-  const double share = 0.5 * weight / (weight + ResidualProcess::kNoiseVariance);
+  const double share = constants_.process_share * weight / (weight + constants_.noise);
   return by_trees + share * (process_.mean(features) - by_trees);
 }
 

@@ -41,6 +41,7 @@ class ResidualModel {
  private:
   TreeEnsemble trees_;
   ResidualProcess process_;
+  PhysicsConstants constants_;  ///< files have the usual ones
 };
 
 }  // namespace corun

@@ -16,18 +16,17 @@ namespace corun {
 
 namespace {
 
-constexpr double kLengthScale = 4;        // standard deviations
 constexpr double kLeastDeviation = 1e-9;  // of a feature
 constexpr float kMostDeviations = 1e6F;   // from the mean: a distance stays finite
 constexpr std::size_t kMostFeatures = 1000;
 
-double kernel_of(const float* a, const float* b, std::size_t columns) {
+double kernel_of(const float* a, const float* b, std::size_t columns, double length) {
   double square = 0;
   for (std::size_t c = 0; c < columns; ++c) {
     const double difference = static_cast<double>(a[c]) - static_cast<double>(b[c]);
     square += difference * difference;
   }
-  return math::exp(-std::sqrt(square) / kLengthScale);
+  return math::exp(-std::sqrt(square) / length);
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ void ResidualProcess::standardise(std::span<const float> features, float* out) c
   }
 }
 
-ResidualProcess ResidualProcess::fit(const ResidualRows& rows, std::uint64_t seed) {
+ResidualProcess ResidualProcess::fit(const ResidualRows& rows, const PredictorOptions& options) {
   const std::size_t columns = rows.columns;
   if (rows.rows() == 0 || rows.features.size() != rows.rows() * columns ||
       rows.weight.size() != rows.rows()) {
@@ -49,12 +48,13 @@ ResidualProcess ResidualProcess::fit(const ResidualRows& rows, std::uint64_t see
   std::vector<std::size_t> chosen(rows.rows());
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   if (chosen.size() > kMostRows) {
-    Rng rng(seed, Stream::kGpRows);
+    Rng rng(options.seed, Stream::kGpRows);
     rng.shuffle(std::span(chosen));
     chosen.resize(kMostRows);
     std::ranges::sort(chosen);
   }
   ResidualProcess p;
+  p.length_ = options.constants.length;
   p.mean_.assign(columns, 0);
   p.scale_.assign(columns, 0);
   for (std::size_t c = 0; c < columns; ++c) {
@@ -85,11 +85,11 @@ ResidualProcess ResidualProcess::fit(const ResidualRows& rows, std::uint64_t see
   for (Eigen::Index i = 0; i < size; ++i) {
     const float* point = p.points_.data() + static_cast<std::size_t>(i) * columns;
     for (Eigen::Index j = 0; j < i; ++j) {
-      covariance(i, j) =
-          kernel_of(point, p.points_.data() + static_cast<std::size_t>(j) * columns, columns);
+      covariance(i, j) = kernel_of(point, p.points_.data() + static_cast<std::size_t>(j) * columns,
+                                   columns, p.length_);
     }
     const std::size_t row = chosen[static_cast<std::size_t>(i)];
-    covariance(i, i) = 1 + kNoiseVariance / static_cast<double>(rows.weight[row]);
+    covariance(i, i) = 1 + options.constants.noise / static_cast<double>(rows.weight[row]);
     residual[i] = static_cast<double>(rows.residual[row]);
   }
   const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>, Eigen::Lower> factor(covariance);
@@ -106,7 +106,8 @@ double ResidualProcess::mean(std::span<const float> features) const {
   standardise(features, point.data());
   double sum = 0;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
-    sum += weights_[i] * kernel_of(point.data(), points_.data() + i * point.size(), point.size());
+    sum += weights_[i] *
+           kernel_of(point.data(), points_.data() + i * point.size(), point.size(), length_);
   }
   return sum;
 }

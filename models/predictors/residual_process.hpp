@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
+
+#include "models/predictors/predictor.hpp"
 
 /// A Gaussian process over features of jobs, for residuals of a formula.
 namespace corun {
@@ -27,10 +28,9 @@ class ResidualProcess {
  public:
   /// More rows than this are thinned at random, because the time grows as their cube.
   static constexpr std::size_t kMostRows = 3000;
-  static constexpr double kNoiseVariance = 0.01;  ///< of a row of weight 1
 
   /// std::invalid_argument for no rows, or sizes that do not fit each other.
-  static ResidualProcess fit(const ResidualRows& rows, std::uint64_t seed);
+  static ResidualProcess fit(const ResidualRows& rows, const PredictorOptions& options);
 
   bool empty() const { return weights_.empty(); }
   std::size_t columns() const { return mean_.size(); }
@@ -44,9 +44,10 @@ class ResidualProcess {
   void standardise(std::span<const float> features, float* out) const;
 
   std::vector<double> mean_,
-      scale_;                    ///< of features; scale is 1 / deviation, 0 for one without any
-  std::vector<float> points_;    ///< rows x columns, standardised
-  std::vector<double> weights_;  ///< of the rows: (K + noise)^-1 residual
+      scale_;                  ///< of features; scale is 1 / deviation, 0 for one without any
+  std::vector<float> points_;  ///< rows x columns, standardised
+  double length_ = PhysicsConstants{}.length;  ///< files have the usual one
+  std::vector<double> weights_;                ///< of the rows: (K + noise)^-1 residual
 };
 
 }  // namespace corun

@@ -26,14 +26,11 @@ constexpr std::size_t kFirstHostTerm = StepRow::kTerms - kHostTerms;
 constexpr std::array<double, StepRow::kTerms> kPriorCoefficients{
     4, 4, 4, 2.5, 4, 8, 30, 1, 4, 6, 3, 4, 4, 4, 150, 100, 60, 10, 1};
 constexpr double kInferenceShare = 1.0 / 3;
-constexpr double kPriorWeight = 0.3;
-constexpr double kSoftL1 = 0.2;
 constexpr int kCoefficientSteps = 60;
 
 /// Prior standard deviations of the kernels of ln time, and of the noise.
 constexpr std::array<double, StepTimeProcess::kKernels + 1> kPriorDeviations{
     .10, .05, .03, .10, .03, .03, .10, .05, .05, .03, .05, .05, .05, .03};
-constexpr double kPriorFreedom = 2;  ///< of the scaled inverse chi-squared priors of variances
 constexpr int kVarianceSteps = 25;
 constexpr double kJitter = 1e-8;
 constexpr double kWidthWithoutRows = 2;  ///< standard deviations, for 90 %
@@ -160,20 +157,21 @@ std::array<double, StepTimeProcess::kKernels> StepTimeProcess::kernels(
           library * family};
 }
 
-void StepTimeProcess::fit_coefficients(bool inference) {
+void StepTimeProcess::fit_coefficients(bool inference, const PhysicsConstants& constants) {
+  const double soft = constants.soft, prior_weight = constants.coefficient_prior;
   std::array<double, StepRow::kTerms> prior{};
   for (std::size_t t = 0; t < prior.size(); ++t) {
     prior[t] = math::log(kPriorCoefficients[t] * (inference ? kInferenceShare : 1));
   }
   log_coefficients_ = prior;
-  const auto rho = [](double e) {
-    return 2 * kSoftL1 * kSoftL1 * (std::sqrt(1 + e * e / (kSoftL1 * kSoftL1)) - 1);
+  const auto rho = [&](double e) {
+    return 2 * soft * soft * (std::sqrt(1 + e * e / (soft * soft)) - 1);
   };
   const auto loss = [&] {
     double sum = 0;
     for (const StepRow& row : rows_) sum += rho(physics(row) - row.log_ms);
     for (std::size_t t = 0; t < prior.size(); ++t) {
-      sum += rho(kPriorWeight * (log_coefficients_[t] - prior[t]));
+      sum += rho(prior_weight * (log_coefficients_[t] - prior[t]));
     }
     return sum;
   };
@@ -184,7 +182,7 @@ void StepTimeProcess::fit_coefficients(bool inference) {
   for (int step = 0; step < kCoefficientSteps; ++step) {
     Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(kSize, kSize);
     Eigen::VectorXd right = Eigen::VectorXd::Zero(kSize);
-    const auto weight = [](double e) { return 1 / std::sqrt(1 + e * e / (kSoftL1 * kSoftL1)); };
+    const auto weight = [&](double e) { return 1 / std::sqrt(1 + e * e / (soft * soft)); };
     for (const StepRow& row : rows_) {
       const Sums sums = sums_of(row.terms, log_coefficients_);
       const double squares = sums.gpu * sums.gpu + sums.host * sums.host;
@@ -200,9 +198,9 @@ void StepTimeProcess::fit_coefficients(bool inference) {
     }
     for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
       const auto at = static_cast<Eigen::Index>(t);
-      const double error = kPriorWeight * (log_coefficients_[t] - prior[t]);
-      normal(at, at) += weight(error) * kPriorWeight * kPriorWeight;
-      right[at] -= weight(error) * error * kPriorWeight;
+      const double error = prior_weight * (log_coefficients_[t] - prior[t]);
+      normal(at, at) += weight(error) * prior_weight * prior_weight;
+      right[at] -= weight(error) * error * prior_weight;
     }
     const auto before = log_coefficients_;
     bool better = false;
@@ -229,7 +227,7 @@ void StepTimeProcess::fit_coefficients(bool inference) {
   }
 }
 
-void StepTimeProcess::fit_variances() {
+void StepTimeProcess::fit_variances(const PhysicsConstants& constants) {
   const std::size_t n = rows_.size();
   const auto size = static_cast<Eigen::Index>(n);
   std::vector<Eigen::MatrixXd> all(kKernels, Eigen::MatrixXd(size, size));
@@ -244,7 +242,8 @@ void StepTimeProcess::fit_variances() {
   }
   std::array<double, kKernels + 1> prior{};
   for (std::size_t k = 0; k < prior.size(); ++k) {
-    prior[k] = kPriorDeviations[k] * kPriorDeviations[k];
+    const double deviation = constants.deviation_factor * kPriorDeviations[k];
+    prior[k] = deviation * deviation;
   }
   variances_ = prior;
   Eigen::VectorXd residual(size);
@@ -264,8 +263,8 @@ void StepTimeProcess::fit_variances() {
       const double fits = noise ? a.squaredNorm() : a.dot(all[k] * a);
       const double trace = noise ? inverse.trace() : inverse.cwiseProduct(all[k]).sum();
       const double was = variances_[k];
-      variances_[k] = was * std::sqrt((fits + kPriorFreedom * prior[k] / (was * was)) /
-                                      (trace + kPriorFreedom / was));
+      variances_[k] = was * std::sqrt((fits + constants.freedom * prior[k] / (was * was)) /
+                                      (trace + constants.freedom / was));
     }
   }
 }
@@ -334,14 +333,15 @@ void StepTimeProcess::set_widths() {
       boost::math::quantile(boost::math::students_t_distribution<double>(freedom), 0.95);
 }
 
-StepTimeProcess StepTimeProcess::fit(std::vector<StepRow> rows, bool inference) {
+StepTimeProcess StepTimeProcess::fit(std::vector<StepRow> rows, bool inference,
+                                     const PhysicsConstants& constants) {
   StepTimeProcess process;
   process.rows_ = std::move(rows);
   process.libraries_ =
       std::ranges::any_of(process.rows_, [](const StepRow& row) { return row.library != 0; });
-  process.fit_coefficients(inference);
+  process.fit_coefficients(inference, constants);
   for (const StepRow& row : process.rows_) process.shares_.push_back(process.shares(row));
-  process.fit_variances();
+  process.fit_variances(constants);
   process.solve();
   process.set_widths();
   return process;

@@ -38,7 +38,8 @@ class StepTimeProcess {
   static constexpr std::size_t kKernels = 13;
 
   /// `inference`: priors of the coefficients are a third, because there is no backward pass.
-  static StepTimeProcess fit(std::vector<StepRow> rows, bool inference);
+  static StepTimeProcess fit(std::vector<StepRow> rows, bool inference,
+                             const PhysicsConstants& constants = {});
   /// Without rows: coefficients as fitted to public measurements (catalog.hpp), variances as before a fit.
   static StepTimeProcess built_in(bool inference);
   /// The same with more rows; coefficients and variances stay.
@@ -57,8 +58,8 @@ class StepTimeProcess {
   std::array<double, kKernels> kernels(const StepRow& a, const std::array<double, 3>& shares_a,
                                        const StepRow& b,
                                        const std::array<double, 3>& shares_b) const;
-  void fit_coefficients(bool inference);
-  void fit_variances();
+  void fit_coefficients(bool inference, const PhysicsConstants& constants);
+  void fit_variances(const PhysicsConstants& constants);
   void set_widths();
   Eigen::MatrixXd covariance() const;
   void solve();

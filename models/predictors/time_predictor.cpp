@@ -33,14 +33,15 @@ std::vector<StepRow> rows_of(std::span<const MeasuredJob> jobs, bool training) {
 }
 
 std::shared_ptr<const StepTimeProcess> fit_phase(std::vector<StepRow> rows, bool inference,
-                                                 std::uint64_t seed) {
+                                                 const PredictorOptions& options) {
   if (rows.size() < kFewestRows) return nullptr;
   if (rows.size() > kMostFittedRows) {
-    Rng rng(seed, Stream::kGpRows, inference ? 1 : 0);
+    Rng rng(options.seed, Stream::kGpRows, inference ? 1 : 0);
     rng.shuffle(std::span(rows));
     rows.resize(kMostFittedRows);
   }
-  return std::make_shared<const StepTimeProcess>(StepTimeProcess::fit(std::move(rows), inference));
+  return std::make_shared<const StepTimeProcess>(
+      StepTimeProcess::fit(std::move(rows), inference, options.constants));
 }
 
 }  // namespace
@@ -48,8 +49,8 @@ std::shared_ptr<const StepTimeProcess> fit_phase(std::vector<StepRow> rows, bool
 std::unique_ptr<Predictor> TimePredictor::fit(std::span<const MeasuredJob> jobs,
                                               const PredictorOptions& options) {
   auto p = std::make_unique<TimePredictor>();
-  p->training_ = fit_phase(rows_of(jobs, true), false, options.seed);
-  p->inference_ = fit_phase(rows_of(jobs, false), true, options.seed);
+  p->training_ = fit_phase(rows_of(jobs, true), false, options);
+  p->inference_ = fit_phase(rows_of(jobs, false), true, options);
   if (!p->training_ && !p->inference_) {
     throw std::invalid_argument(
         "twenty measured jobs are needed at least whose operations and GPU type are known");
@@ -68,7 +69,8 @@ std::vector<Prediction> TimePredictor::predict(std::span<const PredictorJob> job
   return out;
 }
 
-std::unique_ptr<Predictor> TimePredictor::with_seen(std::span<const MeasuredJob> jobs) const {
+std::unique_ptr<Predictor> TimePredictor::with_seen(std::span<const MeasuredJob> jobs,
+                                                    const PhysicsConstants&) const {
   auto p = std::make_unique<TimePredictor>(*this);
   for (const bool training : {true, false}) {
     auto& process = training ? p->training_ : p->inference_;

@@ -44,7 +44,8 @@ class TimePredictor final : public Predictor {
 
   Target target() const override { return Target::kTime; }
   std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const override;
-  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs) const override;
+  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs,
+                                       const PhysicsConstants& constants) const override;
   nlohmann::json save() const override;
 
  private:

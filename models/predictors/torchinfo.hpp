@@ -28,7 +28,8 @@ class TorchinfoPredictor final : public Predictor {
 
   Target target() const override { return Target::kMemory; }
   std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const override;
-  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob>) const override {
+  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob>,
+                                       const PhysicsConstants&) const override {
     return std::make_unique<TorchinfoPredictor>(*this);
   }
   nlohmann::json save() const override;

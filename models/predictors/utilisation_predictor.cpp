@@ -219,6 +219,7 @@ std::unique_ptr<Predictor> UtilisationPredictor::fit(std::span<const MeasuredJob
   }
   auto p = std::make_unique<UtilisationPredictor>(learn(known, figures, options, kEnsemblesOfFit));
   p->seen_ = SeenGroups(described);
+  if (!options.intervals) return p;
   p->spread_ = ErrorSpread(held_out_errors(
       described, options.seed,
       [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
@@ -258,7 +259,8 @@ std::vector<Prediction> UtilisationPredictor::predict(std::span<const PredictorJ
   return out;
 }
 
-std::unique_ptr<Predictor> UtilisationPredictor::with_seen(std::span<const MeasuredJob>) const {
+std::unique_ptr<Predictor> UtilisationPredictor::with_seen(std::span<const MeasuredJob>,
+                                                           const PhysicsConstants&) const {
   return std::make_unique<UtilisationPredictor>(*this);
 }
 

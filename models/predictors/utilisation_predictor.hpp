@@ -38,7 +38,8 @@ class UtilisationPredictor final : public Predictor {
   Target target() const override { return Target::kUtilisation; }
   std::vector<Prediction> predict(std::span<const PredictorJob> jobs) const override;
   /// A copy: utilisation is not refitted.
-  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs) const override;
+  std::unique_ptr<Predictor> with_seen(std::span<const MeasuredJob> jobs,
+                                       const PhysicsConstants& constants) const override;
   nlohmann::json save() const override;
 
  private:

@@ -59,6 +59,7 @@ CommandLine predictor_apply_command_line() {
   add("capacity", po::value<std::string>(),
       "for memory: MiB that jobs can have, or a GPU type of `corun list gpus`; adds the column "
       "oom");
+  add_constants_option(command);
   add_gpu_types_option(command);
   return command;
 }
@@ -157,6 +158,11 @@ int predictor_apply_command(const std::vector<std::string>& arguments) {
   }
   check_outputs_differ({{"--out", output}}, inputs);
   const GpuTypes types = gpu_types_option(*parsed, common);
+  const PhysicsConstants constants = constants_option(*parsed);
+  if (parsed->count("constants") != 0 && seen.empty()) {
+    throw InputError("--constants",
+                     "goes with --seen: a predictor that is only applied has its own");
+  }
   const PredictorFile file = read_predictor_file(model);
   const Target target = file.predictor->target();
   double capacity = 0;
@@ -180,7 +186,7 @@ int predictor_apply_command(const std::vector<std::string>& arguments) {
   if (!seen.empty()) {
     const std::vector<MeasuredJob> measured = read_job_table(seen, target, types).measured();
     try {
-      predictor = file.predictor->with_seen(measured);
+      predictor = file.predictor->with_seen(measured, constants);
     } catch (const std::invalid_argument& e) {
       throw InputError(seen, e.what());
     }

@@ -33,7 +33,9 @@ CommandLine predictor_eval_command_line() {
       "of the jobs that do not fit are caught, and how many false alarms there are. Folds are\n"
       "nested: intervals and limits come from folds within each fit, which has not seen the "
       "held-out\n"
-      "jobs. Nothing else is chosen by folds; shapes of trees and priors are fixed.";
+      "jobs. Shapes of trees and priors are fixed (--constants): docs/predictors.md says how they "
+      "were\n"
+      "chosen.";
   command.examples =
       "  corun predictor eval --target memory --jobs examples/measured_jobs.csv\n"
       "  corun predictor eval --target time --jobs jobs/cnn_benchmarks/cnn_times.csv --kind all   "
@@ -55,6 +57,8 @@ CommandLine predictor_eval_command_line() {
   add("phase", po::value<std::string>(), "only jobs that train, or inference");
   add("no-execution", "forget the memory of a shape-only execution of the graph");
   add("seed", po::value<std::string>()->default_value("1"), "of the folds and the fits");
+  add("medians", "fit no intervals, which is faster: coverage and limits mean nothing then");
+  add_constants_option(command);
   add_gpu_types_option(command);
   return command;
 }
@@ -114,6 +118,8 @@ int predictor_eval_command(const std::vector<std::string>& arguments) {
   options.seed = static_cast<std::uint64_t>(
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   options.threads = static_cast<int>(common.threads);
+  options.intervals = parsed->count("medians") == 0;
+  options.constants = constants_option(*parsed);
   const GpuTypes types = gpu_types_option(*parsed, common);
 
   JobTable table = read_job_table(path, target, types);

@@ -62,6 +62,35 @@ std::vector<const PredictorEntry*> kinds_option(const po::variables_map& values,
   return entries;
 }
 
+void add_constants_option(CommandLine& command) {
+  command.own.add_options()("constants", po::value<std::string>(),
+                            "constants of physics in place of the usual ones, as depth=3,length=2; "
+                            "models/predictors/physics_constants.hpp names them");
+}
+
+PhysicsConstants constants_option(const po::variables_map& values) {
+  PhysicsConstants constants;
+  if (values.count("constants") == 0) return constants;
+  std::vector<std::string_view> known;
+  for (const PhysicsConstantEntry& entry : physics_constants()) known.push_back(entry.name);
+  for (const std::string& part : split_text(values["constants"].as<std::string>(), ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string name = part.substr(0, equals);
+    const auto at = std::ranges::find(physics_constants(), name, &PhysicsConstantEntry::name);
+    if (equals == std::string::npos || at == physics_constants().end()) {
+      throw InputError("--constants", "found '" + printable(part) +
+                                          "', expected NAME=NUMBER: " + did_you_mean(name, known));
+    }
+    const auto number = parse_number(part.substr(equals + 1));
+    if (!number || !(*number >= at->least && *number <= at->most)) {
+      throw InputError("--constants", fmt::format("found '{}', expected a number from {} to {}",
+                                                  printable(part), at->least, at->most));
+    }
+    constants.*(at->value) = *number;
+  }
+  return constants;
+}
+
 std::string needed_option(const po::variables_map& values, const std::string& key,
                           const std::string& command, const std::string& example) {
   if (values.count(key) == 0) {

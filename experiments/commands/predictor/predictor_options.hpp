@@ -22,6 +22,11 @@ Target target_option(const boost::program_options::variables_map& values,
 std::vector<const PredictorEntry*> kinds_option(const boost::program_options::variables_map& values,
                                                 Target target);
 
+/// Adds --constants.
+void add_constants_option(CommandLine& command);
+/// "depth=3,length=2" in place of the usual constants.
+PhysicsConstants constants_option(const boost::program_options::variables_map& values);
+
 /// The value of an option that must be given.
 std::string needed_option(const boost::program_options::variables_map& values,
                           const std::string& key, const std::string& command,

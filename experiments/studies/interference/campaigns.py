@@ -151,22 +151,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
     parser.add_argument("--data", required=True, type=pathlib.Path, help="directory of the public tables")
+    parser.add_argument("--only", choices=["groups", "transfer"], help="one of the tables")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    num = page.num
+    text = PAGE.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
         corun = Corun(options.corun, pathlib.Path(scratch))
-        of_groups = groups(corun, options.data)
-        moved = transfers(corun, options.data)
-    num = page.num
-    text = page.with_table(PAGE.read_text(encoding="utf-8"), "transfer", page.markdown(
-        ["measured", "ten pairs of", "MAE", "from the ten alone", "constant", "less than the constant %", "covered %"],
-        [[m["source"], m["target"], num(m["mae"]), num(m["alone"]), num(m["constant"]),
-          f"{num(m['less'])} +- {num(m['less_error'])}", f"{num(m['covered'])} +- {num(m['covered_error'])}"]
-         for m in moved]))
-    text = page.with_table(text, "groups", page.markdown(
-        ["groups", "number", "MAE", "bias", "covered %"],
-        [[what, str(number), num(mae), num(bias), num(100 * covered, 0)]
-         for what, number, mae, bias, covered in of_groups]))
+        if options.only in (None, "groups"):
+            text = page.with_table(text, "groups", page.markdown(
+                ["groups", "number", "MAE", "bias", "covered %"],
+                [[what, str(number), num(mae), num(bias), num(100 * covered, 0)]
+                 for what, number, mae, bias, covered in groups(corun, options.data)]))
+        if options.only in (None, "transfer"):
+            text = page.with_table(text, "transfer", page.markdown(
+                ["measured", "ten pairs of", "MAE", "from the ten alone", "constant", "less than the constant %", "covered %"],
+                [[m["source"], m["target"], num(m["mae"]), num(m["alone"]), num(m["constant"]),
+                  f"{num(m['less'])} +- {num(m['less_error'])}", f"{num(m['covered'])} +- {num(m['covered_error'])}"]
+                 for m in transfers(corun, options.data)]))
     sys.exit(1 if page.write_or_check({PAGE: text}, options.check) and options.check else 0)
 
 

@@ -105,7 +105,7 @@ std::string refusal(std::string_view bytes) {
 
 /// A file of any content, with a matching checksum.
 std::string file_of(const std::string& content) {
-  return fmt::format("corun speed model, version 5, bytes {}, sha256 {}\n", content.size(),
+  return fmt::format("corun speed model, version 6, bytes {}, sha256 {}\n", content.size(),
                      sha256_of_text(content)) +
          content;
 }
@@ -247,17 +247,17 @@ TEST(ModelFile, NamesNoWorkload) {
 }
 
 TEST(ModelFile, RefusesOtherKindsAndNewerVersions) {
-  const std::string expected = "expected 'corun speed model, version 5, ...' first";
+  const std::string expected = "expected 'corun speed model, version 6, ...' first";
   EXPECT_EQ(refusal(good_bytes()), "");
   EXPECT_EQ(refusal(""), "the file is empty, " + expected);
   EXPECT_EQ(refusal("kind: corun knowledge base\nversion: 1\n"), "no speed model, " + expected);
   EXPECT_EQ(refusal(std::string(1000, '\0')), "no speed model, " + expected);
-  EXPECT_EQ(refusal("corun speed model, version 6, whatever comes then"),
-            "version 6 of a speed model, this corun reads version 5; the file is of a newer corun: "
+  EXPECT_EQ(refusal("corun speed model, version 7, whatever comes then"),
+            "version 7 of a speed model, this corun reads version 6; the file is of a newer corun: "
             "use that one");
   EXPECT_EQ(
       refusal("corun speed model, version 2, bytes 3, sha256 0"),
-      "version 2 of a speed model, this corun reads version 5; fit it again with `corun model "
+      "version 2 of a speed model, this corun reads version 6; fit it again with `corun model "
       "fit`");
   for (const char* version : {"0", "-1", "", "x", "99999999999999999999"}) {
     EXPECT_NE(
@@ -396,7 +396,7 @@ TEST(ModelFile, NoContentDoesHarm) {
       const std::size_t at = rng.below(i % 2 == 0 ? std::min(n, 300U) : n);
       bytes[at] = static_cast<char>(rng.below(256));
       if (i % 5 == 0) bytes.resize(rng.below(n));
-      const std::string file = fmt::format("corun speed model, version 5, bytes {}, sha256 {}\n",
+      const std::string file = fmt::format("corun speed model, version 6, bytes {}, sha256 {}\n",
                                            bytes.size(), sha256_of_text(bytes)) +
                                bytes;
       WorkloadKeys again;

@@ -314,6 +314,15 @@ TEST(CoRunners, ExcessesAddUpInTheNorm) {
     const double excess = 0.2 * std::pow(static_cast<double>(n - 1), 1 / kSlicingRule.pooling);
     for (const double s : speeds) EXPECT_NEAR(1 / s - 1, excess, 1e-12) << n;
     EXPECT_NEAR(model.predict_co_runners(jobs)[0].hi, 1, 1e-12);
+    // Pairs are certain, so what is left for a group is the rule's deviation.
+    const SpeedPrediction first = model.predict_co_runners(jobs)[0];
+    const double least = 0.2 * std::sqrt(static_cast<double>(n - 1));
+    CoRunnerSpeed most(kMostExcessRule);
+    for (std::size_t i = 1; i < n; ++i) most.add(1 / 1.2);
+    const double of_rule = std::log(1 / (1 + least) / most.speed()) / std::sqrt(12.0);
+    const InterferenceModel& base = model;
+    const double of_pair = base.predict(jobs[0], jobs[1]).sd * 1.2;
+    EXPECT_NEAR(first.sd / first.speed, n == 2 ? of_pair : std::hypot(of_pair, of_rule), 1e-12);
   }
 }
 

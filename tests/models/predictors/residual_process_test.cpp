@@ -31,7 +31,7 @@ ResidualRows rows_of(std::size_t count) {
 // residuals r and -r are r / (1 + s - k) and its opposite.
 TEST(ResidualProcess, TwoRowsByHand) {
   const ResidualRows rows{1, {10, 30}, {0.5F, -0.5F}, {1, 1}};
-  const ResidualProcess process = ResidualProcess::fit(rows, 1);
+  const ResidualProcess process = ResidualProcess::fit(rows, {.seed = 1});
   const double k = std::exp(-0.5);
   const double weight = 0.5 / (1 + 0.01 - k);
   const std::vector<float> first{10}, middle{20}, beyond{70};
@@ -42,7 +42,7 @@ TEST(ResidualProcess, TwoRowsByHand) {
 }
 
 TEST(ResidualProcess, LearnsASmoothFunction) {
-  const ResidualProcess process = ResidualProcess::fit(rows_of(400), 1);
+  const ResidualProcess process = ResidualProcess::fit(rows_of(400), {.seed = 1});
   const ResidualRows fresh = rows_of(600);
   double worst = 0;
   for (std::size_t i = 400; i < 600; ++i) {
@@ -55,15 +55,15 @@ TEST(ResidualProcess, LearnsASmoothFunction) {
 TEST(ResidualProcess, ARowOfLittleWeightHasLittleEffect) {
   ResidualRows rows{1, {1, 2, 3}, {0, 0, 5}, {1, 1, 1e-4F}};
   const std::vector<float> at{3};
-  EXPECT_LT(ResidualProcess::fit(rows, 1).mean(at), 0.1);
+  EXPECT_LT(ResidualProcess::fit(rows, {.seed = 1}).mean(at), 0.1);
   rows.weight[2] = 1;
-  EXPECT_GT(ResidualProcess::fit(rows, 1).mean(at), 4);
+  EXPECT_GT(ResidualProcess::fit(rows, {.seed = 1}).mean(at), 4);
 }
 
 TEST(ResidualProcess, UnknownFeaturesCountAsTheirMean) {
   ResidualRows rows = rows_of(50);
   rows.features[3] = static_cast<float>(kNaN);
-  const ResidualProcess process = ResidualProcess::fit(rows, 1);
+  const ResidualProcess process = ResidualProcess::fit(rows, {.seed = 1});
   double sum = 0;
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     if (i != 1) sum += static_cast<double>(rows.features[2 * i + 1]);
@@ -76,24 +76,24 @@ TEST(ResidualProcess, UnknownFeaturesCountAsTheirMean) {
 TEST(ResidualProcess, AConstantFeatureIsNoFeature) {
   ResidualRows rows = rows_of(50);
   for (std::size_t i = 0; i < rows.rows(); ++i) rows.features[2 * i + 1] = 7;
-  const ResidualProcess process = ResidualProcess::fit(rows, 1);
+  const ResidualProcess process = ResidualProcess::fit(rows, {.seed = 1});
   const std::vector<float> known{0.5F, 7}, other{0.5F, 1e30F};
   EXPECT_EQ(process.mean(known), process.mean(other));
 }
 
 TEST(ResidualProcess, ManyRowsAreThinnedTheSameWay) {
   const ResidualRows rows = rows_of(ResidualProcess::kMostRows + 50);
-  const auto first = ResidualProcess::fit(rows, 3).save();
-  EXPECT_EQ(first, ResidualProcess::fit(rows, 3).save());
-  EXPECT_NE(first, ResidualProcess::fit(rows, 4).save());
+  const auto first = ResidualProcess::fit(rows, {.seed = 3}).save();
+  EXPECT_EQ(first, ResidualProcess::fit(rows, {.seed = 3}).save());
+  EXPECT_NE(first, ResidualProcess::fit(rows, {.seed = 4}).save());
   EXPECT_EQ(ResidualProcess::load(first).save(), first);
 }
 
 TEST(ResidualProcess, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(ResidualProcess::fit({}, 1), std::invalid_argument);
-  EXPECT_THROW(ResidualProcess::fit({2, {1, 2, 3}, {1}, {1}}, 1), std::invalid_argument);
-  EXPECT_THROW(ResidualProcess::fit({1, {1, 2}, {1, 2}, {1}}, 1), std::invalid_argument);
-  const nlohmann::json good = ResidualProcess::fit(rows_of(5), 1).save();
+  EXPECT_THROW(ResidualProcess::fit({}, {.seed = 1}), std::invalid_argument);
+  EXPECT_THROW(ResidualProcess::fit({2, {1, 2, 3}, {1}, {1}}, {.seed = 1}), std::invalid_argument);
+  EXPECT_THROW(ResidualProcess::fit({1, {1, 2}, {1, 2}, {1}}, {.seed = 1}), std::invalid_argument);
+  const nlohmann::json good = ResidualProcess::fit(rows_of(5), {.seed = 1}).save();
   for (const char* key : {"mean", "scale", "points", "weights"}) {
     nlohmann::json bad = good;
     bad[key] = nlohmann::json::binary(std::vector<std::uint8_t>(8, 0xff));  // NaN

@@ -5,8 +5,8 @@ usage: constants.py --corun CORUN --data DIR [--out DIR] [--threads N]
 
 Settings are drawn at random, without regard to any result; the shipped one is the first. For each table, the setting
 is taken that errs least on the other tables (mean logarithm of the error, unseen families and architectures), and
-scored on the table itself. Writes DIR/constants.csv (docs/predictors); CONSTANTS.searched.csv has every error.
-Takes an hour on two cores.
+scored on the table itself. Writes DIR/constants.csv and DIR/constants_searched.csv (docs/predictors; every error), and
+the table of docs/predictors.md. With --only, the rows of the other searches stay. Takes an hour on two cores.
 """
 import argparse
 import concurrent.futures
@@ -17,9 +17,16 @@ import math
 import pathlib
 import random
 import re
+import sys
 import tempfile
 
 import study
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import page  # noqa: E402  (found by the path above)
+
+PAGE = page.REPO / "docs" / "predictors.md"
 
 # Values to draw from. The shipped ones are among them.
 RESIDUAL = {"depth": [3, 4, 5, 7], "learning_rate": [0.02, 0.04, 0.08], "rows": [0.3, 0.5, 0.8],
@@ -230,6 +237,26 @@ def search_probes(corun, data, threads, lines, searched):
     print("probes with all tables:", settings[s] or "shipped", flush=True)
 
 
+HELD_OUT = {"family": "unseen family", "gpu": "unseen GPU type", "model": "unseen model", "random": "random jobs",
+            "known jobs": "with known jobs"}
+FIGURES = {"mape_pct": ("MAPE %", 1), "rmsle": ("RMSLE", 3), "coverage_pct": ("coverage %", 0), "interval score": ("interval score", 2)}
+
+
+def table_of(lines):
+    """The page's table."""
+    rows = []
+    for row in csv.DictReader(lines):
+        unit, digits = FIGURES[row["figure"]]
+        show = lambda key: "-" if row[key] == "nan" else page.num(float(row[key]), digits)
+        held_out = HELD_OUT[row["held_out"]]
+        if row["constants"] == "residual" and row["table"] != "timm" and row["held_out"] == "family":
+            held_out = "unseen architecture"
+        rows.append([f"{row['table']}: {row['target']}", held_out, unit, show("chosen_elsewhere"), show("shipped"),
+                     show("best_of_search")])
+    return page.markdown(["table left out", "held out", "figure", "constants chosen on the others", "shipped constants",
+                          "best of the search"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corun", required=True)
@@ -246,10 +273,12 @@ def main():
             search(name, evaluator, lines, searched)
     if options.only in (None, "probes"):
         search_probes(options.corun, options.data, options.threads, lines, searched)
-    suffix = f".{options.only}" if options.only else ""
-    (options.out / f"constants{suffix}.csv").write_text("\n".join(lines) + "\n")
-    (options.out / f"constants_searched{suffix}.csv").write_text("\n".join(searched) + "\n")
-    print("\n".join(lines))
+    for name, found in (("constants", lines), ("constants_searched", searched)):
+        path = options.out / f"{name}.csv"
+        kept = path.read_text().splitlines()[1:] if options.only and path.exists() else []
+        found[1:] = [line for line in kept if not line.startswith(f"{options.only},")] + found[1:]
+        path.write_text("\n".join(found) + "\n")
+    page.write_or_check({PAGE: page.with_table(PAGE.read_text(encoding="utf-8"), "constants", table_of(lines))}, False)
 
 
 if __name__ == "__main__":

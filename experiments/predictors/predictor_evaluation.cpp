@@ -260,6 +260,10 @@ std::vector<PredictorEvaluation> evaluate_predictors(
       }
     }
     evaluations[e].score = score_of(table, all);
+    if (!options.intervals) {
+      evaluations[e].score.coverage = evaluations[e].score.width = kNaN;
+      continue;
+    }
     if (table.target != Target::kMemory) continue;
     for (std::size_t c = 0; c < options.capacities_mib.size(); ++c) {
       evaluations[e].oom.push_back(oom_score(table, all, c, options.capacities_mib[c]));

@@ -37,8 +37,7 @@ struct CoRunnerRule {
 inline constexpr CoRunnerRule kSlicingRule{};
 inline constexpr CoRunnerRule kMpsRule{1, 2.5};
 
-/// The ends of what a rule may be. All between are taken as equally likely, so the log speed of a group deviates from
-/// its rule's by 1 / sqrt(12) of what the two ends differ by. From two jobs on they agree.
+/// The ends of what a rule may be (the corners of the grid in interference/group_rules.cpp). For two jobs they agree.
 inline constexpr CoRunnerRule kLeastExcessRule{2, 1};
 inline constexpr CoRunnerRule kMostExcessRule{1, 6};
 
@@ -83,6 +82,26 @@ class CoRunnerSpeed {
   double pooled_ = 0;
   double sum_ = 0;
   double squares_ = 0;
+};
+
+/// How far the log speed of a group may lie from that of its rule: the standard deviation if all rules between
+/// kLeastExcessRule and kMostExcessRule are equally likely, 1 / sqrt(12) of what these two differ by.
+class CoRunnerDeviation {
+ public:
+  /// As CoRunnerSpeed::add().
+  void add(double speed) {
+    least_.add(speed);
+    most_.add(speed);
+  }
+  /// Of the log speed, at least 0.
+  double value() const {
+    constexpr double kRootOf12 = 3.4641016151377544;
+    return math::log(least_.speed() / most_.speed()) / kRootOf12;
+  }
+
+ private:
+  CoRunnerSpeed least_{kLeastExcessRule};
+  CoRunnerSpeed most_{kMostExcessRule};
 };
 
 }  // namespace corun

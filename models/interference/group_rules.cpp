@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <boost/math/distributions/students_t.hpp>
+
 #include "models/formulas/co_runner_rule.hpp"
 #include "models/interference/moments.hpp"
 #include "sim/base/half_width.hpp"
@@ -20,8 +22,7 @@ namespace {
 constexpr std::array kPoolings{1.0, 1.1, 1.25, 1.5, 2.0};
 constexpr std::array kBuildUps{1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0};
 constexpr std::size_t kLeastGroups = 10;
-/// Quantile of Student's t distribution, 97.5 %, with the freedom of six families.
-constexpr double kSureness = 2.57;
+constexpr double kSure = 0.975;
 /// Of a group whose pairs leave each other alone, in log speed: what repetitions differ by.
 constexpr double kRepetition = 0.02;
 constexpr double kMostScatter = 4;
@@ -120,14 +121,13 @@ double scatter_of(const std::vector<Measured>& groups, const CoRunnerRule& rule)
   std::vector<double> off;
   for (const Measured& group : groups) {
     for (std::size_t i = 0; i < group.excess.size(); ++i) {
-      CoRunnerSpeed others(rule), least(kLeastExcessRule), most(kMostExcessRule);
+      CoRunnerSpeed others(rule);
+      CoRunnerDeviation rules;
       for (const double speed : group.beside[i]) {
         others.add(speed);
-        least.add(speed);
-        most.add(speed);
+        rules.add(speed);
       }
-      const double deviation =
-          math::log(least.speed() / most.speed()) / std::sqrt(12.0) + kRepetition;
+      const double deviation = rules.value() + kRepetition;
       const double error = std::fabs(math::log(others.speed() * (1 + group.excess[i])));
       off.push_back(error / deviation / kHalfWidth90);
     }
@@ -143,8 +143,14 @@ CoRunnerRule learnt_rule(const std::vector<Measured>& groups, const CoRunnerRule
   for (const Measured& group : groups) of_prior.push_back(error_of(group, prior));
   const auto n = static_cast<double>(groups.size());
   CoRunnerRule best = prior;
+  std::set<std::uint64_t> names;
+  for (const Measured& group : groups) names.insert(group.family);
+  const auto families = static_cast<double>(names.size());
+  const double quantile =
+      names.size() > 1 ? boost::math::quantile(boost::math::students_t(families - 1), kSure) : 0;
   double most_gained = 0;
   for (const double pooling : kPoolings) {
+    if (names.size() < 2) break;
     for (const double build_up : kBuildUps) {
       const CoRunnerRule rule{pooling, build_up};
       double gained = 0;
@@ -161,9 +167,8 @@ CoRunnerRule learnt_rule(const std::vector<Measured>& groups, const CoRunnerRule
         const double off = (gain.sum - gain.count * gained) / n;
         squares += off * off;
       }
-      const auto families = static_cast<double>(of_family.size());
-      const double error = std::sqrt(squares * families / std::max(1.0, families - 1));
-      if (families > 1 && gained > most_gained && gained > kSureness * error) {
+      const double error = std::sqrt(squares * families / (families - 1));
+      if (gained > most_gained && gained > quantile * error) {
         most_gained = gained;
         best = rule;
       }

@@ -41,17 +41,17 @@ std::vector<SpeedPrediction> InterferenceModel::by_rule(std::span<const PairJob>
   if (n == 2) return pairs;
   std::vector<SpeedPrediction> out(n);
   for (std::size_t i = 0; i < n; ++i) {
-    CoRunnerSpeed speed(rule), lo(rule), hi(rule), least(kLeastExcessRule), most(kMostExcessRule);
+    CoRunnerSpeed speed(rule), lo(rule), hi(rule);
+    CoRunnerDeviation rules;
     double deviation = 0;  // the largest relative one of a pair
     for (std::size_t q = i * (n - 1); q < (i + 1) * (n - 1); ++q) {
       speed.add(pairs[q].speed);
       lo.add(pairs[q].lo);
       hi.add(pairs[q].hi);
-      least.add(pairs[q].speed);
-      most.add(pairs[q].speed);
+      rules.add(pairs[q].speed);
       deviation = std::max(deviation, pairs[q].sd / pairs[q].speed);
     }
-    const double of_rule = rule.scatter * math::log(least.speed() / most.speed()) / std::sqrt(12.0);
+    const double of_rule = rule.scatter * rules.value();
     const auto away = [&](double end) {
       return math::exp(std::hypot(math::log(end / speed.speed()), kHalfWidth90 * of_rule));
     };

@@ -19,9 +19,6 @@ namespace {
 constexpr int kHoldOutFolds = 5;
 constexpr std::size_t kFewestErrors = 20;
 constexpr double kPriorError = 0.5;
-constexpr double kMissedShare = 0.003;
-constexpr double kMarginOfFew = 0.96;
-constexpr double kMostFalseAlarms = 0.035;
 /// From the 5 % to the 95 % quantile of a normal distribution, in standard deviations.
 constexpr double kNormalRange = 3.29;
 /// A normal distribution's standard deviation over its median absolute deviation.
@@ -191,7 +188,8 @@ ErrorSpread ErrorSpread::load(const nlohmann::json& state) {
   return spread;
 }
 
-MemoryLimits::MemoryLimits(std::span<const HeldOutError> errors) {
+MemoryLimits::MemoryLimits(std::span<const HeldOutError> errors, const PhysicsConstants& constants)
+    : constants_(constants) {
   for (const HeldOutError& error : errors) {
     levels_.at(static_cast<std::size_t>(error.level))
         .push_back({error.log_value, error.log_value - error.error});
@@ -211,11 +209,12 @@ double MemoryLimits::limit_mib(double capacity_mib, Familiarity level) const {
     }
     if (above.size() < kFewestErrors) continue;
     std::ranges::sort(above);
-    const auto at = static_cast<std::size_t>(kMissedShare * static_cast<double>(above.size()));
-    double limit = (at == 0 ? kMarginOfFew : 1) * math::exp(above[at]);
+    const auto at =
+        static_cast<std::size_t>(constants_.missed_share * static_cast<double>(above.size()));
+    double limit = (at == 0 ? constants_.margin_of_few : 1) * math::exp(above[at]);
     if (below.size() >= kFewestErrors) {
       std::ranges::sort(below);
-      limit = std::max(limit, math::exp(quantile_of(below, 1 - kMostFalseAlarms)));
+      limit = std::max(limit, math::exp(quantile_of(below, 1 - constants_.most_false_alarms)));
     }
     return std::min(capacity_mib, limit);
   }

@@ -88,11 +88,12 @@ class ErrorSpread {
 /// more than there is are predicted a little less. The limit for a capacity is therefore the prediction that all but
 /// 0.3 % of the held-out jobs above the capacity exceed, or the capacity, if that is less; 4 % less if the jobs
 /// are too few to tell 0.3 %. A few jobs need far more than any like them (a library's search for fast kernels); no
-/// more than 3.5 % false alarms among held-out jobs are raised for their sake.
+/// more than 3.5 % false alarms among held-out jobs are raised for their sake (PhysicsConstants).
 class MemoryLimits {
  public:
   MemoryLimits() = default;
-  explicit MemoryLimits(std::span<const HeldOutError> errors);
+  explicit MemoryLimits(std::span<const HeldOutError> errors,
+                        const PhysicsConstants& constants = {});
 
   bool empty() const;
   double limit_mib(double capacity_mib, Familiarity level) const;
@@ -109,6 +110,7 @@ class MemoryLimits {
     double log_value, log_predicted;
   };
   std::array<std::vector<Job>, kFamiliarities> levels_;
+  PhysicsConstants constants_;  ///< files have the usual ones
 };
 
 }  // namespace corun

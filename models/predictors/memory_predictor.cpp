@@ -248,7 +248,7 @@ std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> job
         return held_out;
       });
   p->spread_ = ErrorSpread(errors);
-  p->limits_ = MemoryLimits(errors);
+  p->limits_ = MemoryLimits(errors, options.constants);
   return p;
 }
 

@@ -27,7 +27,7 @@ constexpr std::size_t kProbeFigures = 7;
 
 // Deviations of d and f on the same software, and the last resort: numbers of another size.
 constexpr double kSameContextMib = 10, kSameLogFactor = 0.002;
-constexpr double kOtherSizeProbability = 0.001, kOtherSizeLogFactor = 0.4;
+constexpr double kOtherSizeLogFactor = 0.4;
 constexpr double kOdd = 3, kFar = 10;
 
 // Gauss and Newton's steps: the first few with normal errors, so that a difference of all jobs is found before single
@@ -112,8 +112,7 @@ MemoryPosterior::MemoryPosterior(std::span<const MemoryProbe> probes, const Memo
   std::vector<double> logs;
   const PhysicsConstants& c = constants;
   const std::array<Prior, 5> priors{
-      {{1 - c.stack_probability - kOtherSizeProbability - c.odd_probability - c.far_probability,
-        kSameContextMib, kSameLogFactor, 1},
+      {{same_stack_probability(c), kSameContextMib, kSameLogFactor, 1},
        {c.stack_probability, c.stack_mib, c.stack_factor, 1},
        {kOtherSizeProbability, c.stack_mib, kOtherSizeLogFactor, 1},
        {c.odd_probability, kSameContextMib, kSameLogFactor, kOdd},

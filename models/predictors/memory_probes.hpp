@@ -26,7 +26,7 @@
 /// freedom, so that one strange probe counts for little.
 ///
 /// Whether the software is another one is not told, so five explanations are weighed by how well each explains the
-/// probes (prior probability; deviations of d and f):
+/// probes (prior probability; deviations of d and f; PhysicsConstants):
 ///
 ///   the same software                50 %      10 MiB, 0.2 %
 ///   another one                      25 %      500 MiB, 5 %

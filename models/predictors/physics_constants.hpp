@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 /// Constants of `physics` that no equation gives: shapes of trees, kernels and priors. `corun predictor fit` takes
-/// the values below. `corun predictor eval --constants` takes others, so that
+/// the values below; predictor files do not hold them. `corun predictor eval --constants` takes others, so that
 /// experiments/studies/predictors/constants.py can choose them on some tables and score them on another.
 namespace corun {
 
@@ -31,13 +32,32 @@ struct PhysicsConstants {
   double stack_factor = 0.05;       ///< deviation of the logarithm of its factor
   double odd_probability = 0.15;    ///< that jobs err three times as much
   double far_probability = 0.099;   ///< that jobs err ten times as much
+  // The limit of out of memory (MemoryLimits, held_out.hpp).
+  double missed_share = 0.003;  ///< of the jobs too large that may be predicted below it
+  double margin_of_few = 0.96;  ///< factor of the limit if the jobs are too few to tell that share
+  double most_false_alarms = 0.035;  ///< share of the fitting jobs
+};
+
+/// The prior probability that another software counts memory in numbers of another size (memory_probes.hpp).
+inline constexpr double kOtherSizeProbability = 0.001;
+/// The probability that is left for the software being the same and jobs erring as usual; at most 0: impossible.
+double same_stack_probability(const PhysicsConstants& constants);
+
+/// What a constant has an effect on.
+enum class PhysicsPart : std::uint8_t {
+  kResidual,  ///< memory and utilisation
+  kMemory,
+  kTime,
+  kProbes,  ///< memory, with known jobs
+  kLimits,  ///< memory: out of memory only
 };
 
 /// A constant by its name in `--constants`.
 struct PhysicsConstantEntry {
   std::string_view name;
+  PhysicsPart part;
   double PhysicsConstants::*value;
-  double least, most;
+  double least, most;  ///< of the value
 };
 std::span<const PhysicsConstantEntry> physics_constants();
 

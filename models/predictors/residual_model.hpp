@@ -14,7 +14,8 @@
 /// mean of boosted trees and of a Gaussian process. Trees find the features that matter, the process is smooth
 /// between jobs; their errors differ, so the mean errs less than either. The process counts
 ///   1/2 w / (w + 0.01)
-/// for a job of weight w, because it learns nothing from jobs whose noise (0.01 / w) hides the residual.
+/// for a job of weight w, because it learns nothing from jobs whose noise (0.01 / w) hides the residual. The numbers on this page are the usual
+/// PhysicsConstants.
 namespace corun {
 
 class ResidualModel {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -158,7 +159,8 @@ int predictor_apply_command(const std::vector<std::string>& arguments) {
   }
   check_outputs_differ({{"--out", output}}, inputs);
   const GpuTypes types = gpu_types_option(*parsed, common);
-  const PhysicsConstants constants = constants_option(*parsed);
+  constexpr std::array kParts{PhysicsPart::kProbes};
+  const PhysicsConstants constants = constants_option(*parsed, kParts);
   if (parsed->count("constants") != 0 && seen.empty()) {
     throw InputError("--constants",
                      "goes with --seen: a predictor that is only applied has its own");

@@ -57,7 +57,8 @@ CommandLine predictor_eval_command_line() {
   add("phase", po::value<std::string>(), "only jobs that train, or inference");
   add("no-execution", "forget the memory of a shape-only execution of the graph");
   add("seed", po::value<std::string>()->default_value("1"), "of the folds and the fits");
-  add("medians", "fit no intervals, which is faster: coverage and limits mean nothing then");
+  add("medians",
+      "fit no intervals, which is faster: no coverage and nothing of jobs that do not fit");
   add_constants_option(command);
   add_gpu_types_option(command);
   return command;
@@ -119,7 +120,15 @@ int predictor_eval_command(const std::vector<std::string>& arguments) {
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   options.threads = static_cast<int>(common.threads);
   options.intervals = parsed->count("medians") == 0;
-  options.constants = constants_option(*parsed);
+  std::vector<PhysicsPart> parts{PhysicsPart::kTime};
+  if (target != Target::kTime) parts = {PhysicsPart::kResidual};
+  if (target == Target::kMemory) {
+    parts.push_back(PhysicsPart::kMemory);
+    if (options.intervals) parts.push_back(PhysicsPart::kLimits);
+    const bool knows = std::ranges::any_of(options.known, [](std::size_t n) { return n > 0; });
+    if (options.intervals && knows) parts.push_back(PhysicsPart::kProbes);
+  }
+  options.constants = constants_option(*parsed, parts);
   const GpuTypes types = gpu_types_option(*parsed, common);
 
   JobTable table = read_job_table(path, target, types);

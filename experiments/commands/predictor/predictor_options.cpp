@@ -68,11 +68,14 @@ void add_constants_option(CommandLine& command) {
                             "models/predictors/physics_constants.hpp names them");
 }
 
-PhysicsConstants constants_option(const po::variables_map& values) {
+PhysicsConstants constants_option(const po::variables_map& values,
+                                  std::span<const PhysicsPart> parts) {
   PhysicsConstants constants;
   if (values.count("constants") == 0) return constants;
   std::vector<std::string_view> known;
-  for (const PhysicsConstantEntry& entry : physics_constants()) known.push_back(entry.name);
+  for (const PhysicsConstantEntry& entry : physics_constants()) {
+    if (std::ranges::find(parts, entry.part) != parts.end()) known.push_back(entry.name);
+  }
   for (const std::string& part : split_text(values["constants"].as<std::string>(), ',')) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
@@ -81,12 +84,21 @@ PhysicsConstants constants_option(const po::variables_map& values) {
       throw InputError("--constants", "found '" + printable(part) +
                                           "', expected NAME=NUMBER: " + did_you_mean(name, known));
     }
+    if (std::ranges::find(parts, at->part) == parts.end()) {
+      throw InputError("--constants", fmt::format("{} has no effect here; expected one of {}", name,
+                                                  fmt::join(known, ", ")));
+    }
     const auto number = parse_number(part.substr(equals + 1));
     if (!number || !(*number >= at->least && *number <= at->most)) {
       throw InputError("--constants", fmt::format("found '{}', expected a number from {} to {}",
                                                   printable(part), at->least, at->most));
     }
     constants.*(at->value) = *number;
+  }
+  if (!(same_stack_probability(constants) > 0)) {
+    throw InputError("--constants",
+                     "stack_probability, odd_probability and far_probability add up to 1 or more; "
+                     "lower one");
   }
   return constants;
 }

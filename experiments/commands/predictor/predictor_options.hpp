@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ std::vector<const PredictorEntry*> kinds_option(const boost::program_options::va
 
 /// Adds --constants.
 void add_constants_option(CommandLine& command);
-/// "depth=3,length=2" in place of the usual constants.
-PhysicsConstants constants_option(const boost::program_options::variables_map& values);
+/// "depth=3,length=2" in place of the usual constants. Only those of `parts` have an effect; others are refused.
+PhysicsConstants constants_option(const boost::program_options::variables_map& values,
+                                  std::span<const PhysicsPart> parts);
 
 /// The value of an option that must be given.
 std::string needed_option(const boost::program_options::variables_map& values,

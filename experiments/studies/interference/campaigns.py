@@ -36,15 +36,12 @@ TABLES = {
     "Gavel K80 of 2019": "coruns/gavel2019_k80_pairs.csv",
     "Gavel P100 of 2020": "gavel/gavel_p100_pairs.csv",
     "Gavel K80 of 2020": "gavel/gavel_k80_pairs.csv",
-    "Lucid, time-slicing": "lucid/lucid_pairs.csv",
-    "iGniter, MPS with shares": "coruns/igniter_v100_pairs.csv",
 }
 TRANSFERS = [
     ("Gavel V100 of 2019", "Gavel K80 of 2019"),
     ("Gavel K80 of 2019", "Gavel V100 of 2019"),
     ("Gavel K80 of 2020", "Gavel P100 of 2020"),
     ("Gavel P100 of 2020", "Gavel K80 of 2020"),
-    ("Lucid, time-slicing", "iGniter, MPS with shares"),
 ]
 
 

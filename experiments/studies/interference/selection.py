@@ -33,6 +33,7 @@ sys.path.insert(0, str(REPO / "experiments" / "studies"))
 
 import page  # noqa: E402  (found by the path above)
 import program  # noqa: E402
+from campaigns import write  # noqa: E402
 
 PAGE = REPO / "docs" / "models.md"
 TABLES = [  # name, path, column of families
@@ -62,13 +63,6 @@ def read(path, family):
         rows = list(csv.DictReader(file))
     return [r for r in rows if r.get("failed") != "1" and r["norm_a"] and r["norm_b"] and
             r[f"{family}_a"] not in IMPUTED and r[f"{family}_b"] not in IMPUTED]
-
-
-def write(path, rows):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
 
 
 def folds_of(rows, split, family):

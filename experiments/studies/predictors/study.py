@@ -251,13 +251,42 @@ KNOWN_BATCHES = [8, 16, 32, 64, 128]
 DRAWS = 15    # of single rows
 
 
+def held_out_models(sweep):
+    """A fifth of the models of timm's sweep, drawn at random."""
+    models = sorted({r["model"] for r in sweep})
+    random.Random(1).shuffle(models)
+    return set(models[::5])
+
+
+def read_cnn(data):
+    csv.field_size_limit(1 << 30)    # lists of layers
+    return list(csv.DictReader(open(data / CNN, newline="")))
+
+
+def cnn_architecture(row):
+    return re.search("arch:([a-z]+)", row["Filename"]).group(1)
+
+
+def is_measured_cnn(row):
+    return row["Status"] == "SUCCESSFUL" and float(row["Depth"]) > 0 and float(row["Max GPU Memory (MiB)"]) >= 1200
+
+
+def carma_jobs(data, sweep):
+    """Jobs of the sweep that CARMA measured, with its memory."""
+    measured = {}
+    for r in csv.DictReader(open(data / JOBS / "carma/carma_jobs.csv")):
+        if r["batch"]:
+            measured[(CARMA.get(r["Model"]), int(float(r["batch"])))] = r["max_memory_used_mb"]
+    return [{**r, "mem_mib": measured[key], "status": "ok"} for r in sweep
+            if (key := (r["model"], int(r["batch"]))) in measured]
+
+
 def probes(corun, data, out):
     """What a few measured jobs add (`predictor apply --seen`): the same jobs predicted without and with them. The jobs
     given are never scored."""
     sweep = list(csv.DictReader(open(data / TIMM)))
     ok = [r for r in sweep if r["status"] == "ok"]
-    csv.field_size_limit(1 << 30)
-    cnn = list(csv.DictReader(open(data / CNN, newline="")))
+    cnn = read_cnn(data)
     lines = ["jobs,known,draws,scored,mape_before_pct,mape_after_pct,coverage_before_pct,coverage_after_pct"]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -285,9 +314,7 @@ def probes(corun, data, out):
             lines.append("%s,%s,%d,%d,%.1f,%.1f,%.0f,%.0f" % (name, known, len(draws), len(found[0]), mean(0, 0), mean(1, 0),
                                                             mean(0, 1), mean(1, 1)))
 
-        models = sorted({r["model"] for r in sweep})
-        random.Random(1).shuffle(models)
-        held_out = set(models[::5])
+        held_out = held_out_models(sweep)
         fit([r for r in sweep if r["model"] not in held_out])
         test = [r for r in ok if r["model"] in held_out]
         for batch in KNOWN_BATCHES:
@@ -303,11 +330,9 @@ def probes(corun, data, out):
                 draws.append((seen, [r for r in test if r["model"] not in known]))
             score("timm: other models", count, draws)
 
-        architecture = lambda r: re.search("arch:([a-z]+)", r["Filename"]).group(1)
-        for held_out in sorted({architecture(r) for r in cnn}):
-            fit([r for r in cnn if architecture(r) != held_out])
-            test = [r for r in cnn if architecture(r) == held_out and r["Status"] == "SUCCESSFUL" and float(r["Depth"]) > 0
-                    and float(r["Max GPU Memory (MiB)"]) >= 1200]
+        for held_out in sorted({cnn_architecture(r) for r in cnn}):
+            fit([r for r in cnn if cnn_architecture(r) != held_out])
+            test = [r for r in cnn if cnn_architecture(r) == held_out and is_measured_cnn(r)]
             for count in (1, 5):
                 draws = []
                 for draw in range(DRAWS):
@@ -315,12 +340,7 @@ def probes(corun, data, out):
                     draws.append(([test[i] for i in chosen], [r for i, r in enumerate(test) if i not in chosen]))
                 score(f"CNN: rest of the architecture {held_out}", count, draws, "Max GPU Memory (MiB)")
 
-        measured = {}
-        for r in csv.DictReader(open(data / JOBS / "carma/carma_jobs.csv")):
-            if r["batch"]:
-                measured[(CARMA.get(r["Model"]), int(float(r["batch"])))] = r["max_memory_used_mb"]
-        test = [{**r, "mem_mib": measured[key], "status": "ok"} for r in sweep
-                if (key := (r["model"], int(r["batch"]))) in measured]
+        test = carma_jobs(data, sweep)
         fit([r for r in sweep if r["model"] not in CARMA.values()])
         for count in (1, 2):
             score("CARMA's stack, fitted to timm's", count,

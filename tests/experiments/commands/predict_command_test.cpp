@@ -58,6 +58,31 @@ TEST(PredictCommand, FitsAppliesAndKeepsEveryRow) {
   }
 }
 
+TEST(PredictCommand, EvalTakesOtherConstantsAndMediansOnly) {
+  const auto eval = [](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"predictor", "eval",    "--target", "memory",   "--jobs",
+                                       kJobs,       "--split", "family",   "--format", "csv"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto run = test::run_corun(arguments);
+    EXPECT_EQ(run.code, 0) << run.err;
+    return lines(run.out);
+  };
+  const auto value = [](const std::vector<std::string>& rows, const std::string& figure) {
+    for (const std::string& row : rows) {
+      const std::size_t at = row.find("," + figure + ",");
+      if (at != std::string::npos) return row.substr(at + figure.size() + 2);
+    }
+    return std::string("none");
+  };
+  const auto whole = eval({}), medians = eval({"--medians"});
+  EXPECT_EQ(value(medians, "mape_pct"), value(whole, "mape_pct"));
+  EXPECT_NE(value(whole, "coverage_pct"), "");
+  EXPECT_EQ(value(medians, "coverage_pct"), "");
+  EXPECT_EQ(value(medians, "caught_pct"), "none");
+  EXPECT_NE(value(eval({"--medians", "--constants", "depth=1,process_share=0"}), "mape_pct"),
+            value(medians, "mape_pct"));
+}
+
 TEST(PredictCommand, ApplyTellsWhichJobsRunOut) {
   const test::TemporaryDirectory directory;
   const std::string model = directory.path("m.predictor"), out = directory.path("o.csv");
@@ -283,6 +308,20 @@ TEST(PredictCommand, OneClearLineForEveryMistake) {
       {{"predictor", "eval", "--target", "time", "--jobs", kJobs, "--capacity", "8"}, "--capacity"},
       {{"predictor", "eval", "--target", "memory", "--jobs", kJobs, "--capacity", "x"},
        "--capacity"},
+      {{"predictor", "eval", "--target", "memory", "--jobs", kJobs, "--constants", "depth=99"},
+       "--constants: found 'depth=99', expected a number from 1 to 12"},
+      {{"predictor", "eval", "--target", "memory", "--jobs", kJobs, "--constants", "dept=3"},
+       "did you mean 'depth'"},
+      {{"predictor", "eval", "--target", "memory", "--jobs", kJobs, "--constants", "depth"},
+       "expected NAME=NUMBER"},
+      {{"predictor", "eval", "--target", "time", "--jobs", kJobs, "--constants", "depth=3"},
+       "depth has no effect here"},
+      {{"predictor", "eval", "--target", "memory", "--jobs", kJobs, "--medians", "--constants",
+        "missed_share=0.1"},
+       "missed_share has no effect here"},
+      {{"predictor", "eval", "--target", "memory", "--jobs", kJobs, "--known", "1", "--split",
+        "family", "--constants", "odd_probability=0.9"},
+       "add up to 1 or more"},
   };
   for (const auto& [arguments, expected] : cases) {
     const auto run = test::run_corun(arguments, directory.path());

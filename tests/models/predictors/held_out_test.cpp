@@ -135,6 +135,12 @@ TEST(MemoryLimits, ByHand) {
   EXPECT_NEAR(MemoryLimits(thousand_jobs(1)).limit_mib(500, Familiarity::kNeither), 500, 1e-9);
   // All predicted a tenth too small: a job of 501 MiB is predicted to need 450.9.
   EXPECT_NEAR(MemoryLimits(thousand_jobs(0.9)).limit_mib(500, Familiarity::kNeither), 450.9, 0.01);
+  // Of the same jobs a tenth may be missed: the limit is the prediction of the job at 10 % of the 501.
+  PhysicsConstants constants;
+  constants.missed_share = 0.1;
+  constants.most_false_alarms = 1;
+  EXPECT_NEAR(MemoryLimits(thousand_jobs(0.9), constants).limit_mib(500, Familiarity::kNeither),
+              0.9 * 550, 0.01);
   // All predicted larger than they are: the limit is the capacity.
   EXPECT_NEAR(MemoryLimits(thousand_jobs(1.5)).limit_mib(500, Familiarity::kNeither), 500, 1e-9);
 }

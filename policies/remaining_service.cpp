@@ -42,7 +42,8 @@ void RemainingService::finished(const std::optional<double>& estimate_s, double 
   const double spread = variance(sum_told_squares_, sum_told_, jobs_);
   // Errors of a hundredth are those of clock ticks and of believed speeds.
   constexpr double kNoise = 1e-4;
-  reliability_ = error <= kNoise ? 1 : std::clamp(1 - error / (2 * std::max(spread, kNoise)), 0.0, 1.0);
+  reliability_ =
+      error <= kNoise ? 1 : std::clamp(1 - error / (2 * std::max(spread, kNoise)), 0.0, 1.0);
 }
 
 }  // namespace corun

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -68,7 +68,7 @@ struct SrsfOptions {
   double patience = 0;
   double memory_margin = 0;
   double risk = 0;
-  std::size_t window = 512;
+  std::size_t window = 256;
 };
 
 class SrsfPacked final : public Policy {
@@ -77,7 +77,10 @@ class SrsfPacked final : public Policy {
       : options_(options), belief_(std::move(context.belief)), loss_(context.preemption) {}
 
   const Belief* belief() const override { return belief_.get(); }
-  void corun_ended(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
+  void corun_ended(const EpisodeOutcome& outcome) override {
+    belief_->learn(outcome);
+    speeds_.clear();
+  }
 
   void arrived(const JobView& job, Time) override {
     const auto [at, is_new] = jobs_.try_emplace(job.id);
@@ -240,24 +243,37 @@ class SrsfPacked final : public Policy {
 
   // Running jobs.
 
-  void advance(Run& run) const {
-    double done = run.speed * to_seconds(now_ - run.since);
+  struct Progress {
+    double had_s = 0;
+    double debt_s = 0;
+  };
+  Progress progress(const Run& run) const {
+    const double done = run.speed * to_seconds(now_ - run.since);
     const double paid = std::min(done, run.debt_s * run.alone);
-    run.debt_s -= paid / run.alone;
-    run.had_s += done - paid;
+    return {run.had_s + done - paid, run.debt_s - paid / run.alone};
+  }
+  void advance(Run& run) const {
+    const Progress now = progress(run);
+    run.had_s = now.had_s;
+    run.debt_s = now.debt_s;
     run.since = now_;
   }
   /// Expected rest [solo s].
   double rest_s(JobId id, const Run& run) const {
-    Run then = run;
-    advance(then);
+    const Progress then = progress(run);
     const Job& j = jobs_.at(id);
     return service_.expected(j.estimate_s, j.had_s + then.had_s) + then.debt_s;
   }
   /// Time to its expected end, if no co-runner comes or leaves.
   double end_s(JobId id, const Run& run) const { return rest_s(id, run) / run.speed; }
 
-  PairSpeeds speeds(JobId a, JobId b) const {
+  /// Believed speeds; the answers are kept until the belief learns.
+  PairSpeeds speeds(JobId a, JobId b) {
+    const auto [at, is_new] = speeds_.try_emplace(std::uint64_t{index(a)} << 32U | index(b));
+    if (is_new) at->second = ask(a, b);
+    return at->second;
+  }
+  PairSpeeds ask(JobId a, JobId b) const {
     PairSpeeds s = belief_->pair_speeds(a, b);
     if (options_.risk > 0 && s.a > 0 && s.b > 0) {
       const PairBelief p = belief_->pair(a, b);
@@ -328,8 +344,9 @@ class SrsfPacked final : public Policy {
     return j.types.empty() ? 1 : std::max(j.types[type].speed, kLeastSpeed);
   }
   double demand_mib(const Job& j, const GpuType& type) const {
-    const std::optional<double> known =
-        j.types.empty() || !j.types[type.id].memory_mib ? j.memory_mib : j.types[type.id].memory_mib;
+    const std::optional<double> known = j.types.empty() || !j.types[type.id].memory_mib
+                                            ? j.memory_mib
+                                            : j.types[type.id].memory_mib;
     return known.value_or(0) * (1 + options_.memory_margin);
   }
   bool pays(const Job& j, double speed, double lost) const {
@@ -351,7 +368,8 @@ class SrsfPacked final : public Policy {
       const Job& host = jobs_.at(spot.host);
       if (host.alone_only) return;
       if (demand_mib(j, type) + demand_mib(host, type) > type.memory_mib) return;
-      if (!spots.empty() && spots.back().host == spot.host && same_type(view, spots.back().gpu, g)) {
+      if (!spots.empty() && spots.back().host == spot.host &&
+          same_type(view, spots.back().gpu, g)) {
         const GpuId own = g;
         spot = spots.back();
         spot.gpu = own;
@@ -402,9 +420,9 @@ class SrsfPacked final : public Policy {
       if (spot.host == kNoJob || std::ranges::find(hosts, spot.host) != hosts.end()) continue;
       hosts.push_back(spot.host);
       lost += (1 - spot.host_speed) * jobs_.at(spot.host).gang;
-      delay += kHostPenalty_s + std::min(rest / speed, end_s(spot.host, running_.at(spot.host)) /
-                                                           spot.host_speed) *
-                                    (1 - spot.host_speed);
+      delay += kHostPenalty_s +
+               std::min(rest / speed, end_s(spot.host, running_.at(spot.host)) / spot.host_speed) *
+                   (1 - spot.host_speed);
     }
     if (!hosts.empty() && !pays(j, beside, lost)) return;
     delay += rest / speed - rest;
@@ -531,7 +549,7 @@ class SrsfPacked final : public Policy {
   }
 
   /// The cheapest way to make room for the job on a GPU: without one of its residents, or none.
-  Option room_on(const ClusterView& view, GpuId g, const Job& j, JobId id, double service) const {
+  Option room_on(const ClusterView& view, GpuId g, const Job& j, JobId id, double service) {
     Option best;
     const GpuType& type = view.gpu_type(g);
     const std::vector<JobId>& here = on_[index(g)];
@@ -614,8 +632,7 @@ class SrsfPacked final : public Policy {
     for (const auto& [id, run] : running_) {
       const Job& j = jobs_.at(id);
       if (j.estimate_s && service_.reliability() > kReliable) continue;
-      Run then = run;
-      advance(then);
+      const Progress then = progress(run);
       const double had = j.had_s + then.had_s;
       const double wait = (RemainingService::next_step(had) - had + then.debt_s) / run.speed;
       next = std::min(next, later(now_, from_seconds(std::max(wait, kShortestWake_s))));
@@ -636,14 +653,15 @@ class SrsfPacked final : public Policy {
   std::set<Entry> waiting_;
   std::set<std::tuple<Time, std::uint64_t, JobId>> due_;  ///< waiting jobs that are not overdue
   std::unordered_map<JobId, Run> running_;
-  std::vector<std::vector<JobId>> on_;  ///< by GPU
-  std::vector<std::size_t> types_;      ///< by GPU
-  int widest_ = 0;                      ///< GPUs of the largest node
+  std::unordered_map<std::uint64_t, PairSpeeds> speeds_;  ///< by both jobs
+  std::vector<std::vector<JobId>> on_;                    ///< by GPU
+  std::vector<std::size_t> types_;                        ///< by GPU
+  int widest_ = 0;                                        ///< GPUs of the largest node
   std::size_t most_per_gpu_ = kMostSharing;
   std::uint64_t next_position_ = 0;
   std::uint64_t next_number_ = 1;
 
-  JobId keeper_ = kNoJob;     ///< the overdue job that keeps GPUs reserved
+  JobId keeper_ = kNoJob;  ///< the overdue job that keeps GPUs reserved
   std::vector<GpuId> kept_;
 
   // Of the present pass.
@@ -697,7 +715,7 @@ std::span<const ParameterSpec> srsf_packed_parameters() {
       {.name = "window",
        .description = "waiting jobs that a pass tries to start, the first in the order",
        .kind = ParameterKind::kInteger,
-       .fallback = std::int64_t{512},
+       .fallback = std::int64_t{256},
        .min = 1,
        .max = 1000000,
        .choices = {}},
@@ -707,7 +725,9 @@ std::span<const ParameterSpec> srsf_packed_parameters() {
 
 PolicyTraits srsf_packed_traits(const Parameters& parameters) {
   return {.always_colocates = true,
+          .consolidates = true,
           .preempts = parameters.choice("mode") == "preemptive",
+          .reads_estimates = true,
           .reads_speeds_on_types = true,
           .reads_memory = true};
 }
@@ -734,7 +754,9 @@ PolicyEntry srsf_packed_entry() {
             return std::make_unique<SrsfPacked>(options, std::move(c));
           },
           .traits = {.always_colocates = true,
+                     .consolidates = true,
                      .preempts = true,
+                     .reads_estimates = true,
                      .reads_speeds_on_types = true,
                      .reads_memory = true},
           .traits_with = srsf_packed_traits};

@@ -144,7 +144,7 @@ Reason belief_seed(const SettingsInUse& use) {
 
 Reason estimates_of_time(const SettingsInUse& use) {
   const auto reads = [&](const PolicyInstance& p) {
-    return p.traits.needs_estimates || p.traits.sees_all ||
+    return p.traits.needs_estimates || p.traits.reads_estimates || p.traits.sees_all ||
            (believes(p) && !use.beliefs.by_clusters());
   };
   return some_policy(use, reads) ? "" : "no policy reads estimates of run times";

@@ -52,7 +52,8 @@ namespace corun {
 
 namespace {
 
-constexpr double kHysteresis = 2;
+constexpr double kHysteresis = 1.1;
+constexpr double kLeastRest_s = 1e-3;
 constexpr double kNever_s = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostSharing = 2;
 /// Believed speeds below this are taken as this [1], so that every job has an expected end.
@@ -82,7 +83,8 @@ class SrsfPacked final : public Policy {
     speeds_.clear();
   }
 
-  void arrived(const JobView& job, Time) override {
+  void arrived(const JobView& job, Time now) override {
+    settle(now);
     const auto [at, is_new] = jobs_.try_emplace(job.id);
     Job& j = at->second;
     if (is_new) {
@@ -98,24 +100,13 @@ class SrsfPacked final : public Policy {
     enqueue(job.id, j);
   }
 
+  /// The time is not known here, but at the next call, which is at the same instant or pass.
   void departed(JobId job, LogKind how) override {
-    const auto at = running_.find(job);
-    if (at == running_.end()) return;
-    vacate(job, how == LogKind::kPreempt);
-    if (how == LogKind::kFinish) {
-      Job& j = jobs_.at(job);
-      service_.finished(j.estimate_s, j.had_s);
-      jobs_.erase(job);
-      rank_again();
-    } else if (how == LogKind::kFail) {
-      jobs_.erase(job);
-    } else if (how == LogKind::kOom) {
-      jobs_.at(job).had_s = 0;
-    }
+    if (running_.contains(job)) ended_.emplace_back(job, how);
   }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    now_ = view.now();
+    settle(view.now());
     if (view.pass() != pass_) begin(view);
     while (tried_ < options_.window) {
       const auto at = cursor_ ? waiting_.upper_bound(*cursor_) : waiting_.begin();
@@ -129,6 +120,7 @@ class SrsfPacked final : public Policy {
         start(entry, std::move(gpus), out);
         return;  // called again with an up-to-date view
       }
+      ahead_ += job.gpus;
       if (options_.preempts && preempt_for(view, entry, job, out)) return;
       if (reservations_ < options_.reservations && (job.gpus > 1 || overdue(entry))) {
         reserve(view, entry, job);
@@ -234,14 +226,42 @@ class SrsfPacked final : public Policy {
       enqueue(id, j);
     }
     for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
-    most_service_ = 0;
+    ahead_ = 0;
+    ends_s_.clear();
+    for (const std::vector<JobId>& here : on_) {
+      double end = 0;
+      for (const JobId id : here) end = std::max(end, end_s(id, running_.at(id)));
+      ends_s_.push_back(end);
+    }
+    std::ranges::sort(ends_s_);
+    most_rest_s_ = 0;
     if (!options_.preempts) return;
     for (const auto& [id, run] : running_) {
-      most_service_ = std::max(most_service_, rest_s(id, run) * jobs_.at(id).gang);
+      most_rest_s_ = std::max(most_rest_s_, rest_s(id, run));
     }
   }
 
   // Running jobs.
+
+  /// Takes note of the jobs that have left.
+  void settle(Time now) {
+    now_ = now;
+    for (const auto& [job, how] : ended_) {
+      if (!running_.contains(job)) continue;
+      vacate(job, how == LogKind::kPreempt);
+      if (how == LogKind::kFinish) {
+        const Job& j = jobs_.at(job);
+        service_.finished(j.estimate_s, j.had_s);
+        jobs_.erase(job);
+        rank_again();
+      } else if (how == LogKind::kFail) {
+        jobs_.erase(job);
+      } else if (how == LogKind::kOom) {
+        jobs_.at(job).had_s = 0;
+      }
+    }
+    ended_.clear();
+  }
 
   struct Progress {
     double had_s = 0;
@@ -399,6 +419,13 @@ class SrsfPacked final : public Policy {
     std::vector<GpuId> gpus;
   };
 
+  /// Expected wait for GPUs of its own, behind the jobs before it that wait: until as many GPUs have lost
+  /// their jobs, by expected ends; infinite if there are not as many.
+  double wait_s(const Job& j) const {
+    const auto needed = static_cast<std::size_t>(ahead_ + j.gang);
+    return needed <= ends_s_.size() ? ends_s_[needed - 1] : kNever_s;
+  }
+
   /// The placement on these GPUs, if it is better.
   void consider(const Job& j, double rest, std::vector<Spot>& spots, Placement& best) const {
     const auto gang = static_cast<std::size_t>(j.gang);
@@ -426,22 +453,30 @@ class SrsfPacked final : public Policy {
     }
     if (!hosts.empty() && !pays(j, beside, lost)) return;
     delay += rest / speed - rest;
+    if (!hosts.empty() && delay > wait_s(j)) return;
     if (delay >= best.delay) return;
     best.delay = delay;
     best.gpus.clear();
     for (std::size_t i = 0; i < gang; ++i) best.gpus.push_back(spots[i].gpu);
   }
 
-  /// Calls f with the GPUs of each node that may hold the gang; of all nodes at once if none can.
+  /// Calls f with the GPUs of each node that may hold the gang; of all nodes at once if none can. Nodes of types
+  /// on which the job may not run do not count.
   template <typename F>
-  void each_domain(const ClusterView& view, int gang, F&& f) {
+  void each_domain(const ClusterView& view, const JobView& job, F&& f) {
+    const std::vector<NodeSpec>& nodes = view.cluster().nodes;
+    const bool wide = std::ranges::none_of(nodes, [&](const NodeSpec& node) {
+      return node.gpus >= job.gpus && may_run_on(job, node.gpu);
+    });
     gpus_.clear();
-    const bool wide = gang > widest_;
     std::uint32_t next = 0;
-    for (const NodeSpec& node : view.cluster().nodes) {
+    for (const NodeSpec& node : nodes) {
+      const std::uint32_t first = next;
+      next += static_cast<std::uint32_t>(node.gpus);
+      if (!may_run_on(job, node.gpu) || (!wide && node.gpus < job.gpus)) continue;
       if (!wide) gpus_.clear();
-      for (int k = 0; k < node.gpus; ++k) gpus_.push_back(GpuId{next++});
-      if (!wide && node.gpus >= gang) f();
+      for (std::uint32_t g = first; g < next; ++g) gpus_.push_back(GpuId{g});
+      if (!wide) f();
     }
     if (wide) f();
   }
@@ -455,7 +490,7 @@ class SrsfPacked final : public Policy {
       for (const GpuId g : kept_) free_by_s_[index(g)] = kNever_s;
     }
     Placement best;
-    each_domain(view, j.gang, [&] {
+    each_domain(view, job, [&] {
       spots_.clear();
       for (const GpuId g : gpus_) look_at(view, j, job, rest, g, spots_);
       consider(j, rest, spots_, best);
@@ -469,7 +504,6 @@ class SrsfPacked final : public Policy {
 
   void look_up(const ClusterView& view) {
     for (const NodeSpec& node : view.cluster().nodes) {
-      widest_ = std::max(widest_, node.gpus);
       types_.insert(types_.end(), static_cast<std::size_t>(node.gpus), node.gpu.id);
     }
     most_per_gpu_ = std::min(static_cast<std::size_t>(view.max_jobs_per_gpu(2)), kMostSharing);
@@ -486,7 +520,7 @@ class SrsfPacked final : public Policy {
     double first = kNever_s;
     std::vector<GpuId> chosen;
     std::vector<std::pair<double, GpuId>> ready;
-    each_domain(view, j.gang, [&] {
+    each_domain(view, job, [&] {
       ready.clear();
       for (const GpuId g : gpus_) {
         const bool may = may_run_on(job, view.gpu_type(g)) && !view.gpu(g).profiling;
@@ -541,15 +575,17 @@ class SrsfPacked final : public Policy {
     std::uint64_t number = 0;  ///< of the victim's start
   };
 
-  bool may_preempt(JobId id, const Run& run, double service) const {
-    if (run.start == now_ || jobs_.at(id).is_overdue) return false;
-    const int gang = jobs_.at(id).gang;
+  bool may_preempt(JobId id, const Run& run) const {
+    return run.start != now_ && !jobs_.at(id).is_overdue;
+  }
+  /// Completions per second that the preemption of a job loses; more if it costs much.
+  double loss_of(JobId id, const Run& run) const {
     const double cost = loss_.seconds + loss_.work * (run.had_s + to_seconds(now_ - run.since));
-    return rest_s(id, run) * gang >= kHysteresis * service + cost * gang;
+    return kHysteresis / std::max(rest_s(id, run) - cost, kLeastRest_s);
   }
 
   /// The cheapest way to make room for the job on a GPU: without one of its residents, or none.
-  Option room_on(const ClusterView& view, GpuId g, const Job& j, JobId id, double service) {
+  Option room_on(const ClusterView& view, GpuId g, const Job& j, JobId id) {
     Option best;
     const GpuType& type = view.gpu_type(g);
     const std::vector<JobId>& here = on_[index(g)];
@@ -570,8 +606,8 @@ class SrsfPacked final : public Policy {
       if (!suits || stay >= most_per_gpu_ || used > type.memory_mib) continue;
       if (v < here.size()) {
         const Run& run = running_.at(here[v]);
-        if (!may_preempt(here[v], run, service)) continue;
-        option.loss = jobs_.at(here[v]).gang / rest_s(here[v], run);
+        if (!may_preempt(here[v], run)) continue;
+        option.loss = loss_of(here[v], run);
         option.victim = here[v];
         option.number = run.number;
       }
@@ -584,19 +620,18 @@ class SrsfPacked final : public Policy {
                    std::vector<Decision>& out) {
     const Job& j = jobs_.at(entry.job);
     const double rest = service_.expected(j.estimate_s, j.had_s) + j.debt_s;
-    const double service = rest * j.gang;
-    if (kHysteresis * service > most_service_) return false;
+    if (kHysteresis * rest > most_rest_s_) return false;
     const auto gang = static_cast<std::size_t>(j.gang);
     double least = 1 / rest;
     std::vector<GpuId> gpus;
     std::vector<JobId> victims;
     std::vector<Option> options;
-    each_domain(view, j.gang, [&] {
+    each_domain(view, job, [&] {
       options.clear();
       for (const GpuId g : gpus_) {
         if (!may_run_on(job, view.gpu_type(g)) || view.gpu(g).profiling) continue;
         if (rest > free_by_s_[index(g)]) continue;
-        const Option option = room_on(view, g, j, entry.job, service);
+        const Option option = room_on(view, g, j, entry.job);
         if (option.loss < kNever_s) options.push_back(option);
       }
       if (options.size() < gang) return;
@@ -609,7 +644,7 @@ class SrsfPacked final : public Policy {
         const JobId victim = options[i].victim;
         if (victim == kNoJob || std::ranges::find(marked, victim) != marked.end()) continue;
         marked.push_back(victim);
-        loss += 1 / rest_s(victim, running_.at(victim));
+        loss += loss_of(victim, running_.at(victim));
       }
       if (loss > least || (!gpus.empty() && loss == least)) return;
       least = loss;
@@ -653,6 +688,7 @@ class SrsfPacked final : public Policy {
   std::set<Entry> waiting_;
   std::set<std::tuple<Time, std::uint64_t, JobId>> due_;  ///< waiting jobs that are not overdue
   std::unordered_map<JobId, Run> running_;
+  std::vector<std::pair<JobId, LogKind>> ended_;          ///< not yet settled
   std::unordered_map<std::uint64_t, PairSpeeds> speeds_;  ///< by both jobs
   std::vector<std::vector<JobId>> on_;                    ///< by GPU
   std::vector<std::size_t> types_;                        ///< by GPU
@@ -670,7 +706,9 @@ class SrsfPacked final : public Policy {
   std::size_t tried_ = 0;
   std::vector<double> free_by_s_;  ///< by GPU: jobs that start must end by then [s from now]
   int reservations_ = 0;
-  double most_service_ = 0;  ///< of a running job, at least
+  std::vector<double> ends_s_;  ///< of GPUs, ascending: when all their jobs have left [s from now]
+  int ahead_ = 0;               ///< GPUs that the jobs before the present one wait for
+  double most_rest_s_ = 0;      ///< of a running job, at least
   std::vector<GpuId> gpus_;
   std::vector<Spot> spots_;
 };
@@ -725,6 +763,7 @@ std::span<const ParameterSpec> srsf_packed_parameters() {
 
 PolicyTraits srsf_packed_traits(const Parameters& parameters) {
   return {.always_colocates = true,
+          .moves_running_jobs = true,
           .consolidates = true,
           .preempts = parameters.choice("mode") == "preemptive",
           .reads_estimates = true,
@@ -754,6 +793,7 @@ PolicyEntry srsf_packed_entry() {
             return std::make_unique<SrsfPacked>(options, std::move(c));
           },
           .traits = {.always_colocates = true,
+                     .moves_running_jobs = true,
                      .consolidates = true,
                      .preempts = true,
                      .reads_estimates = true,

@@ -21,6 +21,7 @@ RunResult run_jobs(const ClusterSpec& spec, std::vector<JobSpec> jobs, const Wor
   const Workload w = workload(std::move(jobs));
   const PolicyEntry& entry = *find_policy("srsf-packed");
   Parameters parameters(entry.parameters);
+  parameters.set("mode", std::string("non-preemptive"));
   for (const auto& [name, value] : values) parameters.set(name, value);
   std::vector<Duration> solo;
   for (const JobSpec& j : w.jobs) solo.push_back(j.work);

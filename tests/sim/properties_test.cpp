@@ -85,6 +85,7 @@ constexpr std::array kExceptions{
     Exception{"fifo-packed", Property::kLetsJobsRun, kPreempts},
     Exception{"srtf", Property::kLetsJobsRun, kPreempts},
     Exception{"las", Property::kLetsJobsRun, kPreempts},
+    Exception{"srsf-packed", Property::kLetsJobsRun, kPreempts},
     Exception{"fcfs", Property::kOrderOfTheQueue, kByAge},
     Exception{"kube-default", Property::kOrderOfTheQueue, kByAge},
     Exception{"exclusive", Property::kOrderOfTheQueue, kByAge},

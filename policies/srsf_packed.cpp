@@ -30,14 +30,15 @@
 ///               Gangs of unequal size may share: a gang runs at the least speed of its GPUs.
 ///   Sharing     pays if the GPUs do more work: s g - sum_h (1 - s_h) g_h >= gain x g, where s and s_h are the
 ///               believed speeds of the job and of its hosts, g and g_h their GPUs. For two equal gangs: s +
-///               s_h >= 1 + gain.
+///               s_h >= 1 + gain. And the delay must not exceed the expected wait for GPUs of its own, by the
+///               expected ends of running jobs and the GPUs that jobs before it wait for.
 ///   Reservation the first `reservations` gangs that find no room reserve the GPUs that they can have first, by
 ///               the expected ends of the jobs there. Until they start, only jobs that are expected to end by
 ///               then start on these GPUs (as in EASY backfilling).
-///   Preemption  (`mode: preemptive`) a job without room takes that of jobs with at least kHysteresis times its
-///               expected service and the configured cost on top, if the victims' sum of 1 / rest is at most
-///               its own 1 / rest: completions per second that are lost and won. A job that was preempted
-///               cannot take its place back while both expectations hold: no ping-pong.
+///   Preemption  (`mode: preemptive`) a job without room takes that of others, if the completions per second that
+///               they lose, the sum of kHysteresis / (rest - cost of the preemption), are at most its own,
+///               1 / rest. A job that was preempted cannot take its place back while expectations hold: no
+///               ping-pong.
 ///   Starvation  a job that has waited `patience` times its expected run time goes before all jobs that have
 ///               not, first come first served. The first such job keeps its GPUs reserved, and no other job
 ///               starts on them. Once started, it is not preempted. So it waits at most `patience` x its

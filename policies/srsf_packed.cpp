@@ -423,7 +423,7 @@ class SrsfPacked final : public Policy {
   /// Expected wait for GPUs of its own, behind the jobs before it that wait: until as many GPUs have lost
   /// their jobs, by expected ends; infinite if there are not as many.
   double wait_s(const Job& j) const {
-    const auto needed = static_cast<std::size_t>(ahead_ + j.gang);
+    const std::size_t needed = static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(j.gang);
     return needed <= ends_s_.size() ? ends_s_[needed - 1] : kNever_s;
   }
 

@@ -30,7 +30,8 @@ std::optional<double> estimate_factor(EstimateKind kind, double sigma, std::uint
 
 /// The job whose run time policies are told in place of this one's.
 JobId told_job(const JobEstimates& e, std::size_t jobs, JobId job) {
-  return static_cast<JobId>(Rng(e.seed, Stream::kEstimates, index(job)).below(static_cast<std::uint32_t>(jobs)));
+  return static_cast<JobId>(
+      Rng(e.seed, Stream::kEstimates, index(job)).below(static_cast<std::uint32_t>(jobs)));
 }
 
 std::optional<double> memory_factor(const JobEstimates& e, JobId job) {

@@ -32,7 +32,7 @@
 ///               believed speeds of the job and of its hosts, g and g_h their GPUs. For two equal gangs: s +
 ///               s_h >= 1 + gain. And the delay must not exceed the expected wait for GPUs of its own, by the
 ///               expected ends of running jobs and the GPUs that jobs before it wait for.
-///   Reservation the first `reservations` gangs that find no room reserve the GPUs that they can have first, by
+///   Reservation the first `reservations` gangs that find no room (and all overdue jobs, see below) reserve the GPUs that they can have first, by
 ///               the expected ends of the jobs there. Until they start, only jobs that are expected to end by
 ///               then start on these GPUs (as in EASY backfilling).
 ///   Preemption  (`mode: preemptive`) a job without room takes that of others, if the completions per second that
@@ -123,7 +123,7 @@ class SrsfPacked final : public Policy {
       }
       ahead_ += job.gpus;
       if (options_.preempts && preempt_for(view, entry, job, out)) return;
-      if (reservations_ < options_.reservations && (job.gpus > 1 || overdue(entry))) {
+      if (overdue(entry) || (job.gpus > 1 && reservations_ < options_.reservations)) {
         reserve(view, entry, job);
       }
     }
@@ -512,10 +512,7 @@ class SrsfPacked final : public Policy {
 
   /// Reserves the GPUs on which the job can start first.
   void reserve(const ClusterView& view, const Entry& entry, const JobView& job) {
-    if (keeper_ == entry.job) {
-      ++reservations_;
-      return;
-    }
+    if (keeper_ == entry.job) return;
     const Job& j = jobs_.at(entry.job);
     const auto gang = static_cast<std::size_t>(j.gang);
     double first = kNever_s;
@@ -537,7 +534,7 @@ class SrsfPacked final : public Policy {
       for (std::size_t i = 0; i < gang; ++i) chosen.push_back(ready[i].second);
     });
     if (chosen.empty()) return;
-    ++reservations_;
+    if (!overdue(entry)) ++reservations_;
     const bool keeps = overdue(entry) && keeper_ == kNoJob;
     for (const GpuId g : chosen) free_by_s_[index(g)] = keeps ? 0 : first;
     if (keeps) {

@@ -62,6 +62,7 @@ ModelBelief::ModelBelief(std::shared_ptr<const Prior> prior, std::vector<Believe
     if (known != table_.jobs.end()) continue;
     table_.jobs.push_back(key);
     table_.values.insert(table_.values.end(), job.features.begin(), job.features.end());
+    if (!table_.families.empty()) table_.families.push_back(0);  // of no known family
   }
   for (const std::uint32_t row : row_) {
     kinds_.push_back({table_.jobs[row], {table_.of(row), table_.features.size()}});

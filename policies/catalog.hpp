@@ -21,6 +21,12 @@ enum class PolicyNeeds : std::uint8_t {
   kTruth,   ///< the world's expected costs; only `oracle`, and the output says so
 };
 
+/// What a preemption costs a job, by the configuration.
+struct PreemptionLoss {
+  double seconds = 0;  ///< to save and load its state, at full speed
+  double work = 0;     ///< share of the run's work that must be done again, 0 to 1
+};
+
 struct PolicyContext {
   Parameters parameters;
   std::unique_ptr<Belief> belief;  ///< empty for PolicyNeeds::kNothing
@@ -29,6 +35,7 @@ struct PolicyContext {
   /// Set from outside when the run must end: a policy that waits for an answer then throws a PolicyError.
   /// May be null; outlives the policy.
   const std::atomic<bool>* stop = nullptr;
+  PreemptionLoss preemption = {};
 };
 
 struct PolicyEntry {

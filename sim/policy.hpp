@@ -59,6 +59,7 @@ struct PolicyTraits {
   bool takes_probes = false;  ///< it has a planner of probes, with a belief that learns from them
   bool sees_all = false;      ///< any part of the view may change its decisions: a user's program
   bool needs_estimates = false;  ///< it needs run times: `estimates.duration` must not be none
+  bool reads_estimates = false;  ///< JobView::estimate, where it is granted; it does without, too
   bool reads_speeds_on_types = false;  ///< JobView::on_types, where run times are estimated
   bool reads_memory = false;       ///< Profile::mem_used_mib, or the memory in JobView::on_types
   bool reads_utilisation = false;  ///< Profile::gpu_util_pct, beside what a belief reads of it

@@ -47,12 +47,14 @@ enum class EstimateKind : std::uint8_t {
   kNone,
   kExact,
   kLognormal,  ///< the true value multiplied by a log-normal factor of median 1
+  kShuffled,   ///< duration only: that of a job drawn at random, uniformly and with replacement
 };
 template <>
 struct EnumNames<EstimateKind> {
   static constexpr std::array kTable{EnumName{EstimateKind::kNone, "none"},
                                      EnumName{EstimateKind::kExact, "exact"},
-                                     EnumName{EstimateKind::kLognormal, "lognormal"}};
+                                     EnumName{EstimateKind::kLognormal, "lognormal"},
+                                     EnumName{EstimateKind::kShuffled, "shuffled"}};
 };
 
 /// control.mode

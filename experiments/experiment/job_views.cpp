@@ -22,9 +22,16 @@ std::optional<double> estimate_factor(EstimateKind kind, double sigma, std::uint
     case EstimateKind::kExact:
       return 1.0;
     case EstimateKind::kLognormal:
+    case EstimateKind::kShuffled:  // of run times only: told_job()
       break;
   }
   return math::exp(sigma * Rng(seed, stream, index(job)).normal());
+}
+
+/// The job whose run time policies are told in place of this one's.
+JobId told_job(const JobEstimates& e, std::size_t jobs, JobId job) {
+  return static_cast<JobId>(
+      Rng(e.seed, Stream::kEstimates, index(job)).below(static_cast<std::uint32_t>(jobs)));
 }
 
 std::optional<double> memory_factor(const JobEstimates& e, JobId job) {
@@ -50,8 +57,11 @@ JobView job_view(const JobEstimates& estimates, const Trace& trace, JobId id) {
   const EstimatesConfig& config = estimates.config;
   const JobSpec& job = trace.workload.jobs[index(id)];
   JobView view = job_view_of(id, job);
-  if (const auto factor =
-          estimate_factor(config.duration, config.sigma, estimates.seed, Stream::kEstimates, id)) {
+  if (config.duration == EstimateKind::kShuffled) {
+    const JobId told = told_job(estimates, trace.workload.jobs.size(), id);
+    view.estimate = trace.workload.jobs[index(told)].work;
+  } else if (const auto factor = estimate_factor(config.duration, config.sigma, estimates.seed,
+                                                 Stream::kEstimates, id)) {
     view.estimate = *factor == 1 ? job.work : from_seconds(to_seconds(job.work) * *factor);
   }
   view.profile.mem_used_mib = estimated(job.profile.mem_used_mib, memory_factor(estimates, id));

@@ -67,6 +67,16 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
   std::map<std::string, int> times;
   for (const PolicyConfig& p : config.policies) ++times[p.label.value_or(p.name)];
   std::map<std::string, int> number;
+  for (const auto& [key, kind] :
+       {std::pair{"estimates.memory", config.estimates.memory},
+        std::pair{"estimates.utilisation", config.estimates.utilisation}}) {
+    if (kind == EstimateKind::kShuffled) {
+      throw InputError(config.place(key),
+                       fmt::format("{}: shuffled is for estimates.duration; expected none, exact "
+                                   "or lognormal",
+                                   key));
+    }
+  }
   std::set<std::string> labels;
   std::vector<PolicyInstance> policies;
   for (std::size_t i = 0; i < config.policies.size(); ++i) {

@@ -67,8 +67,12 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
                                                   const std::atomic<bool>* stop) const {
   const Trace& trace = shared.trace;
   PolicyContext context{
-      parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters()), nullptr,
-      shared.seed, config_.control.plan == PlanMode::kOnce, stop};
+      parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters()),
+      nullptr,
+      shared.seed,
+      config_.control.plan == PlanMode::kOnce,
+      stop,
+      {config_.preemption.save_s + config_.preemption.restore_s, config_.preemption.lost_work}};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace.workload, world, cluster_.spec.nodes.front().gpu),

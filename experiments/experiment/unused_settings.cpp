@@ -144,7 +144,7 @@ Reason belief_seed(const SettingsInUse& use) {
 
 Reason estimates_of_time(const SettingsInUse& use) {
   const auto reads = [&](const PolicyInstance& p) {
-    return p.traits.needs_estimates || p.traits.sees_all ||
+    return p.traits.needs_estimates || p.traits.reads_estimates || p.traits.sees_all ||
            (believes(p) && !use.beliefs.by_clusters());
   };
   return some_policy(use, reads) ? "" : "no policy reads estimates of run times";
@@ -388,6 +388,24 @@ Reason joined_memory(const SettingsInUse& use, const PolicyInUse& p) {
 
 Reason predicted_memory(const SettingsInUse& use, const PolicyInUse&) { return memory_demand(use); }
 
+/// At the default margin and at this one.
+Reason memory_margin(const SettingsInUse& use, const PolicyInUse& p) {
+  if (Reason none = joined_memory(use, p); !none.empty()) return none;
+  double largest = 0, second = 0;
+  for (const JobSpec& job : use.trace.workload.jobs) {
+    const double demand = job.profile.mem_used_mib.value_or(0);
+    second = std::max(second, std::min(largest, demand));
+    largest = std::max(largest, demand);
+  }
+  const Parameters usual(p.policy.entry->parameters);
+  const double margin =
+      std::max(p.parameters.number("memory_margin"), usual.number("memory_margin"));
+  const bool fit = std::ranges::all_of(use.cluster.spec.nodes, [&](const NodeSpec& node) {
+    return (largest + second) * (1 + margin) <= node.gpu.memory_mib;
+  });
+  return fit ? "every GPU holds any two jobs" : "";
+}
+
 Reason choice_of_gpu(const SettingsInUse& use, const PolicyInUse&) {
   return use.cluster.spec.models().size() > 1 ? "" : "all GPUs are of one type";
 }
@@ -453,6 +471,8 @@ constexpr std::array kParameterRules{
     ParameterRule{"percentage_of_nodes_to_score", scored_nodes},
     ParameterRule{"minimise", choice_of_gpu},
     ParameterRule{"memory_margin_pct", predicted_memory},
+    ParameterRule{"memory_margin", memory_margin},
+    ParameterRule{"reservations", gangs},
     ParameterRule{"memory_per_job_mib", joined_memory},
     ParameterRule{"collocation_limit", joined_memory},
     ParameterRule{"most_jobs", co_runners},

@@ -85,6 +85,7 @@ constexpr std::array kExceptions{
     Exception{"fifo-packed", Property::kLetsJobsRun, kPreempts},
     Exception{"srtf", Property::kLetsJobsRun, kPreempts},
     Exception{"las", Property::kLetsJobsRun, kPreempts},
+    Exception{"srsf-packed", Property::kLetsJobsRun, kPreempts},
     Exception{"fcfs", Property::kOrderOfTheQueue, kByAge},
     Exception{"kube-default", Property::kOrderOfTheQueue, kByAge},
     Exception{"exclusive", Property::kOrderOfTheQueue, kByAge},
@@ -101,6 +102,7 @@ constexpr std::array kExceptions{
     Exception{"schedtune", Property::kOrderOfTheQueue, kByAge},
     Exception{"proactive", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"reactive", Property::kOrderOfTheQueue, kTiesByAge},
+    Exception{"srsf-packed", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"incremental-matching", Property::kOrderOfJoins, "the oldest joins"},
 };
 

@@ -211,6 +211,8 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
   for (const ParameterSpec& p : entry.parameters) {
     if (p.name == "replicas") {
       parameters.set("replicas", std::int64_t{std::min(s.cluster.max_jobs_per_gpu.value_or(3), 3)});
+    } else if (p.name == "mode") {  // mostly with preemption, as srtf and las
+      parameters.set(p.name, std::string(rng.below(8) == 0 ? "non-preemptive" : "preemptive"));
     } else if (p.kind == ParameterKind::kChoice) {
       parameters.set(
           p.name, std::string(p.choices[rng.below(static_cast<std::uint32_t>(p.choices.size()))]));

@@ -307,6 +307,15 @@ std::vector<ParameterRow> parameter_rows() {
       {"external", "command", groups_of_one, {}, command, true},
       {"external", "window", "1", {}, command, true},
   };
+  // One node, no sharing: small gangs overtake, unless GPUs are reserved.
+  const Settings one_node = with(gangs, {"cluster={nodes: 1, gpus_per_node: 3}"});
+  rows.push_back({"srsf-packed", "mode", "non-preemptive", lucid});
+  rows.push_back({"srsf-packed", "gain", "0.9", lucid});
+  rows.push_back({"srsf-packed", "reservations", "0", one_node, "mode: non-preemptive, gain: 2"});
+  rows.push_back({"srsf-packed", "patience", "0.01", lucid});
+  rows.push_back({"srsf-packed", "memory_margin", "10", lucid});
+  rows.push_back({"srsf-packed", "risk", "3", lucid});
+  rows.push_back({"srsf-packed", "window", "1", lucid});
   const Settings two_types = with(lucid, {"cluster.machines=1x1:T4+1x1:V100-16GB"});
   rows.push_back({"schedtune", "minimise", "completion-time", two_types});
   rows.push_back({"schedtune", "decision_s", "30", lucid});

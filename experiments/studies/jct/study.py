@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Runs the experiments on mean JCT and writes their tables into docs/jct-study.md.
+
+    experiments/studies/jct/study.py [--data DIR] [--only TABLE ...] [--check]    ten minutes on a core
+
+Needs the public data sets. Intervals: the trace's windows of two hours, drawn with replacement.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from jct.resample import interval, resampled  # noqa: E402
+from page import markdown, num, with_table, write_or_check  # noqa: E402
+from program import run  # noqa: E402
+
+REPO = HERE.parents[2]
+PAGE = REPO / "docs" / "jct-study.md"
+TRACE = "peers/lucid/philly4_d100_all.csv"
+WINDOW_HOURS = 2
+WORLDS = {"listed pairs": (), "unlisted pairs by `factors`": ("world.model=measured", "world.fallback=factors")}
+FORMS = {"non-preemptive": "ours.yaml", "preemptive": "ours-preemptive.yaml"}
+NODES = {32: 4, 64: 8}
+
+
+class Study:
+    def __init__(self, options):
+        self.options = options
+
+    def replay(self, config, *settings):
+        """label -> metric -> mean."""
+        sets = [word for setting in settings for word in ("--set", setting)]
+        printed = run(self.options.corun, "replay", config, "--data", self.options.data, "--quiet", "--format", "json",
+                      *sets)
+        return {p["label"]: {name: m["mean"] for name, m in p["metrics"].items() if m}
+                for p in json.loads(printed)["policies"]}
+
+    def traces(self, directory):
+        """The paths of resampled traces."""
+        for seed in range(1, self.options.resamples + 1):
+            path = pathlib.Path(directory) / f"resampled-{seed}.csv"
+            if not path.exists():
+                resampled(pathlib.Path(self.options.data) / TRACE, path, WINDOW_HOURS, seed)
+            yield path
+
+
+def windows(study):
+    """Mean JCT and p99 against Lucid's."""
+    rows = []
+    with tempfile.TemporaryDirectory() as directory:
+        paths = list(study.traces(directory))
+        for form, config in FORMS.items():
+            for gpus, nodes in NODES.items():
+                for world, settings in WORLDS.items():
+                    fixed = (f"cluster.nodes={nodes}", *settings)
+                    one = study.replay(HERE / config, *fixed)
+                    ours, lucid = one["srsf-packed"], one["lucid"]
+                    ratios = []
+                    for path in paths:
+                        both = study.replay(HERE / config, *fixed, f"workload.path={path}")
+                        ratios.append(both["srsf-packed"]["jct_s"] / both["lucid"]["jct_s"])
+                    low, high = interval(ratios)
+                    rows.append([f"{form}, {gpus} GPUs, {world}", num(ours["jct_s"], 0), num(lucid["jct_s"], 0),
+                                 num(ours["jct_s"] / lucid["jct_s"], 2), f"{num(low, 2)} to {num(high, 2)}",
+                                 num(ours["jct_p99_s"] / lucid["jct_p99_s"], 2)])
+    return markdown(["policy, cluster, world", "JCT s", "lucid's", "ratio", "95 % interval", "p99, ratio"], rows)
+
+
+def one_factor(study):
+    """Mean JCT when one setting changes."""
+    base = ("cluster.nodes=8",)
+    las = "policies=[{name: srsf-packed, mode: preemptive}, {name: las, blocking: backfill}]"
+    both = ("policies=[{name: srsf-packed, mode: non-preemptive}, {name: srsf-packed, label: preemptive}, {name: lucid}, "
+            "{name: srtf, blocking: backfill}, {name: las, blocking: backfill}]")
+    changes = {
+        "base: 64 GPUs, exact estimates, a tenth of the pairs known, 30 s per preemption": (),
+        "32 GPUs": ("cluster.nodes=4",),
+        "96 GPUs": ("cluster.nodes=12",),
+        "128 GPUs": ("cluster.nodes=16",),
+        "estimates log-normal, sigma 0.5": ("estimates.duration=lognormal", "estimates.sigma=0.5"),
+        "estimates log-normal, sigma 1": ("estimates.duration=lognormal", "estimates.sigma=1"),
+        "estimates shuffled": ("estimates.duration=shuffled",),
+        "no estimates": ("estimates.duration=none",),
+        "no pairs known": ("belief.known=0",),
+        "60 % of the pairs known": ("belief.known=0.6",),
+        "all pairs known": ("belief.known=1",),
+        "free preemption": ("preemption.save_s=0", "preemption.restore_s=0"),
+        "120 s per preemption": ("preemption.save_s=60", "preemption.restore_s=60"),
+    }
+    columns = ("srsf-packed", "preemptive", "lucid", "srtf", "las")
+    rows = []
+    for change, settings in changes.items():
+        none = "estimates.duration=none" in settings
+        policies = las.replace("srsf-packed, mode", "srsf-packed, label: preemptive, mode") if none else both
+        found = study.replay(HERE / FORMS["preemptive"], policies, *base, *settings)
+        rows.append([change, *(num(found[c]["jct_s"], 0) if c in found else "-" for c in columns)])
+    return markdown(["", *(f"{c}, s" for c in columns)], rows)
+
+
+def ablation(study):
+    """What each ingredient brings: mean JCT without it."""
+    without = {
+        "all": "",
+        "no reservations": ", reservations: 0",
+        "no job overtakes for having waited": ", patience: 0",
+        "jobs share wherever memory suffices": ", gain: -1",
+        "no job shares": ", gain: 2",
+    }
+    rows = []
+    for name, parameters in without.items():
+        row = [name]
+        for form, config in FORMS.items():
+            for nodes in NODES.values():
+                found = study.replay(HERE / config, f"cluster.nodes={nodes}",
+                                     f"policies=[{{name: srsf-packed, mode: {form}{parameters}}}]")["srsf-packed"]
+                row.append(num(found["jct_s"], 0))
+        rows.append(row)
+    return markdown(["", *(f"{form}, {gpus} GPUs, s" for form in FORMS for gpus in NODES)], rows)
+
+
+def gavel(study):
+    """Mean JCT on Gavel's traces, where sharing pays (V100) and where it hardly does (K80)."""
+    rows = []
+    for trace in ("gavel/seed_0_0e4a51.trace",):
+        for gpu, pairs in {"V100-16GB": "gavel_v100", "K80": "gavel_k80"}.items():
+            found = study.replay(HERE / "gavel.yaml", f"workload.path={trace}", f"cluster.gpu_type={gpu}",
+                                 f"belief.initial=gavel/{pairs}_pairs.csv")
+            base = found["srtf"]["jct_s"]
+            rows.append([f"{pathlib.Path(trace).stem}, {gpu}", num(base / 3600, 1),
+                         *(num(found[label]["jct_s"] / base, 3) for label in ("srsf-packed", "preemptive"))])
+    return markdown(["trace, rates", "srtf with backfill, h", "srsf-packed, ratio", "preemptive, ratio"], rows)
+
+
+def queues(study):
+    """JRS queues, whose jobs share in pairs; without estimates."""
+    rows = []
+    policies = ("policies=[{name: srsf-packed, mode: non-preemptive}, {name: balance}, {name: min-slowdown}, {name: max-packing}, "
+                "{name: random}]")
+    for source in ("jrs-queue", "jrs-resampled"):
+        printed = run(study.options.corun, "replay", "--quiet", "--format", "json", "--baseline", "srsf-packed",
+                      "--set", f"workload.source={source}", "--set", policies, "--set", "replications=50")
+        for p in json.loads(printed)["policies"]:
+            metrics = p["metrics"]
+            rows.append([f"{source}, {p['label']}", num(metrics["jct_s"]["mean"], 0),
+                         num(metrics["makespan_s"]["mean"], 0), num(100 * metrics["isd"]["mean"], 1)])
+    return markdown(["queue, policy", "JCT s", "makespan s", "ISD %"], rows)
+
+
+TABLES = {"windows": windows, "one-factor": one_factor, "ablation": ablation, "gavel": gavel, "queues": queues}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
+    arguments.add_argument("--data", default=os.environ.get("CORUN_DATA", ""))
+    arguments.add_argument("--resamples", type=int, default=16)
+    arguments.add_argument("--only", nargs="*", choices=TABLES, default=list(TABLES))
+    arguments.add_argument("--check", action="store_true", help="write nothing; exit with 1 where the page differs")
+    options = arguments.parse_args()
+    study = Study(options)
+    page = PAGE.read_text(encoding="utf-8")
+    for name in options.only:
+        page = with_table(page, name, TABLES[name](study))
+    return 1 if write_or_check({PAGE: page}, options.check) and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,803 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "policies/catalog.hpp"
+#include "policies/placement.hpp"
+#include "policies/recommender_parameters.hpp"
+#include "policies/remaining_service.hpp"
+
+/// srsf-packed: shortest remaining service first, packed: least mean JCT [s] by what is believed. "SRSF" is the
+/// order of Tiresias (Gu et al., NSDI 2019): remaining run time x GPUs. Its packing, its reservations and its use
+/// of beliefs are corun's own.
+///
+/// A pass goes through the waiting jobs by rising expected service = expected rest (remaining_service.hpp) x
+/// GPUs, ties by submit time. Each job starts where its placement adds the least delay, or waits.
+///
+///   Placement   GPUs of one node (a gang larger than the largest node: any GPUs) on which it may run, each
+///               empty or with one job that has memory to spare. Delay of a placement [job s] =
+///                 expected end of the job there - its rest alone on the reference type
+///                 + for each job beside it: overlap x (1 - its speed beside the job);  overlap = the earlier
+///                   of the two expected ends.
+///               Gangs of unequal size may share: a gang runs at the least speed of its GPUs.
+///   Sharing     pays if the GPUs do more work: s g - sum_h (1 - s_h) g_h >= gain x g, where s and s_h are the
+///               believed speeds of the job and of its hosts, g and g_h their GPUs. For two equal gangs: s +
+///               s_h >= 1 + gain. And the delay must not exceed the expected wait for GPUs of its own, by the
+///               expected ends of running jobs and the GPUs that jobs before it wait for.
+///   Reservation the first `reservations` gangs that find no room (and all overdue jobs, see below) reserve the GPUs that they can have first, by
+///               the expected ends of the jobs there. Until they start, only jobs that are expected to end by
+///               then start on these GPUs (as in EASY backfilling).
+///   Preemption  (`mode: preemptive`) a job without room takes that of others, if the completions per second that
+///               they lose, the sum of kHysteresis / (rest - cost of the preemption), are at most its own,
+///               1 / rest. A job that was preempted cannot take its place back while expectations hold: no
+///               ping-pong.
+///   Starvation  a job that has waited `patience` times its expected run time goes before all jobs that have
+///               not, first come first served. The first such job keeps its GPUs reserved, and no other job
+///               starts on them. Once started, it is not preempted. So it waits at most `patience` x its
+///               expected run time + the time that such jobs before it and the jobs on its GPUs take.
+///   Memory      demands that are known, enlarged by `memory_margin`, must fit together. A job that ran out of
+///               memory gets GPUs of its own.
+///
+/// Jobs' progress is what the believed speeds make of the time on GPUs.
+///
+/// Cost of a pass: the first `window` waiting jobs x GPUs of nodes with room.
+namespace corun {
+
+namespace {
+
+constexpr double kHysteresis = 1.1;
+constexpr double kLeastRest_s = 1e-3;
+constexpr double kNever_s = std::numeric_limits<double>::infinity();
+constexpr std::size_t kMostSharing = 2;
+/// Believed speeds below this are taken as this [1], so that every job has an expected end.
+constexpr double kLeastSpeed = 0.01;
+/// Of placements with equal delays: few hosts, then little room left on the node [job s].
+constexpr double kHostPenalty_s = 1e-3;
+constexpr double kRoomPenalty_s = 1e-6;
+
+struct SrsfOptions {
+  bool preempts = false;
+  double gain = 0.2;
+  int reservations = 3;
+  double patience = 0;
+  double memory_margin = 0;
+  double risk = 0;
+  std::size_t window = 256;
+};
+
+class SrsfPacked final : public Policy {
+ public:
+  SrsfPacked(SrsfOptions options, PolicyContext context)
+      : options_(options), belief_(std::move(context.belief)), loss_(context.preemption) {}
+
+  const Belief* belief() const override { return belief_.get(); }
+  void corun_ended(const EpisodeOutcome& outcome) override {
+    belief_->learn(outcome);
+    speeds_.clear();
+  }
+
+  void arrived(const JobView& job, Time now) override {
+    settle(now);
+    const auto [at, is_new] = jobs_.try_emplace(job.id);
+    Job& j = at->second;
+    if (is_new) {
+      if (job.estimate) j.estimate_s = to_seconds(*job.estimate);
+      j.gang = job.gpus;
+      j.submit = job.submit;
+      j.memory_mib = job.profile.mem_used_mib;
+      j.types = job.on_types;
+    }
+    j.alone_only = job.resubmissions > 0;
+    j.served = job.served;
+    j.position = next_position_++;
+    enqueue(job.id, j);
+  }
+
+  /// The time is not known here, but at the next call, which is at the same instant or pass.
+  void departed(JobId job, LogKind how) override {
+    if (running_.contains(job)) ended_.emplace_back(job, how);
+  }
+
+  void decide(const ClusterView& view, std::vector<Decision>& out) override {
+    settle(view.now());
+    if (view.pass() != pass_) begin(view);
+    while (tried_ < options_.window) {
+      const auto at = cursor_ ? waiting_.upper_bound(*cursor_) : waiting_.begin();
+      if (at == waiting_.end()) break;
+      const Entry entry = *at;
+      cursor_ = entry;
+      ++tried_;
+      const JobView& job = view.job(entry.job);
+      std::vector<GpuId> gpus = best_placement(view, entry, job);
+      if (!gpus.empty()) {
+        start(entry, std::move(gpus), out);
+        return;  // called again with an up-to-date view
+      }
+      ahead_ += job.gpus;
+      if (options_.preempts && preempt_for(view, entry, job, out)) return;
+      if (overdue(entry) || (job.gpus > 1 && reservations_ < options_.reservations)) {
+        reserve(view, entry, job);
+      }
+    }
+    wake(view, out);
+  }
+
+ private:
+  /// A waiting job. Jobs that are overdue have rank -1.
+  struct Entry {
+    double rank = 0;  ///< expected service [GPU s]
+    Time since{0};    ///< submit time; of an overdue job, when it became so
+    std::uint64_t position = 0;
+    JobId job = kNoJob;
+    friend bool operator<(const Entry& a, const Entry& b) {
+      return std::tie(a.rank, a.since, a.position) < std::tie(b.rank, b.since, b.position);
+    }
+  };
+  static bool overdue(const Entry& entry) { return entry.rank < 0; }
+
+  /// A job from its arrival to its end.
+  struct Job {
+    std::optional<double> estimate_s;
+    double had_s = 0;   ///< work done in runs that have ended [solo s]
+    double debt_s = 0;  ///< overhead that its next run begins with
+    int gang = 1;
+    Time submit{0};
+    Duration served{0};
+    std::optional<double> memory_mib;
+    std::span<const ViewOnType> types;
+    std::uint64_t position = 0;  ///< of its latest arrival in the queue
+    Entry entry;                 ///< while it waits
+    Time due = kNever;           ///< overdue from then on
+    bool is_overdue = false;
+    bool alone_only = false;
+  };
+  struct Run {
+    std::uint64_t number = 0;  ///< of its start
+    Time start{0};
+    Time since{0};     ///< `had_s` and `debt_s` are as of this time
+    double had_s = 0;  ///< in this run
+    double debt_s = 0;
+    double speed = 1;
+    double alone = 1;  ///< speed alone: the least of its GPUs' types
+    std::vector<GpuId> gpus;
+  };
+  /// A GPU for a job.
+  struct Spot {
+    double delay = 0;  ///< [job s]
+    GpuId gpu{};
+    JobId host = kNoJob;
+    std::uint64_t number = 0;  ///< of the host's start
+    double speed = 1;          ///< of the job there, its speed alone included
+    double beside = 1;         ///< its normalised speed there
+    double host_speed = 1;     ///< normalised
+  };
+
+  // The queue.
+
+  void enqueue(JobId id, Job& j) {
+    const double rest = service_.expected(j.estimate_s, j.had_s) + j.debt_s;
+    j.entry = {rest * j.gang, j.submit, j.position, id};
+    if (options_.patience > 0 && !j.is_overdue) {
+      j.due = later(j.submit + j.served, from_seconds(std::min(options_.patience * rest, 1e9)));
+      due_.insert({j.due, j.position, id});
+    }
+    if (j.is_overdue) j.entry = {-1, j.due, j.position, id};
+    waiting_.insert(j.entry);
+  }
+
+  void leave_queue(JobId id, const Job& j) {
+    waiting_.erase(j.entry);
+    if (!j.is_overdue) due_.erase({j.due, j.position, id});
+  }
+
+  /// After the estimates' reliability has changed.
+  void rank_again() {
+    constexpr double kStep = 0.02;
+    if (std::abs(service_.reliability() - ranked_with_) < kStep) return;
+    ranked_with_ = service_.reliability();
+    std::vector<JobId> all;
+    for (const Entry& e : waiting_) all.push_back(e.job);
+    for (const JobId id : all) {
+      Job& j = jobs_.at(id);
+      leave_queue(id, j);
+      enqueue(id, j);
+    }
+  }
+
+  void begin(const ClusterView& view) {
+    pass_ = view.pass();
+    on_.resize(view.gpus().size());
+    cursor_.reset();
+    tried_ = 0;
+    free_by_s_.assign(view.gpus().size(), kNever_s);
+    reservations_ = 0;
+    while (!due_.empty() && std::get<Time>(*due_.begin()) <= now_) {
+      const JobId id = std::get<JobId>(*due_.begin());
+      Job& j = jobs_.at(id);
+      leave_queue(id, j);
+      j.is_overdue = true;
+      enqueue(id, j);
+    }
+    for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
+    ahead_ = 0;
+    ends_s_.clear();
+    for (const std::vector<JobId>& here : on_) {
+      double end = 0;
+      for (const JobId id : here) end = std::max(end, end_s(id, running_.at(id)));
+      ends_s_.push_back(end);
+    }
+    std::ranges::sort(ends_s_);
+    most_rest_s_ = 0;
+    if (!options_.preempts) return;
+    for (const auto& [id, run] : running_) {
+      most_rest_s_ = std::max(most_rest_s_, rest_s(id, run));
+    }
+  }
+
+  // Running jobs.
+
+  /// Takes note of the jobs that have left.
+  void settle(Time now) {
+    now_ = now;
+    for (const auto& [job, how] : ended_) {
+      if (!running_.contains(job)) continue;
+      vacate(job, how == LogKind::kPreempt);
+      if (how == LogKind::kFinish) {
+        const Job& j = jobs_.at(job);
+        service_.finished(j.estimate_s, j.had_s);
+        jobs_.erase(job);
+        rank_again();
+      } else if (how == LogKind::kFail) {
+        jobs_.erase(job);
+      } else if (how == LogKind::kOom) {
+        jobs_.at(job).had_s = 0;
+      }
+    }
+    ended_.clear();
+  }
+
+  struct Progress {
+    double had_s = 0;
+    double debt_s = 0;
+  };
+  Progress progress(const Run& run) const {
+    const double done = run.speed * to_seconds(now_ - run.since);
+    const double paid = std::min(done, run.debt_s * run.alone);
+    return {run.had_s + done - paid, run.debt_s - paid / run.alone};
+  }
+  void advance(Run& run) const {
+    const Progress now = progress(run);
+    run.had_s = now.had_s;
+    run.debt_s = now.debt_s;
+    run.since = now_;
+  }
+  /// Expected rest [solo s].
+  double rest_s(JobId id, const Run& run) const {
+    const Progress then = progress(run);
+    const Job& j = jobs_.at(id);
+    return service_.expected(j.estimate_s, j.had_s + then.had_s) + then.debt_s;
+  }
+  /// Time to its expected end, if no co-runner comes or leaves.
+  double end_s(JobId id, const Run& run) const { return rest_s(id, run) / run.speed; }
+
+  /// Believed speeds; the answers are kept until the belief learns.
+  PairSpeeds speeds(JobId a, JobId b) {
+    const auto [at, is_new] = speeds_.try_emplace(std::uint64_t{index(a)} << 32U | index(b));
+    if (is_new) at->second = ask(a, b);
+    return at->second;
+  }
+  PairSpeeds ask(JobId a, JobId b) const {
+    PairSpeeds s = belief_->pair_speeds(a, b);
+    if (options_.risk > 0 && s.a > 0 && s.b > 0) {
+      const PairBelief p = belief_->pair(a, b);
+      s = {1 / (1 + std::max(p.isd_a + options_.risk * p.sd_a, 0.0)),
+           1 / (1 + std::max(p.isd_b + options_.risk * p.sd_b, 0.0))};
+    }
+    return {std::min(s.a, 1.0), std::min(s.b, 1.0)};
+  }
+
+  void new_speed(JobId id) {
+    Run& run = running_.at(id);
+    advance(run);
+    run.speed = run.alone;
+    for (const GpuId g : run.gpus) {
+      for (const JobId other : on_[index(g)]) {
+        if (other == id) continue;
+        run.speed = std::min(run.speed, run.alone * std::max(speeds(id, other).a, kLeastSpeed));
+      }
+    }
+  }
+  void new_speeds_beside(JobId id, const std::vector<GpuId>& gpus) {
+    std::set<JobId> others;
+    for (const GpuId g : gpus) others.insert(on_[index(g)].begin(), on_[index(g)].end());
+    others.erase(id);
+    for (const JobId other : others) new_speed(other);
+  }
+
+  void vacate(JobId id, bool preempted) {
+    Run run = std::move(running_.at(id));
+    running_.erase(id);
+    advance(run);
+    Job& j = jobs_.at(id);
+    j.debt_s = run.debt_s;
+    if (preempted) {
+      j.debt_s = loss_.seconds;
+      run.had_s *= 1 - loss_.work;
+    }
+    j.had_s += run.had_s;
+    for (const GpuId g : run.gpus) std::erase(on_[index(g)], id);
+    new_speeds_beside(id, run.gpus);
+  }
+
+  void start(const Entry& entry, std::vector<GpuId> gpus, std::vector<Decision>& out) {
+    Job& j = jobs_.at(entry.job);
+    leave_queue(entry.job, j);
+    if (keeper_ == entry.job) {
+      keeper_ = kNoJob;
+      for (const GpuId g : kept_) free_by_s_[index(g)] = kNever_s;
+      kept_.clear();
+    }
+    Run& run = running_[entry.job];
+    run.number = next_number_++;
+    run.start = run.since = now_;
+    run.debt_s = j.debt_s;
+    run.gpus = gpus;
+    for (const GpuId g : gpus) {
+      run.alone = std::min(run.alone, types_.empty() ? 1.0 : alone_on(j, types_[index(g)]));
+      on_[index(g)].push_back(entry.job);
+    }
+    new_speed(entry.job);
+    new_speeds_beside(entry.job, gpus);
+    out.emplace_back(StartGroup{{entry.job}, std::move(gpus)});
+  }
+
+  // Placement.
+
+  static double alone_on(const Job& j, std::size_t type) {
+    return j.types.empty() ? 1 : std::max(j.types[type].speed, kLeastSpeed);
+  }
+  double demand_mib(const Job& j, const GpuType& type) const {
+    const std::optional<double> known = j.types.empty() || !j.types[type.id].memory_mib
+                                            ? j.memory_mib
+                                            : j.types[type.id].memory_mib;
+    return known.value_or(0) * (1 + options_.memory_margin);
+  }
+  bool pays(const Job& j, double speed, double lost) const {
+    return speed * j.gang - lost >= options_.gain * j.gang;
+  }
+
+  /// Adds the GPU, if the job can run there now.
+  void look_at(const ClusterView& view, const Job& j, const JobView& job, double rest, GpuId g,
+               std::vector<Spot>& spots) {
+    const GpuType& type = view.gpu_type(g);
+    const std::vector<JobId>& here = on_[index(g)];
+    if (here.size() >= most_per_gpu_ || !may_run_on(job, type) || view.gpu(g).profiling) return;
+    Spot spot;
+    spot.gpu = g;
+    spot.speed = alone_on(j, type.id);
+    if (!here.empty()) {
+      if (j.alone_only) return;
+      spot.host = here.front();
+      const Job& host = jobs_.at(spot.host);
+      if (host.alone_only) return;
+      if (demand_mib(j, type) + demand_mib(host, type) > type.memory_mib) return;
+      if (!spots.empty() && spots.back().host == spot.host &&
+          same_type(view, spots.back().gpu, g)) {
+        const GpuId own = g;
+        spot = spots.back();
+        spot.gpu = own;
+        spots.push_back(spot);
+        return;
+      }
+      const PairSpeeds pair = speeds(job.id, spot.host);
+      if (pair.a <= 0 || pair.b <= 0) return;
+      const Run& run = running_.at(spot.host);
+      spot.number = run.number;
+      spot.beside = pair.a;
+      spot.host_speed = pair.b;
+      spot.speed *= pair.a;
+      if (!pays(j, pair.a, (1 - pair.b) * host.gang)) return;
+      spot.delay = std::min(rest / spot.speed, end_s(spot.host, run) / pair.b) * (1 - pair.b);
+    }
+    spot.delay += rest / spot.speed - rest;
+    if (rest / spot.speed > free_by_s_[index(g)]) return;
+    spots.push_back(spot);
+  }
+  static bool same_type(const ClusterView& view, GpuId a, GpuId b) {
+    return view.gpu_type(a).id == view.gpu_type(b).id;
+  }
+
+  struct Placement {
+    double delay = kNever_s;
+    std::vector<GpuId> gpus;
+  };
+
+  /// Expected wait for GPUs of its own, behind the jobs before it that wait: until as many GPUs have lost
+  /// their jobs, by expected ends; infinite if there are not as many.
+  double wait_s(const Job& j) const {
+    const std::size_t needed = static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(j.gang);
+    return needed <= ends_s_.size() ? ends_s_[needed - 1] : kNever_s;
+  }
+
+  /// The placement on these GPUs, if it is better.
+  void consider(const Job& j, double rest, std::vector<Spot>& spots, Placement& best) const {
+    const auto gang = static_cast<std::size_t>(j.gang);
+    if (spots.size() < gang) return;
+    std::ranges::stable_sort(spots, [](const Spot& a, const Spot& b) {
+      return std::tie(a.delay, a.number) < std::tie(b.delay, b.number);
+    });
+    double speed = kNever_s;
+    double beside = 1;
+    double lost = 0;
+    double delay = kRoomPenalty_s * static_cast<double>(spots.size() - gang);
+    std::vector<JobId> hosts;
+    for (std::size_t i = 0; i < gang; ++i) {
+      speed = std::min(speed, spots[i].speed);
+      beside = std::min(beside, spots[i].beside);
+    }
+    for (std::size_t i = 0; i < gang; ++i) {
+      const Spot& spot = spots[i];
+      if (spot.host == kNoJob || std::ranges::find(hosts, spot.host) != hosts.end()) continue;
+      hosts.push_back(spot.host);
+      lost += (1 - spot.host_speed) * jobs_.at(spot.host).gang;
+      delay += kHostPenalty_s +
+               std::min(rest / speed, end_s(spot.host, running_.at(spot.host)) / spot.host_speed) *
+                   (1 - spot.host_speed);
+    }
+    if (!hosts.empty() && !pays(j, beside, lost)) return;
+    delay += rest / speed - rest;
+    if (!hosts.empty() && delay > wait_s(j)) return;
+    if (delay >= best.delay) return;
+    best.delay = delay;
+    best.gpus.clear();
+    for (std::size_t i = 0; i < gang; ++i) best.gpus.push_back(spots[i].gpu);
+  }
+
+  /// Calls f with the GPUs of each node that may hold the gang; of all nodes at once if none can. Nodes of types
+  /// on which the job may not run do not count.
+  template <typename F>
+  void each_domain(const ClusterView& view, const JobView& job, F&& f) {
+    const std::vector<NodeSpec>& nodes = view.cluster().nodes;
+    const bool wide = std::ranges::none_of(nodes, [&](const NodeSpec& node) {
+      return node.gpus >= job.gpus && may_run_on(job, node.gpu);
+    });
+    gpus_.clear();
+    std::uint32_t next = 0;
+    for (const NodeSpec& node : nodes) {
+      const std::uint32_t first = next;
+      next += static_cast<std::uint32_t>(node.gpus);
+      if (!may_run_on(job, node.gpu) || (!wide && node.gpus < job.gpus)) continue;
+      if (!wide) gpus_.clear();
+      for (std::uint32_t g = first; g < next; ++g) gpus_.push_back(GpuId{g});
+      if (!wide) f();
+    }
+    if (wide) f();
+  }
+
+  std::vector<GpuId> best_placement(const ClusterView& view, const Entry& entry,
+                                    const JobView& job) {
+    if (types_.empty()) look_up(view);
+    const Job& j = jobs_.at(entry.job);
+    const double rest = service_.expected(j.estimate_s, j.had_s) + j.debt_s;
+    if (keeper_ == entry.job) {
+      for (const GpuId g : kept_) free_by_s_[index(g)] = kNever_s;
+    }
+    Placement best;
+    each_domain(view, job, [&] {
+      spots_.clear();
+      for (const GpuId g : gpus_) look_at(view, j, job, rest, g, spots_);
+      consider(j, rest, spots_, best);
+    });
+    if (keeper_ == entry.job && best.gpus.empty()) {
+      for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
+    }
+    std::ranges::sort(best.gpus);
+    return best.gpus;
+  }
+
+  void look_up(const ClusterView& view) {
+    for (const NodeSpec& node : view.cluster().nodes) {
+      types_.insert(types_.end(), static_cast<std::size_t>(node.gpus), node.gpu.id);
+    }
+    most_per_gpu_ = std::min(static_cast<std::size_t>(view.max_jobs_per_gpu(2)), kMostSharing);
+  }
+
+  /// Reserves the GPUs on which the job can start first.
+  void reserve(const ClusterView& view, const Entry& entry, const JobView& job) {
+    if (keeper_ == entry.job) return;
+    const Job& j = jobs_.at(entry.job);
+    const auto gang = static_cast<std::size_t>(j.gang);
+    double first = kNever_s;
+    std::vector<GpuId> chosen;
+    std::vector<std::pair<double, GpuId>> ready;
+    each_domain(view, job, [&] {
+      ready.clear();
+      for (const GpuId g : gpus_) {
+        const bool may = may_run_on(job, view.gpu_type(g)) && !view.gpu(g).profiling;
+        if (may && free_by_s_[index(g)] == kNever_s) {
+          ready.emplace_back(ready_s(view.gpu_type(g), g, j), g);
+        }
+      }
+      if (ready.size() < gang) return;
+      std::ranges::sort(ready);
+      if (ready[gang - 1].first >= first) return;
+      first = ready[gang - 1].first;
+      chosen.clear();
+      for (std::size_t i = 0; i < gang; ++i) chosen.push_back(ready[i].second);
+    });
+    if (chosen.empty()) return;
+    if (!overdue(entry)) ++reservations_;
+    const bool keeps = overdue(entry) && keeper_ == kNoJob;
+    for (const GpuId g : chosen) free_by_s_[index(g)] = keeps ? 0 : first;
+    if (keeps) {
+      keeper_ = entry.job;
+      kept_ = chosen;
+    }
+  }
+
+  /// When the GPU has room for the job, by the expected ends of its residents [s from now].
+  double ready_s(const GpuType& type, GpuId g, const Job& j) const {
+    std::vector<std::pair<double, double>> ends;
+    double used = demand_mib(j, type);
+    for (const JobId other : on_[index(g)]) {
+      const double mib = demand_mib(jobs_.at(other), type);
+      ends.emplace_back(end_s(other, running_.at(other)), mib);
+      used += mib;
+    }
+    std::ranges::sort(ends);
+    double at = 0;
+    std::size_t left = ends.size();
+    for (const auto& [end, mib] : ends) {
+      if (left < most_per_gpu_ && used <= type.memory_mib && !j.alone_only) break;
+      at = end;
+      --left;
+      used -= mib;
+    }
+    return at;
+  }
+
+  // Preemption.
+
+  struct Option {
+    double loss = kNever_s;  ///< completions per second and GPU
+    GpuId gpu{};
+    JobId victim = kNoJob;
+    std::uint64_t number = 0;  ///< of the victim's start
+  };
+
+  bool may_preempt(JobId id, const Run& run) const {
+    return run.start != now_ && !jobs_.at(id).is_overdue;
+  }
+  /// Completions per second that the preemption of a job loses; more if it costs much.
+  double loss_of(JobId id, const Run& run) const {
+    const double cost = loss_.seconds + loss_.work * (run.had_s + to_seconds(now_ - run.since));
+    return kHysteresis / std::max(rest_s(id, run) - cost, kLeastRest_s);
+  }
+
+  /// The cheapest way to make room for the job on a GPU: without one of its residents, or none.
+  Option room_on(const ClusterView& view, GpuId g, const Job& j, JobId id) {
+    Option best;
+    const GpuType& type = view.gpu_type(g);
+    const std::vector<JobId>& here = on_[index(g)];
+    for (std::size_t v = 0; v <= here.size(); ++v) {
+      Option option{0, g, kNoJob, 0};
+      double used = demand_mib(j, type);
+      std::size_t stay = 0;
+      bool suits = true;
+      for (std::size_t i = 0; i < here.size() && suits; ++i) {
+        if (i == v) continue;
+        ++stay;
+        const Job& host = jobs_.at(here[i]);
+        used += demand_mib(host, type);
+        const PairSpeeds pair = speeds(id, here[i]);
+        suits = !j.alone_only && !host.alone_only && pair.a > 0 && pair.b > 0 &&
+                pays(j, pair.a, (1 - pair.b) * host.gang);
+      }
+      if (!suits || stay >= most_per_gpu_ || used > type.memory_mib) continue;
+      if (v < here.size()) {
+        const Run& run = running_.at(here[v]);
+        if (!may_preempt(here[v], run)) continue;
+        option.loss = loss_of(here[v], run);
+        option.victim = here[v];
+        option.number = run.number;
+      }
+      if (option.loss < best.loss) best = option;
+    }
+    return best;
+  }
+
+  bool preempt_for(const ClusterView& view, const Entry& entry, const JobView& job,
+                   std::vector<Decision>& out) {
+    const Job& j = jobs_.at(entry.job);
+    const double rest = service_.expected(j.estimate_s, j.had_s) + j.debt_s;
+    if (kHysteresis * rest > most_rest_s_) return false;
+    const auto gang = static_cast<std::size_t>(j.gang);
+    double least = 1 / rest;
+    std::vector<GpuId> gpus;
+    std::vector<JobId> victims;
+    std::vector<Option> options;
+    each_domain(view, job, [&] {
+      options.clear();
+      for (const GpuId g : gpus_) {
+        if (!may_run_on(job, view.gpu_type(g)) || view.gpu(g).profiling) continue;
+        if (rest > free_by_s_[index(g)]) continue;
+        const Option option = room_on(view, g, j, entry.job);
+        if (option.loss < kNever_s) options.push_back(option);
+      }
+      if (options.size() < gang) return;
+      std::ranges::stable_sort(options, [](const Option& a, const Option& b) {
+        return std::tie(a.loss, a.number) < std::tie(b.loss, b.number);
+      });
+      double loss = 0;
+      std::vector<JobId> marked;
+      for (std::size_t i = 0; i < gang; ++i) {
+        const JobId victim = options[i].victim;
+        if (victim == kNoJob || std::ranges::find(marked, victim) != marked.end()) continue;
+        marked.push_back(victim);
+        loss += loss_of(victim, running_.at(victim));
+      }
+      if (loss > least || (!gpus.empty() && loss == least)) return;
+      least = loss;
+      victims = marked;
+      gpus.clear();
+      for (std::size_t i = 0; i < gang; ++i) gpus.push_back(options[i].gpu);
+    });
+    if (gpus.empty()) return false;
+    for (const JobId victim : victims) vacate(victim, true);
+    if (!victims.empty()) out.emplace_back(Preempt{std::move(victims)});
+    std::ranges::sort(gpus);
+    start(entry, std::move(gpus), out);
+    return true;
+  }
+
+  /// Where estimates are not reliable, ranks of running jobs rise with time alone.
+  void wake(const ClusterView& view, std::vector<Decision>& out) const {
+    if (!options_.preempts || waiting_.empty()) return;
+    Time next = kNever;
+    for (const auto& [id, run] : running_) {
+      const Job& j = jobs_.at(id);
+      if (j.estimate_s && service_.reliability() > kReliable) continue;
+      const Progress then = progress(run);
+      const double had = j.had_s + then.had_s;
+      const double wait = (RemainingService::next_step(had) - had + then.debt_s) / run.speed;
+      next = std::min(next, later(now_, from_seconds(std::max(wait, kShortestWake_s))));
+    }
+    if (next < view.next_wake()) out.emplace_back(WakeAt{next});
+  }
+  static constexpr double kReliable = 0.9;
+  static constexpr double kShortestWake_s = 1;
+
+  SrsfOptions options_;
+  std::unique_ptr<Belief> belief_;
+  PreemptionLoss loss_;
+  RemainingService service_;
+  double ranked_with_ = 1;  ///< reliability of the estimates behind the ranks
+
+  Time now_{0};
+  std::unordered_map<JobId, Job> jobs_;
+  std::set<Entry> waiting_;
+  std::set<std::tuple<Time, std::uint64_t, JobId>> due_;  ///< waiting jobs that are not overdue
+  std::unordered_map<JobId, Run> running_;
+  std::vector<std::pair<JobId, LogKind>> ended_;          ///< not yet settled
+  std::unordered_map<std::uint64_t, PairSpeeds> speeds_;  ///< by both jobs
+  std::vector<std::vector<JobId>> on_;                    ///< by GPU
+  std::vector<std::size_t> types_;                        ///< by GPU
+  int widest_ = 0;                                        ///< GPUs of the largest node
+  std::size_t most_per_gpu_ = kMostSharing;
+  std::uint64_t next_position_ = 0;
+  std::uint64_t next_number_ = 1;
+
+  JobId keeper_ = kNoJob;  ///< the overdue job that keeps GPUs reserved
+  std::vector<GpuId> kept_;
+
+  // Of the present pass.
+  std::size_t pass_ = std::numeric_limits<std::size_t>::max();
+  std::optional<Entry> cursor_;  ///< the last job tried
+  std::size_t tried_ = 0;
+  std::vector<double> free_by_s_;  ///< by GPU: jobs that start must end by then [s from now]
+  int reservations_ = 0;
+  std::vector<double> ends_s_;  ///< of GPUs, ascending: when all their jobs have left [s from now]
+  int ahead_ = 0;               ///< GPUs that the jobs before the present one wait for
+  double most_rest_s_ = 0;      ///< of a running job, at least
+  std::vector<GpuId> gpus_;
+  std::vector<Spot> spots_;
+};
+
+std::span<const ParameterSpec> srsf_packed_parameters() {
+  static const std::vector<ParameterSpec> specs = {
+      {.name = "mode",
+       .description = "preemptive: jobs with much service left make room; or non-preemptive",
+       .kind = ParameterKind::kChoice,
+       .fallback = std::string("preemptive"),
+       .choices = {"preemptive", "non-preemptive"}},
+      {.name = "gain",
+       .description = "jobs share where their GPUs do at least this much more work, a fraction",
+       .kind = ParameterKind::kNumber,
+       .fallback = 0.2,
+       .min = -1,
+       .max = 2,
+       .choices = {}},
+      {.name = "reservations",
+       .description = "gangs without room for which GPUs are reserved",
+       .kind = ParameterKind::kInteger,
+       .fallback = std::int64_t{3},
+       .min = 0,
+       .max = 1000,
+       .choices = {}},
+      {.name = "patience",
+       .description =
+           "a job that has waited so many times its expected run time goes first; 0: never",
+       .kind = ParameterKind::kNumber,
+       .fallback = 50.0,
+       .min = 0,
+       .max = 1e6,
+       .choices = {}},
+      {.name = "memory_margin",
+       .description = "share added to memory demands of jobs that share",
+       .kind = ParameterKind::kNumber,
+       .fallback = 0.0,
+       .min = 0,
+       .max = 10,
+       .choices = {}},
+      risk_parameter(),
+      {.name = "window",
+       .description = "waiting jobs that a pass tries to start, the first in the order",
+       .kind = ParameterKind::kInteger,
+       .fallback = std::int64_t{256},
+       .min = 1,
+       .max = 1000000,
+       .choices = {}},
+  };
+  return specs;
+}
+
+PolicyTraits srsf_packed_traits(const Parameters& parameters) {
+  return {.always_colocates = true,
+          .moves_running_jobs = true,
+          .consolidates = true,
+          .preempts = parameters.choice("mode") == "preemptive",
+          .reads_estimates = true,
+          .reads_speeds_on_types = true,
+          .reads_memory = true};
+}
+
+}  // namespace
+
+PolicyEntry srsf_packed_entry() {
+  return {.name = "srsf-packed",
+          .description =
+              "least mean completion time: shortest remaining service first, packed by expected "
+              "delay, with reservations",
+          .needs = PolicyNeeds::kBelief,
+          .parameters = srsf_packed_parameters(),
+          .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
+            const Parameters& p = c.parameters;
+            SrsfOptions options;
+            options.preempts = p.choice("mode") == "preemptive";
+            options.gain = p.number("gain");
+            options.reservations = static_cast<int>(*p.integer("reservations"));
+            options.patience = p.number("patience");
+            options.memory_margin = p.number("memory_margin");
+            options.risk = p.number("risk");
+            options.window = static_cast<std::size_t>(*p.integer("window"));
+            return std::make_unique<SrsfPacked>(options, std::move(c));
+          },
+          .traits = {.always_colocates = true,
+                     .moves_running_jobs = true,
+                     .consolidates = true,
+                     .preempts = true,
+                     .reads_estimates = true,
+                     .reads_speeds_on_types = true,
+                     .reads_memory = true},
+          .traits_with = srsf_packed_traits};
+}
+
+}  // namespace corun

@@ -1,0 +1,158 @@
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "policies/remaining_service.hpp"
+#include "tests/support/scenarios.hpp"
+
+/// srsf-packed: placements, reservations, preemptions and the bound of a job's wait, computed by hand.
+namespace corun::test::srsf_packed_test {
+namespace {
+
+using Values = std::map<std::string, ParameterValue>;
+
+/// With estimates, and a belief that knows the world.
+RunResult run_jobs(const ClusterSpec& spec, std::vector<JobSpec> jobs, const World& world,
+                   const Values& values = {}) {
+  const Workload w = workload(std::move(jobs));
+  const PolicyEntry& entry = *find_policy("srsf-packed");
+  Parameters parameters(entry.parameters);
+  parameters.set("mode", std::string("non-preemptive"));
+  for (const auto& [name, value] : values) parameters.set(name, value);
+  std::vector<Duration> solo;
+  for (const JobSpec& j : w.jobs) solo.push_back(j.work);
+  const auto policy =
+      entry.make({parameters, std::make_unique<TruthBelief>(world, std::move(solo), false), 1});
+  RunOptions options;
+  options.traits = entry.traits_for(parameters);
+  return run(spec, w, world, *policy, options);
+}
+
+std::int64_t start_s(const RunResult& r, std::uint32_t job) {
+  return r.record.jobs[job].first_start->count() / 1'000'000'000;
+}
+
+TEST(SrsfPacked, TheShortestServiceGoesFirst) {
+  const ShareWorld world(9);  // sharing never pays
+  const RunResult r =
+      run_jobs(cluster(1, 2),
+               {job(seconds(10)).gpus(2), job(seconds(30)).gpus(2).at(seconds(1)),
+                job(seconds(40)).gpus(1).at(seconds(1)), job(seconds(25)).gpus(2).at(seconds(1))},
+               world);
+  EXPECT_EQ(start_s(r, 2), 10);  // 40 GPU s
+  EXPECT_EQ(start_s(r, 3), 50);  // 50
+  EXPECT_EQ(start_s(r, 1), 75);  // 60
+}
+
+TEST(SrsfPacked, SharesOnlyWhereTheGpusDoMoreWork) {
+  const std::vector<JobSpec> two{job(seconds(100)), job(seconds(90)).at(seconds(1))};
+  // Both at 0.8: 1.6 in all. Both at 0.5: 1 in all.
+  EXPECT_EQ(start_s(run_jobs(cluster(1, 1), two, ShareWorld(0.25)), 1), 1);
+  EXPECT_EQ(start_s(run_jobs(cluster(1, 1), two, ShareWorld(1)), 1), 100);
+}
+
+TEST(SrsfPacked, ASmallGangSharesWithPartOfALargeOne) {
+  const RunResult r =
+      run_jobs(cluster(1, 4), {job(seconds(1000)).gpus(4), job(seconds(10)).at(seconds(1))},
+               ShareWorld(0.05));
+  EXPECT_EQ(start_s(r, 1), 1);
+  // A host of 4 GPUs that slows to 0.5 loses two GPUs' work; the newcomer does half a GPU's.
+  const RunResult slow = run_jobs(
+      cluster(1, 4), {job(seconds(1000)).gpus(4), job(seconds(10)).at(seconds(1))}, ShareWorld(1));
+  EXPECT_EQ(start_s(slow, 1), 1000);
+}
+
+TEST(SrsfPacked, NoJobDelaysAGangBeyondItsReservation) {
+  // Job 1 waits for both GPUs until 100. Job 2 would end at 202, job 3 ends at 52.
+  const std::vector<JobSpec> jobs{job(seconds(100)), job(seconds(100)).gpus(2).at(seconds(1)),
+                                  job(seconds(300)).at(seconds(2)),
+                                  job(seconds(50)).at(seconds(2))};
+  const ShareWorld world(9);
+  const RunResult r = run_jobs(cluster(1, 2), jobs, world);
+  EXPECT_EQ(start_s(r, 3), 2);
+  EXPECT_EQ(start_s(r, 1), 100);
+  EXPECT_EQ(start_s(r, 2), 200);
+  const RunResult without =
+      run_jobs(cluster(1, 2), jobs, world, {{"reservations", std::int64_t{0}}});
+  EXPECT_EQ(start_s(without, 2), 52);
+}
+
+TEST(SrsfPacked, MemoryMustSuffice) {
+  const ClusterSpec one = cluster(1, 1, 1, 1000);
+  const auto starts = [&](double mib, double margin) {
+    return start_s(
+        run_jobs(one, {job(seconds(100)).memory(600), job(seconds(10)).memory(mib).at(seconds(1))},
+                 ShareWorld(0), {{"memory_margin", margin}}),
+        1);
+  };
+  EXPECT_EQ(starts(400, 0), 1);
+  EXPECT_EQ(starts(401, 0), 100);
+  EXPECT_EQ(starts(400, 0.1), 100);
+}
+
+TEST(SrsfPacked, ShortJobsPreemptAndNoJobTakesItsPlaceBack) {
+  const ShareWorld world(9);
+  const std::vector<JobSpec> jobs{job(seconds(1000)), job(seconds(10)).at(seconds(100)),
+                                  job(seconds(950)).at(seconds(50))};
+  const RunResult r = run_jobs(cluster(1, 1), jobs, world, {{"mode", std::string("preemptive")}});
+  EXPECT_EQ(start_s(r, 1), 100);
+  EXPECT_EQ(r.record.jobs[0].preemptions, 1);
+  EXPECT_EQ(r.record.jobs[1].preemptions, 0);
+  EXPECT_EQ(start_s(r, 2), 1010);  // 950 s are not enough less than the 950 s that job 0 has left
+}
+
+TEST(SrsfPacked, ALongJobStartsThoughShorterOnesKeepArriving) {
+  std::vector<JobSpec> jobs{job(seconds(10))};
+  jobs.push_back(job(seconds(100)).at(seconds(1)));
+  for (int i = 0; i < 2000; ++i) jobs.push_back(job(seconds(10)).at(seconds(5 + 9 * i)));
+  for (const char* mode : {"non-preemptive", "preemptive"}) {
+    const RunResult r = run_jobs(cluster(1, 1), jobs, ShareWorld(9),
+                                 {{"mode", std::string(mode)}, {"patience", 20.0}});
+    // 20 x 100 s, and at most one more job of 10 s.
+    EXPECT_LE(start_s(r, 1), 1 + 2000 + 10) << mode;
+    EXPECT_GE(start_s(r, 1), 1900) << mode;
+    const RunResult never = run_jobs(cluster(1, 1), jobs, ShareWorld(9),
+                                     {{"mode", std::string(mode)}, {"patience", 0.0}});
+    EXPECT_GT(start_s(never, 1), 17000) << mode;
+  }
+}
+
+TEST(RemainingService, IsTheRestOfAReliableEstimate) {
+  RemainingService s;
+  EXPECT_DOUBLE_EQ(s.expected(1000, 0), 1000);
+  EXPECT_DOUBLE_EQ(s.expected(1000, 400), 600);
+  EXPECT_DOUBLE_EQ(s.expected(1000, 1300), 300);  // has outrun it by 300 s
+  EXPECT_DOUBLE_EQ(s.expected(1000, 1000), 1);
+}
+
+TEST(RemainingService, WithoutAnEstimateGrowsInDoublingSteps) {
+  const RemainingService s;
+  EXPECT_DOUBLE_EQ(s.expected({}, 0), 60);
+  EXPECT_DOUBLE_EQ(s.expected({}, 59), 60);
+  EXPECT_DOUBLE_EQ(s.expected({}, 60), 120);
+  EXPECT_DOUBLE_EQ(s.expected({}, 500), 960 / 1.0);
+  EXPECT_DOUBLE_EQ(RemainingService::next_step(120), 240);
+}
+
+TEST(RemainingService, LearnsWhetherEstimatesAreReliable) {
+  RemainingService exact;
+  RemainingService shuffled;
+  Rng rng(1, Stream::kTest, 0);
+  std::vector<double> times;
+  for (int i = 0; i < 1000; ++i) times.push_back(std::exp(3 + 6 * rng.uniform()));
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    exact.finished(times[i], times[i]);
+    shuffled.finished(times[(i + 500) % times.size()], times[i]);
+  }
+  EXPECT_EQ(exact.reliability(), 1);
+  EXPECT_LT(shuffled.reliability(), 0.1);
+  // Then all jobs are expected to be about as long as the typical one.
+  EXPECT_NEAR(shuffled.expected(10, 0) / shuffled.expected(10000, 0), 1, 0.5);
+}
+
+}  // namespace
+}  // namespace corun::test::srsf_packed_test

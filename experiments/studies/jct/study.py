@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the experiments on mean JCT and writes their tables into docs/jct-study.md.
 
-    experiments/studies/jct/study.py [--data DIR] [--only TABLE ...] [--check]    ten minutes on a core
+    python3 experiments/studies/jct/study.py [--data DIR] [--only TABLE ...] [--check]    ten minutes on a core
 
 Needs the public data sets. Intervals: the trace's windows of two hours, drawn with replacement.
 """

@@ -160,6 +160,7 @@ double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOption
   const std::vector<std::uint64_t> families = known_families(table);
   if (families.size() < 3) return 1;
   const std::size_t folds = std::min(kFolds, families.size());
+  const std::vector<bool> judged = judged_jobs(table);
   std::vector<double> ratios;
   for (std::size_t fold = 0; fold < folds; ++fold) {
     const auto is_held = [&](std::uint32_t job) {
@@ -177,14 +178,13 @@ double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOption
         rest.rows.push_back(row);
         continue;
       }
-      if (!std::isnan(row.speed_a)) {
-        asked.push_back({row.a, row.b});
-        measured.push_back(-math::log(row.speed_a));
-      }
-      if (!std::isnan(row.speed_b)) {
-        asked.push_back({row.b, row.a});
-        measured.push_back(-math::log(row.speed_b));
-      }
+      const auto ask = [&](std::size_t of, std::size_t beside, double speed) {
+        if (std::isnan(speed) || !judged[of]) return;
+        asked.push_back({of, beside});
+        measured.push_back(-math::log(speed));
+      };
+      ask(row.a, row.b, row.speed_a);
+      ask(row.b, row.a, row.speed_b);
     }
     if (asked.empty() || rest.rows.size() < kPriorFamilies) continue;
     std::vector<PairJob> jobs;

@@ -84,30 +84,49 @@ std::vector<double> InterferenceModel::sample(std::span<const PairJob> jobs,
 
 void InterferenceModel::learn(const PairJob&, const PairJob&, double, double) {}
 
+std::vector<bool> judged_jobs(const SpeedTable& table) {
+  constexpr std::size_t kMost = 100;
+  std::vector<bool> out(table.jobs.size(), false);
+  for (const SpeedTable::Row& row : table.rows) out[row.a] = out[row.b] = true;
+  const auto count = static_cast<std::size_t>(std::ranges::count(out, true));
+  if (count <= kMost) return out;
+  std::size_t position = 0;
+  std::size_t kept = 0;
+  for (std::size_t j = 0; j < out.size(); ++j) {
+    if (!out[j]) continue;
+    out[j] = position * kMost / count == kept;
+    kept += out[j] ? 1 : 0;
+    position += 1;
+  }
+  return out;
+}
+
 double excess_scatter(const InterferenceModel& model, const SpeedTable& table) {
   std::vector<PairJob> jobs;
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
     jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
   }
-  double error = 0;
-  double scale = 0;
-  const auto add = [&](double measured, double predicted) {
-    if (std::isnan(measured)) return;
-    const double weight = std::min(1.0, measured);
-    const double level = weight * (1 / std::min(1.0, predicted) - 1);
-    const double off = weight * (1 / measured - 1) - level;
-    error += off * off;
-    scale += level * level;
-  };
+  const std::vector<bool> judged = judged_jobs(table);
   std::vector<PairQuery> pairs;
+  std::vector<double> measured;
+  const auto ask = [&](std::size_t of, std::size_t beside, double speed) {
+    if (std::isnan(speed) || !judged[of]) return;
+    pairs.push_back({of, beside});
+    measured.push_back(speed);
+  };
   for (const SpeedTable::Row& row : table.rows) {
-    pairs.push_back({row.a, row.b});
-    pairs.push_back({row.b, row.a});
+    ask(row.a, row.b, row.speed_a);
+    ask(row.b, row.a, row.speed_b);
   }
   const std::vector<SpeedPrediction> predicted = model.predict(jobs, pairs);
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    add(table.rows[r].speed_a, predicted[2 * r].speed);
-    add(table.rows[r].speed_b, predicted[2 * r + 1].speed);
+  double error = 0;
+  double scale = 0;
+  for (std::size_t q = 0; q < pairs.size(); ++q) {
+    const double weight = std::min(1.0, measured[q]);
+    const double level = weight * (1 / std::min(1.0, predicted[q].speed) - 1);
+    const double off = weight * (1 / measured[q] - 1) - level;
+    error += off * off;
+    scale += level * level;
   }
   return scale > 0 ? std::sqrt(math::log1p(error / scale)) : 0;
 }

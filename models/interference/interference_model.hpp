@@ -135,9 +135,13 @@ class InterferenceModel {
   Groups groups_;
 };
 
+/// Whether a table's job is one of those on which errors of a fit are measured: at most a hundred of the jobs in its rows,
+/// evenly spaced. A prediction of gp takes long per slowed job, and a mean error needs no more of them.
+std::vector<bool> judged_jobs(const SpeedTable& table);
+
 /// Log-standard deviation of the excesses of a table's rows around the predictions of `model`, for
 /// residual_sigma(). Directions are weighted by s^2, which makes it a measure of the relative errors of the
-/// time under overlap.
+/// time under overlap. Only judged_jobs() are slowed jobs.
 double excess_scatter(const InterferenceModel& model, const SpeedTable& table);
 
 }  // namespace corun

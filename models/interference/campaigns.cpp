@@ -269,6 +269,9 @@ std::unique_ptr<CampaignModel> CampaignModel::on(const SpeedTable::Campaign& cam
     }
     copy->current_ = c;
   }
+  const bool is_other_data_set =
+      copy->current_ != kNew && !jobs.empty() && known(parts_[copy->current_]) == 0;
+  if (is_other_data_set) copy->current_ = kNew;
   if (copy->current_ == kNew) copy->new_ = of_new(campaign);
   Groups groups = copy->groups();
   groups.campaign = campaign;

@@ -31,7 +31,8 @@
 ///
 /// and the variance of the levels and scales around them: with a prior of 0.25 for levels and of a factor e^0.6 for
 /// scales at the weight of four campaigns, which are about the deviations of eight public tables. That variance
-/// is what widens its intervals; unknown GPU figures count as equal.
+/// is what widens its intervals; unknown GPU figures count as equal. A campaign's level is one draw: predicted from the
+/// others, most intervals of one campaign hold nearly all of its co-runs or few of them.
 ///
 /// Known error: docs/models.md, "Other machines". Cost: a fit per campaign and one to all rows.
 namespace corun {
@@ -69,6 +70,8 @@ class CampaignModel final : public InterferenceModel {
 
   /// A copy that predicts and learns for this campaign: one with rows that is not known to be of another GPU type or
   /// mode, of several the one that has measured most of `jobs`, then the one of most rows; else a campaign without rows.
+  /// Jobs of which it has measured none are another data set's, thus a campaign without rows on the same machine. No
+  /// jobs: not known which.
   std::unique_ptr<CampaignModel> on(const SpeedTable::Campaign& campaign,
                                     std::span<const WorkloadKey> jobs) const;
   /// Whether predictions are for a campaign without rows.

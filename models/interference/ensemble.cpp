@@ -225,9 +225,10 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     const bool is_new = !is_seen && job.family != 0 && !families_.empty() &&
                         !std::ranges::binary_search(families_, job.family);
     is_of_new_family.push_back(is_new);
-    mix_by_job.push_back(is_seen                                               ? &kBothSeen
-                         : is_new || novelty_.is_far(job.features, features()) ? &kFar
-                                                                               : &kElse);
+    mix_by_job.push_back(
+        is_seen                                                                       ? &kBothSeen
+        : is_new || (!families_.empty() && novelty_.is_far(job.features, features())) ? &kFar
+                                                                                      : &kElse);
   }
   const auto mix_of = [&](const PairQuery& pair) -> const Mix& {
     const Mix* const of = mix_by_job[pair.of];

@@ -162,6 +162,17 @@ TEST(Campaigns, OfTwoDataSetsTheOneThatMeasuredTheJobsIsTaken) {
   EXPECT_NEAR(by_second - by_first, 0.5, 0.15);
 }
 
+// Costs differ between data sets of one machine, so jobs that none of them measured have wider intervals.
+TEST(Campaigns, JobsOfAnotherDataSetOnTheSameMachineHaveWiderIntervals) {
+  const SpeedTable table = two_campaigns(40, 0.1, 0.5);
+  const auto model = fitted(table);
+  const std::vector<WorkloadKey> known{table.jobs[0], static_cast<WorkloadKey>(1000)};
+  const std::vector<WorkloadKey> others{static_cast<WorkloadKey>(1000)};
+  const double same = judge(*on_campaign(model, kFast, known), table, 0, 0.4).deviation;
+  EXPECT_EQ(judge(*on_campaign(model, kFast), table, 0, 0.4).deviation, same) << "not known which";
+  EXPECT_GT(judge(*on_campaign(model, kFast, others), table, 0, 0.4).deviation, 3 * same);
+}
+
 TEST(Campaigns, ComesBackFromItsState) {
   const SpeedTable table = two_campaigns(12, 0.2, 0.6);
   for (const InterferenceModelEntry& entry : interference_model_catalog()) {

@@ -25,4 +25,7 @@ SimulationOptions simulation_options(const Config& config, std::uint64_t seed);
 /// control.round_s, which check_together() requires in this mode.
 RoundOptions round_options(const Config& config, std::uint64_t seed);
 
+/// What results have of a replication: measure.details, and the bounds of docs/results.md.
+DetailLimits detail_limits(const Config& config, std::size_t replication);
+
 }  // namespace corun

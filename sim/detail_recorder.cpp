@@ -34,6 +34,7 @@ DetailRecorder::DetailRecorder(const ClusterSpec& spec, const Workload& workload
       places_(workload.jobs.size()) {}
 
 void DetailRecorder::event(Time at, LogKind kind, JobId job, std::span<const GpuId> gpus) {
+  if (at != now_) first_event_ = details_.events.size();
   now_ = at;
   change_levels(at);
   if (kind == LogKind::kArrive) {
@@ -93,10 +94,7 @@ void DetailRecorder::episode_ended(GpuId gpu, const EpisodeOutcome& outcome) {
 }
 
 void DetailRecorder::instant_over(const ClusterBackend& backend) {
-  if (touched_.empty()) {
-    first_event_ = details_.events.size();
-    return;
-  }
+  if (touched_.empty()) return;
   // A gang's speed is the same on all its GPUs: where its co-runners change, all its GPUs' use changes.
   for (std::size_t t = 0, own = touched_.size(); t < own; ++t) {
     for (const JobId job : backend.state().gpu(touched_[t]).residents) {
@@ -106,8 +104,10 @@ void DetailRecorder::instant_over(const ClusterBackend& backend) {
   }
   for (const GpuId gpu : touched_) update(gpu, backend);
   touched_.clear();
-  for (; first_event_ < details_.events.size(); ++first_event_) {
-    EventRecord& event = details_.events[first_event_];
+  // Jobs without work left start and finish at once: one instant may be over several times.
+  for (std::size_t e = first_event_; e < details_.events.size(); ++e) {
+    EventRecord& event = details_.events[e];
+    event.co_runner = kNoJob;
     if (event.gpu == kNoGpu) continue;
     const std::vector<JobId>& jobs = gpus_[index(event.gpu)].jobs;
     event.residents = static_cast<std::uint32_t>(jobs.size());
@@ -235,6 +235,8 @@ RunDetails DetailRecorder::take() {
     work(gpu, now_);
     end_co_run(gpu, now_);
   }
+  // Of jobs that started and finished at once.
+  std::erase_if(details_.co_runs, [](const CoRunRecord& c) { return c.start == c.end; });
   return std::move(details_);
 }
 

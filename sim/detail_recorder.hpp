@@ -93,7 +93,7 @@ class DetailRecorder final : public RunObserver {
   std::vector<Gpu> gpus_;
   JobSlots<Place> places_;
   std::vector<GpuId> touched_;
-  std::size_t first_event_ = 0;  ///< of this instant
+  std::size_t first_event_ = 0;  ///< at now_
   std::array<double, LevelSlices::kCount> levels_{};
   Time levels_since_{0};
   Time now_{0};

@@ -5,6 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "sim/control_loop.hpp"
 #include "sim/round_backend.hpp"
+#include "sim/run_details.hpp"
 #include "sim/simulated_backend.hpp"
 
 /// Translates a configuration into options of the engine, for replays and live queues.

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::string_view kHeader = "time_ns,event,job,gpus";
 constexpr std::string_view kHeaderOfReasons = "time_ns,event,job,gpus,why,beside,speed,delay_s";
-constexpr std::array<std::string_view, 10> kNames = {"arrive", "profile", "profiled", "start",
-                                                     "finish", "oom",     "fail",     "probe",
-                                                     "probed", "preempt"};
+constexpr std::array<std::string_view, kLogKinds> kNames = {
+    "arrive", "profile", "profiled", "start",  "finish",
+    "oom",    "fail",    "probe",    "probed", "preempt"};
 constexpr std::array<std::string_view, 7> kWhy = {"alone",   "shares",  "part",      "backfills",
                                                   "overdue", "shorter", "makes-room"};
 
@@ -88,6 +88,8 @@ bool parse_number(std::string_view text, std::optional<double>& number) {
 
 }  // namespace
 
+std::string_view name_of(LogKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+
 void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name) {
   const auto job_text = [&](JobId job) {
     return name ? csv_text(name(job)) : std::to_string(index(job));
@@ -96,8 +98,7 @@ void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& nam
       std::ranges::any_of(log, [](const LogEntry& e) { return e.reason.has_value(); });
   out << (has_reasons ? kHeaderOfReasons : kHeader) << '\n';
   for (const LogEntry& e : log) {
-    out << e.at.count() << ',' << kNames[static_cast<std::size_t>(e.kind)] << ',' << job_text(e.job)
-        << ',';
+    out << e.at.count() << ',' << name_of(e.kind) << ',' << job_text(e.job) << ',';
     for (std::size_t i = 0; i < e.gpus.size(); ++i) out << (i ? " " : "") << index(e.gpus[i]);
     if (has_reasons) write_reason(out, e.reason, job_text);
     out << '\n';

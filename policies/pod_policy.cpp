@@ -103,7 +103,7 @@ void PodPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   }
 }
 
-void PodPolicy::departed(JobId job, LogKind) {
+void PodPolicy::departed(JobId job, LogKind, Time) {
   const auto at = placed_.find(job);
   if (at == placed_.end()) return;
   const Placed& placed = at->second;

@@ -73,7 +73,7 @@ class PodPolicy : public Policy {
  public:
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
   void arrived(const JobView& job, Time now) override;
-  void departed(JobId job, LogKind how) override;
+  void departed(JobId job, LogKind how, Time now) override;
 
  protected:
   struct Fit {

@@ -94,7 +94,7 @@ class SrsfPacked final : public Policy {
   }
 
   void arrived(const JobView& job, Time now) override {
-    settle(now);
+    now_ = now;
     const auto [at, is_new] = jobs_.try_emplace(job.id);
     Job& j = at->second;
     if (is_new) {
@@ -113,13 +113,19 @@ class SrsfPacked final : public Policy {
     enqueue(job.id, j);
   }
 
-  /// The time is not known here, but at the next call, which is at the same instant or pass.
-  void departed(JobId job, LogKind how) override {
-    if (running_.contains(job)) ended_.emplace_back(job, how);
+  void departed(JobId job, LogKind how, Time now) override {
+    if (!running_.contains(job)) return;
+    now_ = now;
+    vacate(job, how);
+    if (how != LogKind::kFinish && how != LogKind::kFail) return;
+    const auto at = jobs_.find(job);
+    if (how == LogKind::kFinish) service_.finished(at->second.estimate_s, at->second.had_s);
+    jobs_.erase(at);
+    rank_again();
   }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    settle(view.now());
+    now_ = view.now();
     if (view.pass() != pass_) begin(view);
     while (tried_ < options_.window) {
       const auto at = cursor_ ? waiting_.upper_bound(*cursor_) : waiting_.begin();
@@ -208,7 +214,9 @@ class SrsfPacked final : public Policy {
     const double gpus = j.is_part() ? j.pod.gpu_milli / double{kWhole} : j.gang;
     j.entry = {rest * gpus, j.submit, j.position, id};
     if (options_.patience > 0 && !j.is_overdue) {
-      j.due = later(j.submit + j.served, from_seconds(std::min(options_.patience * rest, 1e9)));
+      // Not before one that is overdue already.
+      j.due = std::max(
+          now_, later(j.submit + j.served, from_seconds(std::min(options_.patience * rest, 1e9))));
       due_.insert({j.due, j.position, id});
     }
     if (j.is_overdue) j.entry = {-1, j.due, j.position, id};
@@ -278,26 +286,6 @@ class SrsfPacked final : public Policy {
 
   // Running jobs.
 
-  /// Takes note of the jobs that have left.
-  void settle(Time now) {
-    now_ = now;
-    for (const auto& [job, how] : ended_) {
-      if (!running_.contains(job)) continue;
-      vacate(job, how == LogKind::kPreempt);
-      if (how == LogKind::kFinish) {
-        const Job& j = jobs_.at(job);
-        service_.finished(j.estimate_s, j.had_s);
-        jobs_.erase(job);
-        rank_again();
-      } else if (how == LogKind::kFail) {
-        jobs_.erase(job);
-      } else if (how == LogKind::kOom) {
-        jobs_.at(job).had_s = 0;
-      }
-    }
-    ended_.clear();
-  }
-
   struct Progress {
     double had_s = 0;
     double debt_s = 0;
@@ -357,17 +345,17 @@ class SrsfPacked final : public Policy {
     for (const JobId other : others) new_speed(other);
   }
 
-  void vacate(JobId id, bool preempted) {
+  /// The job leaves its GPUs. A run that ends out of memory leaves progress as it was.
+  void vacate(JobId id, LogKind how) {
     Run run = std::move(running_.at(id));
     running_.erase(id);
     advance(run);
     Job& j = jobs_.at(id);
-    j.debt_s = run.debt_s;
-    if (preempted) {
+    if (how == LogKind::kPreempt) {
       j.debt_s = loss_.seconds;
       run.had_s *= 1 - loss_.work;
     }
-    j.had_s += run.had_s;
+    if (how != LogKind::kOom) j.had_s += run.had_s;
     for (const GpuId g : run.gpus) std::erase(on_[index(g)], id);
     ledger_->book(j.kind, run.gpus, -1);
     new_speeds_beside(id, run.gpus);
@@ -909,7 +897,7 @@ class SrsfPacked final : public Policy {
                           .beside = entry.job,
                           .speed = std::nullopt,
                           .delay_s = cost_s(run)};
-      vacate(victim, true);
+      vacate(victim, LogKind::kPreempt);
       out.emplace_back(Preempt{{victim}, reason});
     }
     std::ranges::sort(gpus);
@@ -955,7 +943,6 @@ class SrsfPacked final : public Policy {
   std::set<Entry> waiting_;
   std::set<std::tuple<Time, std::uint64_t, JobId>> due_;  ///< waiting jobs that are not overdue
   std::unordered_map<JobId, Run> running_;
-  std::vector<std::pair<JobId, LogKind>> ended_;          ///< not yet settled
   std::unordered_map<std::uint64_t, PairSpeeds> speeds_;  ///< by both jobs
   std::vector<std::vector<JobId>> on_;                    ///< by GPU
   std::vector<std::size_t> types_;                        ///< by GPU

@@ -146,7 +146,7 @@ void ControlLoop::take(const Report& report) {
 void ControlLoop::departed(JobId job, LogKind how, const std::optional<Reason>& reason) {
   ++departures_;
   note(how, job, {}, reason);
-  policy_.departed(job, how);
+  policy_.departed(job, how, backend_.now());
 }
 
 /// To the policy's queue, or to a probe first.

@@ -109,9 +109,10 @@ class Policy {
   }
   /// A job has left its GPUs; `how` is the event of the event log. Called in the order of
   /// departures; for a job that the policy itself preempts, immediately.
-  virtual void departed(JobId job, LogKind how) {
+  virtual void departed(JobId job, LogKind how, Time now) {
     (void)job;
     (void)how;
+    (void)now;
   }
   virtual void corun_ended(const EpisodeOutcome&) {}
   virtual void probe_ended(const ProbeOutcome&) {}

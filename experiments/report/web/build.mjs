@@ -58,6 +58,7 @@ const out = resolve(option('out', join(here, 'page.html')));
 mkdirSync(dirname(out), {recursive: true});
 writeFileSync(out, page);
 
+// As C++.
 const cpp = option('cpp');
 if (cpp) {
   // String literals of at most 16,000 bytes, which every compiler takes; raw ones, cut between characters.
@@ -68,6 +69,7 @@ if (cpp) {
     if (piece.includes(')corun"')) throw new Error('the page contains )corun"');
     pieces.push(`R"corun(${piece})corun"`);
   }
+  mkdirSync(dirname(resolve(cpp)), {recursive: true});
   writeFileSync(resolve(cpp), '#include "experiments/report/report_page.hpp"\n\n' +
     'namespace corun {\n\nstd::string_view report_page() {\n  static constexpr std::string_view kPage =\n' +
     `${pieces.join('\n')};\n  return kPage;\n}\n\n}  // namespace corun\n`);

@@ -137,9 +137,9 @@ struct JobGroups {
   std::vector<std::int64_t> cluster;
 };
 
-class Sharing {
+class CoRunFigures {
  public:
-  Sharing(const ReportRuns& runs, const TableReader& table) : runs_(runs), table_(table) {
+  CoRunFigures(const ReportRuns& runs, const TableReader& table) : runs_(runs), table_(table) {
     sets_.resize(runs.policies + 1);
     const RunRows* first = runs.runs.empty() ? nullptr : &runs.runs.front();
     jobs_ = first == nullptr ? 0 : first->rows.count;
@@ -272,14 +272,14 @@ void add_sharing(const ReportRuns& runs, Json& out, std::vector<std::string>& re
   const TableReader table(runs.source.file(), "co_runs");
   if (table.rows() == 0) return;
   const std::int64_t left_out = hdf5::read_integer_attribute(table.id(), "left_out");
-  Sharing sharing(runs, table);
-  out["sharing"] = sharing.json(left_out);
+  CoRunFigures figures(runs, table);
+  out["sharing"] = figures.json(left_out);
   if (left_out > 0) {
     reductions.push_back(fmt::format(
         "Sharing: of {} co-runs of pairs the results file keeps {}, the first of each run.",
         static_cast<std::int64_t>(table.rows()) + left_out, table.rows()));
   }
-  if (sharing.sampled()) {
+  if (figures.sampled()) {
     reductions.push_back(
         fmt::format("Predicted beside true has up to {} points a policy; its table is of all.",
                     runs.limits.points));

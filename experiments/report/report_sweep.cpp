@@ -19,7 +19,7 @@ namespace {
 /// Configurations of a metric that a report lists.
 constexpr std::size_t kConfigurations = 20;
 /// Cells of the figure of slowdown against saving.
-constexpr std::size_t kMostCells = 30'000;
+constexpr std::size_t kFrontCells = 30'000;
 
 Json coverage_json(const std::string& path) {
   const std::lock_guard lock(hdf5::hdf5_mutex());
@@ -55,7 +55,7 @@ void add_sweep(const std::string& path, Json& out) {
       ranked.erase(ranked.begin() + kConfigurations, ranked.end());
   }
 
-  const std::size_t step = (answers.cells.size() + kMostCells - 1) / kMostCells;
+  const std::size_t step = (answers.cells.size() + kFrontCells - 1) / kFrontCells;
   std::set<std::size_t> points;
   sweep["cells"] = Json::array();
   for (std::size_t i = 0; i < answers.cells.size(); i += step) {

@@ -45,7 +45,7 @@ std::size_t count_of(const Lanes& lanes) {
   return n;
 }
 
-struct Cluster {
+struct GpuList {
   std::vector<std::string> types;  ///< by GPU
   std::vector<std::int64_t> node;
   std::vector<std::int64_t> index;
@@ -54,10 +54,10 @@ struct Cluster {
 };
 
 /// From /gpus; of an older file, from what /usage and /runs tell.
-Cluster read_cluster(const ReportRuns& runs) {
+GpuList read_gpus(const ReportRuns& runs) {
   // More GPUs than any cluster has: a file that says so is damaged.
   constexpr std::size_t kMost = 10'000'000;
-  Cluster cluster;
+  GpuList cluster;
   if (runs.source.has("gpus")) {
     const TableReader table(runs.source.file(), "gpus");
     cluster.types = table.texts("type");
@@ -210,7 +210,7 @@ std::uint32_t tick_of(double time, double from, double to) {
 
 class Timeline {
  public:
-  Timeline(const ReportRuns& runs, Cluster cluster)
+  Timeline(const ReportRuns& runs, GpuList cluster)
       : runs_(runs), cluster_(std::move(cluster)), lanes_(runs.policies) {
     jobs_ = runs.runs.empty() ? 0 : runs.runs.front().rows.count;
     read();
@@ -352,12 +352,12 @@ class Timeline {
 
   Json density_json(std::size_t policy) const {
     constexpr std::size_t kMostRows = 200;
-    constexpr std::size_t kMostCells = 1'500'000;
+    constexpr std::size_t kMostShades = 1'500'000;
     const std::size_t gpus = cluster_.size();
     const std::size_t per_row = std::max<std::size_t>(1, (gpus + kMostRows - 1) / kMostRows);
     const std::size_t rows = (gpus + per_row - 1) / per_row;
     const std::size_t bins =
-        std::min<std::size_t>(2000, kMostCells / std::max<std::size_t>(1, rows * runs_.policies));
+        std::min<std::size_t>(2000, kMostShades / std::max<std::size_t>(1, rows * runs_.policies));
     std::vector<double> busy(rows * bins, 0);
     const TableReader episodes(runs_.source.file(), "episodes");
     const hdf5::RowRange range = episodes_.at(policy);
@@ -440,7 +440,7 @@ class Timeline {
   }
 
   const ReportRuns& runs_;
-  Cluster cluster_;
+  GpuList cluster_;
   std::vector<std::optional<Lanes>> lanes_;  ///< by policy
   std::map<std::size_t, hdf5::RowRange> episodes_;
   std::size_t replication_ = 0;
@@ -453,7 +453,7 @@ class Timeline {
 }  // namespace
 
 void add_timeline(const ReportRuns& runs, Json& out, std::vector<std::string>& reductions) {
-  Cluster cluster = read_cluster(runs);
+  GpuList cluster = read_gpus(runs);
   out["gpus"] = cluster.size();
   Timeline timeline(runs, std::move(cluster));
   out["timeline"] = timeline.json(reductions);

@@ -43,9 +43,8 @@ int report_command(const std::vector<std::string>& arguments) {
   check_name(output, "--output", {"html"});
   if (report_page().empty()) {
     throw InputError("corun report",
-                     "this corun was built without the page of reports; ./run build with Node.js "
-                     "and npm makes one "
-                     "with it (docs/report.md)");
+                     "this corun was built without the page of reports, which Node.js makes: "
+                     "apt-get install nodejs npm, then ./run build (docs/report.md)");
   }
   check_outputs_differ({{"--output", output}}, {{"RESULTS", path}});
   check_kind(path, {FileKind::kHdf5}, "results of corun replay, live run or sweep");

@@ -287,7 +287,7 @@ void add_live(const Replay& replay, Json& out) {
     for (std::size_t i = 0; i < std::min(job.size(), kMost); ++i) {
       const auto found = expected.find({run.policy, job[i]});
       const Figures then = found == expected.end() ? Figures{} : found->second;
-      one["job"].push_back(name[i].substr(0, 200));
+      one["job"].push_back(short_name(name[i]));
       one["isd"].push_back(Json::array({short_json(isd[i]), short_json(then.isd)}));
       one["jct_s"].push_back(Json::array({short_json(jct[i]), short_json(then.jct_s)}));
     }

@@ -156,7 +156,7 @@ class CoRunFigures {
     }
     Json names = Json::array();
     if (by_job_) {
-      for (const std::string& name : names_) names.push_back(name.substr(0, 200));
+      for (const std::string& name : names_) names.push_back(short_name(name));
     } else {
       for (std::size_t k = 0; k < clusters_; ++k) names.push_back(fmt::format("cluster {}", k));
     }

@@ -100,6 +100,14 @@ Json metrics_json() {
   return out;
 }
 
+std::string short_name(const std::string& name) {
+  constexpr std::size_t kMost = 200;
+  if (name.size() <= kMost) return name;
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;
+  return name.substr(0, end);
+}
+
 Json short_json(double x) {
   if (!std::isfinite(x)) return nullptr;
   if (x == std::floor(x) && std::abs(x) < 1e15) return static_cast<std::int64_t>(x);

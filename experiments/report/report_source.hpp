@@ -60,6 +60,9 @@ Metric metric_of(const ReportSource& source, const std::string& name);
 /// {name, unit, description, better, percent} of every metric, in the order of Metric.
 Json metrics_json();
 
+/// The beginning of a name, 200 bytes at most and no half letter: in a report the rest is no use.
+std::string short_name(const std::string& name);
+
 /// A number with six significant digits, which is more than a figure shows; null if it is not finite.
 Json short_json(double x);
 

@@ -75,7 +75,7 @@ void add_sweep(const std::string& path, Json& out) {
   for (const std::size_t point : points) {
     Json row = Json::array();
     for (std::size_t k = 0; k < results.plan.keys().size(); ++k) {
-      row.push_back(results.plan.text(point, k).substr(0, 200));
+      row.push_back(short_name(results.plan.text(point, k)));
     }
     sweep["numbers"].push_back(point);
     sweep["settings"].push_back(std::move(row));

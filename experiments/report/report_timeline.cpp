@@ -408,6 +408,22 @@ class Timeline {
     return {{"node", cluster_.node}, {"index", cluster_.index}, {"type", std::move(type)}};
   }
 
+  /// The names of the jobs; null if they are longer than the limit.
+  Json names_json(const RunRows& run) const {
+    constexpr std::size_t kBlock = 4096;  // a column of texts is as wide as its longest one
+    Json names = Json::array();
+    std::size_t bytes = 0;
+    for (std::size_t first = 0; first < run.rows.count; first += kBlock) {
+      const hdf5::RowRange block{run.rows.first + first, std::min(kBlock, run.rows.count - first)};
+      for (const std::string& name : runs_.table.texts("job", block)) {
+        names.push_back(short_name(name));
+        bytes += names.back().get_ref<const std::string&>().size() + 3;
+      }
+      if (bytes > runs_.limits.name_bytes) return nullptr;
+    }
+    return names;
+  }
+
   /// Names, clusters and submissions of the jobs, if there are bars to name.
   void add_jobs(Json& out, bool wanted, std::vector<std::string>& reductions) const {
     out["names"] = nullptr;
@@ -415,19 +431,12 @@ class Timeline {
     out["submit"] = nullptr;
     if (!wanted) return;
     const RunRows& run = runs_.runs.front();
-    Json names = Json::array();
-    std::size_t bytes = 0;
-    for (const std::string& name : runs_.table.texts("job", run.rows)) {
-      // In a report a longer name is no more use than its beginning.
-      names.push_back(name.substr(0, 200));
-      bytes += std::min<std::size_t>(name.size(), 200) + 3;
-    }
-    if (bytes <= runs_.limits.name_bytes) {
-      out["names"] = std::move(names);
-    } else {
+    Json names = names_json(run);
+    if (names.is_null()) {
       reductions.emplace_back(
           "The timeline names jobs by their number: all names would be too long.");
     }
+    out["names"] = std::move(names);
     const auto submit = runs_.table.reals("submit_s", run.rows);
     out["submit"] = packed_column<double>(submit);
     if (!runs_.table.has_column("cluster")) return;

@@ -34,21 +34,31 @@ const script = esbuild.buildSync({
 }).outputFiles[0].text.trim();
 const style = esbuild.buildSync({...shared, entryPoints: [join(here, 'src/page.css')]}).outputFiles[0].text.trim();
 
+// The licences of what is in the script, as they ask for.
+const notices = ['echarts/NOTICE', 'zrender/LICENSE'].map((name) => readFileSync(join(packages, 'node_modules', name), 'utf8').trim());
+const licences = `/*! Apache ECharts is under the Apache License 2.0 (apache.org/licenses/LICENSE-2.0), ZRender under BSD-3-Clause, tslib
+under 0BSD, the rest under the Apache License 2.0, copyright the corun authors.
+
+${notices.join('\n\n').replaceAll('*/', '* /')}
+*/
+`;
+const whole = licences + script;
+
 // What the Content-Security-Policy of the page would refuse, or what would end its script early.
 for (const [found, what] of [[/\bnew Function\b/, 'new Function'], [/\beval\(/, 'eval'], [/<\/script/i, '</script']]) {
-  if (found.test(script)) throw new Error(`the script contains ${what}`);
+  if (found.test(whole)) throw new Error(`the script contains ${what}`);
 }
 if (/<\/style/i.test(style)) throw new Error('the style contains </style');
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const policy = [
-  "default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`, 'img-src data:', "base-uri 'none'",
+  "default-src 'none'", `script-src ${hash(whole)}`, `style-src ${hash(style)}`, 'img-src data:', "base-uri 'none'",
   "form-action 'none'",
 ].join('; ');
 
 // The template's marks, each once. A function as replacement: `$` in the script is no pattern.
 let page = readFileSync(join(here, 'src/page.html'), 'utf8');
-for (const [mark, text] of [['@POLICY@', policy], ['@STYLE@', style], ['@SCRIPT@', script]]) {
+for (const [mark, text] of [['@POLICY@', policy], ['@STYLE@', style], ['@SCRIPT@', whole]]) {
   if (page.split(mark).length !== 2) throw new Error(`page.html: expected ${mark} once`);
   page = page.replace(mark, () => text);
 }

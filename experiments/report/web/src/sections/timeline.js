@@ -135,7 +135,7 @@ export function timeline(data) {
     drawLegend(now);
     const words = now instanceof Density ? ['Too many jobs for single bars: shades say how busy groups of GPUs are.']
       : [`${count(now.count, 'bar')} on ${count(picture.rows.length, 'GPU')}.`];
-    if (found >= 0) words.push(`${count(found, 'bar')} match the filter.`);
+    if (found >= 0) words.push(`${count(found, 'bar')} match${found === 1 ? 'es' : ''} the filter.`);
     state.replaceChildren(words.join(' '));
   }
 

@@ -5,6 +5,7 @@ import {
   VisualMapContinuousComponent,
 } from 'echarts/components';
 import * as echarts from 'echarts/core';
+import {LabelLayout} from 'echarts/features';
 import {CanvasRenderer} from 'echarts/renderers';
 import {el, shown} from './text.js';
 import {colour, current, dash, onTheme, symbol} from './theme.js';
@@ -12,7 +13,7 @@ import {colour, current, dash, onTheme, symbol} from './theme.js';
 echarts.use([
   BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
   LegendComponent, LegendScrollComponent, MarkLineComponent, TooltipComponent, VisualMapContinuousComponent,
-  CanvasRenderer,
+  LabelLayout, CanvasRenderer,
 ]);
 
 const charts = new Set();
@@ -73,7 +74,7 @@ export function look(i) {
 export function legend(names, more = {}) {
   const t = current();
   return {
-    type: 'scroll', top: 0, left: 0, right: 0, icon: 'roundRect', itemWidth: 18, itemHeight: 3, data: names,
+    type: 'scroll', top: 0, left: 0, right: 0, itemWidth: 24, itemHeight: 12, data: names,
     textStyle: {color: t.text, fontSize: 12}, pageIconColor: t.text, pageIconInactiveColor: t.line,
     pageTextStyle: {color: t.muted}, inactiveColor: t.muted, ...more,
   };

@@ -35,7 +35,7 @@ export function number(x, digits = 3) {
   if (!isNumber(x)) return '–';
   if (x === 0) return '0';
   const size = Math.abs(x);
-  if (size >= 1e15 || size < 1e-6) return x.toExponential(digits - 1).replace('-', '−');
+  if (size >= 1e15 || size < 1e-6) return x.toExponential(digits - 1).replace(/-/g, '−');
   const decimals = Number.isInteger(x) && size < 10 ** digits ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(size) + 1e-12));
   const text = x.toFixed(Math.min(decimals, 12));
   const [whole, part] = text.split('.');
@@ -67,10 +67,15 @@ export function duration(seconds) {
   if (!isNumber(seconds)) return '–';
   const sign = seconds < 0 ? '−' : '';
   const size = Math.abs(seconds);
-  if (size < 60) return `${sign}${number(size)} s`;
-  if (size < 3600) return `${sign}${Math.floor(size / 60)} min ${Math.round(size % 60)} s`;
-  if (size < 86400) return `${sign}${Math.floor(size / 3600)} h ${Math.round((size % 3600) / 60)} min`;
-  return `${sign}${Math.floor(size / 86400)} d ${Math.round((size % 86400) / 3600)} h`;
+  if (size < 59.95) return `${sign}${number(size)} s`;
+  // Two units; the smaller one is rounded, and left out if it is zero.
+  for (const [large, small, below, name, rest] of [[60, 1, 3600, 'min', 's'], [3600, 60, 86400, 'h', 'min'], [86400, 3600, Infinity, 'd', 'h']]) {
+    const parts = Math.round(size / small);
+    if (parts * small >= below) continue;
+    const left = parts % (large / small);
+    return `${sign}${number(Math.floor(parts * small / large), 15)} ${name}${left ? ` ${left} ${rest}` : ''}`;
+  }
+  return '–';
 }
 
 export function percent(share, digits = 2) {

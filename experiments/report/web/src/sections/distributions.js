@@ -34,7 +34,7 @@ export function distributions(data) {
         option() {
           const t = current();
           return {
-            grid: {left: 44, right: 18, top: 58, bottom: 44}, legend: legend(names, {itemHeight: 4}),
+            grid: {left: 44, right: 18, top: 58, bottom: 44}, legend: legend(names),
             tooltip: tooltip({trigger: 'axis', axisPointer: {type: 'line', lineStyle: {color: t.muted}}, order: 'valueAsc',
               formatter: (items) => tip(items)}),
             xAxis: axis(`${title} [${shownUnit}]${logarithmic ? `, at least ${number(factor * least)}` : ''}`,

@@ -169,7 +169,7 @@ function isdAgainstPs(data, names) {
           {type: 'scatter', name: names[p], symbolSize: 13, z: 3, ...look(p),
             itemStyle: {color: colour(p), borderColor: t.panel, borderWidth: 1.5},
             label: {show: true, position: 'right', color: t.text, fontSize: 11, formatter: () => names[p]},
-            labelLayout: {hideOverlap: true}, data: [[100 * data.summary[p][ps][0], 100 * data.summary[p][isd][0]]]},
+            labelLayout: {moveOverlap: 'shiftY', hideOverlap: true}, data: [[100 * data.summary[p][ps][0], 100 * data.summary[p][isd][0]]]},
         ]),
       };
     },

@@ -57,7 +57,7 @@ export function sweep(data) {
       const {factor, unit} = scaleOf(metric, c.ranked.map((r) => r.mean.mean));
       const rows = c.ranked.slice(0, 8).map((r, i) => [settingOf(r.values) || `point ${r.point}`, names[byLabel.get(r.policy)] ?? shown(r.policy, 30),
         `${number(factor * r.mean.mean)}${bracket(r.mean, factor)}`,
-        i === 0 ? 'best' : r.minus_best ? `${number(factor * r.minus_best.mean)}${bracket(r.minus_best, factor)}` : '–',
+        i === 0 ? 'best' : r.minus_best && Math.abs(r.minus_best.mean) < 1e-9 * Math.abs(r.mean.mean) ? 'as good' : r.minus_best ? `${number(factor * r.minus_best.mean)}${bracket(r.minus_best, factor)}` : '–',
         i === 0 ? '' : r.significant ? 'yes' : 'no']);
       return el('div', {class: 'block'}, el('h3', {}, capital(metricName(metric)), unit ? ` [${unit}]` : ''),
         el('p', {class: 'small'}, `${count(c.not_significantly_different ?? 0, 'other configuration')} ${c.not_significantly_different === 1 ? 'is' : 'are'} not significantly different from the best.`),
@@ -90,7 +90,7 @@ export function sweep(data) {
           const series = lines.length ? lines : [[all, -1]];
           return {
             grid: {left: 50, right: 20, top: 58, bottom: 46},
-            legend: {type: 'scroll', top: 0, left: 0, icon: 'roundRect', itemWidth: 18, itemHeight: 3, textStyle: {color: t.text, fontSize: 12},
+            legend: {type: 'scroll', top: 0, left: 0, itemWidth: 24, itemHeight: 12, textStyle: {color: t.text, fontSize: 12},
               pageTextStyle: {color: t.muted}, pageIconColor: t.text},
             tooltip: tooltip({trigger: 'axis', formatter: (items) => `${levels[items[0].dataIndex]}\n` +
               items.map((item) => `${number(item.value, 4)} ${unit}  ${item.seriesName}`).join('\n')}),

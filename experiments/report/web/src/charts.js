@@ -8,7 +8,7 @@ import * as echarts from 'echarts/core';
 import {LabelLayout} from 'echarts/features';
 import {CanvasRenderer} from 'echarts/renderers';
 import {el, shown} from './text.js';
-import {colour, current, dash, onTheme, symbol} from './theme.js';
+import {colour, current, dash, onPaper, onTheme, symbol} from './theme.js';
 
 echarts.use([
   BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
@@ -74,7 +74,8 @@ export function look(i) {
 export function legend(names, more = {}) {
   const t = current();
   return {
-    type: 'scroll', top: 0, left: 0, right: 0, itemWidth: 24, itemHeight: 12, data: names,
+    // On paper nobody turns a page of it.
+    type: onPaper() ? 'plain' : 'scroll', top: 0, left: 0, right: 0, itemWidth: 24, itemHeight: 12, data: names,
     textStyle: {color: t.text, fontSize: 12}, pageIconColor: t.text, pageIconInactiveColor: t.line,
     pageTextStyle: {color: t.muted}, inactiveColor: t.muted, ...more,
   };

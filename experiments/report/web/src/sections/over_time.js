@@ -28,7 +28,7 @@ export function overTime(data) {
           tooltip: tooltip({trigger: 'axis', axisPointer: {type: 'line', lineStyle: {color: t.muted}},
             formatter: (items) => `${duration(items[0].axisValue / factor)}\n` + items.filter((item) => item.value[1] !== null)
               .map((item) => `${number(item.value[1])}  ${item.seriesName}`).join('\n')}),
-          xAxis: axis(`Time since the start of the trace [${unit}]`, {type: 'value', min: 'dataMin', max: 'dataMax',
+          xAxis: axis(`Time since the start of the trace [${unit}]`, {type: 'value', min: ({min, max}) => (min >= 0 && min < 0.02 * max ? 0 : min), max: 'dataMax',
             axisLabel: {color: t.muted, fontSize: 11, hideOverlap: true, formatter: (x) => number(x)}}),
           yAxis: upright(`${capital(what)}`, {type: 'value', min: 0}),
           dataZoom: [{type: 'inside', xAxisIndex: 0, zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],

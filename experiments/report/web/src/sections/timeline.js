@@ -76,7 +76,7 @@ export function timeline(data) {
   }
 
   function recolour(now) {
-    if (now instanceof Density) return 0;
+    if (now instanceof Density) return -1;
     const wanted = matching();
     let found = 0;
     const shared = mode === 'shared' ? sharedBars(now) : null;

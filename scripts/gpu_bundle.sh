@@ -81,9 +81,11 @@ for program in corun bench/gpu_bench tests/models_test tests/workloads_test; do
     [[ $path == /* ]] || continue
     cp -L --update -- "$path" "$into/lib/${first##*/}"
   done <<<"$libraries"
+  # The libraries of the driver and of CUDA ask for these, which must come from the same C library: they are loaded first.
+  # (patchelf 0.14 confuses the two changes in one call.)
+  patchelf --add-needed libdl.so.2 --add-needed libpthread.so.0 --add-needed librt.so.1 "$copy"
   patchelf --set-interpreter "$ROOM" --force-rpath --set-rpath "\$ORIGIN/../lib" "$copy"
 done
-# The driver's libraries ask for these, which are part of the C library since 2.34; they must come from the same one.
 c_library=$(ldd "$build/corun" | sed -n 's/.*libc\.so\.6 => \([^ ]*\) .*/\1/p')
 for name in libdl.so.2 libpthread.so.0 librt.so.1 libm.so.6; do
   cp -L --update -- "${c_library%/*}/$name" "$into/lib/$name"

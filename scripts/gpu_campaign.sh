@@ -107,8 +107,8 @@ if [[ -n $parts ]]; then
   done
 fi
 ((${#wanted[@]} > 0)) || die 2 "--parts: names no part, expected some of ${ALL_PARTS[*]}"
-for tool in timeout python3 mkdir cp sed; do
-  command -v "$tool" >/dev/null || die 2 "$tool is missing on PATH; install it (bash, coreutils, sed and python3 are needed)"
+for tool in timeout python3 sed grep mkdir cp cat cut tr ls; do
+  command -v "$tool" >/dev/null || die 2 "$tool is missing on PATH; install it (bash, coreutils, sed, grep and python3 are needed)"
 done
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 6))' 2>/dev/null || die 2 "python3 does not start, or is older than 3.6"
 

@@ -88,7 +88,8 @@ def mps_daemons():
     """MPS daemons and servers of any user on this machine."""
     return [int(name) for name in os.listdir("/proc")
             if name.isdigit() and state_of(name) not in "ZX"
-            and os.path.basename(command_of(name).split(" ")[0]).startswith("nvidia-cuda-mps")]
+            and any(os.path.basename(word).startswith("nvidia-cuda-mps")
+                    for word in command_of(name).split(" ")[:2])]  # of a script, the second word
 
 
 class Check:

@@ -74,7 +74,7 @@ refused "is there already" "${bundle[@]}" --build "$BUILD" --output "$root/gpu-b
 put() {
   local program library
   for program in "$@"; do
-    program=$(command -v "$program") || fail "no $program"
+    program=$(type -P "$program") || fail "no $program"
     cp -L -- "$program" "$root/usr/bin/"
     for library in $(ldd "$program" | grep -oE '/[^ ]+' || true); do
       mkdir -p "$root/${library%/*}"
@@ -82,6 +82,7 @@ put() {
     done
   done
 }
+PATH=/usr/bin:$PATH # Debian's python3
 put bash sh env sed grep python3 timeout mkdir cp mv rm cat cut tr ls readlink dirname touch sleep true
 mkdir -p "$root/bin"
 cp "$root/usr/bin/sh" "$root/bin/sh"
@@ -114,6 +115,7 @@ policies: [{name: fcfs}, {name: min-slowdown}, {name: srsf-packed, mode: non-pre
 BOX
 
 for name in null zero full urandom; do touch "$root/dev/$name"; done
+ln -s /proc/self/fd "$root/dev/fd"
 cat >"$work/enter.sh" <<'ENTER'
 set -e
 root=$1 library=$2
@@ -146,7 +148,7 @@ code=0
 [[ $code -eq 1 ]] || fail "exit code $code of a campaign without time, expected 1"
 for program in "$root"/gpu-bundle/bin/*; do
   "${enter[@]}" /usr/bin/env LD_TRACE_LOADED_OBJECTS=1 "/gpu-bundle/bin/${program##*/}" >"$work/libraries"
-  ! grep -v -e ' /gpu-bundle/lib/' -e linux-vdso -e '^\s/gpu-bundle/lib/' "$work/libraries" ||
+  ! grep -v -e '[[:space:]]/gpu-bundle/' -e linux-vdso "$work/libraries" ||
     fail "${program##*/} loads libraries from outside"
 done
 [[ -z $(ls -A "$root/tmp") ]] || fail "left in /tmp: $(ls -A "$root/tmp")"

@@ -272,8 +272,8 @@ TEST_F(Live, CorunMeasuresPairsAsTheSimulatorReadsThem) {
 }
 
 TEST_F(Live, CorunMeasuresGroupsAsModelFitReadsThem) {
-  const std::string file =
-      config({{"a", "0.2 30 100 25 0.5"}, {"b", "0.2 30 100 25 0.5"}, {"c", "0.2 30 100 25 0.5"}});
+  const std::string file = config(
+      {{"a", "0.2 30 1000 25 0.5"}, {"b", "0.2 30 1000 25 0.5"}, {"c", "0.2 30 1000 25 0.5"}});
   const Outcome outcome = run(
       {"corun", file, "--repeats", "2", "--warm-up", "0", "--pairs", "a+b,a+c,b+c,a+b+c,a+b+c+c"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -296,10 +296,10 @@ TEST_F(Live, CorunMeasuresGroupsAsModelFitReadsThem) {
   ASSERT_EQ(fitted.code, 0) << fitted.err;
   EXPECT_NE(fitted.out.find("6 measured pairs and 4 larger groups of 3 jobs"), std::string::npos)
       << fitted.out;
-  EXPECT_EQ(run_corun({"model", "fit", "--pairs", folder.path("out/measured.corun.csv"), "--out",
-                       model, "--force"})
-                .code,
-            0);
+  const Outcome of_pairs =
+      run_corun({"model", "fit", "--pairs", folder.path("out/measured.corun.csv"), "--out", model,
+                 "--force"});
+  EXPECT_EQ(of_pairs.code, 0) << of_pairs.err;
 }
 
 TEST_F(Live, CorunMeasuresTheListOfModelSuggest) {

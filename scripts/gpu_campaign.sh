@@ -39,7 +39,7 @@ die() {
 }
 say() { printf '==> %s\n' "$*" >&2; }
 
-output=gpu-campaign-out
+output="gpu-campaign-out"
 parts=
 part_seconds=590
 seconds=1.0

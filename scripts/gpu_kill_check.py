@@ -152,7 +152,7 @@ class Check:
 
     def kill_once(self, phase, number, command, jobs, delay):
         """One kill. `jobs`: how many are to run before; 0: the program itself uses the GPU."""
-        environment = dict(os.environ, TMPDIR=self.box.tmp)
+        environment = dict(os.environ, TMPDIR=self.box.tmp, CUDA_VISIBLE_DEVICES=self.gpu["uuid"])
         log = open(os.path.join(self.dir, f"{phase}-{number}.log"), "wb")
         process = subprocess.Popen(command, env=environment, cwd=self.dir, stdin=subprocess.DEVNULL,
                                    stdout=log, stderr=log)

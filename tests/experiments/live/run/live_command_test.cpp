@@ -9,6 +9,7 @@
 #include "experiments/live/jobs/job_run.hpp"
 #include "experiments/live/jobs/measurement.hpp"
 #include "experiments/live/run/recorded_backend.hpp"
+#include "experiments/report/report.hpp"
 #include "sim/error.hpp"
 #include "tests/experiments/live/run/live_program.hpp"
 #include "tests/support/builders.hpp"
@@ -428,6 +429,17 @@ TEST_F(Live, AQueueRunsUnderEachPolicyBesideItsPrediction) {
   WorkloadKeys keys;
   EXPECT_GE(read_corun_csv(folder.path("out/fcfs.corun.csv"), keys).measurements.size(), 1U);
   EXPECT_FALSE(has_result("exclusive.corun.csv"));
+  // corun report has measured and predicted beside each other.
+  const ::corun::Json report = report_json(folder.path("out/results.h5"));
+  EXPECT_EQ(report["kind"], "live");
+  EXPECT_NE(report["source"]["measured_on"].get<std::string>().find("V100"), std::string::npos);
+  ASSERT_EQ(report["live"]["predicted"].size(), 3U);
+  const ::corun::Json& isd = report["live"]["jobs"][1]["isd"];
+  ASSERT_EQ(isd.size(), 3U);
+  for (const ::corun::Json& job : isd) {
+    EXPECT_TRUE(job[0].is_number() && job[1].is_number()) << "[measured, predicted]: " << job;
+  }
+  EXPECT_EQ(report["timeline"]["policies"][1]["mode"], "bars");
   EXPECT_TRUE(nothing_left());
 }
 

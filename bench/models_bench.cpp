@@ -26,21 +26,21 @@ using corun::Rng;
 using corun::SpeedTable;
 using corun::Stream;
 
-constexpr std::size_t kJobs = 50;
+constexpr std::uint32_t kJobs = 50;
 constexpr std::size_t kFeatures = 3;
 
 std::vector<double> draw_features(Rng& rng) {
   return {100 * rng.uniform(), 100 * rng.uniform(), 60 * rng.uniform()};
 }
 
-/// Pairs of 50 jobs; speeds depend on the pair.
-SpeedTable table_of(std::int64_t co_runs) {
+/// Pairs of so many jobs; speeds depend on the pair.
+SpeedTable table_of(std::int64_t co_runs, std::uint32_t jobs = kJobs) {
   Rng rng(1, Stream::kTest);
   SpeedTable table;
   table.features = {{"gpu_util_pct", corun::FeatureScale::kLinear},
                     {"mem_alloc_pct", corun::FeatureScale::kLinear},
                     {"mem_time_pct", corun::FeatureScale::kLinear}};
-  for (std::size_t j = 0; j < kJobs; ++j) {
+  for (std::uint32_t j = 0; j < jobs; ++j) {
     table.jobs.push_back(static_cast<corun::WorkloadKey>(j));
     for (const double x : draw_features(rng)) table.values.push_back(x);
   }
@@ -48,8 +48,8 @@ SpeedTable table_of(std::int64_t co_runs) {
     return 4e-5 * table.of(i)[0] * table.of(j)[0] + 0.03 * rng.normal();
   };
   for (std::int64_t r = 0; r < co_runs; ++r) {
-    const std::uint32_t a = rng.below(kJobs);
-    const std::uint32_t b = (a + 1 + rng.below(kJobs - 1)) % kJobs;
+    const std::uint32_t a = rng.below(jobs);
+    const std::uint32_t b = (a + 1 + rng.below(jobs - 1)) % jobs;
     const double speed_a = std::exp(-log_slowdown(a, b));
     table.rows.push_back({a, b, speed_a, std::exp(-log_slowdown(b, a))});
   }
@@ -85,6 +85,12 @@ std::vector<PairQuery> all_pairs(std::size_t jobs) {
 
 void fit(benchmark::State& state, const InterferenceModelEntry& entry) {
   const SpeedTable table = table_of(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(entry.fit(table, {}));
+}
+
+/// 10^4 co-runs, a hundred times as many as a user measures: the limit is a minute.
+void fit_large(benchmark::State& state, const InterferenceModelEntry& entry) {
+  const SpeedTable table = table_of(10'000, static_cast<std::uint32_t>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(entry.fit(table, {}));
 }
 
@@ -206,6 +212,15 @@ int main(int argc, char** argv) {
           [run, &entry](benchmark::State& state) { run(state, entry); });
     };
     add("fit", fit)->ArgName("co-runs")->Arg(500)->Arg(1000)->Unit(benchmark::kMillisecond);
+    if (&entry == corun::find_interference_model("default")) {
+      add("fit-large", fit_large)
+          ->ArgName("jobs")
+          ->Arg(150)
+          ->Arg(400)
+          ->Arg(2000)
+          ->Iterations(1)
+          ->Unit(benchmark::kSecond);
+    }
     if (entry.fit(table_of(50), {})->learns()) {
       add("learn", learn)->ArgName("co-runs")->Arg(500)->Unit(benchmark::kMicrosecond);
     }

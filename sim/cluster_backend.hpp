@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sim/ids.hpp"
 #include "sim/run_record.hpp"
 #include "sim/time.hpp"
+#include "sim/world.hpp"
 
 /// The interface between scheduling and a cluster. The control loop drives a simulated and a live
 /// cluster through it; neither the loop nor a policy asks which one it is.
@@ -75,6 +77,15 @@ class ClusterBackend {
   /// The record of a job that has arrived. It is final once the job was reported as finished or out
   /// of memory for good, and may be read until the next advance() after that.
   virtual const JobRecord& record(JobId job) const = 0;
+
+  /// Fills `out` with the true speeds of the residents of a GPU, in their order, each relative to its speed
+  /// alone there; 0: it will run out of memory. Returns their source. Nothing if the cluster does not know
+  /// (a live one). For records, never for policies.
+  virtual std::optional<Provenance> true_speeds(GpuId gpu, std::vector<double>& out) const {
+    (void)gpu;
+    (void)out;
+    return std::nullopt;
+  }
 
   /// nullptr if the cluster neither profiles nor probes.
   virtual TrialRuns* trial_runs() { return nullptr; }

@@ -65,14 +65,16 @@ JobSource::JobSource(std::vector<JobView> list) : jobs(list.size()) {
   };
 }
 
-std::size_t ControlLoop::run(EventLog* log) {
+std::size_t ControlLoop::run(EventLog* log, RunObserver* observer) {
   log_ = log;
+  observer_ = observer;
   std::vector<Report> reports;
   while (backend_.advance(reports)) {
     for (const Report& report : reports) take(report);
     reports.clear();
     show_what_ended();
     pass();
+    if (observer_ != nullptr) observer_->instant_over(backend_);
   }
   if (!waiting_.empty() || !to_profile_.empty()) {
     const std::size_t left = waiting_.jobs().size() + to_profile_.size();
@@ -172,8 +174,10 @@ void ControlLoop::show_what_ended() {
       const Duration corun = r.finish - r.last_start;
       members_.push_back({j, r.run_solo, corun, individual_slowdown(corun, r.run_solo)});
     }
-    policy_.corun_ended({members_, episode.end - episode.start, *ps, episode.together, episode.end,
-                         episode.unfinished});
+    const EpisodeOutcome outcome{members_,    episode.end - episode.start, *ps, episode.together,
+                                 episode.end, episode.unfinished};
+    policy_.corun_ended(outcome);
+    if (observer_ != nullptr) observer_->episode_ended(episode.gpu, outcome);
   }
   if (prober_ == nullptr) return;
   for (const ProbeRecord& p : trial_runs_->finished_probes()) {
@@ -368,6 +372,7 @@ void ControlLoop::apply(const WakeAt& decision) {
 
 void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus) {
   if (log_ != nullptr) log_->push_back({backend_.now(), kind, job, {gpus.begin(), gpus.end()}});
+  if (observer_ != nullptr) observer_->event(backend_.now(), kind, job, gpus);
 }
 
 void ControlLoop::broken(const char* rule, const std::string& found) const {

@@ -14,6 +14,7 @@
 #include "sim/job.hpp"
 #include "sim/policy.hpp"
 #include "sim/profiling_mode.hpp"
+#include "sim/run_observer.hpp"
 #include "sim/waiting_queue.hpp"
 
 /// The only loop: for simulated and live clusters alike.
@@ -79,8 +80,8 @@ class ControlLoop {
               ControlOptions options);
 
   /// Runs to the end and returns the number of scheduling passes. Throws PolicyError. Appends every
-  /// event to `log`, if given.
-  std::size_t run(EventLog* log = nullptr);
+  /// event to `log` and shows the run to `observer`, if given.
+  std::size_t run(EventLog* log = nullptr, RunObserver* observer = nullptr);
 
  private:
   void take(const Report& report);
@@ -122,6 +123,7 @@ class ControlLoop {
   Time last_reallocation_{0};
   std::size_t passes_ = 0;
   EventLog* log_ = nullptr;
+  RunObserver* observer_ = nullptr;
 };
 
 }  // namespace corun

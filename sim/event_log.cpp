@@ -16,9 +16,9 @@ namespace corun {
 namespace {
 
 constexpr std::string_view kHeader = "time_ns,event,job,gpus";
-constexpr std::array<std::string_view, 10> kNames = {"arrive", "profile", "profiled", "start",
-                                                     "finish", "oom",     "fail",     "probe",
-                                                     "probed", "preempt"};
+constexpr std::array<std::string_view, kLogKinds> kNames = {
+    "arrive", "profile", "profiled", "start",  "finish",
+    "oom",    "fail",    "probe",    "probed", "preempt"};
 
 /// Accepts only the writer's spelling: no sign, no leading zero.
 template <typename T>
@@ -55,10 +55,12 @@ std::optional<std::string> take_field(std::string_view& rest, bool last) {
 
 }  // namespace
 
+std::string_view name_of(LogKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+
 void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name) {
   out << kHeader << '\n';
   for (const LogEntry& e : log) {
-    out << e.at.count() << ',' << kNames[static_cast<std::size_t>(e.kind)] << ','
+    out << e.at.count() << ',' << name_of(e.kind) << ','
         << (name ? csv_text(name(e.job)) : std::to_string(index(e.job))) << ',';
     for (std::size_t i = 0; i < e.gpus.size(); ++i) out << (i ? " " : "") << index(e.gpus[i]);
     out << '\n';

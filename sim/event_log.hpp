@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/ids.hpp"
@@ -29,6 +32,10 @@ enum class LogKind : std::uint8_t {
   kProbed,    ///< its probe ends, returned to the queue
   kPreempt,   ///< taken off its GPUs, returned to the queue
 };
+
+inline constexpr std::size_t kLogKinds = 10;
+/// "arrive", "profile", ... as in the CSV.
+std::string_view name_of(LogKind kind);
 
 struct LogEntry {
   Time at{0};

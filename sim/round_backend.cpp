@@ -226,6 +226,18 @@ void RoundBackend::plan(Group& group) {
   lengths_.emplace(group.length_s, place_of(group.gpus));
 }
 
+std::optional<Provenance> RoundBackend::true_speeds(GpuId gpu, std::vector<double>& out) const {
+  const auto& residents = state_.gpu(gpu).residents;
+  out.clear();
+  Provenance source = Provenance::kAlone;
+  for (const JobId job : residents) {
+    const Progress& p = progress_[index(job)];
+    out.push_back(p.will_oom ? 0 : p.rate / (p.alone * speed_alone(job, state_.gpu_type(gpu))));
+    source = groups_[index(p.group)].provenance;
+  }
+  return source;
+}
+
 double RoundBackend::speed_alone(JobId job, const GpuType& type) const {
   return on_types_ == nullptr ? type.speed : on_types_->alone(job, type, options_.noise_seed).speed;
 }

@@ -59,6 +59,7 @@ class RoundBackend final : public ClusterBackend {
     return recorder_.finished_episodes();
   }
   const JobRecord& record(JobId job) const override { return jobs_[index(job)]; }
+  std::optional<Provenance> true_speeds(GpuId gpu, std::vector<double>& out) const override;
 
   /// The record of the whole run; call once, after advance() has returned false.
   RunRecord take_record();

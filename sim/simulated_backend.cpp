@@ -453,6 +453,17 @@ double SimulatedBackend::speed_on(JobId job, GpuId gpu) const {
   return alone * device.speeds[at];
 }
 
+std::optional<Provenance> SimulatedBackend::true_speeds(GpuId gpu, std::vector<double>& out) const {
+  const Device& device = devices_[index(gpu)];
+  const auto& residents = state_.gpu(gpu).residents;
+  out.clear();
+  for (std::size_t i = 0; i < residents.size(); ++i) {
+    const double alone = on_types_ == nullptr ? state_.gpu_type(gpu).speed : device.alone[i].speed;
+    out.push_back(jobs_[residents[i]].running.speed / alone);
+  }
+  return device.provenance;
+}
+
 void SimulatedBackend::account(GpuId gpu) {
   Device& device = devices_[index(gpu)];
   const Duration elapsed = now_ - device.since;

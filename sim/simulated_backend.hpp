@@ -62,6 +62,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     return recorder_.finished_episodes();
   }
   const JobRecord& record(JobId job) const override { return jobs_[job].record; }
+  std::optional<Provenance> true_speeds(GpuId gpu, std::vector<double>& out) const override;
   TrialRuns* trial_runs() override { return this; }
 
   /// The record of the whole run, without jobs and episodes if a sink received them. Call it once, after

@@ -110,10 +110,12 @@ struct ControlConfig {
   TickRule tick_rule = TickRule::kNotice;
 };
 
-/// Jobs that the metrics leave out, as shares (0 to 1) of all jobs in order of submission.
+/// What results have. Shares (0 to 1) are of all jobs in order of submission, and metrics leave these jobs out.
 struct MeasureConfig {
   double skip_first = 0;  ///< warm-up
   double skip_last = 0;   ///< cool-down
+  /// Results files have what happened within runs; figures do not depend on it.
+  bool details = true;
 };
 
 /// Value of a policy's parameter: monostate is null, pairs are cluster pairs, a list of strings has

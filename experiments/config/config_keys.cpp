@@ -209,6 +209,8 @@ void add(KeyList& keys, MeasureConfig& c) {
       {"measure.skip_first", number(c.skip_first, kShare),
        "warm-up: share of the jobs, in order of submission, that figures leave out"},
       {"measure.skip_last", number(c.skip_last, kShare), "cool-down: the same at the end"},
+      {"measure.details", flag(c.details),
+       "results files have co-runs, events and use over time; figures do not depend on it"},
   };
   keys.insert(keys.end(), list.begin(), list.end());
 }

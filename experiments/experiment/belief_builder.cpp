@@ -218,12 +218,12 @@ std::unique_ptr<Belief> BeliefBuilder::belief(const Trace& trace, const Prior& p
   return std::make_unique<ModelBelief>(prior, std::move(jobs));
 }
 
-std::unique_ptr<Belief> BeliefBuilder::cluster_belief(const Trace& trace,
-                                                      std::span<const JobView> views) const {
+template <typename F>
+std::vector<ClusterAssignment> BeliefBuilder::assignments(const Trace& trace, F profile_of) const {
   std::vector<ClusterAssignment> assignments;
   assignments.reserve(trace.names.size());
   for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const Profile& profile = views[j].profile;
+    const Profile& profile = profile_of(j);
     // Without the papers' labels a job with a stand-in profile counts as one without a profile.
     ClusterAssignment a = assign_cluster(initial_knowledge_->clustering(),
                                          labels_hold_ || !profile.imputed ? profile : Profile{});
@@ -240,7 +240,26 @@ std::unique_ptr<Belief> BeliefBuilder::cluster_belief(const Trace& trace,
     if (o.cluster) a.cluster = *o.cluster;
     if (o.uncertainty) a.uncertainty = *o.uncertainty;
   }
-  return std::make_unique<ClusterMeanBelief>(*initial_knowledge_, std::move(assignments));
+  return assignments;
+}
+
+std::unique_ptr<Belief> BeliefBuilder::cluster_belief(const Trace& trace,
+                                                      std::span<const JobView> views) const {
+  return std::make_unique<ClusterMeanBelief>(
+      *initial_knowledge_,
+      assignments(trace, [&](std::size_t j) -> const Profile& { return views[j].profile; }));
+}
+
+std::vector<int> BeliefBuilder::clusters(const Trace& trace) const {
+  const std::vector<ClusterAssignment> all = assignments(
+      trace, [&](std::size_t j) -> const Profile& { return trace.workload.jobs[j].profile; });
+  std::vector<int> clusters;
+  clusters.reserve(all.size());
+  // Without a profile and a label the uncertainty is infinite.
+  for (const ClusterAssignment& a : all) {
+    clusters.push_back(std::isfinite(a.uncertainty) ? a.cluster : kUnknownCluster);
+  }
+  return clusters;
 }
 
 }  // namespace corun

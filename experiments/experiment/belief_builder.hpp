@@ -50,6 +50,8 @@ class BeliefBuilder {
   const std::shared_ptr<const ModelFile>& model_file() const { return model_file_; }
   /// Initial knowledge of beliefs about clusters; without observations if beliefs are about jobs.
   const KnowledgeBase& initial_knowledge() const { return *initial_knowledge_; }
+  /// The cluster of each job of a trace in initial_knowledge(), by JobId; kUnknownCluster without a profile.
+  std::vector<int> clusters(const Trace& trace) const;
   /// Clusters and uncertainties of jobs from belief.overrides.
   const std::vector<ClusterOverride>& overrides() const { return overrides_; }
   /// Whether beliefs are about clusters, not about single jobs.
@@ -72,6 +74,9 @@ class BeliefBuilder {
   void fit(SpeedTable table);
   void refuse_share() const;
   std::unique_ptr<Belief> cluster_belief(const Trace& trace, std::span<const JobView> views) const;
+  /// `profile_of(j)`: what is known of the profile of job j.
+  template <typename F>
+  std::vector<ClusterAssignment> assignments(const Trace& trace, F profile_of) const;
 
   std::shared_ptr<const Config> config_;
   ScoringOptions scoring_;

@@ -49,4 +49,17 @@ RoundOptions round_options(const Config& config, std::uint64_t seed) {
   return {from_seconds(config.control.round_s.value()), noise_seed(config, seed)};
 }
 
+DetailLimits detail_limits(const Config& config, std::size_t replication) {
+  constexpr std::size_t kReplications = 20;
+  constexpr std::size_t kCoRuns = 5'000;
+  constexpr std::size_t kEvents = 400'000;
+  DetailLimits limits;
+  if (!config.measure.details || replication >= kReplications) return limits;
+  limits.co_runs = kCoRuns;
+  if (replication > 0) return limits;
+  limits.events = kEvents;
+  limits.slices = true;
+  return limits;
+}
+
 }  // namespace corun

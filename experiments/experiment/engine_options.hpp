@@ -5,6 +5,7 @@
 #include "experiments/config/config.hpp"
 #include "sim/control_loop.hpp"
 #include "sim/round_backend.hpp"
+#include "sim/run_details.hpp"
 #include "sim/simulated_backend.hpp"
 
 /// Translates a configuration into options of the engine, for replays and live queues.
@@ -24,5 +25,8 @@ SimulationOptions simulation_options(const Config& config, std::uint64_t seed);
 /// Options from control.round_s and world.noise. Throws std::bad_optional_access without
 /// control.round_s, which check_together() requires in this mode.
 RoundOptions round_options(const Config& config, std::uint64_t seed);
+
+/// What results have of a replication: measure.details, and the bounds of docs/results.md.
+DetailLimits detail_limits(const Config& config, std::size_t replication);
 
 }  // namespace corun

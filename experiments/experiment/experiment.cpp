@@ -136,6 +136,9 @@ Replication Experiment::run(std::size_t number, const RunObservation& observatio
   Replication replication;
   replication.number = number;
   replication.trace = make_trace(number);
+  if (observation.keep_records && config_->measure.details) {
+    replication.clusters = clusters_of(*replication.trace);
+  }
   const SharedRun shared =
       shared_run(*replication.trace, number, std::ranges::any_of(policies_, believes));
   for (const PolicyInstance& policy : policies_) {

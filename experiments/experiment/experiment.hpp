@@ -40,6 +40,10 @@ class Experiment {
   /// The configured policies; of the default comparison only those that can place every job.
   const std::vector<PolicyInstance>& policies() const { return policies_; }
   const ClusterSpec& cluster() const { return cluster_.spec; }
+  /// Their nodes follow one another in cluster(); empty: one queue for all.
+  const std::vector<VirtualCluster>& virtual_clusters() const { return cluster_.virtual_clusters; }
+  /// BeliefBuilder::clusters().
+  std::vector<int> clusters_of(const Trace& trace) const { return beliefs_.clusters(trace); }
   /// Sentences for the user: extrapolated world, imputed or missing profiles, a model fitted to few
   /// pairs.
   const std::vector<std::string>& warnings() const { return warnings_; }

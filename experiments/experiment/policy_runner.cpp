@@ -116,10 +116,15 @@ PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& polic
   // Records of virtual clusters must be kept until they are combined.
   const bool collects = !observation.keep_records && cluster_.virtual_clusters.empty();
   MetricsCollector collector(shared.trace.names.size(), window);
-  PolicyRun run =
-      cluster_.virtual_clusters.empty()
-          ? run_cluster(cluster_.spec, shared, policy, observation, collects ? &collector : nullptr)
-          : run_parts(shared, policy, observation);
+  const Workload& workload = shared.trace.workload;
+  LevelSlices slices(
+      workload.arrivals.empty() ? Time{0} : workload.jobs[index(workload.arrivals[0])].submit,
+      cluster_.spec.gpu_count());
+  PolicyRun run = cluster_.virtual_clusters.empty()
+                      ? run_cluster(cluster_.spec, shared, policy, {observation, slices},
+                                    collects ? &collector : nullptr)
+                      : run_parts(shared, policy, {observation, slices});
+  if (observation.details.slices) run.details.slices = slices.records();
   if (!collects) show(run.record, collector);
   if (observation.count_jct) {
     for (const double jct : collector.jct()) {
@@ -136,7 +141,8 @@ PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& polic
 }
 
 PolicyRun PolicyRunner::run_parts(const SharedRun& shared, const PolicyInstance& policy,
-                                  const RunObservation& observation) const {
+                                  const Watched& watched) const {
+  const RunObservation& observation = watched.observation;
   PolicyRun run;
   run.record.jobs.resize(shared.trace.names.size());
   const std::vector<TracePart> parts =
@@ -150,11 +156,12 @@ PolicyRun PolicyRunner::run_parts(const SharedRun& shared, const PolicyInstance&
     RunObservation observed = observation;
     if (observation.log != nullptr) observed.log = &log;
     const SharedRun part_of{parts[v].trace, shared.seed, shared.prior};
-    PolicyRun part = run_cluster(cluster, part_of, policy, observed, nullptr);
+    PolicyRun part = run_cluster(cluster, part_of, policy, {observed, watched.slices}, nullptr);
     if (observation.log != nullptr) {
       renumber(log, parts[v], run.record.gpu_count);
       observation.log->insert(observation.log->end(), log.begin(), log.end());
     }
+    add_details(run.details, std::move(part.details), parts[v], run.record.gpu_count);
     add_part(run.record, std::move(part.record), parts[v]);
     run.decide_s += part.decide_s;
     run.longest_decision_s = std::max(run.longest_decision_s, part.longest_decision_s);
@@ -162,6 +169,7 @@ PolicyRun PolicyRunner::run_parts(const SharedRun& shared, const PolicyInstance&
     run.losses.add(part.losses);
   }
   sort_by_end(run.record);
+  sort_details(run.details, observation.details);
   if (observation.log != nullptr) std::ranges::stable_sort(*observation.log, {}, &LogEntry::at);
   return run;
 }
@@ -174,8 +182,9 @@ void PolicyRunner::refuse_colocating(const PolicyInstance& policy) const {
 }
 
 PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun& shared,
-                                    const PolicyInstance& policy, const RunObservation& observation,
+                                    const PolicyInstance& policy, const Watched& watched,
                                     RunSink* sink) const {
+  const RunObservation& observation = watched.observation;
   refuse_colocating(policy);
   const Trace& trace = shared.trace;
   const std::unique_ptr<World> world = worlds_.world(trace);
@@ -188,8 +197,14 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
         job_source(estimates(shared, policy), trace, world->on_types(), cluster_.spec.types());
     ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs),
                      control_options(config_));
-    const std::size_t passes = loop.run(observation.log);
+    std::optional<DetailRecorder> details;
+    if (observation.details.any()) {
+      details.emplace(cluster, trace.workload, inner->belief(), observation.details,
+                      observation.details.slices ? &watched.slices : nullptr);
+    }
+    const std::size_t passes = loop.run(observation.log, details ? &*details : nullptr);
     observed.end_of_run();
+    if (details) run.details = details->take();
     run.record = backend.take_record();
     run.record.passes = passes;
   };

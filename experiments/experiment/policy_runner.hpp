@@ -11,6 +11,7 @@
 #include "experiments/experiment/policy_instances.hpp"
 #include "experiments/experiment/replication.hpp"
 #include "experiments/experiment/world_builder.hpp"
+#include "sim/detail_recorder.hpp"
 #include "sim/policy.hpp"
 #include "sim/world.hpp"
 
@@ -45,11 +46,14 @@ class PolicyRunner {
   void check(const SharedRun& shared, const PolicyInstance& policy) const;
 
  private:
+  struct Watched {
+    const RunObservation& observation;
+    LevelSlices& slices;  ///< of the whole run; filled if observation.details says so
+  };
   PolicyRun run_parts(const SharedRun& shared, const PolicyInstance& policy,
-                      const RunObservation& observation) const;
+                      const Watched& watched) const;
   PolicyRun run_cluster(const ClusterSpec& cluster, const SharedRun& shared,
-                        const PolicyInstance& policy, const RunObservation& observation,
-                        RunSink* sink) const;
+                        const PolicyInstance& policy, const Watched& watched, RunSink* sink) const;
   /// What a policy sees of the jobs: measured profiles if it lets them run alone first.
   JobEstimates estimates(const SharedRun& shared, const PolicyInstance& policy) const;
   SubmitWindow measured_window(const Workload& workload) const;

@@ -11,6 +11,7 @@
 #include "models/knowledge/knowledge_base.hpp"
 #include "sim/event_log.hpp"
 #include "sim/metrics.hpp"
+#include "sim/run_details.hpp"
 #include "sim/run_record.hpp"
 #include "traces/trace.hpp"
 
@@ -28,6 +29,7 @@ struct PolicyRun {
   /// Completion times of the jobs that metrics cover [s], in bins of about 2 %; empty unless asked
   /// for by RunObservation::count_jct.
   LogHistogram jct{1e-9, 32};
+  RunDetails details;  ///< as far as asked for by RunObservation::details
 };
 
 /// All policies of one seed, on the same workload, true costs and noise.
@@ -35,6 +37,8 @@ struct Replication {
   std::size_t number = 0;
   std::shared_ptr<const Trace> trace;
   std::vector<PolicyRun> runs;  ///< one per policy, in their order
+  /// By JobId, Experiment::clusters_of(); empty unless details are kept.
+  std::vector<int> clusters;
 };
 
 /// Thrown by a run after `stop` was set.
@@ -50,6 +54,7 @@ struct RunObservation {
   bool time_decisions = true;
   /// True: PolicyRun::jct is filled.
   bool count_jct = false;
+  DetailLimits details = {};  ///< what PolicyRun::details has
   /// Called after each finished co-run and probe with the policy's knowledge base (policies that have one).
   std::function<void(Time, const KnowledgeBase&)> on_learned = {};
 };

@@ -10,6 +10,12 @@
 
 namespace corun {
 
+namespace {
+
+constexpr std::uint32_t kNoNumber = 0xffffffffU;
+
+}  // namespace
+
 std::vector<VirtualCluster> read_virtual_clusters(const std::string& path) {
   CsvReader csv(path, {{"vc"}, {""}, {"nodes"}, {"num"}});
   const auto one_of = [&](std::string_view first, std::string_view second) {
@@ -106,6 +112,53 @@ void add_part(RunRecord& whole, RunRecord part, const TracePart& of) {
 void sort_by_end(RunRecord& whole) {
   std::ranges::stable_sort(whole.episodes, {}, &EpisodeRecord::end);
   std::ranges::stable_sort(whole.probes, {}, &ProbeRecord::end);
+}
+
+void add_details(RunDetails& whole, RunDetails part, const TracePart& of, int first_gpu) {
+  const auto moved = [&](GpuId g) {
+    return g == kNoGpu ? g
+                       : GpuId{static_cast<std::uint32_t>(index(g)) +
+                               static_cast<std::uint32_t>(first_gpu)};
+  };
+  const auto renamed = [&](JobId j) { return j == kNoJob ? j : of.jobs[index(j)]; };
+  // Sorting keeps the rows of a co-run together only if no other part has the same numbers.
+  std::uint32_t first_co_run = 0;
+  for (const CoRunRecord& c : whole.co_runs) first_co_run = std::max(first_co_run, c.co_run + 1);
+  for (CoRunRecord& c : part.co_runs) {
+    c.co_run += first_co_run;
+    c.gpu = moved(c.gpu);
+    for (JobId& job : c.pair) job = renamed(job);
+    whole.co_runs.push_back(c);
+  }
+  for (EventRecord& e : part.events) {
+    e.job = renamed(e.job);
+    e.gpu = moved(e.gpu);
+    e.co_runner = renamed(e.co_runner);
+    whole.events.push_back(e);
+  }
+  whole.co_runs_left_out += part.co_runs_left_out;
+  whole.events_left_out += part.events_left_out;
+}
+
+void sort_details(RunDetails& whole, const DetailLimits& limits) {
+  std::ranges::stable_sort(whole.co_runs, {}, &CoRunRecord::start);
+  std::ranges::stable_sort(whole.events, {}, &EventRecord::at);
+  if (whole.co_runs.size() > limits.co_runs) {
+    whole.co_runs_left_out += whole.co_runs.size() - limits.co_runs;
+    whole.co_runs.resize(limits.co_runs);
+  }
+  if (whole.events.size() > limits.events) {
+    whole.events_left_out += whole.events.size() - limits.events;
+    whole.events.resize(limits.events);
+  }
+  // Numbers rise with the start.
+  std::vector<std::uint32_t> number;
+  std::uint32_t next = 0;
+  for (CoRunRecord& c : whole.co_runs) {
+    if (c.co_run >= number.size()) number.resize(c.co_run + 1, kNoNumber);
+    if (number[c.co_run] == kNoNumber) number[c.co_run] = next++;
+    c.co_run = number[c.co_run];
+  }
 }
 
 void renumber(EventLog& log, const TracePart& of, int first_gpu) {

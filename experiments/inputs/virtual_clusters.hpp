@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/event_log.hpp"
+#include "sim/run_details.hpp"
 #include "sim/run_record.hpp"
 #include "traces/trace.hpp"
 
@@ -40,6 +41,11 @@ std::vector<TracePart> split_by_virtual_cluster(const Trace& trace,
 /// are appended; call sort_by_end() after the last part.
 void add_part(RunRecord& whole, RunRecord part, const TracePart& of);
 void sort_by_end(RunRecord& whole);
+
+/// Adds the co-runs and events of a part, whose GPUs begin at `first_gpu`; call sort_details() after the last
+/// part, which leaves out what is beyond the limits.
+void add_details(RunDetails& whole, RunDetails part, const TracePart& of, int first_gpu);
+void sort_details(RunDetails& whole, const DetailLimits& limits);
 
 /// Renumbers the jobs of a part's log and moves its GPUs up by `first_gpu`.
 void renumber(EventLog& log, const TracePart& of, int first_gpu);

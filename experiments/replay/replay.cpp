@@ -8,6 +8,7 @@
 #include <numeric>
 #include <thread>
 
+#include "experiments/experiment/engine_options.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/error.hpp"
 
@@ -62,7 +63,9 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
   parallel_for(total, options.threads, [&](std::size_t number) {
     if (options.stop != nullptr && options.stop->load()) return;
     try {
-      Replication replication = experiment.run(number, observation);
+      RunObservation observed = observation;
+      if (options.keep_records) observed.details = detail_limits(experiment.config(), number);
+      Replication replication = experiment.run(number, observed);
       const std::lock_guard lock(mutex);
       if (options.count_jct) move_jct(replication, result.jct_by_policy);
       const auto at = finished.emplace(number, std::move(replication)).first;

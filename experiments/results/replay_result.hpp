@@ -27,6 +27,8 @@ struct ReplayResult {
   std::vector<Coverage> coverage_by_policy;
   /// Completion times of all replications' jobs by policy (PolicyRun::jct); empty unless counted.
   std::vector<LogHistogram> jct_by_policy;
+  /// Of a live run: the predicted run of each policy; else empty.
+  std::vector<PolicyRun> predicted;
   bool interrupted = false;  ///< some replications were not run
 };
 

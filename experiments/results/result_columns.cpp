@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sim/event_log.hpp"
 #include "sim/metrics.hpp"
 
 namespace corun {
@@ -45,6 +46,18 @@ Column unit_column(const TextWidths& widths) {
 
 }  // namespace
 
+TableLayout gpus_layout(const TextWidths& widths) {
+  return {"gpus",
+          "one row per GPU of the cluster; it is the index gpu of other tables",
+          {{"gpu", Kind::kInt32, "1", "index in the cluster"},
+           {"node", Kind::kInt32, "1", "index of its node in the cluster"},
+           {"gpu_of_node", Kind::kInt32, "1", "index within the node"},
+           {"type", Kind::kText, "", "GPU type", widths.gpu_type},
+           real("memory_mib", "MiB", "its memory"),
+           {"virtual_cluster", Kind::kText, "", "virtual cluster that owns the node; empty: none",
+            widths.virtual_cluster}}};
+}
+
 TableLayout policies_layout(const TextWidths& widths) {
   return {"policies",
           "one row per policy, in the order of the configuration",
@@ -87,7 +100,17 @@ TableLayout runs_layout(const TextWidths& widths) {
        {"finished", Kind::kBool, "", "false: given up after too many attempts"},
        {"gpu_type", Kind::kText, "", "type of that GPU", widths.gpu_type},
        real("reference_solo_s", "s", "J_a of the same work on the reference GPU type"),
-       real("isd_reference", "1", "individual slowdown against reference_solo_s; NaN: failed")}};
+       real("isd_reference", "1", "individual slowdown against reference_solo_s; NaN: failed"),
+       {"cluster", Kind::kInt32, "1",
+        "cluster of its profile in the belief's initial knowledge; -1: no profile, or details are "
+        "off"}}};
+}
+
+TableLayout predicted_runs_layout(const TextWidths& widths) {
+  TableLayout layout = runs_layout(widths);
+  layout.name = "predicted_runs";
+  layout.description = "one row per job and policy: the prediction before the run, as in /runs";
+  return layout;
 }
 
 TableLayout episodes_layout(const TextWidths& widths) {
@@ -166,6 +189,13 @@ TableLayout metrics_layout(const TextWidths& widths) {
   return layout;
 }
 
+TableLayout predicted_layout(const TextWidths& widths) {
+  TableLayout layout = metrics_layout(widths);
+  layout.name = "predicted";
+  layout.description = "one row per policy: the prediction before the run, as in /metrics";
+  return layout;
+}
+
 TableLayout summary_layout(const TextWidths& widths) {
   return {
       "summary",
@@ -200,6 +230,81 @@ TableLayout coverage_layout(const TextWidths& widths) {
            real("measured", "1", "a measured row of exactly these jobs"),
            real("modelled", "1", "an interference model, within what it was fitted on"),
            real("extrapolated", "1", "a GPU type or sharing mode it was not measured on")}};
+}
+
+TableLayout co_runs_layout() {
+  const auto job = [](const char* name, const char* description) {
+    return Column{name, Kind::kInt64, "1", description};
+  };
+  return {"co_runs",
+          "one row per pair of jobs and co-run, in order of start; replications 0 to 19, bounded: "
+          "left_out rows are not here",
+          {policy_column(),
+           replication_column(),
+           {"co_run", Kind::kInt64, "1", "number of the co-run in its run"},
+           {"gpu", Kind::kInt32, "1", "index of the GPU"},
+           real("start_s", "s", "these jobs, and no others, begin to share the GPU"),
+           real("end_s", "s", "the jobs on the GPU change"),
+           {"jobs", Kind::kInt32, "1", "jobs on the GPU; each pair of them has a row"},
+           job("job_a", "job_index of the first job of the pair"),
+           job("job_b", "job_index of the second, which is larger"),
+           {"probe", Kind::kBool, "", "it was a probe"},
+           {"source", Kind::kInt32, "1", "source of the true speeds; -1: they are not known"},
+           real("speed_a", "1", "true mean speed of job_a, relative to alone; NaN: not known"),
+           real("speed_b", "1", "true mean speed of job_b, relative to alone; NaN: not known"),
+           real("isd_a", "1",
+                "true ISD of job_a in the episode, if exactly these two ran and finished in it; "
+                "else NaN"),
+           real("isd_b", "1", "the same of job_b"),
+           real("ps", "1", "true packing saving of this episode; else NaN"),
+           real("predicted_isd_a", "1",
+                "isd_a as the policy's belief expected it when the co-run began; NaN: no belief"),
+           real("predicted_isd_b", "1", "the same of job_b"),
+           real("predicted_ps", "1", "ps as the belief expected it"),
+           real("predicted_speed_a", "1", "speed_a as the belief expected it"),
+           real("predicted_speed_b", "1", "speed_b as the belief expected it")}};
+}
+
+TableLayout events_layout() {
+  return {"events",
+          "one row per event and GPU of replication 0, in order of time; bounded: left_out rows "
+          "are not here",
+          {policy_column(),
+           replication_column(),
+           real("time_s", "s", "when"),
+           {"kind", Kind::kInt32, "1", "what"},
+           {"job", Kind::kInt64, "1", "job_index of the job"},
+           {"gpu", Kind::kInt32, "1", "index of the GPU that it comes to or leaves; -1: none"},
+           {"co_runner", Kind::kInt64, "1",
+            "lowest job_index of the other jobs there after this instant; -1: none"},
+           {"residents", Kind::kInt32, "1", "jobs there after this instant"}}};
+}
+
+TableLayout over_time_layout() {
+  return {"over_time",
+          "one row per slice of the time from first submission to last end, replication 0: means "
+          "over the slice",
+          {policy_column(), replication_column(), real("start_s", "s", "start of the slice"),
+           real("end_s", "s", "end of the slice"), real("gpus_busy", "1", "GPUs with a job"),
+           real("gpus_shared", "1", "GPUs with two jobs or more"),
+           real("gpu_util", "1", "utilisation of all GPUs, as in /metrics; NaN: not known"),
+           real("queue", "1", "jobs that wait"), real("running", "1", "jobs on GPUs")}};
+}
+
+const std::vector<std::string>& event_kind_codes() {
+  static const std::vector<std::string> codes = [] {
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < kLogKinds; ++k) {
+      names.emplace_back(name_of(static_cast<LogKind>(k)));
+    }
+    return names;
+  }();
+  return codes;
+}
+
+const std::vector<std::string>& source_codes() {
+  static const std::vector<std::string> codes{"alone", "measured", "modelled", "extrapolated"};
+  return codes;
 }
 
 }  // namespace corun

@@ -36,7 +36,9 @@ TextWidths widths_in(const ResultsContents& contents) {
   widths.parameters = width_of(
       policies, [](const auto& p) -> const auto& { return p.parameters; });
   widths.gpu_type = width_of(
-      contents.header.gpu_types, [](const auto& name) -> const auto& { return name; });
+      contents.header.gpus, [](const auto& gpu) -> const auto& { return gpu.type; });
+  widths.virtual_cluster = width_of(
+      contents.header.gpus, [](const auto& gpu) -> const auto& { return gpu.virtual_cluster; });
   for (const ReplicationView& r : contents.replications) {
     const std::size_t names = width_of(
         *r.names, [](const auto& n) -> const auto& { return n; });
@@ -57,6 +59,7 @@ class ResultTables {
 
   void write() const {
     attributes();
+    gpus();
     policies();
     runs();
     episodes();
@@ -66,6 +69,10 @@ class ResultTables {
     summary();
     versus();
     coverage();
+    co_runs();
+    events();
+    over_time();
+    if (!contents_.header.measured_on.empty()) predicted();
   }
 
  private:
@@ -82,6 +89,7 @@ class ResultTables {
     const bool complete = contents_.result != nullptr && !contents_.result->interrupted;
     write_attribute(root, "complete", std::int64_t{complete ? 1 : 0});
     write_attribute(root, "inputs", header.inputs);
+    write_attribute(root, "warnings", header.warnings);
     if (!header.measured_on.empty()) write_attribute(root, "measured_on", header.measured_on);
   }
 
@@ -108,6 +116,20 @@ class ResultTables {
         .integer(static_cast<std::int64_t>(r.number));
   }
 
+  void gpus() const {
+    Table table = open(gpus_layout(widths_));
+    for (std::size_t g = 0; g < contents_.header.gpus.size(); ++g) {
+      const GpuHeader& gpu = contents_.header.gpus[g];
+      table.integer(static_cast<std::int64_t>(g))
+          .integer(static_cast<std::int64_t>(gpu.node))
+          .integer(static_cast<std::int64_t>(gpu.gpu_of_node))
+          .text(gpu.type)
+          .real(gpu.memory_mib)
+          .text(gpu.virtual_cluster);
+    }
+    table.finish();
+  }
+
   void policies() const {
     const auto& headers = policy_headers();
     Table table = open(policies_layout(widths_));
@@ -124,34 +146,40 @@ class ResultTables {
   void runs() const {
     Table table = open(runs_layout(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
-      for (std::size_t j = 0; j < run.record.jobs.size(); ++j) {
-        const JobRecord& job = run.record.jobs[j];
-        const bool finished = job.end == JobEnd::kFinished;
-        start_row(table, r, p)
-            .integer(static_cast<std::int64_t>(j))
-            .text((*r.names)[j])
-            .real(to_seconds(job.submit))
-            .real(seconds_or_nan(job.first_start))
-            .real(to_seconds(job.last_start))
-            .real(to_seconds(job.finish))
-            .real(to_seconds(job.work))
-            .real(to_seconds(job.solo))
-            .real(finished ? to_seconds(job.corun()) : kNaN)
-            .real(finished ? to_seconds(job.finish - job.submit) : kNaN)
-            .real(job.first_start ? to_seconds(*job.first_start - job.submit) : kNaN)
-            .real(finished ? job.isd() : kNaN)
-            .integer(job.gpus)
-            .integer(static_cast<std::int64_t>(job.gpu))
-            .integer(job.group)
-            .integer(job.ooms)
-            .real(to_seconds(job.profiling))
-            .flag(finished)
-            .text(contents_.header.gpu_types.at(index(job.gpu)))
-            .real(to_seconds(job.reference_solo))
-            .real(finished ? job.isd_reference() : kNaN);
-      }
+      put_jobs(table, r, p, run.record);
     });
     table.finish();
+  }
+
+  void put_jobs(Table& table, const ReplicationView& r, std::size_t p,
+                const RunRecord& record) const {
+    for (std::size_t j = 0; j < record.jobs.size(); ++j) {
+      const JobRecord& job = record.jobs[j];
+      const bool finished = job.end == JobEnd::kFinished;
+      start_row(table, r, p)
+          .integer(static_cast<std::int64_t>(j))
+          .text((*r.names)[j])
+          .real(to_seconds(job.submit))
+          .real(seconds_or_nan(job.first_start))
+          .real(to_seconds(job.last_start))
+          .real(to_seconds(job.finish))
+          .real(to_seconds(job.work))
+          .real(to_seconds(job.solo))
+          .real(finished ? to_seconds(job.corun()) : kNaN)
+          .real(finished ? to_seconds(job.finish - job.submit) : kNaN)
+          .real(job.first_start ? to_seconds(*job.first_start - job.submit) : kNaN)
+          .real(finished ? job.isd() : kNaN)
+          .integer(job.gpus)
+          .integer(static_cast<std::int64_t>(job.gpu))
+          .integer(job.group)
+          .integer(job.ooms)
+          .real(to_seconds(job.profiling))
+          .flag(finished)
+          .text(contents_.header.gpus.at(index(job.gpu)).type)
+          .real(to_seconds(job.reference_solo))
+          .real(finished ? job.isd_reference() : kNaN)
+          .integer(r.clusters->empty() ? -1 : r.clusters->at(j));
+    }
   }
 
   void episodes() const {
@@ -281,6 +309,104 @@ class ResultTables {
       write_attribute(table.id(), "all_modelled", all.modelled);
       write_attribute(table.id(), "all_extrapolated", all.extrapolated);
     }
+  }
+
+  /// The start of a row of details, which have no labels.
+  static Table& start_detail(Table& table, const ReplicationView& r, std::size_t policy) {
+    return table.integer(static_cast<std::int64_t>(policy))
+        .integer(static_cast<std::int64_t>(r.number));
+  }
+
+  static void write_left_out(const Table& table, std::size_t left_out) {
+    write_attribute(table.id(), "left_out", static_cast<std::int64_t>(left_out));
+  }
+
+  void co_runs() const {
+    Table table = open(co_runs_layout());
+    std::size_t left_out = 0;
+    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+      left_out += run.details.co_runs_left_out;
+      for (const CoRunRecord& c : run.details.co_runs) {
+        start_detail(table, r, p)
+            .integer(c.co_run)
+            .integer(static_cast<std::int64_t>(c.gpu))
+            .real(to_seconds(c.start))
+            .real(to_seconds(c.end))
+            .integer(c.jobs)
+            .integer(static_cast<std::int64_t>(c.pair[0]))
+            .integer(static_cast<std::int64_t>(c.pair[1]))
+            .flag(c.probe)
+            .integer(c.source ? static_cast<std::int64_t>(*c.source) : -1)
+            .real(c.speed[0])
+            .real(c.speed[1])
+            .real(c.isd[0])
+            .real(c.isd[1])
+            .real(c.ps)
+            .real(c.predicted_isd[0])
+            .real(c.predicted_isd[1])
+            .real(c.predicted_ps)
+            .real(c.predicted_speed[0])
+            .real(c.predicted_speed[1]);
+      }
+    });
+    table.finish();
+    write_left_out(table, left_out);
+    write_attribute(table.id(), "source_codes", source_codes());
+  }
+
+  void events() const {
+    Table table = open(events_layout());
+    std::size_t left_out = 0;
+    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+      left_out += run.details.events_left_out;
+      for (const EventRecord& e : run.details.events) {
+        start_detail(table, r, p)
+            .real(to_seconds(e.at))
+            .integer(static_cast<std::int64_t>(e.kind))
+            .integer(static_cast<std::int64_t>(e.job))
+            .integer(e.gpu == kNoGpu ? -1 : static_cast<std::int64_t>(e.gpu))
+            .integer(e.co_runner == kNoJob ? -1 : static_cast<std::int64_t>(e.co_runner))
+            .integer(e.residents);
+      }
+    });
+    table.finish();
+    write_left_out(table, left_out);
+    write_attribute(table.id(), "kind_codes", event_kind_codes());
+  }
+
+  void over_time() const {
+    Table table = open(over_time_layout());
+    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+      for (const SliceRecord& s : run.details.slices) {
+        start_detail(table, r, p)
+            .real(to_seconds(s.start))
+            .real(to_seconds(s.end))
+            .real(s.gpus_busy)
+            .real(s.gpus_shared)
+            .real(s.gpu_util)
+            .real(s.queue)
+            .real(s.running);
+      }
+    });
+    table.finish();
+    write_left_out(table, 0);
+  }
+
+  /// What the simulator predicted of a live run, which has one replication.
+  void predicted() const {
+    Table metrics = open(predicted_layout(widths_));
+    Table runs = open(predicted_runs_layout(widths_));
+    if (contents_.result != nullptr && !contents_.replications.empty()) {
+      const ReplicationView& r = contents_.replications.front();
+      const std::vector<PolicyRun>& all = contents_.result->predicted;
+      for (std::size_t p = 0; p < all.size(); ++p) {
+        start_row(metrics, r, p);
+        for (const double value : all[p].metrics) metrics.real(value);
+        put_jobs(runs, r, p, all[p].record);
+      }
+    }
+    metrics.finish();
+    runs.finish();
   }
 
   hid_t file_;

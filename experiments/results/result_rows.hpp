@@ -17,6 +17,7 @@ struct ReplicationView {
   std::size_t number;
   const std::vector<std::string>* names;  ///< names of its jobs
   const std::vector<PolicyRun>* runs;     ///< in the order of ResultsHeader::policies
+  const std::vector<int>* clusters;       ///< Replication::clusters
 };
 
 struct ResultsContents {

@@ -37,6 +37,27 @@ Json parameters_json(const PolicyInstance& policy) {
   return out;
 }
 
+namespace {
+
+std::vector<GpuHeader> gpu_headers(const Experiment& experiment) {
+  std::vector<std::string> owners;  // by node
+  for (const VirtualCluster& owner : experiment.virtual_clusters()) {
+    owners.insert(owners.end(), static_cast<std::size_t>(owner.nodes), owner.name);
+  }
+  const std::vector<NodeSpec>& nodes = experiment.cluster().nodes;
+  owners.resize(nodes.size());
+  std::vector<GpuHeader> gpus;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    for (int g = 0; g < nodes[n].gpus; ++g) {
+      gpus.push_back(
+          {nodes[n].gpu.name, nodes[n].gpu.memory_mib, n, static_cast<std::size_t>(g), owners[n]});
+    }
+  }
+  return gpus;
+}
+
+}  // namespace
+
 ResultsHeader results_header(const Experiment& experiment) {
   ResultsHeader header;
   header.corun_version = version();
@@ -48,10 +69,9 @@ ResultsHeader results_header(const Experiment& experiment) {
     header.policies.push_back({policy.label, std::string(policy.entry->name),
                                parameters_json(policy).dump(), policy.granted_truth});
   }
-  for (const NodeSpec& node : experiment.cluster().nodes) {
-    header.gpu_types.insert(header.gpu_types.end(), static_cast<std::size_t>(node.gpus),
-                            node.gpu.name);
-  }
+  header.gpus = gpu_headers(experiment);
+  header.warnings = experiment.warnings();
+  if (!experiment.overload().empty()) header.warnings.push_back(experiment.overload());
   return header;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,6 +23,14 @@ struct PolicyHeader {
   bool granted_truth = false;
 };
 
+struct GpuHeader {
+  std::string type;
+  double memory_mib = 0;
+  std::size_t node = 0;         ///< in the cluster
+  std::size_t gpu_of_node = 0;  ///< within the node
+  std::string virtual_cluster;  ///< empty: none
+};
+
 struct ResultsHeader {
   std::string corun_version;
   std::string commit;
@@ -30,7 +39,8 @@ struct ResultsHeader {
   std::vector<std::string> inputs;     ///< "sha256:... FILE" of every file that was read
   std::vector<PolicyHeader> policies;  ///< in the order of Replication::runs
   std::string measured_on;             ///< the GPU of a live run; empty: simulated
-  std::vector<std::string> gpu_types;  ///< of each GPU of the cluster, by GpuId
+  std::vector<GpuHeader> gpus;         ///< of the cluster, by GpuId
+  std::vector<std::string> warnings;   ///< what the program says of the experiment
 };
 
 /// The header of the results file of an experiment.

@@ -23,6 +23,7 @@ struct ResultsWriter::Impl {
     std::size_t number;
     std::vector<std::string> names;
     std::vector<PolicyRun> runs;
+    std::vector<int> clusters;
   };
 
   Impl(const std::string& path, ResultsHeader the_header, std::chrono::milliseconds the_interval)
@@ -58,7 +59,7 @@ struct ResultsWriter::Impl {
     if (batch.empty()) return;
     std::vector<ReplicationView> views;
     views.reserve(batch.size());
-    for (const Pending& p : batch) views.push_back({p.number, &p.names, &p.runs});
+    for (const Pending& p : batch) views.push_back({p.number, &p.names, &p.runs, &p.clusters});
     std::ranges::sort(views, {}, &ReplicationView::number);
     const std::string image = results_image({header, views});
     if (parts == 0) sync_directory(directory_of(directory.path()));
@@ -100,7 +101,8 @@ ResultsWriter::~ResultsWriter() {
 
 void ResultsWriter::add(const Replication& replication) {
   assert(!impl_->finished);
-  Impl::Pending copy{replication.number, replication.trace->names, replication.runs};
+  Impl::Pending copy{replication.number, replication.trace->names, replication.runs,
+                     replication.clusters};
   const std::lock_guard lock(impl_->mutex);
   if (impl_->failure) std::rethrow_exception(impl_->failure);
   impl_->pending.push_back(std::move(copy));
@@ -117,7 +119,7 @@ void ResultsWriter::finish(const ReplayResult& result, const std::string& elsewh
   std::vector<ReplicationView> views;
   views.reserve(result.replications.size());
   for (const Replication& r : result.replications) {
-    views.push_back({r.number, &r.trace->names, &r.runs});
+    views.push_back({r.number, &r.trace->names, &r.runs, &r.clusters});
   }
   std::ranges::sort(views, {}, &ReplicationView::number);
   try {

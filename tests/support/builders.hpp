@@ -268,6 +268,7 @@ struct RunOptions {
   ViewsOnTypes on_types = {};  ///< JobView::on_types by job; empty: not granted
   /// A layer between the loop and the simulated backend, for tests of a broken engine.
   std::function<std::unique_ptr<ClusterBackend>(ClusterBackend&)> wrap = {};
+  RunObserver* observer = nullptr;
 };
 
 struct RunResult {
@@ -304,7 +305,7 @@ inline RunResult run(const ClusterSpec& spec, const Workload& w, const World& wo
   ControlLoop loop(wrapped ? *wrapped : backend, {policy, options.name, options.traits},
                    job_views(w, options.on_types), options.control);
   RunResult result;
-  result.passes = loop.run(&result.log);
+  result.passes = loop.run(&result.log, options.observer);
   result.record = backend.take_record();
   result.record.passes = result.passes;
   return result;

@@ -9,6 +9,7 @@
 #include "experiments/live/run/queue_prediction.hpp"
 #include "experiments/statistics/mean_interval.hpp"
 #include "sim/event_log.hpp"
+#include "sim/run_details.hpp"
 
 /// One policy's run of a queue on real GPUs, with the simulator's prediction of it.
 namespace corun::live {
@@ -19,6 +20,7 @@ struct PolicyResult {
   RunRecord record;
   std::vector<LiveRun> runs;
   EventLog log;
+  RunDetails details;     ///< unless measure.details is false
   bool complete = false;  ///< false: the run was cut short
   /// Whether the policy decided the same when the run was played back from its record; nullopt: not tried.
   std::optional<bool> repeats;

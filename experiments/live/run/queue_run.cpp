@@ -13,6 +13,7 @@
 #include "experiments/live/run/run_files.hpp"
 #include "experiments/live/session/session.hpp"
 #include "sim/control_loop.hpp"
+#include "sim/detail_recorder.hpp"
 #include "sim/error.hpp"
 
 namespace corun::live {
@@ -34,6 +35,8 @@ class QueueRunner {
         stop_(stop),
         control_(control_options(prediction.config)),
         header_(write_prediction(prediction, config)),
+        limits_(detail_limits(prediction.config, 0)),
+        clusters_(limits_.any() ? experiment_.clusters_of(*queue_) : std::vector<int>()),
         sharing_(session_, nvml, gpus, config.shares_by_mps()) {}
 
   /// Runs one policy and fills its result, results.back().
@@ -44,17 +47,23 @@ class QueueRunner {
     LiveBackend backend(experiment_.cluster(), queue_->workload, world_->on_types(), commands(),
                         session_, nvml_, gpus_, sharing_, options(policy.label));
     ControlLoop loop(backend, {*decides, policy.label, policy.traits}, jobs(), control_);
+    LevelSlices slices(queue_->workload.jobs[index(queue_->workload.arrivals[0])].submit,
+                       experiment_.cluster().gpu_count());
+    DetailRecorder details(experiment_.cluster(), queue_->workload, decides->belief(), limits_,
+                           &slices);
     std::size_t passes = 0;
     const auto keep = [&] {
       result.runs = backend.runs();
       result.record = backend.take_record();
       result.measured = compute_metrics(result.record);
       result.record.passes = passes;
+      result.details = details.take();
+      if (limits_.slices) result.details.slices = slices.records();
       write_policy_result(result, *queue_, config_, alone_);
-      write_results_hdf5(config_.output, header_, queue_, results);
+      write_results_hdf5(config_.output, header_, queue_, clusters_, results);
     };
     try {
-      passes = loop.run(&result.log);
+      passes = loop.run(&result.log, limits_.any() ? &details : nullptr);
       result.complete = true;
       keep();
     } catch (const LiveStopped&) {
@@ -123,6 +132,8 @@ class QueueRunner {
   const std::atomic<bool>& stop_;
   ControlOptions control_;
   ResultsHeader header_;
+  DetailLimits limits_;
+  std::vector<int> clusters_;  ///< Replication::clusters
   Session session_;
   Sharing sharing_;
 };

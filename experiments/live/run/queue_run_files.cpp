@@ -138,19 +138,26 @@ void write_policy_result(const PolicyResult& result, const Trace& queue, const L
 }
 
 void write_results_hdf5(const std::string& directory, ResultsHeader header,
-                        std::shared_ptr<const Trace> queue, std::span<const PolicyResult> done) {
+                        std::shared_ptr<const Trace> queue, std::vector<int> clusters,
+                        std::span<const PolicyResult> done) {
   ReplayResult all;
   all.interrupted = done.size() < header.policies.size() || !done.back().complete;
   header.policies.resize(done.size());
   std::vector<std::vector<MetricValues>> metrics;
   Replication replication;
   replication.trace = std::move(queue);
+  replication.clusters = std::move(clusters);
   for (const PolicyResult& r : done) {
     PolicyRun run;
     run.record = r.record;
     run.metrics = r.measured;
+    run.details = r.details;
     replication.runs.push_back(std::move(run));
     metrics.push_back({r.measured});
+    PolicyRun predicted;
+    predicted.record = r.predicted.record;
+    predicted.metrics = r.predicted.metrics;
+    all.predicted.push_back(std::move(predicted));
   }
   all.replications.push_back(std::move(replication));
   all.comparison = compare(metrics);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "experiments/live/jobs/live_config.hpp"
 #include "experiments/live/run/policy_result.hpp"
@@ -24,8 +25,9 @@ void write_policy_result(const PolicyResult& result, const Trace& queue, const L
                          const SoloOnGpus& alone);
 
 /// Writes results.h5: the measurements so far, in the tables of `corun replay --output`. `done`: results of
-/// the first policies of the header; not empty.
+/// the first policies of the header; not empty. `clusters`: Replication::clusters of the queue.
 void write_results_hdf5(const std::string& directory, ResultsHeader header,
-                        std::shared_ptr<const Trace> queue, std::span<const PolicyResult> done);
+                        std::shared_ptr<const Trace> queue, std::vector<int> clusters,
+                        std::span<const PolicyResult> done);
 
 }  // namespace corun::live

@@ -45,7 +45,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("preemption":{"save_s":0.0,"restore_s":0.0,"lost_work":0.0},)"
       R"("control":{"mode":"events","start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
       R"("tick_s":null,"tick_rule":"notice"},)"
-      R"("measure":{"skip_first":0.0,"skip_last":0.0},)"
+      R"("measure":{"skip_first":0.0,"skip_last":0.0,"details":true},)"
       R"("policies":[{"name":"min-slowdown","epsilon":1.0,"order":[[0,2]]}],)"
       R"("replications":200,"seed":1})");
 }

@@ -13,6 +13,7 @@
 
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/config/key_descriptions.hpp"
+#include "experiments/experiment/engine_options.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
@@ -75,7 +76,7 @@ class Files {
 
 /// The result of an experiment, its notes, or the reason of its refusal.
 struct Outcome {
-  std::string result;  ///< events, metrics and origin of costs of all runs
+  std::string result;  ///< events, metrics, origin of costs and size of details of all runs
   std::vector<std::string> notes;
   std::string refusal;
 
@@ -92,6 +93,7 @@ std::string text_of(const Replication& replication, std::size_t run, const Event
   write_event_log(text, log, [&](JobId job) { return replication.trace->names[index(job)]; });
   for (const double value : r.metrics) text << fmt::format("{} ", value);
   for (const double seconds : r.record.usage.corun_s) text << fmt::format("{} ", seconds);
+  text << fmt::format("{} events in the results\n", r.details.events.size());
   return text.str();
 }
 
@@ -111,6 +113,7 @@ class UnusedSettings : public testing::Test {
           EventLog log;
           RunObservation observation;
           observation.log = &log;
+          observation.details = detail_limits(experiment.config(), static_cast<std::size_t>(r));
           replication.runs.push_back(experiment.run_policy(
               *replication.trace, static_cast<std::size_t>(r), policy, observation));
           out.result += text_of(replication, replication.runs.size() - 1, log);
@@ -229,6 +232,7 @@ std::vector<KeyRow> key_rows() {
       {"control.tick_rule", "progress", {"control.tick_s=60"}},
       {"measure.skip_first", "0.2", kJobs},
       {"measure.skip_last", "0.2", kJobs},
+      {"measure.details", "false"},
       {"policies", "[{name: opposites}]"},
       {"replications", "4"},
       {"seed", "2"},

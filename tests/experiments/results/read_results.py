@@ -16,10 +16,12 @@ import pandas as pd
 
 RUN = ["policy", "label", "replication"]
 COLUMNS = {
+    "gpus": ["gpu", "node", "gpu_of_node", "type", "memory_mib", "virtual_cluster"],
     "policies": ["policy", "label", "name", "parameters", "granted_truth"],
     "runs": RUN + ["job_index", "job", "submit_s", "first_start_s", "last_start_s", "finish_s",
                    "work_s", "solo_s", "corun_s", "jct_s", "queue_s", "isd", "gpus", "gpu", "group",
-                   "ooms", "profiling_s", "finished", "gpu_type", "reference_solo_s", "isd_reference"],
+                   "ooms", "profiling_s", "finished", "gpu_type", "reference_solo_s", "isd_reference",
+                   "cluster"],
     "episodes": RUN + ["episode", "gpu", "start_s", "end_s", "jobs", "unfinished", "solo_sum_s", "ps",
                        "together"],
     "episode_jobs": RUN + ["episode", "job_index", "job"],
@@ -29,6 +31,12 @@ COLUMNS = {
     "summary": ["policy", "label", "metric", "unit", "mean", "lo", "hi"],
     "versus": ["policy", "label", "other", "other_label", "metric", "unit", "mean", "lo", "hi"],
     "coverage": ["policy", "label", "measured", "modelled", "extrapolated"],
+    "co_runs": ["policy", "replication", "co_run", "gpu", "start_s", "end_s", "jobs", "job_a", "job_b", "probe",
+                "source", "speed_a", "speed_b", "isd_a", "isd_b", "ps", "predicted_isd_a", "predicted_isd_b",
+                "predicted_ps", "predicted_speed_a", "predicted_speed_b"],
+    "events": ["policy", "replication", "time_s", "kind", "job", "gpu", "co_runner", "residents"],
+    "over_time": ["policy", "replication", "start_s", "end_s", "gpus_busy", "gpus_shared", "gpu_util", "queue",
+                  "running"],
 }
 METRICS_TO_FIND = ["isd", "ps", "ps_total", "jct_s", "queue_s", "makespan_s", "last_end_s", "gpu_util",
                    "mem_util", "oom", "jobs", "jct_p99_s"]
@@ -52,6 +60,11 @@ def check_layout(file):
     assert attributes["complete"] in (0, 1)
     assert attributes["seed"] >= 0
     assert len(attributes["inputs"]) >= 0
+    assert all(isinstance(note, str) for note in attributes["warnings"])
+    for name in ["co_runs", "events", "over_time"]:
+        assert file[name].attrs["left_out"] >= 0, name
+    assert list(file["events"].attrs["kind_codes"])[3:5] == ["start", "finish"]
+    assert list(file["co_runs"].attrs["source_codes"])[1:3] == ["measured", "modelled"]
     assert set(file) == set(COLUMNS) | {"metrics"}, set(file)
 
     columns = dict(COLUMNS, metrics=list(file["metrics"].dtype.names))
@@ -97,6 +110,12 @@ def check_agreement(file):
     jobs = tables["episode_jobs"].groupby(key + ["episode"]).size()
     assert (tables["episodes"].set_index(key + ["episode"]).jobs == jobs).all()
 
+    gpus = tables["gpus"]
+    assert (gpus.gpu == range(len(gpus))).all()
+    assert runs.gpu.isin(gpus.gpu).all()
+    assert (runs.merge(gpus, on="gpu", how="left").type == runs.gpu_type).all()
+    check_details(tables)
+
     if len(tables["summary"]):  # part of a sweep: none
         names = set(file["metrics"].dtype.names) - set(RUN)
         assert set(tables["summary"].metric) == names
@@ -107,6 +126,22 @@ def check_agreement(file):
         bounds = tables["summary"].dropna()
         assert ((bounds.lo <= bounds["mean"]) & (bounds["mean"] <= bounds.hi)).all()
     return tables
+
+
+def check_details(tables):
+    """The details are within their bounds and agree with the other tables."""
+    co_runs, events, over_time = tables["co_runs"], tables["events"], tables["over_time"]
+    key = ["policy", "replication"]
+    for name in ["co_runs", "events", "over_time"]:
+        order = tables[name][key]
+        assert order.equals(order.sort_values(key, kind="stable")), name
+    assert co_runs.replication.max() < 20 if len(co_runs) else True
+    assert (co_runs.groupby(key).size() <= 5000).all()
+    assert (co_runs.job_a < co_runs.job_b).all() and (co_runs.end_s >= co_runs.start_s).all()
+    assert (events.replication == 0).all() and (events.groupby(key).size() <= 400_000).all()
+    assert (events.groupby(key).time_s.diff().dropna() >= 0).all()
+    assert (over_time.replication == 0).all() and (over_time.groupby(key).size() <= 256).all()
+    assert (over_time.gpus_shared <= over_time.gpus_busy + 1e-9).all()
 
 
 def check_test_values(file, tables):
@@ -138,6 +173,27 @@ def check_test_values(file, tables):
     assert np.isclose(episode.ps, (30 - 23) / 30)
     members = tables["episode_jobs"].query("policy == 1 and replication == 2")
     assert list(members.job) == ["J0", "J1-β"]
+    assert list(file.attrs["warnings"]) == ["one note", "another, with π"]
+    assert list(tables["gpus"].virtual_cluster) == ["a", "a", "b π", "b π"]
+    assert list(tables["gpus"].node) == [0, 0, 1, 1] and list(tables["gpus"].gpu_of_node) == [0, 1, 0, 1]
+    assert list(runs.cluster[:3]) == [2, 0, -1]
+    co_runs = tables["co_runs"]
+    assert len(co_runs) == 5 * 2 * 2 and file["co_runs"].attrs["left_out"] == 5 * 2 * 7
+    known, unknown = co_runs.iloc[0], co_runs.iloc[1]
+    assert file["co_runs"].attrs["source_codes"][known.source] == "modelled" and unknown.source == -1
+    assert (known.job_a, known.job_b, known.gpu, known.start_s, known.end_s) == (0, 1, 3, 1, 11)
+    assert (known.speed_a, known.speed_b, known.isd_a, known.isd_b, known.ps) == (0.5, 0.25, 1, 3, 0.125)
+    assert (known.predicted_isd_a, known.predicted_isd_b, known.predicted_ps) == (0.5, 1.5, 0.25)
+    assert (known.predicted_speed_a, known.predicted_speed_b) == (0.75, 0.625)
+    assert np.isnan([unknown.speed_a, unknown.isd_b, unknown.ps, unknown.predicted_isd_a]).all()
+    events = tables["events"]
+    assert len(events) == 2 * 2 and file["events"].attrs["left_out"] == 2 * 5
+    assert tuple(events.iloc[0])[2:] == (0, 0, 2, -1, -1, 0)
+    assert tuple(events.iloc[1])[2:] == (9, 9, 1, 3, 0, 1)
+    assert file["events"].attrs["kind_codes"][9] == "preempt"
+    over_time = tables["over_time"]
+    assert len(over_time) == 2 * 2
+    assert tuple(over_time.iloc[0])[2:] == (0, 4, 3, 2, 0.5, 1.5, 5) and np.isnan(over_time.gpu_util[1])
     usage = tables["usage"].iloc[0]
     assert (usage.measured_s, usage.modelled_s, usage.extrapolated_s) == (3, 1, 0)
     coverage = tables["coverage"]

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -31,7 +32,9 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/atomic_file.hpp"
+#include "experiments/results/hdf5_table.hpp"
 #include "experiments/results/run_info.hpp"
+#include "sim/base/nan.hpp"
 #include "sim/error.hpp"
 #include "tests/support/eventually.hpp"
 
@@ -85,8 +88,41 @@ ResultsHeader make_header() {
   header.inputs = {"sha256:00 jobs.csv", "sha256:ff pairs.corun.csv"};
   header.policies = {{"fcfs", "fcfs", "{}", false},
                      {"oracle (truth)", "oracle", R"({"epsilon":0.5})", true}};
-  header.gpu_types = {"T4", "T4", "V100-16GB", "V100-16GB"};
+  header.gpus = {{"T4", 15360, 0, 0, "a"},
+                 {"T4", 15360, 0, 1, "a"},
+                 {"V100-16GB", 16384, 1, 0, "b π"},
+                 {"V100-16GB", 16384, 1, 1, "b π"}};
+  header.warnings = {"one note", "another, with π"};
   return header;
+}
+
+/// One co-run whose belief was off by half, and another that was cut off.
+RunDetails make_details(std::size_t number) {
+  RunDetails details;
+  CoRunRecord pair;
+  pair.gpu = GpuId{3};
+  pair.start = seconds{1};
+  pair.end = seconds{11};
+  pair.pair = {JobId{0}, JobId{1}};
+  pair.source = Provenance::kModelled;
+  pair.speed = {0.5, 0.25};
+  pair.isd = {1, 3};
+  pair.ps = 0.125;
+  pair.predicted_isd = {0.5, 1.5};
+  pair.predicted_ps = 0.25;
+  pair.predicted_speed = {0.75, 0.625};
+  CoRunRecord unknown;  // as of a live run without belief
+  unknown.co_run = 1;
+  unknown.pair = {JobId{1}, JobId{2}};
+  details.co_runs = {pair, unknown};
+  details.co_runs_left_out = 7;
+  if (number > 0) return details;
+  details.events = {{seconds{0}, LogKind::kArrive, JobId{2}},
+                    {seconds{9}, LogKind::kPreempt, JobId{1}, GpuId{3}, JobId{0}, 1}};
+  details.events_left_out = 5;
+  details.slices = {{seconds{0}, seconds{4}, 3, 2, 0.5, 1.5, 5},
+                    {seconds{4}, seconds{6}, 1, 0, kNaN, 0, 1}};
+  return details;
 }
 
 /// Two jobs together and one that never fitted; read_results.py knows these numbers.
@@ -96,6 +132,7 @@ Replication make_replication(std::size_t number) {
   Trace trace;
   trace.names = {"J0", "J1-β", "lost"};
   r.trace = std::make_shared<const Trace>(std::move(trace));
+  r.clusters = {2, 0, kUnknownCluster};
   const auto n = static_cast<std::int64_t>(number);
   for (std::int64_t p = 0; p < 2; ++p) {
     PolicyRun run;
@@ -131,6 +168,7 @@ Replication make_replication(std::size_t number) {
     run.pass_times.add(0.125);
     run.pass_times.add(0.125);
     if (p == 1) run.losses.add(10, 9);
+    run.details = make_details(number);
     r.runs.push_back(std::move(run));
   }
   return r;
@@ -186,8 +224,8 @@ std::vector<RunRow> read_runs(const std::string& path) {
     return id;
   };
   const hid_t file = need(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  for (const char* table : {"policies", "episodes", "episode_jobs", "usage", "metrics", "summary",
-                            "versus", "coverage"}) {
+  for (const char* table : {"gpus", "policies", "episodes", "episode_jobs", "usage", "metrics",
+                            "summary", "versus", "coverage", "co_runs", "events", "over_time"}) {
     const hid_t data = need(H5Dopen2(file, table, H5P_DEFAULT));
     const hid_t type = need(H5Dget_type(data));
     const hid_t space = need(H5Dget_space(data));
@@ -268,6 +306,35 @@ TEST_F(ResultsTest, BytesDependOnTheResultAlone) {
   other.replications[3].runs[1].record.jobs[0].finish += seconds{1};
   ResultsWriter(path("a.h5"), make_header()).finish(other);
   EXPECT_NE(bytes_of(path("a.h5")), written[0]);
+  ReplayResult detailed = make_result(40);
+  detailed.replications[3].runs[1].details.co_runs_left_out = 8;
+  ResultsWriter(path("a.h5"), make_header()).finish(detailed);
+  EXPECT_NE(bytes_of(path("a.h5")), written[0]);
+}
+
+/// A live run's file has the prediction, in the columns of the measurement.
+TEST_F(ResultsTest, ALiveRunHasItsPrediction) {
+  ReplayResult result = make_result(1);
+  result.predicted = make_replication(1).runs;
+  ResultsHeader header = make_header();
+  ResultsWriter(path("simulated.h5"), header).finish(make_result(1));
+  header.measured_on = "V100";
+  ResultsWriter(path("live.h5"), header).finish(result);
+  const std::lock_guard lock(hdf5::hdf5_mutex());
+  hdf5::silence_hdf5();
+  const hdf5::Handle simulated = hdf5::open_file(path("simulated.h5"));
+  EXPECT_EQ(H5Lexists(simulated, "predicted", H5P_DEFAULT), 0);
+  EXPECT_EQ(H5Lexists(simulated, "predicted_runs", H5P_DEFAULT), 0);
+  const hdf5::Handle live = hdf5::open_file(path("live.h5"));
+  const hdf5::TableReader metrics(live, "predicted");
+  const hdf5::TableReader jobs(live, "predicted_runs");
+  ASSERT_EQ(metrics.rows(), 2U);
+  ASSERT_EQ(jobs.rows(), 6U);
+  EXPECT_EQ(metrics.reals("makespan_s")[1],
+            result.predicted[1].metrics[static_cast<std::size_t>(Metric::kMakespanS)]);
+  EXPECT_EQ(jobs.reals("finish_s")[1], 22);
+  EXPECT_EQ(hdf5::TableReader(live, "runs").reals("finish_s")[1], 20);
+  EXPECT_EQ(jobs.integers("replication"), std::vector<std::int64_t>(6, 0));
 }
 
 TEST_F(ResultsTest, PandasReadsItWithNoHelpOfOurs) {

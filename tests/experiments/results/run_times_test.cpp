@@ -23,13 +23,14 @@ namespace {
 std::string file_of(const RunRecord& record) {
   ResultsHeader header;
   header.policies = {{"timetable", "timetable", "{}", false}};
-  header.gpu_types.assign(static_cast<std::size_t>(record.gpu_count), "V100-16GB");
+  header.gpus.resize(static_cast<std::size_t>(record.gpu_count));
   std::vector<PolicyRun> runs(1);
   runs[0].record = record;
   runs[0].metrics = compute_metrics(record);
   std::vector<std::string> names;
   for (std::size_t j = 0; j < record.jobs.size(); ++j) names.push_back("J" + std::to_string(j));
-  const ReplicationView view{0, &names, &runs};
+  const std::vector<int> no_clusters;
+  const ReplicationView view{0, &names, &runs, &no_clusters};
   return results_image({header, {&view, 1}});
 }
 

@@ -304,6 +304,28 @@ class Flat final : public InterferenceModel {
   std::vector<WorkloadKey> workloads_;
 };
 
+TEST(JudgedJobs, AreAllOfASmallTableAndAHundredEvenlySpacedOfALargeOne) {
+  SpeedTable small = table_of(40, 0);
+  small.rows = {{3, 7, 0.9, 0.8}, {7, 7, 0.9, 0.9}};
+  std::vector<bool> expected(40, false);
+  expected[3] = expected[7] = true;
+  EXPECT_EQ(judged_jobs(small), expected) << "jobs without a row have no error";
+
+  SpeedTable large = table_of(1000, 0);
+  for (std::uint32_t j = 0; j < 999; j += 3) large.rows.push_back({j, j + 1, 0.9, 0.8});
+  const std::vector<bool> judged = judged_jobs(large);
+  std::size_t count = 0;
+  std::size_t last = 0;
+  for (std::size_t j = 0; j < judged.size(); ++j) {
+    if (!judged[j]) continue;
+    EXPECT_NE(j % 3, 2U) << "job " << j << " has no row";
+    if (count > 0) EXPECT_LE(j - last, 12U);
+    last = j;
+    ++count;
+  }
+  EXPECT_EQ(count, 100U);
+}
+
 TEST(CoRunners, ExcessesAddUpInTheNorm) {
   const Flat model(0.2);
   for (const std::size_t n : {2, 3, 5, 9}) {

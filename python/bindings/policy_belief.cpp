@@ -37,21 +37,15 @@ struct PyBelief {
     if (turn->belief == nullptr) {
       throw py::value_error("a belief answers while corun calls its policy, and not later");
     }
-    if (turn->busy) throw py::value_error("this belief answers another thread at present");
+    turn->check_thread();
     return *turn->belief;
   }
 };
 
 /// Calls work() without the GIL if there is much to do. It must not touch Python.
 template <typename Work>
-void compute(Turn& turn, py::ssize_t count, const Work& work) {
+void compute(py::ssize_t count, const Work& work) {
   if (count < kLongBatch) return work();
-  struct Busy {
-    bool& flag;
-    explicit Busy(bool& f) : flag(f) { flag = true; }
-    ~Busy() { flag = false; }
-  };
-  const Busy busy(turn.busy);
   const py::gil_scoped_release release;
   work();
 }
@@ -99,7 +93,7 @@ py::array_t<PairRow> pair_rows(const PyBelief& self, const py::object& a, const 
   const Pairs pairs = pairs_of(*self.turn, a, b);
   py::array_t<PairRow> out(static_cast<py::ssize_t>(pairs.a.size()));
   PairRow* const rows = out.mutable_data();
-  compute(*self.turn, out.size(), [&] {
+  compute(out.size(), [&] {
     for (std::size_t i = 0; i < pairs.a.size(); ++i) {
       const PairBelief cost = draw ? belief.sampled_pair(pairs.a[i], pairs.b[i], *draw)
                                    : belief.pair(pairs.a[i], pairs.b[i]);
@@ -134,7 +128,7 @@ py::tuple best_co_runners(const PyBelief& self, const py::object& given, std::si
   if (k == 0) return py::make_tuple(co_runners, costs);
   std::int64_t* job_at = co_runners.mutable_data();
   double* cost_at = costs.mutable_data();
-  compute(*self.turn, co_runners.size(), [&] {
+  compute(co_runners.size(), [&] {
     for (const CoRunner& found : belief.top_co_runners({jobs, k}, rule)) {
       *job_at++ = static_cast<std::int64_t>(index(jobs[found.position]));
       *cost_at++ = found.cost;

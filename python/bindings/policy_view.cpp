@@ -30,6 +30,7 @@ struct PyView {
       throw py::value_error(
           "this view was that of a decide() that is over; copy from it what you need later");
     }
+    turn->check_thread();
     return *turn->view;
   }
 };

@@ -201,6 +201,7 @@ class PythonPolicy final : public Policy {
       PythonPolicy& policy;
       explicit Inside(PythonPolicy& p) : policy(p) {
         p.turn_->belief = p.belief_.get();
+        p.turn_->thread = PyThread_get_thread_ident();
         p.host_.enter(PyThread_get_thread_ident());
       }
       ~Inside() {

@@ -17,16 +17,23 @@ namespace corun::python {
 namespace py = pybind11;
 
 /// Shared by one policy and its objects in Python. A Python program may keep those for ever; what they refer to lives
-/// as long as a call of the policy. Only the thread that runs the policy, with the GIL, changes it.
+/// as long as a call of the policy. Only the thread that runs the policy, with the GIL, changes and uses it: a batch
+/// of questions runs without the GIL, and would outlast a call that another thread ends.
 struct Turn {
   const ClusterView* view = nullptr;  ///< during decide()
   const Belief* belief = nullptr;     ///< during each call of the policy, if it has one
-  bool busy = false;                  ///< the belief answers a batch without the GIL
+  unsigned long thread = 0;           ///< that of the call
   bool believes = false;
   bool joins = false;      ///< it may place jobs beside running ones
   std::uint64_t seed = 0;  ///< of the replication
   std::vector<std::uint8_t>
       in_system{};  ///< by JobId: it has arrived, and neither finished nor failed
+
+  /// py::value_error if another thread than that of the call asks.
+  void check_thread() const {
+    if (thread == PyThread_get_thread_ident()) return;
+    throw py::value_error("view and belief answer only the thread that corun calls its policy on");
+  }
 
   bool knows(std::int64_t job) const {
     return job >= 0 && static_cast<std::size_t>(job) < in_system.size() &&

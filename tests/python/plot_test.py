@@ -4,6 +4,7 @@ import io
 import math
 import re
 import unittest
+import warnings
 import xml.etree.ElementTree
 
 import numpy
@@ -14,7 +15,12 @@ from matplotlib import colors, image, pyplot
 import corun
 
 HOSTILE = ["=cmd()", "+1", "-2+3", "@SUM(A1)", "$x^2$", r"$\frac{", "<script>alert(1)</script>", 'a,"b"', "two\nlines",
-           "\x1b[31mred", "\u202eright to left", "x" * 10_000, ""]
+           "\x1b[31mred", "\u202eright to left", "\u05d0\u05d1\u200f", "x" * 10_000, "", "_hidden", "\u4e2d\u6587",
+           "\udcff.csv", "tab\there", "{0}%s", "&amp;"]
+# What stands in a figure for those that are not shown as they are.
+SHOWN = {"two\nlines": r"two\x0alines", "\x1b[31mred": r"\x1b[31mred", "\u202eright to left": r"\u202eright to left",
+         "\u05d0\u05d1\u200f": "\u05d0\u05d1" + r"\u200f", "x" * 10_000: "x" * 31 + "\u2026", "": "(no name)",
+         "\u4e2d\u6587": r"\u4e2d\u6587", "\udcff.csv": r"\udcff.csv", "tab\there": r"tab\x09here"}
 
 
 def table(names=("a", "b"), replications=4, jobs=30):
@@ -97,7 +103,7 @@ class Plot(support.Case):
         numpy.testing.assert_allclose(row, [2.5, 2.5 - half, 2.5 + half], rtol=1e-9)
         for freedom, quantile in ((2, 4.302652729911275), (9, 2.2621571628540993), (199, 1.971956544249395),
                                   (100000, 1.9599877)):
-            self.assertAlmostEqual(corun.plot._t975(freedom), quantile, places=6)
+            self.assertAlmostEqual(corun.plot.statistics.t975(freedom), quantile, places=6)
 
     def test_intervals_of_results_are_those_of_the_program(self):
         results = corun.replay(replications=5, policies=["fcfs", "random"], quiet=True)
@@ -120,7 +126,7 @@ class Plot(support.Case):
         runs = pandas.DataFrame({"label": "a", "replication": 0, "job": [f"j{i}" for i in range(30)], "gpu": 0,
                                  "last_start_s": numpy.arange(30.0), "finish_s": numpy.arange(30.0) + 1})
         ax = corun.plot.gantt(runs, most=20)
-        self.assertEqual(ax.get_title(loc="left"), "a (the first 20 of 30 jobs)")
+        self.assertEqual(ax.get_title(loc="left"), "a (the first 20 of 30 bars)")
 
     def test_pareto_by_hand(self):
         dict(figures(self.folder / "p.svg"))["pareto"]()
@@ -129,8 +135,8 @@ class Plot(support.Case):
 
     def test_calibration_counts_what_its_intervals_hold(self):
         ax = dict(figures(None))["calibration"]()
-        self.assertIn("67 % in their intervals", ax.texts[0].get_text())
-        self.assertIn("mean error 0.05", ax.texts[0].get_text())
+        self.assertEqual(ax.get_legend().get_title().get_text(),
+                         "mean absolute error 0.05, 67 % in their intervals, n = 3")
 
     def test_heatmap_leaves_cells_without_rows_white(self):
         ax = dict(figures(None))["heatmap"]()
@@ -155,8 +161,12 @@ class Plot(support.Case):
                 self.assertNotIn("<script", svg)
                 self.assertNotIn("\x1b", svg)
                 self.assertNotIn("\u202e", svg)
-                self.assertIn("$x^2$", svg)  # not typeset
-                xml.etree.ElementTree.fromstring(svg)
+                found = [t.text or "" for t in xml.etree.ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+                if name != "gantt":  # where there is no room for each
+                    for wanted in HOSTILE:
+                        self.assertIn(SHOWN.get(wanted, wanted), found)
+                else:
+                    self.assertIn("$x^2$", found)
                 text = (self.folder / "h.csv").read_text(encoding="utf-8")
                 for row in list(csv.reader(io.StringIO(text, newline="")))[1:]:
                     for cell in row:
@@ -164,6 +174,56 @@ class Plot(support.Case):
                             float(cell)
                         except ValueError:
                             self.assertNotIn(cell[:1], tuple("=+-@\t\r"), cell)
+
+    def test_a_figure_drawn_later_shows_names_as_text_too(self):
+        ax = corun.plot.cdf(table(HOSTILE, replications=3, jobs=5))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ax.figure.savefig(io.BytesIO())
+
+    def test_hostile_columns_and_titles(self):
+        data = table().rename(columns={"jct_s": "$\\frac{\n<b>", "label": "=by"})
+        ax = corun.plot.cdf(data, "$\\frac{\n<b>", "=by", save=self.folder / "c.svg")
+        self.assertEqual(ax.get_xlabel(), r"$\frac{\x0a<b>")
+        self.assertTrue((self.folder / "c.csv").read_text().startswith("'=by,"))
+
+    def test_figures_for_axes_of_the_user(self):
+        figure, axes = pyplot.subplots(1, 2)
+        self.assertIs(corun.plot.cdf(table(), ax=axes[0]), axes[0])
+        corun.plot.pareto(table(), "jct_s", "job", ax=axes[1], save=self.folder / "both.pdf")
+        self.assertTrue(pyplot.fignum_exists(figure.number))
+
+    def test_values_that_are_no_numbers(self):
+        data = table()
+        odd = data.assign(jct_s=numpy.where(data.job == 3, math.inf, numpy.where(data.job == 4, math.nan, data.jct_s)))
+        corun.plot.cdf(odd, save=self.folder / "a.svg")
+        corun.plot.cdf(data[~data.job.isin([3, 4])], save=self.folder / "b.svg")
+        self.assertEqual((self.folder / "a.svg").read_bytes(), (self.folder / "b.svg").read_bytes())
+        for draw in (corun.plot.intervals, lambda t: corun.plot.heatmap(t, "label", "replication", "jct_s"),
+                     lambda t: corun.plot.pareto(t, "jct_s", "job"), lambda t: corun.plot.calibration(t, "jct_s", "job")):
+            draw(odd)
+            with self.assertRaises(corun.InputError) as caught:
+                draw(data.assign(jct_s="text"))
+            self.one_line(caught.exception, "found text in the column 'jct_s', expected numbers")
+
+    def test_zeros_are_at_the_left_end_of_a_logarithmic_axis(self):
+        data = pandas.DataFrame({"label": "a", "queue_s": [0.0, 0.0, 1.0, 10.0, 100.0]})
+        ax = corun.plot.cdf(data, "queue_s")
+        self.assertEqual(ax.get_xscale(), "log")
+        numpy.testing.assert_allclose(ax.lines[0].get_xdata(), [1, 1, 10, 100])
+        numpy.testing.assert_allclose(ax.lines[0].get_ydata(), [40, 60, 80, 100])
+        self.assertEqual(corun.plot.cdf(data.assign(queue_s=data.queue_s - 1), "queue_s").get_xscale(), "linear")
+
+    def test_gantt_of_stays(self):
+        results = corun.replay(policies=["fcfs"], replications=1, quiet=True)
+        corun.plot.gantt(results.stays(), save=self.folder / "s.svg")
+        corun.plot.gantt(results.runs, save=self.folder / "r.svg")
+        self.assertEqual((self.folder / "s.svg").read_bytes(), (self.folder / "r.svg").read_bytes())
+        ax = corun.plot.gantt(results.stays(), from_s=100, to_s=200, save=self.folder / "p.svg")
+        rows = self.rows("p.csv")
+        starts, ends = ([float(row[rows[0].index(c)]) for row in rows[1:]] for c in ("start_s", "end_s"))
+        self.assertEqual((min(starts), max(ends)), (100, 200))
+        self.assertAlmostEqual(ax.get_xlim()[0], 100)
 
     def test_colours_are_told_apart(self):
         """The colours of Okabe and Ito; none is used twice before all are."""

@@ -112,10 +112,15 @@ class Read(support.Case):
             self.assertEqual(set(names), set(results.tables))
             for name in names:
                 table, rows = results[name], file[name][()]
-                self.assertEqual(list(table.columns), list(rows.dtype.names))
+                added = ["label"] if name in ("co_runs", "events", "over_time") else []
+                self.assertEqual([c for c in table.columns if c not in added], list(rows.dtype.names))
                 self.assertEqual(len(table), len(rows))
                 for column in rows.dtype.names:
-                    if rows[column].dtype.kind == "S":
+                    codes = file[name].attrs.get(f"{column}_codes")
+                    if codes is not None:
+                        self.assertEqual(table[column].cat.codes.tolist(), rows[column].tolist())
+                        self.assertEqual(table[column].cat.categories.tolist(), codes.tolist())
+                    elif rows[column].dtype.kind == "S":
                         self.assertEqual(table[column].tolist(), [t.decode() for t in rows[column]])
                     else:
                         numpy.testing.assert_array_equal(table[column].to_numpy(), rows[column])
@@ -129,6 +134,51 @@ class Read(support.Case):
         self.assertEqual(self.results.usage.attrs["units"]["busy_s"], "GPU s")
         self.assertEqual(self.results.attrs["seed"], 1)
         self.assertIn("replications: 3", self.results.config)
+
+    def test_tables_of_details(self):
+        """Labels, names of codes, and the two views that join names to them."""
+        results = corun.replay(policies=["fcfs", "min-slowdown"], replications=2, quiet=True)
+        self.assertEqual(set(results.events.kind), {"arrive", "start", "finish"})
+        self.assertNotIn("kind", results.units("events"))
+        for name in ("co_runs", "events", "over_time"):
+            self.assertEqual(results[name].groupby("policy").label.unique().str[0].tolist(), ["fcfs", "min-slowdown"])
+        self.assertEqual(results.co_runs.attrs["left_out"], 0)
+        sides = results.co_runners()
+        self.assertEqual(len(sides), 2 * len(results.co_runs))
+        names = results.runs.set_index(["policy", "replication", "job_index"])
+        for row in sides.sample(20, random_state=1).itertuples():
+            own, other = (names.loc[(row.policy, row.replication, j)] for j in (row.job_index, row.co_runner_index))
+            self.assertEqual((row.job, row.cluster), (own.job, own.cluster))
+            self.assertEqual((row.co_runner, row.co_runner_cluster), (other.job, other.cluster))
+            pair = results.co_runs[(results.co_runs.policy == row.policy) & (results.co_runs.co_run == row.co_run)
+                                   & (results.co_runs.replication == row.replication)]
+            self.assertIn((row.job_index, row.speed), [*zip(pair.job_a, pair.speed_a), *zip(pair.job_b, pair.speed_b)])
+        self.assertEqual(sides.attrs["units"]["isd"], "1")
+        self.assertNotIn("_a", sides.attrs["descriptions"]["speed"])
+
+    def test_stays_are_the_intervals_of_the_events(self):
+        results = corun.replay(policies=["fcfs", "srtf"], replications=2, quiet=True,
+                               set={"estimates.duration": "exact", "workload.load": 2.0})
+        stays = results.stays()
+        self.assertEqual(set(stays.replication), {0})
+        for policy, runs in results.runs[results.runs.replication == 0].groupby("policy"):
+            own = stays[stays.policy == policy]
+            last = own.groupby("job").agg(start_s=("start_s", "max"), end_s=("end_s", "max"), gpu=("gpu", "last"))
+            found = runs.set_index("job").loc[last.index]
+            numpy.testing.assert_array_equal(last.start_s, found.last_start_s)
+            numpy.testing.assert_array_equal(last.end_s, found.finish_s)
+            numpy.testing.assert_array_equal(last.gpu, found.gpu)
+            usage = results.usage[(results.usage.policy == policy) & (results.usage.replication == 0)]
+            busy = results.episodes[(results.episodes.policy == policy) & (results.episodes.replication == 0)]
+            self.assertEqual(own.start_s.min(), busy.start_s.min())
+            self.assertEqual(own.end_s.max(), busy.end_s.max())
+            self.assertGreaterEqual((own.end_s - own.start_s).sum() + 1e-6, usage.busy_s.iloc[0])
+        self.assertTrue((stays.end == "preempt").any())
+        self.assertEqual(stays.attrs["units"]["end_s"], "s")
+
+    def test_without_details(self):
+        results = corun.replay(policies=["fcfs"], replications=1, quiet=True, set={"measure.details": False})
+        self.assertEqual((len(results.events), len(results.co_runners()), len(results.stays())), (0, 0, 0))
 
     def test_what_is_not_there(self):
         with self.assertRaises(AttributeError) as caught:
@@ -167,6 +217,14 @@ class Read(support.Case):
         with open(path, "ab") as file:
             file.write(b"\ncorun sha256:" + hashlib.sha256(path.read_bytes()).hexdigest().encode() + b"\n")
 
+    def test_a_table_that_was_replaced_after_opening(self):
+        path = self.folder / "r.h5"
+        results = corun.replay(**support.SHORT, out=path)
+        path.write_bytes(path.read_bytes()[:3000])
+        with self.assertRaises(corun.InputError) as caught:
+            results.runs
+        self.one_line(caught.exception, "r.h5", "damaged")
+
     def test_damaged_and_foreign_files_are_refused(self):
         path = self.folder / "r.h5"
         corun.replay(**support.SHORT, out=path)
@@ -177,6 +235,16 @@ class Read(support.Case):
             with self.assertRaises(corun.InputError) as caught:
                 corun.read(path)
             self.one_line(caught.exception, part)
+        path.write_bytes(b"no HDF5")
+        self.seal(path)
+        with self.assertRaises(corun.InputError) as caught:
+            corun.read(path)
+        self.one_line(caught.exception, "expected a results file of corun")
+        with self.assertRaises(corun.InputError) as caught:
+            corun.read(self.folder / "none\n\x1b[31m.h5")
+        self.one_line(caught.exception, "none\\x0a\\x1b[31m.h5: no such file")
+        with self.assertRaises(corun.InputError):
+            corun.read(self.folder)
         with h5py.File(path, "w") as file:
             file.attrs["kind"] = "else"
         self.seal(path)

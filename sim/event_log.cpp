@@ -6,6 +6,7 @@
 #include <istream>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
@@ -15,7 +16,6 @@ namespace corun {
 
 namespace {
 
-constexpr std::string_view kHeader = "time_ns,event,job,gpus";
 constexpr std::array<std::string_view, kLogKinds> kNames = {
     "arrive", "profile", "profiled", "start",  "finish",
     "oom",    "fail",    "probe",    "probed", "preempt"};
@@ -58,7 +58,7 @@ std::optional<std::string> take_field(std::string_view& rest, bool last) {
 std::string_view name_of(LogKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name) {
-  out << kHeader << '\n';
+  out << kEventLogHeader << '\n';
   for (const LogEntry& e : log) {
     out << e.at.count() << ',' << name_of(e.kind) << ','
         << (name ? csv_text(name(e.job)) : std::to_string(index(e.job))) << ',';
@@ -69,17 +69,25 @@ void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& nam
 
 EventLog read_event_log(std::istream& in, const std::string& place, const JobFinder& find) {
   EventLog log;
+  read_event_log(in, place, find,
+                 [&log](LogEntry&& e, std::size_t) { log.push_back(std::move(e)); });
+  return log;
+}
+
+void read_event_log(std::istream& in, const std::string& place, const JobFinder& find,
+                    const std::function<void(LogEntry&&, std::size_t line)>& take) {
   std::string line;
   std::size_t number = 0;
+  Time last{0};
   const auto refuse = [&](const std::string& message) {
     throw InputError(place + ":" + std::to_string(number), message);
   };
   while (std::getline(in, line)) {
     ++number;
     if (number == 1) {
-      if (line != kHeader)
-        refuse("found '" + printable(line) + "', expected the header '" + std::string(kHeader) +
-               "'");
+      if (line != kEventLogHeader)
+        refuse("found '" + printable(line) + "', expected the header '" +
+               std::string(kEventLogHeader) + "'");
       continue;
     }
     std::array<std::string, 4> field;
@@ -87,7 +95,8 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
     for (std::size_t f = 0; f < 4; ++f) {
       auto text = take_field(rest, f == 3);
       if (!text)
-        refuse("found '" + printable(line) + "', expected 4 fields: " + std::string(kHeader));
+        refuse("found '" + printable(line) +
+               "', expected 4 fields: " + std::string(kEventLogHeader));
       field[f] = std::move(*text);
     }
     LogEntry entry;
@@ -96,7 +105,8 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
       refuse("time_ns is '" + printable(field[0]) + "', expected nanoseconds, 0 or more");
     }
     entry.at = Time{ns};
-    if (!log.empty() && entry.at < log.back().at) refuse("time_ns goes back");
+    if (entry.at < last) refuse("time_ns goes back");
+    last = entry.at;
     std::size_t kind = 0;
     while (kind < kNames.size() && kNames[kind] != field[1]) ++kind;
     if (kind == kNames.size()) {
@@ -124,10 +134,9 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
       entry.gpus.push_back(GpuId{id});
       gpus = space == std::string_view::npos ? std::string_view{} : gpus.substr(space + 1);
     }
-    log.push_back(std::move(entry));
+    take(std::move(entry), number);
   }
   if (number == 0) throw InputError(place, "the file is empty, expected an event log");
-  return log;
 }
 
 }  // namespace corun

@@ -115,7 +115,7 @@ class PythonPolicy final : public Policy {
       types_.emplace();
       view_ = make_view(turn_);
       const auto method = [&](const char* name) -> py::object {
-        return py::hasattr(object_, name) ? object_.attr(name) : py::none();
+        return py::getattr(object_, name, py::none());
       };
       decide_ = method("decide");
       arrived_ = method("arrived");

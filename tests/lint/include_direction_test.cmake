@@ -32,8 +32,8 @@ set(policies_may_include policies sim models processes)
 set(experiments_may_include experiments sim traces models processes policies)
 set(python_may_include python experiments sim traces models processes policies)
 
-set(rooms base statistics charts config knowledge inputs predictors experiment export results replay sweep evaluation
-    studies live commands)
+set(rooms base statistics charts config knowledge inputs predictors experiment export results timeline replay sweep report
+    evaluation studies live commands)
 set(live_rooms session gpu workloads jobs run validation)
 set(model_rooms graph onnx formulas vector_units knowledge interference scoring solo predictors prefitted)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures batch scoring on the GPU of this machine, in one call of under ten minutes, and writes one JSON
-# file: ceilings measured in the same call, operations and bytes counted, the share achieved, transfers
-# separately, the ratio to all processor cores, the crossover, and the result of compute-sanitizer.
+# file: roofs measured in the same call, operations and bytes counted, the share achieved, transfers and
+# launches, the ratio to all processor cores, the crossover, and the result of compute-sanitizer.
 #
 # usage: bench/gpu.sh [FILE.json]      (default: build/bench/gpu.json)
 #
@@ -44,11 +44,13 @@ if [[ -x $checker ]]; then
 fi
 
 status=0
-timeout "$(left)" "$program" >"$OUT.part" || status=$?
+timeout "$(left)" "$program" --seconds "$(($(left) - 20))" >"$OUT.part" || status=$?
 if [[ $status -eq 0 || $status -eq 1 ]]; then
-  # The object's last line is its closing brace.
-  sed '$d' "$OUT.part" >"$OUT"
-  printf '  ,"sanitizer": %s\n}\n' "$sanitizer" >>"$OUT"
+  {
+    printf '{"kind": "corun gpu bench", "sanitizer": %s, "rows": [\n' "$sanitizer"
+    sed '$!s/$/,/' "$OUT.part"
+    printf ']}\n'
+  } >"$OUT"
   rm -f "$OUT.part"
   cat "$OUT"
 fi

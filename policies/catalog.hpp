@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -43,7 +44,7 @@ struct PolicyEntry {
   std::string_view description;  ///< one line, with its source
   PolicyNeeds needs = PolicyNeeds::kNothing;
   std::span<const ParameterSpec> parameters;
-  std::unique_ptr<Policy> (*make)(PolicyContext context) = nullptr;
+  std::function<std::unique_ptr<Policy>(PolicyContext context)> make;
   /// For needs that depend on parameters; else nullptr.
   PolicyNeeds (*needs_with)(const Parameters& parameters) = nullptr;
   PolicyTraits traits = {};

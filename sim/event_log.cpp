@@ -7,6 +7,7 @@
 #include <istream>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
@@ -16,7 +17,6 @@ namespace corun {
 
 namespace {
 
-constexpr std::string_view kHeader = "time_ns,event,job,gpus";
 constexpr std::string_view kHeaderOfReasons = "time_ns,event,job,gpus,why,beside,speed,delay_s";
 constexpr std::array<std::string_view, kLogKinds> kNames = {
     "arrive", "profile", "profiled", "start",  "finish",
@@ -96,7 +96,7 @@ void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& nam
   };
   const bool has_reasons =
       std::ranges::any_of(log, [](const LogEntry& e) { return e.reason.has_value(); });
-  out << (has_reasons ? kHeaderOfReasons : kHeader) << '\n';
+  out << (has_reasons ? kHeaderOfReasons : kEventLogHeader) << '\n';
   for (const LogEntry& e : log) {
     out << e.at.count() << ',' << name_of(e.kind) << ',' << job_text(e.job) << ',';
     for (std::size_t i = 0; i < e.gpus.size(); ++i) out << (i ? " " : "") << index(e.gpus[i]);
@@ -107,8 +107,16 @@ void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& nam
 
 EventLog read_event_log(std::istream& in, const std::string& place, const JobFinder& find) {
   EventLog log;
+  read_event_log(in, place, find,
+                 [&log](LogEntry&& e, std::size_t) { log.push_back(std::move(e)); });
+  return log;
+}
+
+void read_event_log(std::istream& in, const std::string& place, const JobFinder& find,
+                    const std::function<void(LogEntry&&, std::size_t line)>& take) {
   std::string line;
   std::size_t number = 0;
+  Time last{0};
   const auto refuse = [&](const std::string& message) {
     throw InputError(place + ":" + std::to_string(number), message);
   };
@@ -129,9 +137,10 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
     ++number;
     if (number == 1) {
       has_reasons = line == kHeaderOfReasons;
-      if (line != kHeader && !has_reasons)
-        refuse("found '" + printable(line) + "', expected the header '" + std::string(kHeader) +
-               "', or with reasons '" + std::string(kHeaderOfReasons) + "'");
+      if (line != kEventLogHeader && !has_reasons)
+        refuse("found '" + printable(line) + "', expected the header '" +
+               std::string(kEventLogHeader) + "', or with reasons '" +
+               std::string(kHeaderOfReasons) + "'");
       continue;
     }
     const std::size_t fields = has_reasons ? 8 : 4;
@@ -141,7 +150,7 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
       auto text = take_field(rest, f + 1 == fields);
       if (!text) {
         refuse("found '" + printable(line) + "', expected " + std::to_string(fields) +
-               " fields: " + std::string(has_reasons ? kHeaderOfReasons : kHeader));
+               " fields: " + std::string(has_reasons ? kHeaderOfReasons : kEventLogHeader));
       }
       field[f] = std::move(*text);
     }
@@ -151,7 +160,8 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
       refuse("time_ns is '" + printable(field[0]) + "', expected nanoseconds, 0 or more");
     }
     entry.at = Time{ns};
-    if (!log.empty() && entry.at < log.back().at) refuse("time_ns goes back");
+    if (entry.at < last) refuse("time_ns goes back");
+    last = entry.at;
     std::size_t kind = 0;
     while (kind < kNames.size() && kNames[kind] != field[1]) ++kind;
     if (kind == kNames.size()) {
@@ -190,10 +200,9 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
     } else if (!field[5].empty() || !field[6].empty() || !field[7].empty()) {
       refuse("found '" + printable(line) + "', expected nothing after an empty why");
     }
-    log.push_back(std::move(entry));
+    take(std::move(entry), number);
   }
   if (number == 0) throw InputError(place, "the file is empty, expected an event log");
-  return log;
 }
 
 }  // namespace corun

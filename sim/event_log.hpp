@@ -67,8 +67,16 @@ using JobFinder = std::function<std::optional<JobId>(const std::string&)>;
 /// `name` a job is written as its number.
 void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name = {});
 
+/// The first line of an event log; where the policy gives reasons, their columns follow.
+inline constexpr std::string_view kEventLogHeader = "time_ns,event,job,gpus";
+
 /// Reads what write_event_log() writes. Without `find`, jobs are numbers. Throws InputError
 /// "place:line: found, expected" for anything else, and for an empty file.
 EventLog read_event_log(std::istream& in, const std::string& place, const JobFinder& find = {});
+
+/// The same, entry by entry, for logs that should not be in memory: calls `take` with each entry and the number of
+/// its line.
+void read_event_log(std::istream& in, const std::string& place, const JobFinder& find,
+                    const std::function<void(LogEntry&&, std::size_t line)>& take);
 
 }  // namespace corun

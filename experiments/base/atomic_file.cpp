@@ -62,9 +62,18 @@ int with_free_name(const std::string& target, std::string& name, const Make& mak
 }
 
 /// 0 or the error number. `mode` empty: the permissions that the process gives to new files.
-int write_and_sync(int file, std::string_view bytes, std::optional<mode_t> mode) {
+int write_and_sync(int file, const ByteSource& source, std::optional<mode_t> mode) {
   if (mode && ::fchmod(file, *mode) != 0) return errno;
-  if (const int error = write_all(file, bytes); error != 0) return error;
+  struct Failed {
+    int error;
+  };
+  try {
+    source([file](std::string_view bytes) {
+      if (const int error = write_all(file, bytes); error != 0) throw Failed{error};
+    });
+  } catch (const Failed& failed) {
+    return failed.error;
+  }
   if (::fsync(file) != 0) return errno;
   return FileDescriptor(::dup(file)).close();  // the file stays open, for its lock
 }
@@ -82,12 +91,12 @@ int link_file(int file, const std::string& name) {
 /// The new file has no name until it is complete, so that a kill leaves nothing, where the file system
 /// can do that. Its temporary name, without which it could not replace another file, never names
 /// anything that was there before. While it has that name, it is locked.
-int replace_file(const std::string& target, std::string_view bytes, std::optional<mode_t> mode) {
+int replace_file(const std::string& target, const ByteSource& source, std::optional<mode_t> mode) {
   std::string name;
   FileDescriptor file(::open(directory_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
   bool linked = false;
   if (file.get() >= 0) {
-    if (const int error = write_and_sync(file.get(), bytes, mode); error != 0) return error;
+    if (const int error = write_and_sync(file.get(), source, mode); error != 0) return error;
     static_cast<void>(try_lock(file.get()));
     const auto link = [&](const std::string& free) { return link_file(file.get(), free); };
     linked = with_free_name(target, name, link) == 0;
@@ -103,7 +112,12 @@ int replace_file(const std::string& target, std::string_view bytes, std::optiona
     };
     int error = with_free_name(target, name, make);
     if (error != 0) return error;
-    error = write_and_sync(file.get(), bytes, mode);
+    try {
+      error = write_and_sync(file.get(), source, mode);
+    } catch (...) {
+      ::unlink(name.c_str());
+      throw;
+    }
     if (error != 0) {
       ::unlink(name.c_str());
       return error;
@@ -213,6 +227,10 @@ void sync_directory(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {
+  write_file_atomically(path, [bytes](const ByteSink& sink) { sink(bytes); });
+}
+
+void write_file_atomically(const std::string& path, const ByteSource& source) {
   const std::string target = followed(path);
   struct stat found {};
   // Renaming over a device such as /dev/null would take the device away.
@@ -223,7 +241,7 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
                      "; choose another file");
   }
   const auto mode = exists ? std::optional<mode_t>(found.st_mode & 07777) : std::nullopt;
-  if (const int error = replace_file(target, bytes, mode); error != 0) {
+  if (const int error = replace_file(target, source, mode); error != 0) {
     throw InputError("cannot write '" + path + "': " + reason(error) + advice(error));
   }
   sync_directory(directory_of(target));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,14 @@ std::string checked_output_path(const std::string& path, const std::string& plac
 /// A kill may leave a file of a temporary name, the target's + kTemporaryMark + a number; the next writing
 /// removes it.
 void write_file_atomically(const std::string& path, std::string_view bytes);
+
+/// Takes the next bytes of a file.
+using ByteSink = std::function<void(std::string_view bytes)>;
+/// Makes a file's bytes, the same ones at every call.
+using ByteSource = std::function<void(const ByteSink& sink)>;
+
+/// The same for a file that should not be in memory. What `source` throws leaves `path` unchanged, too.
+void write_file_atomically(const std::string& path, const ByteSource& source);
 inline constexpr std::string_view kTemporaryMark = ".corun-tmp-";
 
 /// A file that a command reads or writes, and the flag that names it.

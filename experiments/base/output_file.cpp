@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -36,18 +35,32 @@ constexpr std::array<Suffix, 31> kSuffixes{
      {".zst", "zstd"},     {".xz", "xz"},     {".bz2", "bzip2"}}};
 
 /// Whether the file holds exactly these bytes.
-bool holds(const std::string& path, std::string_view bytes) {
-  std::error_code error;
-  if (fs::file_size(path, error) != bytes.size() || error) return false;
+bool holds(const std::string& path, const ByteSource& source) {
   std::ifstream in(path, std::ios::binary);
   std::array<char, 1 << 16> chunk{};
-  while (!bytes.empty()) {
-    const std::size_t n = std::min(chunk.size(), bytes.size());
-    if (!in.read(chunk.data(), static_cast<std::streamsize>(n))) return false;
-    if (std::string_view(chunk.data(), n) != bytes.substr(0, n)) return false;
-    bytes.remove_prefix(n);
+  struct Differs {};
+  try {
+    source([&](std::string_view bytes) {
+      while (!bytes.empty()) {
+        const std::size_t n = std::min(chunk.size(), bytes.size());
+        if (!in.read(chunk.data(), static_cast<std::streamsize>(n))) throw Differs{};
+        if (std::string_view(chunk.data(), n) != bytes.substr(0, n)) throw Differs{};
+        bytes.remove_prefix(n);
+      }
+    });
+  } catch (const Differs&) {
+    return false;
   }
-  return true;
+  return in.peek() == std::ifstream::traits_type::eof();
+}
+
+/// The target of a file. Throws InputError if it must stay.
+std::string checked_target(const OutputStream& file, Existing existing) {
+  const std::string target = checked_output_path(file.path, file.place);
+  if (existing != Existing::kReplace && is_filled(target) && !holds(target, file.source)) {
+    refuse_existing(file.path, file.place, "holds something else");
+  }
+  return target;
 }
 
 }  // namespace
@@ -70,15 +83,18 @@ void check_unrepeatable(const std::string& path, const std::string& place, Exist
 
 void check_outputs(std::span<const OutputText> files, Existing existing) {
   for (const OutputText& file : files) {
-    const std::string target = checked_output_path(file.path, file.place);
-    if (existing == Existing::kReplace || !is_filled(target) || holds(target, file.text)) continue;
-    refuse_existing(file.path, file.place, "holds something else");
+    const auto source = [&file](const ByteSink& sink) { sink(file.text); };
+    checked_target({file.place, file.path, source}, existing);
   }
 }
 
 void write_outputs(std::span<const OutputText> files, Existing existing) {
   check_outputs(files, existing);
   for (const OutputText& file : files) write_file_atomically(file.path, file.text);
+}
+
+void write_output(const OutputStream& file, Existing existing) {
+  write_file_atomically(checked_target(file, existing), file.source);
 }
 
 std::string_view format_of_name(const std::string& path) {

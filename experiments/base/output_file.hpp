@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "experiments/base/atomic_file.hpp"
+
 /// The one rule for output files that exist: without --force a file is replaced only by its own
 /// contents. (Results files and figures of replays are compared by their experiment:
 /// results_identity.hpp, replay_figure.hpp.) An empty file counts as none.
@@ -35,6 +37,16 @@ void write_outputs(std::span<const OutputText> files, Existing existing);
 inline void write_outputs(std::initializer_list<OutputText> files, Existing existing) {
   write_outputs(std::span(files.begin(), files.end()), existing);
 }
+
+/// A file that a command writes and that should not be in memory.
+struct OutputStream {
+  std::string place;
+  std::string path;
+  ByteSource source;
+};
+
+/// The same rule and errors as write_outputs(). Where a file exists, `source` is called to compare, too.
+void write_output(const OutputStream& file, Existing existing);
 
 /// Whether there is a file with contents at `path`.
 bool is_filled(const std::string& path);

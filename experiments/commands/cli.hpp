@@ -94,6 +94,8 @@ const std::atomic<bool>& interrupted();
 
 int replay_command(const std::vector<std::string>& arguments);
 int sweep_command(const std::vector<std::string>& arguments);
+int report_command(const std::vector<std::string>& arguments);
+int timeline_command(const std::vector<std::string>& arguments);
 int recommend_command(const std::vector<std::string>& arguments);
 int model_command(const std::vector<std::string>& arguments);
 int predict_command(const std::vector<std::string>& arguments);

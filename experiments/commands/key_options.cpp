@@ -176,7 +176,9 @@ std::string give_needs(Config& config) {
   const auto names_with = [&](bool PolicyTraits::*need) {
     std::string names;
     for (const PolicyConfig& policy : config.policies) {
-      if (!(find_policy(policy.name)->traits.*need)) continue;
+      const PolicyEntry* entry =
+          policy.entry != nullptr ? policy.entry : find_policy(policy.name);
+      if (!(entry->traits.*need)) continue;
       names += (names.empty() ? "" : ", ") + policy.name;
     }
     return names;

@@ -28,11 +28,14 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 11> kCommands{{
+constexpr std::array<Command, 13> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
     {"sweep", "many configurations on all cores or a cluster, and what they answer",
      corun::sweep_command},
+    {"report", "results of a replay, live run or sweep as one HTML page", corun::report_command},
+    {"timeline", "a run as a Chrome trace: jobs on GPUs over time, for Perfetto",
+     corun::timeline_command},
     {"recommend", "which jobs should share a GPU: a queue of profiles in, groups out",
      corun::recommend_command},
     {"kb", "knowledge base: from profiles and measured co-runs to what policies believe",

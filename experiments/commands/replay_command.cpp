@@ -225,23 +225,6 @@ void print_coverage(Format format, const Experiment& experiment, const ReplayRes
   }
 }
 
-/// Writes the results and returns their path. Results of an interrupted run replace no file: they go
-/// beside it.
-std::string finish(ResultsWriter& writer, const std::string& output, const ReplayResult& result,
-                   const CommonOptions& common) {
-  if (!result.interrupted || !is_filled(output)) {
-    writer.finish(result);
-    return output;
-  }
-  std::string beside = interrupted_name(checked_output_path(output, kOutputFlag));
-  writer.finish(result, beside);
-  if (!common.quiet) {
-    note("note: stopped: {} finished replications are in {}; {} is as it was\n",
-         result.replications.size(), beside, output);
-  }
-  return beside;
-}
-
 int replay_one(const Experiment& experiment, const Device& device, const CommonOptions& common,
                const ReplayFiles& files, const ReplayView& view, bool coverage,
                std::chrono::steady_clock::time_point started) {
@@ -257,7 +240,11 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   if (result.replications.empty() || (coverage && result.interrupted)) return kInterrupted;
   if (!device.note().empty() && !common.quiet) note("note: {}\n", device.note());
   if (writer) {
-    const std::string written = finish(*writer, *files.output, result, common);
+    const std::string written = finish_results(*writer, *files.output, result);
+    if (written != *files.output && !common.quiet) {
+      note("note: stopped: {} finished replications are in {}; {} is as it was\n",
+           result.replications.size(), written, *files.output);
+    }
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
     write_run_json(written, {wall.count(), common.threads, device.record(), ""}, header, result);
   }

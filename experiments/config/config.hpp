@@ -16,6 +16,8 @@
 /// in their unit. An empty optional is `null` in YAML.
 namespace corun {
 
+struct PolicyEntry;
+
 struct WorkloadConfig {
   std::string source = "jrs-queue";  ///< a name from `corun list traces`
   std::optional<std::string> path;   ///< file, for sources that read one
@@ -126,6 +128,9 @@ struct PolicyConfig {
   std::string name;
   std::optional<std::string> label;               ///< its name in the output; null: `name`
   std::map<std::string, PolicySetting> settings;  ///< only those given
+  /// Its entry in the catalogue with which the configuration was read, which must outlive this; null: the one of
+  /// policy_catalog().
+  const PolicyEntry* entry = nullptr;
 };
 
 struct Config {

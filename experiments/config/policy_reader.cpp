@@ -132,6 +132,7 @@ const PolicyEntry& known_policy(const YamlNode& name, std::span<const PolicyEntr
 /// An alias becomes the label.
 void take_name(const YamlNode& given, const PolicyEntry& entry, PolicyConfig& policy) {
   policy.name = entry.name;
+  policy.entry = find_policy(entry.name) == &entry ? nullptr : &entry;
   if (given.text != entry.name) policy.label = given.text;
 }
 

@@ -82,7 +82,7 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
   for (std::size_t i = 0; i < config.policies.size(); ++i) {
     const PolicyConfig& p = config.policies[i];
     PolicyInstance instance;
-    instance.entry = find_policy(p.name);
+    instance.entry = p.entry != nullptr ? p.entry : find_policy(p.name);
     instance.config = p;
     instance.key = "policies[" + std::to_string(i) + "]";
     instance.place = config.place(instance.key);

@@ -7,6 +7,9 @@
 #   4. writes one table, OUTPUT/gpu_box.json and OUTPUT/gpu_box.csv: measured ISD and PS beside the prediction
 #      and beside a replay of the run's decisions (corun live validate), with a figure, OUTPUT/gpu_box.svg.
 #
+# With --groups it measures groups of three and four in place of steps 3 and 4, beside what models predict that were fitted
+# on the pairs alone: OUTPUT/groups_beside_models.csv.
+#
 # The measurements of step 2 are the world of the prediction and the initial belief of the policies. Needs
 # bash, timeout (coreutils) and python3 without packages. On Ctrl-C, or when its budget is spent, it ends all
 # jobs and reports the results so far. Exit codes: 0 all done, 1 incomplete, 2 bad usage, 3 no usable GPU.
@@ -27,6 +30,7 @@ usage: gpu_box.sh [options]
   --config FILE    another configuration in place of queue24.yaml; its commands are not calibrated
   --corun PROGRAM  (default: build/release/corun of this checkout)
   --nvml LIBRARY   as of corun live
+  --groups         measure groups of three and four, and no queue
   --allow-others   use a GPU that somebody else is using
 HELP
 }
@@ -45,6 +49,7 @@ budget=590
 gpu=
 sharing=time-slicing
 config=
+groups=0
 box_options=()
 job_options=()
 while (($# > 0)); do
@@ -55,6 +60,11 @@ while (($# > 0)); do
       ;;
     --allow-others)
       job_options+=(--allow-others)
+      shift
+      continue
+      ;;
+    --groups)
+      groups=1
       shift
       continue
       ;;
@@ -143,11 +153,31 @@ if [[ -z $config ]]; then
 fi
 settings=(--output "$output" --set "live.gpus=[$gpu]" --set "cluster.sharing=$sharing")
 
-say "alone and in pairs"
+sets=all
+if ((groups)); then
+  sets=$(python3 "$HERE/gpu_box_report.py" sets "$config") || exit 2
+  say "alone, in pairs, and in groups of three and four"
+else
+  say "alone and in pairs"
+fi
 within "$corun" live corun "$config" "${box_options[@]}" "${job_options[@]}" "${settings[@]}" \
-  --repeats "$repeats" --format json >"$output/corun.json"
+  --repeats "$repeats" --pairs "$sets" --format json >"$output/corun.json"
 
-if [[ -s $output/measured.corun.csv ]]; then
+if ((groups)); then
+  # What models say of groups that know the pairs alone.
+  if [[ -s $output/measured.groups.csv ]] &&
+    python3 "$HERE/gpu_box_report.py" split "$output"; then
+    for model in default contention cluster-mean; do
+      say "groups as $model predicts them"
+      within "$corun" model fit --model "$model" --groups "$output/groups_of_two.csv" --quiet \
+        --out "$output/$model.model" >/dev/null &&
+        within "$corun" model predict --model "$output/$model.model" --quiet \
+          --groups "$output/larger_groups.csv" --out "$output/$model.groups.csv" >/dev/null
+    done
+  else
+    cut_short=1
+  fi
+elif [[ -s $output/measured.corun.csv ]]; then
   say "the queue under each policy"
   within "$corun" live run "$config" "${box_options[@]}" "${job_options[@]}" "${settings[@]}" \
     --set "world.path=$output/measured.corun.csv" --set belief.model=default \

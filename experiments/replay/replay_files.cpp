@@ -132,6 +132,17 @@ void check_replay_files(const Experiment& experiment, const std::optional<std::s
   check_texts(experiment, files, texts);
 }
 
+std::string finish_results(ResultsWriter& writer, const std::string& output,
+                           const ReplayResult& result) {
+  if (!result.interrupted || !is_filled(output)) {
+    writer.finish(result);
+    return output;
+  }
+  std::string beside = interrupted_name(checked_output_path(output, kOutputFlag));
+  writer.finish(result, beside);
+  return beside;
+}
+
 void write_replay_texts(const Experiment& experiment, const ReplayFiles& files) {
   write_outputs(texts_of(experiment, files), files.existing);
 }

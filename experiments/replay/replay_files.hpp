@@ -7,6 +7,7 @@
 #include "experiments/base/output_file.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/results/replay_result.hpp"
+#include "experiments/results/results_writer.hpp"
 
 /// The output files of a replay.
 namespace corun {
@@ -32,6 +33,11 @@ std::string rows_problem(std::size_t jobs, std::size_t policies, std::size_t rep
 /// directory of the timeline. Throws InputError naming the flag.
 void check_replay_files(const Experiment& experiment, const std::optional<std::string>& config,
                         const ReplayFiles& files);
+
+/// Writes the results and returns their path. Results of an interrupted run replace no file: they go
+/// beside it.
+std::string finish_results(ResultsWriter& writer, const std::string& output,
+                           const ReplayResult& result);
 
 /// Writes the timelines, the history of knowledge and the jobs for Volcano if they are asked for; all run
 /// replication 0 again.

@@ -336,6 +336,28 @@ std::int64_t read_integer_attribute(hid_t object, const char* name) {
   return value;
 }
 
+std::uint64_t read_unsigned_attribute(hid_t object, const char* name) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose, "find an attribute");
+  const Handle space(H5Aget_space(attribute), H5Sclose, "read an attribute");
+  if (H5Sget_simple_extent_npoints(space) != 1) fail("read an attribute as one number");
+  std::uint64_t value = 0;
+  check(H5Aread(attribute, H5T_NATIVE_UINT64, &value), "read an attribute");
+  return value;
+}
+
+double read_real_attribute(hid_t object, const char* name) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose, "find an attribute");
+  const Handle space(H5Aget_space(attribute), H5Sclose, "read an attribute");
+  if (H5Sget_simple_extent_npoints(space) != 1) fail("read an attribute as one number");
+  double value = 0;
+  check(H5Aread(attribute, H5T_NATIVE_DOUBLE, &value), "read an attribute");
+  return value;
+}
+
+bool has_attribute(hid_t object, const char* name) { return H5Aexists(object, name) > 0; }
+
+bool has_table(hid_t file, const char* name) { return H5Lexists(file, name, H5P_DEFAULT) > 0; }
+
 TableReader::TableReader(hid_t file, const char* name)
     : data_(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose, "find a table"),
       type_(H5Dget_type(data_), H5Tclose, "read a table") {
@@ -355,38 +377,69 @@ Handle TableReader::member_type(const std::string& column, H5T_class_t wanted) c
   return type;
 }
 
-void TableReader::read(const std::string& column, hid_t type, std::size_t bytes, void* out) const {
+bool TableReader::has_column(const std::string& column) const {
+  return H5Tget_member_index(type_, column.c_str()) >= 0;
+}
+
+void TableReader::read(const std::string& column, hid_t type, std::size_t bytes, RowRange rows,
+                       void* out) const {
+  if (rows.first > rows_ || rows.count > rows_ - rows.first) fail("read rows that a table lacks");
+  if (rows.count == 0) return;
   // A row type of one member, which the library finds in the file's rows by name.
   const Handle row(H5Tcreate(H5T_COMPOUND, bytes), H5Tclose, "make a type");
   check(H5Tinsert(row, column.c_str(), 0, type), "make a type");
-  if (rows_ > 0) {
-    check(H5Dread(data_, row, H5S_ALL, H5S_ALL, H5P_DEFAULT, out), "read a column");
-  }
+  const Handle space(H5Dget_space(data_), H5Sclose, "read a table");
+  const hsize_t first = rows.first;
+  const hsize_t count = rows.count;
+  check(H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, nullptr, &count, nullptr),
+        "read a table");
+  const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose, "read a table");
+  check(H5Dread(data_, row, memory, space, H5P_DEFAULT, out), "read a column");
 }
 
 std::vector<double> TableReader::reals(const std::string& column) const {
+  return reals(column, {0, rows_});
+}
+
+std::vector<double> TableReader::reals(const std::string& column, RowRange rows) const {
   member_type(column, H5T_FLOAT);
-  std::vector<double> out(rows_);
-  read(column, H5T_NATIVE_DOUBLE, sizeof(double), out.data());
+  std::vector<double> out(rows.count);
+  read(column, H5T_NATIVE_DOUBLE, sizeof(double), rows, out.data());
   return out;
 }
 
 std::vector<std::int64_t> TableReader::integers(const std::string& column) const {
+  return integers(column, {0, rows_});
+}
+
+std::vector<std::int64_t> TableReader::integers(const std::string& column, RowRange rows) const {
   member_type(column, H5T_INTEGER);
-  std::vector<std::int64_t> out(rows_);
-  read(column, H5T_NATIVE_INT64, sizeof(std::int64_t), out.data());
+  std::vector<std::int64_t> out(rows.count);
+  read(column, H5T_NATIVE_INT64, sizeof(std::int64_t), rows, out.data());
+  return out;
+}
+
+std::vector<std::uint8_t> TableReader::flags(const std::string& column, RowRange rows) const {
+  const Handle type = member_type(column, H5T_ENUM);
+  if (H5Tget_size(type) != 1) fail("read a column as booleans");
+  std::vector<std::uint8_t> out(rows.count);
+  read(column, type, 1, rows, out.data());
   return out;
 }
 
 std::vector<std::string> TableReader::texts(const std::string& column) const {
+  return texts(column, {0, rows_});
+}
+
+std::vector<std::string> TableReader::texts(const std::string& column, RowRange rows) const {
   const Handle type = member_type(column, H5T_STRING);
   if (H5Tis_variable_str(type) != 0) fail("read a column as text");
   const std::size_t width = H5Tget_size(type);
-  std::string bytes(rows_ * width, '\0');
-  read(column, type, width, bytes.data());
+  std::string bytes(rows.count * width, '\0');
+  read(column, type, width, rows, bytes.data());
   std::vector<std::string> out;
-  out.reserve(rows_);
-  for (std::size_t r = 0; r < rows_; ++r) {
+  out.reserve(rows.count);
+  for (std::size_t r = 0; r < rows.count; ++r) {
     const std::string_view text = std::string_view(bytes).substr(r * width, width);
     out.emplace_back(text.substr(0, text.find('\0')));
   }

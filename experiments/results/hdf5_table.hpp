@@ -130,20 +130,39 @@ Handle open_file(const std::string& path);
 std::string read_text_attribute(hid_t object, const char* name);
 std::vector<std::string> read_texts_attribute(hid_t object, const char* name);
 std::int64_t read_integer_attribute(hid_t object, const char* name);
+std::uint64_t read_unsigned_attribute(hid_t object, const char* name);
+double read_real_attribute(hid_t object, const char* name);
+bool has_attribute(hid_t object, const char* name);
+/// Whether the file has a table (or group) of this name.
+bool has_table(hid_t file, const char* name);
 
-/// Reads a table by column; one value per row.
+/// Rows [first, first + count) of a table.
+struct RowRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// Reads a table by column; one value per row. Without a range, all rows.
 class TableReader {
  public:
   TableReader(hid_t file, const char* name);
 
+  hid_t id() const { return data_; }
   std::size_t rows() const { return rows_; }
+  bool has_column(const std::string& column) const;
   std::vector<double> reals(const std::string& column) const;
+  std::vector<double> reals(const std::string& column, RowRange rows) const;
   std::vector<std::int64_t> integers(const std::string& column) const;
+  std::vector<std::int64_t> integers(const std::string& column, RowRange rows) const;
   std::vector<std::string> texts(const std::string& column) const;
+  std::vector<std::string> texts(const std::string& column, RowRange rows) const;
+  /// Booleans, 0 or 1.
+  std::vector<std::uint8_t> flags(const std::string& column, RowRange rows) const;
 
  private:
   Handle member_type(const std::string& column, H5T_class_t wanted) const;
-  void read(const std::string& column, hid_t type, std::size_t bytes, void* out) const;
+  void read(const std::string& column, hid_t type, std::size_t bytes, RowRange rows,
+            void* out) const;
 
   Handle data_;
   Handle type_;

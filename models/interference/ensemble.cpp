@@ -26,7 +26,7 @@ namespace corun {
 namespace {
 
 /// The least deviation of t that a member counts with.
-constexpr double kLeastDeviation = 0.01;
+constexpr double kLeastDeviation = 0.003;
 
 /// The families of the measured jobs, ascending.
 std::vector<std::uint64_t> known_families(const SpeedTable& table) {
@@ -119,28 +119,37 @@ void EnsembleModel::list_workloads() {
 
 EnsembleModel::Average EnsembleModel::average(const Mix& mix,
                                               std::span<const SpeedPrediction> members) {
-  double t = 0;
-  double sureness = 0;
-  double variance = 0;
+  std::array<double, kMembers> log_slowdown{};
+  std::array<double, kMembers> variance{};
+  std::array<double, kMembers> share{};  // p_m, later over their sum
   double sum = 0;
-  double squares = 0;
-  double asked = 0;
+  std::size_t asked = 0;
   for (std::size_t m = 0; m < kMembers; ++m) {
-    const double weight = mix.weight[m];
-    if (weight == 0) continue;
-    const SpeedPrediction& p = members[static_cast<std::size_t>(asked)];
-    const double log_slowdown = -math::log(p.speed);
+    if (mix.weight[m] == 0) continue;
+    const SpeedPrediction& p = members[asked++];
     const double deviation = std::max(kLeastDeviation, deviation_of(p));
-    const double counts = mix.by_deviation ? weight / (deviation * deviation) : weight;
-    t += counts * log_slowdown;
-    sureness += counts;
-    variance += mix.spread[m] * deviation * deviation;
-    sum += log_slowdown;
-    squares += log_slowdown * log_slowdown;
-    asked += 1;
+    log_slowdown[m] = -math::log(p.speed);
+    variance[m] = deviation * deviation;
+    share[m] = mix.by_deviation ? mix.weight[m] / variance[m] : mix.weight[m];
+    sum += share[m];
   }
-  variance += mix.disagreement * std::max(0.0, squares / asked - (sum / asked) * (sum / asked));
-  return {t / sureness, std::sqrt(variance)};
+  double t = 0;
+  double plain_mean = 0;
+  for (std::size_t m = 0; m < kMembers; ++m) {
+    share[m] /= sum;
+    t += share[m] * log_slowdown[m];
+    plain_mean += log_slowdown[m] / static_cast<double>(asked);
+  }
+  double within = 0;
+  double between = 0;
+  for (std::size_t m = 0; m < kMembers; ++m) {
+    if (mix.weight[m] == 0) continue;
+    const double counts = mix.spread_by_share ? share[m] : 1;
+    const double off = log_slowdown[m] - (mix.spread_by_share ? t : plain_mean);
+    within += mix.spread[m] * counts * variance[m];
+    between += (mix.spread_by_share ? share[m] : 1 / static_cast<double>(asked)) * off * off;
+  }
+  return {t, std::sqrt(within + mix.disagreement * between)};
 }
 
 double EnsembleModel::NewFamilyFactor::value() {

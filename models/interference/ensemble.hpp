@@ -19,14 +19,16 @@
 ///
 ///   t = sum_m p_m t_m / sum_m p_m        p_m = w_m / sd_m^2; for far jobs p_m = w_m
 ///   sd^2 = sum_m s_m sd_m^2 + disagreement var_m(t_m)
+///   sd^2 = sum_m p_m (s_m sd_m^2 + (t_m - t)^2) / sum_m p_m      for measured jobs: that of a mixture
 ///
 /// sd_m is the width of a member's 90 % interval, in t, over twice 1.645; the interval of the ensemble is
 /// that of a normal around t. var_m is the variance, without weights, over the members with a weight above 0.
+/// The mixture is as sure as its surest member where the others are far less sure.
 /// The constants w, s and disagreement are fixed, the same for every table. There is one set for pairs of
 /// jobs that were both measured, beside any co-runner (kBothSeen); one for pairs with an unseen job that is far from all
 /// measured ones (kFar): because its family is new, or by its features (novelty.hpp) if the table states families; and
 /// one for all other pairs (kElse). The papers' table states none, and there far features cost 4 % of the MAE. An
-/// average errs less than its members do, so the s add up to less than 1. For unseen jobs the s of gp is
+/// average errs less than its members do, so the s are less than 1, or add up to less. For unseen jobs the s of gp is
 /// larger than its w, because its deviation grows most with the distance from the measured jobs. Far from all
 /// jobs the members' deviations say little, and `factors`, whose basis ends there, errs most.
 /// The members learn from the same rows, so their errors are correlated and their variance understates the error;
@@ -50,11 +52,12 @@ class EnsembleModel final : public InterferenceModel {
     std::array<double, kMembers> weight;  ///< w; a member with 0 is not asked
     std::array<double, kMembers> spread;  ///< s
     double disagreement;
-    bool by_deviation;  ///< divide w by the member's variance
+    bool by_deviation;     ///< divide w by the member's variance
+    bool spread_by_share;  ///< s and the disagreement count by the members' shares in the average
   };
-  static constexpr Mix kBothSeen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5, true};
-  static constexpr Mix kElse{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5, true};
-  static constexpr Mix kFar{{0, 1, 1}, {0, 1, 1}, 1, false};
+  static constexpr Mix kBothSeen{{0.8, 0.2, 0}, {0.9, 0.9, 0}, 1, true, true};
+  static constexpr Mix kElse{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5, true, false};
+  static constexpr Mix kFar{{0, 1, 1}, {0, 1, 1}, 1, false, false};
 
   /// std::invalid_argument as the members.
   static EnsembleModel fit(const SpeedTable& table, const FitOptions& options);

@@ -61,7 +61,10 @@ set(allowed
     "experiments/replay/a.hpp|\"experiments/base/a.hpp\""
     "experiments/live/session/a.hpp|\"experiments/replay/a.hpp\""
     "experiments/live/run/a.hpp|\"experiments/live/session/a.hpp\""
-    "experiments/commands/a.cpp|\"experiments/live/run/a.hpp\"")
+    "experiments/commands/a.cpp|\"experiments/live/run/a.hpp\""
+    "python/bindings/a.hpp|\"experiments/commands/a.hpp\""
+    "python/bindings/a.cpp|\"python/bindings/a.hpp\""
+    "python/bindings/b.cpp|<pybind11/pybind11.h>")
 
 set(forbidden
     "sim/bad.cpp|\"traces/a.hpp\""
@@ -124,6 +127,13 @@ set(forbidden
     "policies/bad.cpp|<thrust/sort.h>"
     "policies/bad.cpp|<lemon/matching.h>"
     "policies/matching.hpp|<lemon/matching.h>"
+    "sim/bad.cpp|\"python/bindings/a.hpp\""
+    "policies/bad.cpp|\"python/bindings/a.hpp\""
+    "experiments/commands/bad.cpp|\"python/bindings/a.hpp\""
+    "policies/bad.cpp|<pybind11/pybind11.h>"
+    "experiments/bad.cpp|<Python.h>"
+    "python/bindings/bad.cpp|<hdf5.h>"
+    "python/bindings/bad.cpp|\"tests/support/a.hpp\""
     "experiments/bad.cpp|\"tests/support/a.hpp\""
     "experiments/bad.cpp|\"bench/a.hpp\""
     "experiments/bad.cpp|<lemon/matching.h>"

@@ -6,6 +6,7 @@
 #   processes   -> processes, sim
 #   policies    -> policies, sim, models, processes
 #   experiments -> experiments, sim, traces, models, processes, policies
+#   python      -> python and all of these
 #
 # sim/base/ may not include the rest of sim/. Within experiments/ a file may include its own room and the
 # rooms before it in the list `rooms` below (experiments/README.md describes them). live/ and models/
@@ -20,7 +21,7 @@ if(NOT DEFINED ROOT OR NOT IS_DIRECTORY "${ROOT}")
 endif()
 get_filename_component(ROOT "${ROOT}" REALPATH)
 
-set(checked_folders sim traces models processes policies experiments)
+set(checked_folders sim traces models processes policies experiments python)
 set(our_folders ${checked_folders} bench tests)
 
 set(sim_may_include sim)
@@ -29,14 +30,15 @@ set(models_may_include models sim)
 set(processes_may_include processes sim)
 set(policies_may_include policies sim models processes)
 set(experiments_may_include experiments sim traces models processes policies)
+set(python_may_include python experiments sim traces models processes policies)
 
-set(rooms base statistics charts config knowledge inputs predictors experiment export results replay sweep evaluation
-    studies live commands)
+set(rooms base statistics charts config knowledge inputs predictors experiment export results timeline replay sweep report
+    evaluation studies live commands)
 set(live_rooms session gpu workloads jobs run validation)
 set(model_rooms graph onnx formulas vector_units knowledge interference scoring solo predictors prefitted)
 
 # Libraries with a home: <name>_headers matches the included header, <name>_home the including file.
-set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost onnx)
+set(homes hdf5 yaml program_options boost_graph cuda lemon xgboost onnx pybind)
 set(hdf5_headers "^(hdf5(_hl)?\\.h|H5[A-Za-z]*\\.h|hdf5/.*|highfive/.*)$")
 set(hdf5_home "^experiments/")
 set(yaml_headers "^yaml-cpp/")
@@ -54,6 +56,8 @@ set(xgboost_headers "^xgboost/")
 set(xgboost_home "^models/knowledge/(boosting|forest|xgboost_library)\\.cpp$")
 set(onnx_headers "^(onnx|google/protobuf)/")
 set(onnx_home "^models/onnx/[^/]*\\.cpp$")
+set(pybind_headers "^(pybind11/.*|Python\\.h)$")
+set(pybind_home "^python/bindings/")
 
 set(standard_library
     algorithm any array atomic barrier bit bitset cassert ccomplex cctype cerrno cfenv cfloat charconv

@@ -548,7 +548,10 @@ Violations check_work(const Facts& f) {
     }
     const auto asked =
         static_cast<double>(work_asked(f, story, s.job).count()) + overhead(f, story, s);
-    const double slack = changes * std::max(1.0, fastest);
+    // Kept work that lies half way between two nanoseconds may have been rounded to either.
+    const auto halves = static_cast<double>(std::ranges::count_if(
+        story.stays, [&](const Stay& x) { return x.job == s.job && x.kept_is_half; }));
+    const double slack = halves + changes * std::max(1.0, fastest);
     if (done < asked - slack ||
         done > asked + slack + fastest * static_cast<double>(f.tick.count())) {
       v.push_back(name(s.job) + " was asked for " + std::to_string(asked) + " ns of work and did " +

@@ -24,7 +24,10 @@ std::string quoted(const std::string& text) {
 
 Outcome run_corun(const std::vector<std::string>& arguments, const std::string& directory) {
   const TemporaryDirectory temporary;
-  std::string command = "cd " + quoted(directory) + " && " + quoted(CORUN_PROGRAM);
+  // Where the tests run on another machine than they were built on, this names the program.
+  const char* const elsewhere = std::getenv("CORUN_TEST_PROGRAM");
+  const std::string program = elsewhere != nullptr ? elsewhere : CORUN_PROGRAM;
+  std::string command = "cd " + quoted(directory) + " && " + quoted(program);
   for (const std::string& a : arguments) command += " " + quoted(a);
   command +=
       " >" + quoted(temporary.path("out")) + " 2>" + quoted(temporary.path("err")) + " </dev/null";

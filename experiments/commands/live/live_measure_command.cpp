@@ -109,15 +109,17 @@ int solo_command(const std::vector<std::string>& arguments) {
 
 int corun_command(const std::vector<std::string>& arguments) {
   CommandLine command = measure_command_line("corun");
-  command.own.add_options()(
-      "pairs", po::value<std::string>()->default_value("all"),
-      "all, a list such as gemm+stream,gemm+gemm, or a CSV with columns job_a "
-      "and job_b, as `corun model suggest --out` writes");
+  command.own.add_options()("pairs", po::value<std::string>()->default_value("all"),
+                            "all, a list such as gemm+stream,gemm+gemm+rl (of pairs and larger "
+                            "groups), or a CSV with columns job_a "
+                            "and job_b, as `corun model suggest --out` writes");
   command.summary =
       "Runs each workload alone and all pairs together on a GPU, in an order balanced against\n"
       "drift, and writes measured.corun.csv beside solo.csv and runs.csv: set world.path to it "
       "and\n"
-      "the box is a world of the simulator. A pair that does not fit into memory is noted.";
+      "the box is a world of the simulator. A pair that does not fit into memory is noted. Groups "
+      "of\n"
+      "three and more of --pairs are also in measured.groups.csv, for `corun model fit --groups`.";
   command.examples =
       "  corun live corun my-box.yaml --repeats 3\n"
       "  corun live corun my-box.yaml --pairs gemm+stream,gemm+gemm\n"

@@ -1,5 +1,6 @@
 #include "experiments/live/jobs/measurement_output.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
@@ -9,7 +10,10 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/base/text_table.hpp"
 #include "experiments/live/jobs/profile_fields.hpp"
+#include "models/formulas/overlap.hpp"
 #include "sim/base/csv_text.hpp"
+#include "sim/error.hpp"
+#include "traces/column_rules.hpp"
 #include "traces/corun_csv.hpp"
 
 namespace corun::live {
@@ -44,9 +48,11 @@ std::string runs_csv(const MeasuredSession& session, const LiveConfig& config) {
   return out.str();
 }
 
-std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config) {
+namespace {
+
+/// The co-runs whose members all finished and have solo times.
+CorunFile coruns_of(const MeasuredSession& session, const LiveConfig& config, WorkloadKeys& keys) {
   const std::vector<SoloRow> alone = session.solo(config);
-  WorkloadKeys keys;
   CorunFile file;
   for (const MeasuredCoRunners& c : session.sets) {
     if (c.members.size() < 2 || !c.finished()) continue;
@@ -69,9 +75,58 @@ std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig&
     file.groups.push_back(std::to_string(c.number));
     file.sessions.emplace_back();
   }
+  return file;
+}
+
+/// Speeds of the members relative to those alone while all of them are resident; nullopt if the times fit no speed that
+/// a table of groups may have.
+std::optional<std::vector<double>> full_speeds(const CorunMeasurement& measurement) {
+  std::vector<double> speeds;
+  try {
+    for (const double excess : overlap_excess(measurement)) {
+      speeds.push_back(1 / (1 + excess * static_cast<double>(measurement.members.size() - 1)));
+      if (speeds.back() < kSlowestSpeed || speeds.back() > kFastestSpeed) return std::nullopt;
+    }
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+  return speeds;
+}
+
+}  // namespace
+
+std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config) {
+  WorkloadKeys keys;
+  const CorunFile file = coruns_of(session, config, keys);
   if (file.measurements.empty()) return "";
   std::ostringstream out;
   write_corun_csv(out, file, keys);
+  return out.str();
+}
+
+std::string measured_groups_csv(const MeasuredSession& session, const LiveConfig& config) {
+  WorkloadKeys keys;
+  const CorunFile file = coruns_of(session, config, keys);
+  if (std::ranges::none_of(file.measurements, [](const CorunMeasurement& measurement) {
+        return measurement.members.size() > 2;
+      })) {
+    return "";
+  }
+  std::ostringstream out;
+  out << "group,gpu,sharing,job,norm,solo_gpu_util,solo_gmem_util,solo_gmem_mib\n";
+  for (std::size_t i = 0; i < file.measurements.size(); ++i) {
+    const CorunMeasurement& measurement = file.measurements[i];
+    const auto speeds = full_speeds(measurement);
+    for (std::size_t m = 0; m < measurement.members.size(); ++m) {
+      const CorunMember& member = measurement.members[m];
+      out << file.groups[i] << ',' << csv_text(measurement.gpu_type) << ',' << measurement.sharing
+          << ',' << csv_text(keys.text(member.workload)) << ','
+          << (speeds ? csv_number((*speeds)[m]) : "") << ','
+          << csv_number(member.profile.gpu_util_pct) << ','
+          << csv_number(member.profile.mem_time_pct) << ','
+          << csv_number(member.profile.mem_used_mib) << '\n';
+    }
+  }
   return out.str();
 }
 
@@ -94,7 +149,7 @@ std::string workloads_json(const LiveConfig& config, const std::string& gpu_name
 }  // namespace
 
 void check_measured_before(const LiveConfig& config, const std::string& gpu_name) {
-  for (const char* name : {"runs.csv", "solo.csv", "measured.corun.csv"}) {
+  for (const char* name : {"runs.csv", "solo.csv", "measured.corun.csv", "measured.groups.csv"}) {
     const std::string path = config.output + "/" + name;
     if (config.existing == Existing::kReplace || !is_filled(path)) continue;
     const std::string commands = config.output + "/" + kWorkloadsFile;
@@ -118,6 +173,8 @@ std::vector<std::string> write_measurement(const MeasuredSession& session,
   if (!alone.empty()) write("solo.csv", solo_csv(alone));
   const std::string coruns = measured_corun_csv(session, config);
   if (!coruns.empty()) write("measured.corun.csv", coruns);
+  const std::string groups = measured_groups_csv(session, config);
+  if (!groups.empty()) write("measured.groups.csv", groups);
   return written;
 }
 

@@ -17,12 +17,17 @@ std::string runs_csv(const MeasuredSession& session, const LiveConfig& config);
 /// there is none.
 std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config);
 
+/// measured.groups.csv: the same sets in the form of a table of groups (traces/group_table.hpp), `norm` being the speed
+/// while all members are resident (overlap_excess()), empty if the times fit none; empty if no set has more than two members.
+std::string measured_groups_csv(const MeasuredSession& session, const LiveConfig& config);
+
 /// Throws InputError if config.output holds measurements of other commands, of another GPU or with
 /// another sharing mode, unless they may be replaced: workloads.json beside them tells.
 void check_measured_before(const LiveConfig& config, const std::string& gpu_name);
 
-/// Writes workloads.json (the GPU, the sharing mode and the commands), runs.csv and, if they are not empty, solo.csv and measured.corun.csv to config.output; returns the
-/// names of the written files. Throws InputError if a file cannot be written.
+/// Writes workloads.json (the GPU, the sharing mode and the commands), runs.csv and, if they are not empty, solo.csv,
+/// measured.corun.csv and measured.groups.csv to config.output; returns the names of the written files. Throws InputError
+/// if a file cannot be written.
 std::vector<std::string> write_measurement(const MeasuredSession& session,
                                            const LiveConfig& config);
 

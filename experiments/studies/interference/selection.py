@@ -49,11 +49,11 @@ MEMBERS = ("factors", "gp", "boosted-trees")
 SPLITS = ("pairs", "job", "family")
 FOLDS = 5
 WITHIN = 1.6448536269514722
-# The program's: w, s, d, by precision (EnsembleModel::kBothSeen, kElse, kFar).
+# The program's: w, s, d, by precision, spread by share (EnsembleModel::kBothSeen, kElse, kFar).
 PROGRAM = {
-    "pairs": ((.8, .2, 0), (.72, .18, 0), .5, True),
-    "job": ((.83, .12, .05), (.35, .5, 0), 2.5, True),
-    "family": ((0, 1, 1), (0, 1, 1), 1, False),
+    "pairs": ((.8, .2, 0), (.9, .9, 0), 1, True, True),
+    "job": ((.83, .12, .05), (.35, .5, 0), 2.5, True, False),
+    "family": ((0, 1, 1), (0, 1, 1), 1, False, False),
 }
 IMPUTED = ("PPO", "TD3")  # Lucid's, whose own speeds were not measured
 
@@ -94,7 +94,7 @@ def predicted(corun, train, test):
                         "--quiet", "--threads", 1)
             with open(result, newline="", encoding="utf-8") as file:
                 out.append([(-math.log(float(r[f"pred_norm{s}"])),
-                             max(.01, float(r[f"pred_sd{s}"]) / float(r[f"pred_norm{s}"])))
+                             max(.003, float(r[f"pred_sd{s}"]) / float(r[f"pred_norm{s}"])))
                             for r in csv.DictReader(file) for s in ("_a", "_b")])
     return list(zip(*out))
 
@@ -120,13 +120,15 @@ def cross_validated(corun, data, name, path, family):
 
 def average(members, constants, factor=1.0):
     """t and its deviation, as EnsembleModel::average()."""
-    w, s, d, by_precision = constants
+    w, s, d, by_precision, by_share = constants
     asked = [m for m in range(len(MEMBERS)) if w[m] > 0]
     counts = [w[m] / members[m][1] ** 2 if by_precision else w[m] for m in asked]
-    t = sum(c * members[m][0] for c, m in zip(counts, asked)) / sum(counts)
-    spread = sum(s[m] * members[m][1] ** 2 for m in asked)
-    mean = statistics.fmean(members[m][0] for m in asked)
-    spread += d * max(0.0, statistics.fmean(members[m][0] ** 2 for m in asked) - mean ** 2)
+    shares = [c / sum(counts) for c in counts]
+    t = sum(c * members[m][0] for c, m in zip(shares, asked))
+    if by_share:
+        spread = sum(c * (s[m] * members[m][1] ** 2 + d * (members[m][0] - t) ** 2) for c, m in zip(shares, asked))
+    else:
+        spread = sum(s[m] * members[m][1] ** 2 for m in asked) + d * statistics.pvariance(members[m][0] for m in asked)
     return t, factor * math.sqrt(max(spread, 1e-6))
 
 
@@ -151,11 +153,12 @@ def ratios(cases, constants):
 
 
 def candidates(split):
-    _, spread, disagreement, _ = PROGRAM[split]
+    _, spread, disagreement, _, by_share = PROGRAM[split]
     steps = [(a / 5, b / 5, (5 - a - b) / 5) for a in range(6) for b in range(6 - a)]
     # A member with a weight needs a spread, and one without has none: those of the program, shared by weight.
-    total = sum(spread)
-    return [(w, tuple(total * x for x in w), disagreement, by) for w in steps for by in (True, False)]
+    total = max(spread) if by_share else sum(spread)
+    return [(w, tuple(total * (1 if by_share else x) for x in w), disagreement, by, by_share)
+            for w in steps for by in (True, False)]
 
 
 def main():

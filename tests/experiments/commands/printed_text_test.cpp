@@ -61,6 +61,7 @@ const std::map<std::string, Arguments> kUsualPositionals = {
     {"live validate", {"live.yaml"}},
     {"live workload", {"gemm"}},
     {"list", {"policies"}},
+    {"timeline", {"events.csv"}},
 };
 
 Arguments split(const std::string& command) {
@@ -123,6 +124,7 @@ class PrintedText : public testing::Test {
     }
     directory_.write("sweep.yaml",
                      "replications: 1\npolicies: [fifo]\nsweep: {list: [{seed: 1}]}\n");
+    directory_.write("events.csv", "time_ns,event,job,gpus\n0,arrive,a,\n0,start,a,0\n");
     directory_.write("live.yaml", "output: out\nworkloads: {a: {command: ['true']}}\n");
     const std::vector<std::pair<std::string, std::string>> files = {
         {".csv", "job,submit_s,solo_s\na\xe2\x80\xae,0,1\n"},

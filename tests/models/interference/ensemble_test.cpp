@@ -95,9 +95,9 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
     std::uint32_t of, beside;
     EnsembleModel::Mix mix;
   };
-  const EnsembleModel::Mix seen{{0.8, 0.2, 0}, {0.72, 0.18, 0}, 0.5, true};
-  const EnsembleModel::Mix otherwise{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5, true};
-  const EnsembleModel::Mix far{{0, 1, 1}, {0, 1, 1}, 1, false};
+  const EnsembleModel::Mix seen{{0.8, 0.2, 0}, {0.9, 0.9, 0}, 1, true, true};
+  const EnsembleModel::Mix otherwise{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5, true, false};
+  const EnsembleModel::Mix far{{0, 1, 1}, {0, 1, 1}, 1, false, false};
   const Novelty novelty(table);
   const auto unseen = [&](std::initializer_list<std::uint32_t> jobs) {
     return std::ranges::any_of(
@@ -111,8 +111,8 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
   for (const Case& c :
        {Case{0, 1, seen}, Case{3, 7, seen}, Case{15, 2, unseen({15})}, Case{2, 15, unseen({15})},
         Case{14, 2, unseen({14})}, Case{14, 15, unseen({14, 15})}}) {
-    std::vector<double> t;
-    double top = 0, bottom = 0, variance = 0;
+    std::vector<double> t, share;
+    double top = 0, bottom = 0, variance = 0, shared_variance = 0;
     for (std::size_t m = 0; m < members.size(); ++m) {
       if (c.mix.weight[m] == 0) continue;
       const SpeedPrediction p = members[m]->predict(job(c.of), job(c.beside));
@@ -122,13 +122,19 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
       const double counts = c.mix.weight[m] / (c.mix.by_deviation ? sd * sd : 1);
       top += counts * t.back();
       bottom += counts;
+      share.push_back(counts);
       variance += c.mix.spread[m] * sd * sd;
+      shared_variance += counts * c.mix.spread[m] * sd * sd;
     }
-    double mean = 0, disagreement = 0;
+    double mean = 0, disagreement = 0, shared_disagreement = 0;
     for (const double x : t) mean += x / static_cast<double>(t.size());
-    for (const double x : t)
-      disagreement += (x - mean) * (x - mean) / static_cast<double>(t.size());
-    const double sd = std::sqrt(variance + c.mix.disagreement * disagreement);
+    for (std::size_t i = 0; i < t.size(); ++i) {
+      disagreement += (t[i] - mean) * (t[i] - mean) / static_cast<double>(t.size());
+      shared_disagreement += share[i] / bottom * (t[i] - top / bottom) * (t[i] - top / bottom);
+    }
+    const double sd = c.mix.spread_by_share
+                          ? std::sqrt(shared_variance / bottom + shared_disagreement)
+                          : std::sqrt(variance + c.mix.disagreement * disagreement);
     const SpeedPrediction found = ensemble.predict(job(c.of), job(c.beside));
     EXPECT_NEAR(-std::log(found.speed), top / bottom, 1e-9) << c.of << " beside " << c.beside;
     EXPECT_NEAR(std::log(found.hi / found.lo), 2 * kReach * sd, 1e-9)

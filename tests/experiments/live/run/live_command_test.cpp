@@ -9,11 +9,13 @@
 #include "experiments/live/jobs/job_run.hpp"
 #include "experiments/live/jobs/measurement.hpp"
 #include "experiments/live/run/recorded_backend.hpp"
+#include "experiments/report/report.hpp"
 #include "sim/error.hpp"
 #include "tests/experiments/live/run/live_program.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/public_data.hpp"
 #include "traces/corun_csv.hpp"
+#include "traces/group_table.hpp"
 #include "traces/profile_csv.hpp"
 
 namespace corun::test::live_command_test {
@@ -250,6 +252,7 @@ TEST_F(Live, CorunMeasuresPairsAsTheSimulatorReadsThem) {
   // that there is a slowdown is tested.
   ASSERT_EQ(json["together"].size(), 1U) << json.dump();  // a and c do not fit together
   EXPECT_EQ(json["together"][0]["jobs"], (Json{"a", "b"}));
+  EXPECT_FALSE(has_result("measured.groups.csv"));
   EXPECT_GT(json["together"][0]["isd"][0], 0.3);
   EXPECT_GT(json["together"][0]["isd"][1], 0.3);
 
@@ -267,6 +270,37 @@ TEST_F(Live, CorunMeasuresPairsAsTheSimulatorReadsThem) {
                 count(result("runs.csv"), "out-of-memory"),
             2U)
       << result("runs.csv");
+}
+
+TEST_F(Live, CorunMeasuresGroupsAsModelFitReadsThem) {
+  const std::string file = config(
+      {{"a", "0.2 30 1000 25 0.5"}, {"b", "0.2 30 1000 25 0.5"}, {"c", "0.2 30 1000 25 0.5"}});
+  const Outcome outcome = run(
+      {"corun", file, "--repeats", "2", "--warm-up", "0", "--pairs", "a+b,a+c,b+c,a+b+c,a+b+c+c"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  WorkloadKeys keys;
+  const GroupTable table = read_group_table(folder.path("out/measured.groups.csv"), keys);
+  EXPECT_EQ(table.speeds.rows.size(), 6U);
+  ASSERT_EQ(table.speeds.groups.size(), 4U);
+  EXPECT_EQ(table.gpu, "Fake V100");
+  for (const SpeedTable::Group& group : table.speeds.groups) {
+    EXPECT_EQ(group.sharing, Sharing::kTimeSlicing);
+    // A job takes half as long again per other: 1 / 2 and 1 / 2.5. A busy machine changes both times.
+    for (const double speed : group.speeds) {
+      EXPECT_GT(speed, group.jobs.size() == 3 ? 0.25 : 0.2);
+      EXPECT_LT(speed, 0.8);
+    }
+  }
+  const std::string model = folder.path("box.model");
+  const Outcome fitted = run_corun(
+      {"model", "fit", "--groups", folder.path("out/measured.groups.csv"), "--out", model});
+  ASSERT_EQ(fitted.code, 0) << fitted.err;
+  EXPECT_NE(fitted.out.find("6 measured pairs and 4 larger groups of 3 jobs"), std::string::npos)
+      << fitted.out;
+  const Outcome of_pairs =
+      run_corun({"model", "fit", "--pairs", folder.path("out/measured.corun.csv"), "--out", model,
+                 "--force"});
+  EXPECT_EQ(of_pairs.code, 0) << of_pairs.err;
 }
 
 TEST_F(Live, CorunMeasuresTheListOfModelSuggest) {
@@ -395,6 +429,17 @@ TEST_F(Live, AQueueRunsUnderEachPolicyBesideItsPrediction) {
   WorkloadKeys keys;
   EXPECT_GE(read_corun_csv(folder.path("out/fcfs.corun.csv"), keys).measurements.size(), 1U);
   EXPECT_FALSE(has_result("exclusive.corun.csv"));
+  // corun report has measured and predicted beside each other.
+  const ::corun::Json report = report_json(folder.path("out/results.h5"));
+  EXPECT_EQ(report["kind"], "live");
+  EXPECT_NE(report["source"]["measured_on"].get<std::string>().find("V100"), std::string::npos);
+  ASSERT_EQ(report["live"]["predicted"].size(), 3U);
+  const ::corun::Json& isd = report["live"]["jobs"][1]["isd"];
+  ASSERT_EQ(isd.size(), 3U);
+  for (const ::corun::Json& job : isd) {
+    EXPECT_TRUE(job[0].is_number() && job[1].is_number()) << "[measured, predicted]: " << job;
+  }
+  EXPECT_EQ(report["timeline"]["policies"][1]["mode"], "bars");
   EXPECT_TRUE(nothing_left());
 }
 

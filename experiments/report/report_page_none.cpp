@@ -1,0 +1,8 @@
+#include "experiments/report/report_page.hpp"
+
+/// In place of the page that web/build.mjs makes, where it could not be made.
+namespace corun {
+
+std::string_view report_page() { return {}; }
+
+}  // namespace corun

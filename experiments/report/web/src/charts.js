@@ -1,0 +1,173 @@
+// Figures by Apache ECharts. Tooltips are drawn on the canvas (renderMode richText), so no name becomes HTML.
+import {BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart} from 'echarts/charts';
+import {
+  DataZoomInsideComponent, GridComponent, LegendComponent, LegendScrollComponent, MarkLineComponent, TooltipComponent,
+  VisualMapContinuousComponent,
+} from 'echarts/components';
+import * as echarts from 'echarts/core';
+import {LabelLayout} from 'echarts/features';
+import {CanvasRenderer} from 'echarts/renderers';
+import {el, shown} from './text.js';
+import {colour, current, dash, onPaper, onTheme, symbol} from './theme.js';
+
+echarts.use([
+  BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
+  LegendComponent, LegendScrollComponent, MarkLineComponent, TooltipComponent, VisualMapContinuousComponent,
+  LabelLayout, CanvasRenderer,
+]);
+
+const charts = new Set();
+const PRINT_WIDTH = 680;
+
+const near = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (entry.isIntersecting) entry.target.chart.draw();
+  }
+}, {rootMargin: '300px'});
+
+const sizes = new ResizeObserver((entries) => {
+  for (const entry of entries) entry.target.chart.fit();
+});
+
+onTheme(() => charts.forEach((chart) => chart.update()));
+
+// Draws what has not been in sight, at the width of a page.
+export function prepareCharts(printing) {
+  for (const chart of charts) {
+    chart.draw();
+    chart.fit(printing ? PRINT_WIDTH : undefined);
+  }
+}
+
+export function axis(name, more = {}) {
+  const t = current();
+  return {
+    name, nameLocation: 'middle', nameGap: 28, nameTextStyle: {color: t.muted, fontSize: 12},
+    axisLine: {show: true, lineStyle: {color: t.line}}, axisTick: {lineStyle: {color: t.line}},
+    axisLabel: {color: t.muted, fontSize: 11, hideOverlap: true}, splitLine: {lineStyle: {color: t.line, opacity: 0.6}},
+    ...more,
+  };
+}
+
+// The vertical axis: its name stands above it, where there is room on a narrow screen, too.
+export function upright(name, more = {}) {
+  return axis(name, {nameLocation: 'end', nameGap: 12, nameTextStyle: {color: current().muted, align: 'left', fontSize: 12,
+    padding: [0, 0, 0, -34]}, ...more});
+}
+
+export const tooltip = (more = {}) => {
+  const t = current();
+  return {
+    renderMode: 'richText', confine: true, backgroundColor: t.panel, borderColor: t.line, borderWidth: 1,
+    textStyle: {color: t.text, fontSize: 12}, ...more,
+  };
+};
+
+// A series' look, the same for a policy in every figure.
+export function look(i) {
+  return {
+    itemStyle: {color: colour(i)}, lineStyle: {color: colour(i), type: dash(i), width: 2}, symbol: symbol(i),
+  };
+}
+
+// The key of the policies: {show: legend rows} for ECharts. Labels are shown as one line of text.
+export function legend(names, more = {}) {
+  const t = current();
+  return {
+    // On paper nobody turns a page of it.
+    type: onPaper() ? 'plain' : 'scroll', top: 0, left: 0, right: 0, itemWidth: 24, itemHeight: 12, data: names,
+    textStyle: {color: t.text, fontSize: 12}, pageIconColor: t.text, pageIconInactiveColor: t.line,
+    pageTextStyle: {color: t.muted}, inactiveColor: t.muted, ...more,
+  };
+}
+
+// Different names for series, also where two labels look the same after shown().
+export function seriesNames(labels) {
+  const seen = new Map();
+  return labels.map((label) => {
+    const name = shown(label, 28);
+    const times = seen.get(name) ?? 0;
+    seen.set(name, times + 1);
+    return times === 0 ? name : `${name} (${times + 1})`;
+  });
+}
+
+// A figure with title, caption, controls and the same numbers as a table.
+//   option()  the options of ECharts for the present theme and controls; null: nothing to draw
+//   table()   {head: [text], rows: [[text]]}
+//   height    [px], or a function of the width
+// Returns the node; node.refresh() draws again after a control changed.
+export function figure({id, title, caption, controls = [], option, table, height = 320, wide = false}) {
+  const canvas = el('div', {class: 'chart', role: 'img', 'aria-label': `${title}. ${caption} The table below has the numbers.`});
+  const body = el('div', {class: 'scroll'});
+  const details = el('details', {class: 'numbers', ontoggle: () => details.open && fill()},
+    el('summary', {}, 'Numbers as a table'), body);
+  const node = el('figure', {id, class: wide ? 'wide' : null},
+    el('figcaption', {}, el('h3', {}, title), el('p', {}, caption)),
+    controls.length ? el('div', {class: 'controls'}, controls) : null, canvas, table ? details : null);
+  let chart = null;
+  let width = 0;
+
+  function fill() {
+    const {head, rows} = table();
+    body.replaceChildren(plainTable(head, rows));
+  }
+  const handle = {
+    draw() {
+      if (chart) return;
+      chart = echarts.init(canvas, null, {renderer: 'canvas', height: tall(canvas.clientWidth)});
+      near.unobserve(canvas);
+      sizes.observe(canvas);
+      handle.update();
+    },
+    update() {
+      if (!chart) return;
+      const options = option(canvas.clientWidth);
+      if (options) chart.setOption({animation: false, backgroundColor: 'transparent', ...options}, true);
+      else chart.clear();
+    },
+    fit(fixed) {
+      if (!chart || canvas.clientWidth === 0) return;
+      const next = fixed ?? canvas.clientWidth;
+      if (next === width) return;
+      width = next;
+      chart.resize({width: next, height: tall(next)});
+      handle.update();
+    },
+  };
+  const tall = (at) => {
+    const value = typeof height === 'function' ? height(at) : height;
+    canvas.style.height = `${value}px`;
+    return value;
+  };
+  canvas.chart = handle;
+  charts.add(handle);
+  tall(1200);
+  near.observe(canvas);
+  node.refresh = () => {
+    if (typeof height === 'function' && chart) chart.resize({height: tall(canvas.clientWidth)});
+    handle.update();
+    if (details.open) fill();
+  };
+  node.chart = () => chart;
+  return node;
+}
+
+export function plainTable(head, rows, attributes = {}) {
+  return el('table', attributes,
+    el('thead', {}, el('tr', {}, head.map((text) => el('th', {scope: 'col'}, text)))),
+    el('tbody', {}, rows.map((row) => el('tr', {}, row.map((text, i) =>
+      i === 0 ? el('th', {scope: 'row'}, el('bdi', {}, text)) : el('td', {}, text))))));
+}
+
+// A labelled choice. `options`: [[value, text]].
+export function choice(label, options, value, changed) {
+  const select = el('select', {onchange: () => changed(select.value)},
+    options.map(([key, text]) => el('option', {value: key, selected: String(key) === String(value)}, text)));
+  return el('label', {}, el('span', {}, label), select);
+}
+
+export function tick(label, checked, changed) {
+  const box = el('input', {type: 'checkbox', checked, onchange: () => changed(box.checked)});
+  return el('label', {class: 'tick'}, box, el('span', {}, label));
+}

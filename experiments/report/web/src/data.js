@@ -1,0 +1,70 @@
+// The data of a report: what the program writes into the page, and how the page reads it.
+//
+// The program (experiments/report/report_json.hpp) writes one JSON object into
+// <script type="application/json" id="data">. Numbers that are not known are null. Times are seconds, shares and
+// slowdowns fractions. `Interval` is [mean, lo, hi]; lo and hi are null where there are too few replications.
+// `Packed` is base64 of little-endian numbers, for columns that are long.
+//
+// {
+//   format: 1,
+//   kind: "replay" | "live" | "sweep",
+//   source: {file, sha256, corun, commit, config, seed, replications, complete, inputs: [text], measured_on},
+//   warnings: [text],                    notes that the run printed
+//   reductions: [text],                  what this report leaves out or sums up
+//   metrics: [{name, unit, description, better: -1 | 0 | 1, percent}],    better -1: less is better
+//   policies: [{label, name, parameters, bound, shares, coverage: Coverage}],
+//                                        bound: knows the true costs; shares: two jobs were on a GPU at once
+//   coverage: Coverage,                  of all policies; Coverage = {measured, modelled, extrapolated} or null
+//   solo: {reference, measured, predicted, scaled, assumed} or null,      shares of job time by source of speed
+//   unknown_memory_jobs: largest number in a run,
+//
+//   replay and live:
+//   jobs: number per replication, gpus: number, gpu_types: [{type, count}],
+//   summary: [policy][metric] Interval,
+//   versus: [policy][other][metric] Interval of policy minus other, paired by replication, or null,
+//   replicated: {isd: [policy][replication], ps: [policy][replication]},
+//   curves: {jct_s | queue_s | isd: [policy] {n, x: [value], y: [share of jobs with at most x]}},
+//   sharing: null or {
+//     clusters: number of profile clusters (0: jobs have none),
+//     rows: pairs of jobs that ran together, left_out: rows that the results file dropped,
+//     groups: {by: "job" | "cluster", names: [text]},                     of the heat map
+//     sets: [ {policy: index or -1 for all,
+//              isd, speed: {n, bias, error, truth: [], belief: []},      bias, error: mean (absolute) belief - truth
+//              isd_boxes, ps_boxes: [[a, b, n, least, q1, median, q3, most]],   a beside b, of clusters
+//              pairs: [[a, b, co_runs, shared_s, isd, predicted_isd]]} ]  a beside b, of groups
+//   },
+//   over_time: null or [policy] {end: [s], start: s, busy: [], shared: [], util: [], queue: [], running: []},
+//   timeline: null or {
+//     span: [s, s], gpus: {node: [], index: [], type: [of gpu_types]}, names: [text] or null,
+//     clusters: Packed i16 or null, submit: Packed f64 or null,
+//     policies: [ null
+//       | {mode: "bars", lane_gpu: [], lane_slot: [], lane_first: [] (one more than lanes),
+//          start, end: Packed u32 [span / 2^32], job: Packed u32, kind: Packed u8, isd: Packed f32 by job}
+//       | {mode: "density", bins, rows: [[first GPU, last GPU]], busy: Packed u8 [1/255] row by row} ]
+//   },
+//   live: {predicted: [policy][metric] value, jobs: [policy] {job: [name], isd: [[measured, predicted]], jct_s: ...}}
+//
+//   sweep: see sections/sweep.js
+// }
+//
+// `kind` of a bar: what it was in bits 0-1 (run, probe, profile), how it ended in bits 2-4 (ENDS).
+
+export const FORMAT = 1;
+export const KINDS = ['run', 'probe', 'profiling'];
+export const ENDS = ['finished', 'preempted', 'out of memory', 'given up', 'end of the record', 'stage ended'];
+
+export function readData(document) {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  if (data.format !== FORMAT) throw new Error(`data of format ${data.format}; this page reads ${FORMAT}`);
+  return data;
+}
+
+const ARRAYS = {u8: Uint8Array, i16: Int16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array};
+
+// The numbers of a Packed column; the type is one of ARRAYS.
+export function unpack(text, type) {
+  const bytes = atob(text);
+  const buffer = new Uint8Array(bytes.length);
+  for (let i = 0; i < bytes.length; ++i) buffer[i] = bytes.charCodeAt(i);
+  return new ARRAYS[type](buffer.buffer);
+}

@@ -1,0 +1,219 @@
+#include "python/bindings/replay.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <pybind11/stl.h>
+
+#include "experiments/base/output_file.hpp"
+#include "experiments/commands/key_options.hpp"
+#include "experiments/config/config_reader.hpp"
+#include "experiments/config/config_writer.hpp"
+#include "experiments/experiment/experiment.hpp"
+#include "experiments/inputs/file_kind.hpp"
+#include "experiments/inputs/input_cache.hpp"
+#include "experiments/replay/replay.hpp"
+#include "experiments/replay/replay_files.hpp"
+#include "experiments/results/results_writer.hpp"
+#include "experiments/results/run_info.hpp"
+#include "models/scoring/device.hpp"
+#include "policies/catalog.hpp"
+#include "python/bindings/policy_host.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+namespace corun::python {
+
+namespace {
+
+/// What the user asked for, without objects of Python.
+struct Asked {
+  std::optional<std::string> path;  ///< a configuration or a trace
+  std::optional<std::string> text;  ///< a configuration in YAML
+  std::vector<KeyOverride> overrides;
+  std::string out;
+  bool force = false;
+  unsigned threads = 1;
+  std::string device = "auto";
+  std::string data;
+};
+
+struct Answer {
+  std::string written;  ///< path of the results
+  std::vector<std::string> notes;
+  bool interrupted = false;
+};
+
+Config config_of(const Asked& asked, std::span<const PolicyEntry> catalog, Answer& answer) {
+  std::vector<KeyOverride> overrides = asked.overrides;
+  std::optional<std::string> path = asked.path;
+  if (path && is_job_trace(*path)) {
+    const std::vector<KeyOverride> trace = trace_overrides(*path, {});
+    overrides.insert(overrides.begin(), trace.begin(), trace.end());
+    path.reset();
+  }
+  std::vector<std::string> texts;
+  for (const KeyOverride& o : overrides) texts.push_back(o.text);
+  if (path) {
+    check_kind(*path, {FileKind::kConfiguration}, "a configuration");
+    return read_config(*path, texts, catalog);
+  }
+  if (asked.text) return parse_config(*asked.text, "config", texts, catalog);
+  Config config = default_config_with(texts, catalog);
+  if (const std::string told = give_needs(config); !told.empty()) answer.notes.push_back(told);
+  return config;
+}
+
+/// As replay_command.cpp does it.
+Answer run(const Asked& asked, std::span<const PolicyEntry> catalog,
+           const std::atomic<bool>& stop) {
+  const auto started = std::chrono::steady_clock::now();
+  Answer answer;
+  const std::shared_ptr<Device> device = choose_device(asked.device);
+  const Config config = config_of(asked, catalog, answer);
+  const Experiment experiment(config, asked.data, {}, device,
+                              std::make_shared<InputCache>(asked.threads));
+  for (const std::string& warning : experiment.warnings()) answer.notes.push_back(warning);
+  if (!experiment.overload().empty()) answer.notes.push_back(experiment.overload());
+  ReplayFiles files;
+  files.output = asked.out;
+  files.existing = asked.force ? Existing::kReplace : Existing::kKeepOthers;
+  check_replay_files(experiment, asked.path, files);
+  const ResultsHeader header = results_header(experiment);
+  ResultsWriter writer(asked.out, header);
+  if (!writer.notice().empty()) answer.notes.push_back(writer.notice());
+  ReplayOptions options;
+  options.threads = asked.threads;
+  options.stop = &stop;
+  options.on_finished = [&](const Replication& replication, std::size_t, std::size_t) {
+    writer.add(replication);
+  };
+  const ReplayResult result = replay(experiment, options);
+  answer.interrupted = result.interrupted;
+  if (result.replications.empty()) return answer;
+  if (!device->note().empty()) answer.notes.push_back(device->note());
+  answer.written = finish_results(writer, asked.out, result);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
+  write_run_json(answer.written, {wall.count(), asked.threads, device->record(), ""}, header,
+                 result);
+  return answer;
+}
+
+/// Runs work() on a thread of its own while this one waits for it without the GIL, and looks for Ctrl-C. `stop` is
+/// then set, and the policies in Python are interrupted. Rethrows what work() throws; KeyboardInterrupt goes first.
+template <typename Work>
+void run_interruptibly(std::atomic<bool>& stop, PolicyHost& host, const Work& work) {
+  std::mutex guard;
+  std::condition_variable ended;
+  bool over = false;
+  std::exception_ptr failure;
+  std::optional<py::error_already_set> signal;
+  {
+    std::optional<py::gil_scoped_release> release(std::in_place);
+    std::jthread worker([&] {
+      try {
+        work();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      const std::lock_guard lock(guard);
+      over = true;
+      ended.notify_all();
+    });
+    std::unique_lock lock(guard);
+    while (!ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return over; })) {
+      lock.unlock();
+      release.reset();
+      if (PyErr_CheckSignals() != 0) {
+        signal.emplace();
+        stop = true;
+        host.interrupt();
+      }
+      release.emplace();
+      lock.lock();
+    }
+  }
+  if (signal) throw std::move(*signal);
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// An error with the key of an override as its place, and not with the text that stands for it.
+std::string without_text(const std::string& what, const std::vector<KeyOverride>& overrides) {
+  for (const KeyOverride& o : overrides) {
+    const std::string place = "--set " + printable(o.text, std::string::npos) + ": ";
+    if (!what.starts_with(place)) continue;
+    const std::string rest = what.substr(place.size());
+    return rest.starts_with(o.flag + ":") ? rest : o.flag + ": " + rest;
+  }
+  return what;
+}
+
+[[noreturn]] void throw_input_error(const std::string& what, const PolicyHost& host) {
+  const py::object type = py::module_::import("corun.errors").attr("InputError");
+  const py::object raised = type(what);
+  raised.attr("__cause__") = host.cause_of(what);
+  PyErr_SetObject(type.ptr(), raised.ptr());
+  throw py::error_already_set();
+}
+
+std::string default_data() {
+  const char* set = std::getenv("CORUN_DATA");
+  return set != nullptr ? set : "";
+}
+
+py::tuple replay_from_python(std::optional<std::string> path, std::optional<std::string> text,
+                             const std::vector<std::pair<std::string, std::string>>& overrides,
+                             const py::dict& factories, const py::object& find, std::string out,
+                             bool force, int threads, std::string device,
+                             std::optional<std::string> data) {
+  Asked asked{std::move(path),
+              std::move(text),
+              {},
+              std::move(out),
+              force,
+              1,
+              std::move(device),
+              data ? *data : default_data()};
+  for (const auto& [key, value] : overrides) asked.overrides.push_back({key, key + "=" + value});
+  asked.threads = threads > 0 ? static_cast<unsigned>(threads)
+                              : std::max(1U, std::thread::hardware_concurrency());
+  PolicyHost host(factories, find);
+  const std::span<const PolicyEntry> built_in = policy_catalog();
+  std::vector<PolicyEntry> catalog(built_in.begin(), built_in.end());
+  catalog.push_back(host.entry());
+  std::atomic<bool> stop{false};
+  Answer answer;
+  try {
+    run_interruptibly(stop, host, [&] { answer = run(asked, catalog, stop); });
+  } catch (const InputError& error) {
+    throw_input_error(without_text(error.what(), asked.overrides), host);
+  } catch (const PolicyError& error) {  // one that could not be made
+    throw_input_error(error.what(), host);
+  } catch (const DeviceError& error) {
+    PyErr_SetString(py::module_::import("corun.errors").attr("DeviceError").ptr(), error.what());
+    throw py::error_already_set();
+  }
+  return py::make_tuple(answer.written, answer.notes);
+}
+
+}  // namespace
+
+void bind_replay(py::module_& module) {
+  module.def("replay", &replay_from_python, py::arg("path"), py::arg("text"), py::arg("overrides"),
+             py::arg("factories"), py::arg("find"), py::arg("out"), py::arg("force"),
+             py::arg("threads"), py::arg("device"), py::arg("data"),
+             "(path of the results, notes); corun.replay() calls it");
+  module.def("yaml_word", &yaml_word, py::arg("text"), "a text as a value of YAML");
+}
+
+}  // namespace corun::python

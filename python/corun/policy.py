@@ -1,0 +1,76 @@
+"""A policy as a class of Python. It sees what a policy in C++ sees (corun.View), and returns decisions that the same
+rules check. docs/python.md describes it."""
+from importlib import import_module
+from typing import NamedTuple, Sequence
+
+
+class Start(NamedTuple):
+    """Start these jobs, all on all of these GPUs."""
+    jobs: Sequence[int]
+    gpus: Sequence[int]
+
+
+class Preempt(NamedTuple):
+    """Take these running jobs off their GPUs; they go to the end of the queue."""
+    jobs: Sequence[int]
+
+
+class Wake(NamedTuple):
+    """Call decide() at this time, if jobs wait then."""
+    time_ns: int
+
+
+class Member(NamedTuple):
+    """A job of a co-run that has ended. solo_ns: J_a; corun_ns: J_c; isd: a fraction."""
+    job: int
+    solo_ns: int
+    corun_ns: int
+    isd: float
+
+
+class CoRun(NamedTuple):
+    """An ended episode of a GPU. ps: a fraction; together: all members started at once; unfinished: residents that
+    are no members, because they were preempted or ran out of memory."""
+    members: Sequence[Member]
+    length_ns: int
+    ps: float
+    together: bool
+    end_ns: int
+    unfinished: int
+
+
+class Probe(NamedTuple):
+    """An ended probe of two jobs, with their speeds relative to running alone."""
+    a: int
+    b: int
+    speed_a: float
+    speed_b: float
+    end_ns: int
+
+
+class Policy:
+    """Base of policies; corun makes an object for each replication. Subclasses write decide(), and may write
+
+        arrived(job, now_ns)   a corun.Job has joined the queue: it is new, or back
+        departed(job, how)     its number; how: finish, fail, oom, preempt, profiled, probed
+        corun_ended(co_run)    a corun.CoRun
+        probe_ended(probe)     a corun.Probe
+
+    `belief`: "configured" gives it the belief of the configuration, which learns. `start`: "join" lets it place jobs
+    beside running ones whatever control.start says. Randomness must come from view.seed alone, or a replay is not
+    repeatable."""
+    belief = "none"
+    start = "control"
+
+    def decide(self, view):
+        """A list of Start, Preempt and Wake, or None. Called in every pass, and again as long as the last call
+        started or preempted a job and a job waits."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method decide(self, view)")
+
+
+def find(module, name):
+    """The class that a configuration names: {name: python, class: [module, name]}."""
+    found = import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found

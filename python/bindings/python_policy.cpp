@@ -215,6 +215,7 @@ class PythonPolicy final : public Policy {
       work();
     } catch (py::error_already_set& error) {
       const std::string found = "it raised " + told(error);
+      if (error.trace()) PyException_SetTraceback(error.value().ptr(), error.trace().ptr());
       host_.remember(found, error.value());
       refuse("no exception", found);
     }

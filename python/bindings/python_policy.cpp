@@ -393,7 +393,13 @@ py::object PolicyHost::cause_of(const std::string& error) const {
   return py::none();
 }
 
+void PolicyHost::enter(unsigned long thread) {
+  inside_.insert(thread);
+  if (interrupted_) PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt);
+}
+
 void PolicyHost::interrupt() {
+  interrupted_ = true;
   for (const unsigned long thread : inside_)
     PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt);
 }

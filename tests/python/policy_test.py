@@ -419,6 +419,7 @@ class Raises(support.Case):
             self.one_line(caught.exception, part)
 
     def test_ctrl_c_ends_an_endless_decide(self):
+        """Of the policies that run, and of those that wait for Python's lock, in which they have not been called."""
         script = textwrap.dedent("""
             import corun
             class Mine(corun.Policy):
@@ -427,7 +428,7 @@ class Raises(support.Case):
                     while True:
                         pass
             try:
-                corun.replay(policies=[Mine], replications=4, threads=2, quiet=True)
+                corun.replay(policies=[Mine], replications=16, threads=8, quiet=True)
             except KeyboardInterrupt:
                 print("interrupted", flush=True)
             """)

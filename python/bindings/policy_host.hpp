@@ -33,10 +33,10 @@ class PolicyHost {
   /// The exception whose text is part of `error`; None if there is none.
   py::object cause_of(const std::string& error) const;
 
-  /// A thread of Python is in a call of a policy, or has left it.
-  void enter(unsigned long thread) { inside_.insert(thread); }
+  /// A thread of Python is in a call of a policy, or has left it. After interrupt() the call is interrupted, too.
+  void enter(unsigned long thread);
   void leave(unsigned long thread) { inside_.erase(thread); }
-  /// Raises KeyboardInterrupt in each of them.
+  /// Raises KeyboardInterrupt in each of them, and in those that enter from now on.
   void interrupt();
 
  private:
@@ -49,6 +49,7 @@ class PolicyHost {
   py::object find_;
   std::vector<Raised> raised_;
   std::set<unsigned long> inside_;
+  bool interrupted_ = false;
 };
 
 }  // namespace corun::python

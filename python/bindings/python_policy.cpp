@@ -215,6 +215,7 @@ class PythonPolicy final : public Policy {
       work();
     } catch (py::error_already_set& error) {
       const std::string found = "it raised " + told(error);
+      if (error.trace()) PyException_SetTraceback(error.value().ptr(), error.trace().ptr());
       host_.remember(found, error.value());
       refuse("no exception", found);
     }
@@ -392,7 +393,13 @@ py::object PolicyHost::cause_of(const std::string& error) const {
   return py::none();
 }
 
+void PolicyHost::enter(unsigned long thread) {
+  inside_.insert(thread);
+  if (interrupted_) PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt);
+}
+
 void PolicyHost::interrupt() {
+  interrupted_ = true;
   for (const unsigned long thread : inside_)
     PyThreadState_SetAsyncExc(thread, PyExc_KeyboardInterrupt);
 }

@@ -58,7 +58,7 @@ class _Classes:
             words = (words[0], f"{name}#{number}")
             number += 1
         self.factories[words] = factory
-        fields = {"name": "python", "label": words[1].rsplit(".", 1)[-1], "class": list(words)}
+        fields = {"name": "python", "label": name.rsplit(".", 1)[-1], "class": list(words)}
         for key in ("start", "belief"):
             if isinstance(getattr(factory, key, None), str):
                 fields[key] = getattr(factory, key)

@@ -21,12 +21,16 @@ class Figure(support.Case):
         os.chdir(self.folder)
         warnings.simplefilter("ignore")
 
-    def test_the_first_lines_and_the_policy(self):
+    def test_the_first_lines_the_policy_and_the_figures(self):
         space = {}
         for code in CODE[:2]:
             exec(code, space)
         self.assertTrue((self.folder / "jct.pdf").exists())
         results = space["results"]
+        exec(CODE[2], space)
+        for name in ("difference", "gantt", "clusters", "belief", "pareto"):
+            self.assertTrue((self.folder / f"{name}.pdf").exists(), name)
+            self.assertGreater(len((self.folder / f"{name}.csv").read_text().splitlines()), 2, name)
         means = results.metrics.groupby("label").jct_s.mean()
         self.assertEqual(means["fcfs"], means["Pairs"])
         self.assertEqual(means["fcfs"], means["again"])
@@ -35,7 +39,7 @@ class Figure(support.Case):
         if not os.path.isfile(os.path.join(support.DATA, "peers/lucid/philly4_d100_200.csv")):
             print("SKIPPED: needs the public data sets: set CORUN_DATA")
             self.skipTest("no CORUN_DATA")
-        replay, draw = CODE[2:]
+        replay, draw = CODE[3:]
         self.assertEqual(len(draw.splitlines()), 3)
         exec(replay, {"corun": __import__("corun")})
         exec(draw, {})

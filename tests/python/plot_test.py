@@ -223,7 +223,7 @@ class Plot(support.Case):
         rows = self.rows("p.csv")
         starts, ends = ([float(row[rows[0].index(c)]) for row in rows[1:]] for c in ("start_s", "end_s"))
         self.assertEqual((min(starts), max(ends)), (100, 200))
-        self.assertAlmostEqual(ax.get_xlim()[0], 100)
+        self.assertAlmostEqual(ax.get_xlim()[0], 100 / 60)  # in minutes
 
     def test_colours_are_told_apart(self):
         """The colours of Okabe and Ito; none is used twice before all are."""

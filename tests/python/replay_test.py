@@ -158,7 +158,8 @@ class Read(support.Case):
 
     def test_stays_are_the_intervals_of_the_events(self):
         results = corun.replay(policies=["fcfs", "srtf"], replications=2, quiet=True,
-                               set={"estimates.duration": "exact", "workload.load": 2.0})
+                               set={"estimates.duration": "exact", "workload.source": "jrs-resampled", "workload.jobs": 60,
+                                    "workload.load": 2.0})
         stays = results.stays()
         self.assertEqual(set(stays.replication), {0})
         for policy, runs in results.runs[results.runs.replication == 0].groupby("policy"):
@@ -183,7 +184,7 @@ class Read(support.Case):
     def test_what_is_not_there(self):
         with self.assertRaises(AttributeError) as caught:
             self.results.rnus
-        self.assertIn("there are coverage, ", str(caught.exception))
+        self.assertIn("there are co_runs, coverage, ", str(caught.exception))
         with self.assertRaises(KeyError):
             self.results["rnus"]
         self.assertIn("runs", dir(self.results))

@@ -78,7 +78,7 @@ def _bars(rows, start, end, from_s, to_s):
         rows = rows[rows["end_s"] > from_s].assign(start_s=lambda r: r["start_s"].clip(lower=from_s))
     if to_s is not None:
         rows = rows[rows["start_s"] < to_s].assign(end_s=lambda r: r["end_s"].clip(upper=to_s))
-    return rows.sort_values(["start_s", "gpu"], kind="stable").reset_index(drop=True)
+    return rows.sort_values(["start_s", "gpu", "job"], kind="stable").reset_index(drop=True)
 
 
 def _lanes(data):

@@ -88,7 +88,7 @@ class External final : public Policy {
     arrivals_.push_back({{"event", "arrive"}, {"job", index(job.id)}, {"asks", asks(job)}});
   }
 
-  void departed(JobId job, LogKind how) override {
+  void departed(JobId job, LogKind how, Time) override {
     if (how == LogKind::kFinish || how == LogKind::kFail) in_system_.erase(job);
     events_.push_back({{"event", std::string(log_word(how))}, {"job", index(job)}});
   }

@@ -45,7 +45,7 @@ class FifoPacked final : public Policy {
     if (is_new) at->second = order_.emplace(job.submit, arrivals_++, job.id).first;
   }
 
-  void departed(JobId job, LogKind how) override {
+  void departed(JobId job, LogKind how, Time) override {
     if (how != LogKind::kFinish && how != LogKind::kFail) return;  // it comes back
     const auto at = places_.find(index(job));
     order_.erase(at->second);

@@ -48,12 +48,12 @@ class Las final : public PreemptiveQueue {
     if (next < view.next_wake()) out.emplace_back(WakeAt{next});
   }
 
-  void departed(JobId job, LogKind how) override {
+  void departed(JobId job, LogKind how, Time now) override {
     if (const auto at = jobs_.find(job); at != jobs_.end()) {
       demotions_.erase({at->second.due, job});
       if (how != LogKind::kPreempt) jobs_.erase(at);
     }
-    PreemptiveQueue::departed(job, how);
+    PreemptiveQueue::departed(job, how, now);
   }
 
  protected:

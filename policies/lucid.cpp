@@ -91,7 +91,7 @@ class Lucid final : public Policy {
                        job.profile.packing_label.value_or(0)});
   }
 
-  void departed(JobId job, LogKind) override {
+  void departed(JobId job, LogKind, Time) override {
     const auto at = running_.find(job);
     if (at == running_.end()) return;
     const Host& host = at->second;

@@ -5,6 +5,30 @@
 
 namespace corun {
 
+PodNode PodNode::of(const NodeSpec& spec, GpuId first) {
+  const auto gpus = static_cast<std::size_t>(spec.gpus);
+  PodNode node;
+  node.model = std::uint32_t{1} << spec.gpu.id;
+  node.left = {spec.cpu_milli, spec.memory_mib};
+  node.gpus.assign(gpus, 1000);
+  node.used.assign(gpus, 0);
+  node.residents.assign(gpus, 0);
+  node.first = first;
+  node.spec = &spec;
+  return node;
+}
+
+void PodNode::book(const PodKind& pod, const std::vector<GpuId>& taken, int sign, int limit) {
+  left.cpu_milli -= sign * pod.request.cpu_milli;
+  left.memory_mib -= sign * pod.request.memory_mib;
+  for (const GpuId gpu : taken) {
+    const std::size_t g = index(gpu) - index(first);
+    used[g] += sign * pod.gpu_milli;
+    residents[g] += sign;
+    gpus[g] = residents[g] < limit ? std::max(1000 - used[g], 0) : 0;
+  }
+}
+
 int PodNode::gpu_milli_left() const {
   int sum = 0;
   for (const int g : gpus) sum += g;
@@ -79,7 +103,7 @@ void PodPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   }
 }
 
-void PodPolicy::departed(JobId job, LogKind) {
+void PodPolicy::departed(JobId job, LogKind, Time) {
   const auto at = placed_.find(job);
   if (at == placed_.end()) return;
   const Placed& placed = at->second;
@@ -92,17 +116,10 @@ void PodPolicy::look_at(const ClusterView& view) {
   limit_ = view.max_jobs_per_gpu(limit_);
   for (std::size_t n = 0; n < view.cluster().nodes.size(); ++n) {
     const NodeSpec& spec = view.cluster().nodes[n];
-    PodNode node;
-    node.model = std::uint32_t{1} << spec.gpu.id;
-    node.left = {spec.cpu_milli, spec.memory_mib};
-    node.gpus.assign(static_cast<std::size_t>(spec.gpus), 1000);
-    node.used.assign(static_cast<std::size_t>(spec.gpus), 0);
-    node.residents.assign(static_cast<std::size_t>(spec.gpus), 0);
     most_cpu_ = std::max(most_cpu_, static_cast<double>(spec.cpu_milli));
     most_gpu_ = std::max(most_gpu_, 1000.0 * spec.gpus);
-    node.first = view.state().first_gpu(NodeId{static_cast<std::uint32_t>(n)});
-    node.spec = &spec;
-    nodes_.push_back(std::move(node));
+    nodes_.push_back(
+        PodNode::of(spec, view.state().first_gpu(NodeId{static_cast<std::uint32_t>(n)})));
   }
   versions_.assign(nodes_.size(), 1);
   worths_.resize(nodes_.size());
@@ -151,16 +168,8 @@ double PodPolicy::worth_of(std::size_t node) {
 }
 
 void PodPolicy::book(std::size_t n, const PodKind& pod, const std::vector<GpuId>& gpus, int sign) {
-  PodNode& node = nodes_[n];
   ++versions_[n];
-  node.left.cpu_milli -= sign * pod.request.cpu_milli;
-  node.left.memory_mib -= sign * pod.request.memory_mib;
-  for (const GpuId gpu : gpus) {
-    const std::size_t g = index(gpu) - index(node.first);
-    node.used[g] += sign * pod.gpu_milli;
-    node.residents[g] += sign;
-    node.gpus[g] = node.residents[g] < limit_ ? 1000 - node.used[g] : 0;
-  }
+  nodes_[n].book(pod, gpus, sign, limit_);
 }
 
 int PodPolicy::tightest_gpu(const PodNode& node, const PodKind& pod) {

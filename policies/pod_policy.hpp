@@ -42,6 +42,11 @@ struct PodKind {
   }
 };
 
+struct PodKindCount {
+  PodKind pod;
+  std::int64_t submitted = 0;  ///< pods of this kind so far
+};
+
 /// The resources left on a node.
 struct PodNode {
   std::uint32_t model = 0;  ///< its bit of PodKind::gpu_models
@@ -52,8 +57,13 @@ struct PodNode {
   GpuId first{};
   const NodeSpec* spec = nullptr;
 
+  /// A node without pods.
+  static PodNode of(const NodeSpec& spec, GpuId first);
+
   int gpu_milli_left() const;
   bool has_room(const PodKind& pod) const;
+  /// Takes the pod's request (sign 1) or gives it back (-1). A GPU of `limit` residents takes no more.
+  void book(const PodKind& pod, const std::vector<GpuId>& taken, int sign, int limit);
 };
 
 /// Traits of all policies on PodPolicy.
@@ -63,16 +73,12 @@ class PodPolicy : public Policy {
  public:
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
   void arrived(const JobView& job, Time now) override;
-  void departed(JobId job, LogKind how) override;
+  void departed(JobId job, LogKind how, Time now) override;
 
  protected:
   struct Fit {
     double score = std::numeric_limits<double>::infinity();  ///< less is better
     int gpu = 0;  ///< GPU for a share, by number within the node
-  };
-  struct KindInfo {
-    PodKind pod;
-    std::int64_t submitted = 0;  ///< pods of this kind so far
   };
 
   /// Score of a node that has room. `worth` is the result of worth() for it.
@@ -83,7 +89,7 @@ class PodPolicy : public Policy {
     return 0;
   }
   /// Called in a pass after new pods have arrived; true if all scores must be computed anew.
-  virtual bool learn(const std::vector<KindInfo>& kinds, std::int64_t submitted) {
+  virtual bool learn(const std::vector<PodKindCount>& kinds, std::int64_t submitted) {
     (void)kinds;
     (void)submitted;
     return false;
@@ -124,7 +130,7 @@ class PodPolicy : public Policy {
   double most_gpu_ = 1;
   int limit_ = std::numeric_limits<int>::max();  ///< cluster.max_jobs_per_gpu
   std::map<PodKind, std::uint32_t> kind_ids_;
-  std::vector<KindInfo> kinds_;
+  std::vector<PodKindCount> kinds_;
   std::vector<Waiting> waiting_;                            ///< by kind
   std::set<std::pair<std::uint64_t, std::uint32_t>> open_;  ///< place of the first pod, kind
   std::vector<std::uint32_t> freed_;  ///< nodes that a pod has left since the last pass

@@ -53,7 +53,7 @@ void PreemptiveQueue::starting(const ClusterView& view, const QueueEntry& entry,
   running_[entry.job] = order_.insert(std::move(node)).position;
 }
 
-void PreemptiveQueue::departed(JobId job, LogKind) {
+void PreemptiveQueue::departed(JobId job, LogKind, Time) {
   const auto at = running_.find(job);
   if (at == running_.end()) return;
   spare_.push_back(order_.extract(at->second));

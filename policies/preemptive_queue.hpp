@@ -19,7 +19,7 @@ class PreemptiveQueue : public QueuePolicy {
  public:
   using QueuePolicy::QueuePolicy;
 
-  void departed(JobId job, LogKind how) override;
+  void departed(JobId job, LogKind how, Time now) override;
 
  protected:
   struct Running {

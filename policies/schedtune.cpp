@@ -57,7 +57,7 @@ class SchedTune final : public Policy {
     fresh_.push_back({decided_, job.id});
   }
 
-  void departed(JobId job, LogKind) override {
+  void departed(JobId job, LogKind, Time) override {
     const auto at = sent_.find(job);
     if (at == sent_.end()) return;
     for (const GpuId g : at->second.gpus) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 
 #include "policies/catalog.hpp"
 #include "policies/placement.hpp"
+#include "policies/pod_ledger.hpp"
 #include "policies/recommender_parameters.hpp"
 #include "policies/remaining_service.hpp"
 
@@ -45,6 +47,12 @@
 ///               expected run time + the time that such jobs before it and the jobs on its GPUs take.
 ///   Memory      demands that are known, enlarged by `memory_margin`, must fit together. A job that ran out of
 ///               memory gets GPUs of its own.
+///   Parts       if a job asks for a part of a GPU, or for CPU or memory of its node: a job starts on a node that has
+///               what it asks for. Parts of a GPU add up to at most the GPU, and no slowdown is expected of
+///               them. Of placements with equal delays the one with the least growth of fragmentation is
+///               taken (fragmentation.hpp). Expected service counts the part. A whole job shares with a whole
+///               one by belief, where it finds no GPUs of its own. An overdue job that asks for CPU or memory
+///               keeps all GPUs of the node.
 ///
 /// Jobs' progress is what the believed speeds make of the time on GPUs.
 ///
@@ -57,6 +65,7 @@ constexpr double kHysteresis = 1.1;
 constexpr double kLeastRest_s = 1e-3;
 constexpr double kNever_s = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostSharing = 2;
+constexpr int kWhole = 1000;  ///< of a GPU [1/1000]
 /// Believed speeds below this are taken as this [1], so that every job has an expected end.
 constexpr double kLeastSpeed = 0.01;
 /// Of placements with equal delays: few hosts, then little room left on the node [job s].
@@ -85,7 +94,7 @@ class SrsfPacked final : public Policy {
   }
 
   void arrived(const JobView& job, Time now) override {
-    settle(now);
+    now_ = now;
     const auto [at, is_new] = jobs_.try_emplace(job.id);
     Job& j = at->second;
     if (is_new) {
@@ -94,6 +103,9 @@ class SrsfPacked final : public Policy {
       j.submit = job.submit;
       j.memory_mib = job.profile.mem_used_mib;
       j.types = job.on_types;
+      j.pod = {job.gpus, job.gpu_milli, job.gpu_models, job.request};
+      unknown_.push_back(job.id);
+      pods_ |= j.is_part() || j.asks_of_node();
     }
     j.alone_only = job.resubmissions > 0;
     j.served = job.served;
@@ -101,13 +113,19 @@ class SrsfPacked final : public Policy {
     enqueue(job.id, j);
   }
 
-  /// The time is not known here, but at the next call, which is at the same instant or pass.
-  void departed(JobId job, LogKind how) override {
-    if (running_.contains(job)) ended_.emplace_back(job, how);
+  void departed(JobId job, LogKind how, Time now) override {
+    if (!running_.contains(job)) return;
+    now_ = now;
+    vacate(job, how);
+    if (how != LogKind::kFinish && how != LogKind::kFail) return;
+    const auto at = jobs_.find(job);
+    if (how == LogKind::kFinish) service_.finished(at->second.estimate_s, at->second.had_s);
+    jobs_.erase(at);
+    rank_again();
   }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    settle(view.now());
+    now_ = view.now();
     if (view.pass() != pass_) begin(view);
     while (tried_ < options_.window) {
       const auto at = cursor_ ? waiting_.upper_bound(*cursor_) : waiting_.begin();
@@ -118,11 +136,15 @@ class SrsfPacked final : public Policy {
       const JobView& job = view.job(entry.job);
       std::vector<GpuId> gpus = best_placement(view, entry, job);
       if (!gpus.empty()) {
-        start(entry, std::move(gpus), out);
+        const Why why = why_here(entry, gpus);
+        start(entry, std::move(gpus), why, out);
         return;  // called again with an up-to-date view
       }
       ahead_ += job.gpus;
-      if (options_.preempts && preempt_for(view, entry, job, out)) return;
+      if (options_.preempts && preempt_for(view, entry, job, out)) {
+        restart();  // jobs before this one may have room now
+        return;
+      }
       if (overdue(entry) || (job.gpus > 1 && reservations_ < options_.reservations)) {
         reserve(view, entry, job);
       }
@@ -153,11 +175,16 @@ class SrsfPacked final : public Policy {
     Duration served{0};
     std::optional<double> memory_mib;
     std::span<const ViewOnType> types;
+    PodKind pod;
+    std::uint32_t kind = 0;      ///< of pod, in the ledger
     std::uint64_t position = 0;  ///< of its latest arrival in the queue
     Entry entry;                 ///< while it waits
     Time due = kNever;           ///< overdue from then on
     bool is_overdue = false;
     bool alone_only = false;
+
+    bool is_part() const { return pod.gpu_milli < kWhole; }
+    bool asks_of_node() const { return pod.request.cpu_milli > 0 || pod.request.memory_mib > 0; }
   };
   struct Run {
     std::uint64_t number = 0;  ///< of its start
@@ -184,9 +211,12 @@ class SrsfPacked final : public Policy {
 
   void enqueue(JobId id, Job& j) {
     const double rest = service_.expected(j.estimate_s, j.had_s) + j.debt_s;
-    j.entry = {rest * j.gang, j.submit, j.position, id};
+    const double gpus = j.is_part() ? j.pod.gpu_milli / double{kWhole} : j.gang;
+    j.entry = {rest * gpus, j.submit, j.position, id};
     if (options_.patience > 0 && !j.is_overdue) {
-      j.due = later(j.submit + j.served, from_seconds(std::min(options_.patience * rest, 1e9)));
+      // Not before one that is overdue already.
+      j.due = std::max(
+          now_, later(j.submit + j.served, from_seconds(std::min(options_.patience * rest, 1e9))));
       due_.insert({j.due, j.position, id});
     }
     if (j.is_overdue) j.entry = {-1, j.due, j.position, id};
@@ -215,10 +245,13 @@ class SrsfPacked final : public Policy {
   void begin(const ClusterView& view) {
     pass_ = view.pass();
     on_.resize(view.gpus().size());
-    cursor_.reset();
-    tried_ = 0;
-    free_by_s_.assign(view.gpus().size(), kNever_s);
-    reservations_ = 0;
+    if (!ledger_) ledger_.emplace(view);
+    for (const JobId id : unknown_) {
+      Job& j = jobs_.at(id);
+      j.kind = ledger_->submitted(j.pod);
+    }
+    if (pods_ && !unknown_.empty()) ledger_->learn();
+    unknown_.clear();
     while (!due_.empty() && std::get<Time>(*due_.begin()) <= now_) {
       const JobId id = std::get<JobId>(*due_.begin());
       Job& j = jobs_.at(id);
@@ -226,7 +259,21 @@ class SrsfPacked final : public Policy {
       j.is_overdue = true;
       enqueue(id, j);
     }
+    restart();
+    most_rest_s_ = 0;
+    if (!options_.preempts) return;
+    for (const auto& [id, run] : running_) {
+      most_rest_s_ = std::max(most_rest_s_, rest_s(id, run));
+    }
+  }
+
+  /// To the first waiting job, without reservations.
+  void restart() {
+    cursor_.reset();
+    tried_ = 0;
+    free_by_s_.assign(on_.size(), kNever_s);
     for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
+    reservations_ = 0;
     ahead_ = 0;
     ends_s_.clear();
     for (const std::vector<JobId>& here : on_) {
@@ -235,34 +282,9 @@ class SrsfPacked final : public Policy {
       ends_s_.push_back(end);
     }
     std::ranges::sort(ends_s_);
-    most_rest_s_ = 0;
-    if (!options_.preempts) return;
-    for (const auto& [id, run] : running_) {
-      most_rest_s_ = std::max(most_rest_s_, rest_s(id, run));
-    }
   }
 
   // Running jobs.
-
-  /// Takes note of the jobs that have left.
-  void settle(Time now) {
-    now_ = now;
-    for (const auto& [job, how] : ended_) {
-      if (!running_.contains(job)) continue;
-      vacate(job, how == LogKind::kPreempt);
-      if (how == LogKind::kFinish) {
-        const Job& j = jobs_.at(job);
-        service_.finished(j.estimate_s, j.had_s);
-        jobs_.erase(job);
-        rank_again();
-      } else if (how == LogKind::kFail) {
-        jobs_.erase(job);
-      } else if (how == LogKind::kOom) {
-        jobs_.at(job).had_s = 0;
-      }
-    }
-    ended_.clear();
-  }
 
   struct Progress {
     double had_s = 0;
@@ -308,6 +330,7 @@ class SrsfPacked final : public Policy {
     Run& run = running_.at(id);
     advance(run);
     run.speed = run.alone;
+    if (jobs_.at(id).is_part()) return;
     for (const GpuId g : run.gpus) {
       for (const JobId other : on_[index(g)]) {
         if (other == id) continue;
@@ -322,28 +345,54 @@ class SrsfPacked final : public Policy {
     for (const JobId other : others) new_speed(other);
   }
 
-  void vacate(JobId id, bool preempted) {
+  /// The job leaves its GPUs. A run that ends out of memory leaves progress as it was.
+  void vacate(JobId id, LogKind how) {
     Run run = std::move(running_.at(id));
     running_.erase(id);
     advance(run);
     Job& j = jobs_.at(id);
-    j.debt_s = run.debt_s;
-    if (preempted) {
+    if (how == LogKind::kPreempt) {
       j.debt_s = loss_.seconds;
       run.had_s *= 1 - loss_.work;
     }
-    j.had_s += run.had_s;
+    if (how != LogKind::kOom) j.had_s += run.had_s;
     for (const GpuId g : run.gpus) std::erase(on_[index(g)], id);
+    ledger_->book(j.kind, run.gpus, -1);
     new_speeds_beside(id, run.gpus);
   }
 
-  void start(const Entry& entry, std::vector<GpuId> gpus, std::vector<Decision>& out) {
+  /// Before the start.
+  Why why_here(const Entry& entry, const std::vector<GpuId>& gpus) const {
+    if (overdue(entry)) return Why::kOverdue;
+    const auto reserved = [&](GpuId g) { return free_by_s_[index(g)] < kNever_s; };
+    const auto shared = [&](GpuId g) { return !on_[index(g)].empty(); };
+    if (std::ranges::any_of(gpus, reserved)) return Why::kBackfills;
+    if (jobs_.at(entry.job).is_part()) return Why::kPart;
+    return std::ranges::any_of(gpus, shared) ? Why::kShares : Why::kAlone;
+  }
+
+  void start(const Entry& entry, std::vector<GpuId> gpus, Why why, std::vector<Decision>& out) {
     Job& j = jobs_.at(entry.job);
     leave_queue(entry.job, j);
     if (keeper_ == entry.job) {
       keeper_ = kNoJob;
       for (const GpuId g : kept_) free_by_s_[index(g)] = kNever_s;
       kept_.clear();
+    }
+    struct Host {
+      JobId id{};
+      double end_s = 0;
+      double speed = 0;
+    };
+    std::vector<Host> hosts;
+    if (!j.is_part()) {
+      for (const GpuId g : gpus) {
+        for (const JobId other : on_[index(g)]) {
+          if (std::ranges::find(hosts, other, &Host::id) != hosts.end()) continue;
+          const Run& host = running_.at(other);
+          hosts.push_back({other, end_s(other, host), host.speed});
+        }
+      }
     }
     Run& run = running_[entry.job];
     run.number = next_number_++;
@@ -354,9 +403,23 @@ class SrsfPacked final : public Policy {
       run.alone = std::min(run.alone, types_.empty() ? 1.0 : alone_on(j, types_[index(g)]));
       on_[index(g)].push_back(entry.job);
     }
+    ledger_->book(j.kind, gpus, 1);
     new_speed(entry.job);
     new_speeds_beside(entry.job, gpus);
-    out.emplace_back(StartGroup{{entry.job}, std::move(gpus)});
+    Reason reason{.why = why, .beside = kNoJob, .speed = run.speed, .delay_s = 0};
+    const double rest = rest_s(entry.job, run);
+    *reason.delay_s = rest / run.speed - rest;
+    double worst = kNever_s;
+    for (const Host& host : hosts) {
+      const double left = running_.at(host.id).speed / host.speed;
+      *reason.delay_s += std::min(rest / run.speed, host.end_s / left) * (1 - left);
+      const double beside = speeds(entry.job, host.id).a;
+      if (beside < worst) {
+        worst = beside;
+        reason.beside = host.id;
+      }
+    }
+    out.emplace_back(StartGroup{{entry.job}, std::move(gpus), reason});
   }
 
   // Placement.
@@ -387,7 +450,7 @@ class SrsfPacked final : public Policy {
       if (j.alone_only) return;
       spot.host = here.front();
       const Job& host = jobs_.at(spot.host);
-      if (host.alone_only) return;
+      if (host.alone_only || host.is_part() || j.is_part()) return;
       if (demand_mib(j, type) + demand_mib(host, type) > type.memory_mib) return;
       if (!spots.empty() && spots.back().host == spot.host &&
           same_type(view, spots.back().gpu, g)) {
@@ -461,25 +524,91 @@ class SrsfPacked final : public Policy {
     for (std::size_t i = 0; i < gang; ++i) best.gpus.push_back(spots[i].gpu);
   }
 
+  /// Whether no node may hold the gang.
+  static bool is_wide(const ClusterView& view, const JobView& job) {
+    return std::ranges::none_of(view.cluster().nodes, [&](const NodeSpec& node) {
+      return node.gpus >= job.gpus && may_run_on(job, node.gpu);
+    });
+  }
+  static bool can_meet(const ResourceRequest& have, const ResourceRequest& asked) {
+    return (asked.cpu_milli == 0 || asked.cpu_milli <= have.cpu_milli) &&
+           (asked.memory_mib == 0 || asked.memory_mib <= have.memory_mib);
+  }
+
   /// Calls f with the GPUs of each node that may hold the gang; of all nodes at once if none can. Nodes of types
-  /// on which the job may not run do not count.
+  /// on which the job may not run, or that have less CPU or memory than it asks for, do not count.
   template <typename F>
   void each_domain(const ClusterView& view, const JobView& job, F&& f) {
     const std::vector<NodeSpec>& nodes = view.cluster().nodes;
-    const bool wide = std::ranges::none_of(nodes, [&](const NodeSpec& node) {
-      return node.gpus >= job.gpus && may_run_on(job, node.gpu);
-    });
+    const bool wide = is_wide(view, job);
     gpus_.clear();
     std::uint32_t next = 0;
     for (const NodeSpec& node : nodes) {
       const std::uint32_t first = next;
       next += static_cast<std::uint32_t>(node.gpus);
       if (!may_run_on(job, node.gpu) || (!wide && node.gpus < job.gpus)) continue;
+      if (!wide && !can_meet({node.cpu_milli, node.memory_mib}, job.request)) continue;
       if (!wide) gpus_.clear();
       for (std::uint32_t g = first; g < next; ++g) gpus_.push_back(GpuId{g});
       if (!wide) f();
     }
     if (wide) f();
+  }
+
+  /// The node of the present domain, gpus_.
+  const PodNode& domain_node() const { return ledger_->node(ledger_->node_of(gpus_.front())); }
+
+  /// Whether the job may not join the jobs on the GPU, whatever part of it they leave.
+  bool is_closed(const ClusterView& view, const Job& j, double rest, GpuId g) const {
+    const GpuType& type = view.gpu_type(g);
+    if (view.gpu(g).profiling || rest / alone_on(j, type.id) > free_by_s_[index(g)]) return true;
+    const std::vector<JobId>& residents = on_[index(g)];
+    if (residents.empty()) return false;
+    double used = demand_mib(j, type);
+    for (const JobId id : residents) {
+      const Job& other = jobs_.at(id);
+      if (other.alone_only) return true;
+      used += demand_mib(other, type);
+    }
+    return j.alone_only || used > type.memory_mib;
+  }
+
+  /// A part of a GPU, or whole GPUs of its own, where the delay is least, then the growth of fragmentation.
+  Placement pod_placement(const ClusterView& view, const Job& j, const JobView& job, double rest) {
+    Placement best;
+    double least_growth = kNever_s;
+    std::optional<PodNode> open;  // the node without its closed GPUs
+    each_domain(view, job, [&] {
+      const std::size_t n = ledger_->node_of(gpus_.front());
+      const PodNode* node = &ledger_->node(n);
+      if (!node->has_room(j.pod)) return;
+      open.reset();
+      for (std::size_t g = 0; g < gpus_.size(); ++g) {
+        if (node->gpus[g] == 0 || !is_closed(view, j, rest, gpus_[g])) continue;
+        if (!open) open = ledger_->node(n);
+        open->gpus[g] = 0;
+      }
+      if (open) {
+        if (!open->has_room(j.pod)) return;
+        node = &*open;
+      }
+      const double delay = rest / alone_on(j, types_[index(gpus_.front())]) - rest;
+      if (delay > best.delay) return;
+      const Fragmentation::Growth growth =
+          open ? ledger_->growth_on(*open, j.pod) : ledger_->growth(j.kind, n);
+      if (delay == best.delay && growth.growth >= least_growth) return;
+      best.delay = delay;
+      least_growth = growth.growth;
+      best.gpus.clear();
+      if (j.is_part()) {
+        best.gpus.push_back(gpus_[static_cast<std::size_t>(growth.gpu)]);
+        return;
+      }
+      for (std::size_t g = 0; best.gpus.size() < static_cast<std::size_t>(j.gang); ++g) {
+        if (node->gpus[g] == kWhole) best.gpus.push_back(gpus_[g]);
+      }
+    });
+    return best;
   }
 
   std::vector<GpuId> best_placement(const ClusterView& view, const Entry& entry,
@@ -491,11 +620,16 @@ class SrsfPacked final : public Policy {
       for (const GpuId g : kept_) free_by_s_[index(g)] = kNever_s;
     }
     Placement best;
-    each_domain(view, job, [&] {
-      spots_.clear();
-      for (const GpuId g : gpus_) look_at(view, j, job, rest, g, spots_);
-      consider(j, rest, spots_, best);
-    });
+    const bool is_pod = pods_ && !is_wide(view, job);
+    if (is_pod) best = pod_placement(view, j, job, rest);
+    if (best.gpus.empty() && !j.is_part()) {
+      each_domain(view, job, [&] {
+        if (is_pod && !can_meet(domain_node().left, j.pod.request)) return;
+        spots_.clear();
+        for (const GpuId g : gpus_) look_at(view, j, job, rest, g, spots_);
+        consider(j, rest, spots_, best);
+      });
+    }
     if (keeper_ == entry.job && best.gpus.empty()) {
       for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
     }
@@ -507,7 +641,8 @@ class SrsfPacked final : public Policy {
     for (const NodeSpec& node : view.cluster().nodes) {
       types_.insert(types_.end(), static_cast<std::size_t>(node.gpus), node.gpu.id);
     }
-    most_per_gpu_ = std::min(static_cast<std::size_t>(view.max_jobs_per_gpu(2)), kMostSharing);
+    most_parts_ = static_cast<std::size_t>(view.max_jobs_per_gpu(kWhole));
+    most_per_gpu_ = std::min(most_parts_, kMostSharing);
   }
 
   /// Reserves the GPUs on which the job can start first.
@@ -528,8 +663,12 @@ class SrsfPacked final : public Policy {
       }
       if (ready.size() < gang) return;
       std::ranges::sort(ready);
-      if (ready[gang - 1].first >= first) return;
-      first = ready[gang - 1].first;
+      double at = ready[gang - 1].first;
+      if (j.asks_of_node() && gpus_.size() <= domain_node().gpus.size()) {
+        at = std::max(at, node_ready_s(j.pod.request));
+      }
+      if (at >= first) return;
+      first = at;
       chosen.clear();
       for (std::size_t i = 0; i < gang; ++i) chosen.push_back(ready[i].second);
     });
@@ -540,26 +679,79 @@ class SrsfPacked final : public Policy {
     if (keeps) {
       keeper_ = entry.job;
       kept_ = chosen;
+      if (j.asks_of_node() && !is_wide(view, job)) keep_node(chosen.front());
     }
+  }
+
+  void keep_node(GpuId gpu) {
+    const PodNode& node = ledger_->node(ledger_->node_of(gpu));
+    kept_.clear();
+    for (std::uint32_t g = 0; g < node.gpus.size(); ++g) {
+      kept_.push_back(GpuId{static_cast<std::uint32_t>(index(node.first)) + g});
+      free_by_s_[index(kept_.back())] = 0;
+    }
+  }
+
+  /// When the node of the present domain has the CPU and memory, by the expected ends of its jobs [s from now].
+  double node_ready_s(const ResourceRequest& asked) const {
+    ResourceRequest left = domain_node().left;
+    std::map<JobId, double> ends;
+    for (const GpuId g : gpus_) {
+      for (const JobId id : on_[index(g)]) ends.emplace(id, end_s(id, running_.at(id)));
+    }
+    std::vector<std::pair<double, JobId>> sorted;
+    for (const auto& [id, end] : ends) sorted.emplace_back(end, id);
+    std::ranges::sort(sorted);
+    double at = 0;
+    for (const auto& [end, id] : sorted) {
+      if (can_meet(left, asked)) break;
+      at = end;
+      left.cpu_milli += jobs_.at(id).pod.request.cpu_milli;
+      left.memory_mib += jobs_.at(id).pod.request.memory_mib;
+    }
+    return at;
+  }
+
+  /// Whether a GPU has room for the job beside `jobs` others, whose parts and memory demands are these.
+  bool has_room(const GpuType& type, const Job& j, std::size_t jobs, int parts_milli, int wholes,
+                double used_mib) const {
+    if (jobs == 0) return true;
+    if (used_mib + demand_mib(j, type) > type.memory_mib || j.alone_only) return false;
+    if (wholes == 0)
+      return j.is_part() && jobs < most_parts_ && parts_milli + j.pod.gpu_milli <= kWhole;
+    return !j.is_part() && parts_milli == 0 && jobs < most_per_gpu_;
   }
 
   /// When the GPU has room for the job, by the expected ends of its residents [s from now].
   double ready_s(const GpuType& type, GpuId g, const Job& j) const {
-    std::vector<std::pair<double, double>> ends;
-    double used = demand_mib(j, type);
-    for (const JobId other : on_[index(g)]) {
-      const double mib = demand_mib(jobs_.at(other), type);
-      ends.emplace_back(end_s(other, running_.at(other)), mib);
-      used += mib;
+    struct Resident {
+      double end_s = 0;
+      double mib = 0;
+      int part_milli = 0;  ///< 0: a whole job
+    };
+    std::vector<Resident> residents;
+    double used = 0;
+    int parts = 0;
+    int wholes = 0;
+    for (const JobId id : on_[index(g)]) {
+      const Job& other = jobs_.at(id);
+      residents.push_back({end_s(id, running_.at(id)), demand_mib(other, type),
+                           other.is_part() ? other.pod.gpu_milli : 0});
+      used += residents.back().mib;
+      parts += residents.back().part_milli;
+      wholes += other.is_part() ? 0 : 1;
     }
-    std::ranges::sort(ends);
+    std::ranges::sort(residents, {},
+                      [](const Resident& r) { return std::tuple(r.end_s, r.mib, r.part_milli); });
     double at = 0;
-    std::size_t left = ends.size();
-    for (const auto& [end, mib] : ends) {
-      if (left < most_per_gpu_ && used <= type.memory_mib && !j.alone_only) break;
-      at = end;
+    std::size_t left = residents.size();
+    for (const Resident& r : residents) {
+      if (has_room(type, j, left, parts, wholes, used)) break;
+      at = r.end_s;
       --left;
-      used -= mib;
+      used -= r.mib;
+      parts -= r.part_milli;
+      wholes -= r.part_milli == 0 ? 1 : 0;
     }
     return at;
   }
@@ -569,17 +761,58 @@ class SrsfPacked final : public Policy {
   struct Option {
     double loss = kNever_s;  ///< completions per second and GPU
     GpuId gpu{};
-    JobId victim = kNoJob;
-    std::uint64_t number = 0;  ///< of the victim's start
+    std::vector<JobId> victims;
+    std::uint64_t number = 0;  ///< of the first victim's start
   };
 
   bool may_preempt(JobId id, const Run& run) const {
     return run.start != now_ && !jobs_.at(id).is_overdue;
   }
+  /// What a preemption costs the job, in time at speed 1 [s].
+  double cost_s(const Run& run) const {
+    return loss_.seconds + loss_.work * (run.had_s + to_seconds(now_ - run.since));
+  }
   /// Completions per second that the preemption of a job loses; more if it costs much.
   double loss_of(JobId id, const Run& run) const {
-    const double cost = loss_.seconds + loss_.work * (run.had_s + to_seconds(now_ - run.since));
-    return kHysteresis / std::max(rest_s(id, run) - cost, kLeastRest_s);
+    return kHysteresis / std::max(rest_s(id, run) - cost_s(run), kLeastRest_s);
+  }
+
+  /// As room_on() for a job that takes no part in sharing by belief, or where parts run: without the residents
+  /// that lose least, as many as need be. A part never shares with a whole job.
+  Option room_among_parts(const ClusterView& view, GpuId g, const Job& j) const {
+    Option option{0, g, {}, 0};
+    const GpuType& type = view.gpu_type(g);
+    std::vector<std::tuple<double, std::uint64_t, JobId>> sorted;  // by loss, ties by start
+    double used = 0;
+    int parts = 0;
+    int wholes = 0;
+    bool closed = false;  // by a job that must be alone
+    for (const JobId id : on_[index(g)]) {
+      const Job& other = jobs_.at(id);
+      const Run& run = running_.at(id);
+      sorted.emplace_back(loss_of(id, run), run.number, id);
+      used += demand_mib(other, type);
+      parts += other.is_part() ? other.pod.gpu_milli : 0;
+      wholes += other.is_part() ? 0 : 1;
+      closed |= other.alone_only;
+    }
+    std::ranges::sort(sorted);
+    std::size_t left = sorted.size();
+    for (const auto& [loss, number, id] : sorted) {
+      if (!closed && has_room(type, j, left, parts, wholes, used)) break;
+      const Run& run = running_.at(id);
+      if (!may_preempt(id, run)) return {};
+      const Job& other = jobs_.at(id);
+      option.loss += loss;
+      if (option.victims.empty()) option.number = number;
+      option.victims.push_back(id);
+      --left;
+      used -= demand_mib(other, type);
+      parts -= other.is_part() ? other.pod.gpu_milli : 0;
+      wholes -= other.is_part() ? 0 : 1;
+      closed = closed && left > 0;
+    }
+    return option;
   }
 
   /// The cheapest way to make room for the job on a GPU: without one of its residents, or none.
@@ -587,8 +820,10 @@ class SrsfPacked final : public Policy {
     Option best;
     const GpuType& type = view.gpu_type(g);
     const std::vector<JobId>& here = on_[index(g)];
+    const bool parts = std::ranges::any_of(here, [&](JobId o) { return jobs_.at(o).is_part(); });
+    if (j.is_part() || parts) return room_among_parts(view, g, j);
     for (std::size_t v = 0; v <= here.size(); ++v) {
-      Option option{0, g, kNoJob, 0};
+      Option option{0, g, {}, 0};
       double used = demand_mib(j, type);
       std::size_t stay = 0;
       bool suits = true;
@@ -606,7 +841,7 @@ class SrsfPacked final : public Policy {
         const Run& run = running_.at(here[v]);
         if (!may_preempt(here[v], run)) continue;
         option.loss = loss_of(here[v], run);
-        option.victim = here[v];
+        option.victims = {here[v]};
         option.number = run.number;
       }
       if (option.loss < best.loss) best = option;
@@ -639,11 +874,13 @@ class SrsfPacked final : public Policy {
       double loss = 0;
       std::vector<JobId> marked;
       for (std::size_t i = 0; i < gang; ++i) {
-        const JobId victim = options[i].victim;
-        if (victim == kNoJob || std::ranges::find(marked, victim) != marked.end()) continue;
-        marked.push_back(victim);
-        loss += loss_of(victim, running_.at(victim));
+        for (const JobId victim : options[i].victims) {
+          if (std::ranges::find(marked, victim) != marked.end()) continue;
+          marked.push_back(victim);
+          loss += loss_of(victim, running_.at(victim));
+        }
       }
+      if (pods_ && !is_wide(view, job) && !node_suffices(j, marked)) return;
       if (loss > least || (!gpus.empty() && loss == least)) return;
       least = loss;
       victims = marked;
@@ -651,11 +888,31 @@ class SrsfPacked final : public Policy {
       for (std::size_t i = 0; i < gang; ++i) gpus.push_back(options[i].gpu);
     });
     if (gpus.empty()) return false;
-    for (const JobId victim : victims) vacate(victim, true);
-    if (!victims.empty()) out.emplace_back(Preempt{std::move(victims)});
+    const Why why = overdue(entry)    ? Why::kOverdue
+                    : victims.empty() ? why_here(entry, gpus)
+                                      : Why::kShorter;
+    for (const JobId victim : victims) {
+      const Run& run = running_.at(victim);
+      const Reason reason{.why = Why::kMakesRoom,
+                          .beside = entry.job,
+                          .speed = std::nullopt,
+                          .delay_s = cost_s(run)};
+      vacate(victim, LogKind::kPreempt);
+      out.emplace_back(Preempt{{victim}, reason});
+    }
     std::ranges::sort(gpus);
-    start(entry, std::move(gpus), out);
+    start(entry, std::move(gpus), why, out);
     return true;
+  }
+
+  /// Whether the node of the present domain has the job's CPU and memory without these jobs.
+  bool node_suffices(const Job& j, const std::vector<JobId>& without) const {
+    ResourceRequest left = domain_node().left;
+    for (const JobId id : without) {
+      left.cpu_milli += jobs_.at(id).pod.request.cpu_milli;
+      left.memory_mib += jobs_.at(id).pod.request.memory_mib;
+    }
+    return can_meet(left, j.pod.request);
   }
 
   /// Where estimates are not reliable, ranks of running jobs rise with time alone.
@@ -686,12 +943,15 @@ class SrsfPacked final : public Policy {
   std::set<Entry> waiting_;
   std::set<std::tuple<Time, std::uint64_t, JobId>> due_;  ///< waiting jobs that are not overdue
   std::unordered_map<JobId, Run> running_;
-  std::vector<std::pair<JobId, LogKind>> ended_;          ///< not yet settled
   std::unordered_map<std::uint64_t, PairSpeeds> speeds_;  ///< by both jobs
   std::vector<std::vector<JobId>> on_;                    ///< by GPU
   std::vector<std::size_t> types_;                        ///< by GPU
   int widest_ = 0;                                        ///< GPUs of the largest node
-  std::size_t most_per_gpu_ = kMostSharing;
+  std::size_t most_per_gpu_ = kMostSharing;               ///< whole jobs
+  std::size_t most_parts_ = kWhole;
+  std::optional<PodLedger> ledger_;
+  std::vector<JobId> unknown_;  ///< to the ledger, in order of arrival
+  bool pods_ = false;  ///< some job asked for a part of a GPU, or for CPU or memory of its node
   std::uint64_t next_position_ = 0;
   std::uint64_t next_number_ = 1;
 
@@ -766,7 +1026,8 @@ PolicyTraits srsf_packed_traits(const Parameters& parameters) {
           .preempts = parameters.choice("mode") == "preemptive",
           .reads_estimates = true,
           .reads_speeds_on_types = true,
-          .reads_memory = true};
+          .reads_memory = true,
+          .reads_requests = true};
 }
 
 }  // namespace
@@ -796,7 +1057,8 @@ PolicyEntry srsf_packed_entry() {
                      .preempts = true,
                      .reads_estimates = true,
                      .reads_speeds_on_types = true,
-                     .reads_memory = true},
+                     .reads_memory = true,
+                     .reads_requests = true},
           .traits_with = srsf_packed_traits};
 }
 

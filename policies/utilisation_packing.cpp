@@ -22,7 +22,7 @@ void UtilisationPacking::arrived(const JobView& job, Time) {
   waiting_.insert({util_of(job), next_position_++, job.id});
 }
 
-void UtilisationPacking::departed(JobId job, LogKind) {
+void UtilisationPacking::departed(JobId job, LogKind, Time) {
   const auto at = running_.find(job);
   if (at == running_.end()) return;  // it was profiled
   for (const GpuId g : at->second.gpus) {

@@ -42,7 +42,7 @@ class UtilisationPacking final : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
   void arrived(const JobView& job, Time now) override;
-  void departed(JobId job, LogKind how) override;
+  void departed(JobId job, LogKind how, Time now) override;
 
   /// The parameters of both policies.
   static std::span<const ParameterSpec> parameters();

@@ -143,10 +143,10 @@ void ControlLoop::take(const Report& report) {
   }
 }
 
-void ControlLoop::departed(JobId job, LogKind how) {
+void ControlLoop::departed(JobId job, LogKind how, const std::optional<Reason>& reason) {
   ++departures_;
-  note(how, job);
-  policy_.departed(job, how);
+  note(how, job, {}, reason);
+  policy_.departed(job, how, backend_.now());
 }
 
 /// To the policy's queue, or to a probe first.
@@ -326,7 +326,7 @@ void ControlLoop::apply(const StartGroup& decision) {
   }
   for (const JobId j : decision.jobs) {
     waiting_.erase(j);
-    note(LogKind::kStart, j, decision.gpus);
+    note(LogKind::kStart, j, decision.gpus, decision.reason);
   }
   backend_.start_group(decision.jobs, decision.gpus);
 }
@@ -349,13 +349,13 @@ void ControlLoop::apply(const Preempt& decision) {
                  " times: does a run last long enough to make up for what preemption costs?");
     }
     if (!backend_.preempt(job)) broken("preemption", text() + " is being profiled or probed");
-    set_back(job);
+    set_back(job, decision.reason);
   }
 }
 
 /// For a job that has left its GPUs with its progress.
-void ControlLoop::set_back(JobId job) {
-  departed(job, LogKind::kPreempt);
+void ControlLoop::set_back(JobId job, const std::optional<Reason>& reason) {
+  departed(job, LogKind::kPreempt, reason);
   JobView& job_view = jobs_[job];
   ++job_view.preemptions;
   job_view.served = backend_.record(job).ran;
@@ -370,8 +370,11 @@ void ControlLoop::apply(const WakeAt& decision) {
   if (wakes_.insert(decision.at).second) backend_.wake_at(decision.at);
 }
 
-void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus) {
-  if (log_ != nullptr) log_->push_back({backend_.now(), kind, job, {gpus.begin(), gpus.end()}});
+void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus,
+                       const std::optional<Reason>& reason) {
+  if (log_ != nullptr) {
+    log_->push_back({backend_.now(), kind, job, {gpus.begin(), gpus.end()}, reason});
+  }
   if (observer_ != nullptr) observer_->event(backend_.now(), kind, job, gpus);
 }
 

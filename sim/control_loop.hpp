@@ -85,7 +85,7 @@ class ControlLoop {
 
  private:
   void take(const Report& report);
-  void departed(JobId job, LogKind how);
+  void departed(JobId job, LogKind how, const std::optional<Reason>& reason = std::nullopt);
   void show_what_ended();
   void offer(JobId job);
   void enqueue(JobId job);
@@ -93,11 +93,12 @@ class ControlLoop {
   void start_probes();
   bool may_reallocate();
   void pass();
-  void set_back(JobId job);
+  void set_back(JobId job, const std::optional<Reason>& reason = std::nullopt);
   void apply(const StartGroup& decision);
   void apply(const Preempt& decision);
   void apply(const WakeAt& decision);
-  void note(LogKind kind, JobId job, std::span<const GpuId> gpus = {});
+  void note(LogKind kind, JobId job, std::span<const GpuId> gpus = {},
+            const std::optional<Reason>& reason = std::nullopt);
   [[noreturn]] void broken(const char* rule, const std::string& found) const;
 
   ClusterBackend& backend_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/ids.hpp"
+#include "sim/reason.hpp"
 #include "sim/time.hpp"
 
 /// The event timeline of a run as CSV: written, read back, compared.
@@ -17,7 +18,14 @@
 ///   time_ns,event,job,gpus
 ///   0,arrive,J7-205,
 ///   0,start,J7-205,0
-///   281400000000,finish,J7-205,0
+///   281400000000,finish,J7-205,
+///
+/// If the policy states reasons (reason.hpp), each line has four more fields: `why`, the word of Why; `beside`, a
+/// job; `speed` and `delay_s`, the shortest decimals that read back to the same numbers. Each is empty where
+/// there is nothing to state.
+///
+///   time_ns,event,job,gpus,why,beside,speed,delay_s
+///   0,start,J7-205,0,alone,,1,0
 namespace corun {
 
 enum class LogKind : std::uint8_t {
@@ -42,8 +50,13 @@ struct LogEntry {
   LogKind kind = LogKind::kArrive;
   JobId job{};
   std::vector<GpuId> gpus;
+  std::optional<Reason> reason = std::nullopt;  ///< of a start or preemption
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
+  /// Equal but for the reason.
+  bool is_same_event(const LogEntry& other) const {
+    return at == other.at && kind == other.kind && job == other.job && gpus == other.gpus;
+  }
 };
 
 using EventLog = std::vector<LogEntry>;
@@ -54,7 +67,7 @@ using JobFinder = std::function<std::optional<JobId>(const std::string&)>;
 /// `name` a job is written as its number.
 void write_event_log(std::ostream& out, const EventLog& log, const JobNamer& name = {});
 
-/// The first line of an event log.
+/// The first line of an event log; where the policy gives reasons, their columns follow.
 inline constexpr std::string_view kEventLogHeader = "time_ns,event,job,gpus";
 
 /// Reads what write_event_log() writes. Without `find`, jobs are numbers. Throws InputError

@@ -47,6 +47,10 @@ constexpr std::array<MetricInfo, kMetricCount> kInfo{{
     {"jobs", "1", "jobs that finished"},
     {"isd_reference", "1",
      "mean individual slowdown against the solo time of the same work on the reference GPU type"},
+    {"rho", "1",
+     "mean finish-time fairness, completion time / completion time on a fair share of the GPUs"},
+    {"rho_max", "1", "largest finish-time fairness: that of the job that fares worst"},
+    {"rho_above_1", "1", "share of jobs that would have finished sooner on a fair share"},
 }};
 
 /// Sums over a run, in seconds and GPU-seconds.
@@ -75,6 +79,12 @@ double gpu_util(const Totals& t) {
   return known && capacity - unknown > 0 ? t.util_s / (capacity - unknown) : kNaN;
 }
 
+/// A job that took its time on a fair share, to the nanoseconds of its record, is treated fairly.
+bool is_unfair(double rho) {
+  constexpr double kRounding = 1e-6;
+  return rho > 1 + kRounding;
+}
+
 double mem_util(const Totals& t) { return t.mem_known_s > 0 ? t.mem_s / t.mem_known_s : kNaN; }
 
 }  // namespace
@@ -99,12 +109,14 @@ double differential_entropy(std::span<const double> sample) {
 MetricsCollector::MetricsCollector(std::size_t jobs, SubmitWindow window) : window_(window) {
   for (auto* values : {&isd_, &isd_reference_, &jct_, &queue_, &stretch_})
     values->assign(jobs, kNaN);
+  asked_.resize(jobs);
 }
 
 void MetricsCollector::job(JobId id, const JobRecord& job) {
   const bool measured = window_.holds(job.submit);
   first_submit_ = std::min(first_submit_, job.submit);
   last_departure_ = std::max(last_departure_, job.finish);
+  asked_[index(id)] = {job.submit, job.work, job.gpus};
   if (measured) {
     ++measured_;
     ooms_ += job.ooms;
@@ -140,6 +152,11 @@ MetricValues compute_metrics(const RunRecord& run, SubmitWindow window) {
 
 MetricValues MetricsCollector::finish(const RunRecord& run) && {
   const std::size_t jobs = jct_.size();
+  std::vector<double> rho;  // of finished jobs
+  const std::vector<double> fair_s = fair_share_times_s(asked_, std::max(run.gpu_count, 1));
+  for (std::size_t j = 0; j < jobs; ++j) {
+    if (!std::isnan(jct_[j])) rho.push_back(jct_[j] / fair_s[j]);
+  }
   if (finished_ < jobs) {  // jobs without values are removed
     std::vector<bool> has_finished;
     for (const double jct : jct_) has_finished.push_back(!std::isnan(jct));
@@ -191,6 +208,12 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   at(v, Metric::kQueueS) = mean(queue);
   at(v, Metric::kStretch) = mean(stretch);
   at(v, Metric::kJain) = jain_index(stretch, at(v, Metric::kStretch));
+  at(v, Metric::kRho) = mean(rho);
+  at(v, Metric::kRhoMax) = rho.empty() ? kNaN : *std::ranges::max_element(rho);
+  at(v, Metric::kRhoAbove1) = rho.empty()
+                                  ? kNaN
+                                  : static_cast<double>(std::ranges::count_if(rho, is_unfair)) /
+                                        static_cast<double>(rho.size());
   tails(jct, Metric::kJctP50S);
   tails(queue, Metric::kQueueP50S);
   tails(stretch, Metric::kStretchP50);

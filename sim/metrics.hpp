@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/fair_share.hpp"
 #include "sim/run_record.hpp"
 
 /// The metrics of a run: each formula once (DESIGN section 3).
@@ -41,6 +42,9 @@ enum class Metric : std::uint8_t {
   kProfilingS,    ///< mean time spent being profiled and probed [s]
   kJobs,          ///< jobs that finished
   kIsdReference,  ///< mean ISD against the solo time on the reference GPU type, fraction
+  kRho,           ///< mean finish-time fairness: JCT / JCT on a fair share (fair_share.hpp)
+  kRhoMax,        ///< of the job that fares worst
+  kRhoAbove1,     ///< share of jobs that a fair share would have finished sooner, fraction
   kCount
 };
 
@@ -70,12 +74,13 @@ struct SubmitWindow {
 };
 
 /// With a window, metrics of jobs (ISD, completion times, queueing, stretch, OOMs, counts) cover
-/// the jobs submitted in it, and `ps` the episodes that began in it. Time averages, `ps_total`,
+/// the jobs submitted in it, and `ps` the episodes that began in it. The fair shares of rho are those among all
+/// jobs, those that failed included. Time averages, `ps_total`,
 /// makespan and last end always cover the whole run. A window leaves out the times in which an open
 /// system fills and empties.
 MetricValues compute_metrics(const RunRecord& run, SubmitWindow window = {});
 
-/// compute_metrics() from jobs and episodes one by one, jobs in any order: the same bits. Keeps 40
+/// compute_metrics() from jobs and episodes one by one, jobs in any order: the same bits. Keeps 64
 /// bytes for each job and 8 for each episode.
 class MetricsCollector final : public RunSink {
  public:
@@ -91,8 +96,9 @@ class MetricsCollector final : public RunSink {
   SubmitWindow window_;
   /// By job; NaN: not finished or not in window.
   std::vector<double> isd_, isd_reference_, jct_, queue_, stretch_;
-  std::vector<double> ps_;  ///< in order of the episodes' end
-  GpuTime solo_sum_;        ///< of all work, kept probes and profiling included
+  std::vector<FairShareJob> asked_;  ///< by job
+  std::vector<double> ps_;           ///< in order of the episodes' end
+  GpuTime solo_sum_;                 ///< of all work, kept probes and profiling included
   GpuTime profiling_;
   std::size_t measured_ = 0, finished_ = 0;
   double ooms_ = 0, failed_ = 0;

@@ -10,6 +10,7 @@
 #include "sim/belief.hpp"
 #include "sim/cluster_view.hpp"
 #include "sim/event_log.hpp"
+#include "sim/reason.hpp"
 
 /// The interface of a scheduling policy: it gets a read-only view and returns decisions. A policy
 /// has no access to the engine, so the same object can drive a simulated and a live cluster.
@@ -20,6 +21,7 @@ namespace corun {
 struct StartGroup {
   std::vector<JobId> jobs;
   std::vector<GpuId> gpus;
+  std::optional<Reason> reason = std::nullopt;  ///< of each job; for the event log
 };
 
 /// Ask to be called again at this time, which must be later than now. Asking again for the same
@@ -32,6 +34,7 @@ struct WakeAt {
 /// progress, at the cost that the configuration names.
 struct Preempt {
   std::vector<JobId> jobs;
+  std::optional<Reason> reason = std::nullopt;  ///< of each job; for the event log
 };
 
 using Decision = std::variant<StartGroup, Preempt, WakeAt>;
@@ -49,7 +52,7 @@ struct PolicyTraits {
   bool always_colocates = false;
   /// It moves running jobs: it is called also when no job waits, as long as a job runs.
   bool moves_running_jobs = false;
-  /// It places each job on one node: a gang that no node can hold is refused.
+  /// It places each job on one node, as what it asks of it permits: a gang that no node can hold is refused.
   bool one_node = false;
   /// It keeps the GPUs of a gang on as few nodes as can be, or lets the gang wait.
   bool consolidates = false;
@@ -62,6 +65,7 @@ struct PolicyTraits {
   bool reads_estimates = false;  ///< JobView::estimate, where it is granted; it does without, too
   bool reads_speeds_on_types = false;  ///< JobView::on_types, where run times are estimated
   bool reads_memory = false;       ///< Profile::mem_used_mib, or the memory in JobView::on_types
+  bool reads_requests = false;     ///< parts of GPUs, CPU and memory of the node that jobs ask for
   bool reads_utilisation = false;  ///< Profile::gpu_util_pct, beside what a belief reads of it
   /// It goes by profiles that were measured: `profiling.mode` must let jobs run alone first.
   bool measures_profiles = false;
@@ -105,9 +109,10 @@ class Policy {
   }
   /// A job has left its GPUs; `how` is the event of the event log. Called in the order of
   /// departures; for a job that the policy itself preempts, immediately.
-  virtual void departed(JobId job, LogKind how) {
+  virtual void departed(JobId job, LogKind how, Time now) {
     (void)job;
     (void)how;
+    (void)now;
   }
   virtual void corun_ended(const EpisodeOutcome&) {}
   virtual void probe_ended(const ProbeOutcome&) {}

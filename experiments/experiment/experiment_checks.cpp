@@ -375,10 +375,12 @@ std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluste
                                               const std::vector<PolicyInstance>& policies,
                                               const Trace& trace) {
   const NodeFit nodes(cluster.spec);
-  const auto first_lack = [&]() -> std::optional<NodeLack> {
+  // A policy that is not bound to one node may spread gangs that no node can hold.
+  const auto first_lack = [&](bool may_spread) -> std::optional<NodeLack> {
     for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-      std::optional<NodeLack> lack = nodes.lack_of(trace.workload.jobs[j]);
-      if (!lack) continue;
+      const JobSpec& job = trace.workload.jobs[j];
+      std::optional<NodeLack> lack = nodes.lack_of(job);
+      if (!lack || (may_spread && nodes.is_too_wide(job))) continue;
       lack->what = "job " + quoted(trace.names[j]) + " " + lack->what;
       return lack;
     }
@@ -388,7 +390,8 @@ std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluste
   for (std::size_t p = 0; p < policies.size(); ++p) {
     const PolicyEntry& entry = *policies[p].entry;
     const PolicyTraits& traits = policies[p].traits;
-    const std::optional<NodeLack> lack = traits.one_node ? first_lack() : std::nullopt;
+    std::optional<NodeLack> lack;
+    if (traits.one_node || traits.reads_requests) lack = first_lack(!traits.one_node);
     if (!lack) continue;
     const std::string key = config.cluster.path ? "" : lack->key;
     found.push_back({p,

@@ -19,7 +19,7 @@ class ObservedPolicy final : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
   void arrived(const JobView& job, Time now) override { inner_.arrived(job, now); }
-  void departed(JobId job, LogKind how) override { inner_.departed(job, how); }
+  void departed(JobId job, LogKind how, Time now) override { inner_.departed(job, how, now); }
   void corun_ended(const EpisodeOutcome& outcome) override;
   void probe_ended(const ProbeOutcome& outcome) override;
   const Belief* belief() const override { return inner_.belief(); }

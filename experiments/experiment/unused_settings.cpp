@@ -104,7 +104,7 @@ Reason out_of_memory(const SettingsInUse& use) {
 
 Reason pods(const SettingsInUse& use) {
   const auto places_pods = [](const PolicyInstance& p) {
-    return p.traits.one_node || p.traits.sees_all;
+    return p.traits.one_node || p.traits.reads_requests || p.traits.sees_all;
   };
   return some_policy(use, places_pods) ? "" : "no policy places pods";
 }

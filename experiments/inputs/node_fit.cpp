@@ -64,4 +64,11 @@ std::optional<NodeLack> NodeFit::lack_of(const JobSpec& job) const {
       ""};
 }
 
+bool NodeFit::is_too_wide(const JobSpec& job) const {
+  return std::ranges::none_of(shapes_, [&](const Shape& shape) {
+    const auto& [gpus, cpu, memory, model] = shape;
+    return job.gpus <= gpus && (job.gpu_models == 0 || (job.gpu_models & model) != 0);
+  });
+}
+
 }  // namespace corun

@@ -26,6 +26,8 @@ class NodeFit {
   /// What no node has of the job's request; empty if some node can hold the job. CPU and memory
   /// count if requested, GPU models (bits of ClusterSpec::models()) if named.
   std::optional<NodeLack> lack_of(const JobSpec& job) const;
+  /// Whether no node of the GPU models that the job names has as many GPUs.
+  bool is_too_wide(const JobSpec& job) const;
 
  private:
   /// Resources of a node: GPUs, CPU [1/1000 core], main memory [MiB], bit of the GPU model.

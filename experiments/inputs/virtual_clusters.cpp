@@ -164,6 +164,9 @@ void sort_details(RunDetails& whole, const DetailLimits& limits) {
 void renumber(EventLog& log, const TracePart& of, int first_gpu) {
   for (LogEntry& entry : log) {
     entry.job = of.jobs[index(entry.job)];
+    if (entry.reason && entry.reason->beside != kNoJob) {
+      entry.reason->beside = of.jobs[index(entry.reason->beside)];
+    }
     for (GpuId& g : entry.gpus) {
       g = GpuId{static_cast<std::uint32_t>(index(g)) + static_cast<std::uint32_t>(first_gpu)};
     }

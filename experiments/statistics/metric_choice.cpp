@@ -30,9 +30,10 @@ constexpr std::array<Judgement, kMetricCount> judgements() {
        {Metric::kJctS, Metric::kJctP50S, Metric::kJctP95S, Metric::kJctP99S, Metric::kQueueS,
         Metric::kQueueP50S, Metric::kQueueP95S, Metric::kQueueP99S, Metric::kStretch,
         Metric::kStretchP50, Metric::kStretchP95, Metric::kStretchP99, Metric::kMakespanS,
-        Metric::kOom, Metric::kFailed}) {
+        Metric::kOom, Metric::kFailed, Metric::kRho, Metric::kRhoMax}) {
     set(m, kLess);
   }
+  set(Metric::kRhoAbove1, kLessPercent);
   set(Metric::kJain, kMore);
   for (const Metric m : {Metric::kMemUtil, Metric::kOccupancy}) set(m, kNeitherPercent);
   return all;

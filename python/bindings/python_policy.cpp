@@ -151,7 +151,7 @@ class PythonPolicy final : public Policy {
     call([&] { arrived_(make_job(job), now.count()); });
   }
 
-  void departed(JobId job, LogKind how) override {
+  void departed(JobId job, LogKind how, Time) override {
     news_ = true;
     if (how == LogKind::kFinish || how == LogKind::kFail) turn_->in_system[index(job)] = 0;
     if (departed_.is_none()) return;

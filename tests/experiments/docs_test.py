@@ -52,7 +52,7 @@ LIMIT_S = 120
 
 
 def cannot_run(command):
-    """Prints a line and returns True if the command needs a missing data set or a GPU."""
+    """Prints a line and returns True if the command needs a missing data set, a GPU or the page of reports."""
     for words, file in NEEDS_DATA.items():
         if words in command and not (DATA and (DATA / file).exists()):
             print(f"SKIPPED because {file} is missing: corun {command}")
@@ -60,7 +60,16 @@ def cannot_run(command):
     if NEEDS_GPU.match(command):
         print(f"SKIPPED, since it measures on a GPU: corun {command}")
         return True
+    if "corun report " in command and not has_report():
+        print(f"SKIPPED, since this program was built without the page of reports: corun {command}")
+        return True
     return False
+
+
+def has_report():
+    """Whether the program was built with the page of reports; else it says so before it reads a file."""
+    asked = subprocess.run([sys.argv[1], "report", "none.h5"], capture_output=True, text=True, check=False)
+    return "without the page of reports" not in asked.stderr
 
 
 def check_figures(program, update):

@@ -111,7 +111,7 @@ TEST(Lucid, GangsOverSeveralNodesAndFullGpusStayAlone) {
 /// The same rules as plain loops over everything; the only state is the jobs of each GPU.
 class PlainLucid final : public Policy {
  public:
-  void departed(JobId job, LogKind) override { std::erase(order_, job); }
+  void departed(JobId job, LogKind, Time) override { std::erase(order_, job); }
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     std::vector<JobId> queue = ids(view.waiting());
     const auto length = [&](JobId j) {

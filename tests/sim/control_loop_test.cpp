@@ -331,19 +331,20 @@ TEST(ControlLoop, PoliciesAreToldWhoComesAndGoes) {
     void arrived(const JobView& job, Time now) override {
       events.emplace_back(now, job.id, "arrived, preempted " + std::to_string(job.preemptions));
     }
-    void departed(JobId job, LogKind how) override {
-      events.emplace_back(Time{-1}, job, how == LogKind::kFinish ? "finished" : "preempted");
+    void departed(JobId job, LogKind how, Time now) override {
+      events.emplace_back(now, job, how == LogKind::kFinish ? "finished" : "preempted");
     }
     std::vector<std::tuple<Time, JobId, std::string>> events;
   };
   Told policy;
   run(cluster(1, 1), workload({job(10s), job(5s).at(2s)}), ShareWorld(1), policy);
-  const Time untold{-1};
   using Event = std::tuple<Time, JobId, std::string>;
-  const std::vector<Event> expected = {
-      {0s, J(0), "arrived, preempted 0"}, {2s, J(1), "arrived, preempted 0"},
-      {untold, J(0), "preempted"},        {7s, J(0), "arrived, preempted 1"},
-      {untold, J(1), "finished"},         {untold, J(0), "finished"}};
+  const std::vector<Event> expected = {{0s, J(0), "arrived, preempted 0"},
+                                       {2s, J(1), "arrived, preempted 0"},
+                                       {7s, J(0), "preempted"},
+                                       {7s, J(0), "arrived, preempted 1"},
+                                       {12s, J(1), "finished"},
+                                       {15s, J(0), "finished"}};
   EXPECT_EQ(policy.events, expected);
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -81,6 +82,61 @@ TEST(EventLog, EveryKindHasItsOwnWord) {
                 "60000000000,probe,0,2\n60000000000,probed,0,\n60000000000,start,0,0 11\n"
                 "90000000000,oom,0,\n90000000000,start,0,0 11\n120000000001,fail,0,\n"
                 "121000000000,arrive,4000000000,\n9000000000000000,finish,4000000000,\n");
+}
+
+const std::string kReasons = "time_ns,event,job,gpus,why,beside,speed,delay_s\n";
+
+EventLog reasons() {
+  EventLog log;
+  for (const auto& [at, why] : {std::pair{0s, Why::kAlone},
+                                {1s, Why::kShares},
+                                {2s, Why::kPart},
+                                {3s, Why::kBackfills},
+                                {4s, Why::kOverdue},
+                                {5s, Why::kShorter}}) {
+    log.push_back({at, LogKind::kStart, J(7), {G(1)}, Reason{why, kNoJob, 0.1 + 0.2, 12.5}});
+  }
+  log[1].reason->beside = J(5);
+  log.push_back({6s, LogKind::kPreempt, J(7), {}, Reason{Why::kMakesRoom, J(8), {}, 30.0}});
+  log.push_back({7s, LogKind::kFinish, J(8), {}});
+  return log;
+}
+
+TEST(EventLog, ReasonsHaveColumnsOfTheirOwn) {
+  EXPECT_EQ(written(reasons()), kReasons +
+                                    "0,start,7,1,alone,,0.30000000000000004,12.5\n"
+                                    "1000000000,start,7,1,shares,5,0.30000000000000004,12.5\n"
+                                    "2000000000,start,7,1,part,,0.30000000000000004,12.5\n"
+                                    "3000000000,start,7,1,backfills,,0.30000000000000004,12.5\n"
+                                    "4000000000,start,7,1,overdue,,0.30000000000000004,12.5\n"
+                                    "5000000000,start,7,1,shorter,,0.30000000000000004,12.5\n"
+                                    "6000000000,preempt,7,,makes-room,8,,30\n"
+                                    "7000000000,finish,8,,,,,\n");
+  EXPECT_EQ(read(written(reasons())), reasons());
+  const auto name = [](JobId j) { return "a, b" + std::to_string(index(j)); };
+  const auto find = [](const std::string& s) -> std::optional<JobId> {
+    return JobId{static_cast<std::uint32_t>(std::stoul(s.substr(4)))};
+  };
+  EXPECT_EQ(read(written(reasons(), name), find), reasons());
+}
+
+TEST(EventLog, EventsAreTheSameWhateverTheReason) {
+  LogEntry other = reasons()[1];
+  other.reason.reset();
+  EXPECT_NE(other, reasons()[1]);
+  EXPECT_TRUE(other.is_same_event(reasons()[1]));
+  other.gpus = {G(2)};
+  EXPECT_FALSE(other.is_same_event(reasons()[1]));
+}
+
+TEST(EventLog, MalformedReasonsAreRefused) {
+  refused(kReasons + "0,start,0,0\n", "run.csv:2", "expected 8 fields");
+  refused(kReasons + "0,start,0,0,luck,,1,0\n", "run.csv:2", "why is 'luck', expected alone");
+  refused(kReasons + "0,start,0,0,alone,x,1,0\n", "run.csv:2", "beside is 'x'");
+  refused(kReasons + "0,start,0,0,alone,,1.50,0\n", "run.csv:2", "speed is '1.50'");
+  refused(kReasons + "0,start,0,0,alone,,nan,0\n", "run.csv:2", "speed is 'nan'");
+  refused(kReasons + "0,start,0,0,alone,,1,inf\n", "run.csv:2", "delay_s is 'inf'");
+  refused(kReasons + "0,start,0,0,,,1,\n", "run.csv:2", "expected nothing after an empty why");
 }
 
 TEST(EventLog, MalformedLinesAreRefusedWithTheirPlace) {

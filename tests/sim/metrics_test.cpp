@@ -92,6 +92,22 @@ TEST(Metrics, JainByHand) {
   EXPECT_DOUBLE_EQ(at(compute_metrics(equal), Metric::kJain), 1);
 }
 
+TEST(Metrics, FinishTimeFairnessByHand) {
+  // 0 to 10: A, B, D at 2/3 (D has 10/3 s left). 10 to 16.67: four at 1/2; D ends. Then three at 2/3: A has done
+  // 10 and ends 50 / (2/3) = 75 s later, at 91.67. B has done 60, C 53.33; two at rate 1: C ends at 138.33, B at 131.67.
+  const MetricValues m = compute_metrics(sample());
+  const double a = 90 / (275.0 / 3);
+  const double b = 130 / (395.0 / 3);
+  const double c = 100 / (415.0 / 3 - 10);
+  EXPECT_DOUBLE_EQ(at(m, Metric::kRho), (a + b + c) / 3);
+  EXPECT_DOUBLE_EQ(at(m, Metric::kRhoMax), b);
+  EXPECT_EQ(at(m, Metric::kRhoAbove1), 0);
+  RunRecord late = sample();
+  late.jobs[1].finish = 200s;
+  EXPECT_DOUBLE_EQ(at(compute_metrics(late), Metric::kRhoAbove1), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(at(compute_metrics(late), Metric::kRhoMax), 200 / (395.0 / 3));
+}
+
 // Sorted JCT 90, 100, 130: p50 = 100, p95 at position 1.9, p99 at 1.98.
 TEST(Metrics, TailsByHand) {
   const MetricValues m = compute_metrics(sample());
@@ -143,7 +159,8 @@ TEST(Metrics, UndefinedIsNaN) {
   for (const Metric x :
        {Metric::kIsd, Metric::kPs, Metric::kPsTotal, Metric::kIsdMax, Metric::kJctS,
         Metric::kJctP99S, Metric::kJain, Metric::kMakespanS, Metric::kGpuUtil, Metric::kMemUtil,
-        Metric::kOccupancy, Metric::kEntropyIsd, Metric::kEntropyPs}) {
+        Metric::kOccupancy, Metric::kEntropyIsd, Metric::kEntropyPs, Metric::kRho, Metric::kRhoMax,
+        Metric::kRhoAbove1}) {
     EXPECT_TRUE(std::isnan(at(m, x))) << metric_info(x).name;
   }
   EXPECT_EQ(at(m, Metric::kJobs), 0);

@@ -35,7 +35,7 @@ bool RecordedBackend::advance(std::vector<Report>& out) {
 void RecordedBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
   for (const JobId job : jobs) {
     const LogEntry wanted{now_, LogKind::kStart, job, {gpus.begin(), gpus.end()}};
-    if (next_entry_ == log_.size() || log_[next_entry_] != wanted) {
+    if (next_entry_ == log_.size() || !log_[next_entry_].is_same_event(wanted)) {
       differs("job " + std::to_string(index(job)) + " on GPU " +
               std::to_string(index(gpus.front())));
     }

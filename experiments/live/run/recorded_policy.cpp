@@ -63,7 +63,7 @@ void RecordedPolicy::decide(const ClusterView& view, std::vector<Decision>& out)
   }
 }
 
-void RecordedPolicy::departed(JobId job, LogKind how) {
+void RecordedPolicy::departed(JobId job, LogKind how, Time) {
   if (how == LogKind::kFinish) gone_[index(job)] = true;
 }
 

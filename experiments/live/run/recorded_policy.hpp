@@ -50,7 +50,7 @@ class RecordedPolicy final : public Policy {
   RecordedPolicy(std::vector<RecordedStart> starts, std::size_t jobs, std::size_t gpus);
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
-  void departed(JobId job, LogKind how) override;
+  void departed(JobId job, LogKind how, Time now) override;
 
  private:
   /// The starts of one GPU that are still to come.

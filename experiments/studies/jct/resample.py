@@ -29,6 +29,54 @@ def resampled(source, target, hours, seed, time="submit_time", number="job_id"):
         out.writerows({**row, number: i + 1} for i, row in enumerate(jobs))
 
 
+def gavel_trace(source, target, jobs, seed):
+    """Writes a trace of Gavel's old form (7 columns): its jobs and the gaps between arrivals, each drawn with replacement.
+
+    Gavel's own generator draws both independently.
+    """
+    with open(source, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    arrivals = [float(row[5]) for row in rows]
+    gaps = [b - a for a, b in zip(arrivals, arrivals[1:])]
+    draw = random.Random(seed)
+    now = 0.0
+    with open(target, "w", encoding="utf-8") as out:
+        for _ in range(jobs):
+            row = draw.choice(rows)
+            out.write("\t".join([*row[:5], f"{now:.6f}", *row[6:]]) + "\n")
+            now += draw.choice(gaps)
+
+
+def pod_order(source, target, seed):
+    """Writes Alibaba's list of pods with GPUs in an order drawn with replacement, one a second. None ends within 30 years.
+
+    As in the study of FGD: pods come until they ask for all GPUs. Returns the milli-GPUs asked by each, in order.
+    """
+    with open(source, encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if int(row["num_gpu"]) > 0]
+    draw = random.Random(seed)
+    asked = []
+    with open(target, "w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        out.writeheader()
+        for i in range(len(rows) * 2):
+            row = draw.choice(rows)
+            asked.append(int(row["num_gpu"]) * int(row["gpu_milli"]))
+            out.writerow({**row, "name": f"pod-{i}", "creation_time": i, "scheduled_time": i,
+                          "deletion_time": i + 1_000_000_000, "pod_phase": "Running"})
+    return asked
+
+
+def bootstrap_ratio(pairs, seed=1, draws=4000):
+    """The ratio of sums over pairs (a, b) and its 95 % interval: pairs drawn with replacement, a and b together."""
+    draw = random.Random(seed)
+    ratios = []
+    for _ in range(draws):
+        drawn = [draw.choice(pairs) for _ in pairs]
+        ratios.append(sum(a for a, _ in drawn) / sum(b for _, b in drawn))
+    return sum(a for a, _ in pairs) / sum(b for _, b in pairs), *interval(ratios)
+
+
 def quantile(values, q):
     """By linear interpolation."""
     ordered = sorted(values)

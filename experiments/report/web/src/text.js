@@ -93,12 +93,12 @@ export function listed(words) {
 export const count = (n, noun) => `${number(n, 15)} ${noun}${n === 1 ? '' : 's'}`;
 
 const NAMES = {
-  jct_s: 'mean completion time', jct_p50_s: 'median completion time', jct_p95_s: 'completion time, 95th percentile',
-  jct_p99_s: 'completion time, 99th percentile', queue_s: 'mean queueing delay', queue_p50_s: 'median queueing delay',
-  queue_p95_s: 'queueing delay, 95th percentile', queue_p99_s: 'queueing delay, 99th percentile',
+  jct_s: 'mean completion time', jct_p50_s: 'median completion time', jct_p95_s: '95th-percentile completion time',
+  jct_p99_s: '99th-percentile completion time', queue_s: 'mean queueing delay', queue_p50_s: 'median queueing delay',
+  queue_p95_s: '95th-percentile queueing delay', queue_p99_s: '99th-percentile queueing delay',
   isd: 'mean individual slowdown (ISD)', isd_max: 'largest ISD', ps: 'mean packing saving (PS)',
   ps_total: 'total packing saving', makespan_s: 'makespan', stretch: 'mean stretch', stretch_p50: 'median stretch',
-  stretch_p95: 'stretch, 95th percentile', stretch_p99: 'stretch, 99th percentile', jain: "Jain's fairness of stretch",
+  stretch_p95: '95th-percentile stretch', stretch_p99: '99th-percentile stretch', jain: "Jain's fairness of stretch",
   last_end_s: 'last end', gpu_util: 'GPU utilisation', mem_util: 'memory utilisation', occupancy: 'GPU occupancy',
   entropy_isd: 'entropy of ISD', entropy_ps: 'entropy of PS', oom: 'out-of-memory failures', failed: 'jobs given up',
   profiling_s: 'profiling time of a job', jobs: 'finished jobs', isd_reference: 'ISD against the reference GPU',

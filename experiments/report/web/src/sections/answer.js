@@ -5,6 +5,8 @@ import {section} from './section.js';
 
 const ASKED = ['jct_s', 'jct_p95_s', 'queue_s', 'makespan_s', 'isd', 'ps', 'jain'];
 const FEWEST = 3;
+const WORDS = 'Individual slowdown (ISD): (time beside others − time alone) / time alone, of a job. Packing saving (PS): ' +
+  '(sum of the times alone − time together) / sum of the times alone, of jobs that share a GPU. Stretch: completion time / time alone.';
 
 const known = (interval) => interval && interval[0] !== null;
 const bounded = (interval) => interval && interval[1] !== null && interval[2] !== null;
@@ -28,6 +30,19 @@ export function bestOf(data, m) {
     else result.open.push(p);
   }
   return result;
+}
+
+// Groups of policies with the same values in every replication: [[policy]].
+export function alike(data) {
+  const groups = [];
+  const same = (p, q) => data.versus[p][q].every((d, m) => d && d[0] === 0 && d[1] === 0 && d[2] === 0 ||
+    !known(data.summary[p][m]) && !known(data.summary[q][m]));
+  for (let p = 0; p < data.policies.length; ++p) {
+    const group = groups.find(([q]) => same(p, q));
+    if (group) group.push(p);
+    else groups.push([p]);
+  }
+  return groups.filter((group) => group.length > 1);
 }
 
 function sureness(data, found) {
@@ -107,7 +122,7 @@ export function unmeasured(data) {
       `${data.unknown_memory_jobs === data.jobs ? ':' : '; these'} jobs cannot run out of memory here, as they could on a machine.`);
   }
   if (data.kind !== 'live') {
-    lines.push('All of this is a simulation. `corun live run` measures a queue on a GPU box.');
+    lines.push('All of this is a simulation: “sure” is about chance within it. The command “corun live run” measures a queue on a GPU box.');
   }
   return lines;
 }
@@ -121,16 +136,21 @@ export function answer(data) {
     `${count(data.source.replications, 'replication')} each.`].join(' ');
   const bounds = data.policies.filter((p) => p.bound).map((p) => shown(p.label, 30));
   const idle = data.policies.filter((p) => !p.shares && !p.bound).map((p) => shown(p.label, 30));
+  const told = data.kind !== 'live' && data.policies.some((p) => p.coverage && p.shares);
+  const measuredShare = (p) => (p.coverage && p.shares ? percent(p.coverage.measured) : '–');
   const rows = answers.map((found) => {
     const {factor, unit} = scaleOf(found.metric, [found.value[0]]);
     const range = bounded(found.value) ? ` [${number(factor * found.value[1])}, ${number(factor * found.value[2])}]` : '';
     return [`${capital(metricName(found.metric))} (${found.metric.better < 0 ? 'less' : 'more'} is better)`,
       el('b', {}, el('bdi', {}, shown(data.policies[found.best].label, 40))), `${number(factor * found.value[0])}${range} ${unit}`,
-      sureness(data, found)];
+      sureness(data, found), ...(told ? [measuredShare(data.policies[found.best])] : [])];
   });
   const notes = [];
-  if (bounds.length) notes.push(`${listed(bounds)} ${bounds.length === 1 ? 'knows' : 'know'} the true costs: a bound, and never named as best.`);
+  if (bounds.length) notes.push(`${listed(bounds)} ${bounds.length === 1 ? 'knows' : 'know'} the true costs of pairs, as no scheduler does: a yardstick for ISD, not for completion times. Never named as best.`);
   if (idle.length) notes.push(`${listed(idle)} never ${idle.length === 1 ? 'shares' : 'share'} a GPU, which makes ISD zero: not counted as best in ISD.`);
+  for (const group of alike(data)) {
+    notes.push(`${listed(group.map((p) => shown(data.policies[p].label, 30)))} have the same values in every replication: they decided alike.`);
+  }
   if (data.source.replications >= FEWEST) {
     notes.push('Brackets are 95 % intervals over replications. Differences are paired: both policies met the same arrivals, true costs and noise. ' +
       'Each interval is at 95 % alone: of twenty equal pairs about one looks decided.');
@@ -141,7 +161,7 @@ export function answer(data) {
   const said = answers.length ? advice(data, answers) : null;
   return section('answer', 'Answer', 'What this run says', what,
     said ? el('p', {class: 'said'}, said) : null,
-    answers.length ? el('div', {class: 'scroll'}, plainTable(['Metric', 'Best policy', 'Value', 'How sure'], rows, {class: 'answers'})) : null,
-    notes.length ? el('p', {class: 'small'}, notes.join(' ')) : null,
+    answers.length ? el('div', {class: 'scroll'}, plainTable(['Metric', 'Best policy', 'Value', 'How sure', ...(told ? ['Its co-runs measured'] : [])], rows, {class: 'answers'})) : null,
+    el('p', {class: 'small'}, [...notes, WORDS].join(' ')),
     el('h3', {}, 'What was not measured'), el('ul', {class: 'gaps'}, unmeasured(data).map((text) => el('li', {}, text))));
 }

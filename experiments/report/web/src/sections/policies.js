@@ -31,7 +31,8 @@ export function policies(data) {
     const show = (x) => number(factor * x);
     const lines = [el('span', {class: 'mean'}, show(interval[0]))];
     if (interval[1] !== null) {
-      lines.push(el('span', {class: 'range'}, interval[1] === interval[2] ? 'always' : `[${show(interval[1])}, ${show(interval[2])}]`));
+      lines.push(interval[1] === interval[2] ? el('span', {class: 'range', title: 'the same value in every replication'}, 'no spread')
+        : el('span', {class: 'range'}, `[${show(interval[1])}, ${show(interval[2])}]`));
     }
     const difference = p === base ? null : data.versus[p][base][m];
     if (difference && difference[0] !== null) {

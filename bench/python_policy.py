@@ -78,7 +78,7 @@ def main():
         print(f"  {name:22} {value:7.2f}")
     for model in ("cluster-mean", "default"):
         Asks.took_s = None
-        corun.replay(set={**keys, "workload.jobs": 3000, "workload.load": 30.0, "belief.model": model}, policies=[Asks],
+        corun.replay(set={**keys, "workload.jobs": 1300, "workload.load": 100.0, "belief.model": model}, policies=[Asks],
                      replications=1, quiet=True)
         print(f"10^5 questions to the belief {model}, more than 1000 jobs waiting: {Asks.took_s * 1e3:.0f} ms")
     if best["  of it the rest"] > asked.limit:

@@ -56,7 +56,7 @@ bool holds(const std::string& path, const ByteSource& source) {
 
 /// The target of a file. Throws InputError if it must stay.
 std::string checked_target(const OutputStream& file, Existing existing) {
-  const std::string target = checked_output_path(file.path, file.place);
+  std::string target = checked_output_path(file.path, file.place);
   if (existing != Existing::kReplace && is_filled(target) && !holds(target, file.source)) {
     refuse_existing(file.path, file.place, "holds something else");
   }

@@ -102,12 +102,15 @@ const NAMES = {
   last_end_s: 'last end', gpu_util: 'GPU utilisation', mem_util: 'memory utilisation', occupancy: 'GPU occupancy',
   entropy_isd: 'entropy of ISD', entropy_ps: 'entropy of PS', oom: 'out-of-memory failures', failed: 'jobs given up',
   profiling_s: 'profiling time of a job', jobs: 'finished jobs', isd_reference: 'ISD against the reference GPU',
+  rho: 'mean finish-time fairness (rho)', rho_max: 'largest finish-time fairness (rho)',
+  rho_above_1: 'share of jobs with rho above 1',
 };
 const SHORT = {
   jct_s: 'Completion time', queue_s: 'Queueing delay', isd: 'ISD', ps: 'PS', makespan_s: 'Makespan',
   stretch: 'Stretch', jain: 'Fairness', gpu_util: 'GPU utilisation', oom: 'Out of memory', ps_total: 'PS, total',
   jct_p99_s: 'Completion, p99', queue_p99_s: 'Queueing, p99', jct_p95_s: 'Completion, p95',
   queue_p95_s: 'Queueing, p95', isd_max: 'ISD, largest', occupancy: 'Occupancy', failed: 'Given up',
+  rho: 'Rho', rho_max: 'Rho, largest', rho_above_1: 'Rho above 1',
 };
 export const metricName = (metric) => NAMES[metric.name] ?? metric.name;
 export const metricShort = (metric) => SHORT[metric.name] ?? metricName(metric);

@@ -8,7 +8,7 @@ import {section} from './section.js';
 const SETS = {
   main: ['jct_s', 'queue_s', 'isd', 'ps', 'makespan_s', 'gpu_util'],
   tails: ['jct_p50_s', 'jct_p95_s', 'jct_p99_s', 'queue_p50_s', 'queue_p95_s', 'queue_p99_s'],
-  fairness: ['stretch', 'stretch_p50', 'stretch_p95', 'stretch_p99', 'jain', 'isd_max'],
+  fairness: ['stretch', 'stretch_p50', 'stretch_p95', 'stretch_p99', 'jain', 'isd_max', 'rho', 'rho_max', 'rho_above_1'],
   cluster: ['occupancy', 'gpu_util', 'mem_util', 'ps_total', 'last_end_s', 'isd_reference'],
   trouble: ['jobs', 'failed', 'oom', 'profiling_s', 'entropy_isd', 'entropy_ps'],
 };

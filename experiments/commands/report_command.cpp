@@ -13,7 +13,6 @@
 /// `corun report`: results as one HTML page.
 namespace corun {
 
-
 int report_command(const std::vector<std::string>& arguments) {
   CommandLine command;
   command.name = "report";

@@ -34,9 +34,9 @@
 ///               believed speeds of the job and of its hosts, g and g_h their GPUs. For two equal gangs: s +
 ///               s_h >= 1 + gain. And the delay must not exceed the expected wait for GPUs of its own, by the
 ///               expected ends of running jobs and the GPUs that jobs before it wait for.
-///   Reservation the first `reservations` gangs that find no room (and all overdue jobs, see below) reserve the GPUs that they can have first, by
-///               the expected ends of the jobs there. Until they start, only jobs that are expected to end by
-///               then start on these GPUs (as in EASY backfilling).
+///   Reservation the first `reservations` gangs that find no room (and all overdue jobs, see below) reserve the
+///               GPUs that they can have first, by the expected ends of the jobs there. Until they start, only
+///               jobs that are expected to end by then start on these GPUs (as in EASY backfilling).
 ///   Preemption  (`mode: preemptive`) a job without room takes that of others, if the completions per second that
 ///               they lose, the sum of kHysteresis / (rest - cost of the preemption), are at most its own,
 ///               1 / rest. A job that was preempted cannot take its place back while expectations hold: no

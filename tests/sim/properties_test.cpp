@@ -102,7 +102,6 @@ constexpr std::array kExceptions{
     Exception{"schedtune", Property::kOrderOfTheQueue, kByAge},
     Exception{"proactive", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"reactive", Property::kOrderOfTheQueue, kTiesByAge},
-    Exception{"srsf-packed", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"incremental-matching", Property::kOrderOfJoins, "the oldest joins"},
 };
 

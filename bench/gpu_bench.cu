@@ -108,10 +108,11 @@ Roofs measure_roofs(int processors) {
   out.fp64 = fma_rate<double>(stream, processors);
   out.fp32 = fma_rate<float>(stream, processors);
   constexpr int kLaunches = 1000;
-  out.launch_s = seconds(stream, [&] {
-                   for (int l = 0; l < kLaunches; ++l) nothing<<<1, 1, 0, stream>>>();
-                   cuda::check_launch("measuring launches");
-                 }) /
+  out.launch_s = seconds(stream,
+                         [&] {
+                           for (int l = 0; l < kLaunches; ++l) nothing<<<1, 1, 0, stream>>>();
+                           cuda::check_launch("measuring launches");
+                         }) /
                  kLaunches;
 
   constexpr std::size_t kCount = std::size_t{1} << 26;  // half a gibibyte
@@ -375,10 +376,12 @@ void Report::print_search(const char* name, const Queue& queue, const Work& work
   const double transfers_s = work.moved / std::min(roofs.to_gpu, roofs.from_gpu);
   const double launches_s = work.launches * roofs.launch_s;
   std::printf(
-      "{\"measure\": \"search\", \"model\": \"%s\", \"n\": %zu, \"k\": %zu, \"kernel_pairs\": %.6g, "
+      "{\"measure\": \"search\", \"model\": \"%s\", \"n\": %zu, \"k\": %zu, \"kernel_pairs\": "
+      "%.6g, "
       "\"kernel_s\": %.4g, \"roof\": \"%s\", \"share_of_roof\": %.3f, \"transfers_s\": %.3g, "
       "\"share_of_transfers\": %.4f, \"launches\": %.0f, \"share_of_launches\": %.4f, "
-      "\"whole_s\": %.4g, \"all_cores_s\": %.4g, \"all_cores_measured_at_n\": %zu, \"ratio\": %.1f, "
+      "\"whole_s\": %.4g, \"all_cores_s\": %.4g, \"all_cores_measured_at_n\": %zu, \"ratio\": "
+      "%.1f, "
       "\"same_bits\": %s}\n",
       name, queue.jobs.size(), kCoRunners, work.pairs, work.kernel_s, binding.name,
       binding.s / work.kernel_s, transfers_s, transfers_s / all.gpu_s, work.launches,
@@ -396,15 +399,17 @@ void Report::print_searches(const char* name, const InterferenceModel& model) {
   std::size_t cpu_jobs = 0;
   for (std::size_t n = 1024; n <= (quick ? 1024U : 65536U); n *= 4) {
     if (2.5 * kGrowth * gpu_s > left_s()) {
-      std::printf("{\"measure\": \"search\", \"model\": \"%s\", \"n\": %zu, \"reason\": \"no time was left\"}\n",
-                  name, n);
+      std::printf(
+          "{\"measure\": \"search\", \"model\": \"%s\", \"n\": %zu, \"reason\": \"no time was "
+          "left\"}\n",
+          name, n);
       std::fflush(stdout);
       return;
     }
     const Queue queue(n);
     const Work work = kernel_work(queue, model);
-    const bool cpu = cpu_jobs * 4 == n || n == 1024 ? kGrowth * cpu_s < std::min(100.0, left_s() / 4)
-                                                    : false;
+    const bool cpu =
+        cpu_jobs * 4 == n || n == 1024 ? kGrowth * cpu_s < std::min(100.0, left_s() / 4) : false;
     Whole all = measure(model, queue, n > 16384 ? 1 : 3, cpu);
     if (cpu) {
       cpu_jobs = n;

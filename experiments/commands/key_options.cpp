@@ -176,8 +176,7 @@ std::string give_needs(Config& config) {
   const auto names_with = [&](bool PolicyTraits::*need) {
     std::string names;
     for (const PolicyConfig& policy : config.policies) {
-      const PolicyEntry* entry =
-          policy.entry != nullptr ? policy.entry : find_policy(policy.name);
+      const PolicyEntry* entry = policy.entry != nullptr ? policy.entry : find_policy(policy.name);
       if (!(entry->traits.*need)) continue;
       names += (names.empty() ? "" : ", ") + policy.name;
     }

@@ -45,7 +45,7 @@ class Asks(corun.Policy):
             random = numpy.random.default_rng(1)
             places = random.integers(0, len(view.waiting) - 1, (2, 100_000))
             a, b = view.waiting[places[0]], view.waiting[(places[0] + 1 + places[1] % 500) % len(view.waiting)]
-            Asks.took_s = min(self.timed(view.belief, a, b) for _ in range(3))
+            Asks.took_s = [self.timed(view.belief, a, b) for _ in range(3)]
         return Pairs.decide(self, view)
 
     @staticmethod
@@ -83,7 +83,8 @@ def main():
         Asks.took_s = None
         corun.replay(set={**keys, "workload.jobs": 1300, "workload.load": 100.0, "belief.model": model}, policies=[Asks],
                      replications=1, quiet=True)
-        print(f"10^5 questions to the belief {model}, more than 1000 jobs waiting: {Asks.took_s * 1e3:.0f} ms")
+        print(f"10^5 questions to the belief {model}, more than 1000 jobs waiting: first "
+              f"{Asks.took_s[0] * 1e3:.0f} ms, then {min(Asks.took_s[1:]) * 1e3:.0f} ms")
     if best["  of it the rest"] > asked.limit:
         print(f"NOT AS PROMISED: corun adds more than {asked.limit:g} us to a pass")
         return 1

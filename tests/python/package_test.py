@@ -1,5 +1,6 @@
 """`pip install .`, as far as it goes without the network: with Debian's setuptools, and the module that is built."""
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -12,10 +13,11 @@ class Package(support.Case):
         if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode != 0:
             print("SKIPPED: no pip; Debian: python3-pip")
             sys.exit(77)
-        source = self.folder / "source"  # pip leaves build folders beside setup.py
+        source = self.folder / "source"  # pip leaves folders beside setup.py and the packages
         source.mkdir()
-        for name in ("pyproject.toml", "setup.py", "CMakeLists.txt", "README.md", "LICENSE", "python"):
+        for name in ("pyproject.toml", "setup.py", "CMakeLists.txt", "README.md", "LICENSE"):
             (source / name).symlink_to(support.ROOT / name)
+        shutil.copytree(support.ROOT / "python" / "corun", source / "python" / "corun")
         target = self.folder / "installed"
         done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation",
                                "--no-deps", "--target", target, "."], cwd=source, capture_output=True, text=True,

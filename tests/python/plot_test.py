@@ -133,10 +133,17 @@ class Plot(support.Case):
         # c: the mean (35, 0.3), which b = (20, 0.2) beats in both
         self.assertEqual([row[3] for row in self.rows("p.csv")[1:]], ["true", "true", "false"])
 
+    def test_pareto_of_many_points_names_the_best(self):
+        data = pandas.DataFrame({"label": [f"p{i}" for i in range(40)], "jct_s": numpy.arange(40.0),
+                                 "isd": numpy.where(numpy.arange(40) == 30, 0.1, 0.5)})
+        ax = corun.plot.pareto(data, "jct_s", "isd")
+        self.assertEqual({text.get_text() for text in ax.texts}, {"p0", "p30"})
+        self.assertEqual(len(corun.plot.pareto(data[:20], "jct_s", "isd", width=2).texts), 20)
+
     def test_calibration_counts_what_its_intervals_hold(self):
         ax = dict(figures(None))["calibration"]()
         self.assertEqual(ax.get_legend().get_title().get_text(),
-                         "mean absolute error 0.05, 67 % in their intervals, n = 3")
+                         "mean absolute error 0.05, n = 3\n67 % in their intervals")
 
     def test_heatmap_leaves_cells_without_rows_white(self):
         ax = dict(figures(None))["heatmap"]()
@@ -154,8 +161,9 @@ class Plot(support.Case):
                            ("gantt", lambda save: corun.plot.gantt(runs, save=save)),
                            ("heatmap", lambda save: corun.plot.heatmap(data, "label", "replication", "jct_s", save=save)),
                            ("calibration", lambda save: corun.plot.calibration(means, "jct_s", "isd", "label", save=save)),
-                           ("pareto", lambda save: corun.plot.pareto(means, "jct_s", "isd", save=save))):
-            with self.subTest(name):
+                           ("pareto", lambda save: corun.plot.pareto(means, "jct_s", "isd", save=save, width=2))):
+            with self.subTest(name), warnings.catch_warnings():
+                warnings.simplefilter("error")
                 draw([self.folder / f"h.{e}" for e in ("svg", "pdf", "png")])
                 svg = (self.folder / "h.svg").read_text(encoding="utf-8")
                 self.assertNotIn("<script", svg)

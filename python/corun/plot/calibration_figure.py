@@ -2,13 +2,13 @@
 import numpy
 
 from ..errors import InputError
-from .style import COLOURS, MARKERS, axes, colour, finish, legend
+from .style import COLOURS, MARKERS, axes, colour, finish, inches, legend, legend_columns
 from .tables import need, numbers, series
 from .units import axis_label, unit_of, units_in
 
 
 def calibration(table, predicted="predicted", measured="measured", by=None, *, lo=None, hi=None, order=None,
-                xlabel=None, ylabel=None, width=1, height=2.8, ax=None, save=None):
+                xlabel=None, ylabel=None, width=1, height=None, ax=None, save=None):
     """Measured (or true) against predicted; on the diagonal they are equal. The figure says the mean of the absolute
     difference. `lo`, `hi`: columns of the predicted interval, of which the figure then says how many hold what was
     measured."""
@@ -22,15 +22,16 @@ def calibration(table, predicted="predicted", measured="measured", by=None, *, l
         raise InputError("calibration: found no row with both a predicted and a measured value")
     both = data[[predicted, measured]]
     unit = unit_of(units_in(table), predicted, both.abs().max().max())
-    with axes(ax, width, height, save) as ax:
+    names = [] if by is None else series(data, by, order)
+    columns = legend_columns(names, 0.8 * inches(width)) if names else 1
+    with axes(ax, width, 2.8 + 0.14 * -(-len(names) // columns) if height is None else height, save) as ax:
         ends = both.min().min() * unit.factor, both.max().max() * unit.factor
         room = 0.04 * (ends[1] - ends[0] or 1)
         ends = ends[0] - room, ends[1] + room
         ax.plot(ends, ends, color="#000000", linewidth=0.6, zorder=1)
-        names = [None] if by is None else series(data, by, order)
         points = []
         size = 3.5 if len(data) <= 300 else 2.2
-        for i, name in enumerate(names):
+        for i, name in enumerate(names or [None]):
             rows = data if by is None else data[data[by] == name]
             x, y = rows[predicted].to_numpy() * unit.factor, rows[measured].to_numpy() * unit.factor
             if lo is not None:
@@ -40,14 +41,14 @@ def calibration(table, predicted="predicted", measured="measured", by=None, *, l
             points += ax.plot(x, y, MARKERS[i % len(MARKERS)], color=colour(i), markersize=size,
                               alpha=0.8 if len(data) <= 300 else 0.5, markeredgewidth=0)
         error = (data[predicted] - data[measured]).abs().mean() * unit.factor
-        text = f"mean absolute error {error:.3g} {unit.name}".rstrip()
+        text = f"mean absolute error {error:.3g} {unit.name}".rstrip() + f", n = {len(data)}"
         if lo is not None:
             known = data.dropna(subset=[lo, hi])
             held = ((known[lo] <= known[measured]) & (known[measured] <= known[hi])).mean()
-            text += f", {100 * held:.0f} % in their intervals" if len(known) else ", no intervals"
-        above = legend(ax, points if by is not None else [], names if by is not None else [], loc="lower left",
-                       bbox_to_anchor=(0, 1.01), title=f"{text}, n = {len(data)}", title_fontsize=7, alignment="left",
-                       ncols=3, handletextpad=0.2, columnspacing=1.0, handlelength=1.0)
+            text += f"\n{100 * held:.0f} % in their intervals" if len(known) else "\nno intervals"
+        above = legend(ax, points if names else [], names, loc="lower left",
+                       bbox_to_anchor=(0, 1.01), title=text, title_fontsize=7, alignment="left",
+                       ncols=columns, handletextpad=0.2, columnspacing=1.0, handlelength=1.0)
         for handle in above.legend_handles if hasattr(above, "legend_handles") else above.legendHandles:
             handle.set_alpha(1)
         ax.set_xlim(ends)

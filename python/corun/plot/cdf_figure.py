@@ -7,7 +7,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..errors import InputError
 from .statistics import t975
-from .style import axes, colour, dashes, finish, inches, legend, shown
+from .style import axes, colour, dashes, finish, inches, legend, legend_columns, shown
 from .tables import need, numbers, series
 from .units import axis_label, unit_of, units_in
 
@@ -36,7 +36,8 @@ def cdf(table, column="jct_s", by="label", *, replication="replication", interva
     if log is None:
         log = (values >= 0).all() and len(positive) > len(values) / 2 and positive.max() >= 10 * positive.min()
     log = log and len(positive) > 0
-    rows_above = _legend_rows(names, width)
+    columns = _columns(names, inches(width))
+    rows_above = -(-len(names) // columns) if columns else 0
     with axes(ax, width, 2.1 + 0.14 * rows_above if height is None else height, save) as ax:
         lines = []
         left = positive.min() if log else -math.inf
@@ -61,25 +62,15 @@ def cdf(table, column="jct_s", by="label", *, replication="replication", interva
         return finish(ax, data, save)
 
 
-def _legend_columns(names, width):
-    """Columns of a legend above; 0: it has room inside."""
-    longest = max(len(shown(name)) for name in names)
-    if len(names) <= 3 and longest <= 16:
-        return 0
-    characters = 15 * inches(width) - 4  # in a row
-    most = int(max(1, min(len(names), characters // (longest + 6))))
-    rows = -(-len(names) // most)
-    return -(-len(names) // rows)
-
-
-def _legend_rows(names, width):
-    columns = _legend_columns(names, width)
-    return -(-len(names) // columns) if columns else 0
+def _columns(names, width):
+    """Columns of a legend above; 0: there are few names, and it has room inside."""
+    few = len(names) <= 3 and max(len(shown(name)) for name in names) <= 16
+    return 0 if few else legend_columns(names, width)
 
 
 def _legend(ax, lines, names):
     """Inside, where there are few names; else above: there it hides nothing."""
-    columns = _legend_columns(names, ax.figure.get_size_inches()[0])
+    columns = _columns(names, ax.figure.get_size_inches()[0])
     if columns == 0:
         legend(ax, lines, names, loc="best")
     else:

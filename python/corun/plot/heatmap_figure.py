@@ -38,7 +38,7 @@ def heatmap(table, row, column, value, *, order=None, xlabel=None, ylabel=None, 
         ax.tick_params(length=0)
         ax.set_xlabel(words(column) if xlabel is None else xlabel)
         ax.set_ylabel(words(row) if ylabel is None else ylabel)
-        bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02)
+        bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06, aspect=25)
         bar.set_label(axis_label(value, unit, zlabel))
         bar.outline.set_linewidth(0.6)
         if numbers or (numbers is None and grid.size <= 100):

@@ -13,7 +13,7 @@ from .units import axis_label, unit_of, units_in
 def pareto(table, x, y, by="label", *, better_x="less", better_y="less", xlabel=None, ylabel=None, width=1, height=2.4,
            ax=None, save=None):
     """Points of two metrics, the mean of the rows of each value of `by`, and the line of those that no other point
-    beats in both. better_x, better_y: less or more."""
+    beats in both. better_x, better_y: less or more. Of many points only those of the line have names."""
     need(table, [x, y, by], "pareto")
     for name, given in (("better_x", better_x), ("better_y", better_y)):
         if given not in ("less", "more"):
@@ -40,8 +40,9 @@ def pareto(table, x, y, by="label", *, better_x="less", better_y="less", xlabel=
             names.append("another is better in both")
         ax.margins(0.14)
         ax.locator_params(nbins=6)
-        if len(data) <= 30:
-            _name_points(ax, px, py, [shown(name) for name in data[by]])
+        crowded = len(data) > 4 * ax.figure.get_size_inches()[0]
+        named = best if crowded else numpy.full(len(data), True)
+        _name_points(ax, px, py, [shown(name) if of else None for name, of in zip(data[by], named)])
         ax.set_xlabel(axis_label(x, units[0], xlabel) + ("" if xlabel else f", {better_x} is better"))
         ax.set_ylabel(axis_label(y, units[1], ylabel) + ("" if ylabel else f", {better_y} is better"))
         legend(ax, shapes, names, loc="lower left", bbox_to_anchor=(0, 1.01), ncols=2, handletextpad=0.2,
@@ -66,16 +67,18 @@ def _best(a, b):
 
 
 def _name_points(ax, x, y, names):
-    """Names beside points; points at one place share a text. Each takes the place where it covers least of the points,
+    """Names beside points (None: no name); points at one place share a text. Each takes the place where it covers least of the points,
     of the names before it, and of what is outside."""
     at_place = {}
     for place, name in zip(zip(x.tolist(), y.tolist()), names):
-        at_place.setdefault(place, []).append(name)
+        at_place.setdefault(place, []).extend([] if name is None else [name])
     width, height = ax.figure.get_size_inches() * (0.8, 0.7)  # of the axes, about
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     inches = {(px, py): ((px - left) / (right - left) * width, (py - low) / (high - low) * height) for px, py in at_place}
     taken = [(px - 0.03, py - 0.03, px + 0.03, py + 0.03) for px, py in inches.values()]
     for place, found in at_place.items():
+        if not found:
+            continue
         text = ", ".join(found)
         long, tall = 0.052 * len(text), 0.1
         best = None

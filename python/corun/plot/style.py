@@ -68,6 +68,14 @@ def legend(ax, handles, names, **options):
     return made
 
 
+def legend_columns(names, width):
+    """How many columns of names a legend may have in `width` inches, evenly filled."""
+    characters = 15 * width - 4  # in a row
+    most = int(max(1, min(len(names), characters // (max(len(shown(name)) for name in names) + 6))))
+    rows = -(-len(names) // most)
+    return -(-len(names) // rows)
+
+
 def inches(width):
     """The width of a figure: 1 is a column, 2 a page, other numbers are inches."""
     if width in (1, 2):

@@ -483,11 +483,11 @@ std::string knowledge_text(const KnowledgeFile& file) {
                      csv_number(file.kb.decay()));
   out += std::string("sources:") + (file.sources.empty() ? " []" : "") + "\n";
   for (const KnowledgeSource& source : file.sources) {
-    const std::string rows = source.rows_sha256.empty()
+    const std::string hash = source.rows_sha256.empty()
                                  ? std::string()
                                  : ", rows_sha256: " + yaml_quoted(source.rows_sha256);
     out += fmt::format("  - {{name: {}, sha256: {}{}, pairs: {}, measured_on: {}}}\n",
-                       yaml_quoted(source.name), yaml_quoted(source.sha256), rows, source.pairs,
+                       yaml_quoted(source.name), yaml_quoted(source.sha256), hash, source.pairs,
                        yaml_quoted(source.measured_on));
   }
   const auto statistics = [&](const char* key, bool ordered, const auto& get) {

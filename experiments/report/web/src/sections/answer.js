@@ -58,7 +58,7 @@ function sureness(data, found) {
     parts.push(`better than ${found.sure.length} of ${others} others (intervals exclude zero)`);
   }
   if (found.equal.length) parts.push(`the same as ${names(found.equal)}`);
-  if (found.open.length) parts.push(`not told apart from ${names(found.open)} (interval includes zero)`);
+  if (found.open.length) parts.push(`not significantly different from ${names(found.open)} (interval includes zero)`);
   return parts.join('; ');
 }
 
@@ -80,8 +80,8 @@ function advice(data, answers) {
   }
   const first = order[0];
   const rest = answers.filter((found) => !held[first].includes(found));
-  if (rest.length === 0) return `${name(first)} is the best, or not told apart from the best, in every metric below.`;
-  return `No policy is best in everything. ${name(first)} is the best, or not told apart from the best, in ` +
+  if (rest.length === 0) return `${name(first)} is the best, or not significantly different from the best, in every metric below.`;
+  return `No policy is best in everything. ${name(first)} is the best, or not significantly different from the best, in ` +
     `${held[first].length} of ${answers.length} metrics: ${names(held[first])}. It is beaten in ${names(rest)}. ` +
     'Choose by the metric that matters to you.';
 }
@@ -146,7 +146,7 @@ export function answer(data) {
       sureness(data, found), ...(told ? [measuredShare(data.policies[found.best])] : [])];
   });
   const notes = [];
-  if (bounds.length) notes.push(`${listed(bounds)} ${bounds.length === 1 ? 'knows' : 'know'} the true costs of pairs, as no scheduler does: a yardstick for ISD, not for completion times. Never named as best.`);
+  if (bounds.length) notes.push(`${listed(bounds)} ${bounds.length === 1 ? 'knows' : 'know'} the true expected co-run costs: an upper bound for beliefs with the same objective, not for every metric. Never named as best.`);
   if (idle.length) notes.push(`${listed(idle)} never ${idle.length === 1 ? 'shares' : 'share'} a GPU, which makes ISD zero: not counted as best in ISD.`);
   for (const group of alike(data)) {
     notes.push(`${listed(group.map((p) => shown(data.policies[p].label, 30)))} have the same values in every replication: they decided alike.`);

@@ -43,7 +43,7 @@ export function policies(data) {
         : ` [${show(difference[1])}, ${show(difference[2])}]`;
       const sign = difference[0] > 0 ? '+' : '';
       lines.push(el('span', {class: `difference${good}`,
-        title: sure ? 'the interval of the paired difference excludes zero' : 'not told apart: the interval includes zero'},
+        title: sure ? 'the interval of the paired difference excludes zero' : 'not significant: the interval includes zero'},
       `${mark}${sign}${show(difference[0])}${range}`));
     }
     return el('td', {}, lines);

@@ -24,7 +24,7 @@ export function sweep(data) {
       const open = b.not_told_apart;
       return [`${capital(metricName(metric))} (${metric.better < 0 ? 'less' : 'more'} is better)`, el('b', {}, el('bdi', {}, shown(b.policy, 40))),
         mine ? `${number(factor * mine.mean)}${bracket(mine, factor)} ${unit}` : '–',
-        open.length ? `not told apart from ${listed(open.map((label) => shown(label, 30)))}` : 'the interval of the difference to every other policy excludes zero'];
+        open.length ? `not significantly different from ${listed(open.map((label) => shown(label, 30)))}` : 'the interval of the difference to every other policy excludes zero'];
     });
     const strongest = s.best.map((b) => {
       const mine = s.effects.filter((e) => e.metric === b.metric && e.policy === null);

@@ -19,17 +19,16 @@ using namespace hdf5;  // NOLINT: all of this file uses it
 
 namespace {
 
-/// The workload of a configuration, for the title: its source, and the name of its file if it has one. Empty if the
-/// text is no configuration.
+/// The workload of a configuration, for the title: the name of its file, if it has one, and its source. Empty if the text
+/// is no configuration.
 std::string workload_of(const std::string& config) {
   try {
     const YAML::Node workload = YAML::Load(config)["workload"];
-    std::string text = workload["source"].as<std::string>();
+    const auto source = workload["source"].as<std::string>();
     const YAML::Node path = workload["path"];
-    if (path && path.IsScalar()) {
-      text += " " + std::filesystem::path(path.as<std::string>()).filename().string();
-    }
-    return text;
+    if (!path || !path.IsScalar()) return source;
+    const auto file = std::filesystem::path(path.as<std::string>()).filename().string();
+    return source == "csv" ? file : file + " (" + source + ")";
   } catch (const YAML::Exception&) {
     return "";
   }

@@ -6,7 +6,7 @@ import {
 import * as echarts from 'echarts/core';
 import {CanvasRenderer} from 'echarts/renderers';
 import {legendOf} from './keys.js';
-import {el, number, shown} from './text.js';
+import {el, plain, shown} from './text.js';
 import {colour, current, dash, onTheme, symbol} from './theme.js';
 
 echarts.use([
@@ -49,7 +49,7 @@ export function ends(least, most, parts = 5) {
 
 export function axis(name, more = {}) {
   const t = current();
-  const numbers = more.type === 'category' ? {} : {formatter: (x) => number(x)};
+  const numbers = more.type === 'category' ? {} : {formatter: plain};
   return {
     name, nameLocation: 'middle', nameGap: 28, nameTextStyle: {color: t.muted, fontSize: 12},
     axisLine: {show: true, lineStyle: {color: t.line}}, axisTick: {lineStyle: {color: t.line}},
@@ -139,7 +139,8 @@ export function figure({id, title, caption, controls = [], option, table, height
         chart.clear();
         return;
       }
-      const series = options.series.filter((one) => !legend.hidden.has(one.name));
+      // Whole at once: on paper no later frame would draw the rest.
+      const series = options.series.filter((one) => !legend.hidden.has(one.name)).map((one) => ({...one, progressive: 0}));
       chart.setOption({animation: false, backgroundColor: 'transparent', ...options, series}, true);
     },
     fit(fixed) {

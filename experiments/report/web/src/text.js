@@ -46,6 +46,12 @@ export function number(x, digits = 3) {
   return part === undefined ? grouped : `${grouped}.${part}`;
 }
 
+// A round number, as of an axis: without zeros at its end.
+export function plain(x) {
+  const [whole, part] = String(Number(x.toPrecision(9))).replace('-', '−').split('.');
+  return `${/e/.test(whole) ? whole : whole.replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f')}${part === undefined ? '' : `.${part}`}`;
+}
+
 const TIMES = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's'], [1e-3, 'ms']];
 
 // {factor, unit}: how to show values of this unit whose largest size is `most`.

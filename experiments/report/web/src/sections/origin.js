@@ -2,6 +2,9 @@
 import {capital, count, el, seedsOf, shown, shownLines} from '../text.js';
 import {section} from './section.js';
 
+// A longer configuration, as of a sweep of many points, is cut on paper.
+const PAPER_LINES = 150;
+
 export function origin(data) {
   const s = data.source;
   const facts = [
@@ -10,6 +13,7 @@ export function origin(data) {
     data.kind === 'live' ? null : ['Date', 'Not kept, so that equal runs give equal bytes. The run file beside the results has it.'],
     s.measured_on ? ['Measured on', shown(s.measured_on, 200)] : null,
   ].filter(Boolean);
+  const lines = s.config.split('\n').length;
   const repeats = data.kind === 'live' ? 'corun replay on the configuration below repeats the prediction, not the measurement.'
     : `The same configuration, inputs and seed give the same results, byte by byte. corun ${data.kind} on the configuration below repeats the run.`;
   return section('origin', 'Origin', 'Where the numbers come from', repeats,
@@ -18,5 +22,6 @@ export function origin(data) {
     s.inputs.length ? el('ul', {class: 'sums'}, s.inputs.map((text) => el('li', {}, el('bdi', {}, shown(text, 1000)))))
       : el('p', {}, 'None: the data come with corun.'),
     el('h3', {}, 'Effective configuration'),
-    el('pre', {tabindex: '0'}, shownLines(s.config)));
+    el('pre', {tabindex: '0', class: lines > PAPER_LINES ? 'long' : null}, shownLines(s.config)),
+    lines > PAPER_LINES ? el('p', {class: 'small on-paper'}, `The page has all ${lines} lines of the configuration, paper the first.`) : null);
 }

@@ -30,7 +30,7 @@ export function overTime(data) {
             formatter: (items) => `${duration(items[0].axisValue / factor)}\n` + items.filter((item) => item.value[1] !== null)
               .map((item) => `${number(item.value[1])}  ${item.seriesName}`).join('\n')}),
           xAxis: axis(`Time since the start of the trace [${unit}]`, {type: 'value', ...span}),
-          yAxis: upright(`${capital(what)}`, {type: 'value', min: 0}),
+          yAxis: upright(`${capital(what)}`, {type: 'value', min: 0, ...(share ? {} : {minInterval: 1})}),
           dataZoom: [{type: 'inside', xAxisIndex: 0, zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],
           series: data.over_time.map((run, p) => ({
             type: 'line', name: names[p], step: 'start', showSymbol: false, connectNulls: false, ...look(p),

@@ -61,7 +61,7 @@ export function policies(data) {
     const rows = data.policies.map((policy, p) => {
       const tags = [p === base ? 'baseline' : null, policy.bound ? 'a bound' : null].filter(Boolean);
       const shares = policy.coverage && data.kind !== 'live' && policy.shares
-        ? el('span', {class: 'range'}, `${number(100 * policy.coverage.measured, 2)} % of its co-runs measured`) : null;
+        ? el('span', {class: 'range', title: 'of the time in which its jobs shared a GPU'}, `${number(100 * policy.coverage.measured, 2)} % measured`) : null;
       return el('tr', {class: p === base ? 'base' : null},
         el('th', {scope: 'row', title: parametersText(policy)}, keyPicture(p), el('bdi', {}, names[p]),
           tags.map((tag) => el('span', {class: 'tag'}, tag)), shares),
@@ -135,7 +135,7 @@ export function policies(data) {
 
   draw();
   return section('policies', 'Policies', 'The policies beside each other',
-    several ? 'Each cell has the mean, its 95 % interval, and the paired difference to the baseline. ✓ better, ✗ worse than the baseline: the interval of the difference excludes zero. Without a mark the difference is not significant.'
+    several ? 'Each cell has the mean, its 95 % interval, and the paired difference to the baseline. ✓ better, ✗ worse than the baseline: the interval of the difference excludes zero. Without a mark the difference is not significant. “Measured”: share of the policy’s co-run time whose cost was measured.'
       : 'Each cell has the mean and the difference to the baseline. Fewer than three replications do not tell whether a difference is chance.',
     el('div', {class: 'controls'},
       choice('Baseline', data.policies.map((p, i) => [i, names[i]]), base, (value) => { base = Number(value); draw(); }),

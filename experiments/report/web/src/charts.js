@@ -1,5 +1,5 @@
 // Figures by Apache ECharts. Tooltips are drawn on the canvas (renderMode richText), so no name becomes HTML.
-import {BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart} from 'echarts/charts';
+import {BoxplotChart, CustomChart, LineChart, ScatterChart} from 'echarts/charts';
 import {
   DataZoomInsideComponent, GridComponent, TooltipComponent, VisualMapContinuousComponent,
 } from 'echarts/components';
@@ -10,7 +10,7 @@ import {el, plain, shown} from './text.js';
 import {colour, current, dash, onTheme, symbol} from './theme.js';
 
 echarts.use([
-  BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
+  BoxplotChart, CustomChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
   TooltipComponent, VisualMapContinuousComponent, CanvasRenderer,
 ]);
 
@@ -139,8 +139,8 @@ export function figure({id, title, caption, controls = [], option, table, height
         chart.clear();
         return;
       }
-      // Whole at once: on paper no later frame would draw the rest.
-      const series = options.series.filter((one) => !legend.hidden.has(one.name)).map((one) => ({...one, progressive: 0}));
+      // Whole at once, for on paper no later frame would draw the rest; the order stays when some are hidden.
+      const series = options.series.filter((one) => !legend.hidden.has(one.name)).map((one, i) => ({z: 2 + i / 1000, ...one, progressive: 0}));
       chart.setOption({animation: false, backgroundColor: 'transparent', ...options, series}, true);
     },
     fit(fixed) {

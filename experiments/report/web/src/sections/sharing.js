@@ -85,12 +85,13 @@ function heat(data, sets, names) {
         yAxis: {type: 'category', data: groups, inverse: true, axisLabel: {color: t.muted, fontSize: 10, width: left - 10,
           overflow: 'truncate', hideOverlap: true}, axisTick: {show: false}, axisLine: {show: false}},
         visualMap: {type: 'continuous', seriesIndex: 0, min: h.diverging ? -size : Math.min(0, ...values), max: h.diverging ? size : Math.max(...values, 1e-9),
-          calculable: false, orient: 'horizontal', left: 'center', bottom: 0, itemHeight: Math.min(200, width / 3), itemWidth: 12,
+          calculable: false, dimension: 2, orient: 'horizontal', left: 'center', bottom: 0, itemHeight: Math.min(200, width / 3), itemWidth: 12,
           text: [`${number(h.diverging ? size : Math.max(...values))}${h.factor ? ' %' : what === 'shared_s' ? ' s' : ''}`,
             `${number(h.diverging ? -size : Math.min(0, ...values))}`],
           textStyle: {color: t.muted, fontSize: 11}, inRange: {color: h.diverging ? DIVERGING : SEQUENTIAL}},
-        series: [{type: 'heatmap', data: cells.map(([[a, b]], i) => [b, a, values[i]]),
-          itemStyle: {borderColor: t.panel, borderWidth: 1}, emphasis: {itemStyle: {borderColor: t.text, borderWidth: 1.5}}},
+        // Rectangles of our own: ECharts draws those of a heat map in steps, and paper would miss them.
+        series: [{type: 'custom', data: cells.map(([[a, b]], i) => [b, a, values[i]]), encode: {x: 0, y: 1}, dimensions: ['column', 'row', 'value'],
+          renderItem: (_, api) => filled(api, t)},
         {type: 'custom', silent: true, data: absent, renderItem: (_, api) => crossed(api, t.line)}],
       };
     },
@@ -99,6 +100,14 @@ function heat(data, sets, names) {
         percent(isd, 3), percent(predicted, 3)])}),
   });
   return node;
+}
+
+// A cell in the colour of its value.
+function filled(api, t) {
+  const [x, y] = api.coord([api.value(0), api.value(1)]);
+  const [w, h] = api.size([1, 1]).map((length) => Math.max(1, length - 1));
+  return {type: 'rect', shape: {x: x - w / 2, y: y - h / 2, width: w, height: h}, style: {fill: api.visual('color')},
+    emphasis: {style: {stroke: t.text, lineWidth: 1.5}}};
 }
 
 // A cell without a value: its diagonals, in a colour that is none of the scale.

@@ -124,7 +124,10 @@ class SrsfPacked final : public Policy {
     vacate(job, how);
     if (how != LogKind::kFinish && how != LogKind::kFail) return;
     const auto at = jobs_.find(job);
-    if (how == LogKind::kFinish) service_.finished(at->second.estimate_s, at->second.had_s);
+    if (how == LogKind::kFinish) {
+      service_.finished(at->second.estimate_s, at->second.had_s);
+      ++finished_;
+    }
     jobs_.erase(at);
     rank_again();
   }
@@ -208,6 +211,13 @@ class SrsfPacked final : public Policy {
     double speed = 1;
     double alone = 1;  ///< speed alone: the least of its GPUs' types
     std::vector<GpuId> gpus;
+    /// The expected rest [solo s] at this time, after so many finished jobs: it is asked for many times in a pass.
+    struct Rest {
+      double rest_s = 0;
+      Time at = kNever;
+      std::uint64_t finished = 0;
+    };
+    mutable Rest rest;
   };
   /// A GPU for a job.
   struct Spot {
@@ -320,7 +330,7 @@ class SrsfPacked final : public Policy {
       for (const JobId id : here) end = std::max(end, end_s(id, running_.at(id)));
       ends_s_.push_back(end);
     }
-    std::ranges::sort(ends_s_);
+    ends_are_sorted_ = false;
   }
 
   // Running jobs.
@@ -344,9 +354,13 @@ class SrsfPacked final : public Policy {
   double rest_s(const Job& j) const { return service_.expected(j.estimate_s, j.had_s) + j.debt_s; }
   /// Expected rest of a running job [solo s].
   double rest_s(JobId id, const Run& run) const {
-    const Progress then = progress(run);
-    const Job& j = jobs_.at(id);
-    return service_.expected(j.estimate_s, j.had_s + then.had_s) + then.debt_s;
+    if (run.rest.at != now_ || run.rest.finished != finished_) {
+      const Progress then = progress(run);
+      const Job& j = jobs_.at(id);
+      run.rest = {service_.expected(j.estimate_s, j.had_s + then.had_s) + then.debt_s, now_,
+                  finished_};
+    }
+    return run.rest.rest_s;
   }
   /// Time to its expected end, if no co-runner comes or leaves.
   double end_s(JobId id, const Run& run) const { return rest_s(id, run) / run.speed; }
@@ -527,13 +541,15 @@ class SrsfPacked final : public Policy {
 
   /// Expected wait for GPUs of its own, behind the jobs before it that wait: until as many GPUs have lost
   /// their jobs, by expected ends; infinite if there are not as many.
-  double wait_s(const Job& j) const {
+  double wait_s(const Job& j) {
     const std::size_t needed = static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(j.gang);
+    if (!ends_are_sorted_) std::ranges::sort(ends_s_);
+    ends_are_sorted_ = true;
     return needed <= ends_s_.size() ? ends_s_[needed - 1] : kNever_s;
   }
 
   /// The placement on these GPUs, if it is better.
-  void consider(const Job& j, double rest, std::vector<Spot>& spots, Placement& best) const {
+  void consider(const Job& j, double rest, std::vector<Spot>& spots, Placement& best) {
     const auto gang = static_cast<std::size_t>(j.gang);
     if (spots.size() < gang) return;
     std::ranges::stable_sort(spots, [](const Spot& a, const Spot& b) {
@@ -993,7 +1009,8 @@ class SrsfPacked final : public Policy {
   std::unique_ptr<Belief> belief_;
   PreemptionLoss loss_;
   RemainingService service_;
-  double ranked_with_ = 1;  ///< reliability of the estimates behind the ranks
+  std::uint64_t finished_ = 0;  ///< jobs that service_ has learnt from
+  double ranked_with_ = 1;      ///< reliability of the estimates behind the ranks
 
   Time now_{0};
   std::unordered_map<JobId, Job> jobs_;
@@ -1021,9 +1038,10 @@ class SrsfPacked final : public Policy {
   std::size_t tried_ = 0;
   std::vector<double> free_by_s_;  ///< by GPU: jobs that start must end by then [s from now]
   int reservations_ = 0;
-  std::vector<double> ends_s_;  ///< of GPUs, ascending: when all their jobs have left [s from now]
-  int ahead_ = 0;               ///< GPUs that the jobs before the present one wait for
-  double most_rest_s_ = 0;      ///< of a running job, at least
+  std::vector<double> ends_s_;    ///< of GPUs: when all their jobs have left [s from now]
+  bool ends_are_sorted_ = false;  ///< ascending
+  int ahead_ = 0;                 ///< GPUs that the jobs before the present one wait for
+  double most_rest_s_ = 0;        ///< of a running job, at least
   std::vector<GpuId> gpus_;
   std::vector<Spot> spots_;
 };

@@ -21,9 +21,6 @@ namespace {
 using hdf5::RowRange;
 using hdf5::TableReader;
 
-constexpr std::array<const char*, 5> kSoloColumns{"reference", "measured", "predicted", "scaled",
-                                                  "assumed"};
-
 /// Runs by policy and replication in a table, and what all parts of the report use of it.
 struct Replay {
   const ReportSource& source;
@@ -51,6 +48,7 @@ void add_policies(const ReportSource& source, Json& out) {
   for (std::size_t p = 0; p < table.rows(); ++p) {
     out["policies"].push_back({{"label", labels[p]},
                                {"name", names[p]},
+                               {"description", policy_description(names[p])},
                                {"parameters", parameters[p]},
                                {"bound", bounds[p] != 0},
                                {"shares", false},
@@ -94,19 +92,7 @@ void add_usage(const Replay& replay, Json& out) {
     unknown = std::max(unknown, jobs);
   }
   out["unknown_memory_jobs"] = unknown;
-  std::array<double, kSoloColumns.size()> sums{};
-  double all = 0;
-  for (std::size_t s = 0; s < kSoloColumns.size(); ++s) {
-    const std::string column = fmt::format("solo_{}_s", kSoloColumns[s]);
-    if (!table.has_column(column)) continue;
-    for (const double x : table.reals(column)) sums[s] += x;
-    all += sums[s];
-  }
-  out["solo"] = nullptr;
-  if (!(all > 0)) return;
-  for (std::size_t s = 0; s < kSoloColumns.size(); ++s) {
-    out["solo"][kSoloColumns[s]] = short_json(sums[s] / all);
-  }
+  out["solo"] = solo_json(table);
 }
 
 Json interval(double mean, double lo, double hi) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -145,7 +146,12 @@ class CoRunFigures {
     jobs_ = first == nullptr ? 0 : first->rows.count;
     by_job_ = jobs_ <= kMostNamedJobs;
     if (by_job_ && first != nullptr) names_ = runs.table.texts("job", first->rows);
-    for (const RunRows& run : runs.source.runs(table, runs.policies)) add(run);
+    std::set<std::size_t> replications;
+    for (const RunRows& run : runs.source.runs(table, runs.policies)) {
+      replications.insert(run.replication);
+      add(run);
+    }
+    replications_ = replications.size();
   }
 
   Json json(std::int64_t left_out) {
@@ -163,6 +169,7 @@ class CoRunFigures {
     return {{"clusters", clusters_},
             {"rows", table_.rows()},
             {"left_out", left_out},
+            {"replications", replications_},
             {"groups", {{"by", by_job_ ? "job" : "cluster"}, {"names", std::move(names)}}},
             {"sets", std::move(sets)}};
   }
@@ -254,6 +261,7 @@ class CoRunFigures {
   bool by_job_ = false;
   std::vector<std::string> names_;
   std::size_t clusters_ = 0;
+  std::size_t replications_ = 0;  ///< with co-runs in the file
   std::map<std::size_t, std::vector<std::int64_t>> clusters_by_replication_;
 };
 

@@ -1,18 +1,40 @@
 #include "experiments/report/report_source.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
 
 #include "experiments/base/checksum.hpp"
 #include "experiments/statistics/metric_choice.hpp"
+#include "policies/catalog.hpp"
 
 namespace corun {
 
 using namespace hdf5;  // NOLINT: all of this file uses it
+
+namespace {
+
+/// The workload of a configuration, for the title: the name of its file, if it has one, and its source. Empty if the text
+/// is no configuration.
+std::string workload_of(const std::string& config) {
+  try {
+    const YAML::Node workload = YAML::Load(config)["workload"];
+    const auto source = workload["source"].as<std::string>();
+    const YAML::Node path = workload["path"];
+    if (!path || !path.IsScalar()) return source;
+    const auto file = std::filesystem::path(path.as<std::string>()).filename().string();
+    return source == "csv" ? file : file + " (" + source + ")";
+  } catch (const YAML::Exception&) {
+    return "";
+  }
+}
+
+}  // namespace
 
 ReportSource::ReportSource(const std::string& path)
     : path_(path),
@@ -27,6 +49,7 @@ Json ReportSource::header() const {
   out["corun"] = read_text_attribute(root_, "corun_version");
   out["commit"] = read_text_attribute(root_, "commit");
   out["config"] = read_text_attribute(root_, "config");
+  out["workload"] = short_name(workload_of(out["config"].get<std::string>()));
   // A text: a page keeps only 53 bits of a number.
   out["seed"] = fmt::format("{}", read_unsigned_attribute(root_, "seed"));
   out["replications"] = read_integer_attribute(root_, "replications");
@@ -97,6 +120,28 @@ Json metrics_json() {
                                                             : 1},
                    {"percent", judgement.percent}});
   }
+  return out;
+}
+
+std::string policy_description(const std::string& name) {
+  const PolicyEntry* entry = find_policy(name);
+  return entry == nullptr ? "" : std::string(entry->description);
+}
+
+Json solo_json(const TableReader& table) {
+  constexpr std::array<const char*, 5> kSources{"reference", "measured", "predicted", "scaled",
+                                                "assumed"};
+  std::array<double, kSources.size()> sums{};
+  double all = 0;
+  for (std::size_t s = 0; s < kSources.size(); ++s) {
+    const std::string column = fmt::format("solo_{}_s", kSources[s]);
+    if (!table.has_column(column)) continue;
+    for (const double x : table.reals(column)) sums[s] += x;
+    all += sums[s];
+  }
+  if (!(all > 0)) return nullptr;
+  Json out;
+  for (std::size_t s = 0; s < kSources.size(); ++s) out[kSources[s]] = short_json(sums[s] / all);
   return out;
 }
 

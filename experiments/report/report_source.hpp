@@ -31,7 +31,7 @@ class ReportSource {
   const std::string& kind() const { return kind_; }  ///< attribute of the root
   bool has(const char* table) const { return hdf5::has_table(file_, table); }
 
-  /// {file, sha256, corun, commit, config, seed, replications, complete, inputs, measured_on}
+  /// {file, sha256, corun, commit, config, workload, seed, replications, complete, inputs, measured_on}
   Json header() const;
   /// Attribute `warnings`; nothing in files of an older corun.
   std::vector<std::string> warnings() const;
@@ -59,6 +59,13 @@ Metric metric_of(const ReportSource& source, const std::string& name);
 
 /// {name, unit, description, better, percent} of every metric, in the order of Metric.
 Json metrics_json();
+
+/// The sentence of the catalogue about a policy; empty if this corun has no policy of that name.
+std::string policy_description(const std::string& name);
+
+/// Shares of jobs' time on GPUs by the source of their speed there, from the columns `solo_..._s` of a table; null if
+/// it has none or all are 0.
+Json solo_json(const hdf5::TableReader& table);
 
 /// The beginning of a name, 200 bytes at most and no half letter: in a report the rest is no use.
 std::string short_name(const std::string& name);

@@ -3,6 +3,7 @@
 #include <array>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,10 +22,7 @@ constexpr std::size_t kConfigurations = 20;
 /// Cells of the figure of slowdown against saving.
 constexpr std::size_t kFrontCells = 30'000;
 
-Json coverage_json(const std::string& path) {
-  const std::lock_guard lock(hdf5::hdf5_mutex());
-  const ReportSource source(path);
-  const hdf5::TableReader table(source.file(), "metrics");
+Json coverage_json(const hdf5::TableReader& table) {
   std::array<double, 3> sums{};
   double all = 0;
   constexpr std::array<const char*, 3> kNames{"measured", "modelled", "extrapolated"};
@@ -39,14 +37,39 @@ Json coverage_json(const std::string& path) {
   return out;
 }
 
+/// {label, name, description, bound} of each policy, in the order of their first point.
+Json policies_json(const hdf5::TableReader& table) {
+  const auto labels = table.texts("label");
+  const auto names = table.texts("name");
+  const auto bounds = table.integers("granted_truth");
+  std::set<std::string> seen;
+  Json out = Json::array();
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    if (!seen.insert(labels[i]).second) continue;
+    out.push_back({{"label", labels[i]},
+                   {"name", names[i]},
+                   {"description", policy_description(names[i])},
+                   {"bound", bounds[i] != 0}});
+  }
+  return out;
+}
+
+void add_tables(const std::string& path, Json& out) {
+  const std::lock_guard lock(hdf5::hdf5_mutex());
+  const ReportSource source(path);
+  const hdf5::TableReader metrics(source.file(), "metrics");
+  out["coverage"] = coverage_json(metrics);
+  out["solo"] = solo_json(metrics);
+  out["policies"] = policies_json(hdf5::TableReader(source.file(), "policies"));
+}
+
 }  // namespace
 
 void add_sweep(const std::string& path, Json& out) {
   const SweepResults results = read_sweep_results(path);
   const SweepAnswers answers = answer_sweep(
       results, {Metric::kIsd, Metric::kPs, Metric::kJctS, Metric::kQueueS, Metric::kMakespanS});
-  out["coverage"] = coverage_json(path);
-  out["policies"] = Json::array();
+  add_tables(path, out);
   out["reductions"] = Json::array();
   Json sweep = answers_json(results, answers);
   for (Json& item : sweep["configurations"]) {

@@ -49,6 +49,7 @@ struct GpuList {
   std::vector<std::string> types;  ///< by GPU
   std::vector<std::int64_t> node;
   std::vector<std::int64_t> index;
+  std::vector<std::string> owners;  ///< virtual cluster by GPU, empty: none; no text: no GPU has one
 
   std::size_t size() const { return types.size(); }
 };
@@ -63,6 +64,8 @@ GpuList read_gpus(const ReportRuns& runs) {
     cluster.types = table.texts("type");
     cluster.node = table.integers("node");
     cluster.index = table.integers("gpu_of_node");
+    if (table.has_column("virtual_cluster")) cluster.owners = table.texts("virtual_cluster");
+    if (std::ranges::all_of(cluster.owners, &std::string::empty)) cluster.owners.clear();
     return cluster;
   }
   const TableReader usage(runs.source.file(), "usage");
@@ -405,7 +408,15 @@ class Timeline {
     const auto numbers = type_numbers();
     Json type = Json::array();
     for (const std::string& name : cluster_.types) type.push_back(numbers.at(name));
-    return {{"node", cluster_.node}, {"index", cluster_.index}, {"type", std::move(type)}};
+    Json owners = nullptr;
+    if (!cluster_.owners.empty()) {
+      owners = Json::array();
+      for (const std::string& owner : cluster_.owners) owners.push_back(short_name(owner));
+    }
+    return {{"node", cluster_.node},
+            {"index", cluster_.index},
+            {"type", std::move(type)},
+            {"owner", std::move(owners)}};
   }
 
   /// The names of the jobs; null if they are longer than the limit.

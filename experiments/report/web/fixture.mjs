@@ -1,9 +1,9 @@
 // A report with made-up data, to work on the page without the program:
 //
-//   node fixture.mjs --page page.html --out report.html [--jobs 400] [--gpus 16] [--hostile]
+//   node fixture.mjs --page page.html --out report.html [--jobs 400] [--gpus 16] [--policies 9] [--hostile] [--live] [--owners]
 //
-// --hostile: names that try to be HTML, a formula, a terminal command or another direction of text. The same arguments
-// give the same bytes.
+// --hostile: names that try to be HTML, a formula, a terminal command or another direction of text. --live: as of a live
+// run. --owners: GPUs belong to virtual clusters. The same arguments give the same bytes.
 import {readFileSync, writeFileSync} from 'node:fs';
 import {pathToFileURL} from 'node:url';
 
@@ -32,19 +32,20 @@ const METRICS = [
   ['gpu_util', '1', 1, true], ['oom', '1', -1, false], ['failed', '1', -1, false],
 ];
 
-export function fixture({jobs = 400, gpus = 16, policies = 9, hostile = false} = {}) {
+export function fixture({jobs = 400, gpus = 16, policies = 9, hostile = false, live = false, owners = false} = {}) {
   const random = generator(7);
-  const labels = ['fcfs', 'random', 'kube-default', 'balance', 'min-slowdown', 'max-packing', 'opposites', 'exclusive', 'oracle']
-    .slice(0, policies);
+  const known = ['fcfs', 'random', 'kube-default', 'balance', 'min-slowdown', 'max-packing', 'opposites', 'exclusive', 'oracle'];
+  const labels = Array.from({length: policies}, (_, p) => known[p] ?? `policy-${p}`);
   const name = (i) => (hostile ? HOSTILE[i % HOSTILE.length] : `train-${i}`);
   const runs = labels.map((label, p) => run(label, p));
   const last = Math.max(...runs.map((r) => r.last));
   const span = [0, last];
-  const replications = 20;
+  const replications = live ? 1 : 40;
   const truth = METRICS.map(([key]) => (key.endsWith('_s') ? 4000 : key === 'oom' || key === 'failed' ? 3 : 0.3));
   const per = labels.map((_, p) => METRICS.map((_, m) => Array.from({length: replications},
     () => truth[m] * (1 + 0.08 * p * (m % 2 ? 1 : -0.4) + 0.05 * (random() - 0.5)))));
   const interval = (values) => {
+    if (live) return [values[0], null, null];
     const mean = values.reduce((a, b) => a + b) / values.length;
     const sd = Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / (values.length - 1));
     const half = 2.09 * sd / Math.sqrt(values.length);
@@ -109,15 +110,15 @@ export function fixture({jobs = 400, gpus = 16, policies = 9, hostile = false} =
   };
 
   return {
-    format: 1, kind: 'replay',
+    format: 1, kind: live ? 'live' : 'replay',
     source: {file: hostile ? 'results <b>&"x".h5' : 'results.h5', sha256: '0'.repeat(64), corun: '0.1.0', commit: 'fixture',
-      config: hostile ? `# </script>\nworkload:\n  path: "${HOSTILE[0]}"\n` : 'policies: [fcfs, random]\nreplications: 20\n', seed: 1, replications,
-      complete: true, inputs: hostile ? ['sha256:00 </script><script>alert(3)</script>.csv'] : [], measured_on: ''},
+      config: hostile ? `# </script>\nworkload:\n  path: "${HOSTILE[0]}"\n` : 'policies: [fcfs, random]\nreplications: 20\n', seed: '1', replications,
+      workload: hostile ? HOSTILE[1] : 'made-up', complete: true, inputs: hostile ? ['sha256:00 </script><script>alert(3)</script>.csv'] : [], measured_on: live ? 'a made-up GPU' : ''},
     warnings: hostile ? ['note of </script><b>a file</b>\nwith lines', '24 of 24 jobs have no known memory demand']
       : ['24 of 24 jobs have no known memory demand: they cannot run out of memory'],
     reductions: ['Curves have 300 points each.'],
     metrics: METRICS.map(([key, unit, better, percent]) => ({name: key, unit, description: `made-up ${key}`, better, percent})),
-    policies: labels.map((label) => ({label: hostile && label === 'random' ? HOSTILE[0] : label, name: label, parameters: '{}', bound: label === 'oracle',
+    policies: labels.map((label) => ({label: hostile && label === 'random' ? HOSTILE[0] : label, name: label, description: `made-up policy ${label}`, parameters: '{}', bound: label === 'oracle',
       shares: label !== 'exclusive', coverage: {measured: 0.6, modelled: 0.3, extrapolated: 0.1}})),
     coverage: {measured: 0.6, modelled: 0.3, extrapolated: 0.1}, solo: null, unknown_memory_jobs: 3, jobs, gpus,
     gpu_types: [{type: 'V100-16GB', count: gpus}],
@@ -126,16 +127,19 @@ export function fixture({jobs = 400, gpus = 16, policies = 9, hostile = false} =
       : a.map((values, m) => interval(values.map((x, r) => x - b[m][r])))))),
     replicated: {isd: per.map((row) => row[0]), ps: per.map((row) => row[1])},
     curves: {jct_s: curve(9000, 3), queue_s: curve(3000, 4), isd: curve(1, 2)},
-    sharing: {clusters, rows: 4000, left_out: 0, groups: {by: 'cluster', names: ['0', '1', '2']}, sets: [set(-1), ...labels.map((_, p) => set(p))]},
+    sharing: {clusters, rows: 4000, left_out: 0, replications: Math.min(20, replications), groups: {by: 'cluster', names: ['0', '1', '2']}, sets: [set(-1), ...labels.map((_, p) => set(p))]},
     over_time: labels.map((_, p) => {
       const end = Array.from({length: 128}, (_, i) => (i + 1) * last / 128);
       const wave = (scale) => end.map((_, i) => Math.max(0, scale * (0.6 + 0.3 * Math.sin(i / 9 + p) + 0.1 * random())));
       return {start: 0, end, busy: wave(gpus), shared: wave(gpus / 2), util: wave(0.8), queue: wave(30), running: wave(2 * gpus)};
     }),
-    timeline: {span, gpus: {node: Array.from({length: gpus}, (_, g) => g >> 2), index: Array.from({length: gpus}, (_, g) => g % 4), type: Array(gpus).fill(0)},
+    timeline: {span, gpus: {node: Array.from({length: gpus}, (_, g) => g >> 2), index: Array.from({length: gpus}, (_, g) => g % 4), type: Array(gpus).fill(0),
+      owner: owners ? Array.from({length: gpus}, (_, g) => (hostile ? HOSTILE[g % 3] : `team-${g % 3}`)) : null},
       names: Array.from({length: jobs}, (_, j) => name(j).slice(0, 200)), clusters: packed(Int16Array.from({length: jobs}, (_, j) => j % clusters)),
       submit: packed(new Float64Array(jobs)), policies: bars},
-    live: null,
+    live: live ? {predicted: per.map((row) => row.map((values) => 1.1 * values[0])),
+      jobs: labels.map(() => ({job: Array.from({length: 40}, (_, j) => name(j)), isd: Array.from({length: 40}, () => [random(), random()]),
+        jct_s: Array.from({length: 40}, () => [4000 * random(), 4000 * random()])}))} : null,
   };
 }
 
@@ -148,7 +152,7 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
     return at < 0 ? fallback : process.argv[at + 1];
   };
   const data = fixture({jobs: Number(option('jobs', 400)), gpus: Number(option('gpus', 16)), policies: Number(option('policies', 9)),
-    hostile: process.argv.includes('--hostile')});
+    hostile: process.argv.includes('--hostile'), live: process.argv.includes('--live'), owners: process.argv.includes('--owners')});
   const page = readFileSync(option('page', 'page.html'), 'utf8');
   writeFileSync(option('out', 'report.html'), page.replace('@DATA@', () => embedded(data)));
 }

@@ -55,9 +55,11 @@ function of_program(name, config, command) {
 }
 
 const reports = {
-  queue: of_program('queue', 'replications: 4\npolicies: [fcfs, balance, exclusive]\n', 'replay'),
+  queue: of_program('queue', 'replications: 25\npolicies: [fcfs, balance, exclusive, oracle]\n', 'replay'),
   sweep: of_program('sweep', 'replications: 3\npolicies: [fcfs, random]\nsweep: {grid: {cluster.nodes: [1, 2, 3]}}\n', 'sweep'),
-  hostile: made_up('hostile', {hostile: true}),
+  hostile: made_up('hostile', {hostile: true, owners: true}),
+  live: made_up('live', {live: true, jobs: 40}),
+  many: made_up('many', {policies: 25, jobs: 60, owners: true}),
   large: made_up('large', {jobs: 100000, gpus: 128, policies: 1}),
 };
 
@@ -154,7 +156,7 @@ async function reads() {
   await page.mouse.move(5, 5);
   await pause(100);
   check('"All" shows all again', whole === await picture(page, '#timeline .timeline canvas'));
-  const [job, gpu] = await page.$$('#timeline input');
+  const [job, gpu] = await page.$$('#timeline input[type=search]');
   await job.type(await page.evaluate(() => JSON.parse(document.getElementById('data').textContent).timeline.names[3]));
   await pause(100);
   const filtered = await page.$eval('#timeline [aria-live]', (node) => node.textContent);
@@ -187,6 +189,142 @@ async function reads() {
   await page.close();
 }
 
+// What a reader of the report alone must be told, and must not have to guess.
+async function explains() {
+  const {page, wrong} = await open(reports.queue);
+  await scroll(page);
+  const catalogue = execFileSync(corun, ['list', 'policies'], {encoding: 'utf8'}).split('\n');
+  const sentences = await page.$$eval('#explained dd', (list) => list.map((node) => node.textContent.replaceAll('\u00a0', ' ')));
+  const told = sentences.filter((text) => catalogue.some((line) => line.toLowerCase().includes(text.slice(0, -1).toLowerCase())));
+  check('each policy has the sentence of the catalogue', sentences.length === 4 && told.length === 4, sentences.join(' | '));
+  const text = await page.evaluate(() => document.body.innerText);
+  check('the title names the workload, the line below it the seeds', await page.$eval('h1', (node) => node.textContent) === 'Replay of jrs-queue' &&
+    (await page.$eval('.facts', (node) => node.textContent)).includes('seeds 1 to 25'));
+  check('profiles that are imputed are in sight', /\d+ of \d+ profiles imputed/.test(await page.$eval('#always .coverage', (node) => node.innerText)));
+  check('warnings are open to read', await page.$$eval('#warned li', (list) => list.length > 0 && list.every((node) => node.getClientRects().length > 0)));
+  check('the row of the oracle is explained', (await page.$eval('#bounds', (node) => node.textContent)).startsWith('oracle: not a policy that a cluster can run'));
+  check('sharing says of which replications it is', /first 20 of 25\sreplications/.test(await page.$eval('#sharing .lead', (node) => node.textContent)));
+  check('policies that expect nothing are named', /fcfs and exclusive/.test(await page.$eval('#calibration figcaption', (node) => node.textContent)));
+  check('better and worse are no arrows', !/[▲▼]/.test(text) && /✓|✗/.test(text));
+  const parted = await page.evaluate(() => [...document.querySelectorAll('main p, main td, main th, main li, main span, main h3, #always span')]
+    .filter((node) => /\d %/.test(node.textContent)).length);
+  check('a number and its % stay together', parted === 0, `${parted} may part`);
+  const cut = await page.$$eval('#timeline input', (list) => list.filter((input) => {
+    const c = document.createElement('canvas').getContext('2d');
+    c.font = getComputedStyle(input).font;
+    return c.measureText(input.placeholder).width > input.clientWidth - 40;
+  }).map((input) => input.placeholder));
+  check('no hint of a field is cut', cut.length === 0, cut.join('; '));
+  const clipped = await page.$$eval('.scroll', (list) => list.filter((node) => node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1).length);
+  check('no table is cut at 1440 pixels', clipped === 0, `${clipped} cut`);
+  const again = join(folder, 'again.html');
+  execFileSync(corun, ['report', join(folder, 'queue.h5'), '--quiet', '--output', again]);
+  check('the same results give the same bytes', readFileSync(again).equals(readFileSync(reports.queue)));
+  check('nothing goes wrong while reading', wrong.length === 0, wrong.join('; '));
+  await page.close();
+}
+
+// Legends and looks of 25 policies.
+async function tells_policies_apart() {
+  for (const width of [1440, 390]) {
+    const {page, wrong} = await open(reports.many, {width});
+    await scroll(page);
+    for (const id of ['time-queue', 'cdf-jct_s', 'isd-ps']) {
+      const keys = await page.$$eval(`#${id} .keys button`, (list) => list.map((node) => {
+        const [box, all] = [node.getBoundingClientRect(), node.closest('figure').getBoundingClientRect()];
+        return box.width > 0 && box.left >= all.left && box.right <= all.right;
+      }));
+      check(`the legend of ${id} is whole at ${width} pixels`, keys.length === 25 && keys.every(Boolean), `${keys.filter(Boolean).length} of 25`);
+    }
+    check(`nothing goes wrong with 25 policies at ${width} pixels`, wrong.length === 0, wrong.join('; '));
+    await page.close();
+  }
+  const {page} = await open(reports.many);
+  const looks = await page.$$eval('#cdf-jct_s .keys svg', (list) => new Set(list.map((node) => node.outerHTML)).size);
+  check('25 policies look different', looks === 25, `${looks} looks`);
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: scheme}]);
+    const colours = await page.$$eval('#policies th svg path', (list) => new Set(list.slice(0, 9).map((node) => getComputedStyle(node).fill)).size);
+    check(`nine policies have nine colours, ${scheme}`, colours === 9, `${colours}`);
+  }
+  await page.close();
+}
+
+const uneven = ({min, max, interval}) => [min, max].some((x) => !(Math.abs(x / interval - Math.round(x / interval)) < 1e-6));
+
+// Figures: their legends, axes, and one meaning of a colour in both themes and on paper.
+async function draws() {
+  const {page, wrong} = await open(reports.queue);
+  await scroll(page);
+  const settled = async () => {
+    await page.mouse.move(5, 5);
+    await pause(100);
+    return picture(page, '#cdf-jct_s canvas');
+  };
+  const whole = await settled();
+  await page.click('#cdf-jct_s .keys button');
+  const hidden = await settled();
+  check('a press on a legend hides a policy', whole !== hidden &&
+    await page.$eval('#cdf-jct_s .keys button', (node) => node.getAttribute('aria-pressed')) === 'false');
+  await page.click('#cdf-jct_s .keys button');
+  check('another shows it again', whole === await settled());
+  for (const [id, axes] of [['calibration', ['xAxis', 'yAxis']], ['time-queue', ['xAxis']], ['intervals', ['xAxis']]]) {
+    const found = await page.$eval(`#${id}`, (node, names) => names.map((name) => {
+      const {min, max, interval} = node.chart().getOption()[name][0];
+      return {min, max, interval};
+    }), axes);
+    check(`the axis of ${id} ends at round numbers`, found.every((axis) => !uneven(axis)), JSON.stringify(found));
+  }
+  check('the axis of the means says that it does not begin at zero', /does not begin at zero/.test(await page.$eval('#intervals .note', (node) => node.textContent)));
+  await page.click('#intervals .tick input');
+  check('and begins there on demand', await page.$eval('#intervals', (node) => node.chart().getOption().xAxis[0].min) === 0);
+  const labels = await page.$eval('#isd-ps', (node) => node.chart().getOption().series.filter((one) => one.label?.show).length);
+  check('slowdown against saving has no labels that collide', labels === 0, `${labels}`);
+
+  const heat = () => page.$eval('#heat', (node) => {
+    const {visualMap, series} = node.chart().getOption();
+    return {ramp: visualMap[0].inRange.color.join(), off: series[1]?.data.length ?? 0};
+  });
+  const light = await heat();
+  await page.click('#theme');
+  await pause(100);
+  const dark = await heat();
+  check('a colour of the heat map means the same in both themes', light.ramp === dark.ramp);
+  check('pairs that never shared are marked, not coloured', light.off >= 24 && dark.off === light.off, `${light.off} cells`);
+  // On paper all is drawn at once: no frame comes between the request to print and the picture.
+  const painted = await page.evaluate(() => {
+    dispatchEvent(new Event('beforeprint'));
+    const canvas = document.querySelector('#heat canvas:last-of-type');
+    const layers = document.querySelectorAll('#heat canvas').length;
+    const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let coloured = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] && Math.abs(data[i] - data[i + 2]) > 40) ++coloured;
+    dispatchEvent(new Event('afterprint'));
+    return layers === 1 ? coloured / (canvas.width * canvas.height) : 0;
+  });
+  check('the heat map is whole on paper', painted > 0.1, `${(100 * painted).toFixed(0)} % coloured`);
+  check('nothing goes wrong while drawing', wrong.length === 0, wrong.join('; '));
+  await page.close();
+}
+
+async function shows_a_live_run() {
+  const {page, wrong} = await open(reports.live);
+  await scroll(page);
+  const text = await page.evaluate(() => document.body.innerText);
+  check('a live run says on which GPU', (await page.$eval('#always', (node) => node.textContent)).includes('Measured on a made-up GPU'));
+  check('it does not promise to repeat the measurement', text.includes('repeats the prediction, not the measurement') && !text.includes('repeats the run'));
+  check('it has no interval and says so', !/95\s%\sinterval/.test(text) && text.includes('no interval'));
+  check('predicted beside measured has a legend', await page.$$eval('#live-jobs .keys button', (list) => list.length) === 9);
+  check('nothing goes wrong in a live run', wrong.length === 0, wrong.join('; '));
+  await page.close();
+}
+
+// Elements that reach beyond the page, but for those that scroll in a box of their own: [name].
+const beyond = (page) => page.evaluate(() => [...document.querySelectorAll('body *')].filter((node) => {
+  const box = node.getBoundingClientRect();
+  return box.width > 0 && box.right > document.documentElement.clientWidth + 1 && !node.closest('.scroll, pre, .skip, svg');
+}).map((node) => `${node.tagName}.${node.className}`).slice(0, 5));
+
 async function fits() {
   for (const [name, path] of Object.entries(reports)) {
     for (const width of [1440, 390]) {
@@ -194,7 +332,10 @@ async function fits() {
         const {page, wrong} = await open(path, {width, scheme});
         await scroll(page);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-        check(`${name} fits ${width} pixels, ${scheme}`, wide <= width && wrong.length === 0, [wide, ...wrong].join('; '));
+        const out = await beyond(page);
+        check(`${name} fits ${width} pixels, ${scheme}`, wide <= width && wrong.length + out.length === 0, [wide, ...out, ...wrong].join('; '));
+        const cut = await page.$$eval('.stacked', (tables) => tables.filter((table) => table.scrollWidth > table.parentNode.clientWidth + 1).length);
+        check(`answers of ${name} need no scrolling at ${width} pixels, ${scheme}`, cut === 0, `${cut} do`);
         if (shots) await page.screenshot({path: join(shots, `${name}-${width}-${scheme}.png`), fullPage: true});
         await page.close();
       }
@@ -276,6 +417,10 @@ async function answers_a_sweep() {
   await scroll(page);
   const sections = await page.$$eval('section', (list) => list.map((section) => section.id));
   check('a sweep has its sections', ['answer', 'best', 'effects', 'pareto', 'origin'].every((id) => sections.includes(id)), sections.join(' '));
+  const text = await page.evaluate(() => document.body.innerText);
+  check('a sweep explains its policies', await page.$$eval('#explained dd', (list) => list.length) === 2);
+  check('it names the seeds of a point', text.includes('seeds 1 to 3') && !/\b9\sreplications/.test(text));
+  check('it does not claim that there were no notes', !text.includes('No warnings') && text.includes('has no notes'));
   check('nothing goes wrong in a sweep', wrong.length === 0, wrong.join('; '));
   await page.close();
 }
@@ -283,7 +428,11 @@ async function answers_a_sweep() {
 try {
   if (shots) mkdirSync(shots, {recursive: true});
   await reads();
+  await explains();
+  await tells_policies_apart();
+  await draws();
   await answers_a_sweep();
+  await shows_a_live_run();
   await withstands();
   await is_quick();
   await fits();

@@ -1,19 +1,17 @@
 // Figures by Apache ECharts. Tooltips are drawn on the canvas (renderMode richText), so no name becomes HTML.
-import {BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart} from 'echarts/charts';
+import {BoxplotChart, CustomChart, LineChart, ScatterChart} from 'echarts/charts';
 import {
-  DataZoomInsideComponent, GridComponent, LegendComponent, LegendScrollComponent, MarkLineComponent, TooltipComponent,
-  VisualMapContinuousComponent,
+  DataZoomInsideComponent, GridComponent, TooltipComponent, VisualMapContinuousComponent,
 } from 'echarts/components';
 import * as echarts from 'echarts/core';
-import {LabelLayout} from 'echarts/features';
 import {CanvasRenderer} from 'echarts/renderers';
-import {el, shown} from './text.js';
-import {colour, current, dash, onPaper, onTheme, symbol} from './theme.js';
+import {legendOf} from './keys.js';
+import {el, plain, shown} from './text.js';
+import {colour, current, dash, onTheme, symbol} from './theme.js';
 
 echarts.use([
-  BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
-  LegendComponent, LegendScrollComponent, MarkLineComponent, TooltipComponent, VisualMapContinuousComponent,
-  LabelLayout, CanvasRenderer,
+  BoxplotChart, CustomChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
+  TooltipComponent, VisualMapContinuousComponent, CanvasRenderer,
 ]);
 
 const charts = new Set();
@@ -39,12 +37,23 @@ export function prepareCharts(printing) {
   }
 }
 
+// Round ends and steps for an axis of numbers from `least` to `most`: {min, max, interval}.
+export function ends(least, most, parts = 5) {
+  const whole = most > least ? most - least : Math.abs(most) || 1;
+  const rough = whole / parts;
+  const ten = 10 ** Math.floor(Math.log10(rough));
+  const interval = ten * [1, 2, 2.5, 5, 10].find((x) => x * ten >= rough * (1 - 1e-9));
+  const round = (x) => Number((x * interval).toPrecision(12));
+  return {min: round(Math.floor(least / interval + 1e-9)), max: round(Math.ceil((most > least ? most : least + whole) / interval - 1e-9)), interval};
+}
+
 export function axis(name, more = {}) {
   const t = current();
+  const numbers = more.type === 'category' ? {} : {formatter: plain};
   return {
     name, nameLocation: 'middle', nameGap: 28, nameTextStyle: {color: t.muted, fontSize: 12},
     axisLine: {show: true, lineStyle: {color: t.line}}, axisTick: {lineStyle: {color: t.line}},
-    axisLabel: {color: t.muted, fontSize: 11, hideOverlap: true}, splitLine: {lineStyle: {color: t.line, opacity: 0.6}},
+    axisLabel: {color: t.muted, fontSize: 11, hideOverlap: true, ...numbers}, splitLine: {lineStyle: {color: t.line, opacity: 0.6}},
     ...more,
   };
 }
@@ -63,21 +72,16 @@ export const tooltip = (more = {}) => {
   };
 };
 
+// The line where both axes have the same value, for axes from `min` to `max`.
+export function diagonal({min, max}) {
+  return {type: 'line', data: [[min, min], [max, max]], silent: true, showSymbol: false, z: 1, tooltip: {show: false},
+    lineStyle: {color: current().muted, type: 'dashed', width: 1}};
+}
+
 // A series' look, the same for a policy in every figure.
 export function look(i) {
   return {
     itemStyle: {color: colour(i)}, lineStyle: {color: colour(i), type: dash(i), width: 2}, symbol: symbol(i),
-  };
-}
-
-// The key of the policies: {show: legend rows} for ECharts. Labels are shown as one line of text.
-export function legend(names, more = {}) {
-  const t = current();
-  return {
-    // On paper nobody turns a page of it.
-    type: onPaper() ? 'plain' : 'scroll', top: 0, left: 0, right: 0, itemWidth: 24, itemHeight: 12, data: names,
-    textStyle: {color: t.text, fontSize: 12}, pageIconColor: t.text, pageIconInactiveColor: t.line,
-    pageTextStyle: {color: t.muted}, inactiveColor: t.muted, ...more,
   };
 }
 
@@ -96,15 +100,22 @@ export function seriesNames(labels) {
 //   option()  the options of ECharts for the present theme and controls; null: nothing to draw
 //   table()   {head: [text], rows: [[text]]}
 //   height    [px], or a function of the width
-// Returns the node; node.refresh() draws again after a control changed.
-export function figure({id, title, caption, controls = [], option, table, height = 320, wide = false}) {
+//   keys      of the legend above it: [{name, i}], names of series with numbers of policies; lines: they are lines
+//   said()    a line below it about what is drawn now; null: none
+// Returns the node; node.refresh() draws again after a control changed; node.hiddenNames: what a reader hid.
+export function figure({id, title, caption, controls = [], option, table, height = 320, wide = false, keys = [], lines = false, said}) {
   const canvas = el('div', {class: 'chart', role: 'img', 'aria-label': `${title}. ${caption} The table below has the numbers.`});
   const body = el('div', {class: 'scroll'});
   const details = el('details', {class: 'numbers', ontoggle: () => details.open && fill()},
     el('summary', {}, 'Numbers as a table'), body);
+  const legend = legendOf(keys, lines, () => node.refresh(), (name) => chart?.dispatchAction(
+    name === null ? {type: 'downplay'} : {type: 'highlight', seriesName: name}));
+  const note = el('p', {class: 'small note'});
   const node = el('figure', {id, class: wide ? 'wide' : null},
     el('figcaption', {}, el('h3', {}, title), el('p', {}, caption)),
-    controls.length ? el('div', {class: 'controls'}, controls) : null, canvas, table ? details : null);
+    controls.length ? el('div', {class: 'controls'}, controls) : null, keys.length > 1 ? legend.node : null, canvas,
+    said ? note : null, table ? details : null);
+  node.hiddenNames = legend.hidden;
   let chart = null;
   let width = 0;
 
@@ -122,9 +133,15 @@ export function figure({id, title, caption, controls = [], option, table, height
     },
     update() {
       if (!chart) return;
-      const options = option(canvas.clientWidth);
-      if (options) chart.setOption({animation: false, backgroundColor: 'transparent', ...options}, true);
-      else chart.clear();
+      const options = option(width || canvas.clientWidth);
+      if (said) note.replaceChildren(said() ?? '');
+      if (!options) {
+        chart.clear();
+        return;
+      }
+      // Whole at once, for on paper no later frame would draw the rest; the order stays when some are hidden.
+      const series = options.series.filter((one) => !legend.hidden.has(one.name)).map((one, i) => ({z: 2 + i / 1000, ...one, progressive: 0}));
+      chart.setOption({animation: false, backgroundColor: 'transparent', ...options, series}, true);
     },
     fit(fixed) {
       if (!chart || canvas.clientWidth === 0) return;
@@ -157,7 +174,7 @@ export function plainTable(head, rows, attributes = {}) {
   return el('table', attributes,
     el('thead', {}, el('tr', {}, head.map((text) => el('th', {scope: 'col'}, text)))),
     el('tbody', {}, rows.map((row) => el('tr', {}, row.map((text, i) =>
-      i === 0 ? el('th', {scope: 'row'}, el('bdi', {}, text)) : el('td', {}, text))))));
+      i === 0 ? el('th', {scope: 'row'}, el('bdi', {}, text)) : el('td', {'data-label': head[i]}, text))))));
 }
 
 // A labelled choice. `options`: [[value, text]].

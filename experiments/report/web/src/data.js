@@ -1,6 +1,6 @@
 // The data of a report: what the program writes into the page, and how the page reads it.
 //
-// The program (experiments/report/report_json.hpp) writes one JSON object into
+// The program (experiments/report/report.hpp) writes one JSON object into
 // <script type="application/json" id="data">. Numbers that are not known are null. Times are seconds, shares and
 // slowdowns fractions. `Interval` is [mean, lo, hi]; lo and hi are null where there are too few replications.
 // `Packed` is base64 of little-endian numbers, for columns that are long.
@@ -8,12 +8,13 @@
 // {
 //   format: 1,
 //   kind: "replay" | "live" | "sweep",
-//   source: {file, sha256, corun, commit, config, seed, replications, complete, inputs: [text], measured_on},
+//   source: {file, sha256, corun, commit, config, workload, seed, replications, complete, inputs: [text], measured_on},
 //   warnings: [text],                    notes that the run printed
 //   reductions: [text],                  what this report leaves out or sums up
 //   metrics: [{name, unit, description, better: -1 | 0 | 1, percent}],    better -1: less is better
-//   policies: [{label, name, parameters, bound, shares, coverage: Coverage}],
-//                                        bound: knows the true costs; shares: two jobs were on a GPU at once
+//   policies: [{label, name, description, parameters, bound, shares, coverage: Coverage}],
+//                                        description: of the catalogue, or empty; bound: knows the true costs; shares: two
+//                                        jobs were on a GPU at once. A sweep's have label, name, description, bound
 //   coverage: Coverage,                  of all policies; Coverage = {measured, modelled, extrapolated} or null
 //   solo: {reference, measured, predicted, scaled, assumed} or null,      shares of job time by source of speed
 //   unknown_memory_jobs: largest number in a run,
@@ -27,6 +28,7 @@
 //   sharing: null or {
 //     clusters: number of profile clusters (0: jobs have none),
 //     rows: pairs of jobs that ran together, left_out: rows that the results file dropped,
+//     replications: of which it has co-runs,
 //     groups: {by: "job" | "cluster", names: [text]},                     of the heat map
 //     sets: [ {policy: index or -1 for all,
 //              isd, speed: {n, bias, error, truth: [], belief: []},      bias, error: mean (absolute) belief - truth
@@ -35,7 +37,7 @@
 //   },
 //   over_time: null or [policy] {end: [s], start: s, busy: [], shared: [], util: [], queue: [], running: []},
 //   timeline: null or {
-//     span: [s, s], gpus: {node: [], index: [], type: [of gpu_types]}, names: [text] or null,
+//     span: [s, s], gpus: {node: [], index: [], type: [of gpu_types], owner: [virtual cluster] or null}, names: [text] or null,
 //     clusters: Packed i16 or null, submit: Packed f64 or null,
 //     policies: [ null
 //       | {mode: "bars", lane_gpu: [], lane_slot: [], lane_first: [] (one more than lanes),

@@ -11,7 +11,7 @@ import {policies} from './sections/policies.js';
 import {sharing} from './sections/sharing.js';
 import {sweep} from './sections/sweep.js';
 import {timeline} from './sections/timeline.js';
-import {el, shown} from './text.js';
+import {el, seedsOf, shown} from './text.js';
 import {setPrinting, startTheme, switchTheme} from './theme.js';
 
 const KINDS = {replay: 'Replay', live: 'Live run', sweep: 'Sweep'};
@@ -20,10 +20,14 @@ function build(data) {
   const parts = (data.kind === 'sweep' ? [sweep]
     : [answer, policies, live, timeline, overTime, distributions, sharing]).concat(origin);
   const sections = parts.flatMap((part) => part(data)).filter(Boolean);
-  const title = `${KINDS[data.kind]} of ${shown(data.source.file, 80)}`;
+  const s = data.source;
+  const title = `${KINDS[data.kind]} of ${shown(s.workload || s.file, 80)}`;
+  const facts = [shown(s.file, 80), data.kind === 'live' ? `measured on ${shown(s.measured_on, 60)}` : seedsOf(data),
+    `corun ${shown(s.corun, 30)}, commit ${shown(s.commit, 30)}`];
   document.title = `${title} – corun report`;
   document.getElementById('top').append(
-    el('div', {class: 'title'}, el('p', {class: 'brand'}, 'corun report'), el('h1', {}, el('bdi', {}, title))),
+    el('div', {class: 'title'}, el('p', {class: 'brand'}, 'corun report'), el('h1', {}, el('bdi', {}, title)),
+      el('p', {class: 'facts'}, facts.map((text) => el('bdi', {}, text)))),
     el('button', {type: 'button', id: 'theme', onclick: switchTheme, 'aria-label': 'Switch between light and dark'},
       'Light / dark'),
     el('nav', {'aria-label': 'Sections'}, sections.map((section) =>

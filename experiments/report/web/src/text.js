@@ -14,6 +14,9 @@ export function shown(name, limit = 60) {
 // A longer text, on any number of lines.
 export const shownLines = (text) => String(text).split('\n').map((line) => shown(line, 2000)).join('\n');
 
+// A number stays on the line of its percent sign.
+export const whole = (text) => text.replace(/(\d) %/g, '$1\u00a0%');
+
 // A new element. Attributes that begin with "on" are listeners; children are nodes or text; null is left out.
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -23,7 +26,7 @@ export function el(tag, attributes = {}, ...children) {
     else node.setAttribute(key, value === true ? '' : value);
   }
   for (const child of children.flat()) {
-    if (child !== null && child !== undefined) node.append(child);
+    if (child !== null && child !== undefined) node.append(typeof child === 'string' && tag !== 'pre' ? whole(child) : child);
   }
   return node;
 }
@@ -41,6 +44,12 @@ export function number(x, digits = 3) {
   const [whole, part] = text.split('.');
   const grouped = whole.replace('-', '−').replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
   return part === undefined ? grouped : `${grouped}.${part}`;
+}
+
+// A round number, as of an axis: without zeros at its end.
+export function plain(x) {
+  const [whole, part] = String(Number(x.toPrecision(9))).replace('-', '−').split('.');
+  return `${/e/.test(whole) ? whole : whole.replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f')}${part === undefined ? '' : `.${part}`}`;
 }
 
 const TIMES = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's'], [1e-3, 'ms']];
@@ -115,3 +124,10 @@ const SHORT = {
 export const metricName = (metric) => NAMES[metric.name] ?? metric.name;
 export const metricShort = (metric) => SHORT[metric.name] ?? metricName(metric);
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// "seeds 1 to 20", of the replications of a run or of each point of a sweep.
+export function seedsOf(data) {
+  const replications = data.kind === 'sweep' ? data.sweep.replications : data.source.replications;
+  if (!(replications > 1)) return `seed ${data.source.seed}`;
+  return `seeds ${data.source.seed} to ${BigInt(data.source.seed) + BigInt(replications - 1)}`;
+}

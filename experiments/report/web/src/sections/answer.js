@@ -1,6 +1,7 @@
 // What the run says, in words: which policy is best on which metric, how sure that is, what was not measured.
 import {plainTable} from '../charts.js';
-import {capital, count, el, listed, metricName, number, percent, scaleOf, shown} from '../text.js';
+import {capital, count, el, listed, metricName, number, percent, scaleOf, shown, shownLines} from '../text.js';
+import {warningsOf} from './always.js';
 import {section} from './section.js';
 
 const ASKED = ['jct_s', 'jct_p95_s', 'queue_s', 'makespan_s', 'isd', 'ps', 'jain'];
@@ -92,7 +93,7 @@ export function unmeasured(data) {
   const c = data.coverage;
   const shares = c && c.measured + c.modelled + c.extrapolated > 0;
   if (data.kind === 'live') {
-    lines.push('Everything under “measured” ran on a real GPU, once: there is no interval over repetitions.');
+    lines.push('Every job ran on a GPU, once under each policy: there is no interval over repetitions, and another run may differ.');
   } else if (shares) {
     if (c.modelled > 0) {
       lines.push(`${percent(c.modelled)} of the time that jobs shared a GPU, an interference model gave the cost: these jobs were not measured together.`);
@@ -110,13 +111,7 @@ export function unmeasured(data) {
         `${percent(most.coverage.measured)} (${shown(most.label, 30)}).`);
     }
   }
-  if (data.solo) {
-    const words = {predicted: 'predicted by a model', scaled: 'scaled by the specifications of the GPU types',
-      assumed: 'assumed to be that of the reference type'};
-    for (const [key, text] of Object.entries(words)) {
-      if (data.solo[key] > 0) lines.push(`${percent(data.solo[key])} of the jobs' time on GPUs, their speed alone there is ${text}.`);
-    }
-  }
+  lines.push(...assumedSpeeds(data));
   if (data.unknown_memory_jobs > 0) {
     lines.push(`${data.unknown_memory_jobs === data.jobs ? 'No job has' : `${count(data.unknown_memory_jobs, 'job')} have`} a known memory demand` +
       `${data.unknown_memory_jobs === data.jobs ? ':' : '; these'} jobs cannot run out of memory here, as they could on a machine.`);
@@ -127,13 +122,34 @@ export function unmeasured(data) {
   return lines;
 }
 
+// Speeds of jobs alone on GPUs that were not measured: [text].
+export function assumedSpeeds(data) {
+  const lines = [];
+  if (data.solo) {
+    const words = {predicted: 'predicted by a model', scaled: 'scaled by the specifications of the GPU types',
+      assumed: 'assumed to be that of the reference type'};
+    for (const [key, text] of Object.entries(words)) {
+      if (data.solo[key] > 0) lines.push(`${percent(data.solo[key])} of the jobs' time on GPUs, their speed alone there is ${text}.`);
+    }
+  }
+  return lines;
+}
+
+// The warnings of a run and what the report sums up, open to every reader and on paper.
+export function warned(data) {
+  const list = (title, id, texts) => (texts.length === 0 ? []
+    : [el('h3', {}, title), el('ul', {class: 'gaps', id}, texts.map((text) => el('li', {}, shownLines(text))))]);
+  return [...list('Warnings', 'warned', warningsOf(data)), ...list('What this report leaves out or sums up', 'summed', data.reductions)];
+}
+
 export function answer(data) {
   const asked = ASKED.map((name) => data.metrics.findIndex((metric) => metric.name === name)).filter((m) => m >= 0);
   const answers = asked.map((m) => bestOf(data, m)).filter(Boolean);
   const what = [`${count(data.jobs, 'job')} on ${count(data.gpus, 'GPU')}`,
     `(${listed(data.gpu_types.map((t) => (data.gpu_types.length === 1 ? shown(t.type, 40) : `${t.count} ${shown(t.type, 40)}`)))})`,
+    data.timeline?.gpus.owner ? `in ${count(new Set(data.timeline.gpus.owner).size, 'virtual cluster')}` : null,
     `under ${data.policies.length === 1 ? 'one policy' : `${data.policies.length} policies`},`,
-    `${count(data.source.replications, 'replication')} each.`].join(' ');
+    data.kind === 'live' ? 'each of which ran once.' : `${count(data.source.replications, 'replication')} each.`].filter(Boolean).join(' ');
   const bounds = data.policies.filter((p) => p.bound).map((p) => shown(p.label, 30));
   const idle = data.policies.filter((p) => !p.shares && !p.bound).map((p) => shown(p.label, 30));
   const told = data.kind !== 'live' && data.policies.some((p) => p.coverage && p.shares);
@@ -161,7 +177,7 @@ export function answer(data) {
   const said = answers.length ? advice(data, answers) : null;
   return section('answer', 'Answer', 'What this run says', what,
     said ? el('p', {class: 'said'}, said) : null,
-    answers.length ? el('div', {class: 'scroll'}, plainTable(['Metric', 'Best policy', 'Value', 'How sure', ...(told ? ['Its co-runs measured'] : [])], rows, {class: 'answers'})) : null,
+    answers.length ? el('div', {class: 'scroll'}, plainTable(['Metric', 'Best policy', 'Value', 'How sure', ...(told ? ['Its co-runs measured'] : [])], rows, {class: 'answers stacked'})) : null,
     el('p', {class: 'small'}, [...notes, WORDS].join(' ')),
-    el('h3', {}, 'What was not measured'), el('ul', {class: 'gaps'}, unmeasured(data).map((text) => el('li', {}, text))));
+    el('h3', {}, 'What was not measured'), el('ul', {class: 'gaps'}, unmeasured(data).map((text) => el('li', {}, text))), warned(data));
 }

@@ -1,5 +1,5 @@
 // Distributions over jobs: completion time, queueing delay, slowdown.
-import {axis, figure, legend, look, seriesNames, tick, tooltip, upright} from '../charts.js';
+import {axis, figure, look, seriesNames, tick, tooltip, upright} from '../charts.js';
 import {duration, el, number, percent, scale} from '../text.js';
 import {current} from '../theme.js';
 import {section} from './section.js';
@@ -29,12 +29,12 @@ export function distributions(data) {
       const {factor, unit: shownUnit} = scale(unit, share, most);
       const least = key === 'isd' ? 0.001 : 1;
       const node = figure({
-        id: `cdf-${key}`, title, caption, height: (width) => (width < 500 ? 300 : 340),
+        id: `cdf-${key}`, title, caption, height: (width) => (width < 500 ? 280 : 320), keys: names.map((name, i) => ({name, i})), lines: true,
         controls: [tick('Logarithmic', false, (on) => { logarithmic = on; node.refresh(); })],
         option() {
           const t = current();
           return {
-            grid: {left: 44, right: 18, top: 58, bottom: 44}, legend: legend(names),
+            grid: {left: 44, right: 18, top: 32, bottom: 44},
             tooltip: tooltip({trigger: 'axis', axisPointer: {type: 'line', lineStyle: {color: t.muted}}, order: 'valueAsc',
               formatter: (items) => tip(items)}),
             xAxis: axis(`${title} [${shownUnit}]${logarithmic ? `, at least ${number(factor * least)}` : ''}`,
@@ -65,7 +65,7 @@ export function distributions(data) {
       function tip(items) {
         const x = items[0].axisValue / factor;
         const lines = curves.map((curve, p) => {
-          if (!curve || curve.n === 0) return null;
+          if (!curve || curve.n === 0 || node.hiddenNames.has(names[p])) return null;
           let at = 0;
           while (at < curve.x.length && curve.x[at] <= x) ++at;
           return `${percent(at === 0 ? 0 : curve.y[at - 1])}  ${names[p]}`;

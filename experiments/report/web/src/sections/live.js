@@ -1,7 +1,7 @@
 // A live run: what the simulator predicted before the first job, beside what was measured.
-import {axis, choice, figure, look, plainTable, seriesNames, tooltip, upright} from '../charts.js';
+import {axis, choice, diagonal, ends, figure, look, plainTable, seriesNames, tooltip, upright} from '../charts.js';
 import {capital, el, metricName, number, scaleOf, shown} from '../text.js';
-import {colour, current} from '../theme.js';
+import {colour} from '../theme.js';
 import {section} from './section.js';
 
 const COMPARED = ['jct_s', 'queue_s', 'makespan_s', 'isd', 'ps', 'oom', 'failed'];
@@ -26,31 +26,26 @@ export function live(data) {
   const percentages = () => what === 'isd';
   const points = (p) => data.live.jobs[p]?.[what] ?? [];
   const scatter = figure({
-    id: 'live-jobs', title: 'Each job: measured beside predicted', height: 380, wide: true,
+    keys: names.map((name, i) => ({name, i})), id: 'live-jobs', title: 'Each job: measured beside predicted', height: 380, wide: true,
     caption: 'A point is a job. On the diagonal the prediction was right. The prediction decides freely: where it put a job beside another one, both figures differ for that reason, too.',
     controls: [choice('Shown', [['isd', 'ISD'], ['jct_s', 'Completion time']], what, (value) => { what = value; scatter.refresh(); })],
     option() {
-      const t = current();
       const k = percentages() ? 100 : 1;
       const all = data.policies.flatMap((_, p) => points(p).flat()).filter((x) => x !== null).map((x) => k * x);
       if (all.length === 0) return null;
-      const least = Math.min(0, ...all);
-      const most = Math.max(...all);
+      const range = ends(Math.min(0, ...all), Math.max(...all));
       const unit = percentages() ? 'ISD [%]' : 'completion time [s]';
-      const label = {color: t.muted, fontSize: 11, hideOverlap: true, formatter: (x) => number(x)};
       return {
         grid: {left: 52, right: 20, top: 34, bottom: 46},
         tooltip: tooltip({trigger: 'item', formatter: ({seriesName, value}) =>
           (value ? `${shown(value[2])}\n${seriesName}\npredicted ${number(value[0])}, measured ${number(value[1])}` : '')}),
-        xAxis: axis(`Predicted ${unit}`, {type: 'value', min: least, max: most, axisLabel: label}),
-        yAxis: upright(`Measured ${unit}`, {type: 'value', min: least, max: most, axisLabel: label}),
-        series: data.policies.map((_, p) => ({
+        xAxis: axis(`Predicted ${unit}`, {type: 'value', ...range}),
+        yAxis: upright(`Measured ${unit}`, {type: 'value', ...range}),
+        series: [diagonal(range), ...data.policies.map((_, p) => ({
           type: 'scatter', name: names[p], ...look(p), symbolSize: 8, itemStyle: {color: colour(p), opacity: 0.75},
           data: points(p).map(([measured, predicted], i) => [k * predicted, k * measured, data.live.jobs[p].job[i]])
             .filter((_, i) => points(p)[i][0] !== null && points(p)[i][1] !== null),
-          markLine: p > 0 ? undefined : {silent: true, symbol: 'none', animation: false, label: {show: false},
-            lineStyle: {color: t.muted, type: 'dashed'}, data: [[{coord: [least, least]}, {coord: [most, most]}]]},
-        })),
+        }))],
       };
     },
     table: () => ({head: ['Job', 'Policy', 'Measured', 'Predicted'],
@@ -59,5 +54,5 @@ export function live(data) {
   });
   return section('live', 'Predicted', 'Predicted before, measured after',
     'The simulator predicted every policy before the first job ran. The last column is measured less predicted.',
-    el('div', {class: 'scroll'}, plainTable(['Metric', 'Policy', 'Measured', 'Predicted', 'Difference'], rows)), scatter);
+    el('div', {class: 'scroll block'}, plainTable(['Metric', 'Policy', 'Measured', 'Predicted', 'Difference'], rows)), scatter);
 }

@@ -1,5 +1,5 @@
 // Utilisation and the queue over time.
-import {axis, figure, legend, look, seriesNames, tooltip, upright} from '../charts.js';
+import {axis, ends, figure, look, seriesNames, tooltip, upright} from '../charts.js';
 import {capital, duration, el, number, scale} from '../text.js';
 import {current} from '../theme.js';
 import {section} from './section.js';
@@ -17,20 +17,20 @@ export function overTime(data) {
   const names = seriesNames(data.policies.map((p) => p.label));
   const last = Math.max(...data.over_time.map((run) => (run ? run.end[run.end.length - 1] ?? 0 : 0)));
   const {factor, unit} = scale('s', false, last);
+  const first = Math.min(...data.over_time.map((run) => (run ? run.start : Infinity)));
+  const span = ends(first < 0.02 * last ? Math.min(0, factor * first) : factor * first, factor * last, 6);
   const figures = WHAT.filter(([key]) => data.over_time.some((run) => run && run[key].some((x) => x !== null)))
     .map(([key, title, caption, what, share]) => figure({
-      id: `time-${key}`, title, caption, height: 300,
+      id: `time-${key}`, title, caption, height: 274, keys: names.map((name, i) => ({name, i})), lines: true,
       option() {
-        const t = current();
         const times = share ? 100 : 1;
         return {
-          grid: {left: 48, right: 18, top: 58, bottom: 44}, legend: legend(names),
-          tooltip: tooltip({trigger: 'axis', axisPointer: {type: 'line', lineStyle: {color: t.muted}},
+          grid: {left: 48, right: 18, top: 32, bottom: 44},
+          tooltip: tooltip({trigger: 'axis', axisPointer: {type: 'line', lineStyle: {color: current().muted}},
             formatter: (items) => `${duration(items[0].axisValue / factor)}\n` + items.filter((item) => item.value[1] !== null)
               .map((item) => `${number(item.value[1])}  ${item.seriesName}`).join('\n')}),
-          xAxis: axis(`Time since the start of the trace [${unit}]`, {type: 'value', min: ({min, max}) => (min >= 0 && min < 0.02 * max ? 0 : min), max: 'dataMax',
-            axisLabel: {color: t.muted, fontSize: 11, hideOverlap: true, formatter: (x) => number(x)}}),
-          yAxis: upright(`${capital(what)}`, {type: 'value', min: 0}),
+          xAxis: axis(`Time since the start of the trace [${unit}]`, {type: 'value', ...span}),
+          yAxis: upright(`${capital(what)}`, {type: 'value', min: 0, ...(share ? {} : {minInterval: 1})}),
           dataZoom: [{type: 'inside', xAxisIndex: 0, zoomOnMouseWheel: 'ctrl', moveOnMouseMove: false, filterMode: 'none'}],
           series: data.over_time.map((run, p) => ({
             type: 'line', name: names[p], step: 'start', showSymbol: false, connectNulls: false, ...look(p),
@@ -46,7 +46,7 @@ export function overTime(data) {
       }),
     }));
   return section('time', 'Over time', 'Over time',
-    'Of the first replication, as means over equal slices of time. Ctrl and the wheel zoom.', el('div', {class: 'figures'}, figures));
+    `${data.kind === 'live' ? 'As measured' : 'Of the first replication'}, as means over equal slices of time. Ctrl and the wheel zoom.`, el('div', {class: 'figures'}, figures));
 }
 
 function extremes(run, key, share) {

@@ -1,8 +1,9 @@
 // The policies beside each other: a table of metrics with differences to a baseline of the reader's choice, and the
 // intervals of one metric as a figure.
-import {axis, choice, figure, seriesNames, tooltip} from '../charts.js';
-import {capital, el, metricName, metricShort, number, scaleOf, shown} from '../text.js';
-import {colour, current} from '../theme.js';
+import {axis, choice, ends, figure, seriesNames, tick, tooltip} from '../charts.js';
+import {keyPicture} from '../keys.js';
+import {capital, el, listed, metricName, metricShort, number, scaleOf, shown} from '../text.js';
+import {colour, current, mark} from '../theme.js';
 import {section} from './section.js';
 
 const SETS = {
@@ -38,13 +39,12 @@ export function policies(data) {
     if (difference && difference[0] !== null) {
       const sure = difference[1] !== null && (difference[1] > 0 || difference[2] < 0);
       const good = metric.better === 0 || !sure ? '' : Math.sign(difference[0]) === metric.better ? ' better' : ' worse';
-      const mark = !sure ? '' : good === ' better' ? '▲ ' : good === ' worse' ? '▼ ' : '';
+      const sign = !sure ? '' : good === ' better' ? '✓ ' : good === ' worse' ? '✗ ' : '';
       const range = difference[1] === null || difference[1] === difference[2] ? ''
-        : ` [${show(difference[1])}, ${show(difference[2])}]`;
-      const sign = difference[0] > 0 ? '+' : '';
+        : `[${show(difference[1])}, ${show(difference[2])}]`;
       lines.push(el('span', {class: `difference${good}`,
         title: sure ? 'the interval of the paired difference excludes zero' : 'not significant: the interval includes zero'},
-      `${mark}${sign}${show(difference[0])}${range}`));
+      el('b', {}, `${sign}${difference[0] > 0 ? '+' : ''}${show(difference[0])}`), ' ', el('b', {}, range)));
     }
     return el('td', {}, lines);
   }
@@ -59,13 +59,11 @@ export function policies(data) {
         el('span', {class: 'aim'}, aim));
     }));
     const rows = data.policies.map((policy, p) => {
-      const dot = el('i', {class: 'key', 'aria-hidden': 'true'});
-      dot.style.background = colour(p);
-      const tags = [p === base ? 'baseline' : null, policy.bound ? 'knows the truth' : null].filter(Boolean);
+      const tags = [p === base ? 'baseline' : null, policy.bound ? 'a bound' : null].filter(Boolean);
       const shares = policy.coverage && data.kind !== 'live' && policy.shares
-        ? el('span', {class: 'range'}, `${number(100 * policy.coverage.measured, 2)} % of its co-runs measured`) : null;
+        ? el('span', {class: 'range', title: 'of the time in which its jobs shared a GPU'}, `${number(100 * policy.coverage.measured, 2)} % measured`) : null;
       return el('tr', {class: p === base ? 'base' : null},
-        el('th', {scope: 'row', title: parametersText(policy)}, dot, el('bdi', {}, names[p]),
+        el('th', {scope: 'row', title: parametersText(policy)}, keyPicture(p), el('bdi', {}, names[p]),
           tags.map((tag) => el('span', {class: 'tag'}, tag)), shares),
         chosen.map((m) => cell(p, m)));
     });
@@ -77,10 +75,20 @@ export function policies(data) {
     .filter(([m]) => data.policies.some((_, p) => data.summary[p][m] && data.summary[p][m][0] !== null));
   const rowsOf = () => data.policies.map((_, p) => data.summary[p][shownMetric] ?? [null, null, null]);
   const scaled = () => scaleOf(data.metrics[shownMetric], rowsOf().flat());
+  const several = data.source.replications >= 3;
+  let zero = false;
+  const range = () => {
+    const {factor} = scaled();
+    const all = rowsOf().flat().filter((x) => x !== null).map((x) => factor * x);
+    return ends(Math.min(...all, ...(zero ? [0] : [])), Math.max(...all, ...(zero ? [0] : [])));
+  };
   const forest = figure({
-    id: 'intervals', title: 'Means and 95 % intervals', height: 90 + 26 * data.policies.length, wide: true,
-    caption: 'A dot is the mean over replications, a line its 95 % interval. Overlapping lines do not mean that two policies are alike: the paired differences of the table decide.',
-    controls: [choice('Metric', options, shownMetric, (value) => { shownMetric = Number(value); forest.refresh(); })],
+    id: 'intervals', title: several ? 'Means and 95 % intervals' : 'Means', height: 90 + 26 * data.policies.length, wide: true,
+    caption: several ? 'A mark is the mean over replications, a line its 95 % interval. Overlapping lines do not mean that two policies are alike: the paired differences of the table decide.'
+      : 'A mark is the mean. Fewer than three replications give no interval.',
+    controls: [choice('Metric', options, shownMetric, (value) => { shownMetric = Number(value); forest.refresh(); }),
+      tick('Axis from zero', zero, (on) => { zero = on; forest.refresh(); })],
+    said: () => (range().min > 0 || range().max < 0 ? 'The axis does not begin at zero: distances between marks are differences, not ratios.' : null),
     option(width) {
       const t = current();
       const {factor, unit} = scaled();
@@ -93,7 +101,7 @@ export function policies(data) {
           return `${names[p]}\n${mean} ${unit}${rows[p][1] === null ? '' : `   95 % [${lo}, ${hi}]`}`;
         }}),
         xAxis: axis(`${capital(metricName(metric))}${unit ? ` [${unit}]` : ''}${metric.better < 0 ? ', less is better' : metric.better > 0 ? ', more is better' : ''}`,
-          {type: 'value', scale: true}),
+          {type: 'value', ...range()}),
         yAxis: {type: 'category', data: names, inverse: true, axisTick: {show: false}, axisLine: {show: false},
           axisLabel: {color: t.text, fontSize: 12, width: Math.min(150, 0.27 * width), overflow: 'truncate'}},
         series: [{
@@ -104,7 +112,7 @@ export function policies(data) {
             if (row[0] === null) return null;
             const at = (x) => api.coord([factor * x, p]);
             const [x, y] = at(row[0]);
-            const children = [{type: 'circle', shape: {cx: x, cy: y, r: 5}, style: {fill: colour(p)}}];
+            const children = [{type: 'path', shape: {pathData: mark(p), x: x - 6, y: y - 6, width: 12, height: 12}, style: {fill: colour(p)}}];
             if (row[1] !== null) {
               const [lo] = at(row[1]);
               const [hi] = at(row[2]);
@@ -127,13 +135,31 @@ export function policies(data) {
 
   draw();
   return section('policies', 'Policies', 'The policies beside each other',
-    'Each cell has the mean, its 95 % interval, and the paired difference to the baseline. ▲ and ▼: the interval of the difference excludes zero, for the better or the worse.',
+    several ? 'Each cell has the mean, its 95 % interval, and the paired difference to the baseline. ✓ better, ✗ worse than the baseline: the interval of the difference excludes zero. Without a mark the difference is not significant. “Measured”: share of the policy’s co-run time whose cost was measured.'
+      : 'Each cell has the mean and the difference to the baseline. Fewer than three replications do not tell whether a difference is chance.',
     el('div', {class: 'controls'},
       choice('Baseline', data.policies.map((p, i) => [i, names[i]]), base, (value) => { base = Number(value); draw(); }),
       choice('Metrics', SET_NAMES, set, (value) => { set = value; draw(); })),
-    body, forest);
+    body, bounds(data, names), forest, explained(data.policies, names));
+}
+
+// What the rows of policies that know the true costs mean.
+function bounds(data, names) {
+  const those = names.filter((_, p) => data.policies[p].bound);
+  if (those.length === 0) return null;
+  return el('p', {class: 'small', id: 'bounds'}, `${listed(those)}: ${those.length === 1 ? 'not a policy that a cluster can run. It reads' : 'not policies that a cluster can run. They read'} ` +
+    'the true expected costs of co-runs from the simulation, which nobody knows beforehand. The values bound what a better belief could gain under the same objective, and are never counted as best.');
+}
+
+// A sentence about each policy, from the program's catalogue; null if it has none.
+export function explained(list, names) {
+  if (!list.some((policy) => policy.description)) return null;
+  return el('div', {class: 'block', id: 'explained'}, el('h3', {}, 'What each policy does'),
+    el('dl', {class: 'explained'}, list.flatMap((policy, p) => [el('dt', {}, keyPicture(p), el('bdi', {}, names[p])),
+      el('dd', {}, policy.description ? `${capital(shown(policy.description, 400))}.` : 'A policy that this corun does not have.',
+        policy.label === policy.name ? null : el('span', {class: 'range'}, ` Here: ${parametersText(policy)}`))])));
 }
 
 function parametersText(policy) {
-  return `${shown(policy.name, 40)} ${shown(policy.parameters, 200)}`;
+  return `${shown(policy.name, 40)} ${shown(policy.parameters ?? '', 200)}`;
 }

@@ -1,7 +1,8 @@
 // Co-runs: slowdown and saving by pair of profile clusters, who shared with whom, belief beside truth, ISD against PS.
-import {axis, choice, figure, look, seriesNames, tooltip, upright} from '../charts.js';
-import {duration, el, number, percent, shown} from '../text.js';
+import {axis, choice, diagonal, ends, figure, look, seriesNames, tick, tooltip, upright} from '../charts.js';
+import {count, duration, el, listed, number, percent, shown} from '../text.js';
 import {DIVERGING, SEQUENTIAL, colour, current} from '../theme.js';
+import {alike} from './answer.js';
 import {section} from './section.js';
 
 const HEAT = {
@@ -54,7 +55,7 @@ function heat(data, sets, names) {
   const pairs = () => sets[set].pairs.map((pair) => [pair, HEAT[what].value(pair)]).filter(([, x]) => x !== null);
   const node = figure({
     id: 'heat', title: 'Who shared a GPU with whom', wide: groups.length > 12,
-    caption: `Rows and columns are ${by}. ISD is that of the job of the row beside the one of the column. An empty cell: they never shared${by === 'jobs' ? '' : ', or no figure is known'}.`,
+    caption: `Rows and columns are ${by}. ISD is that of the job of the row beside the one of the column. A crossed cell is off the scale: the two never shared${by === 'jobs' ? ', as a job with itself' : ''}, or no figure is known.`,
     height: (width) => Math.max(300, Math.min(640, 130 + groups.length * Math.max(14, Math.min(40, (width - 150) / groups.length)))),
     controls: [
       sets.length > 1 ? choice('Policy', sets.map((s, i) => [i, s.policy < 0 ? 'all together' : names[s.policy]]), set,
@@ -69,9 +70,12 @@ function heat(data, sets, names) {
       const values = cells.map(([, x]) => x * (h.factor ?? 1));
       const size = Math.max(...values.map(Math.abs)) || 1;
       const left = Math.min(120, 0.25 * width);
+      const known = new Set(cells.map(([[a, b]]) => a * groups.length + b));
+      const absent = groups.flatMap((_, a) => groups.map((_, b) => [b, a])).filter(([b, a]) => !known.has(a * groups.length + b));
       return {
         grid: {left, right: 12, top: 8, bottom: groups.length > 5 ? 120 : 84},
-        tooltip: tooltip({trigger: 'item', formatter: ({dataIndex: i}) => {
+        tooltip: tooltip({trigger: 'item', formatter: ({dataIndex: i, seriesIndex}) => {
+          if (seriesIndex > 0) return '';
           const [[a, b, co, time, isd, predicted]] = cells[i];
           return `${groups[a]} beside ${groups[b]}\n${number(co, 12)} co-runs, ${duration(time)} together\n` +
             `true ISD ${percent(isd, 3)}, predicted ${percent(predicted, 3)}`;
@@ -80,13 +84,15 @@ function heat(data, sets, names) {
           overflow: 'truncate', hideOverlap: true}, axisTick: {show: false}, axisLine: {show: false}, splitArea: {show: false}},
         yAxis: {type: 'category', data: groups, inverse: true, axisLabel: {color: t.muted, fontSize: 10, width: left - 10,
           overflow: 'truncate', hideOverlap: true}, axisTick: {show: false}, axisLine: {show: false}},
-        visualMap: {type: 'continuous', min: h.diverging ? -size : Math.min(0, ...values), max: h.diverging ? size : Math.max(...values, 1e-9),
-          calculable: false, orient: 'horizontal', left: 'center', bottom: 0, itemHeight: Math.min(200, width / 3), itemWidth: 12,
-          text: [`${number((h.factor ? 1 : 1) * (h.diverging ? size : Math.max(...values)))}${h.factor ? ' %' : what === 'shared_s' ? ' s' : ''}`,
+        visualMap: {type: 'continuous', seriesIndex: 0, min: h.diverging ? -size : Math.min(0, ...values), max: h.diverging ? size : Math.max(...values, 1e-9),
+          calculable: false, dimension: 2, orient: 'horizontal', left: 'center', bottom: 0, itemHeight: Math.min(200, width / 3), itemWidth: 12,
+          text: [`${number(h.diverging ? size : Math.max(...values))}${h.factor ? ' %' : what === 'shared_s' ? ' s' : ''}`,
             `${number(h.diverging ? -size : Math.min(0, ...values))}`],
-          textStyle: {color: t.muted, fontSize: 11}, inRange: {color: h.diverging ? DIVERGING : t.dark ? SEQUENTIAL : [...SEQUENTIAL].reverse()}},
-        series: [{type: 'heatmap', data: cells.map(([[a, b]], i) => [b, a, values[i]]),
-          itemStyle: {borderColor: t.panel, borderWidth: 1}, emphasis: {itemStyle: {borderColor: t.text, borderWidth: 1.5}}}],
+          textStyle: {color: t.muted, fontSize: 11}, inRange: {color: h.diverging ? DIVERGING : SEQUENTIAL}},
+        // Rectangles of our own: ECharts draws those of a heat map in steps, and paper would miss them.
+        series: [{type: 'custom', data: cells.map(([[a, b]], i) => [b, a, values[i]]), encode: {x: 0, y: 1}, dimensions: ['column', 'row', 'value'],
+          renderItem: (_, api) => filled(api, t)},
+        {type: 'custom', silent: true, data: absent, renderItem: (_, api) => crossed(api, t.line)}],
       };
     },
     table: () => ({head: ['Row', 'Column', 'Co-runs', 'Together', 'True ISD of row', 'Predicted'],
@@ -96,44 +102,73 @@ function heat(data, sets, names) {
   return node;
 }
 
+// A cell in the colour of its value.
+function filled(api, t) {
+  const [x, y] = api.coord([api.value(0), api.value(1)]);
+  const [w, h] = api.size([1, 1]).map((length) => Math.max(1, length - 1));
+  return {type: 'rect', shape: {x: x - w / 2, y: y - h / 2, width: w, height: h}, style: {fill: api.visual('color')},
+    emphasis: {style: {stroke: t.text, lineWidth: 1.5}}};
+}
+
+// A cell without a value: its diagonals, in a colour that is none of the scale.
+function crossed(api, stroke) {
+  const [x, y] = api.coord([api.value(0), api.value(1)]);
+  const [w, h] = api.size([1, 1]).map((length) => length / 2 - 1.5);
+  const line = (dy) => ({type: 'line', shape: {x1: x - w, y1: y - dy, x2: x + w, y2: y + dy}, style: {stroke, lineWidth: 1}});
+  return {type: 'group', children: [line(h), line(-h)]};
+}
+
 // Points of truth and belief; the diagonal is a belief that is right.
 function calibration(data, sets, names) {
   const usable = (s, key) => s[key] && s[key].n > 0;
   const keys = ['isd', 'speed'].filter((key) => sets.some((s) => s.policy >= 0 && usable(s, key)));
   if (keys.length === 0) return null;
+  const believers = sets.filter((s) => s.policy >= 0 && keys.some((k) => usable(s, k)));
   let key = keys[0];
-  let only = 'all';
+  let only = (believers.find((s) => !data.policies[s.policy].bound) ?? believers[0]).policy;
+  let whole = false;
   const label = () => (key === 'isd' ? 'ISD' : 'speed beside the others');
   const chosen = () => sets.filter((s) => s.policy >= 0 && usable(s, key) && (only === 'all' || s.policy === Number(only)));
-  const believers = sets.filter((s) => s.policy >= 0 && keys.some((k) => usable(s, k)));
+  const values = () => chosen().flatMap((s) => [...s[key].truth, ...s[key].belief]).map((x) => 100 * x);
+  // A few points far out would squeeze the others.
+  const range = () => {
+    const all = values().sort((x, y) => x - y);
+    const at = (share) => all[Math.round(share * (all.length - 1))];
+    const most = at(0.98);
+    return ends(Math.min(0, at(0)), whole || at(1) < 1.5 * most ? at(1) : most);
+  };
+  const silent = data.policies.map((_, p) => p).filter((p) => !believers.some((s) => s.policy === p));
   const node = figure({
-    id: 'calibration', title: 'Predicted beside true', height: 360,
-    caption: 'A point is a job in a co-run: what the belief expected when it began, and what came. On the diagonal the belief was right; above it, too pessimistic in ISD.',
+    id: 'calibration', title: 'Predicted beside true', height: 360, keys: believers.map((s) => ({name: names[s.policy], i: s.policy})),
+    caption: 'A point is a job in a co-run: what the belief expected when it began, and what came. On the diagonal the belief was right; above it, too pessimistic in ISD.' +
+      (silent.length ? ` Not here, because they expect nothing of a co-run or never share: ${listed(silent.map((p) => names[p]))}.` : ''),
     controls: [
       believers.length > 1 ? choice('Policy', [['all', 'all'], ...believers.map((s) => [s.policy, names[s.policy]])], only,
         (value) => { only = value; node.refresh(); }) : null,
       keys.length > 1 ? choice('Shown', [['isd', 'ISD'], ['speed', 'Speed']], key, (value) => { key = value; node.refresh(); }) : null,
+      tick('All points', whole, (on) => { whole = on; node.refresh(); }),
     ].filter(Boolean),
+    said() {
+      const {max} = range();
+      const points = chosen().flatMap((s) => s[key].truth.map((x, j) => 100 * Math.max(x, s[key].belief[j])));
+      const beyond = points.filter((x) => x > max).length;
+      return beyond ? `${count(beyond, 'point')} of ${number(points.length, 12)} lie${beyond === 1 ? 's' : ''} beyond the axes.` : null;
+    },
     option() {
-      const t = current();
       const shownSets = chosen();
-      const all = shownSets.flatMap((s) => [...s[key].truth, ...s[key].belief]).map((x) => 100 * x);
-      if (all.length === 0) return null;
-      const most = Math.max(...all);
-      const least = Math.min(0, ...all);
+      if (values().length === 0) return null;
+      const within = range();
       return {
         grid: {left: 50, right: 18, top: 34, bottom: 46},
         tooltip: tooltip({trigger: 'item', formatter: ({seriesName, value}) =>
           (value ? `${seriesName}\ntrue ${number(value[0])} %, predicted ${number(value[1])} %` : '')}),
-        xAxis: axis(`True ${label()} [%]`, {type: 'value', min: least, max: most, axisLabel: tickLabel(t)}),
-        yAxis: upright(`Predicted ${label()} [%]`, {type: 'value', min: least, max: most, axisLabel: tickLabel(t)}),
-        series: shownSets.map((s, i) => ({
-          type: 'scatter', name: names[s.policy], symbolSize: s[key].truth.length > 500 ? 4 : 6, ...look(s.policy),
+        xAxis: axis(`True ${label()} [%]`, {type: 'value', ...within}),
+        yAxis: upright(`Predicted ${label()} [%]`, {type: 'value', ...within}),
+        series: [diagonal(within), ...shownSets.map((s) => ({
+          type: 'scatter', name: names[s.policy], symbolSize: s[key].truth.length > 500 ? 5 : 7, clip: true, ...look(s.policy),
           itemStyle: {color: colour(s.policy), opacity: s[key].truth.length > 500 ? 0.35 : 0.6},
           data: s[key].truth.map((x, j) => [100 * x, 100 * s[key].belief[j]]),
-          markLine: i > 0 ? undefined : {silent: true, symbol: 'none', animation: false, label: {show: false},
-            lineStyle: {color: t.muted, type: 'dashed'}, data: [[{coord: [least, least]}, {coord: [most, most]}]]},
-        })),
+        }))],
       };
     },
     table: () => ({head: ['Policy', 'Values', `Mean predicted less true ${label()}`, 'Mean size of the difference'],
@@ -143,16 +178,17 @@ function calibration(data, sets, names) {
   return node;
 }
 
-const tickLabel = (t) => ({color: t.muted, fontSize: 11, hideOverlap: true, formatter: (x) => number(x)});
-
 function isdAgainstPs(data, names) {
   const at = (name) => data.metrics.findIndex((metric) => metric.name === name);
   const [isd, ps] = [at('isd'), at('ps')];
   const usable = data.policies.map((_, p) => p).filter((p) => data.summary[p][isd]?.[0] != null && data.summary[p][ps]?.[0] != null);
   if (usable.length === 0) return null;
+  const equal = alike(data).map((group) => group.filter((p) => usable.includes(p))).filter((group) => group.length > 1);
+  const dots = data.source.replications > 1 ? ' Small dots: its replications.' : '';
   return figure({
-    id: 'isd-ps', title: 'Slowdown against saving', height: 360,
-    caption: 'Large marks: means of a policy. Small dots: its replications. Better is down (less ISD) and right (more PS).',
+    id: 'isd-ps', title: 'Slowdown against saving', height: 360, keys: usable.map((p) => ({name: names[p], i: p})),
+    caption: `Large marks: means of a policy.${dots} Better is down (less ISD) and right (more PS).` +
+      equal.map((group) => ` ${listed(group.map((p) => names[p]))} have the same values: the last hides the others.`).join(''),
     option() {
       const t = current();
       const replicated = data.replicated;
@@ -160,16 +196,15 @@ function isdAgainstPs(data, names) {
         grid: {left: 50, right: 24, top: 34, bottom: 46},
         tooltip: tooltip({trigger: 'item', formatter: ({seriesName, value}) =>
           `${seriesName}\nPS ${number(value[0])} %, ISD ${number(value[1])} %`}),
-        xAxis: axis('Mean packing saving, PS [%]', {type: 'value', scale: true, axisLabel: tickLabel(t)}),
-        yAxis: upright('Mean individual slowdown, ISD [%]', {type: 'value', scale: true, axisLabel: tickLabel(t)}),
+        xAxis: axis('Mean packing saving, PS [%]', {type: 'value', scale: true}),
+        yAxis: upright('Mean individual slowdown, ISD [%]', {type: 'value', scale: true}),
         series: usable.flatMap((p) => [
           {type: 'scatter', name: names[p], symbolSize: 3, z: 1, itemStyle: {color: colour(p), opacity: 0.35},
             data: replicated.isd[p].map((x, r) => [100 * replicated.ps[p][r], 100 * x])
               .filter((_, r) => replicated.isd[p][r] !== null && replicated.ps[p][r] !== null)},
           {type: 'scatter', name: names[p], symbolSize: 13, z: 3, ...look(p),
             itemStyle: {color: colour(p), borderColor: t.panel, borderWidth: 1.5},
-            label: {show: true, position: 'right', color: t.text, fontSize: 11, formatter: () => names[p]},
-            labelLayout: {moveOverlap: 'shiftY', hideOverlap: true}, data: [[100 * data.summary[p][ps][0], 100 * data.summary[p][isd][0]]]},
+            data: [[100 * data.summary[p][ps][0], 100 * data.summary[p][isd][0]]]},
         ]),
       };
     },
@@ -203,6 +238,8 @@ export function sharing(data) {
   const kept = figures.filter(Boolean);
   if (kept.length === 0) return null;
   return section('sharing', 'Sharing', 'Sharing of GPUs',
-    s ? null : 'The results file has no co-runs: of an older corun, or with measure.details off.',
+    s ? (s.replications < data.source.replications
+      ? `The co-runs below are those of the first ${number(s.replications, 12)} of ${count(data.source.replications, 'replication')}: results files keep no more. Slowdown against saving is of all.` : null)
+      : 'The results file has no co-runs: no two jobs shared a GPU, it is of an older corun, or measure.details was off.',
     el('div', {class: 'figures'}, kept));
 }

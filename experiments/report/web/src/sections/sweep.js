@@ -4,6 +4,8 @@
 import {axis, choice, figure, look, plainTable, seriesNames, tooltip, upright} from '../charts.js';
 import {capital, count, el, listed, metricName, number, percent, scaleOf, shown} from '../text.js';
 import {colour, current} from '../theme.js';
+import {assumedSpeeds, warned} from './answer.js';
+import {explained} from './policies.js';
 import {section} from './section.js';
 
 export function sweep(data) {
@@ -14,7 +16,7 @@ export function sweep(data) {
   const settingOf = (values) => Object.entries(values).map(([key, value]) => `${shown(key, 60)} = ${shown(value, 40) || '(as configured)'}`).join(', ');
   const bracket = (interval, factor) => (interval.lo === null || interval.lo === interval.hi ? ''
     : ` [${number(factor * interval.lo)}, ${number(factor * interval.hi)}]`);
-  return [sweepAnswer(), bestConfigurations(), effects(), front(), differences()].filter(Boolean);
+  return [sweepAnswer(), described(), bestConfigurations(), effects(), front(), differences()].filter(Boolean);
 
   function sweepAnswer() {
     const rows = s.best.map((b) => {
@@ -33,11 +35,18 @@ export function sweep(data) {
     }).filter(Boolean);
     return section('answer', 'Answer', 'What this sweep says',
       `${count(s.points, 'point')} (settings of ${listed(s.keys.map((key) => shown(key, 60)))}), ${count(s.policies.length, 'policy').replace('policys', 'policies')}, ${count(s.replications, 'replication')} of each.`,
-      el('div', {class: 'scroll'}, plainTable(['Metric', 'Best policy, mean over all points', 'Value', 'How sure'], rows, {class: 'answers'})),
+      el('div', {class: 'scroll'}, plainTable(['Metric', 'Best policy, mean over all points', 'Value', 'How sure'], rows, {class: 'answers stacked'})),
       el('h3', {}, 'What matters most'), el('ul', {class: 'gaps'}, strongest.map((text) => el('li', {}, text))),
       s.left_out.length ? el('p', {class: 'small'}, `Left out: ${listed(s.left_out.map((text) => shown(text, 60)))}.`) : null,
-      el('h3', {}, 'What was not measured'), el('ul', {class: 'gaps'}, gaps().map((text) => el('li', {}, text))));
+      el('h3', {}, 'What was not measured'), el('ul', {class: 'gaps'}, gaps().map((text) => el('li', {}, text))), warned(data));
   }
+
+  function described() {
+    const known = s.policies.map((label) => data.policies.find((policy) => policy.label === label) ?? {label, name: label, description: ''});
+    const block = explained(known, names);
+    return block ? section('policies', 'Policies', 'The policies', null, block) : null;
+  }
+
 
   function gaps() {
     const c = data.coverage;
@@ -45,6 +54,7 @@ export function sweep(data) {
     if (c && c.measured + c.modelled + c.extrapolated > 0) {
       lines.push(`Of the time that jobs shared a GPU, ${percent(c.measured)} has a measured cost, ${percent(c.modelled)} one of an interference model, ${percent(c.extrapolated)} an extrapolated one.`);
     }
+    lines.push(...assumedSpeeds(data));
     if (!s.complete) lines.push('The sweep is not complete: points that lack replications are missing.');
     if (s.replications < 3) lines.push('Fewer than three replications give no interval and no test.');
     lines.push('All of this is a simulation. The best of many points looks better than it is: confirm it with other seeds.');
@@ -61,7 +71,7 @@ export function sweep(data) {
         i === 0 ? '' : r.significant ? 'yes' : 'no']);
       return el('div', {class: 'block'}, el('h3', {}, capital(metricName(metric)), unit ? ` [${unit}]` : ''),
         el('p', {class: 'small'}, `${count(c.not_significantly_different ?? 0, 'other configuration')} ${c.not_significantly_different === 1 ? 'is' : 'are'} not significantly different from the best.`),
-        el('div', {class: 'scroll'}, plainTable(['Setting', 'Policy', 'Mean', 'Minus the best', 'Significant'], rows, {class: 'settings'})));
+        el('div', {class: 'scroll'}, plainTable(['Setting', 'Policy', 'Mean', 'Minus the best', 'Significant'], rows, {class: 'settings stacked'})));
     });
     return section('best', 'Best', 'Best configurations by metric',
       'A configuration is a point with a policy. Significant: paired t-test against the best below 5 %, with Holm’s correction.', tables);
@@ -77,21 +87,18 @@ export function sweep(data) {
       let chosen = factors[0];
       const of = (policy) => s.effects.find((e) => e.metric === b.metric && e.factor === chosen && e.policy === policy);
       const node = figure({
-        id: `effect-${b.metric}`, title: capital(metricName(metric)), height: 320,
+        id: `effect-${b.metric}`, title: capital(metricName(metric)), height: 300, lines: true, keys: s.policies.map((label, p) => ({name: names[p], i: p})).filter((_, p) => of(s.policies[p])),
         caption: 'Means over all other settings, by level of one setting. Its share says how much of the variation the setting explains.',
         controls: [choice('Setting', factors.map((f) => [f, `${shown(f, 40)} (${percent(share(f))})`]), chosen,
           (value) => { chosen = value; node.refresh(); })],
         option() {
-          const t = current();
           const lines = s.policies.map((label, p) => [of(label), p]).filter(([e]) => e);
           const all = of(null);
           const levels = all.levels.map((level) => shown(level.level, 24));
           const {factor, unit} = scaleOf(metric, lines.flatMap(([e]) => e.levels.map((level) => level.mean)).concat(all.levels.map((level) => level.mean)));
           const series = lines.length ? lines : [[all, -1]];
           return {
-            grid: {left: 50, right: 20, top: 58, bottom: 46},
-            legend: {type: 'scroll', top: 0, left: 0, itemWidth: 24, itemHeight: 12, textStyle: {color: t.text, fontSize: 12},
-              pageTextStyle: {color: t.muted}, pageIconColor: t.text},
+            grid: {left: 50, right: 20, top: 32, bottom: 46},
             tooltip: tooltip({trigger: 'axis', formatter: (items) => `${levels[items[0].dataIndex]}\n` +
               items.map((item) => `${number(item.value, 4)} ${unit}  ${item.seriesName}`).join('\n')}),
             xAxis: axis(shown(chosen, 40), {type: 'category', data: levels}),
@@ -123,17 +130,16 @@ export function sweep(data) {
       return at < 0 ? `point ${point}` : s.keys.map((key, k) => `${shown(key, 40)} = ${shown(s.settings[at][k], 30) || '(as configured)'}`).join('\n');
     };
     const node = figure({
-      id: 'front', title: 'Slowdown against saving, every configuration', wide: true, height: 420,
+      id: 'front', title: 'Slowdown against saving, every configuration', wide: true, height: 400, keys: s.policies.map((_, p) => ({name: names[p], i: p})),
       caption: 'A dot is a point with a policy. The line joins the configurations that no other beats in both: the Pareto front. Better is down and right.',
       option() {
         const t = current();
         return {
-          grid: {left: 50, right: 24, top: 58, bottom: 46},
-          legend: {type: 'scroll', top: 0, left: 0, textStyle: {color: t.text, fontSize: 12}, pageTextStyle: {color: t.muted}, pageIconColor: t.text},
+          grid: {left: 50, right: 24, top: 32, bottom: 46},
           tooltip: tooltip({trigger: 'item', formatter: ({seriesName, value}) =>
             `${seriesName}\nPS ${number(value[0])} %, ISD ${number(value[1])} %${value[2] === undefined ? '' : `\n${setting(value[2])}`}`}),
-          xAxis: axis('Mean packing saving, PS [%]', {type: 'value', scale: true, axisLabel: {color: t.muted, formatter: (x) => number(x)}}),
-          yAxis: upright('Mean individual slowdown, ISD [%]', {type: 'value', scale: true, axisLabel: {color: t.muted, formatter: (x) => number(x)}}),
+          xAxis: axis('Mean packing saving, PS [%]', {type: 'value', scale: true}),
+          yAxis: upright('Mean individual slowdown, ISD [%]', {type: 'value', scale: true}),
           series: [...s.policies.map((_, p) => ({type: 'scatter', name: names[p], ...look(p), symbolSize: s.cells.length > 1500 ? 4 : 6,
             itemStyle: {color: colour(p), opacity: 0.6}, data: s.cells.filter((c) => c[1] === p).map((c) => [100 * c[3], 100 * c[2], c[0]])})),
           {type: 'line', name: 'Pareto front', symbol: 'circle', symbolSize: 9, z: 4, lineStyle: {color: t.text, width: 1.5},

@@ -22,7 +22,9 @@ export function timeline(data) {
   const gpus = source.gpus;
   const jobName = (job) => (source.names ? shown(source.names[job], 60) : `job ${job}`);
   const several = new Set(gpus.node).size > 1 && gpus.index.some((i) => i > 0);
-  const gpuName = (gpu) => `GPU ${gpu}${several ? ` (node ${gpus.node[gpu]}, GPU ${gpus.index[gpu]} of it)` : ''}, ${shown(data.gpu_types[gpus.type[gpu]]?.type ?? '', 30)}`;
+  const owner = (gpu) => (gpus.owner ? gpus.owner[gpu] : '');
+  const gpuName = (gpu) => `GPU ${gpu}${several ? ` (node ${gpus.node[gpu]}, GPU ${gpus.index[gpu]} of it)` : ''}, ${shown(data.gpu_types[gpus.type[gpu]]?.type ?? '', 30)}` +
+    (owner(gpu) ? `, virtual cluster ${shown(owner(gpu), 30)}` : '');
   const decoded = new Map();
   let policy = source.policies.findIndex(Boolean);
   let mode = 'isd';
@@ -64,7 +66,7 @@ export function timeline(data) {
       palette[i + DIM] = mix(abgr(t.panel), abgr(hex), 0.16);
     };
     set(UNKNOWN, t.dark ? '#6b7785' : '#a3adb8');
-    const ramp = t.dark ? SEQUENTIAL : [...SEQUENTIAL].reverse();
+    const ramp = SEQUENTIAL;
     if (now instanceof Density) {
       set(0, t.series[0]);
     } else if (mode === 'isd') {
@@ -79,6 +81,7 @@ export function timeline(data) {
     if (now instanceof Density) return -1;
     const wanted = matching();
     let found = 0;
+    const t = current();
     const shared = mode === 'shared' ? sharedBars(now) : null;
     for (let i = 0; i < now.count; ++i) {
       const job = now.job[i];
@@ -88,7 +91,7 @@ export function timeline(data) {
         const isd = now.isd[job];
         if (end === 0 && isd === isd) c = Math.max(0, Math.min(63, Math.round(63 * isd / MOST)));
       } else if (mode === 'shared') c = shared[i];
-      else if (mode === 'cluster') c = clusters && clusters[job] >= 0 ? clusters[job] % 7 : UNKNOWN;
+      else if (mode === 'cluster') c = clusters && clusters[job] >= 0 ? clusters[job] % t.series.length : UNKNOWN;
       else c = end === 0 ? 0 : end === 5 ? 2 : end === 4 ? UNKNOWN : end === 1 ? 4 : end === 2 ? 1 : 3;
       if (wanted && !wanted.has(job)) c += DIM;
       else ++found;
@@ -110,7 +113,7 @@ export function timeline(data) {
     return wanted;
   }
 
-  // "0-3, 7" or part of a type's name.
+  // "0-3, 7" or part of the name of a type or virtual cluster.
   function rows() {
     const now = bars();
     if (now instanceof Density) return now.rows.map((_, row) => row);
@@ -125,7 +128,7 @@ export function timeline(data) {
       }
       return all.filter((gpu) => kept.has(gpu));
     }
-    return all.filter((gpu) => (data.gpu_types[gpus.type[gpu]]?.type ?? '').toLowerCase().includes(text));
+    return all.filter((gpu) => `${data.gpu_types[gpus.type[gpu]]?.type ?? ''}\n${shown(owner(gpu), 200)}`.toLowerCase().includes(text));
   }
 
   function show(keep) {
@@ -142,7 +145,7 @@ export function timeline(data) {
   function drawLegend(now) {
     const t = current();
     const patch = (hex, text) => {
-      const dot = el('i', {class: 'key'});
+      const dot = el('i', {class: 'swatch'});
       dot.style.background = hex;
       return el('span', {}, dot, text);
     };
@@ -150,14 +153,14 @@ export function timeline(data) {
     const items = [];
     if (now instanceof Density) items.push(patch(t.series[0], 'all GPUs of the group busy'));
     else if (mode === 'isd') {
-      const ramp = t.dark ? SEQUENTIAL : [...SEQUENTIAL].reverse();
+      const ramp = SEQUENTIAL;
       const strip = el('i', {class: 'ramp'});
       strip.style.background = `linear-gradient(90deg, ${ramp.join(', ')})`;
       items.push(el('span', {}, 'ISD 0 %', strip, '100 % and more'), patch(grey, 'none'));
     } else if (mode === 'shared') items.push(patch(t.series[0], 'alone'), patch(t.series[1], 'with another job, for a part at least'));
     else if (mode === 'cluster') {
       const used = clusters ? [...new Set(clusters)].filter((k) => k >= 0).sort((a, b) => a - b) : [];
-      items.push(...used.slice(0, 12).map((k) => patch(t.series[k % 7], `cluster ${k}`)), patch(grey, 'no profile'));
+      items.push(...used.slice(0, 12).map((k) => patch(t.series[k % t.series.length], `cluster ${k}`)), patch(grey, 'no profile'));
     } else {
       items.push(patch(t.series[0], 'finished'), patch(t.series[4], 'preempted'), patch(t.series[1], 'out of memory'), patch(t.series[3], 'given up'),
         patch(t.series[2], 'probe or profiling'), patch(grey, 'beyond the record'));
@@ -295,7 +298,7 @@ export function timeline(data) {
   };
   const modes = MODES.filter(([key]) => key !== 'cluster' || (clusters && clusters.some((k) => k >= 0)));
   const node = section('timeline', 'Timeline', 'Timeline of GPU occupancy',
-    'Replication 0. A row is a GPU; jobs that share it lie below each other. Drag to move; click, then turn the wheel, to zoom; or use the buttons and keys.',
+    `${data.kind === 'live' ? 'As measured' : 'The first replication'}. A row is a GPU${several ? ', named NODE.GPU' : ''}; jobs that share it lie below each other. Drag to move; click, then turn the wheel, to zoom; or use the buttons and keys.`,
     el('div', {class: 'controls'},
       choice('Policy', data.policies.map((_, p) => [p, names[p]]).filter(([p]) => source.policies[p]), policy, (value) => {
         policy = Number(value);
@@ -309,7 +312,7 @@ export function timeline(data) {
         jobFilter = value;
         show(true);
       }),
-      field('GPU', '0-3, 7 or a type', (value) => {
+      field('GPU', gpus.owner ? '0-3, type, cluster' : '0-3, 7 or a type', (value) => {
         gpuFilter = value;
         show(true);
       }),

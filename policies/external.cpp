@@ -17,6 +17,7 @@
 #include "policies/external_process.hpp"
 #include "policies/external_wakes.hpp"
 #include "policies/least_certain_pairs.hpp"
+#include "policies/users_policy_parameters.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -56,10 +57,6 @@ template <typename T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
-
-bool joins(const Parameters& parameters) { return parameters.choice("start") == "join"; }
-
-bool believes(const Parameters& parameters) { return parameters.choice("belief") == "configured"; }
 
 class External final : public Policy {
  public:
@@ -367,21 +364,8 @@ std::span<const ParameterSpec> external_parameters() {
        0,
        1e9,
        {}},
-      {"start",
-       "join: it may place jobs beside running ones whatever control.start says; control: as that "
-       "says",
-       ParameterKind::kChoice,
-       std::string("control"),
-       0,
-       0,
-       {"control", "join"}},
-      {"belief",
-       "configured: it has the belief of the configuration, and the program may want pairs",
-       ParameterKind::kChoice,
-       std::string("none"),
-       0,
-       0,
-       {"none", "configured"}},
+      start_parameter(),
+      belief_parameter(),
   }};
   return specs;
 }

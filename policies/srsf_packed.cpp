@@ -45,6 +45,10 @@
 ///               not, first come first served. The first such job keeps its GPUs reserved, and no other job
 ///               starts on them. Once started, it is not preempted. So it waits at most `patience` x its
 ///               expected run time + the time that such jobs before it and the jobs on its GPUs take.
+///   Equals      of waiting jobs with the same expected service the one whose placement adds the least delay.
+///   Tail        (`tail` > 0) a waiting job goes before the others, the longest first, once tail x its expected rest
+///               exceeds the expected service of all jobs over the number of GPUs: it would be the last to end.
+///               At tail = 2 it would be if it started now, beside a job, and all GPUs were shared by two.
 ///   Memory      demands that are known, enlarged by `memory_margin`, must fit together. A job that ran out of
 ///               memory gets GPUs of its own.
 ///   Parts       if a job asks for a part of a GPU, or for CPU or memory of its node: a job starts on a node that has
@@ -79,6 +83,7 @@ struct SrsfOptions {
   double patience = 0;
   double memory_margin = 0;
   double risk = 0;
+  double tail = 0;
   std::size_t window = 256;
 };
 
@@ -119,7 +124,10 @@ class SrsfPacked final : public Policy {
     vacate(job, how);
     if (how != LogKind::kFinish && how != LogKind::kFail) return;
     const auto at = jobs_.find(job);
-    if (how == LogKind::kFinish) service_.finished(at->second.estimate_s, at->second.had_s);
+    if (how == LogKind::kFinish) {
+      service_.finished(at->second.estimate_s, at->second.had_s);
+      ++finished_;
+    }
     jobs_.erase(at);
     rank_again();
   }
@@ -131,13 +139,18 @@ class SrsfPacked final : public Policy {
       const auto at = cursor_ ? waiting_.upper_bound(*cursor_) : waiting_.begin();
       if (at == waiting_.end()) break;
       const Entry entry = *at;
-      cursor_ = entry;
+      const std::optional<Entry> before = std::exchange(cursor_, entry);
       ++tried_;
       const JobView& job = view.job(entry.job);
-      std::vector<GpuId> gpus = best_placement(view, entry, job);
-      if (!gpus.empty()) {
-        const Why why = why_here(entry, gpus);
-        start(entry, std::move(gpus), why, out);
+      Placement place = best_placement(view, entry, job);
+      if (!place.gpus.empty()) {
+        const Entry chosen = overdue(entry) ? entry : best_of_equals(view, entry, place);
+        if (chosen.job != entry.job) {  // `entry` is tried again
+          cursor_ = before;
+          --tried_;
+        }
+        const Why why = why_here(chosen, place.gpus);
+        start(chosen, std::move(place.gpus), why, out);
         return;  // called again with an up-to-date view
       }
       ahead_ += job.gpus;
@@ -153,10 +166,11 @@ class SrsfPacked final : public Policy {
   }
 
  private:
-  /// A waiting job. Jobs that are overdue have rank -1.
+  /// A waiting job. Jobs that are overdue have rank -1, those of the tail rank 0.
   struct Entry {
     double rank = 0;  ///< expected service [GPU s]
-    Time since{0};    ///< submit time; of an overdue job, when it became so
+    Time since{
+        0};  ///< submit time; of an overdue job, when it became so; of the tail's, minus the expected rest
     std::uint64_t position = 0;
     JobId job = kNoJob;
     friend bool operator<(const Entry& a, const Entry& b) {
@@ -164,6 +178,7 @@ class SrsfPacked final : public Policy {
     }
   };
   static bool overdue(const Entry& entry) { return entry.rank < 0; }
+  static bool of_tail(const Entry& entry) { return entry.rank == 0; }
 
   /// A job from its arrival to its end.
   struct Job {
@@ -184,6 +199,7 @@ class SrsfPacked final : public Policy {
     bool alone_only = false;
 
     bool is_part() const { return pod.gpu_milli < kWhole; }
+    double gpus() const { return is_part() ? pod.gpu_milli / double{kWhole} : gang; }
     bool asks_of_node() const { return pod.request.cpu_milli > 0 || pod.request.memory_mib > 0; }
   };
   struct Run {
@@ -195,6 +211,13 @@ class SrsfPacked final : public Policy {
     double speed = 1;
     double alone = 1;  ///< speed alone: the least of its GPUs' types
     std::vector<GpuId> gpus;
+    /// The expected rest [solo s] at this time, after so many finished jobs: it is asked for many times in a pass.
+    struct Rest {
+      double rest_s = 0;
+      Time at = kNever;
+      std::uint64_t finished = 0;
+    };
+    mutable Rest rest;
   };
   /// A GPU for a job.
   struct Spot {
@@ -210,9 +233,8 @@ class SrsfPacked final : public Policy {
   // The queue.
 
   void enqueue(JobId id, Job& j) {
-    const double rest = service_.expected(j.estimate_s, j.had_s) + j.debt_s;
-    const double gpus = j.is_part() ? j.pod.gpu_milli / double{kWhole} : j.gang;
-    j.entry = {rest * gpus, j.submit, j.position, id};
+    const double rest = rest_s(j);
+    j.entry = {rest * j.gpus(), j.submit, j.position, id};
     if (options_.patience > 0 && !j.is_overdue) {
       // Not before one that is overdue already.
       j.due = std::max(
@@ -259,11 +281,38 @@ class SrsfPacked final : public Policy {
       j.is_overdue = true;
       enqueue(id, j);
     }
+    if (options_.tail > 0) promote_tail();
     restart();
     most_rest_s_ = 0;
     if (!options_.preempts) return;
     for (const auto& [id, run] : running_) {
       most_rest_s_ = std::max(most_rest_s_, rest_s(id, run));
+    }
+  }
+
+  void promote_tail() {
+    double service = 0;
+    for (const std::vector<JobId>& here : on_) {
+      for (const JobId id : here) {
+        const Job& j = jobs_.at(id);
+        service += rest_s(id, running_.at(id)) * (j.is_part() ? j.gpus() : 1);
+      }
+    }
+    std::vector<std::pair<double, JobId>> rests;
+    for (const Entry& e : waiting_) {
+      const Job& j = jobs_.at(e.job);
+      const double rest = rest_s(j);
+      service += rest * j.gpus();
+      if (e.rank > 0) rests.emplace_back(rest, e.job);
+    }
+    const double drain_s = service / static_cast<double>(on_.size());
+    for (const auto& [rest, id] : rests) {
+      if (options_.tail * rest <= drain_s) continue;
+      Job& j = jobs_.at(id);
+      waiting_.erase(j.entry);
+      j.entry.rank = 0;
+      j.entry.since = Time{0} - from_seconds(rest);
+      waiting_.insert(j.entry);
     }
   }
 
@@ -281,7 +330,7 @@ class SrsfPacked final : public Policy {
       for (const JobId id : here) end = std::max(end, end_s(id, running_.at(id)));
       ends_s_.push_back(end);
     }
-    std::ranges::sort(ends_s_);
+    ends_are_sorted_ = false;
   }
 
   // Running jobs.
@@ -301,11 +350,17 @@ class SrsfPacked final : public Policy {
     run.debt_s = now.debt_s;
     run.since = now_;
   }
-  /// Expected rest [solo s].
+  /// Expected rest of a waiting job [solo s].
+  double rest_s(const Job& j) const { return service_.expected(j.estimate_s, j.had_s) + j.debt_s; }
+  /// Expected rest of a running job [solo s].
   double rest_s(JobId id, const Run& run) const {
-    const Progress then = progress(run);
-    const Job& j = jobs_.at(id);
-    return service_.expected(j.estimate_s, j.had_s + then.had_s) + then.debt_s;
+    if (run.rest.at != now_ || run.rest.finished != finished_) {
+      const Progress then = progress(run);
+      const Job& j = jobs_.at(id);
+      run.rest = {service_.expected(j.estimate_s, j.had_s + then.had_s) + then.debt_s, now_,
+                  finished_};
+    }
+    return run.rest.rest_s;
   }
   /// Time to its expected end, if no co-runner comes or leaves.
   double end_s(JobId id, const Run& run) const { return rest_s(id, run) / run.speed; }
@@ -364,6 +419,7 @@ class SrsfPacked final : public Policy {
   /// Before the start.
   Why why_here(const Entry& entry, const std::vector<GpuId>& gpus) const {
     if (overdue(entry)) return Why::kOverdue;
+    if (of_tail(entry)) return Why::kTail;
     const auto reserved = [&](GpuId g) { return free_by_s_[index(g)] < kNever_s; };
     const auto shared = [&](GpuId g) { return !on_[index(g)].empty(); };
     if (std::ranges::any_of(gpus, reserved)) return Why::kBackfills;
@@ -485,13 +541,15 @@ class SrsfPacked final : public Policy {
 
   /// Expected wait for GPUs of its own, behind the jobs before it that wait: until as many GPUs have lost
   /// their jobs, by expected ends; infinite if there are not as many.
-  double wait_s(const Job& j) const {
+  double wait_s(const Job& j) {
     const std::size_t needed = static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(j.gang);
+    if (!ends_are_sorted_) std::ranges::sort(ends_s_);
+    ends_are_sorted_ = true;
     return needed <= ends_s_.size() ? ends_s_[needed - 1] : kNever_s;
   }
 
   /// The placement on these GPUs, if it is better.
-  void consider(const Job& j, double rest, std::vector<Spot>& spots, Placement& best) const {
+  void consider(const Job& j, double rest, std::vector<Spot>& spots, Placement& best) {
     const auto gang = static_cast<std::size_t>(j.gang);
     if (spots.size() < gang) return;
     std::ranges::stable_sort(spots, [](const Spot& a, const Spot& b) {
@@ -611,11 +669,10 @@ class SrsfPacked final : public Policy {
     return best;
   }
 
-  std::vector<GpuId> best_placement(const ClusterView& view, const Entry& entry,
-                                    const JobView& job) {
+  Placement best_placement(const ClusterView& view, const Entry& entry, const JobView& job) {
     if (types_.empty()) look_up(view);
     const Job& j = jobs_.at(entry.job);
-    const double rest = service_.expected(j.estimate_s, j.had_s) + j.debt_s;
+    const double rest = rest_s(j);
     if (keeper_ == entry.job) {
       for (const GpuId g : kept_) free_by_s_[index(g)] = kNever_s;
     }
@@ -634,7 +691,23 @@ class SrsfPacked final : public Policy {
       for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
     }
     std::ranges::sort(best.gpus);
-    return best.gpus;
+    return best;
+  }
+
+  /// Of the waiting jobs with the rank of `first`, the one whose placement adds the least delay. `place`: that of
+  /// `first`, becomes its own.
+  Entry best_of_equals(const ClusterView& view, const Entry& first, Placement& place) {
+    Entry best = first;
+    std::size_t tried = tried_;
+    for (auto at = waiting_.upper_bound(first); at != waiting_.end() && at->rank == first.rank &&
+                                                place.delay > 0 && tried < options_.window;
+         ++at, ++tried) {
+      Placement other = best_placement(view, *at, view.job(at->job));
+      if (other.gpus.empty() || other.delay >= place.delay) continue;
+      place = std::move(other);
+      best = *at;
+    }
+    return best;
   }
 
   void look_up(const ClusterView& view) {
@@ -852,7 +925,7 @@ class SrsfPacked final : public Policy {
   bool preempt_for(const ClusterView& view, const Entry& entry, const JobView& job,
                    std::vector<Decision>& out) {
     const Job& j = jobs_.at(entry.job);
-    const double rest = service_.expected(j.estimate_s, j.had_s) + j.debt_s;
+    const double rest = rest_s(j);
     if (kHysteresis * rest > most_rest_s_) return false;
     const auto gang = static_cast<std::size_t>(j.gang);
     double least = 1 / rest;
@@ -936,7 +1009,8 @@ class SrsfPacked final : public Policy {
   std::unique_ptr<Belief> belief_;
   PreemptionLoss loss_;
   RemainingService service_;
-  double ranked_with_ = 1;  ///< reliability of the estimates behind the ranks
+  std::uint64_t finished_ = 0;  ///< jobs that service_ has learnt from
+  double ranked_with_ = 1;      ///< reliability of the estimates behind the ranks
 
   Time now_{0};
   std::unordered_map<JobId, Job> jobs_;
@@ -964,9 +1038,10 @@ class SrsfPacked final : public Policy {
   std::size_t tried_ = 0;
   std::vector<double> free_by_s_;  ///< by GPU: jobs that start must end by then [s from now]
   int reservations_ = 0;
-  std::vector<double> ends_s_;  ///< of GPUs, ascending: when all their jobs have left [s from now]
-  int ahead_ = 0;               ///< GPUs that the jobs before the present one wait for
-  double most_rest_s_ = 0;      ///< of a running job, at least
+  std::vector<double> ends_s_;    ///< of GPUs: when all their jobs have left [s from now]
+  bool ends_are_sorted_ = false;  ///< ascending
+  int ahead_ = 0;                 ///< GPUs that the jobs before the present one wait for
+  double most_rest_s_ = 0;        ///< of a running job, at least
   std::vector<GpuId> gpus_;
   std::vector<Spot> spots_;
 };
@@ -997,6 +1072,15 @@ std::span<const ParameterSpec> srsf_packed_parameters() {
            "a job that has waited so many times its expected run time goes first; 0: never",
        .kind = ParameterKind::kNumber,
        .fallback = 50.0,
+       .min = 0,
+       .max = 1e6,
+       .choices = {}},
+      {.name = "tail",
+       .description =
+           "a job goes first once this times its expected rest exceeds the expected service of all "
+           "jobs over the GPUs: queues end earlier, jobs later in the mean; 0: never",
+       .kind = ParameterKind::kNumber,
+       .fallback = 0.0,
        .min = 0,
        .max = 1e6,
        .choices = {}},
@@ -1046,6 +1130,7 @@ PolicyEntry srsf_packed_entry() {
             options.gain = p.number("gain");
             options.reservations = static_cast<int>(*p.integer("reservations"));
             options.patience = p.number("patience");
+            options.tail = p.number("tail");
             options.memory_margin = p.number("memory_margin");
             options.risk = p.number("risk");
             options.window = static_cast<std::size_t>(*p.integer("window"));

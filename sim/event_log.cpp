@@ -21,8 +21,8 @@ constexpr std::string_view kHeaderOfReasons = "time_ns,event,job,gpus,why,beside
 constexpr std::array<std::string_view, kLogKinds> kNames = {
     "arrive", "profile", "profiled", "start",  "finish",
     "oom",    "fail",    "probe",    "probed", "preempt"};
-constexpr std::array<std::string_view, 7> kWhy = {"alone",   "shares",  "part",      "backfills",
-                                                  "overdue", "shorter", "makes-room"};
+constexpr std::array<std::string_view, 8> kWhy = {"alone",   "shares", "part",    "backfills",
+                                                  "overdue", "tail",   "shorter", "makes-room"};
 
 /// Accepts only the writer's spelling: no sign, no leading zero.
 template <typename T>
@@ -185,7 +185,7 @@ void read_event_log(std::istream& in, const std::string& place, const JobFinder&
       const auto why = std::ranges::find(kWhy, field[4]);
       if (why == kWhy.end()) {
         refuse("why is '" + printable(field[4]) +
-               "', expected alone, shares, part, backfills, overdue, shorter or makes-room");
+               "', expected alone, shares, part, backfills, overdue, tail, shorter or makes-room");
       }
       Reason reason;
       reason.why = static_cast<Why>(why - kWhy.begin());

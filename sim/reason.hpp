@@ -14,6 +14,7 @@ enum class Why : std::uint8_t {
   kPart,  ///< a start in the part of a GPU that the job asks for
   kBackfills,  ///< a start on GPUs that are reserved for another job: it is expected to end before that starts
   kOverdue,  ///< a start before all others: the job has waited longer than the policy lets jobs wait
+  kTail,     ///< a start before others: else the job would be the last to end
   kShorter,    ///< a start in the place of jobs that have more service left
   kMakesRoom,  ///< a preemption, for the job `beside`
 };

@@ -10,12 +10,13 @@
 ///
 /// With x_j = 1/s_j - 1 the excess beside co-runner j alone:
 ///
-///   X = (sum_j x_j^p)^(1/p)          all co-runners pooled
+///   X = max((sum_j x_j^p)^(1/p), sum_j x_j + min(e, 1) - 1)          all co-runners pooled
 ///   x = X                            if q = 1 or e >= 1
 ///   x = ((1 + (m+1)^q z) / (1 + z))^(1/q) - 1,  z = ((1+e)^q - 1) / (2^q - (1+e)^q)      else
 ///
 /// e = sum_j x_j^2 / sum_j x_j is the excess of a typical co-runner, m = X / e the number of such co-runners.
-/// For two jobs x = x_j. The second line is a soft maximum of 1 and the GPU's load: of m + 1 jobs that each
+/// For two jobs x = x_j. X is at least what the GPU's load needs: no co-runner costs more time than it uses the GPU,
+/// so m equal ones and the job need (m + 1) min(e, 1) of it; from e = 1 on excesses add up. The second line is a soft maximum of 1 and the GPU's load: of m + 1 jobs that each
 /// need a share u = z^(1/q) of it. Jobs that leave each other room as a pair no longer do as a group, so
 /// excesses build up faster than they add up, until the GPU is saturated (e = 1), where x = m.
 ///
@@ -59,8 +60,9 @@ class CoRunnerSpeed {
   }
   /// Normalised speed beside all co-runners added, in (0, 1]; 1 without any.
   CORUN_HOST_DEVICE_INLINE double speed() const {
-    const double pooled = power(pooled_, 1 / rule_.pooling);
     const double typical = squares_ / math::max(sum_, kLeastExcess);
+    const double pooled =
+        math::max(power(pooled_, 1 / rule_.pooling), sum_ + math::min(typical, 1.0) - 1);
     if (rule_.build_up == 1 || typical >= 1 || sum_ <= kLeastExcess) return 1 / (1 + pooled);
     const double q = rule_.build_up;
     const double beside_one = power(1 + typical, q);

@@ -13,6 +13,7 @@
 #include "policies/external_process.hpp"
 #include "policies/external_wakes.hpp"
 #include "policies/least_certain_pairs.hpp"
+#include "policies/users_policy_parameters.hpp"
 #include "python/bindings/policy_belief.hpp"
 #include "python/bindings/policy_view.hpp"
 #include "python/bindings/turn.hpp"
@@ -30,10 +31,6 @@ constexpr std::size_t kShown = 160;  ///< bytes of what a policy said, in errors
 constexpr std::string_view kExpected =
     "expected a list of corun.Start(jobs, gpus), corun.Preempt(jobs) and corun.Wake(time_ns), or "
     "None";
-
-bool is_choice(const Parameters& parameters, std::string_view name, std::string_view value) {
-  return parameters.choice(name) == value;
-}
 
 std::string shown(const py::handle& object) {
   const py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object.ptr()));
@@ -107,7 +104,7 @@ class PythonPolicy final : public Policy {
     }
     turn_ = std::make_shared<Turn>();
     turn_->believes = belief_ != nullptr;
-    turn_->joins = is_choice(context.parameters, "start", "join");
+    turn_->joins = joins(context.parameters);
     turn_->seed = context.seed;
     if (belief_ && belief_->learns_from_probes()) probe_planner_.emplace(*belief_, kProbedJobs);
     call([&] {
@@ -329,21 +326,8 @@ std::span<const ParameterSpec> python_parameters() {
        0,
        0,
        {}},
-      {"start",
-       "join: it may place jobs beside running ones whatever control.start says; control: as that "
-       "says",
-       ParameterKind::kChoice,
-       std::string("control"),
-       0,
-       0,
-       {"control", "join"}},
-      {"belief",
-       "configured: it has the belief of the configuration",
-       ParameterKind::kChoice,
-       std::string("none"),
-       0,
-       0,
-       {"none", "configured"}},
+      start_parameter(),
+      belief_parameter(),
   }};
   return specs;
 }
@@ -367,11 +351,10 @@ PolicyEntry PolicyHost::entry() {
     return make_python_policy(std::move(context), *this);
   };
   entry.needs_with = [](const Parameters& p) {
-    return is_choice(p, "belief", "configured") ? PolicyNeeds::kBelief : PolicyNeeds::kNothing;
+    return believes(p) ? PolicyNeeds::kBelief : PolicyNeeds::kNothing;
   };
   entry.traits_with = [](const Parameters& p) {
-    return PolicyTraits{
-        .always_colocates = is_choice(p, "start", "join"), .preempts = true, .sees_all = true};
+    return PolicyTraits{.always_colocates = joins(p), .preempts = true, .sees_all = true};
   };
   return entry;
 }

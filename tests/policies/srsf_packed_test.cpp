@@ -81,6 +81,36 @@ TEST(SrsfPacked, NoJobDelaysAGangBeyondItsReservation) {
   EXPECT_EQ(start_s(without, 2), 52);
 }
 
+// Alone all are equal. Beside job 0 job 1 would slow to 0.7, job 2 to 0.95.
+TEST(SrsfPacked, OfEqualJobsTheOneWithTheLeastDelayStarts) {
+  const TableWorld world({0.9, 0.7, 0.95});
+  const auto jobs = [](std::int64_t second, std::int64_t third) {
+    return std::vector<JobSpec>{job(seconds(1000)), job(seconds(second)).at(seconds(1)),
+                                job(seconds(third)).at(seconds(1))};
+  };
+  const RunResult r = run_jobs(cluster(1, 1), jobs(100, 100), world);
+  EXPECT_EQ(start_s(r, 2), 1);
+  EXPECT_GT(start_s(r, 1), 100);
+  const RunResult unequal = run_jobs(cluster(1, 1), jobs(99, 100), world);
+  EXPECT_EQ(start_s(unequal, 1), 1);
+  EXPECT_GT(start_s(unequal, 2), 99);
+}
+
+// Four jobs of 30 s and one of 100 s on two GPUs, none shared: the long one ends at 160 s after two others, at 100 s
+// if it goes first. 2 x 100 s > (4 x 30 + 100) / 2, and 1 x 100 s is not.
+TEST(SrsfPacked, TheTailGoesFirst) {
+  const std::vector<JobSpec> jobs{job(seconds(30)), job(seconds(30)), job(seconds(30)),
+                                  job(seconds(30)), job(seconds(100))};
+  const auto run_with = [&](double tail) {
+    return run_jobs(cluster(1, 2), jobs, ShareWorld(9), {{"tail", tail}});
+  };
+  EXPECT_EQ(start_s(run_with(0), 4), 60);
+  EXPECT_EQ(start_s(run_with(1), 4), 30);  // 100 s > (30 + 30 + 100) / 2, once two have ended
+  const RunResult first = run_with(2);
+  EXPECT_EQ(start_s(first, 4), 0);
+  EXPECT_EQ(start_s(first, 3), 90);
+}
+
 TEST(SrsfPacked, MemoryMustSuffice) {
   const ClusterSpec one = cluster(1, 1, 1, 1000);
   const auto starts = [&](double mib, double margin) {

@@ -317,6 +317,7 @@ std::vector<ParameterRow> parameter_rows() {
   rows.push_back({"srsf-packed", "gain", "0.9", lucid});
   rows.push_back({"srsf-packed", "reservations", "0", one_node, "mode: non-preemptive, gain: 2"});
   rows.push_back({"srsf-packed", "patience", "0.01", lucid});
+  rows.push_back({"srsf-packed", "tail", "1e5", lucid});
   rows.push_back({"srsf-packed", "memory_margin", "10", lucid});
   rows.push_back({"srsf-packed", "risk", "3", lucid});
   rows.push_back({"srsf-packed", "window", "1", lucid});

@@ -44,9 +44,17 @@ TEST(CoRunnerRule, TimeSlicesPoolInANorm) {
 }
 
 TEST(CoRunnerRule, ASaturatedGpuIsDividedEqually) {
-  EXPECT_NEAR(excess(kMpsRule, {1, 1, 1}), 3, 1e-9);
-  EXPECT_NEAR(excess(kMpsRule, {0.9999999, 0.9999999}), 2, 1e-5);
-  EXPECT_NEAR(excess(kMpsRule, {2, 2}), 4, 1e-9);
+  for (const CoRunnerRule& rule :
+       {kSlicingRule, kMpsRule, kLeastExcessRule, kMostExcessRule, CoRunnerRule{1.5, 3}}) {
+    EXPECT_NEAR(excess(rule, {1, 1, 1}), 3, 1e-9) << rule.pooling;
+    EXPECT_NEAR(excess(rule, {0.9999999, 0.9999999}), 2, 1e-5) << rule.pooling;
+    EXPECT_NEAR(excess(rule, {2, 2}), 4, 1e-9) << rule.pooling;
+  }
+}
+
+// Six co-runners that use .8 of a GPU each, and a job that does: 5.6 GPUs of work on one.
+TEST(CoRunnerRule, AGroupNeedsItsLoad) {
+  EXPECT_NEAR(excess(kSlicingRule, std::vector<double>(6, 0.8)), 4.6, 1e-9);
 }
 
 // The reason of the build-up: without bias against the network's exact solution, and not far from it.

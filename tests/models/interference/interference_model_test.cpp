@@ -338,7 +338,8 @@ TEST(CoRunners, ExcessesAddUpInTheNorm) {
     EXPECT_NEAR(model.predict_co_runners(jobs)[0].hi, 1, 1e-12);
     // Pairs are certain, so what is left for a group is the rule's deviation.
     const SpeedPrediction first = model.predict_co_runners(jobs)[0];
-    const double least = 0.2 * std::sqrt(static_cast<double>(n - 1));
+    const auto jobs_here = static_cast<double>(n);
+    const double least = std::max(0.2 * std::sqrt(jobs_here - 1), 0.2 * jobs_here - 1);
     CoRunnerSpeed most(kMostExcessRule);
     for (std::size_t i = 1; i < n; ++i) most.add(1 / 1.2);
     const double of_rule = std::log(1 / (1 + least) / most.speed()) / std::sqrt(12.0);

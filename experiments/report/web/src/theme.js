@@ -44,7 +44,6 @@ function apply() {
 }
 
 export const current = () => theme;
-export const onPaper = () => printing;
 export const onTheme = (listener) => listeners.push(listener);
 
 export function startTheme() {

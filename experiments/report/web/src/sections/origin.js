@@ -1,5 +1,5 @@
 // Where the numbers come from: program, seed, checksums, effective configuration.
-import {capital, count, el, seedsOf, shown, shownLines} from '../text.js';
+import {capital, el, seedsOf, shown, shownLines} from '../text.js';
 import {section} from './section.js';
 
 // A longer configuration, as of a sweep of many points, is cut on paper.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -162,6 +163,10 @@ class SrsfPacked final : public Policy {
         reserve(view, entry, job);
       }
     }
+    if (options_.preempts && move(view, out)) {
+      restart();
+      return;
+    }
     wake(view, out);
   }
 
@@ -268,6 +273,7 @@ class SrsfPacked final : public Policy {
     pass_ = view.pass();
     on_.resize(view.gpus().size());
     if (!ledger_) ledger_.emplace(view);
+    if (types_.empty()) look_up(view);
     for (const JobId id : unknown_) {
       Job& j = jobs_.at(id);
       j.kind = ledger_->submitted(j.pod);
@@ -286,7 +292,7 @@ class SrsfPacked final : public Policy {
     most_rest_s_ = 0;
     if (!options_.preempts) return;
     for (const auto& [id, run] : running_) {
-      most_rest_s_ = std::max(most_rest_s_, rest_s(id, run));
+      most_rest_s_ = std::max(most_rest_s_, rest_s(id, run) / run.alone);
     }
   }
 
@@ -324,11 +330,11 @@ class SrsfPacked final : public Policy {
     for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
     reservations_ = 0;
     ahead_ = 0;
-    ends_s_.clear();
-    for (const std::vector<JobId>& here : on_) {
+    for (auto& [type, ends] : ends_s_) ends.clear();
+    for (std::size_t g = 0; g < on_.size(); ++g) {
       double end = 0;
-      for (const JobId id : here) end = std::max(end, end_s(id, running_.at(id)));
-      ends_s_.push_back(end);
+      for (const JobId id : on_[g]) end = std::max(end, end_s(id, running_.at(id)));
+      ends_s_[types_[g]].push_back(end);
     }
     ends_are_sorted_ = false;
   }
@@ -381,17 +387,22 @@ class SrsfPacked final : public Policy {
     return {std::min(s.a, 1.0), std::min(s.b, 1.0)};
   }
 
+  /// Believed speed of a running job, if `gone` were not there.
+  double speed_without(JobId gone, JobId id, const Run& run) {
+    double speed = run.alone;
+    if (jobs_.at(id).is_part()) return speed;
+    for (const GpuId g : run.gpus) {
+      for (const JobId other : on_[index(g)]) {
+        if (other == id || other == gone) continue;
+        speed = std::min(speed, run.alone * std::max(speeds(id, other).a, kLeastSpeed));
+      }
+    }
+    return speed;
+  }
   void new_speed(JobId id) {
     Run& run = running_.at(id);
     advance(run);
-    run.speed = run.alone;
-    if (jobs_.at(id).is_part()) return;
-    for (const GpuId g : run.gpus) {
-      for (const JobId other : on_[index(g)]) {
-        if (other == id) continue;
-        run.speed = std::min(run.speed, run.alone * std::max(speeds(id, other).a, kLeastSpeed));
-      }
-    }
+    run.speed = speed_without(kNoJob, id, run);
   }
   void new_speeds_beside(JobId id, const std::vector<GpuId>& gpus) {
     std::set<JobId> others;
@@ -539,17 +550,27 @@ class SrsfPacked final : public Policy {
     std::vector<GpuId> gpus;
   };
 
-  /// Expected wait for GPUs of its own, behind the jobs before it that wait: until as many GPUs have lost
-  /// their jobs, by expected ends; infinite if there are not as many.
-  double wait_s(const Job& j) {
-    const std::size_t needed = static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(j.gang);
-    if (!ends_are_sorted_) std::ranges::sort(ends_s_);
-    ends_are_sorted_ = true;
-    return needed <= ends_s_.size() ? ends_s_[needed - 1] : kNever_s;
+  /// Expected delay if it waits for GPUs of its own of one type, behind the jobs before it that wait: until as many
+  /// GPUs have lost their jobs, by expected ends; infinite if there are not as many.
+  double wait_s(const ClusterView& view, const JobView& job, double rest) {
+    if (!ends_are_sorted_) {
+      for (auto& [type, ends] : ends_s_) std::ranges::sort(ends);
+      ends_are_sorted_ = true;
+    }
+    const std::size_t needed =
+        static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(job.gpus);
+    double least = kNever_s;
+    for (const auto& [type, ends] : ends_s_) {
+      if (needed > ends.size() || !may_run_on(job, *type_of_.at(type))) continue;
+      const double speed = alone_on(jobs_.at(job.id), type);
+      least = std::min(least, ends[needed - 1] + (rest / speed - rest));
+    }
+    return least;
   }
 
   /// The placement on these GPUs, if it is better.
-  void consider(const Job& j, double rest, std::vector<Spot>& spots, Placement& best) {
+  void consider(const Job& j, double rest, double wait, std::vector<Spot>& spots,
+                Placement& best) const {
     const auto gang = static_cast<std::size_t>(j.gang);
     if (spots.size() < gang) return;
     std::ranges::stable_sort(spots, [](const Spot& a, const Spot& b) {
@@ -575,7 +596,9 @@ class SrsfPacked final : public Policy {
     }
     if (!hosts.empty() && !pays(j, beside, lost)) return;
     delay += rest / speed - rest;
-    if (!hosts.empty() && delay > wait_s(j)) return;
+    // On GPUs of its own a preemptive policy may move it later.
+    const double slack = hosts.empty() ? kHostPenalty_s : 0;
+    if ((!hosts.empty() || !options_.preempts) && delay > wait + slack) return;
     if (delay >= best.delay) return;
     best.delay = delay;
     best.gpus.clear();
@@ -670,7 +693,6 @@ class SrsfPacked final : public Policy {
   }
 
   Placement best_placement(const ClusterView& view, const Entry& entry, const JobView& job) {
-    if (types_.empty()) look_up(view);
     const Job& j = jobs_.at(entry.job);
     const double rest = rest_s(j);
     if (keeper_ == entry.job) {
@@ -680,11 +702,12 @@ class SrsfPacked final : public Policy {
     const bool is_pod = pods_ && !is_wide(view, job);
     if (is_pod) best = pod_placement(view, j, job, rest);
     if (best.gpus.empty() && !j.is_part()) {
+      const double wait = wait_s(view, job, rest);
       each_domain(view, job, [&] {
         if (is_pod && !can_meet(domain_node().left, j.pod.request)) return;
         spots_.clear();
         for (const GpuId g : gpus_) look_at(view, j, job, rest, g, spots_);
-        consider(j, rest, spots_, best);
+        consider(j, rest, wait, spots_, best);
       });
     }
     if (keeper_ == entry.job && best.gpus.empty()) {
@@ -713,6 +736,7 @@ class SrsfPacked final : public Policy {
   void look_up(const ClusterView& view) {
     for (const NodeSpec& node : view.cluster().nodes) {
       types_.insert(types_.end(), static_cast<std::size_t>(node.gpus), node.gpu.id);
+      type_of_.emplace(node.gpu.id, &node.gpu);
     }
     most_parts_ = static_cast<std::size_t>(view.max_jobs_per_gpu(kWhole));
     most_per_gpu_ = std::min(most_parts_, kMostSharing);
@@ -847,7 +871,7 @@ class SrsfPacked final : public Policy {
   }
   /// Completions per second that the preemption of a job loses; more if it costs much.
   double loss_of(JobId id, const Run& run) const {
-    return kHysteresis / std::max(rest_s(id, run) - cost_s(run), kLeastRest_s);
+    return kHysteresis * run.alone / std::max(rest_s(id, run) - cost_s(run), kLeastRest_s);
   }
 
   /// As room_on() for a job that takes no part in sharing by belief, or where parts run: without the residents
@@ -926,9 +950,9 @@ class SrsfPacked final : public Policy {
                    std::vector<Decision>& out) {
     const Job& j = jobs_.at(entry.job);
     const double rest = rest_s(j);
-    if (kHysteresis * rest > most_rest_s_) return false;
+    if (kHysteresis * rest > most_rest_s_ * fastest(j)) return false;
     const auto gang = static_cast<std::size_t>(j.gang);
-    double least = 1 / rest;
+    double most = 0;  // completions per second
     std::vector<GpuId> gpus;
     std::vector<JobId> victims;
     std::vector<Option> options;
@@ -945,25 +969,27 @@ class SrsfPacked final : public Policy {
         return std::tie(a.loss, a.number) < std::tie(b.loss, b.number);
       });
       double loss = 0;
+      double speed = kNever_s;
       std::vector<JobId> marked;
       for (std::size_t i = 0; i < gang; ++i) {
+        speed = std::min(speed, alone_on(j, types_[index(options[i].gpu)]));
         for (const JobId victim : options[i].victims) {
           if (std::ranges::find(marked, victim) != marked.end()) continue;
           marked.push_back(victim);
           loss += loss_of(victim, running_.at(victim));
         }
       }
+      if (marked.empty()) return;  // it would wait for less: see wait_s()
       if (pods_ && !is_wide(view, job) && !node_suffices(j, marked)) return;
-      if (loss > least || (!gpus.empty() && loss == least)) return;
-      least = loss;
+      const double gain = speed / rest - loss;
+      if (gain < 0 || (!gpus.empty() && gain <= most)) return;
+      most = gain;
       victims = marked;
       gpus.clear();
       for (std::size_t i = 0; i < gang; ++i) gpus.push_back(options[i].gpu);
     });
     if (gpus.empty()) return false;
-    const Why why = overdue(entry)    ? Why::kOverdue
-                    : victims.empty() ? why_here(entry, gpus)
-                                      : Why::kShorter;
+    const Why why = overdue(entry) ? Why::kOverdue : Why::kShorter;
     for (const JobId victim : victims) {
       const Run& run = running_.at(victim);
       const Reason reason{.why = Why::kMakesRoom,
@@ -986,6 +1012,75 @@ class SrsfPacked final : public Policy {
       left.memory_mib += jobs_.at(id).pod.request.memory_mib;
     }
     return can_meet(left, j.pod.request);
+  }
+
+  // Moves.
+
+  /// What the completion times of a running job and of those beside it gain [job s], if it goes on alone on GPUs where
+  /// it takes so long; a tenth of that time is taken off.
+  double gain_of_move(JobId id, const Run& run, double there_s) {
+    const double here = end_s(id, run);
+    double gain = here - kHysteresis * there_s;
+    std::set<JobId> others;
+    for (const GpuId g : run.gpus) others.insert(on_[index(g)].begin(), on_[index(g)].end());
+    others.erase(id);
+    for (const JobId other : others) {
+      const Run& host = running_.at(other);
+      const double without = speed_without(id, other, host);
+      gain += std::min(here, end_s(other, host)) * (1 - host.speed / without);
+    }
+    return gain;
+  }
+  /// The highest speed alone that the job has on idle GPUs, which it may take; 0 if it finds too few.
+  double idle_speed(const ClusterView& view, const JobView& job, const Job& j, double rest) {
+    const auto gang = static_cast<std::size_t>(j.gang);
+    double best = 0;
+    std::vector<double> idle;
+    each_domain(view, job, [&] {
+      idle.clear();
+      for (const GpuId g : gpus_) {
+        const GpuType& type = view.gpu_type(g);
+        if (!on_[index(g)].empty() || !may_run_on(job, type) || view.gpu(g).profiling) continue;
+        const double speed = alone_on(j, type.id);
+        if (rest / speed <= free_by_s_[index(g)]) idle.push_back(speed);
+      }
+      if (idle.size() < gang) return;
+      std::ranges::sort(idle, std::greater<>{});
+      best = std::max(best, idle[gang - 1]);
+    });
+    return best;
+  }
+  /// Takes the job off its GPUs that gains most on idle ones; it starts there by best_placement().
+  bool move(const ClusterView& view, std::vector<Decision>& out) {
+    if (std::ranges::none_of(on_, [](const auto& here) { return here.empty(); })) return false;
+    JobId mover = kNoJob;
+    double most = 0;
+    for (const auto& [id, run] : running_) {
+      const Job& j = jobs_.at(id);
+      if (!may_preempt(id, run) || j.is_part() || j.asks_of_node()) continue;
+      if (run.speed >= fastest(j)) continue;
+      const double rest = rest_s(id, run) + cost_s(run);
+      const double speed = idle_speed(view, view.job(id), j, rest);
+      if (speed <= run.speed) continue;
+      const double gain = gain_of_move(id, run, rest / speed);
+      if (gain <= 0 || gain < most) continue;
+      if (gain == most && run.number > running_.at(mover).number) continue;
+      most = gain;
+      mover = id;
+    }
+    if (mover == kNoJob) return false;
+    const double cost = cost_s(running_.at(mover));
+    vacate(mover, LogKind::kPreempt);
+    out.emplace_back(Preempt{
+        {mover},
+        Reason{.why = Why::kMakesRoom, .beside = kNoJob, .speed = std::nullopt, .delay_s = cost}});
+    return true;
+  }
+  /// The highest speed alone of the job on a type of the cluster.
+  double fastest(const Job& j) const {
+    double most = 0;
+    for (const auto& [id, type] : type_of_) most = std::max(most, alone_on(j, id));
+    return most;
   }
 
   /// Where estimates are not reliable, ranks of running jobs rise with time alone.
@@ -1020,6 +1115,7 @@ class SrsfPacked final : public Policy {
   std::unordered_map<std::uint64_t, PairSpeeds> speeds_;  ///< by both jobs
   std::vector<std::vector<JobId>> on_;                    ///< by GPU
   std::vector<std::size_t> types_;                        ///< by GPU
+  std::map<std::size_t, const GpuType*> type_of_;         ///< of the cluster, by number
   int widest_ = 0;                                        ///< GPUs of the largest node
   std::size_t most_per_gpu_ = kMostSharing;               ///< whole jobs
   std::size_t most_parts_ = kWhole;
@@ -1038,10 +1134,11 @@ class SrsfPacked final : public Policy {
   std::size_t tried_ = 0;
   std::vector<double> free_by_s_;  ///< by GPU: jobs that start must end by then [s from now]
   int reservations_ = 0;
-  std::vector<double> ends_s_;    ///< of GPUs: when all their jobs have left [s from now]
+  /// By type, of its GPUs: when all their jobs have left [s from now].
+  std::map<std::size_t, std::vector<double>> ends_s_;
   bool ends_are_sorted_ = false;  ///< ascending
   int ahead_ = 0;                 ///< GPUs that the jobs before the present one wait for
-  double most_rest_s_ = 0;        ///< of a running job, at least
+  double most_rest_s_ = 0;        ///< of a running job alone on its GPUs, at least
   std::vector<GpuId> gpus_;
   std::vector<Spot> spots_;
 };

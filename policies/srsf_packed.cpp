@@ -34,14 +34,19 @@
 ///   Sharing     pays if the GPUs do more work: s g - sum_h (1 - s_h) g_h >= gain x g, where s and s_h are the
 ///               believed speeds of the job and of its hosts, g and g_h their GPUs. For two equal gangs: s +
 ///               s_h >= 1 + gain. And the delay must not exceed the expected wait for GPUs of its own, by the
-///               expected ends of running jobs and the GPUs that jobs before it wait for.
+///               expected ends of running jobs and the GPUs that jobs before it wait for; in the preemptive mode not
+///               kHysteresis x the time that it runs either, by which it delays a job with more service left.
 ///   Reservation the first `reservations` gangs that find no room (and all overdue jobs, see below) reserve the
 ///               GPUs that they can have first, by the expected ends of the jobs there. Until they start, only
 ///               jobs that are expected to end by then start on these GPUs (as in EASY backfilling).
 ///   Preemption  (`mode: preemptive`) a job without room takes that of others, if the completions per second that
-///               they lose, the sum of kHysteresis / (rest - cost of the preemption), are at most its own,
-///               1 / rest. A job that was preempted cannot take its place back while expectations hold: no
+///               they lose, the sum of kHysteresis x speed / (rest - cost of the preemption), are at most its
+///               own, speed / rest. A job that was preempted cannot take its place back while expectations hold: no
 ///               ping-pong.
+///               A job that is to end sooner alone on idle GPUs moves there, if that saves it and the jobs
+///               beside it, costs included, a tenth of its time there.
+///   GPU types   a job's speed alone on a type counts in the delay, the wait and the completions per second.
+///               Without preemption it waits for a faster type if that delays it less.
 ///   Starvation  a job that has waited `patience` times its expected run time goes before all jobs that have
 ///               not, first come first served. The first such job keeps its GPUs reserved, and no other job
 ///               starts on them. Once started, it is not preempted. So it waits at most `patience` x its
@@ -143,9 +148,19 @@ class SrsfPacked final : public Policy {
       const std::optional<Entry> before = std::exchange(cursor_, entry);
       ++tried_;
       const JobView& job = view.job(entry.job);
-      Placement place = best_placement(view, entry, job);
+      bool may_preempt = options_.preempts;
+      Placement place = best_placement(view, entry, job, may_preempt);
+      if (place.gpus.empty() && may_preempt) {
+        if (preempt_for(view, entry, job, out)) {
+          restart();  // jobs before this one may have room now
+          return;
+        }
+        may_preempt = false;
+        place = best_placement(view, entry, job, may_preempt);
+      }
       if (!place.gpus.empty()) {
-        const Entry chosen = overdue(entry) ? entry : best_of_equals(view, entry, place);
+        const Entry chosen =
+            overdue(entry) ? entry : best_of_equals(view, entry, place, may_preempt);
         if (chosen.job != entry.job) {  // `entry` is tried again
           cursor_ = before;
           --tried_;
@@ -155,10 +170,6 @@ class SrsfPacked final : public Policy {
         return;  // called again with an up-to-date view
       }
       ahead_ += job.gpus;
-      if (options_.preempts && preempt_for(view, entry, job, out)) {
-        restart();  // jobs before this one may have room now
-        return;
-      }
       if (overdue(entry) || (job.gpus > 1 && reservations_ < options_.reservations)) {
         reserve(view, entry, job);
       }
@@ -552,7 +563,7 @@ class SrsfPacked final : public Policy {
 
   /// Expected delay if it waits for GPUs of its own of one type, behind the jobs before it that wait: until as many
   /// GPUs have lost their jobs, by expected ends; infinite if there are not as many.
-  double wait_s(const ClusterView& view, const JobView& job, double rest) {
+  double wait_s(const JobView& job, double rest) {
     if (!ends_are_sorted_) {
       for (auto& [type, ends] : ends_s_) std::ranges::sort(ends);
       ends_are_sorted_ = true;
@@ -566,6 +577,13 @@ class SrsfPacked final : public Policy {
       least = std::min(least, ends[needed - 1] + (rest / speed - rest));
     }
     return least;
+  }
+
+  /// Expected delay if it takes the place of a job that has more service left, if there is one: that job waits for as
+  /// long as it runs.
+  double preemption_s(const Job& j, double rest) const {
+    const double runs_s = kHysteresis * rest / fastest(j);
+    return runs_s <= most_rest_s_ ? runs_s + loss_.seconds : kNever_s;
   }
 
   /// The placement on these GPUs, if it is better.
@@ -692,7 +710,9 @@ class SrsfPacked final : public Policy {
     return best;
   }
 
-  Placement best_placement(const ClusterView& view, const Entry& entry, const JobView& job) {
+  /// `preempts`: it shares only where that costs less than the place of another job.
+  Placement best_placement(const ClusterView& view, const Entry& entry, const JobView& job,
+                           bool preempts) {
     const Job& j = jobs_.at(entry.job);
     const double rest = rest_s(j);
     if (keeper_ == entry.job) {
@@ -702,7 +722,8 @@ class SrsfPacked final : public Policy {
     const bool is_pod = pods_ && !is_wide(view, job);
     if (is_pod) best = pod_placement(view, j, job, rest);
     if (best.gpus.empty() && !j.is_part()) {
-      const double wait = wait_s(view, job, rest);
+      double wait = wait_s(job, rest);
+      if (preempts) wait = std::min(wait, preemption_s(j, rest));
       each_domain(view, job, [&] {
         if (is_pod && !can_meet(domain_node().left, j.pod.request)) return;
         spots_.clear();
@@ -719,13 +740,14 @@ class SrsfPacked final : public Policy {
 
   /// Of the waiting jobs with the rank of `first`, the one whose placement adds the least delay. `place`: that of
   /// `first`, becomes its own.
-  Entry best_of_equals(const ClusterView& view, const Entry& first, Placement& place) {
+  Entry best_of_equals(const ClusterView& view, const Entry& first, Placement& place,
+                       bool preempts) {
     Entry best = first;
     std::size_t tried = tried_;
     for (auto at = waiting_.upper_bound(first); at != waiting_.end() && at->rank == first.rank &&
                                                 place.delay > 0 && tried < options_.window;
          ++at, ++tried) {
-      Placement other = best_placement(view, *at, view.job(at->job));
+      Placement other = best_placement(view, *at, view.job(at->job), preempts);
       if (other.gpus.empty() || other.delay >= place.delay) continue;
       place = std::move(other);
       best = *at;

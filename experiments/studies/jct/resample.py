@@ -30,10 +30,10 @@ def resampled(source, target, hours, seed, time="submit_time", number="job_id"):
 
 
 def gavel_trace(source, target, jobs, seed):
-    """Writes a trace of Gavel's old form (7 columns): its jobs and the gaps between arrivals, each drawn with replacement.
+    """Writes a trace of Gavel's old form (7 columns): jobs and gaps between arrivals, each drawn with replacement.
 
-    Gavel's own generator draws both independently. Jobs of more than 5e7 steps are left out: on a K80 they would run for
-    longer than corun reads.
+    Gavel's own generator draws both independently. Jobs of more than 5e7 steps are left out: on a K80 they would
+    run for longer than corun reads.
     """
     with open(source, encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file]
@@ -50,7 +50,7 @@ def gavel_trace(source, target, jobs, seed):
 
 
 def pod_order(source, target, capacity, seed):
-    """Writes Alibaba's list of pods with GPUs in an order drawn with replacement, one a second. None ends within two years.
+    """Writes Alibaba's list of pods with GPUs in an order drawn with replacement, one a second. All end after 2.5 years.
 
     As in the study of FGD: pods come until they ask for `capacity` milli-GPUs. Returns the milli-GPUs asked by
     each, by name.
@@ -69,7 +69,7 @@ def pod_order(source, target, capacity, seed):
             asked[f"pod-{i}"] = int(row["num_gpu"]) * int(row["gpu_milli"])
             total += asked[f"pod-{i}"]
             out.writerow({**row, "name": f"pod-{i}", "creation_time": i, "scheduled_time": i,
-                          "deletion_time": i + 80_000_000, "pod_phase": "Running"})
+                          "deletion_time": 80_000_000, "pod_phase": "Running"})
     return asked
 
 

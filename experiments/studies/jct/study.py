@@ -7,6 +7,7 @@ Needs the public data sets. Intervals: the trace's windows of two hours, drawn w
 """
 
 import argparse
+import concurrent.futures
 import csv
 import json
 import os
@@ -173,9 +174,10 @@ def gavel(study):
         paths = list(gavel_traces(study, directory))
         for rates, (pairs, cluster) in GAVEL_RATES.items():
             runs = []
-            for path in paths:
-                runs.append(gavel_run(study, path, pairs, cluster))
-                print(f"gavel, {rates}: {len(runs)} of {len(paths)} traces", file=sys.stderr, flush=True)
+            with concurrent.futures.ThreadPoolExecutor(study.options.processes) as pool:
+                for found in pool.map(lambda path: gavel_run(study, path, pairs, cluster), paths):
+                    runs.append(found)
+                    print(f"gavel, {rates}: {len(runs)} of {len(paths)} traces", file=sys.stderr, flush=True)
             for form in ("preemptive", "non-preemptive"):
                 row = [f"{rates}, {form}", str(len(runs))]
                 for other in ("srtf", "fifo-packed"):
@@ -271,7 +273,8 @@ def main():
     arguments.add_argument("--data", default=os.environ.get("CORUN_DATA", ""))
     arguments.add_argument("--resamples", type=int, default=32)
     arguments.add_argument("--gavel-draws", type=int, default=4, help="traces from each of Gavel's two")
-    arguments.add_argument("--pod-orders", type=int, default=4)
+    arguments.add_argument("--pod-orders", type=int, default=2)
+    arguments.add_argument("--processes", type=int, default=2, help="of the table gavel, at once")
     arguments.add_argument("--only", nargs="*", choices=TABLES, default=list(TABLES))
     arguments.add_argument("--check", action="store_true", help="write nothing; exit with 1 where the page differs")
     options = arguments.parse_args()

@@ -49,7 +49,8 @@ struct GpuList {
   std::vector<std::string> types;  ///< by GPU
   std::vector<std::int64_t> node;
   std::vector<std::int64_t> index;
-  std::vector<std::string> owners;  ///< virtual cluster by GPU, empty: none; no text: no GPU has one
+  std::vector<std::string>
+      owners;  ///< virtual cluster by GPU, empty: none; no text: no GPU has one
 
   std::size_t size() const { return types.size(); }
 };

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "policies/catalog.hpp"
 #include "tests/experiments/report/report_fixture.hpp"
 
 // The data of a report beside what the program prints of the same run.
@@ -87,11 +88,20 @@ TEST_F(ReportOfAQueue, HasTheIntervalsAndPairedDifferencesThatReplayPrints) {
 TEST_F(ReportOfAQueue, SaysWhereItComesFrom) {
   EXPECT_EQ(data()["kind"], "replay");
   EXPECT_EQ(data()["source"]["file"], "results.h5");
+  EXPECT_EQ(data()["source"]["workload"], "jrs-queue");
   EXPECT_EQ(data()["source"]["sha256"].get<std::string>().size(), 64U);
   EXPECT_EQ(data()["source"]["replications"], 4);
   EXPECT_EQ(data()["source"]["complete"], true);
   EXPECT_NE(data()["source"]["config"].get<std::string>().find("policies:"), std::string::npos);
   EXPECT_FALSE(data()["warnings"].empty()) << "the queue's jobs have no memory demand";
+}
+
+TEST_F(ReportOfAQueue, ExplainsEachPolicyByTheCatalogue) {
+  for (const Json& policy : data()["policies"]) {
+    const PolicyEntry* entry = find_policy(policy["name"].get<std::string>());
+    ASSERT_NE(entry, nullptr) << policy["name"];
+    EXPECT_EQ(policy["description"], std::string(entry->description));
+  }
 }
 
 TEST_F(ReportOfAQueue, CurvesRiseToAllJobs) {
@@ -157,6 +167,7 @@ TEST_F(ReportOfAQueue, KnowsWhoSharedWithWhomAndWhatWasBelieved) {
   const Json& sharing = data()["sharing"];
   EXPECT_GT(sharing["clusters"], 1);
   EXPECT_EQ(sharing["left_out"], 0);
+  EXPECT_EQ(sharing["replications"], 4);
   EXPECT_EQ(sharing["groups"]["by"], "job");
   ASSERT_EQ(sharing["sets"].size(), 4U) << "all together, then each policy";
   const Json& balance = sharing["sets"][2];
@@ -222,11 +233,48 @@ TEST(ReportData, WithoutDetailsHasTheRest) {
   EXPECT_NE(data["reductions"].dump().find("no events"), std::string::npos);
 }
 
+TEST(ReportData, SaysOfHowManyReplicationsItHasCoRuns) {
+  const Results results({"replay", "--policies", "fcfs", "--replications", "23"});
+  const Json data = report_json(results.path());
+  EXPECT_EQ(data["source"]["replications"], 23);
+  EXPECT_EQ(data["sharing"]["replications"], 20) << "results files keep no more";
+}
+
+TEST(ReportData, GpusOfVirtualClustersHaveTheirOwners) {
+  const test::TemporaryDirectory directory;
+  directory.write(
+      "jobs.csv",
+      "job,submit_s,solo_s,virtual_cluster\na,0,100,one\nb,0,100,<two>\nc,0,100,<two>\n");
+  directory.write("owners.csv", "vc,nodes\none,1\n<two>,2\n");
+  directory.write(
+      "replay.yaml",
+      "workload: {source: csv, path: jobs.csv}\ncluster: {virtual_clusters: owners.csv}\n"
+      "policies: [fifo]\nreplications: 1\n");
+  const test::Outcome outcome = test::run_corun(
+      {"replay", "replay.yaml", "--quiet", "--output", "results.h5"}, directory.path());
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json data = report_json(directory.path("results.h5"));
+  EXPECT_EQ(data["source"]["workload"], "jobs.csv");
+  const Json& owner = data["timeline"]["gpus"]["owner"];
+  EXPECT_EQ(owner, Json::parse(R"(["one", "<two>", "<two>"])"));
+  // Each job ran on a GPU of its own cluster.
+  const Json& bars = data["timeline"]["policies"][0];
+  const auto job = numbers_of<std::uint32_t>(bars["job"]);
+  const auto first = bars["lane_first"].get<std::vector<std::size_t>>();
+  ASSERT_EQ(job.size(), 3U);
+  for (std::size_t lane = 0; lane + 1 < first.size(); ++lane) {
+    for (std::size_t i = first[lane]; i < first[lane + 1]; ++i) {
+      EXPECT_EQ(owner[bars["lane_gpu"][lane].get<std::size_t>()], job[i] == 0 ? "one" : "<two>");
+    }
+  }
+}
+
 TEST(ReportData, OneReplicationHasNoInterval) {
   const Results results({"replay", "--policies", "fcfs,exclusive", "--replications", "1"});
   const Json data = report_json(results.path());
   EXPECT_TRUE(data["summary"][0][0][0].is_number());
   EXPECT_TRUE(data["summary"][0][0][1].is_null());
+  EXPECT_TRUE(data["timeline"]["gpus"]["owner"].is_null()) << "no virtual clusters";
 }
 
 TEST(ReportData, EqualFilesGiveEqualReports) {

@@ -11,6 +11,7 @@
 #include <openssl/sha.h>
 
 #include "experiments/report/packed_column.hpp"
+#include "policies/catalog.hpp"
 #include "sim/error.hpp"
 #include "tests/experiments/report/report_fixture.hpp"
 
@@ -205,7 +206,7 @@ TEST_F(ReportMistake, TheCommandLineIsOneLineToo) {
 
 TEST(ReportOfASweep, HasItsAnswersAndTheFront) {
   const Results results({"sweep", "sweep.yaml"},
-                        "replications: 4\npolicies: [fcfs, random, exclusive]\n"
+                        "replications: 4\npolicies: [fcfs, random, exclusive, oracle]\n"
                         "sweep: {grid: {cluster.nodes: [1, 2]}}\n");
   const Json data = report_json(results.path());
   EXPECT_EQ(data["kind"], "sweep");
@@ -215,6 +216,13 @@ TEST(ReportOfASweep, HasItsAnswersAndTheFront) {
   EXPECT_EQ(sweep["settings"].size(), 2U);
   EXPECT_FALSE(sweep["pareto"]["points"].empty());
   EXPECT_GT(data["coverage"]["measured"].get<double>(), 0);
+  EXPECT_EQ(data["source"]["workload"], "jrs-queue");
+  ASSERT_EQ(data["policies"].size(), 4U);
+  for (const Json& policy : data["policies"]) {
+    EXPECT_EQ(policy["bound"], policy["name"] == "oracle");
+    EXPECT_EQ(policy["description"],
+              std::string(find_policy(policy["name"].get<std::string>())->description));
+  }
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ export function axis(name, more = {}) {
   const numbers = more.type === 'category' ? {} : {formatter: plain};
   return {
     name, nameLocation: 'middle', nameGap: 28, nameTextStyle: {color: t.muted, fontSize: 12},
-    axisLine: {show: true, lineStyle: {color: t.line}}, axisTick: {lineStyle: {color: t.line}},
+    axisLine: {show: true, onZero: false, lineStyle: {color: t.line}}, axisTick: {lineStyle: {color: t.line}},
     axisLabel: {color: t.muted, fontSize: 11, hideOverlap: true, ...numbers}, splitLine: {lineStyle: {color: t.line, opacity: 0.6}},
     ...more,
   };

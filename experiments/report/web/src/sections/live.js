@@ -33,7 +33,9 @@ export function live(data) {
       const k = percentages() ? 100 : 1;
       const all = data.policies.flatMap((_, p) => points(p).flat()).filter((x) => x !== null).map((x) => k * x);
       if (all.length === 0) return null;
-      const range = ends(Math.min(0, ...all), Math.max(...all));
+      // Noise of a measurement alone does not widen the axis: such a point lies a little below its end.
+      const [least, most] = [Math.min(...all), Math.max(...all)];
+      const range = ends(least > -0.02 * most ? 0 : least, most);
       const unit = percentages() ? 'ISD [%]' : 'completion time [s]';
       return {
         grid: {left: 52, right: 20, top: 34, bottom: 46},
@@ -42,7 +44,7 @@ export function live(data) {
         xAxis: axis(`Predicted ${unit}`, {type: 'value', ...range}),
         yAxis: upright(`Measured ${unit}`, {type: 'value', ...range}),
         series: [diagonal(range), ...data.policies.map((_, p) => ({
-          type: 'scatter', name: names[p], ...look(p), symbolSize: 8, itemStyle: {color: colour(p), opacity: 0.75},
+          type: 'scatter', name: names[p], ...look(p), symbolSize: 8, clip: false, itemStyle: {color: colour(p), opacity: 0.75},
           data: points(p).map(([measured, predicted], i) => [k * predicted, k * measured, data.live.jobs[p].job[i]])
             .filter((_, i) => points(p)[i][0] !== null && points(p)[i][1] !== null),
         }))],

@@ -69,15 +69,24 @@ ModelBelief::ModelBelief(std::shared_ptr<const Prior> prior, std::vector<Believe
   }
 }
 
-/// One batch is far cheaper than one pair at a time.
+/// One batch is far cheaper than one pair at a time. Models look at each job that they are given: of many jobs they
+/// are given those of the pairs.
 void ModelBelief::predict(const std::vector<KindPair>& pairs) const {
   std::vector<PairQuery> queries;
   queries.reserve(2 * pairs.size());
-  for (const auto& [a, b] : pairs) {
-    queries.push_back({a, b});
-    queries.push_back({b, a});
+  const bool few = 2 * pairs.size() < kinds_.size();
+  std::vector<PairJob> of_pairs;
+  for (const auto& [kind_a, kind_b] : pairs) {
+    PairQuery query{kind_a, kind_b};
+    if (few) {
+      query = {of_pairs.size(), of_pairs.size() + (kind_a == kind_b ? 0 : 1)};
+      of_pairs.push_back(kinds_[kind_a]);
+      of_pairs.push_back(kinds_[kind_b]);
+    }
+    queries.push_back(query);
+    queries.push_back({query.beside, query.of});
   }
-  const std::vector<SpeedPrediction> all = model_->predict(kinds_, queries);
+  const std::vector<SpeedPrediction> all = model_->predict(few ? of_pairs : kinds_, queries);
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     remembered_[pairs[p]] = {believed(all[2 * p], all[2 * p + 1])};
   }

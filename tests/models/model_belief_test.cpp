@@ -132,6 +132,29 @@ TEST(ModelBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
       << "a job never measured goes by its profile";
 }
 
+TEST(ModelBelief, OtherJobsChangeNoExpectation) {
+  const auto prior = prior_of({measured(0, 1, 0.2, 0.3), measured(1, 2, 0.5, 0.1)},
+                              *find_interference_model("contention"));
+  constexpr std::uint32_t kMany = 300;  // so many that a pair is predicted by itself
+  std::vector<BelievedJob> jobs;
+  for (std::uint32_t j = 0; j < kMany; ++j) {
+    jobs.push_back({kUnknownWorkload, {5 + 0.3 * j, 20 + 0.1 * j, 10}, {}});
+  }
+  const ModelBelief all(prior, jobs);
+  for (const std::uint32_t b : {1U, kMany - 1}) {
+    const ModelBelief two(prior, {jobs[0], jobs[b]});
+    const PairBelief expected = two.pair(JobId{0}, JobId{1});
+    EXPECT_GT(expected.isd_a, 0);
+    EXPECT_NE(expected.isd_a, expected.isd_b);
+    for (const bool swapped : {false, true}) {
+      const PairBelief p = swapped ? all.pair(JobId{b}, JobId{0}) : all.pair(JobId{0}, JobId{b});
+      EXPECT_EQ(swapped ? p.isd_b : p.isd_a, expected.isd_a);
+      EXPECT_EQ(swapped ? p.isd_a : p.isd_b, expected.isd_b);
+      EXPECT_EQ(p.ps, expected.ps);
+    }
+  }
+}
+
 TEST(ModelBelief, DrawsAreRepeatableAndScatterAroundWhatIsExpected) {
   std::vector<CorunMeasurement> rows;
   for (WorkloadKey k = 0; k < 6; ++k) rows.push_back(measured(k, (k + 1) % 6, 0.1 * k, 0.3));

@@ -135,6 +135,21 @@ TEST(SrsfPacked, ShortJobsPreemptAndNoJobTakesItsPlaceBack) {
   EXPECT_EQ(start_s(r, 2), 1010);  // 950 s are not enough less than the 950 s that job 0 has left
 }
 
+TEST(SrsfPacked, AJobLeavesASharedGpuForAnIdleOne) {
+  // Job 0 leaves no memory, so jobs 1 and 2 share a GPU at 0.9 each. At 2000 job 0 ends: 3201 s are left to each.
+  const std::vector<JobSpec> jobs{job(seconds(2000)).memory(16000), job(seconds(5000)).memory(1000),
+                                  job(seconds(5000)).memory(1000).at(seconds(1))};
+  const ShareWorld world(1.0 / 9);
+  const RunResult stays = run_jobs(cluster(1, 2), jobs, world);
+  const RunResult moves =
+      run_jobs(cluster(1, 2), jobs, world, {{"mode", std::string("preemptive")}});
+  EXPECT_EQ(start_s(moves, 2), 1);
+  EXPECT_EQ(moves.record.jobs[1].preemptions + moves.record.jobs[2].preemptions, 1);
+  const auto jct_s = [](const RunResult& r) { return to_seconds(r.record.jobs[2].finish); };
+  EXPECT_GT(jct_s(stays), 5500);
+  EXPECT_NEAR(jct_s(moves), 5201, 2);
+}
+
 TEST(SrsfPacked, ALongJobStartsThoughShorterOnesKeepArriving) {
   std::vector<JobSpec> jobs{job(seconds(10))};
   jobs.push_back(job(seconds(100)).at(seconds(1)));

@@ -7,6 +7,7 @@ Needs the public data sets. Intervals: the trace's windows of two hours, drawn w
 """
 
 import argparse
+import concurrent.futures
 import csv
 import json
 import os
@@ -17,7 +18,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from jct.resample import interval, resampled  # noqa: E402
+from jct.resample import gavel_trace, interval, mean_ratio, pod_order, resampled  # noqa: E402
 from page import markdown, num, with_table, write_or_check  # noqa: E402
 from program import run  # noqa: E402
 
@@ -29,6 +30,8 @@ WINDOW_HOURS = 2
 WORLDS = {"listed pairs": (), "unlisted pairs by `factors`": ("world.model=measured", "world.fallback=factors")}
 FORMS = {"non-preemptive": "ours.yaml", "preemptive": "ours-preemptive.yaml"}
 NODES = {32: 4, 64: 8}
+OPENB_NODES = "openb/openb_node_list_gpu_node.csv"
+OPENB_PODS = "openb/openb_pod_list_default.csv"
 
 
 class Study:
@@ -140,17 +143,87 @@ def ablation(study):
     return markdown(["", *(f"{form}, {gpus} GPUs, s" for form in FORMS for gpus in NODES)], rows)
 
 
+GAVEL_RATES = {
+    "V100": ("gavel_v100", "cluster.gpu_type=V100-16GB"),
+    "K80": ("gavel_k80", "cluster.gpu_type=K80"),
+    "mixed": ("gavel_v100", "cluster={machines: 9x4:V100-16GB+9x4:P100-16GB+9x4:K80}"),
+}
+
+
+def gavel_traces(study, directory):
+    """Traces of 1,000 jobs drawn from Gavel's two."""
+    for seed in range(1, study.options.gavel_draws + 1):
+        for source in ("seed_0_0e4a51", "seed_0_6214e9"):
+            path = pathlib.Path(directory) / f"{source}-{seed}.trace"
+            gavel_trace(pathlib.Path(study.options.data) / "gavel" / f"{source}.trace", path, 1000, seed)
+            yield path
+
+
+def gavel_run(study, path, pairs, cluster):
+    """label -> mean JCT [s]. fifo-packed is told the true speeds, and which pairs fit."""
+    shared = (f"workload.path={path}", cluster)
+    ours = study.replay(HERE / "gavel.yaml", *shared, f"belief.initial=gavel/{pairs}_pairs.csv")
+    told = study.replay(HERE / "gavel.yaml", *shared, "belief={model: truth}", "policies=[{name: fifo-packed}]")
+    return {label: metrics["jct_s"] for label, metrics in {**ours, **told}.items()}
+
+
 def gavel(study):
-    """Mean JCT on Gavel's traces, where sharing pays (V100) and where it hardly does (K80)."""
+    """Mean JCT on traces of Gavel: where sharing pays (V100), where it hardly does (K80), and on mixed types."""
     rows = []
-    for trace in ("gavel/seed_0_0e4a51.trace",):
-        for gpu, pairs in {"V100-16GB": "gavel_v100", "K80": "gavel_k80"}.items():
-            found = study.replay(HERE / "gavel.yaml", f"workload.path={trace}", f"cluster.gpu_type={gpu}",
-                                 f"belief.initial=gavel/{pairs}_pairs.csv")
-            base = found["srtf"]["jct_s"]
-            rows.append([f"{pathlib.Path(trace).stem}, {gpu}", num(base / 3600, 1),
-                         *(num(found[label]["jct_s"] / base, 3) for label in ("srsf-packed", "preemptive"))])
-    return markdown(["trace, rates", "srtf with backfill, h", "srsf-packed, ratio", "preemptive, ratio"], rows)
+    with tempfile.TemporaryDirectory() as directory:
+        paths = list(gavel_traces(study, directory))
+        for rates, (pairs, cluster) in GAVEL_RATES.items():
+            runs = []
+            with concurrent.futures.ThreadPoolExecutor(study.options.processes) as pool:
+                for found in pool.map(lambda path: gavel_run(study, path, pairs, cluster), paths):
+                    runs.append(found)
+                    print(f"gavel, {rates}: {len(runs)} of {len(paths)} traces", file=sys.stderr, flush=True)
+            for form in ("preemptive", "non-preemptive"):
+                row = [f"{rates}, {form}", str(len(runs))]
+                for other in ("srtf", "fifo-packed"):
+                    mean, low, high = mean_ratio([run[form] / run[other] for run in runs])
+                    row += [num(mean, 3), f"{num(low, 3)} to {num(high, 3)}"]
+                rows.append(row)
+    return markdown(["rates, form", "traces", "ratio to srtf", "95 % interval", "ratio to fifo-packed",
+                     "95 % interval"], rows)
+
+
+def allocated_at_the_end(events, asked, end_s):
+    """The milli-GPUs of the pods that run then."""
+    running = set()
+    with open(events, encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if int(row["time_ns"]) > end_s * 10**9:
+                break
+            if row["event"] == "start":
+                running.add(row["job"])
+            elif row["event"] in ("preempt", "finish"):
+                running.discard(row["job"])
+    return sum(asked[pod] for pod in running)
+
+
+def openb(study):
+    """GPU share allocated when pods of Alibaba's trace have asked for all GPUs."""
+    labels = ("srsf-packed", "fgd", "best-fit")
+    found = {label: [] for label in labels}
+    with open(pathlib.Path(study.options.data) / OPENB_NODES, encoding="utf-8", newline="") as file:
+        capacity = 1000 * sum(int(row["gpu"]) for row in csv.DictReader(file))
+    with tempfile.TemporaryDirectory() as directory:
+        pods = pathlib.Path(directory) / "pods.csv"
+        for seed in range(1, study.options.pod_orders + 1):
+            asked = pod_order(pathlib.Path(study.options.data) / OPENB_PODS, pods, capacity, seed)
+            out = pathlib.Path(directory) / str(seed)
+            run(study.options.corun, "replay", HERE / "openb.yaml", "--data", study.options.data, "--quiet", "--set",
+                f"workload.path={pods}", "--timeline", out)
+            for label in labels:
+                found[label].append(allocated_at_the_end(out / f"{label}.csv", asked, len(asked) - 1) / capacity)
+            print(f"openb: {seed} of {study.options.pod_orders} orders of pods", file=sys.stderr, flush=True)
+    rows = []
+    for label in labels:
+        mean, low, high = mean_ratio([a / b for a, b in zip(found[label], found["fgd"])])
+        rows.append([label, num(100 * sum(found[label]) / len(found[label]), 2), num(mean, 4),
+                     "-" if label == "fgd" else f"{num(low, 4)} to {num(high, 4)}"])
+    return markdown(["policy", "allocated / capacity, %", "ratio to fgd", "95 % interval"], rows)
 
 
 def queues(study):
@@ -189,8 +262,8 @@ def completion_times(study):
     return f"![Share of jobs over completion time, a line per policy]({FIGURE.relative_to(PAGE.parent)})\n"
 
 
-TABLES = {"windows": windows, "one-factor": one_factor, "ablation": ablation, "gavel": gavel, "queues": queues,
-          "figure": completion_times}
+TABLES = {"windows": windows, "one-factor": one_factor, "ablation": ablation, "gavel": gavel, "openb": openb,
+          "queues": queues, "figure": completion_times}
 
 
 def main():
@@ -198,7 +271,10 @@ def main():
     arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
     arguments.add_argument("--package", default=REPO / "build" / "release" / "python", help="folder of the Python package")
     arguments.add_argument("--data", default=os.environ.get("CORUN_DATA", ""))
-    arguments.add_argument("--resamples", type=int, default=48)
+    arguments.add_argument("--resamples", type=int, default=32)
+    arguments.add_argument("--gavel-draws", type=int, default=4, help="traces from each of Gavel's two")
+    arguments.add_argument("--pod-orders", type=int, default=2)
+    arguments.add_argument("--processes", type=int, default=2, help="of the table gavel, at once")
     arguments.add_argument("--only", nargs="*", choices=TABLES, default=list(TABLES))
     arguments.add_argument("--check", action="store_true", help="write nothing; exit with 1 where the page differs")
     options = arguments.parse_args()

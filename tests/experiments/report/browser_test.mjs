@@ -336,6 +336,14 @@ async function fits() {
         check(`${name} fits ${width} pixels, ${scheme}`, wide <= width && wrong.length + out.length === 0, [wide, ...out, ...wrong].join('; '));
         const cut = await page.$$eval('.stacked', (tables) => tables.filter((table) => table.scrollWidth > table.parentNode.clientWidth + 1).length);
         check(`answers of ${name} need no scrolling at ${width} pixels, ${scheme}`, cut === 0, `${cut} do`);
+        if (name === 'queue') {
+          const hidden = await page.$$eval('#sharing select, #timeline select', (list) => list.flatMap((select) => {
+            const c = document.createElement('canvas').getContext('2d');
+            c.font = getComputedStyle(select).font;
+            return [...select.options].filter((one) => c.measureText(one.text).width > select.clientWidth - 36).map((one) => one.text);
+          }));
+          check(`no choice is cut at ${width} pixels, ${scheme}`, hidden.length === 0, hidden.join('; '));
+        }
         if (shots) await page.screenshot({path: join(shots, `${name}-${width}-${scheme}.png`), fullPage: true});
         await page.close();
       }

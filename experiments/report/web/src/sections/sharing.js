@@ -6,11 +6,11 @@ import {alike} from './answer.js';
 import {section} from './section.js';
 
 const HEAT = {
-  co_runs: {name: 'Number of co-runs', value: (pair) => pair[2], text: (x) => number(x, 12)},
+  co_runs: {name: 'Co-runs', value: (pair) => pair[2], text: (x) => number(x, 12)},
   shared_s: {name: 'Time together', value: (pair) => pair[3], text: duration},
-  isd: {name: 'True ISD of the row', value: (pair) => pair[4], text: (x) => percent(x, 3), factor: 100},
-  predicted: {name: 'Predicted ISD of the row', value: (pair) => pair[5], text: (x) => percent(x, 3), factor: 100},
-  error: {name: 'Predicted less true ISD', value: (pair) => (pair[4] === null || pair[5] === null ? null : pair[5] - pair[4]),
+  isd: {name: 'True ISD', value: (pair) => pair[4], text: (x) => percent(x, 3), factor: 100},
+  predicted: {name: 'Predicted ISD', value: (pair) => pair[5], text: (x) => percent(x, 3), factor: 100},
+  error: {name: 'Predicted − true', value: (pair) => (pair[4] === null || pair[5] === null ? null : pair[5] - pair[4]),
     text: (x) => percent(x, 3), factor: 100, diverging: true},
 };
 

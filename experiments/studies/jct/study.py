@@ -163,7 +163,8 @@ def gavel_run(study, path, pairs, cluster):
     """label -> mean JCT [s]. fifo-packed is told the true speeds, and which pairs fit."""
     shared = (f"workload.path={path}", cluster)
     ours = study.replay(HERE / "gavel.yaml", *shared, f"belief.initial=gavel/{pairs}_pairs.csv")
-    told = study.replay(HERE / "gavel.yaml", *shared, "belief={model: truth}", "policies=[{name: fifo-packed}]")
+    told = study.replay(HERE / "gavel.yaml", *shared, "belief={model: truth}", "world.fallback=cluster-mean",
+                        "policies=[{name: fifo-packed}]")
     return {label: metrics["jct_s"] for label, metrics in {**ours, **told}.items()}
 
 
@@ -275,7 +276,7 @@ def main():
     arguments.add_argument("--gavel-draws", type=int, default=4, help="traces from each of Gavel's two")
     arguments.add_argument("--pod-orders", type=int, default=2)
     arguments.add_argument("--processes", type=int, default=2, help="of the table gavel, at once")
-    arguments.add_argument("--only", nargs="*", choices=TABLES, default=list(TABLES))
+    arguments.add_argument("--only", nargs="*", choices=TABLES, default=[name for name in TABLES if name != "openb"])
     arguments.add_argument("--check", action="store_true", help="write nothing; exit with 1 where the page differs")
     options = arguments.parse_args()
     study = Study(options)

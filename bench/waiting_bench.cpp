@@ -21,13 +21,14 @@
 ///   waiting_bench [WAITING [GPUS]]
 ///
 /// All jobs arrive at time 0, want one GPU and run alone for a lognormal time (median 600 s, sigma 1); estimates are
-/// exact. A pass is measured, all calls of decide() in it, while at least WAITING jobs wait; the first pass, which
-/// fills the cluster, is not. Beliefs: synthetic_belief.hpp. Times are CPU time, one thread.
+/// exact. A pass is measured, all calls of decide() in it, while at least WAITING jobs wait; the first twenty, which fill
+/// the cluster, are not. Beliefs: synthetic_belief.hpp. Times are CPU time, one thread.
 namespace {
 
 using namespace corun;  // NOLINT: a program of one file
 
 constexpr std::size_t kPasses = 500;
+constexpr std::size_t kFilling = 20;  ///< passes
 
 double cpu_s() {
   timespec t{};
@@ -44,7 +45,7 @@ class Measured final : public Policy {
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (view.pass() != pass_) {
-      if (passes_ > 1) times.add(pass_s_);
+      if (passes_ > kFilling) times.add(pass_s_);
       if (view.waiting().size() < waiting_ || times.passes() == kPasses) throw Enough{};
       pass_ = view.pass();
       ++passes_;

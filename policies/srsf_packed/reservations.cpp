@@ -13,12 +13,12 @@ void Reservations::restart() {
   for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
   reservations_ = 0;
   ahead_ = 0;
-  for (auto& [type, ends] : ends_s_) ends.clear();
+  ends_s_.clear();
   for (std::uint32_t g = 0; g < running_.gpus(); ++g) {
     double end = 0;
     for (const JobId id : running_.on(GpuId{g}))
       end = std::max(end, running_.end_s(id, running_.at(id)));
-    ends_s_[running_.type_on(GpuId{g})].push_back(end);
+    ends_s_.emplace_back(end, running_.type_on(GpuId{g}));
   }
   ends_are_sorted_ = false;
 }
@@ -36,16 +36,22 @@ void Reservations::started(const Entry& entry) {
 }
 
 double Reservations::wait_s(const JobView& job, double rest) {
-  if (!ends_are_sorted_) {
-    for (auto& [type, ends] : ends_s_) std::ranges::sort(ends);
-    ends_are_sorted_ = true;
+  if (!ends_are_sorted_) std::ranges::sort(ends_s_);
+  ends_are_sorted_ = true;
+  const auto needed = static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(job.gpus);
+  if (needed > ends_s_.size()) return kNever_s;
+  const Job& j = jobs_.at(job.id);
+  const auto delay_s = [&](double end_s, double speed) { return end_s + (rest / speed - rest); };
+  if (const auto& types = running_.types(); types.size() == 1) {
+    const auto& [id, type] = *types.begin();
+    return may_run_on(job, *type) ? delay_s(ends_s_[needed - 1].first, alone_on(j, id)) : kNever_s;
   }
-  const std::size_t needed = static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(job.gpus);
   double least = kNever_s;
-  for (const auto& [type, ends] : ends_s_) {
-    if (needed > ends.size() || !may_run_on(job, *running_.types().at(type))) continue;
-    const double speed = alone_on(jobs_.at(job.id), type);
-    least = std::min(least, ends[needed - 1] + (rest / speed - rest));
+  std::map<double, std::size_t> free;  // GPUs that have lost their jobs, by the job's speed on them
+  for (const auto& [end_s, type] : ends_s_) {
+    if (!may_run_on(job, *running_.types().at(type))) continue;
+    const double speed = alone_on(j, type);
+    if (++free[speed] == needed) least = std::min(least, delay_s(end_s, speed));
   }
   return least;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -33,8 +32,8 @@ class Reservations {
   void put_back(const Entry& entry) { keep_until(entry, 0); }
   void started(const Entry& entry);
 
-  /// Expected delay of a job of this rest if it waits for GPUs of its own of one type, behind the jobs before it that
-  /// wait: until as many GPUs have lost their jobs, by expected ends; infinite if there are not as many.
+  /// Expected delay of a job of this rest if it waits for GPUs of its own on which it is equally fast, behind the jobs
+  /// before it that wait: until as many GPUs have lost their jobs, by expected ends; infinite if there are not as many.
   double wait_s(const JobView& job, double rest);
 
  private:
@@ -53,8 +52,8 @@ class Reservations {
   std::vector<double> free_by_s_;  ///< by GPU
   int reservations_ = 0;
   int ahead_ = 0;  ///< GPUs that the jobs before the present one wait for
-  /// By type, of its GPUs: when all their jobs have left [s from now].
-  std::map<std::size_t, std::vector<double>> ends_s_;
+  /// Of GPUs: when all their jobs have left [s from now], and their type.
+  std::vector<std::pair<double, std::size_t>> ends_s_;
   bool ends_are_sorted_ = false;  ///< ascending
   std::vector<GpuId> gpus_;
 };

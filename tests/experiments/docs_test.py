@@ -39,6 +39,7 @@ NEEDS_DATA = {  # data that are not part of the repository
     "experiments/studies/interference/value.yaml": "lucid/lucid_pairs.csv",
     "experiments/studies/schedtune/slices.yaml": "jobs/miso/miso_mig_steps.csv",
     "experiments/studies/interference/learning.yaml": "lucid/lucid_pairs.csv",
+    "experiments/studies/jct/ours": "peers/lucid/philly4_d100_all.csv",
     "experiments/studies/peers/gavel": "gavel/simulation_throughputs.json",
     "experiments/studies/epsilon/lucid.yaml": "lucid/lucid_pairs.csv",
     "kb eval features": "alnair/alnair_dataset.csv",

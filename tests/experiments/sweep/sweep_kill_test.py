@@ -36,6 +36,8 @@ def finished(journal):
     if not journal.exists():
         return 0
     data = journal.read_bytes()
+    if MAGIC.startswith(data):  # killed while it began
+        return 0
     assert data.startswith(MAGIC), f"{journal} does not begin as a journal"
     at, count = len(MAGIC), 0
     while at + 8 <= len(data):

@@ -273,7 +273,7 @@ def main():
     arguments.add_argument("--package", default=REPO / "build" / "release" / "python", help="folder of the Python package")
     arguments.add_argument("--data", default=os.environ.get("CORUN_DATA", ""))
     arguments.add_argument("--resamples", type=int, default=32)
-    arguments.add_argument("--gavel-draws", type=int, default=4, help="traces from each of Gavel's two")
+    arguments.add_argument("--gavel-draws", type=int, default=8, help="traces from each of Gavel's two")
     arguments.add_argument("--pod-orders", type=int, default=2)
     arguments.add_argument("--processes", type=int, default=2, help="of the table gavel, at once")
     arguments.add_argument("--only", nargs="*", choices=TABLES, default=[name for name in TABLES if name != "openb"])

@@ -24,7 +24,7 @@ namespace {
 std::string workload_of(const std::string& config) {
   try {
     const YAML::Node workload = YAML::Load(config)["workload"];
-    const auto source = workload["source"].as<std::string>();
+    auto source = workload["source"].as<std::string>();
     const YAML::Node path = workload["path"];
     if (!path || !path.IsScalar()) return source;
     const auto file = std::filesystem::path(path.as<std::string>()).filename().string();

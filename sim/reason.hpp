@@ -16,7 +16,7 @@ enum class Why : std::uint8_t {
   kOverdue,  ///< a start before all others: the job has waited longer than the policy lets jobs wait
   kTail,     ///< a start before others: else the job would be the last to end
   kShorter,    ///< a start in the place of jobs that have more service left
-  kMakesRoom,  ///< a preemption, for the job `beside`
+  kMakesRoom,  ///< a preemption, for the job `beside`; for none if the job moves to idle GPUs
 };
 
 struct Reason {

@@ -56,6 +56,7 @@ function of_program(name, config, command) {
 
 const reports = {
   queue: of_program('queue', 'replications: 25\npolicies: [fcfs, balance, exclusive, oracle]\n', 'replay'),
+  tied: of_program('tied', 'replications: 50\npolicies: [max-packing, kube-default, fcfs]\n', 'replay'),
   sweep: of_program('sweep', 'replications: 3\npolicies: [fcfs, random]\nsweep: {grid: {cluster.nodes: [1, 2, 3]}}\n', 'sweep'),
   hostile: made_up('hostile', {hostile: true, owners: true}),
   live: made_up('live', {live: true, jobs: 40}),
@@ -420,6 +421,14 @@ async function is_quick() {
   await page.close();
 }
 
+async function names_all_that_lead() {
+  const {page} = await open(reports.tied);
+  const said = await page.$eval('.said', (node) => node.textContent);
+  check('the answer names both policies that lead in as many metrics', /kube-default/.test(said) && /max-packing/.test(said) &&
+    /is so in as many/.test(said), said);
+  await page.close();
+}
+
 async function answers_a_sweep() {
   const {page, wrong} = await open(reports.sweep);
   await scroll(page);
@@ -439,6 +448,7 @@ try {
   await explains();
   await tells_policies_apart();
   await draws();
+  await names_all_that_lead();
   await answers_a_sweep();
   await shows_a_live_run();
   await withstands();

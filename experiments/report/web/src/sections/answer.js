@@ -81,9 +81,11 @@ function advice(data, answers) {
   }
   const first = order[0];
   const rest = answers.filter((found) => !held[first].includes(found));
+  const asMany = order.filter((p) => p !== first && held[p].length === held[first].length);
   if (rest.length === 0) return `${name(first)} is the best, or not significantly different from the best, in every metric below.`;
   return `No policy is best in everything. ${name(first)} is the best, or not significantly different from the best, in ` +
     `${held[first].length} of ${answers.length} metrics: ${names(held[first])}. It is beaten in ${names(rest)}. ` +
+    asMany.map((p) => `${name(p)} is so in as many: ${names(held[p])}. `).join('') +
     'Choose by the metric that matters to you.';
 }
 

@@ -15,11 +15,10 @@ PairSpeeds TruthBelief::pair_speeds(JobId a, JobId b) const {
 }
 
 PairBelief TruthBelief::pair(JobId a, JobId b) const {
-  if (solo_.size() > kRemembered) return ask(a, b);
-  if (remembered_.empty()) remembered_.resize(solo_.size() * solo_.size());
-  auto& known = remembered_[index(a) * solo_.size() + index(b)];
-  if (!known) known = ask(a, b);
-  return *known;
+  const std::uint64_t key = std::uint64_t{index(a)} << 32U | index(b);
+  if (const auto known = remembered_.find(key); known != remembered_.end()) return known->second;
+  if (remembered_.size() >= kRemembered) remembered_.clear();
+  return remembered_.emplace(key, ask(a, b)).first->second;
 }
 
 PairBelief TruthBelief::ask(JobId a, JobId b) const {

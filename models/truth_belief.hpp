@@ -1,6 +1,8 @@
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/belief.hpp"
@@ -24,15 +26,16 @@ class TruthBelief final : public Belief {
   void learn(const EpisodeOutcome&) override {}
 
  private:
-  /// With more jobs than this, costs are computed at each call, because memory grows with their square.
-  static constexpr std::size_t kRemembered = 1024;
+  /// Pairs remembered, some 80 MB; then all are forgotten. A pass asks for far fewer.
+  static constexpr std::size_t kRemembered = std::size_t{1} << 20U;
 
   PairBelief ask(JobId a, JobId b) const;
 
   const World& world_;
   std::vector<Duration> solo_;
   bool noise_;
-  mutable std::vector<std::optional<PairBelief>> remembered_;  ///< row-major; truth does not change
+  mutable std::unordered_map<std::uint64_t, PairBelief>
+      remembered_;  ///< by pair; truth does not change
 };
 
 }  // namespace corun

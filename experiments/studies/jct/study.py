@@ -18,6 +18,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from jct import workloads  # noqa: E402
 from jct.resample import gavel_trace, interval, mean_ratio, pod_order, resampled  # noqa: E402
 from page import markdown, num, with_table, write_or_check  # noqa: E402
 from program import run  # noqa: E402
@@ -38,6 +39,7 @@ class Study:
     def __init__(self, options):
         self.options = options
         self.files = {}  # path -> text, beside the page
+        self.workloads = {}  # of workloads.py
 
     def replay(self, config, *settings):
         """label -> metric -> mean."""
@@ -264,7 +266,7 @@ def completion_times(study):
 
 
 TABLES = {"windows": windows, "one-factor": one_factor, "ablation": ablation, "gavel": gavel, "openb": openb,
-          "queues": queues, "figure": completion_times}
+          "queues": queues, "figure": completion_times, "workloads": workloads.base_table, "levels": workloads.level_table}
 
 
 def main():
@@ -275,6 +277,9 @@ def main():
     arguments.add_argument("--resamples", type=int, default=32)
     arguments.add_argument("--gavel-draws", type=int, default=8, help="traces from each of Gavel's two")
     arguments.add_argument("--pod-orders", type=int, default=3)
+    arguments.add_argument("--draws", type=int, default=6, help="of each public workload, in the base case")
+    arguments.add_argument("--level-draws", type=int, default=2, help="of each public workload, at the other levels")
+    arguments.add_argument("--sweeps", default=REPO / "build" / "jct-sweeps", help="folder of the public workloads' sweeps")
     arguments.add_argument("--processes", type=int, default=2, help="of the table gavel, at once")
     arguments.add_argument("--only", nargs="*", choices=TABLES, default=list(TABLES))
     arguments.add_argument("--check", action="store_true", help="write nothing; exit with 1 where the page differs")

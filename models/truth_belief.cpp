@@ -22,6 +22,7 @@ PairBelief TruthBelief::pair(JobId a, JobId b) const {
 }
 
 PairBelief TruthBelief::ask(JobId a, JobId b) const {
+  if (!world_.fits_together(a, b, 0)) return {kMisfit, kMisfit, -kMisfit, true};
   std::vector<World::PairOutcome> outcomes;
   if (noise_) {
     world_.pair_outcomes(a, b, outcomes);

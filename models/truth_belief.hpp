@@ -20,12 +20,15 @@ class TruthBelief final : public Belief {
   /// speeds. The two differ because a cost is not linear in the noise.
   TruthBelief(const World& world, std::vector<Duration> solo, bool noise);
 
+  /// Jobs that do not fit on one GPU together: ISDs of kMisfit, PS of -kMisfit.
   PairBelief pair(JobId a, JobId b) const override;
   /// The world's expected speeds; 0 and 0 if the jobs do not fit on one GPU together.
   PairSpeeds pair_speeds(JobId a, JobId b) const override;
   void learn(const EpisodeOutcome&) override {}
 
  private:
+  /// A fraction, above any slowdown of jobs that fit.
+  static constexpr double kMisfit = 1000;
   /// Pairs remembered, some 80 MB; then all are forgotten. A pass asks for far fewer.
   static constexpr std::size_t kRemembered = std::size_t{1} << 20U;
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the experiments on mean JCT and writes their tables into docs/jct-study.md.
 
-    python3 experiments/studies/jct/study.py [--data DIR] [--only TABLE ...] [--check]    half an hour on a core
+    python3 experiments/studies/jct/study.py [--data DIR] [--only TABLE ...] [--check]
 
-Needs the public data sets. Intervals: the trace's windows of two hours, drawn with replacement.
+Needs the public data sets. On two cores `workloads` and `levels` take an hour and a half, and go on where they were
+stopped; the others take half an hour.
 """
 
 import argparse

@@ -5,6 +5,7 @@ the load that a level states. All levels of a workload are one sweep of corun, s
 """
 
 import csv
+import itertools
 import json
 import math
 import pathlib
@@ -139,16 +140,20 @@ class Trace:
 class Result:
     """What one policy does at one level of a workload."""
 
-    def __init__(self, columns):
-        self.jct_s, jobs, failed = columns  # of each draw
-        self.given_up = sum(failed) / (sum(jobs) + sum(failed))  # share of the jobs that ran out of memory too often
+    def __init__(self, rows):
+        self.rows = rows  # of each draw: mean JCT [s], jobs that finished, jobs that ran out of memory too often
+        self.jct_s, jobs, failed = zip(*rows)
+        self.given_up = sum(failed) / (sum(jobs) + sum(failed))
+
+    def first(self, draws):
+        return Result(self.rows[:draws])
 
     def mean_s(self):
         return sum(self.jct_s) / len(self.jct_s)
 
     def ratio_to(self, other):
-        """Geometric mean over the draws that both have, and its 95 % interval (None of two draws or fewer)."""
-        ratios = [a / b for a, b in zip(self.jct_s, other.jct_s)]
+        """Geometric mean over the draws, and its 95 % interval (None of two draws or fewer)."""
+        ratios = [a / b for a, b in zip(self.jct_s, other.jct_s, strict=True)]
         if len(ratios) > 2:
             return mean_ratio(ratios)
         return math.exp(sum(map(math.log, ratios)) / len(ratios)), None, None
@@ -237,8 +242,7 @@ class Workload:
         config = {**self.config, "policies": ["fifo"], "measure": {"details": False},
                   "sweep": {"list": [keys for *_, keys in points]}}
         sweep.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
-        run(self.study.options.corun, "sweep", sweep, "--output", results, "--data", self.study.options.data, "--quiet",
-            "--force")
+        run(self.study.options.corun, "sweep", sweep, "--output", results, "--data", self.study.options.data, "--quiet")
         found = {}
         with h5py.File(results) as file:
             rows = file["metrics"][:]
@@ -246,11 +250,10 @@ class Workload:
             level, draw, _ = points[row["point"]]
             key = level, row["label"].decode()
             found.setdefault(key, {})[draw or int(row["replication"])] = [float(row[name]) for name in self.figures]
-        out = {key: Result(list(zip(*(row for _, row in sorted(rows.items())))))  for key, rows in found.items()}
-        for level, (_, changed) in LEVELS.items():
-            for name in self.names:
-                if name not in changed and any(at == level for at, _ in out):
-                    out[level, name] = out[BASE, name]
+        out = {key: Result([row for _, row in sorted(rows.items())]) for key, rows in found.items()}
+        for level, name in itertools.product({level for level, _ in out}, self.names):
+            if name not in LEVELS[level][1]:
+                out[level, name] = out[BASE, name].first(self.study.options.level_draws)
         return out
 
 
@@ -340,7 +343,7 @@ def heat_map(found):
                                     if (BASE, name) in results]) for name in shown}
     shown.sort(key=centre.get)
     left, top, width, height = 190, 96, 64, 21
-    svg = Svg(left + width * len(found) + 12, top + height * len(shown) + 14, "Mean JCT over that of srsf-packed, by policy and workload")
+    svg = Svg(left + width * len(found) + 70, top + height * len(shown) + 14, "Mean JCT over that of srsf-packed, by policy and workload")
     for column, workload in enumerate(found):
         svg.text(left + width * (column + 0.5) - 8, top - 8, workload, rotate=-35)
     for line, name in enumerate(shown):

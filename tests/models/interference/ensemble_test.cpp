@@ -149,12 +149,12 @@ void expect_averages(const SpeedTable& table) {
   EXPECT_EQ(bounded > 0, std::isfinite(bound));
 }
 
-/// Rows of small_table() in which jobs 0 to 13 occur once each, with nearly equal speeds.
+/// Rows of small_table() in which jobs 0 to 13 occur once each, with speeds near each other.
 SpeedTable few_speeds() {
   SpeedTable table = small_table();
   table.rows.clear();
   for (std::uint32_t j = 0; j < 14; j += 2) {
-    table.rows.push_back({j, j + 1, 0.8 + 0.002 * j, 0.81 - 0.001 * j});
+    table.rows.push_back({j, j + 1, 0.7 + 0.01 * j, 0.8 - 0.008 * j});
   }
   return table;
 }

@@ -253,8 +253,10 @@ std::unique_ptr<CampaignModel> CampaignModel::on(const SpeedTable::Campaign& cam
   auto copy = std::make_unique<CampaignModel>(*this);
   const std::unordered_set<WorkloadKey> asked(jobs.begin(), jobs.end());
   const auto known = [&](const Part& part) {
-    if (part.own == nullptr) return std::ptrdiff_t{0};
-    return std::ranges::count_if(part.own->workloads(), [&](WorkloadKey key) {
+    const bool is_only = parts_.size() == 1;  // then the shared part is its own
+    if (part.own == nullptr && !is_only) return std::ptrdiff_t{0};
+    const InterferenceModel& measured = part.own != nullptr ? *part.own : *shared_;
+    return std::ranges::count_if(measured.workloads(), [&](WorkloadKey key) {
       return key != kUnknownWorkload && asked.contains(key);
     });
   };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <future>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/factor_model.hpp"
+#include "models/interference/few_speeds.hpp"
 #include "models/interference/gp_model.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
@@ -27,6 +29,9 @@ namespace {
 
 /// The least deviation of t that a member counts with.
 constexpr double kLeastDeviation = 0.003;
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+/// The key of a bound in the saved state, which states it only if there is one.
+constexpr const char* kWidest = "widest";
 
 /// The families of the measured jobs, ascending.
 std::vector<std::uint64_t> known_families(const SpeedTable& table) {
@@ -54,6 +59,7 @@ EnsembleModel::EnsembleModel(const EnsembleModel& other)
       novelty_(other.novelty_),
       families_(other.families_),
       new_family_factor_(other.new_family_factor_),
+      widest_(other.widest_),
       sigma_(other.sigma_),
       has_learnt_(other.has_learnt_) {
   for (auto& member : members_) {
@@ -72,6 +78,7 @@ EnsembleModel EnsembleModel::of(
   model.novelty_ = Novelty(table);
   model.families_ = known_families(table);
   model.new_family_factor_ = std::make_shared<NewFamilyFactor>(table, options);
+  model.widest_ = constant_deviation_of_few(table);
   model.sigma_ = excess_scatter(model, table);
   return model;
 }
@@ -118,7 +125,8 @@ void EnsembleModel::list_workloads() {
 }
 
 EnsembleModel::Average EnsembleModel::average(const Mix& mix,
-                                              std::span<const SpeedPrediction> members) {
+                                              std::span<const SpeedPrediction> members,
+                                              double widest) {
   std::array<double, kMembers> log_slowdown{};
   std::array<double, kMembers> variance{};
   std::array<double, kMembers> share{};  // p_m, later over their sum
@@ -129,9 +137,10 @@ EnsembleModel::Average EnsembleModel::average(const Mix& mix,
     const SpeedPrediction& p = members[asked++];
     const double deviation = std::max(kLeastDeviation, deviation_of(p));
     log_slowdown[m] = -math::log(p.speed);
-    variance[m] = deviation * deviation;
-    share[m] = mix.by_deviation ? mix.weight[m] / variance[m] : mix.weight[m];
+    share[m] = mix.by_deviation ? mix.weight[m] / (deviation * deviation) : mix.weight[m];
     sum += share[m];
+    const double counted = std::min(deviation, widest);
+    variance[m] = counted * counted;
   }
   double t = 0;
   double plain_mean = 0;
@@ -208,7 +217,7 @@ double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOption
       continue;
     }
     for (std::size_t q = 0; q < asked.size(); ++q) {
-      const Average a = average(kFar, std::array{said[0][q], said[1][q]});
+      const Average a = average(kFar, std::array{said[0][q], said[1][q]}, kNoBound);
       ratios.push_back(std::fabs(measured[q] - a.log_slowdown) / a.deviation);
     }
   }
@@ -271,7 +280,7 @@ std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> job
     for (std::size_t m = 0; m < kMembers; ++m) {
       if (mix.weight[m] > 0) members[count++] = said[m][next[m]++];
     }
-    const Average a = average(mix, {members.data(), count});
+    const Average a = average(mix, {members.data(), count}, &mix == &kFar ? kNoBound : widest_);
     const bool is_new = is_of_new_family[pair.of] || is_of_new_family[pair.beside];
     out.push_back(
         normal_around(a.log_slowdown, a.deviation * (is_new ? new_family_factor_->value() : 1)));
@@ -308,18 +317,21 @@ nlohmann::json EnsembleModel::save() const {
   }
   nlohmann::json families = nlohmann::json::array();
   for (const std::uint64_t family : families_) families.push_back(fmt::format("{:016x}", family));
-  return {{"members", std::move(members)},
-          {"novelty", novelty_.save()},
-          {"families", std::move(families)},
-          {"new_family_factor", new_family_factor_->value()},
-          {"sigma", sigma_}};
+  nlohmann::json state{{"members", std::move(members)},
+                       {"novelty", novelty_.save()},
+                       {"families", std::move(families)},
+                       {"new_family_factor", new_family_factor_->value()},
+                       {"sigma", sigma_}};
+  if (widest_ < kNoBound) state[kWidest] = widest_;
+  return state;
 }
 
 EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
                                   std::vector<SpeedTable::Feature> features,
                                   std::vector<WorkloadKey> workloads) {
   using namespace model_state;
-  map_of(saved, 5, "the model");
+  const bool is_bounded = saved.is_object() && saved.contains(kWidest);
+  map_of(saved, is_bounded ? 6 : 5, "the model");
   EnsembleModel model;
   const nlohmann::json& members = map_of(saved.at("members"), kMembers, "the members");
   const auto part = [&](std::size_t m, auto load) {
@@ -360,6 +372,10 @@ EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
     throw std::invalid_argument("the factor of new families is not possible");
   }
   model.new_family_factor_ = std::make_shared<NewFamilyFactor>(factor);
+  if (is_bounded) model.widest_ = number_of(saved.at(kWidest), kWidest);
+  if (!(model.widest_ > 0)) {
+    throw std::invalid_argument("the bound of the deviation is not possible");
+  }
   model.sigma_ = number_of(saved.at("sigma"), "sigma");
   if (model.sigma_ < 0 || model.sigma_ > 1e3) {
     throw std::invalid_argument("the scatter around the model is not possible");

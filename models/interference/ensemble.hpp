@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -33,6 +34,9 @@
 /// jobs the members' deviations say little, and `factors`, whose basis ends there, errs most.
 /// The members learn from the same rows, so their errors are correlated and their variance understates the error;
 /// `disagreement` corrects this.
+///
+/// Where few speeds were measured, sd_m in sd^2 (not in p_m) is at most a constant's (few_speeds.hpp): no member is less
+/// sure of a job of the measured kind than a model without jobs. For far jobs, which the constant does not know, it is not.
 ///
 /// The deviation of pairs with a job of a new family is multiplied by (q / 1.645)^(n / (n + 4)), where q is the 90 %
 /// quantile of |error| / deviation over co-runs of families that were held out of fits of gp and boosted-trees, a quarter
@@ -100,7 +104,8 @@ class EnsembleModel final : public InterferenceModel {
     double log_slowdown = 0;
     double deviation = 0;
   };
-  static Average average(const Mix& mix, std::span<const SpeedPrediction> members);
+  /// `widest`: bound of sd_m in sd^2.
+  static Average average(const Mix& mix, std::span<const SpeedPrediction> members, double widest);
   /// The factor of the deviation for jobs of new families. It takes eight fits of members, so it is computed when a
   /// job of a new family, or the state, is first asked for. Shared by copies; thread-safe.
   class NewFamilyFactor {
@@ -130,6 +135,8 @@ class EnsembleModel final : public InterferenceModel {
   Novelty novelty_;
   std::vector<std::uint64_t> families_;  ///< of the fit's jobs, ascending; empty: not known
   std::shared_ptr<NewFamilyFactor> new_family_factor_;
+  double widest_ =
+      std::numeric_limits<double>::infinity();  ///< of the sd_m of jobs that are not far
   double sigma_ = 0;
   bool has_learnt_ = false;
 };

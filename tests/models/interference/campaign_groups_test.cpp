@@ -78,6 +78,13 @@ TEST(CampaignGroups, NothingPassesBetweenFormsWithoutCommonFeatures) {
   const std::vector<double> unknown{kNot, kNot};
   EXPECT_EQ(here->predict({11, unknown}, {12, unknown}).speed,
             alone->predict({11, {}}, {12, {}}).speed);
+  // So they do where it is said which jobs are asked for.
+  const std::vector<WorkloadKey> measured{11, 12};
+  const auto there = on_campaign(model, table.campaigns[1], measured);
+  EXPECT_EQ(there->predict({11, unknown}, {12, unknown}).speed,
+            alone->predict({11, {}}, {12, {}}).speed);
+  EXPECT_NEAR(there->predict({11, unknown}, {12, unknown}).sd,
+              alone->predict({11, {}}, {12, {}}).sd, 1e-9);
 }
 
 TEST(CampaignGroups, CampaignsOfCommonJobsOrFeaturesAreOneModel) {

@@ -173,6 +173,23 @@ TEST(Campaigns, JobsOfAnotherDataSetOnTheSameMachineHaveWiderIntervals) {
   EXPECT_GT(judge(*on_campaign(model, kFast, others), table, 0, 0.4).deviation, 3 * same);
 }
 
+// The shared part of a model of one campaign is the campaign's own, and knows its jobs.
+TEST(Campaigns, JobsOfTheOnlyCampaignAreNoOtherDataSets) {
+  SpeedTable table = two_campaigns(0, 0, 0);
+  table.campaigns = {kFast};
+  const auto alone = fitted(table);
+  const CampaignModel model(alone);
+  const std::vector<WorkloadKey> known{table.jobs[0], static_cast<WorkloadKey>(1000)};
+  const std::vector<WorkloadKey> others{static_cast<WorkloadKey>(1000)};
+  const auto here = model.on(kFast, known);
+  EXPECT_FALSE(here->is_new());
+  const Judged same = judge(*alone, table, 0, 0.4);
+  EXPECT_NEAR(judge(*here, table, 0, 0.4).deviation, same.deviation, 1e-9);
+  EXPECT_NEAR(judge(*here, table, 0, 0.4).error, same.error, 1e-9);
+  EXPECT_TRUE(model.on(kFast, others)->is_new());
+  EXPECT_TRUE(model.on(kSlow, known)->is_new());
+}
+
 TEST(Campaigns, ComesBackFromItsState) {
   const SpeedTable table = two_campaigns(12, 0.2, 0.6);
   for (const InterferenceModelEntry& entry : interference_model_catalog()) {

@@ -15,6 +15,7 @@
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/factor_model.hpp"
+#include "models/interference/few_speeds.hpp"
 #include "models/interference/gp_model.hpp"
 #include "models/interference/observations.hpp"
 #include "sim/rng.hpp"
@@ -78,8 +79,9 @@ TEST(Ensemble, CopiesLearnApart) {
   EXPECT_EQ(model.save(), before);
 }
 
-TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
-  const SpeedTable table = small_table();
+/// The ensemble of the table against the equations of its header. Jobs 0, 1, 3 and 7 must be measured, 14 and 15 not.
+void expect_averages(const SpeedTable& table) {
+  const double bound = constant_deviation_of_few(table);
   const FitOptions options;
   const EnsembleModel ensemble = EnsembleModel::fit(table, options);
   FactorOptions factors;
@@ -108,9 +110,11 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
                ? far
                : otherwise;
   };
+  int bounded = 0;
   for (const Case& c :
        {Case{0, 1, seen}, Case{3, 7, seen}, Case{15, 2, unseen({15})}, Case{2, 15, unseen({15})},
         Case{14, 2, unseen({14})}, Case{14, 15, unseen({14, 15})}}) {
+    const bool is_far = c.mix.weight[0] == 0;
     std::vector<double> t, share;
     double top = 0, bottom = 0, variance = 0, shared_variance = 0;
     for (std::size_t m = 0; m < members.size(); ++m) {
@@ -123,8 +127,10 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
       top += counts * t.back();
       bottom += counts;
       share.push_back(counts);
-      variance += c.mix.spread[m] * sd * sd;
-      shared_variance += counts * c.mix.spread[m] * sd * sd;
+      const double counted = is_far ? sd : std::min(sd, bound);
+      bounded += counted < sd ? 1 : 0;
+      variance += c.mix.spread[m] * counted * counted;
+      shared_variance += counts * c.mix.spread[m] * counted * counted;
     }
     double mean = 0, disagreement = 0, shared_disagreement = 0;
     for (const double x : t) mean += x / static_cast<double>(t.size());
@@ -139,6 +145,47 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) {
     EXPECT_NEAR(-std::log(found.speed), top / bottom, 1e-9) << c.of << " beside " << c.beside;
     EXPECT_NEAR(std::log(found.hi / found.lo), 2 * kReach * sd, 1e-9)
         << c.of << " beside " << c.beside;
+  }
+  EXPECT_EQ(bounded > 0, std::isfinite(bound));
+}
+
+/// Rows of small_table() in which jobs 0 to 13 occur once each, with speeds near each other.
+SpeedTable few_speeds() {
+  SpeedTable table = small_table();
+  table.rows.clear();
+  for (std::uint32_t j = 0; j < 14; j += 2) {
+    table.rows.push_back({j, j + 1, 0.7 + 0.01 * j, 0.8 - 0.008 * j});
+  }
+  return table;
+}
+
+TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) { expect_averages(small_table()); }
+
+TEST(Ensemble, OfFewSpeedsNoMemberIsLessSureThanAConstant) { expect_averages(few_speeds()); }
+
+TEST(Ensemble, TheBoundIsPartOfTheState) {
+  const EnsembleModel many = EnsembleModel::fit(small_table(), {});
+  EXPECT_FALSE(many.save().contains("widest"));
+  const SpeedTable table = few_speeds();
+  const EnsembleModel model = EnsembleModel::fit(table, {});
+  const nlohmann::json saved = model.save();
+  EXPECT_EQ(saved.at("widest"), constant_deviation_of_few(table));
+  const auto again = EnsembleModel::load(saved, model.features(), model.workloads());
+  EXPECT_EQ(again.save(), saved);
+  EXPECT_EQ(model.clone()->save(), saved);
+  nlohmann::json without = saved;
+  without.erase("widest");
+  const auto wider = EnsembleModel::load(without, model.features(), model.workloads());
+  const PairJob a{table.jobs[0], {table.of(0), table.features.size()}};
+  const PairJob b{table.jobs[3], {table.of(3), table.features.size()}};
+  EXPECT_EQ(again.predict(a, b).sd, model.predict(a, b).sd);
+  EXPECT_LT(model.predict(a, b).sd, wider.predict(a, b).sd);
+  EXPECT_EQ(model.predict(a, b).speed, wider.predict(a, b).speed);
+  for (const nlohmann::json& bad : {nlohmann::json(0), nlohmann::json(-1), nlohmann::json("x")}) {
+    nlohmann::json other = saved;
+    other["widest"] = bad;
+    EXPECT_THROW(EnsembleModel::load(other, model.features(), model.workloads()),
+                 std::invalid_argument);
   }
 }
 

@@ -311,8 +311,10 @@ def base_table(study):
 
 
 def level_table(study):
-    """The preemptive form over the best other policy, level by level."""
-    found = all_results(study)
+    """The preemptive form over the best other policy, level by level, by the same draws."""
+    draws = study.options.level_draws
+    found = {workload: {key: result.first(draws) for key, result in results.items()}
+             for workload, results in all_results(study).items()}
     rows = []
     for level in LEVELS:
         row = [level]

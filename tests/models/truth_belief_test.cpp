@@ -1,8 +1,12 @@
 #include "models/truth_belief.hpp"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
 
 namespace corun {
 namespace {

@@ -31,7 +31,7 @@ namespace {
 constexpr double kLeastDeviation = 0.003;
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 /// The key of a bound in the saved state, which states it only if there is one.
-constexpr const char* kWidest = "widest";
+constexpr const char* kWidestKey = "widest";
 
 /// The families of the measured jobs, ascending.
 std::vector<std::uint64_t> known_families(const SpeedTable& table) {
@@ -322,7 +322,7 @@ nlohmann::json EnsembleModel::save() const {
                        {"families", std::move(families)},
                        {"new_family_factor", new_family_factor_->value()},
                        {"sigma", sigma_}};
-  if (widest_ < kNoBound) state[kWidest] = widest_;
+  if (widest_ < kNoBound) state[kWidestKey] = widest_;
   return state;
 }
 
@@ -330,7 +330,7 @@ EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
                                   std::vector<SpeedTable::Feature> features,
                                   std::vector<WorkloadKey> workloads) {
   using namespace model_state;
-  const bool is_bounded = saved.is_object() && saved.contains(kWidest);
+  const bool is_bounded = saved.is_object() && saved.contains(kWidestKey);
   map_of(saved, is_bounded ? 6 : 5, "the model");
   EnsembleModel model;
   const nlohmann::json& members = map_of(saved.at("members"), kMembers, "the members");
@@ -372,7 +372,7 @@ EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
     throw std::invalid_argument("the factor of new families is not possible");
   }
   model.new_family_factor_ = std::make_shared<NewFamilyFactor>(factor);
-  if (is_bounded) model.widest_ = number_of(saved.at(kWidest), kWidest);
+  if (is_bounded) model.widest_ = number_of(saved.at(kWidestKey), kWidestKey);
   if (!(model.widest_ > 0)) {
     throw std::invalid_argument("the bound of the deviation is not possible");
   }

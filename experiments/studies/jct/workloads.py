@@ -201,6 +201,8 @@ class Workload:
         self.trace = Trace(rows, gpus)
         wide = max(int(row["gpus"]) for row in rows) > largest
         self.names = tuple(name for name in ALL if not (wide and name in ON_ONE_NODE))
+        if self.name == PODS:  # the other policies ignore the CPU and main memory that pods ask for
+            self.names = (OURS, NON_PREEMPTIVE, *ON_ONE_NODE)
         self.config["workload"] = {"source": "csv", "path": str(converted), **config.get("workload", {})}
 
     def labelled(self):
@@ -272,15 +274,14 @@ def some_nodes(source, target):
 MOST_GIVEN_UP = 0.005  # of the jobs: a policy that gives up more has a mean JCT of the others only
 
 
-def is_comparable(workload, name, result):
-    """Whether the mean JCT is that of all jobs on these nodes: other policies ignore pods' CPU and main memory."""
-    return result.given_up <= MOST_GIVEN_UP and (workload != PODS or name in (OURS, NON_PREEMPTIVE, *ON_ONE_NODE))
+def is_comparable(result):
+    return result.given_up <= MOST_GIVEN_UP
 
 
-def best_peer(workload, results, level):
+def best_peer(results, level):
     """The comparable policy of least mean JCT, of those that do not know the true costs."""
     peers = {name: result for (at, name), result in results.items()
-             if at == level and name not in (OURS, NON_PREEMPTIVE, KNOWS_THE_TRUTH) and is_comparable(workload, name, result)}
+             if at == level and name not in (OURS, NON_PREEMPTIVE, KNOWS_THE_TRUTH) and is_comparable(result)}
     return min(peers, key=lambda name: peers[name].mean_s())
 
 
@@ -300,7 +301,7 @@ def base_table(study):
     study.files[FIGURE] = heat_map(found)
     rows = []
     for workload, results in found.items():
-        ours, other = results[BASE, OURS], best_peer(workload, results, BASE)
+        ours, other = results[BASE, OURS], best_peer(results, BASE)
         row = [workload, num(ours.mean_s(), 0), num(results[BASE, NON_PREEMPTIVE].mean_s(), 0), other]
         for form in (ours, results[BASE, NON_PREEMPTIVE]):
             mean, low, high = form.ratio_to(results[BASE, other])
@@ -318,11 +319,11 @@ def level_table(study):
     rows = []
     for level in LEVELS:
         row = [level]
-        for workload, results in found.items():
+        for results in found.values():
             if (level, OURS) not in results:
                 row.append("-")
                 continue
-            other = best_peer(workload, results, level)
+            other = best_peer(results, level)
             row.append(f"{num(results[level, OURS].ratio_to(results[level, other])[0], 2)} {other}")
         rows.append(row)
     return markdown(["", *found], rows)
@@ -351,14 +352,14 @@ def heat_map(found):
     for line, name in enumerate(shown):
         y = top + height * line
         svg.text(left - 8, y + 15, name, anchor="end")
-        for column, (workload, results) in enumerate(found.items()):
+        for column, results in enumerate(found.values()):
             x = left + width * column
             result = results.get((BASE, name))
             if result is None:
                 svg.text(x + width / 2, y + 15, "-", anchor="middle", colour=GREY)
                 continue
             ratio = result.ratio_to(results[BASE, OURS])[0]
-            lost = not is_comparable(workload, name, result)
+            lost = not is_comparable(result)
             svg.rect(x + 1, y + 1, width - 2, height - 2, FAINT if lost else shade(ratio))
             svg.text(x + width / 2, y + 15, num(ratio, 2 if ratio < 10 else 0) + ("*" if lost else ""), anchor="middle",
                      colour=GREY if lost else INK)

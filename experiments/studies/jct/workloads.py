@@ -10,6 +10,7 @@ import json
 import math
 import pathlib
 import random
+import sys
 
 from jct.resample import mean_ratio
 from page import FAINT, GREY, INK, REPO, Svg, markdown, num
@@ -51,8 +52,7 @@ TRACES = {
     "Gavel, 0e4a51": ("gavel/seed_0_0e4a51.trace", GAVEL_RATES, GAVEL),
     "Gavel, 6214e9": ("gavel/seed_0_6214e9.trace", GAVEL_RATES, GAVEL),
     PODS: ("openb/openb_pod_list_default.csv", (),
-                       {"workload": JRS_PROFILES, "cluster": "openb/openb_node_list_gpu_node.csv",
-                        "belief": JRS_BELIEF}),
+           {"workload": JRS_PROFILES, "cluster": "openb/openb_node_list_gpu_node.csv", "belief": JRS_BELIEF}),
 }
 # The queues of the JRS paper come with corun. Their draws are seeds.
 QUEUES = {
@@ -71,7 +71,7 @@ NEED_ESTIMATES = ("sjf", "srtf", "lucid", "schedtune", NON_PREEMPTIVE)
 KNOWS_THE_TRUTH = "oracle"
 # Policies whose schedule a factor can change; the others keep the base's figures.
 READ_ESTIMATES = (OURS, NON_PREEMPTIVE, "sjf", "srtf", "lucid", "schedtune", "balance", "min-slowdown", "max-packing",
-                  "incremental-matching", "oracle")
+                  "incremental-matching", "oracle", "fifo-packed")
 READ_BELIEF = (OURS, NON_PREEMPTIVE, "balance", "min-slowdown", "max-packing", "incremental-matching", "fifo-packed")
 PREEMPT = (OURS, "srtf", "las", "fifo-packed")
 ALL = (OURS, NON_PREEMPTIVE, *BACKFILL, *PAIRS, *OTHERS, *ON_ONE_NODE)
@@ -289,7 +289,8 @@ def all_results(study):
     """workload -> (level, policy) -> Result."""
     if not study.workloads:
         directory = pathlib.Path(study.options.sweeps)
-        for name in (*TRACES, *QUEUES):
+        for number, name in enumerate((*TRACES, *QUEUES), 1):
+            print(f"workloads: {name}, {number} of {len(TRACES) + len(QUEUES)}", file=sys.stderr, flush=True)
             study.workloads[name] = Workload(study, name, directory).results()
     return study.workloads
 

@@ -18,12 +18,11 @@
 #include "models/interference/few_speeds.hpp"
 #include "models/interference/gp_model.hpp"
 #include "models/interference/observations.hpp"
+#include "sim/base/half_width.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::ensemble_test {
 namespace {
-
-constexpr double kReach = 1.6448536269514722;  // half-width of a normal's 90 % interval
 
 /// Sixteen jobs with two features. Some pairs are measured, none with the last two jobs.
 SpeedTable small_table() {
@@ -120,7 +119,7 @@ void expect_averages(const SpeedTable& table) {
     for (std::size_t m = 0; m < members.size(); ++m) {
       if (c.mix.weight[m] == 0) continue;
       const SpeedPrediction p = members[m]->predict(job(c.of), job(c.beside));
-      const double sd = std::log(p.hi / p.lo) / (2 * kReach);
+      const double sd = std::log(p.hi / p.lo) / (2 * kHalfWidth90);
       ASSERT_GT(sd, 0.01);  // so that the least deviation does not apply
       t.push_back(-std::log(p.speed));
       const double counts = c.mix.weight[m] / (c.mix.by_deviation ? sd * sd : 1);
@@ -143,7 +142,7 @@ void expect_averages(const SpeedTable& table) {
                           : std::sqrt(variance + c.mix.disagreement * disagreement);
     const SpeedPrediction found = ensemble.predict(job(c.of), job(c.beside));
     EXPECT_NEAR(-std::log(found.speed), top / bottom, 1e-9) << c.of << " beside " << c.beside;
-    EXPECT_NEAR(std::log(found.hi / found.lo), 2 * kReach * sd, 1e-9)
+    EXPECT_NEAR(std::log(found.hi / found.lo), 2 * kHalfWidth90 * sd, 1e-9)
         << c.of << " beside " << c.beside;
   }
   EXPECT_EQ(bounded > 0, std::isfinite(bound));

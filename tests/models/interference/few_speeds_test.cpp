@@ -8,13 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/base/half_width.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::few_speeds_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kReach = 1.6448536269514722;  // half-width of a normal's 90 % interval
 
 /// Pairs of jobs that occur once each, with these t = -log(speed), two per pair.
 SpeedTable pairs_of(const std::vector<double>& t) {
@@ -38,13 +38,13 @@ std::vector<double> spread_by(double deviation) {
 // 1.729133: the 95 % quantile of Student's t with 19 degrees of freedom.
 TEST(FewSpeeds, AConstantIsAStudentsT) {
   EXPECT_NEAR(constant_deviation_of_few(pairs_of(spread_by(0.3))),
-              0.3 * std::sqrt(1 + 1.0 / 20) * 1.729133 / kReach, 1e-6)
+              0.3 * std::sqrt(1 + 1.0 / 20) * 1.729133 / kHalfWidth90, 1e-6)
       << "the prior agrees";
   const double narrow = constant_deviation_of_few(pairs_of(spread_by(0.04)));
   EXPECT_GT(narrow, 0.04);
   EXPECT_LT(narrow, 0.06);
   const double wide = constant_deviation_of_few(pairs_of(spread_by(2)));
-  EXPECT_LT(wide, 2 * std::sqrt(1 + 1.0 / 20) * 1.729133 / kReach);
+  EXPECT_LT(wide, 2 * std::sqrt(1 + 1.0 / 20) * 1.729133 / kHalfWidth90);
   EXPECT_GT(wide, 1.7);
 }
 
@@ -87,9 +87,9 @@ TEST(FewSpeeds, NinetyPerCentLieWithin) {
         t.push_back(0.4 + deviation * rng.normal());
         mean += t.back() / 12;
       }
-      const double reach = kReach * constant_deviation_of_few(pairs_of(t));
+      const double half_width = kHalfWidth90 * constant_deviation_of_few(pairs_of(t));
       for (int test = 0; test < 20; ++test) {
-        within += std::fabs(0.4 + deviation * rng.normal() - mean) < reach ? 1 : 0;
+        within += std::fabs(0.4 + deviation * rng.normal() - mean) < half_width ? 1 : 0;
         count += 1;
       }
     }

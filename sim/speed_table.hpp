@@ -60,6 +60,9 @@ struct SpeedTable {
   /// By job: opaque keys of the jobs that are alike, such as all batch sizes of a network; 0: not known. Empty: no job's
   /// is known.
   std::vector<std::uint64_t> families = {};
+  /// By job: opaque keys of the jobs that run the same program, such as a network with one batch size, on other shares of
+  /// a GPU; 0: not known. Jobs beyond its end: not known.
+  std::vector<std::uint64_t> programs = {};
 
   /// The sharing mode of all campaigns; kUnknown if they have several.
   Sharing sharing() const {
@@ -70,6 +73,9 @@ struct SpeedTable {
   }
 
   std::uint64_t family_of(std::size_t job) const { return families.empty() ? 0 : families[job]; }
+  std::uint64_t program_of(std::size_t job) const {
+    return job < programs.size() ? programs[job] : 0;
+  }
   const double* of(std::size_t job) const { return values.data() + job * features.size(); }
 };
 

@@ -115,6 +115,7 @@ class GroupTableReader {
     count_ = optional_column("k");
     speed_ = optional_column("norm");
     family_ = optional_column("model");
+    batch_ = optional_column("bs");
     for (const GroupFeature& feature : kGroupFeatures) {
       table_.speeds.features.push_back({std::string(feature.name), feature.scale});
       features_.push_back(optional_column(feature.column));
@@ -197,12 +198,14 @@ class GroupTableReader {
       table_.speeds.jobs.push_back(key);
       table_.names.push_back(name);
       table_.families.emplace_back();
+      table_.speeds.programs.push_back(0);
       table_.speeds.values.insert(table_.speeds.values.end(), width, kNaN);
       if (group.sharing != Sharing::kUnknown) {
         table_.speeds.values.back() = group.sharing == Sharing::kMps ? 1 : 0;
       }
     }
     if (family_ && table_.families[at].empty()) table_.families[at] = csv_.text(*family_);
+    if (table_.speeds.programs[at] == 0) table_.speeds.programs[at] = program_of_line();
     std::vector<double>& known_here = known_[std::pair(group.campaign, at)];
     known_here.resize(features_.size(), kNaN);
     for (std::size_t f = 0; f < features_.size(); ++f) {
@@ -223,6 +226,14 @@ class GroupTableReader {
       }
     }
     return at;
+  }
+
+  /// A key of the model and the batch size; 0 if one of the two is not stated.
+  std::uint64_t program_of_line() {
+    if (!family_ || !batch_) return 0;
+    const std::string model(csv_.text(*family_));
+    const std::string batch(csv_.text(*batch_));
+    return model.empty() || batch.empty() ? 0 : opaque_key(model + '\n' + batch);
   }
 
   double speed_of_line() {
@@ -283,7 +294,7 @@ class GroupTableReader {
   WorkloadKeys& keys_;
   GroupTable table_;
   std::vector<Column> all_;
-  std::optional<Column> group_, gpu_, sharing_, job_, count_, speed_, family_;
+  std::optional<Column> group_, gpu_, sharing_, job_, count_, speed_, family_, batch_;
   std::vector<std::optional<Column>> features_;  ///< of kGroupFeatures
   std::vector<Group> groups_;
   std::vector<GroupTable::Line> place_;  ///< of the lines, in groups_

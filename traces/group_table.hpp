@@ -23,6 +23,8 @@
 ///   job                    required; a job that is measured in several groups has one name in all
 ///   norm                   optional; speed in the group relative to that alone, 0.001 to 2; empty: not measured
 ///   model                  optional; the family
+///   bs                     optional; the batch size. With the model it tells the jobs that run the same program on other
+///                          shares of a GPU (SpeedTable::programs); it is compared only
 ///   mig_slices             optional; compute slices of seven: feature sm_share_pct [%]
 ///   solo_rate              optional; feature of this name [1/s], log
 ///   solo_gpu_util, solo_gmem_util, l2_util, solo_gmem_mib
@@ -30,7 +32,7 @@
 ///
 /// Each GPU type with each sharing mode is a campaign (SpeedTable::Campaign); a job's values may differ between GPU types,
 /// and the first known one stays. Feature `mps` is 1 with MPS and 0 with another known mode. A job is another one in another mode. All other columns are
-/// ignored, batch sizes too.
+/// ignored.
 namespace corun {
 
 struct GroupTable {

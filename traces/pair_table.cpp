@@ -806,6 +806,9 @@ void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
       to.families.emplace_back();
       to.speeds.values.insert(to.speeds.values.end(), width, kNaN);
     }
+    to.speeds.programs.resize(to.speeds.jobs.size(), 0);
+    std::uint64_t& program = to.speeds.programs[at];
+    if (program == 0) program = more.speeds.program_of(i);
     if (to.families[at].empty()) to.families[at] = more.families[i];
     for (std::size_t f = 0; f < places.feature.size(); ++f) {
       double& value = to.speeds.values[at * width + places.feature[f]];

@@ -1,6 +1,7 @@
 #include "experiments/knowledge/model_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <stdexcept>
@@ -17,6 +18,7 @@
 #include "models/interference/model_state.hpp"
 #include "models/limited_json.hpp"
 #include "models/prefitted/prefitted.hpp"
+#include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -28,6 +30,8 @@ constexpr SealedKind kModelKind{"speed model", kModelVersion,
                                 "fit it again with `corun model fit`"};
 constexpr std::size_t kDigestDigits = 16;
 constexpr std::size_t kMostAbout = 400;
+constexpr double kMostLogLoad = 30;
+constexpr std::size_t kSaturationNumbers = 4;
 /// Fitted models are 7 deep and have some thousand values, as lists of numbers are one value each; more
 /// workloads need more.
 constexpr JsonLimits kModelLimits{16, std::size_t{1} << 20U};
@@ -39,7 +43,8 @@ bool is_digest(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-InterferenceModel::Groups groups_of(const nlohmann::json& root) {
+InterferenceModel::Groups groups_of(const nlohmann::json& root,
+                                    std::span<const WorkloadKey> workloads) {
   using namespace model_state;
   InterferenceModel::Groups groups;
   const std::string sharing = text_of(root.at("sharing"), "sharing");
@@ -60,9 +65,25 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root) {
     CoRunnerRule& rule = groups.rules[mode];
     rule = {rules[3 * mode], rules[3 * mode + 1], rules[3 * mode + 2]};
     constexpr double kMost = 20;
-    if (rule.pooling < 1 || rule.pooling > kMost || rule.build_up < 1 || rule.build_up > kMost ||
+    if (rule.pooling < 1 || rule.pooling > kMost || rule.idle < 0 || rule.idle > 1 ||
         !(rule.scatter > 0 && rule.scatter <= kMost)) {
       throw std::invalid_argument("the rule of co-runners is not possible");
+    }
+  }
+  const std::vector<double> saturations = doubles(root, "saturations");
+  if (!saturations.empty() && saturations.size() != kSaturationNumbers * workloads.size()) {
+    throw std::invalid_argument("there are not four numbers on saturation per workload");
+  }
+  for (std::size_t i = 0; i < saturations.size() / kSaturationNumbers; ++i) {
+    const std::span<const double> n =
+        std::span(saturations).subspan(kSaturationNumbers * i, kSaturationNumbers);
+    if (std::ranges::all_of(n, [](double x) { return std::isnan(x); })) continue;
+    const bool is_possible =
+        std::ranges::all_of(n, [](double x) { return std::fabs(x) <= kMostLogLoad; }) &&
+        n[1] >= 0 && n[3] >= 0;
+    if (!is_possible) throw std::invalid_argument("a job's saturation is not possible");
+    if (workloads[i] != kUnknownWorkload) {
+      groups.saturations[workloads[i]] = {n[0], n[1], n[2], n[3]};
     }
   }
   return groups;
@@ -73,7 +94,7 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root) {
 ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
                      std::span<const std::string> names) {
   using namespace model_state;
-  map_of(root, 9, "the model");
+  map_of(root, 10, "the model");
   ModelFile file;
   file.name = text_of(root.at("model"), "model");
   const InterferenceModelEntry* entry = find_interference_model(file.name);
@@ -110,9 +131,10 @@ ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
     }
     workloads.push_back(key);
   }
+  InterferenceModel::Groups groups = groups_of(root, workloads);
   std::unique_ptr<InterferenceModel> model =
       entry->load(root.at("state"), std::move(features), std::move(workloads));
-  model->set_groups(groups_of(root));
+  model->set_groups(std::move(groups));
   file.model = std::move(model);
   file.about = printable(text_of(root.at("about"), "about"), kMostAbout);
   return file;
@@ -171,8 +193,21 @@ std::string model_bytes(const ModelFile& file) {
   std::vector<double> rules;
   for (const CoRunnerRule& rule : groups.rules) {
     rules.push_back(rule.pooling);
-    rules.push_back(rule.build_up);
+    rules.push_back(rule.idle);
     rules.push_back(rule.scatter);
+  }
+  std::vector<double> saturations;
+  if (!groups.saturations.empty()) {
+    for (const WorkloadKey job : file.model->workloads()) {
+      const auto found = groups.saturations.find(job);
+      if (job == kUnknownWorkload || found == groups.saturations.end()) {
+        saturations.insert(saturations.end(), kSaturationNumbers, kNaN);
+      } else {
+        const Saturation& s = found->second;
+        saturations.insert(saturations.end(),
+                           {s.log_load, s.log_load_sd, s.log_gain, s.log_gain_sd});
+      }
+    }
   }
   const nlohmann::json root{
       {"about", printable(file.about, kMostAbout)},
@@ -185,6 +220,7 @@ std::string model_bytes(const ModelFile& file) {
                                                           groups.campaign.fp32_tflops, groups.level,
                                                           groups.spread})},
       {"co_runners", model_state::packed(rules)},
+      {"saturations", model_state::packed(saturations)},
       {"state", file.model->save()}};
   std::string content;
   nlohmann::json::to_cbor(root, content);

@@ -10,9 +10,9 @@
 #include "models/interference/catalog.hpp"
 #include "traces/workload_names.hpp"
 
-/// A fitted interference model as a file. Version 5 is a line of text,
+/// A fitted interference model as a file: a line of text,
 ///
-///   corun speed model, version 6, bytes 1234567, sha256 0f3c...
+///   corun speed model, version 7, bytes 1234567, sha256 0f3c...
 ///
 /// followed by that many bytes of CBOR (RFC 8949) with that SHA-256: a map of exactly these keys,
 ///
@@ -24,7 +24,9 @@
 ///   sharing      how processes shared the GPU: unknown, time-slicing, mps or separate
 ///   gpu          GPU type; "" if it is not known or there are several
 ///   machine      its bandwidth [GB/s] and FP32 peak [TFLOP/s], 0 if not known; mean and deviation of -log(speed)
-///   co_runners   pooling and build_up of the rule of each of these (co_runner_rule.hpp)
+///   co_runners   pooling, idle and scatter of the rule of each sharing mode (co_runner_rule.hpp)
+///   saturations  the four numbers of each workload (saturation.hpp), NaN where they are not known;
+///                empty: of none
 ///   state        InterferenceModel::save(), each model its own: lists of numbers are byte strings,
 ///                little-endian (model_state.hpp)
 ///
@@ -41,7 +43,7 @@ struct ModelFile {
   std::string about;
 };
 
-inline constexpr int kModelVersion = 6;
+inline constexpr int kModelVersion = 7;
 
 /// The first 16 hexadecimal digits of the SHA-256 of a workload's name; "" for none.
 std::string workload_digest(std::string_view name);

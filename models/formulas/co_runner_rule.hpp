@@ -8,39 +8,44 @@
 
 /// Speed of a job beside any number of co-runners, from its speeds beside each of them alone.
 ///
-/// With x_j = 1/s_j - 1 the excess beside co-runner j alone:
+/// With x_j = 1/s_j - 1 the excess beside co-runner j alone, the speed is a mean of two:
 ///
+///   s = (1 - w) / (1 + X) + w / (1 + Y)
 ///   X = max((sum_j x_j^p)^(1/p), sum_j x_j + min(e, 1) - 1)          all co-runners pooled
-///   x = X                            if q = 1 or e >= 1
-///   x = ((1 + (m+1)^q z) / (1 + z))^(1/q) - 1,  z = ((1+e)^q - 1) / (2^q - (1+e)^q)      else
+///   Y = X                            if e >= 1
+///   Y = ((1 + (m+1)^q z) / (1 + z))^(1/q) - 1,  z = ((1+e)^q - 1) / (2^q - (1+e)^q),  q = kBuildUp      else
 ///
 /// e = sum_j x_j^2 / sum_j x_j is the excess of a typical co-runner, m = X / e the number of such co-runners.
-/// For two jobs x = x_j. X is at least what the GPU's load needs: no co-runner costs more time than it uses the GPU,
-/// so m equal ones and the job need (m + 1) min(e, 1) of it; from e = 1 on excesses add up. The second line is a soft maximum of 1 and the GPU's load: of m + 1 jobs that each
-/// need a share u = z^(1/q) of it. Jobs that leave each other room as a pair no longer do as a group, so
-/// excesses build up faster than they add up, until the GPU is saturated (e = 1), where x = m.
+/// For two jobs X = Y = x_j. X is at least what the GPU's load needs: no co-runner costs more time than it uses the GPU,
+/// so m equal ones and the job need (m + 1) min(e, 1) of it; from e = 1 on excesses add up.
 ///
-/// kMpsRule is a closed queueing network: every job alternates between the GPU, which all share, and its host. p = 1,
-/// and q makes the second line agree with the network's exact solution (mean-value analysis: Reiser and
-/// Lavenberg 1980) in the mean over 3 to 8 equal jobs and all u. No measurement was used. kSlicingRule was chosen
-/// on the two groups of JRS Tables V and VI.
+/// A pair runs faster than two halves of a GPU for one of two reasons. Either each job alone leaves the GPU idle:
+/// then a group slows down little until its load reaches one GPU, and from there in proportion (Y: a soft maximum of 1
+/// and the load of m + 1 jobs that each need a share u = z^(1/q) of it). Or two jobs fill what one alone cannot, however
+/// large its batch: then excesses add up (X). w is the share of the first kind.
+///
+/// kSlicingRule was chosen on the two groups of JRS Tables V and VI. kMpsRule adds excesses up by the second kind and
+/// knows nothing of the kinds: w = 1/2. kBuildUp is the value at which ParvaGPU's pairs are likeliest (saturation.hpp).
 namespace corun {
 
 struct CoRunnerRule {
   double pooling = 1.25;  ///< p, at least 1
-  double build_up = 1;    ///< q, at least 1
+  double idle = 0;        ///< w, 0 to 1
   /// How far groups lie from the rule, relative to how far rules lie from each other (kLeastExcessRule); above 0.
   double scatter = 1;
 
   friend bool operator==(const CoRunnerRule&, const CoRunnerRule&) = default;
 };
 
+/// q: how sharp the bend is at which jobs that leave the GPU idle saturate it.
+inline constexpr double kBuildUp = 6;
+
 inline constexpr CoRunnerRule kSlicingRule{};
-inline constexpr CoRunnerRule kMpsRule{1, 2.5};
+inline constexpr CoRunnerRule kMpsRule{1, 0.5};
 
 /// The ends of what a rule may be (the corners of the grid in interference/group_rules.cpp). For two jobs they agree.
-inline constexpr CoRunnerRule kLeastExcessRule{2, 1};
-inline constexpr CoRunnerRule kMostExcessRule{1, 6};
+inline constexpr CoRunnerRule kLeastExcessRule{2, 0};
+inline constexpr CoRunnerRule kMostExcessRule{1, 1};
 
 /// The rule for each Sharing, without measured groups.
 inline constexpr std::array<CoRunnerRule, kSharings> kCoRunnerRules{kSlicingRule, kSlicingRule,
@@ -63,13 +68,14 @@ class CoRunnerSpeed {
     const double typical = squares_ / math::max(sum_, kLeastExcess);
     const double pooled =
         math::max(power(pooled_, 1 / rule_.pooling), sum_ + math::min(typical, 1.0) - 1);
-    if (rule_.build_up == 1 || typical >= 1 || sum_ <= kLeastExcess) return 1 / (1 + pooled);
-    const double q = rule_.build_up;
-    const double beside_one = power(1 + typical, q);
-    const double load = (beside_one - 1) / (power(2, q) - beside_one);
-    const double all = power(pooled / typical + 1, q) * load;
+    const double added = 1 / (1 + pooled);
+    if (rule_.idle == 0 || typical >= 1 || sum_ <= kLeastExcess) return added;
+    const double beside_one = power(1 + typical, kBuildUp);
+    const double load = (beside_one - 1) / (power(2, kBuildUp) - beside_one);
+    const double all = power(pooled / typical + 1, kBuildUp) * load;
     // Rounding must not make the group faster than its pooled pairs.
-    return math::min(1 / (1 + pooled), power((1 + load) / (1 + all), 1 / q));
+    const double built_up = math::min(added, power((1 + load) / (1 + all), 1 / kBuildUp));
+    return (1 - rule_.idle) * added + rule_.idle * built_up;
   }
 
  private:
@@ -86,6 +92,22 @@ class CoRunnerSpeed {
   double squares_ = 0;
 };
 
+/// Speed of one of `count` equal jobs, 1 or more, that run at `pair` beside one other.
+inline double speed_among_equals(double pair, std::size_t count, const CoRunnerRule& rule) {
+  CoRunnerSpeed others(rule);
+  for (std::size_t i = 1; i < count; ++i) others.add(pair);
+  return others.speed();
+}
+
+/// Of a group whose pairs leave each other alone, in log speed: what repetitions differ by.
+inline constexpr double kRepetition = 0.02;
+
+/// Standard deviation of a quantity that is equally likely anywhere between two ends `width` apart.
+inline double deviation_between(double width) {
+  constexpr double kRootOf12 = 3.4641016151377544;
+  return width / kRootOf12;
+}
+
 /// How far the log speed of a group may lie from that of its rule: the standard deviation if all rules between
 /// kLeastExcessRule and kMostExcessRule are equally likely, 1 / sqrt(12) of what these two differ by.
 class CoRunnerDeviation {
@@ -96,10 +118,7 @@ class CoRunnerDeviation {
     most_.add(speed);
   }
   /// Of the log speed, at least 0.
-  double value() const {
-    constexpr double kRootOf12 = 3.4641016151377544;
-    return math::log(least_.speed() / most_.speed()) / kRootOf12;
-  }
+  double value() const { return deviation_between(math::log(least_.speed() / most_.speed())); }
 
  private:
   CoRunnerSpeed least_{kLeastExcessRule};

@@ -277,7 +277,8 @@ std::unique_ptr<CampaignModel> CampaignModel::on(const SpeedTable::Campaign& cam
   if (copy->current_ == kNew) copy->new_ = of_new(campaign);
   Groups groups = copy->groups();
   groups.campaign = campaign;
-  copy->set_groups(groups);
+  if (copy->is_new()) groups.saturations.clear();
+  copy->set_groups(std::move(groups));
   return copy;
 }
 

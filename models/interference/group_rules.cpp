@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <unordered_map>
 #include <vector>
 
 #include <boost/math/distributions/students_t.hpp>
 
 #include "models/formulas/co_runner_rule.hpp"
+#include "models/formulas/saturation.hpp"
 #include "models/interference/moments.hpp"
+#include "models/interference/saturations.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 
@@ -20,21 +24,12 @@ namespace corun {
 namespace {
 
 constexpr std::array kPoolings{1.0, 1.1, 1.25, 1.5, 2.0};
-constexpr std::array kBuildUps{1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0};
+constexpr std::array kIdleShares{0.0, 0.25, 0.5, 0.75, 1.0};
 constexpr std::size_t kLeastGroups = 10;
 constexpr double kSure = 0.975;
-/// Of a group whose pairs leave each other alone, in log speed: what repetitions differ by.
-constexpr double kRepetition = 0.02;
 constexpr double kMostScatter = 4;
 /// Bound of the speeds of pairs that groups can tell.
 constexpr double kSlowest = 1e-3;
-
-/// Speed of one of `count` equal jobs that run at `pair` beside one other.
-double among_equals(double pair, std::size_t count, const CoRunnerRule& rule) {
-  CoRunnerSpeed others(rule);
-  for (std::size_t i = 1; i < count; ++i) others.add(pair);
-  return others.speed();
-}
 
 /// The speed of a pair of equal jobs that run at `speed` in a group of `count`; 1 if that is not below 1.
 double pair_of_equals(double speed, std::size_t count, const CoRunnerRule& rule) {
@@ -43,7 +38,7 @@ double pair_of_equals(double speed, std::size_t count, const CoRunnerRule& rule)
   double hi = 1;
   for (int step = 0; step < 60; ++step) {
     const double middle = std::sqrt(lo * hi);
-    (among_equals(middle, count, rule) > speed ? hi : lo) = middle;
+    (speed_among_equals(middle, count, rule) > speed ? hi : lo) = middle;
   }
   return std::sqrt(lo * hi);
 }
@@ -66,6 +61,7 @@ struct Measured {
   std::uint64_t family = 0;                 ///< of the group's first job, or the job itself
   std::vector<std::vector<double>> beside;  ///< per measured job: its speeds beside each other one
   std::vector<double> excess;
+  const Saturation* saturation = nullptr;  ///< of copies of one job; null: not known
 };
 
 double error_of(const Measured& group, const CoRunnerRule& rule) {
@@ -78,8 +74,10 @@ double error_of(const Measured& group, const CoRunnerRule& rule) {
   return sum / static_cast<double>(group.excess.size());
 }
 
+using Saturations = std::unordered_map<WorkloadKey, Saturation>;
+
 std::vector<Measured> measured_groups(const InterferenceModel& model, const SpeedTable& table,
-                                      Sharing sharing) {
+                                      const Saturations& saturations, Sharing sharing) {
   std::vector<PairJob> jobs;
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
     jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
@@ -92,6 +90,11 @@ std::vector<Measured> measured_groups(const InterferenceModel& model, const Spee
     const std::uint32_t first = group.jobs.front();
     const std::uint64_t family = table.family_of(first);
     measured.family = family != 0 ? family : table.jobs[first];
+    const auto found = saturations.find(table.jobs[first]);
+    if (found != saturations.end() &&
+        std::ranges::count(group.jobs, first) == std::ssize(group.jobs)) {
+      measured.saturation = &found->second;
+    }
     for (std::size_t i = 0; i < group.jobs.size(); ++i) {
       if (std::isnan(group.speeds[i])) continue;
       measured.excess.push_back(1 / group.speeds[i] - 1);
@@ -116,20 +119,31 @@ struct Gain {
   double sum = 0, count = 0;
 };
 
+/// Of the log speed of a member by the rule, or by its saturation, and its deviation.
+LogSpeed expected_speed(const Measured& group, std::size_t member, const CoRunnerRule& rule) {
+  const std::vector<double>& beside = group.beside[member];
+  if (group.saturation != nullptr) {
+    LogSpeed of_group = log_speed_among_equals(*group.saturation, beside.size() + 1);
+    of_group.mean = std::min({0.0, math::log(beside.front()), of_group.mean});
+    return of_group;
+  }
+  CoRunnerSpeed others(rule);
+  CoRunnerDeviation rules;
+  for (const double speed : beside) {
+    others.add(speed);
+    rules.add(speed);
+  }
+  return {math::log(others.speed()), rules.value() + kRepetition};
+}
+
 /// The factor of the rule's deviation at which 90 % of the measured speeds lie within 90 % intervals.
 double scatter_of(const std::vector<Measured>& groups, const CoRunnerRule& rule) {
   std::vector<double> off;
   for (const Measured& group : groups) {
     for (std::size_t i = 0; i < group.excess.size(); ++i) {
-      CoRunnerSpeed others(rule);
-      CoRunnerDeviation rules;
-      for (const double speed : group.beside[i]) {
-        others.add(speed);
-        rules.add(speed);
-      }
-      const double deviation = rules.value() + kRepetition;
-      const double error = std::fabs(math::log(others.speed() * (1 + group.excess[i])));
-      off.push_back(error / deviation / kHalfWidth90);
+      const LogSpeed expected = expected_speed(group, i, rule);
+      const double error = std::fabs(expected.mean + math::log(1 + group.excess[i]));
+      off.push_back(error / expected.sd / kHalfWidth90);
     }
   }
   std::ranges::sort(off);
@@ -137,8 +151,8 @@ double scatter_of(const std::vector<Measured>& groups, const CoRunnerRule& rule)
   return std::clamp(off[at], 1 / kMostScatter, kMostScatter);
 }
 
-CoRunnerRule learnt_rule(const std::vector<Measured>& groups, const CoRunnerRule& prior) {
-  if (groups.size() < kLeastGroups) return prior;
+/// The rule of these groups, of which no saturation is known.
+CoRunnerRule best_rule(const std::vector<Measured>& groups, const CoRunnerRule& prior) {
   std::vector<double> of_prior;
   for (const Measured& group : groups) of_prior.push_back(error_of(group, prior));
   const auto n = static_cast<double>(groups.size());
@@ -151,8 +165,8 @@ CoRunnerRule learnt_rule(const std::vector<Measured>& groups, const CoRunnerRule
   double most_gained = 0;
   for (const double pooling : kPoolings) {
     if (names.size() < 2) break;
-    for (const double build_up : kBuildUps) {
-      const CoRunnerRule rule{pooling, build_up};
+    for (const double idle : kIdleShares) {
+      const CoRunnerRule rule{pooling, idle};
       double gained = 0;
       std::map<std::uint64_t, Gain> of_family;
       for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -174,6 +188,15 @@ CoRunnerRule learnt_rule(const std::vector<Measured>& groups, const CoRunnerRule
       }
     }
   }
+  return best;
+}
+
+CoRunnerRule learnt_rule(const std::vector<Measured>& groups, const CoRunnerRule& prior) {
+  if (groups.size() < kLeastGroups) return prior;
+  std::vector<Measured> by_rule;
+  std::ranges::copy_if(groups, std::back_inserter(by_rule),
+                       [](const Measured& group) { return group.saturation == nullptr; });
+  CoRunnerRule best = by_rule.size() < kLeastGroups ? prior : best_rule(by_rule, prior);
   best.scatter = scatter_of(groups, best);
   return best;
 }
@@ -231,10 +254,12 @@ InterferenceModel::Groups learnt_groups(const InterferenceModel& model, const Sp
     groups.level = moments.mean;
     groups.spread = moments.deviation;
   }
+  groups.saturations = saturations_of(table);
   if (table.groups.empty()) return groups;
   for (std::size_t mode = 0; mode < kSharings; ++mode) {
     const auto sharing = static_cast<Sharing>(mode);
-    groups.rules[mode] = learnt_rule(measured_groups(model, table, sharing), kCoRunnerRules[mode]);
+    groups.rules[mode] = learnt_rule(measured_groups(model, table, groups.saturations, sharing),
+                                     kCoRunnerRules[mode]);
   }
   return groups;
 }

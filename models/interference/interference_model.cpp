@@ -27,10 +27,28 @@ std::vector<SpeedPrediction> InterferenceModel::predict_co_runners(
   return by_rule(residents, groups_.rule());
 }
 
+const Saturation* InterferenceModel::saturation_of(std::span<const PairJob> residents) const {
+  const WorkloadKey job = residents.front().workload;
+  const bool are_copies =
+      std::ranges::all_of(residents, [&](const PairJob& one) { return one.workload == job; });
+  if (!are_copies) return nullptr;
+  const auto found = groups_.saturations.find(job);
+  return found == groups_.saturations.end() ? nullptr : &found->second;
+}
+
 std::vector<SpeedPrediction> InterferenceModel::by_rule(std::span<const PairJob> residents,
                                                         const CoRunnerRule& rule) const {
   const std::size_t n = residents.size();
   if (n < 2) return std::vector<SpeedPrediction>(n);
+  if (const Saturation* const job = n > 2 ? saturation_of(residents) : nullptr) {
+    const LogSpeed of_group = log_speed_among_equals(*job, n);
+    const double pair = predict(residents[0], residents[1]).speed;
+    const double speed = std::min({1.0, pair, math::exp(of_group.mean)});
+    const double sd = rule.scatter * of_group.sd;
+    const double away = math::exp(kHalfWidth90 * sd);
+    return std::vector<SpeedPrediction>(
+        n, {speed, sd * speed, speed / away, std::min(1.0, speed * away)});
+  }
   std::vector<PairQuery> queries;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/formulas/co_runner_rule.hpp"
+#include "models/formulas/saturation.hpp"
 #include "sim/speed_table.hpp"
 
 /// The interface of interference models. For jobs that share a GPU, a model predicts the normalised speed of
@@ -89,8 +92,9 @@ class InterferenceModel {
 
   /// The same from the speeds of all pairs of residents by a rule (formulas/co_runner_rule.hpp). The ends of the
   /// intervals combine in the same way; the relative deviation is the largest of the pairs. The deviation of the rule
-  /// is added to both. `corun model eval`
-  /// compares with sums, norms and products of slowdowns.
+  /// is added to both. Copies of one job whose saturation is known go by that in place of the rule
+  /// (formulas/saturation.hpp), not faster than two of them. `corun model eval` compares with sums, norms and products of
+  /// slowdowns.
   std::vector<SpeedPrediction> by_rule(std::span<const PairJob> residents,
                                        const CoRunnerRule& rule) const;
 
@@ -101,10 +105,11 @@ class InterferenceModel {
     double level = 0;     ///< mean of the rows' t = -log(speed)
     double spread = 0.3;  ///< standard deviation of the rows' t, above 0
     std::array<CoRunnerRule, kSharings> rules = kCoRunnerRules;
+    std::unordered_map<WorkloadKey, Saturation> saturations = {};  ///< of jobs of which it is known
     const CoRunnerRule& rule() const { return rules[static_cast<std::size_t>(campaign.sharing)]; }
   };
   const Groups& groups() const { return groups_; }
-  void set_groups(const Groups& groups) { groups_ = groups; }
+  void set_groups(Groups groups) { groups_ = std::move(groups); }
 
   /// As predict_co_runners(), for worlds: the speeds only, limited to (0, 1]; 1 for a job alone. `out`: one
   /// entry per resident.
@@ -132,6 +137,9 @@ class InterferenceModel {
   virtual nlohmann::json save() const = 0;
 
  private:
+  /// Of residents that are copies of one job, if it is known; else nullptr.
+  const Saturation* saturation_of(std::span<const PairJob> residents) const;
+
   Groups groups_;
 };
 

@@ -190,9 +190,10 @@ PairScorer::Matrix PairScorer::all_pairs() const {
 }
 
 /// The formula for sets of residents: a short formula, or a table of all pairs of kinds if the sets are many
-/// and the kinds few; else nullptr.
+/// and the kinds few; else nullptr. nullptr, too, for a model that knows how far jobs saturate the GPU.
 std::shared_ptr<PairFormula> PairScorer::co_runner_norm(
     std::span<const std::uint32_t> members) const {
+  if (!model_.groups().saturations.empty()) return nullptr;  // no formula has them
   if (formula_ && formula_->is_short()) return formula_;
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   constexpr std::size_t kPairsPerMember = 1024;  // a set predicted by itself costs about as much

@@ -130,6 +130,34 @@ TEST(GroupTable, JoinsPairs) {
   EXPECT_EQ(all.speeds.features.size(), 7U);
   EXPECT_EQ(all.speeds.values.size(), 5U * 7U);
   EXPECT_EQ(all.source, "p.csv, g.csv");
+  // Programs come along, and jobs of the other table have none.
+  std::istringstream with_batches("group,gpu,sharing,k,job,model,bs\n0,A100,MPS,3,z,Z,8\n");
+  append(all, with_groups(read_group_table(with_batches, "b.csv", keys)), keys);
+  ASSERT_EQ(all.names.size(), 6U);
+  EXPECT_EQ(all.speeds.program_of(0), 0U);
+  EXPECT_EQ(all.speeds.program_of(2), 0U);
+  EXPECT_NE(all.speeds.program_of(5), 0U);
+}
+
+// Equal batch sizes of one model are one program; the number itself goes nowhere.
+TEST(GroupTable, BatchSizesTellPrograms) {
+  const std::string head = "group,gpu,sharing,k,job,model,bs,norm\n";
+  const GroupTable table = read(head +
+                                "0,A100,MPS,2,a-small,A,8,0.7\n"
+                                "1,A100,MPS,2,a-large,A,8,0.8\n"
+                                "2,A100,MPS,2,a-other,A,16,0.8\n"
+                                "3,A100,MPS,2,b,B,8,0.8\n"
+                                "4,A100,MPS,2,c,,8,0.8\n"
+                                "5,A100,MPS,2,d,A,,0.8\n");
+  const std::vector<std::uint64_t>& programs = table.speeds.programs;
+  ASSERT_EQ(programs.size(), 6U);
+  EXPECT_EQ(programs[0], programs[1]);
+  EXPECT_NE(programs[0], programs[2]);
+  EXPECT_NE(programs[0], programs[3]);
+  EXPECT_NE(programs[0], 0U);
+  EXPECT_EQ(programs[4], 0U);
+  EXPECT_EQ(programs[5], 0U);
+  EXPECT_EQ(read(kProcesses).speeds.program_of(0), 0U);
 }
 
 TEST(GroupTable, RefusesInOneLine) {

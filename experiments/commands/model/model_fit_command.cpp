@@ -101,9 +101,14 @@ std::string told(std::string_view name, const SpeedTable& table, const Interfere
   for (std::size_t mode = 0; mode < kSharings && groups > 0; ++mode) {
     const CoRunnerRule& rule = model.groups().rules[mode];
     if (rule == kCoRunnerRules[mode]) continue;
-    text += fmt::format("excesses of groups with sharing {}: pooling {}, build-up {}, learnt\n",
-                        kSharingNames[mode], rule.pooling, rule.build_up);
+    text += fmt::format("excesses of groups with sharing {}: pooling {}, idle share {}, learnt\n",
+                        kSharingNames[mode], rule.pooling, rule.idle);
   }
+  const std::size_t saturations = model.groups().saturations.size();
+  if (saturations > 0)
+    text += fmt::format(
+        "groups of equal jobs go by how far the job saturates the GPU, known of {} jobs\n",
+        saturations);
   return text;
 }
 

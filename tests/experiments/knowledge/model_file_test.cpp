@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 
 #include "experiments/base/checksum.hpp"
 #include "models/interference/factor_model.hpp"
+#include "models/interference/model_state.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 
@@ -105,7 +107,7 @@ std::string refusal(std::string_view bytes) {
 
 /// A file of any content, with a matching checksum.
 std::string file_of(const std::string& content) {
-  return fmt::format("corun speed model, version 6, bytes {}, sha256 {}\n", content.size(),
+  return fmt::format("corun speed model, version 7, bytes {}, sha256 {}\n", content.size(),
                      sha256_of_text(content)) +
          content;
 }
@@ -227,16 +229,43 @@ TEST(ModelFile, KeepsHowGroupsCombine) {
   const auto model = std::shared_ptr<InterferenceModel>(file.model->clone());
   InterferenceModel::Groups groups;
   groups.campaign.sharing = Sharing::kMps;
-  groups.rules[1] = {1.5, 3};
+  groups.rules[1] = {1.5, 0.3};
+  const WorkloadKey first = table.jobs.front();
+  groups.saturations[first] = {-0.5, 0.1, 0.3, 0.2};
   model->set_groups(groups);
   file.model = model;
   WorkloadKeys others;
   const ModelFile again = parse_model(model_bytes(file), "m", others, {});
   EXPECT_EQ(again.model->groups().campaign.sharing, Sharing::kMps);
   EXPECT_EQ(again.model->groups().rules, groups.rules);
+  EXPECT_TRUE(again.model->groups().saturations.empty());  // of jobs that nobody asks for
+  WorkloadKeys asked;
+  const ModelFile named = parse_model(model_bytes(file), "m", asked, all_names());
+  EXPECT_EQ(named.model->groups().saturations,
+            (std::unordered_map<WorkloadKey, Saturation>{
+                {named.model->workloads().front(), {-0.5, 0.1, 0.3, 0.2}}}));
+  EXPECT_EQ(model_bytes(named), model_bytes(file));
   EXPECT_NE(refusal(changed([](Json& root) { root["sharing"] = "by luck"; })), "");
   EXPECT_NE(refusal(changed([](Json& root) { spoil(root["co_runners"], 0.5); })), "");
   EXPECT_NE(refusal(changed([](Json& root) { root.erase("co_runners"); })), "");
+  const auto refused_saturations = [](std::vector<double> numbers) {
+    numbers.resize(4 * kJobs, std::numeric_limits<double>::quiet_NaN());
+    return refusal(
+        changed([&](Json& root) { root["saturations"] = model_state::packed(numbers); }));
+  };
+  EXPECT_EQ(refused_saturations({}), "");
+  EXPECT_EQ(refused_saturations({-1, 0.1, 0.3, 0}), "");
+  for (const std::vector<double>& bad : std::vector<std::vector<double>>{{-1, -0.1, 0.3, 0},
+                                                                         {-1, 0.1, 0.3, -1},
+                                                                         {-1, 0.1},
+                                                                         {-100, 0.1, 0.3, 0},
+                                                                         {0, 0.1, 1e300, 0}}) {
+    EXPECT_NE(refused_saturations(bad), "") << bad[0] << ' ' << bad[1];
+  }
+  EXPECT_NE(refusal(changed([](Json& root) {
+              root["saturations"] = model_state::packed(std::vector<double>(3, 0.0));
+            })),
+            "");
 }
 
 TEST(ModelFile, NamesNoWorkload) {
@@ -247,17 +276,17 @@ TEST(ModelFile, NamesNoWorkload) {
 }
 
 TEST(ModelFile, RefusesOtherKindsAndNewerVersions) {
-  const std::string expected = "expected 'corun speed model, version 6, ...' first";
+  const std::string expected = "expected 'corun speed model, version 7, ...' first";
   EXPECT_EQ(refusal(good_bytes()), "");
   EXPECT_EQ(refusal(""), "the file is empty, " + expected);
   EXPECT_EQ(refusal("kind: corun knowledge base\nversion: 1\n"), "no speed model, " + expected);
   EXPECT_EQ(refusal(std::string(1000, '\0')), "no speed model, " + expected);
-  EXPECT_EQ(refusal("corun speed model, version 7, whatever comes then"),
-            "version 7 of a speed model, this corun reads version 6; the file is of a newer corun: "
+  EXPECT_EQ(refusal("corun speed model, version 8, whatever comes then"),
+            "version 8 of a speed model, this corun reads version 7; the file is of a newer corun: "
             "use that one");
   EXPECT_EQ(
       refusal("corun speed model, version 2, bytes 3, sha256 0"),
-      "version 2 of a speed model, this corun reads version 6; fit it again with `corun model "
+      "version 2 of a speed model, this corun reads version 7; fit it again with `corun model "
       "fit`");
   for (const char* version : {"0", "-1", "", "x", "99999999999999999999"}) {
     EXPECT_NE(
@@ -289,13 +318,13 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<std::pair<std::string, std::function<void(Json&)>>> wrong{
-      {"(the model is not a map of 9)",
+      {"(the model is not a map of 10)",
        [](Json& r) {
          r = Json::array({1, 2});
        }},
-      {"(the model is not a map of 9)", [](Json& r) { r.erase("state"); }},
+      {"(the model is not a map of 10)", [](Json& r) { r.erase("state"); }},
       {"(the model is not a map of 9)", [](Json& r) { r["state"].erase("mean"); }},
-      {"(the model is not a map of 9)", [](Json& r) { r["more"] = 1; }},
+      {"(the model is not a map of 10)", [](Json& r) { r["more"] = 1; }},
       {"(there is no 'mean')", [](Json& r) { r["state"]["other"] = 1, r["state"].erase("mean"); }},
       {"(there is no model 'best')", [](Json& r) { r["model"] = "best"; }},
       {"(there is no model 'default')", [](Json& r) { r["model"] = "default"; }},
@@ -396,7 +425,7 @@ TEST(ModelFile, NoContentDoesHarm) {
       const std::size_t at = rng.below(i % 2 == 0 ? std::min(n, 300U) : n);
       bytes[at] = static_cast<char>(rng.below(256));
       if (i % 5 == 0) bytes.resize(rng.below(n));
-      const std::string file = fmt::format("corun speed model, version 6, bytes {}, sha256 {}\n",
+      const std::string file = fmt::format("corun speed model, version 7, bytes {}, sha256 {}\n",
                                            bytes.size(), sha256_of_text(bytes)) +
                                bytes;
       WorkloadKeys again;

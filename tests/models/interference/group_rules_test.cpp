@@ -38,7 +38,7 @@ SpeedTable table_by(const CoRunnerRule& rule, Sharing sharing, std::uint32_t job
 }
 
 bool same_curve(const CoRunnerRule& a, const CoRunnerRule& b) {
-  return a.pooling == b.pooling && a.build_up == b.build_up;
+  return a.pooling == b.pooling && a.idle == b.idle;
 }
 
 TEST(GroupRules, PairsAreToldByGroupsOfEqualJobs) {
@@ -59,7 +59,7 @@ TEST(GroupRules, PairsAreToldByGroupsOfEqualJobs) {
 }
 
 TEST(GroupRules, AreLearntWhereGroupsDiffer) {
-  const CoRunnerRule other{1, 1};
+  const CoRunnerRule other{1, 0};
   const SpeedTable table = table_by(other, Sharing::kTimeSlicing, 8, true);
   const auto model = find_interference_model("measured")->fit(table, {});
   EXPECT_TRUE(same_curve(model->groups().rule(), other));
@@ -88,14 +88,14 @@ TEST(GroupRules, ScatterIsThatOfTheGroups) {
 
 // Twelve groups of one family that agree with another rule may be that family's; those of eight families are not.
 TEST(GroupRules, OneFamilyDoesNotSpeakForAll) {
-  SpeedTable table = table_by({1, 1}, Sharing::kTimeSlicing, 8, true);
+  SpeedTable table = table_by({1, 0}, Sharing::kTimeSlicing, 8, true);
   table.families.assign(8, 5);
   const auto one = find_interference_model("measured")->fit(table, {});
   EXPECT_TRUE(same_curve(one->groups().rule(), kSlicingRule));
 }
 
 TEST(GroupRules, CopiesAndEnsemblesKeepThem) {
-  const SpeedTable table = table_by({1, 1}, Sharing::kTimeSlicing, 8, true);
+  const SpeedTable table = table_by({1, 0}, Sharing::kTimeSlicing, 8, true);
   for (const char* name : {"ensemble", "gp", "measured"}) {
     const auto model = find_interference_model(name)->fit(table, {});
     EXPECT_EQ(model->clone()->groups().rules, model->groups().rules) << name;

@@ -1,0 +1,157 @@
+#include "models/interference/saturations.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "models/interference/campaigns.hpp"
+#include "models/interference/catalog.hpp"
+
+namespace corun::saturations_test {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint64_t kFamily = 7;
+constexpr std::uint32_t kPrograms = 5;
+constexpr std::uint32_t kShares = 3;
+
+/// Program p alone reaches 100 2^p, its capacity is 400 times the share times its efficiency. So the largest programs
+/// saturate every share and the smallest none.
+double efficiency(std::uint32_t program) { return 0.8 + 0.05 * program; }
+double capacity(std::uint32_t program, std::uint32_t share) {
+  return 400 * (share + 1) * efficiency(program);
+}
+double rate(std::uint32_t program, std::uint32_t share) {
+  return std::min(100.0 * std::pow(2.0, program), 0.98 * capacity(program, share));
+}
+double true_load(std::uint32_t program, std::uint32_t share) {
+  return rate(program, share) / capacity(program, share);
+}
+
+SpeedTable table_of_family() {
+  SpeedTable table;
+  table.campaigns.front().sharing = Sharing::kMps;
+  table.features = {{"sm_share_pct", FeatureScale::kLinear}, {"solo_rate", FeatureScale::kLog}};
+  for (std::uint32_t share = 0; share < kShares; ++share) {
+    for (std::uint32_t program = 0; program < kPrograms; ++program) {
+      const auto job = static_cast<std::uint32_t>(table.jobs.size());
+      table.jobs.push_back(static_cast<WorkloadKey>(100 + job));
+      table.values.insert(table.values.end(),
+                          {100.0 / kShares * (share + 1), rate(program, share)});
+      table.families.push_back(kFamily);
+      table.programs.push_back(1 + program);
+      const double speed =
+          std::exp(log_joint_speed(std::log(true_load(program, share)), 0, std::log(2.0))) / 2;
+      table.rows.push_back({job, job, speed, speed});
+    }
+  }
+  return table;
+}
+
+TEST(Saturations, FullSpeedPairsAreToldApart) {
+  const SpeedTable table = table_of_family();
+  const auto found = saturations_of(table);
+  ASSERT_EQ(found.size(), kPrograms * kShares);
+  for (std::uint32_t share = 0; share < kShares; ++share) {
+    for (std::uint32_t program = 0; program < kPrograms; ++program) {
+      const Saturation& job = found.at(table.jobs[share * kPrograms + program]);
+      const double load = std::log(true_load(program, share));
+      EXPECT_NEAR(job.log_load, load, 0.25) << share << ' ' << program;
+      EXPECT_NEAR(job.log_load, load, 2.5 * job.log_load_sd) << share << ' ' << program;
+    }
+  }
+  // On the largest share both run at full speed with a copy. Five of the first do, five of the second do not.
+  const Saturation& small = found.at(table.jobs[2 * kPrograms]);
+  const Saturation& larger = found.at(table.jobs[2 * kPrograms + 2]);
+  EXPECT_GT(std::min(table.rows[2 * kPrograms].speed_a, table.rows[2 * kPrograms + 2].speed_a),
+            0.97);
+  EXPECT_GT(std::exp(log_speed_among_equals(small, 5).mean), 0.95);
+  EXPECT_LT(std::exp(log_speed_among_equals(larger, 5).mean), 0.7);
+}
+
+TEST(Saturations, GroupsOfEqualJobsGoByThem) {
+  const SpeedTable table = table_of_family();
+  const auto model = find_interference_model("measured")->fit(table, {});
+  const Saturation job = model->groups().saturations.at(table.jobs[2 * kPrograms + 2]);
+  const std::vector<PairJob> copies(5, {table.jobs[2 * kPrograms + 2], {}});
+  const LogSpeed expected = log_speed_among_equals(job, 5);
+  const std::vector<SpeedPrediction> five = model->predict_co_runners(copies);
+  ASSERT_EQ(five.size(), 5U);
+  for (const SpeedPrediction& one : five) {
+    EXPECT_NEAR(std::log(one.speed), expected.mean, 1e-12);
+    EXPECT_NEAR(one.sd / one.speed, expected.sd, 1e-12);
+    EXPECT_LT(one.lo, one.speed);
+    EXPECT_LE(one.hi, 1);
+  }
+  // Not faster than the pair, and other groups by the rule.
+  const std::vector<PairJob> three(3, copies[0]);
+  EXPECT_LE(model->predict_co_runners(three)[0].speed, model->predict(copies[0], copies[1]).speed);
+  std::vector<PairJob> mixed = three;
+  mixed[2].workload = table.jobs[2 * kPrograms];
+  EXPECT_EQ(model->predict_co_runners(mixed)[0].speed, model->by_rule(mixed, kMpsRule)[0].speed);
+  // Copies, files of several campaigns and other machines.
+  EXPECT_EQ(model->clone()->groups().saturations, model->groups().saturations);
+  SpeedTable::Campaign other = table.campaigns.front();
+  other.gpu = "another";
+  const auto elsewhere = CampaignModel(model->clone()).on(other, table.jobs);
+  EXPECT_EQ(elsewhere->groups().saturations,
+            model->groups().saturations);  // the table's GPU is not known
+  other.sharing = Sharing::kTimeSlicing;
+  const auto sliced = CampaignModel(model->clone()).on(other, table.jobs);
+  EXPECT_TRUE(sliced->is_new());
+  EXPECT_TRUE(sliced->groups().saturations.empty());
+}
+
+TEST(Saturations, AreNotKnownWithoutWhatTheyGoBy) {
+  const auto known = [](auto change) {
+    SpeedTable table = table_of_family();
+    change(table);
+    return saturations_of(table).size();
+  };
+  const std::size_t all = kPrograms * kShares;
+  EXPECT_EQ(known([](SpeedTable& t) { t.features[0].name = "share"; }), all);  // all on one share
+  EXPECT_EQ(known([](SpeedTable& t) { t.features[1].name = "rate"; }), 0U);
+  EXPECT_EQ(known([](SpeedTable& t) { t.programs.clear(); }), 0U);
+  EXPECT_EQ(known([](SpeedTable& t) { t.families.clear(); }), 0U);
+  EXPECT_EQ(known([](SpeedTable& t) { t.campaigns.front().sharing = Sharing::kTimeSlicing; }), 0U);
+  EXPECT_EQ(known([](SpeedTable& t) { t.values[1] = kNaN; }), all - 1);
+  EXPECT_EQ(known([](SpeedTable& t) { t.rows[1].speed_a = t.rows[1].speed_b = kNaN; }), all - 1);
+  EXPECT_EQ(known([](SpeedTable& t) { t.rows[1].speed_a = kNaN; }), all);
+  EXPECT_EQ(known([](SpeedTable& t) { t.rows.resize(kPrograms + 2); }), kPrograms);  // two programs
+  EXPECT_EQ(known([](SpeedTable& t) {
+              t.campaigns.push_back(t.campaigns.front());
+              t.rows[2].campaign = 1;
+            }),
+            0U);
+}
+
+// Jobs that only other jobs were measured beside, and repeated pairs.
+TEST(Saturations, OnlyCopiesCount) {
+  SpeedTable table = table_of_family();
+  const auto before = saturations_of(table);
+  table.rows.push_back({0, 4, 0.5, 0.5});
+  EXPECT_EQ(saturations_of(table), before);
+  table.rows.push_back(table.rows[4]);
+  const WorkloadKey repeated = table.jobs[4];
+  EXPECT_LT(saturations_of(table).at(repeated).log_load_sd, before.at(repeated).log_load_sd);
+}
+
+TEST(Saturations, ManyJobsOfOneFamilyAreLeftToTheRule) {
+  SpeedTable table = table_of_family();
+  while (table.jobs.size() < 301) {
+    const auto job = static_cast<std::uint32_t>(table.jobs.size());
+    table.jobs.push_back(static_cast<WorkloadKey>(100 + job));
+    table.values.insert(table.values.end(), {100.0, 50.0 + job});
+    table.families.push_back(kFamily);
+    table.programs.push_back(100 + job);
+    table.rows.push_back({job, job, 0.9, 0.9});
+  }
+  EXPECT_TRUE(saturations_of(table).empty());
+}
+
+}  // namespace
+}  // namespace corun::saturations_test

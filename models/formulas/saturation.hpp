@@ -14,9 +14,9 @@
 ///   log s_k = -(log(1 + (k u / c_k)^q) - log(1 + (u / c_k)^q)) / q,  q = kBuildUp
 ///   c_k = k / ((1 + (k - 1) e) g),  e = 2 / g - 1
 ///
-/// u is the job's rate alone over the rate that two such jobs reach together if there are enough of them. g, 1 to 2, is
-/// what two jobs reach together over one, for the job of the same family with the highest rate on the same share of the
-/// GPU: it leaves nothing idle, so its excess e adds up, and c_k is what k jobs reach over two. c_2 = 1.
+/// u: the rate of the job alone over the capacity, the rate that two copies cannot exceed. g, 1 to 2: the rate of two copies over
+/// that of one, for the job of the family with the highest rate on the same share of the GPU. That job is taken to leave
+/// nothing idle, so its excess e adds up, and c_k is the rate of k copies over that of two; c_2 = 1.
 namespace corun {
 
 struct Saturation {
@@ -25,6 +25,7 @@ struct Saturation {
   double log_gain = 0;     ///< log g; counts as 0 to log 2
   double log_gain_sd = 0;  ///< standard deviation, at least 0
 
+  double gain() const { return std::clamp(math::exp(log_gain), 1.0, 2.0); }
   friend bool operator==(const Saturation&, const Saturation&) = default;
 };
 
@@ -45,8 +46,9 @@ inline double log_joint_speed(double log_load, double log_capacity, double log_c
 /// log c_k, for k = `count`, 2 or more. `rule`: how excesses of jobs that leave nothing idle combine.
 inline double log_capacity(const Saturation& job, std::size_t count,
                            const CoRunnerRule& rule = {1, 0}) {
-  const double gain = std::clamp(math::exp(job.log_gain), 1.0, 2.0);
-  return math::log(static_cast<double>(count) * speed_among_equals(gain / 2, count, rule) / gain);
+  const double of_pair = job.gain() / 2;
+  return math::log(static_cast<double>(count) / 2 * speed_among_equals(of_pair, count, rule) /
+                   of_pair);
 }
 
 /// log s_k of one of `count` equal jobs, 2 or more, and its standard deviation: from that of u, from what possible rules
@@ -65,10 +67,10 @@ inline LogSpeed log_speed_among_equals(const Saturation& job, std::size_t count)
   const double load = job.log_load - capacity;
   const double slope = share_of_load(load + log_count) - share_of_load(load);
   const double of_load = slope * job.log_load_sd;
-  const double gain = std::clamp(math::exp(job.log_gain), 1.0, 2.0);
-  const double pairs = static_cast<double>(count - 1) * 2 / gain;
-  const double of_gain =
-      slope * (pairs / (1 + pairs - static_cast<double>(count - 1)) - 1) * job.log_gain_sd;
+  // d log c_k / d log g = 2 (k - 1) / (g + (k - 1) (2 - g)) - 1
+  const auto others = static_cast<double>(count - 1);
+  const double by_gain = 2 * others / (job.gain() + others * (2 - job.gain())) - 1;
+  const double of_gain = slope * by_gain * job.log_gain_sd;
   const double of_rule = deviation_between(mean - least);
   return {mean, math::sqrt(of_load * of_load + of_gain * of_gain + of_rule * of_rule +
                            kRepetition * kRepetition)};

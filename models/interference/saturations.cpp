@@ -21,7 +21,7 @@ namespace corun {
 
 namespace {
 
-constexpr std::size_t kMostJobs = 300;  // the fit takes the cube of their number
+constexpr std::size_t kMostJobs = 100;  // the fit takes the cube of their number
 constexpr double kCapacityDeviation = 1;
 constexpr double kProgramDeviation = 1;
 constexpr double kJobDeviation = 0.2;

@@ -18,7 +18,7 @@
 namespace corun {
 
 /// Of the jobs of a family that have feature "solo_rate" and a program and of which pairs with themselves were measured by
-/// MPS, if these pairs are of one campaign, with 300 jobs at most. A job's share is feature "sm_share_pct", the whole GPU
+/// MPS, if these pairs are of one campaign, with 100 jobs at most. A job's share is feature "sm_share_pct", the whole GPU
 /// if it is not known; three programs at least were measured there, since the one with the highest rate is taken as one
 /// that leaves nothing idle.
 std::unordered_map<WorkloadKey, Saturation> saturations_of(const SpeedTable& table);

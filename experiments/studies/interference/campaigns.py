@@ -9,8 +9,8 @@ predicted. The mean of twenty draws, of three where the tables share no job and 
 of the same ten pairs.
 new-machine: each of seven campaigns is predicted from all others, without a pair of its own (kind gp, as the model that
 comes with corun).
-groups: parvagpu's groups of 3 to 5 equal processes from its pairs alone, and with the groups of other models known (one
-model held out at a time); nos' groups of 5 and 7 from that of 3.
+groups: parvagpu's groups of 3 to 5 equal processes from its pairs alone, with batch sizes and without, and with the groups
+of other models known (one model held out at a time); nos' groups of 5 and 7 from that of 3.
 
 Takes twenty minutes of CPU time. With --check it writes nothing and exits with 1 if a file would change. Needs only Python 3.
 """
@@ -153,6 +153,8 @@ def groups(corun, data):
     out = []
     predicted = corun.predicted([("groups", pairs)], larger, "groups")
     out.append(("parvagpu, k = 3 to 5, from pairs alone", len(predicted), *judged(predicted, ("",))))
+    predicted = corun.predicted([("groups", [{**r, "bs": ""} for r in pairs])], larger, "groups")
+    out.append(("the same, batch sizes not stated", len(predicted), *judged(predicted, ("",))))
     held = []
     for model in sorted({r["model"] for r in rows}):
         test = [r for r in larger if r["model"] == model]

@@ -142,7 +142,7 @@ TEST(Saturations, OnlyCopiesCount) {
 
 TEST(Saturations, ManyJobsOfOneFamilyAreLeftToTheRule) {
   SpeedTable table = table_of_family();
-  while (table.jobs.size() < 301) {
+  while (table.jobs.size() < 101) {
     const auto job = static_cast<std::uint32_t>(table.jobs.size());
     table.jobs.push_back(static_cast<WorkloadKey>(100 + job));
     table.values.insert(table.values.end(), {100.0, 50.0 + job});

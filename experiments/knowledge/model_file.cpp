@@ -30,7 +30,6 @@ constexpr SealedKind kModelKind{"speed model", kModelVersion,
                                 "fit it again with `corun model fit`"};
 constexpr std::size_t kDigestDigits = 16;
 constexpr std::size_t kMostAbout = 400;
-constexpr double kMostLogLoad = 30;
 constexpr std::size_t kSaturationNumbers = 4;
 /// Fitted models are 7 deep and have some thousand values, as lists of numbers are one value each; more
 /// workloads need more.
@@ -78,13 +77,9 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root,
     const std::span<const double> n =
         std::span(saturations).subspan(kSaturationNumbers * i, kSaturationNumbers);
     if (std::ranges::all_of(n, [](double x) { return std::isnan(x); })) continue;
-    const bool is_possible =
-        std::ranges::all_of(n, [](double x) { return std::fabs(x) <= kMostLogLoad; }) &&
-        n[1] >= 0 && n[3] >= 0;
-    if (!is_possible) throw std::invalid_argument("a job's saturation is not possible");
-    if (workloads[i] != kUnknownWorkload) {
-      groups.saturations[workloads[i]] = {n[0], n[1], n[2], n[3]};
-    }
+    const Saturation found{n[0], n[1], n[2], n[3]};
+    if (!found.is_possible()) throw std::invalid_argument("a job's saturation is not possible");
+    if (workloads[i] != kUnknownWorkload) groups.saturations[workloads[i]] = found;
   }
   return groups;
 }

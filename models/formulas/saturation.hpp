@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "models/formulas/co_runner_rule.hpp"
@@ -25,6 +26,12 @@ struct Saturation {
   double log_gain = 0;     ///< log g; counts as 0 to log 2
   double log_gain_sd = 0;  ///< standard deviation, at least 0
 
+  /// Numbers that measured rates can give; all finite.
+  bool is_possible() const {
+    constexpr double kMost = 30;
+    return std::fabs(log_load) <= kMost && log_load_sd >= 0 && log_load_sd <= kMost &&
+           std::fabs(log_gain) <= kMost && log_gain_sd >= 0 && log_gain_sd <= kMost;
+  }
   double gain() const { return std::clamp(math::exp(log_gain), 1.0, 2.0); }
   friend bool operator==(const Saturation&, const Saturation&) = default;
 };

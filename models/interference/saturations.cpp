@@ -25,14 +25,16 @@ constexpr std::size_t kMostJobs = 100;  // the fit takes the cube of their numbe
 constexpr double kCapacityDeviation = 1;
 constexpr double kProgramDeviation = 1;
 constexpr double kJobDeviation = 0.2;
+constexpr double kUnknownProgramDeviation = 0.4;
 constexpr double kPairDeviation = 0.05;
-constexpr std::size_t kLeastPrograms = 3;
+constexpr std::ptrdiff_t kLeastJobs = 3;
 constexpr double kWholeGpu = 100;  // [%]
 
 struct PairedJob {
   WorkloadKey key{};
   double log_rate = 0;
   Eigen::Index share = 0, program = 0;
+  bool knows_program = false;
   double pairs = 0;      ///< measured, with itself
   double log_speed = 0;  ///< mean of them
 };
@@ -49,12 +51,8 @@ struct PairedFamily {
   Eigen::Index fastest_beside(Eigen::Index n) const {
     return fastest[static_cast<std::size_t>(at(n).share)];
   }
-  std::size_t programs_on(Eigen::Index share) const {
-    std::set<Eigen::Index> found;
-    for (const PairedJob& job : jobs) {
-      if (job.share == share) found.insert(job.program);
-    }
-    return found.size();
+  std::ptrdiff_t jobs_on(Eigen::Index share) const {
+    return std::ranges::count(jobs, share, &PairedJob::share);
   }
   /// Of the parameters: shares, programs, jobs.
   Eigen::Index parameters() const { return shares() + programs + size(); }
@@ -70,7 +68,9 @@ struct PairedFamily {
   }
   double deviation(Eigen::Index parameter) const {
     if (parameter < shares()) return kCapacityDeviation;
-    return parameter < shares() + programs ? kProgramDeviation : kJobDeviation;
+    if (parameter < shares() + programs) return kProgramDeviation;
+    return at(parameter - shares() - programs).knows_program ? kJobDeviation
+                                                             : kUnknownProgramDeviation;
   }
 };
 
@@ -122,9 +122,10 @@ void fit_family(const PairedFamily& family, std::unordered_map<WorkloadKey, Satu
   for (Eigen::Index n = 0; n < family.size(); ++n) {
     const PairedJob& job = family.at(n);
     const Eigen::Index top = family.fastest_beside(n);
-    if (family.programs_on(job.share) < kLeastPrograms) continue;
-    out[job.key] = {family.log_load(x, n), log_load_sd(n), -family.log_load(x, top),
-                    log_load_sd(top)};
+    if (family.jobs_on(job.share) < kLeastJobs) continue;
+    const Saturation found{family.log_load(x, n), log_load_sd(n), -family.log_load(x, top),
+                           log_load_sd(top)};
+    if (found.is_possible()) out[job.key] = found;
   }
 }
 
@@ -175,9 +176,9 @@ std::unordered_map<WorkloadKey, Saturation> saturations_of(const SpeedTable& tab
 
   std::map<std::uint64_t, std::vector<std::uint32_t>> families;
   for (const auto& [job, own] : pairs) {
-    const bool is_described =
-        table.family_of(job) != 0 && table.program_of(job) != 0 && table.of(job)[*rate] > 0;
-    if (is_described && own.count > 0) families[table.family_of(job)].push_back(job);
+    const bool has_rate = table.of(job)[*rate] > 0;
+    if (own.count > 0 && has_rate && table.family_of(job) != 0)
+      families[table.family_of(job)].push_back(job);
   }
   for (const auto& [name, members] : families) {
     PairedFamily family;
@@ -192,6 +193,7 @@ std::unordered_map<WorkloadKey, Saturation> saturations_of(const SpeedTable& tab
                           math::log(table.of(at)[*rate]),
                           shares.of(std::isnan(stated) ? kWholeGpu : stated),
                           programs.of(table.program_of(at)),
+                          table.program_of(at) != 0,
                           own.count,
                           own.log_speed / own.count};
       family.jobs.push_back(job);

@@ -73,6 +73,20 @@ TEST(Saturations, FullSpeedPairsAreToldApart) {
   EXPECT_LT(std::exp(log_speed_among_equals(larger, 5).mean), 0.7);
 }
 
+// Without programs the other jobs on the share tell it still.
+TEST(Saturations, ProgramsNeedNotBeKnown) {
+  SpeedTable table = table_of_family();
+  const auto with = saturations_of(table);
+  table.programs.clear();
+  const auto without = saturations_of(table);
+  ASSERT_EQ(without.size(), with.size());
+  for (std::uint32_t job = 0; job < table.jobs.size(); ++job) {
+    const Saturation& found = without.at(table.jobs[job]);
+    const double load = std::log(true_load(job % kPrograms, job / kPrograms));
+    EXPECT_NEAR(found.log_load, load, 2.5 * found.log_load_sd) << job;
+  }
+}
+
 TEST(Saturations, GroupsOfEqualJobsGoByThem) {
   const SpeedTable table = table_of_family();
   const auto model = find_interference_model("measured")->fit(table, {});
@@ -115,13 +129,13 @@ TEST(Saturations, AreNotKnownWithoutWhatTheyGoBy) {
   const std::size_t all = kPrograms * kShares;
   EXPECT_EQ(known([](SpeedTable& t) { t.features[0].name = "share"; }), all);  // all on one share
   EXPECT_EQ(known([](SpeedTable& t) { t.features[1].name = "rate"; }), 0U);
-  EXPECT_EQ(known([](SpeedTable& t) { t.programs.clear(); }), 0U);
+  EXPECT_EQ(known([](SpeedTable& t) { t.programs.clear(); }), all);
   EXPECT_EQ(known([](SpeedTable& t) { t.families.clear(); }), 0U);
   EXPECT_EQ(known([](SpeedTable& t) { t.campaigns.front().sharing = Sharing::kTimeSlicing; }), 0U);
   EXPECT_EQ(known([](SpeedTable& t) { t.values[1] = kNaN; }), all - 1);
   EXPECT_EQ(known([](SpeedTable& t) { t.rows[1].speed_a = t.rows[1].speed_b = kNaN; }), all - 1);
   EXPECT_EQ(known([](SpeedTable& t) { t.rows[1].speed_a = kNaN; }), all);
-  EXPECT_EQ(known([](SpeedTable& t) { t.rows.resize(kPrograms + 2); }), kPrograms);  // two programs
+  EXPECT_EQ(known([](SpeedTable& t) { t.rows.resize(kPrograms + 2); }), kPrograms);  // two jobs
   EXPECT_EQ(known([](SpeedTable& t) {
               t.campaigns.push_back(t.campaigns.front());
               t.rows[2].campaign = 1;
@@ -138,6 +152,27 @@ TEST(Saturations, OnlyCopiesCount) {
   table.rows.push_back(table.rows[4]);
   const WorkloadKey repeated = table.jobs[4];
   EXPECT_LT(saturations_of(table).at(repeated).log_load_sd, before.at(repeated).log_load_sd);
+}
+
+// Rates that no GPU has are no reason to fail.
+TEST(Saturations, AreFiniteWhateverWasWritten) {
+  for (const double low : {1e-300, 1e-12, 1.0}) {
+    for (const double high : {1e-12, 1.0, 1e12}) {
+      for (const double speed : {0.001, 1.0, 2.0}) {
+        SpeedTable table = table_of_family();
+        for (std::size_t job = 0; job < table.jobs.size(); ++job) {
+          table.values[2 * job + 1] = job % 2 == 0 ? low : high;
+          table.rows[job].speed_a = table.rows[job].speed_b = job % 3 == 0 ? speed : 0.001;
+        }
+        for (const auto& [key, job] : saturations_of(table)) {
+          EXPECT_TRUE(job.is_possible()) << low << ' ' << high << ' ' << speed;
+          const LogSpeed four = log_speed_among_equals(job, 4);
+          EXPECT_TRUE(std::isfinite(four.mean) && std::isfinite(four.sd));
+          EXPECT_LE(four.mean, 0);
+        }
+      }
+    }
+  }
 }
 
 TEST(Saturations, ManyJobsOfOneFamilyAreLeftToTheRule) {

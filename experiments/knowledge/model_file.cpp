@@ -30,7 +30,7 @@ constexpr SealedKind kModelKind{"speed model", kModelVersion,
                                 "fit it again with `corun model fit`"};
 constexpr std::size_t kDigestDigits = 16;
 constexpr std::size_t kMostAbout = 400;
-constexpr std::size_t kSaturationNumbers = 4;
+constexpr std::size_t kSaturationNumbers = 5;
 /// Fitted models are 7 deep and have some thousand values, as lists of numbers are one value each; more
 /// workloads need more.
 constexpr JsonLimits kModelLimits{16, std::size_t{1} << 20U};
@@ -71,15 +71,18 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root,
   }
   const std::vector<double> saturations = doubles(root, "saturations");
   if (!saturations.empty() && saturations.size() != kSaturationNumbers * workloads.size()) {
-    throw std::invalid_argument("there are not four numbers on saturation per workload");
+    throw std::invalid_argument("there are not five numbers on saturation per workload");
+  }
+  if (!saturations.empty()) {
+    groups.saturations.campaign.sharing = Sharing::kMps;
+    groups.saturations.campaign.gpu = text_of(root.at("saturated_gpu"), "saturated_gpu");
   }
   for (std::size_t i = 0; i < saturations.size() / kSaturationNumbers; ++i) {
-    const std::span<const double> n =
-        std::span(saturations).subspan(kSaturationNumbers * i, kSaturationNumbers);
-    if (std::ranges::all_of(n, [](double x) { return std::isnan(x); })) continue;
-    const Saturation found{n[0], n[1], n[2], n[3]};
+    const double* const n = saturations.data() + kSaturationNumbers * i;
+    if (std::all_of(n, n + kSaturationNumbers, [](double x) { return std::isnan(x); })) continue;
+    const Saturation found{n[0], n[1], n[2], n[3], n[4]};
     if (!found.is_possible()) throw std::invalid_argument("a job's saturation is not possible");
-    if (workloads[i] != kUnknownWorkload) groups.saturations[workloads[i]] = found;
+    if (workloads[i] != kUnknownWorkload) groups.saturations.jobs[workloads[i]] = found;
   }
   return groups;
 }
@@ -89,7 +92,7 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root,
 ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
                      std::span<const std::string> names) {
   using namespace model_state;
-  map_of(root, 10, "the model");
+  map_of(root, 11, "the model");
   ModelFile file;
   file.name = text_of(root.at("model"), "model");
   const InterferenceModelEntry* entry = find_interference_model(file.name);
@@ -192,15 +195,15 @@ std::string model_bytes(const ModelFile& file) {
     rules.push_back(rule.scatter);
   }
   std::vector<double> saturations;
-  if (!groups.saturations.empty()) {
+  if (!groups.saturations.jobs.empty()) {
     for (const WorkloadKey job : file.model->workloads()) {
-      const auto found = groups.saturations.find(job);
-      if (job == kUnknownWorkload || found == groups.saturations.end()) {
+      const auto found = groups.saturations.jobs.find(job);
+      if (job == kUnknownWorkload || found == groups.saturations.jobs.end()) {
         saturations.insert(saturations.end(), kSaturationNumbers, kNaN);
       } else {
         const Saturation& s = found->second;
-        saturations.insert(saturations.end(),
-                           {s.log_load, s.log_load_sd, s.log_gain, s.log_gain_sd});
+        saturations.insert(saturations.end(), {s.log_load, s.log_gain, s.load_variance,
+                                               s.gain_variance, s.covariance});
       }
     }
   }
@@ -216,6 +219,7 @@ std::string model_bytes(const ModelFile& file) {
                                                           groups.spread})},
       {"co_runners", model_state::packed(rules)},
       {"saturations", model_state::packed(saturations)},
+      {"saturated_gpu", groups.saturations.campaign.gpu},
       {"state", file.model->save()}};
   std::string content;
   nlohmann::json::to_cbor(root, content);

@@ -25,8 +25,8 @@
 ///   gpu          GPU type; "" if it is not known or there are several
 ///   machine      its bandwidth [GB/s] and FP32 peak [TFLOP/s], 0 if not known; mean and deviation of -log(speed)
 ///   co_runners   pooling, idle and scatter of the rule of each sharing mode (co_runner_rule.hpp)
-///   saturations  the four numbers of each workload (saturation.hpp), NaN where they are not known;
-///                empty: of none
+///   saturations  the five numbers of each workload (saturation.hpp), NaN where they are not known; empty: of none
+///   saturated_gpu  GPU type on which these were measured, by MPS; "" if it is not known
 ///   state        InterferenceModel::save(), each model its own: lists of numbers are byte strings,
 ///                little-endian (model_state.hpp)
 ///

@@ -15,22 +15,24 @@
 ///   log s_k = -(log(1 + (k u / c_k)^q) - log(1 + (u / c_k)^q)) / q,  q = kBuildUp
 ///   c_k = k / ((1 + (k - 1) e) g),  e = 2 / g - 1
 ///
-/// u: the rate of the job alone over the capacity, the rate that two copies cannot exceed. g, 1 to 2: the rate of two copies over
-/// that of one, for the job of the family with the highest rate on the same share of the GPU. That job is taken to leave
-/// nothing idle, so its excess e adds up, and c_k is the rate of k copies over that of two; c_2 = 1.
+/// u: the rate of the job alone over the capacity, the rate that two copies cannot exceed. g, 1 to 2: 1 / u of the job of
+/// the family with the highest rate on the same share of the GPU. That job is taken to leave nothing idle, so what it
+/// leaves is room of the other kind, and c_k, the capacity for k copies over that for two, is what excesses e that add up
+/// make of it; c_2 = 1. s_k is at most what kLeastExcessRule makes of the job's own pair.
 namespace corun {
 
 struct Saturation {
-  double log_load = 0;     ///< log u
-  double log_load_sd = 0;  ///< standard deviation, at least 0
-  double log_gain = 0;     ///< log g; counts as 0 to log 2
-  double log_gain_sd = 0;  ///< standard deviation, at least 0
+  double log_load = 0;                                          ///< log u
+  double log_gain = 0;                                          ///< log g; counts as 0 to log 2
+  double load_variance = 0, gain_variance = 0, covariance = 0;  ///< of these two
 
-  /// Numbers that measured rates can give; all finite.
+  /// Whether a fit can give these numbers; all are finite.
   bool is_possible() const {
     constexpr double kMost = 30;
-    return std::fabs(log_load) <= kMost && log_load_sd >= 0 && log_load_sd <= kMost &&
-           std::fabs(log_gain) <= kMost && log_gain_sd >= 0 && log_gain_sd <= kMost;
+    constexpr double kMostVariance = 9;
+    return std::fabs(log_load) <= kMost && std::fabs(log_gain) <= kMost && load_variance >= 0 &&
+           load_variance <= kMostVariance && gain_variance >= 0 && gain_variance <= kMostVariance &&
+           std::fabs(covariance) <= kMostVariance;
   }
   double gain() const { return std::clamp(math::exp(log_gain), 1.0, 2.0); }
   friend bool operator==(const Saturation&, const Saturation&) = default;
@@ -44,12 +46,6 @@ inline double log_with_load(double log_load) {
 /// Its derivative by the logarithm of u, over q.
 inline double share_of_load(double log_load) { return 1 / (1 + math::exp(-kBuildUp * log_load)); }
 
-/// log(k s_k) for k equal jobs of load u on a GPU of capacity c.
-inline double log_joint_speed(double log_load, double log_capacity, double log_count) {
-  const double load = log_load - log_capacity;
-  return log_count - (log_with_load(load + log_count) - log_with_load(load)) / kBuildUp;
-}
-
 /// log c_k, for k = `count`, 2 or more. `rule`: how excesses of jobs that leave nothing idle combine.
 inline double log_capacity(const Saturation& job, std::size_t count,
                            const CoRunnerRule& rule = {1, 0}) {
@@ -58,29 +54,45 @@ inline double log_capacity(const Saturation& job, std::size_t count,
                    of_pair);
 }
 
-/// log s_k of one of `count` equal jobs, 2 or more, and its standard deviation: from that of u, from what possible rules
-/// for c_k differ by, and from repetitions.
+/// log s_k of one of `count` equal jobs, 2 or more, by their load alone, and its derivatives.
+struct SpeedByLoad {
+  double log_speed = 0;
+  double by_log_load = 0, by_log_gain = 0;
+};
+inline SpeedByLoad speed_by_load(const Saturation& job, std::size_t count,
+                                 const CoRunnerRule& rule = {1, 0}) {
+  const double log_count = math::log(static_cast<double>(count));
+  const double load = job.log_load - log_capacity(job, count, rule);
+  const double log_speed = -(log_with_load(load + log_count) - log_with_load(load)) / kBuildUp;
+  const double slope = share_of_load(load + log_count) - share_of_load(load);
+  // d log c_k / d log g = 2 (k - 1) / (g + (k - 1) (2 - g)) - 1 where excesses add up
+  const auto others = static_cast<double>(count - 1);
+  const double of_gain = 2 * others / (job.gain() + others * (2 - job.gain())) - 1;
+  return {log_speed, -slope, slope * of_gain};
+}
+
+/// log s_k and its standard deviation: from those of u and g, from what possible rules for c_k differ by, from
+/// repetitions, and from what the job's own pair contradicts. `pair`: its speed beside one copy, above 0.
 struct LogSpeed {
   double mean = 0;
   double sd = 0;
 };
-inline LogSpeed log_speed_among_equals(const Saturation& job, std::size_t count) {
-  const double log_count = math::log(static_cast<double>(count));
-  const double capacity = log_capacity(job, count);
-  const double mean = log_joint_speed(job.log_load, capacity, log_count) - log_count;
-  const double least =
-      log_joint_speed(job.log_load, log_capacity(job, count, kMostExcessRule), log_count) -
-      log_count;
-  const double load = job.log_load - capacity;
-  const double slope = share_of_load(load + log_count) - share_of_load(load);
-  const double of_load = slope * job.log_load_sd;
-  // d log c_k / d log g = 2 (k - 1) / (g + (k - 1) (2 - g)) - 1
-  const auto others = static_cast<double>(count - 1);
-  const double by_gain = 2 * others / (job.gain() + others * (2 - job.gain())) - 1;
-  const double of_gain = slope * by_gain * job.log_gain_sd;
-  const double of_rule = deviation_between(mean - least);
-  return {mean, math::sqrt(of_load * of_load + of_gain * of_gain + of_rule * of_rule +
-                           kRepetition * kRepetition)};
+inline LogSpeed log_speed_among_equals(const Saturation& job, std::size_t count, double pair) {
+  const SpeedByLoad found = speed_by_load(job, count);
+  const double most = math::log(speed_among_equals(pair, count, kLeastExcessRule));
+  const double mean = math::min(found.log_speed, most);
+  const double of_numbers = found.by_log_load * found.by_log_load * job.load_variance +
+                            found.by_log_gain * found.by_log_gain * job.gain_variance +
+                            2 * found.by_log_load * found.by_log_gain * job.covariance;
+  const double of_rule =
+      deviation_between(found.log_speed - speed_by_load(job, count, kMostExcessRule).log_speed);
+  const double contradiction = found.log_speed - mean;
+  // At most as if all from an equal share of the GPU to full speed were equally likely.
+  const double widest = deviation_between(math::log(static_cast<double>(count)));
+  const double of_load =
+      math::min(math::sqrt(math::max(of_numbers, 0.0) + of_rule * of_rule), widest);
+  return {mean, math::sqrt(of_load * of_load + kRepetition * kRepetition +
+                           contradiction * contradiction)};
 }
 
 }  // namespace corun

@@ -157,9 +157,7 @@ std::unique_ptr<CampaignGroups> CampaignGroups::on(const SpeedTable::Campaign& c
   for (Group& group : copy->groups_of_) group.model = group.model->on(campaign, jobs);
   Groups learnt = copy->groups();
   learnt.campaign = campaign;
-  if (std::ranges::all_of(copy->groups_of_, [](const Group& g) { return g.model->is_new(); })) {
-    learnt.saturations.clear();
-  }
+  if (contradicts(learnt.saturations.campaign, campaign)) learnt.saturations = {};
   copy->set_groups(std::move(learnt));
   return copy;
 }

@@ -37,12 +37,6 @@ double log_ratio(double a, double b) { return a > 0 && b > 0 ? math::log(a) - ma
 
 double squared(double x) { return x * x; }
 
-bool contradicts(const SpeedTable::Campaign& a, const SpeedTable::Campaign& b) {
-  return (!a.gpu.empty() && !b.gpu.empty() && a.gpu != b.gpu) ||
-         (a.sharing != Sharing::kUnknown && b.sharing != Sharing::kUnknown &&
-          a.sharing != b.sharing);
-}
-
 std::vector<PairJob> jobs_of(const SpeedTable& table) {
   std::vector<PairJob> jobs;
   for (std::size_t j = 0; j < table.jobs.size(); ++j) {
@@ -85,6 +79,12 @@ std::vector<double> log_slowdowns(const SpeedTable& table) {
 }
 
 }  // namespace
+
+bool contradicts(const SpeedTable::Campaign& a, const SpeedTable::Campaign& b) {
+  return (!a.gpu.empty() && !b.gpu.empty() && a.gpu != b.gpu) ||
+         (a.sharing != Sharing::kUnknown && b.sharing != Sharing::kUnknown &&
+          a.sharing != b.sharing);
+}
 
 CampaignModel::Line CampaignModel::regression(std::span<const double> z,
                                               std::span<const double> t) {
@@ -277,7 +277,7 @@ std::unique_ptr<CampaignModel> CampaignModel::on(const SpeedTable::Campaign& cam
   if (copy->current_ == kNew) copy->new_ = of_new(campaign);
   Groups groups = copy->groups();
   groups.campaign = campaign;
-  if (copy->is_new()) groups.saturations.clear();
+  if (contradicts(groups.saturations.campaign, campaign)) groups.saturations = {};
   copy->set_groups(std::move(groups));
   return copy;
 }

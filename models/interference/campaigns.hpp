@@ -45,6 +45,9 @@ struct ModelKind {
                                              std::vector<WorkloadKey> workloads);
 };
 
+/// Whether both are known to be on another GPU type or with another sharing mode.
+bool contradicts(const SpeedTable::Campaign& a, const SpeedTable::Campaign& b);
+
 /// A campaign that a model was fitted to.
 struct MeasuredCampaign {
   SpeedTable::Campaign campaign;

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 #include <stdexcept>
-#include <unordered_map>
 #include <vector>
 
 #include <boost/math/distributions/students_t.hpp>
@@ -74,8 +73,6 @@ double error_of(const Measured& group, const CoRunnerRule& rule) {
   return sum / static_cast<double>(group.excess.size());
 }
 
-using Saturations = std::unordered_map<WorkloadKey, Saturation>;
-
 std::vector<Measured> measured_groups(const InterferenceModel& model, const SpeedTable& table,
                                       const Saturations& saturations, Sharing sharing) {
   std::vector<PairJob> jobs;
@@ -90,8 +87,8 @@ std::vector<Measured> measured_groups(const InterferenceModel& model, const Spee
     const std::uint32_t first = group.jobs.front();
     const std::uint64_t family = table.family_of(first);
     measured.family = family != 0 ? family : table.jobs[first];
-    const auto found = saturations.find(table.jobs[first]);
-    if (found != saturations.end() &&
+    const auto found = saturations.jobs.find(table.jobs[first]);
+    if (found != saturations.jobs.end() &&
         std::ranges::count(group.jobs, first) == std::ssize(group.jobs)) {
       measured.saturation = &found->second;
     }
@@ -123,9 +120,7 @@ struct Gain {
 LogSpeed expected_speed(const Measured& group, std::size_t member, const CoRunnerRule& rule) {
   const std::vector<double>& beside = group.beside[member];
   if (group.saturation != nullptr) {
-    LogSpeed of_group = log_speed_among_equals(*group.saturation, beside.size() + 1);
-    of_group.mean = std::min({0.0, math::log(beside.front()), of_group.mean});
-    return of_group;
+    return log_speed_among_equals(*group.saturation, beside.size() + 1, beside.front());
   }
   CoRunnerSpeed others(rule);
   CoRunnerDeviation rules;
@@ -254,12 +249,17 @@ InterferenceModel::Groups learnt_groups(const InterferenceModel& model, const Sp
     groups.level = moments.mean;
     groups.spread = moments.deviation;
   }
-  groups.saturations = saturations_of(table);
+  if (!model.workloads().empty()) groups.saturations = saturations_of(table);
   if (table.groups.empty()) return groups;
+  // Groups that a saturation was fitted to do not tell how far groups lie from it.
+  SpeedTable pairs = table;
+  pairs.groups.clear();
+  const Saturations by_pairs =
+      groups.saturations.jobs.empty() ? Saturations{} : saturations_of(pairs);
   for (std::size_t mode = 0; mode < kSharings; ++mode) {
     const auto sharing = static_cast<Sharing>(mode);
-    groups.rules[mode] = learnt_rule(measured_groups(model, table, groups.saturations, sharing),
-                                     kCoRunnerRules[mode]);
+    groups.rules[mode] =
+        learnt_rule(measured_groups(model, table, by_pairs, sharing), kCoRunnerRules[mode]);
   }
   return groups;
 }

@@ -31,9 +31,9 @@ const Saturation* InterferenceModel::saturation_of(std::span<const PairJob> resi
   const WorkloadKey job = residents.front().workload;
   const bool are_copies =
       std::ranges::all_of(residents, [&](const PairJob& one) { return one.workload == job; });
-  if (!are_copies) return nullptr;
-  const auto found = groups_.saturations.find(job);
-  return found == groups_.saturations.end() ? nullptr : &found->second;
+  if (!are_copies || job == kUnknownWorkload) return nullptr;
+  const auto found = groups_.saturations.jobs.find(job);
+  return found == groups_.saturations.jobs.end() ? nullptr : &found->second;
 }
 
 std::vector<SpeedPrediction> InterferenceModel::by_rule(std::span<const PairJob> residents,
@@ -41,9 +41,9 @@ std::vector<SpeedPrediction> InterferenceModel::by_rule(std::span<const PairJob>
   const std::size_t n = residents.size();
   if (n < 2) return std::vector<SpeedPrediction>(n);
   if (const Saturation* const job = n > 2 ? saturation_of(residents) : nullptr) {
-    const LogSpeed of_group = log_speed_among_equals(*job, n);
     const double pair = predict(residents[0], residents[1]).speed;
-    const double speed = std::min({1.0, pair, math::exp(of_group.mean)});
+    const LogSpeed of_group = log_speed_among_equals(*job, n, pair);
+    const double speed = math::exp(of_group.mean);
     const double sd = rule.scatter * of_group.sd;
     const double away = math::exp(kHalfWidth90 * sd);
     return std::vector<SpeedPrediction>(

@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/formulas/co_runner_rule.hpp"
-#include "models/formulas/saturation.hpp"
+#include "models/interference/saturations.hpp"
 #include "sim/speed_table.hpp"
 
 /// The interface of interference models. For jobs that share a GPU, a model predicts the normalised speed of
@@ -93,7 +92,7 @@ class InterferenceModel {
   /// The same from the speeds of all pairs of residents by a rule (formulas/co_runner_rule.hpp). The ends of the
   /// intervals combine in the same way; the relative deviation is the largest of the pairs. The deviation of the rule
   /// is added to both. Copies of one job whose saturation is known go by that in place of the rule
-  /// (formulas/saturation.hpp), not faster than two of them. `corun model eval` compares with sums, norms and products of
+  /// (formulas/saturation.hpp); of the rule only the scatter counts then. `corun model eval` compares with sums, norms and products of
   /// slowdowns.
   std::vector<SpeedPrediction> by_rule(std::span<const PairJob> residents,
                                        const CoRunnerRule& rule) const;
@@ -105,7 +104,7 @@ class InterferenceModel {
     double level = 0;     ///< mean of the rows' t = -log(speed)
     double spread = 0.3;  ///< standard deviation of the rows' t, above 0
     std::array<CoRunnerRule, kSharings> rules = kCoRunnerRules;
-    std::unordered_map<WorkloadKey, Saturation> saturations = {};  ///< of jobs of which it is known
+    Saturations saturations = {};  ///< of jobs among workloads()
     const CoRunnerRule& rule() const { return rules[static_cast<std::size_t>(campaign.sharing)]; }
   };
   const Groups& groups() const { return groups_; }

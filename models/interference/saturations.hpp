@@ -5,23 +5,31 @@
 #include "models/formulas/saturation.hpp"
 #include "sim/speed_table.hpp"
 
-/// How far jobs saturate the GPU, from their rates alone and from pairs of copies of jobs of the same family.
+/// How far jobs saturate the GPU, from their rates alone and from how copies of jobs of the same family run together.
 ///
 /// The rate that job n, a program on a share of the GPU, reaches beside a copy of itself is limited by a capacity:
 ///
 ///   log capacity_n = a_share + b_program + d_n        a ~ Normal(log of the highest rate alone on the share, 1)
 ///                                                     b ~ Normal(0, 1), d ~ Normal(0, 0.2)
-///   log(2 s_n) = log_joint_speed(log u_n, 0, log 2) + e        u_n = rate_n / capacity_n, e ~ Normal(0, 0.05)
+///   log s_k,n = speed_by_load(k) + e                  u_n = rate_n / capacity_n, e ~ Normal(0, 0.03) for each n and k
 ///
 /// So a pair that runs at full speed on one share is told apart by what its program reached on smaller shares, and by what
 /// other programs reached on its own. Where programs are not known, b is one number and d ~ Normal(0, 0.4). The mode is by
-/// Levenberg-Marquardt, the deviations by the curvature there.
+/// Levenberg-Marquardt, the variances by the curvature there.
+///
+/// Rates count samples, not batches: the job with the highest one is taken as one that leaves nothing idle.
 namespace corun {
 
-/// Of the jobs of a family that have feature "solo_rate" and of which pairs with themselves were measured by MPS, if these
-/// pairs are of one campaign, with 100 jobs at most. A job's share is feature "sm_share_pct", the whole GPU if it is not
-/// known; three jobs at least were measured there, since the one with the highest rate is taken as one that leaves nothing
-/// idle.
-std::unordered_map<WorkloadKey, Saturation> saturations_of(const SpeedTable& table);
+struct Saturations {
+  SpeedTable::Campaign campaign;  ///< where they were measured
+  std::unordered_map<WorkloadKey, Saturation> jobs;
+  friend bool operator==(const Saturations&, const Saturations&) = default;
+};
+
+/// Of jobs that were measured in copies of themselves in one campaign, the campaign with MPS that has most such jobs, and
+/// in no other. Of those that have a family and feature "solo_rate", if three or more of the family, 100 at most in all, are
+/// on the same share of the GPU. That is feature "sm_share_pct"; if no job of the family has it, all use the whole GPU.
+/// Families of which a program has two rates on a share are left out: there is more that differs.
+Saturations saturations_of(const SpeedTable& table);
 
 }  // namespace corun

@@ -193,7 +193,7 @@ PairScorer::Matrix PairScorer::all_pairs() const {
 /// and the kinds few; else nullptr. nullptr, too, for a model that knows how far jobs saturate the GPU.
 std::shared_ptr<PairFormula> PairScorer::co_runner_norm(
     std::span<const std::uint32_t> members) const {
-  if (!model_.groups().saturations.empty()) return nullptr;  // no formula has them
+  if (!model_.groups().saturations.jobs.empty()) return nullptr;  // no formula has them
   if (formula_ && formula_->is_short()) return formula_;
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   constexpr std::size_t kPairsPerMember = 1024;  // a set predicted by itself costs about as much

@@ -100,11 +100,12 @@ std::string told(std::string_view name, const SpeedTable& table, const Interfere
   text += fmt::format(" of {} jobs\n", measured_jobs(table));
   for (std::size_t mode = 0; mode < kSharings && groups > 0; ++mode) {
     const CoRunnerRule& rule = model.groups().rules[mode];
-    if (rule == kCoRunnerRules[mode]) continue;
+    const CoRunnerRule& unlearnt = kCoRunnerRules[mode];
+    if (rule.pooling == unlearnt.pooling && rule.idle == unlearnt.idle) continue;
     text += fmt::format("excesses of groups with sharing {}: pooling {}, idle share {}, learnt\n",
                         kSharingNames[mode], rule.pooling, rule.idle);
   }
-  const std::size_t saturations = model.groups().saturations.size();
+  const std::size_t saturations = model.groups().saturations.jobs.size();
   if (saturations > 0)
     text += fmt::format(
         "groups of equal jobs go by how far the job saturates the GPU, known of {} jobs\n",

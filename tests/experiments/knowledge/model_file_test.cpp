@@ -231,35 +231,37 @@ TEST(ModelFile, KeepsHowGroupsCombine) {
   groups.campaign.sharing = Sharing::kMps;
   groups.rules[1] = {1.5, 0.3};
   const WorkloadKey first = table.jobs.front();
-  groups.saturations[first] = {-0.5, 0.1, 0.3, 0.2};
+  groups.saturations.campaign = {.gpu = "T4", .sharing = Sharing::kMps};
+  groups.saturations.jobs[first] = {-0.5, 0.3, 0.1, 0.2, -0.1};
   model->set_groups(groups);
   file.model = model;
   WorkloadKeys others;
   const ModelFile again = parse_model(model_bytes(file), "m", others, {});
   EXPECT_EQ(again.model->groups().campaign.sharing, Sharing::kMps);
   EXPECT_EQ(again.model->groups().rules, groups.rules);
-  EXPECT_TRUE(again.model->groups().saturations.empty());  // of jobs that nobody asks for
+  EXPECT_TRUE(again.model->groups().saturations.jobs.empty());  // of jobs that nobody asks for
   WorkloadKeys asked;
   const ModelFile named = parse_model(model_bytes(file), "m", asked, all_names());
-  EXPECT_EQ(named.model->groups().saturations,
-            (std::unordered_map<WorkloadKey, Saturation>{
-                {named.model->workloads().front(), {-0.5, 0.1, 0.3, 0.2}}}));
+  Saturations expected = groups.saturations;
+  expected.jobs = {{named.model->workloads().front(), expected.jobs.at(first)}};
+  EXPECT_EQ(named.model->groups().saturations, expected);
   EXPECT_EQ(model_bytes(named), model_bytes(file));
   EXPECT_NE(refusal(changed([](Json& root) { root["sharing"] = "by luck"; })), "");
   EXPECT_NE(refusal(changed([](Json& root) { spoil(root["co_runners"], 0.5); })), "");
   EXPECT_NE(refusal(changed([](Json& root) { root.erase("co_runners"); })), "");
   const auto refused_saturations = [](std::vector<double> numbers) {
-    numbers.resize(4 * kJobs, std::numeric_limits<double>::quiet_NaN());
+    numbers.resize(5 * kJobs, std::numeric_limits<double>::quiet_NaN());
     return refusal(
         changed([&](Json& root) { root["saturations"] = model_state::packed(numbers); }));
   };
   EXPECT_EQ(refused_saturations({}), "");
-  EXPECT_EQ(refused_saturations({-1, 0.1, 0.3, 0}), "");
-  for (const std::vector<double>& bad : std::vector<std::vector<double>>{{-1, -0.1, 0.3, 0},
-                                                                         {-1, 0.1, 0.3, -1},
+  EXPECT_EQ(refused_saturations({-1, 0.3, 0.1, 0, 0}), "");
+  for (const std::vector<double>& bad : std::vector<std::vector<double>>{{-1, 0.3, -0.1, 0, 0},
+                                                                         {-1, 0.3, 0.1, -1, 0},
                                                                          {-1, 0.1},
-                                                                         {-100, 0.1, 0.3, 0},
-                                                                         {0, 0.1, 1e300, 0}}) {
+                                                                         {-100, 0.3, 0.1, 0, 0},
+                                                                         {0, 0.1, 1e300, 0, 0},
+                                                                         {0, 0.1, 1, 1, 99}}) {
     EXPECT_NE(refused_saturations(bad), "") << bad[0] << ' ' << bad[1];
   }
   EXPECT_NE(refusal(changed([](Json& root) {
@@ -318,13 +320,13 @@ TEST(ModelFile, RefusesContentThatContradictsItself) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<std::pair<std::string, std::function<void(Json&)>>> wrong{
-      {"(the model is not a map of 10)",
+      {"(the model is not a map of 11)",
        [](Json& r) {
          r = Json::array({1, 2});
        }},
-      {"(the model is not a map of 10)", [](Json& r) { r.erase("state"); }},
+      {"(the model is not a map of 11)", [](Json& r) { r.erase("state"); }},
       {"(the model is not a map of 9)", [](Json& r) { r["state"].erase("mean"); }},
-      {"(the model is not a map of 10)", [](Json& r) { r["more"] = 1; }},
+      {"(the model is not a map of 11)", [](Json& r) { r["more"] = 1; }},
       {"(there is no 'mean')", [](Json& r) { r["state"]["other"] = 1, r["state"].erase("mean"); }},
       {"(there is no model 'best')", [](Json& r) { r["model"] = "best"; }},
       {"(there is no model 'default')", [](Json& r) { r["model"] = "default"; }},

@@ -35,6 +35,7 @@ double true_load(std::uint32_t program, std::uint32_t share) {
 SpeedTable table_of_family() {
   SpeedTable table;
   table.campaigns.front().sharing = Sharing::kMps;
+  table.campaigns.front().gpu = "one";
   table.features = {{"sm_share_pct", FeatureScale::kLinear}, {"solo_rate", FeatureScale::kLog}};
   for (std::uint32_t share = 0; share < kShares; ++share) {
     for (std::uint32_t program = 0; program < kPrograms; ++program) {
@@ -45,7 +46,7 @@ SpeedTable table_of_family() {
       table.families.push_back(kFamily);
       table.programs.push_back(1 + program);
       const double speed =
-          std::exp(log_joint_speed(std::log(true_load(program, share)), 0, std::log(2.0))) / 2;
+          std::exp(speed_by_load({std::log(true_load(program, share)), 0}, 2).log_speed);
       table.rows.push_back({job, job, speed, speed});
     }
   }
@@ -54,14 +55,15 @@ SpeedTable table_of_family() {
 
 TEST(Saturations, FullSpeedPairsAreToldApart) {
   const SpeedTable table = table_of_family();
-  const auto found = saturations_of(table);
+  const auto found = saturations_of(table).jobs;
   ASSERT_EQ(found.size(), kPrograms * kShares);
   for (std::uint32_t share = 0; share < kShares; ++share) {
     for (std::uint32_t program = 0; program < kPrograms; ++program) {
       const Saturation& job = found.at(table.jobs[share * kPrograms + program]);
       const double load = std::log(true_load(program, share));
       EXPECT_NEAR(job.log_load, load, 0.25) << share << ' ' << program;
-      EXPECT_NEAR(job.log_load, load, 2.5 * job.log_load_sd) << share << ' ' << program;
+      EXPECT_NEAR(job.log_load, load, 2.5 * std::sqrt(job.load_variance))
+          << share << ' ' << program;
     }
   }
   // On the largest share both run at full speed with a copy. Five of the first do, five of the second do not.
@@ -69,30 +71,31 @@ TEST(Saturations, FullSpeedPairsAreToldApart) {
   const Saturation& larger = found.at(table.jobs[2 * kPrograms + 2]);
   EXPECT_GT(std::min(table.rows[2 * kPrograms].speed_a, table.rows[2 * kPrograms + 2].speed_a),
             0.97);
-  EXPECT_GT(std::exp(log_speed_among_equals(small, 5).mean), 0.95);
-  EXPECT_LT(std::exp(log_speed_among_equals(larger, 5).mean), 0.7);
+  EXPECT_GT(std::exp(speed_by_load(small, 5).log_speed), 0.95);
+  EXPECT_LT(std::exp(speed_by_load(larger, 5).log_speed), 0.7);
 }
 
 // Without programs the other jobs on the share tell it still.
 TEST(Saturations, ProgramsNeedNotBeKnown) {
   SpeedTable table = table_of_family();
-  const auto with = saturations_of(table);
+  const auto with = saturations_of(table).jobs;
   table.programs.clear();
-  const auto without = saturations_of(table);
+  const auto without = saturations_of(table).jobs;
   ASSERT_EQ(without.size(), with.size());
   for (std::uint32_t job = 0; job < table.jobs.size(); ++job) {
     const Saturation& found = without.at(table.jobs[job]);
     const double load = std::log(true_load(job % kPrograms, job / kPrograms));
-    EXPECT_NEAR(found.log_load, load, 2.5 * found.log_load_sd) << job;
+    EXPECT_NEAR(found.log_load, load, 2.5 * std::sqrt(found.load_variance)) << job;
   }
 }
 
 TEST(Saturations, GroupsOfEqualJobsGoByThem) {
   const SpeedTable table = table_of_family();
   const auto model = find_interference_model("measured")->fit(table, {});
-  const Saturation job = model->groups().saturations.at(table.jobs[2 * kPrograms + 2]);
+  const Saturation job = model->groups().saturations.jobs.at(table.jobs[2 * kPrograms + 2]);
   const std::vector<PairJob> copies(5, {table.jobs[2 * kPrograms + 2], {}});
-  const LogSpeed expected = log_speed_among_equals(job, 5);
+  const LogSpeed expected =
+      log_speed_among_equals(job, 5, model->predict(copies[0], copies[1]).speed);
   const std::vector<SpeedPrediction> five = model->predict_co_runners(copies);
   ASSERT_EQ(five.size(), 5U);
   for (const SpeedPrediction& one : five) {
@@ -109,25 +112,29 @@ TEST(Saturations, GroupsOfEqualJobsGoByThem) {
   EXPECT_EQ(model->predict_co_runners(mixed)[0].speed, model->by_rule(mixed, kMpsRule)[0].speed);
   // Copies, files of several campaigns and other machines.
   EXPECT_EQ(model->clone()->groups().saturations, model->groups().saturations);
-  SpeedTable::Campaign other = table.campaigns.front();
-  other.gpu = "another";
-  const auto elsewhere = CampaignModel(model->clone()).on(other, table.jobs);
-  EXPECT_EQ(elsewhere->groups().saturations,
-            model->groups().saturations);  // the table's GPU is not known
-  other.sharing = Sharing::kTimeSlicing;
-  const auto sliced = CampaignModel(model->clone()).on(other, table.jobs);
-  EXPECT_TRUE(sliced->is_new());
-  EXPECT_TRUE(sliced->groups().saturations.empty());
+  const auto known_on = [&](const std::string& gpu, Sharing sharing) {
+    const SpeedTable::Campaign asked{.gpu = gpu, .sharing = sharing};
+    return CampaignModel(model->clone()).on(asked, table.jobs)->groups().saturations.jobs.size();
+  };
+  EXPECT_EQ(known_on("one", Sharing::kMps), table.jobs.size());
+  EXPECT_EQ(known_on("", Sharing::kUnknown), table.jobs.size());
+  EXPECT_EQ(known_on("another", Sharing::kMps), 0U);
+  EXPECT_EQ(known_on("one", Sharing::kTimeSlicing), 0U);
 }
 
 TEST(Saturations, AreNotKnownWithoutWhatTheyGoBy) {
   const auto known = [](auto change) {
     SpeedTable table = table_of_family();
     change(table);
-    return saturations_of(table).size();
+    return saturations_of(table).jobs.size();
   };
   const std::size_t all = kPrograms * kShares;
-  EXPECT_EQ(known([](SpeedTable& t) { t.features[0].name = "share"; }), all);  // all on one share
+  EXPECT_EQ(known([](SpeedTable& t) {
+              t.features[0].name = "other";  // all use the whole GPU
+              t.programs.clear();
+            }),
+            all);
+  EXPECT_EQ(known([](SpeedTable& t) { t.features[0].name = "other"; }), 0U);
   EXPECT_EQ(known([](SpeedTable& t) { t.features[1].name = "rate"; }), 0U);
   EXPECT_EQ(known([](SpeedTable& t) { t.programs.clear(); }), all);
   EXPECT_EQ(known([](SpeedTable& t) { t.families.clear(); }), 0U);
@@ -136,22 +143,43 @@ TEST(Saturations, AreNotKnownWithoutWhatTheyGoBy) {
   EXPECT_EQ(known([](SpeedTable& t) { t.rows[1].speed_a = t.rows[1].speed_b = kNaN; }), all - 1);
   EXPECT_EQ(known([](SpeedTable& t) { t.rows[1].speed_a = kNaN; }), all);
   EXPECT_EQ(known([](SpeedTable& t) { t.rows.resize(kPrograms + 2); }), kPrograms);  // two jobs
+  // A share that one of them lacks is not the whole GPU.
+  EXPECT_EQ(known([](SpeedTable& t) { t.values[0] = kNaN; }), all - 1);
+  // A program with two rates on one share: more differs than is known.
+  EXPECT_EQ(known([](SpeedTable& t) { t.programs.assign(t.jobs.size(), 1); }), 0U);
+  // Jobs of another machine, or of two, whose rates may be the other's.
   EXPECT_EQ(known([](SpeedTable& t) {
               t.campaigns.push_back(t.campaigns.front());
               t.rows[2].campaign = 1;
             }),
-            0U);
+            all - 1);
+  EXPECT_EQ(known([](SpeedTable& t) {
+              t.campaigns.push_back(t.campaigns.front());
+              t.groups.push_back({{2, 2, 2}, {0.5, 0.5, 0.5}, Sharing::kMps, 1});
+            }),
+            all - 1);
 }
 
-// Jobs that only other jobs were measured beside, and repeated pairs.
+// Groups of other jobs, and pairs that are there twice.
 TEST(Saturations, OnlyCopiesCount) {
   SpeedTable table = table_of_family();
-  const auto before = saturations_of(table);
+  const Saturations before = saturations_of(table);
   table.rows.push_back({0, 4, 0.5, 0.5});
-  EXPECT_EQ(saturations_of(table), before);
+  table.groups.push_back({{0, 0, 4}, {0.5, 0.5, 0.5}, Sharing::kMps});
   table.rows.push_back(table.rows[4]);
-  const WorkloadKey repeated = table.jobs[4];
-  EXPECT_LT(saturations_of(table).at(repeated).log_load_sd, before.at(repeated).log_load_sd);
+  EXPECT_EQ(saturations_of(table), before);
+}
+
+// Three copies of the smallest program on the largest share tell its load, which no pair does.
+TEST(Saturations, MeasuredGroupsTellMore) {
+  SpeedTable table = table_of_family();
+  const std::uint32_t job = 2 * kPrograms;
+  const Saturation before = saturations_of(table).jobs.at(table.jobs[job]);
+  EXPECT_GT(std::exp(speed_by_load(before, 4).log_speed), 0.95);
+  table.groups.push_back({{job, job, job, job}, {0.7, 0.7, kNaN, 0.7}, Sharing::kMps});
+  const Saturation after = saturations_of(table).jobs.at(table.jobs[job]);
+  EXPECT_LT(std::exp(speed_by_load(after, 4).log_speed), 0.85);
+  EXPECT_LT(after.load_variance, before.load_variance);
 }
 
 // Rates that no GPU has are no reason to fail.
@@ -164,9 +192,9 @@ TEST(Saturations, AreFiniteWhateverWasWritten) {
           table.values[2 * job + 1] = job % 2 == 0 ? low : high;
           table.rows[job].speed_a = table.rows[job].speed_b = job % 3 == 0 ? speed : 0.001;
         }
-        for (const auto& [key, job] : saturations_of(table)) {
+        for (const auto& [key, job] : saturations_of(table).jobs) {
           EXPECT_TRUE(job.is_possible()) << low << ' ' << high << ' ' << speed;
-          const LogSpeed four = log_speed_among_equals(job, 4);
+          const LogSpeed four = log_speed_among_equals(job, 4, speed);
           EXPECT_TRUE(std::isfinite(four.mean) && std::isfinite(four.sd));
           EXPECT_LE(four.mean, 0);
         }
@@ -185,7 +213,7 @@ TEST(Saturations, ManyJobsOfOneFamilyAreLeftToTheRule) {
     table.programs.push_back(100 + job);
     table.rows.push_back({job, job, 0.9, 0.9});
   }
-  EXPECT_TRUE(saturations_of(table).empty());
+  EXPECT_TRUE(saturations_of(table).jobs.empty());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@
 ///   bs                     optional; the batch size. With the model it tells the jobs that run the same program on other
 ///                          shares of a GPU (SpeedTable::programs); it is compared only
 ///   mig_slices             optional; compute slices of seven: feature sm_share_pct [%]
-///   solo_rate              optional; feature of this name [1/s], log
+///   solo_rate              optional; feature of this name [samples/s], log
 ///   solo_gpu_util, solo_gmem_util, l2_util, solo_gmem_mib
 ///                          optional; features gpu_util_pct, mem_time_pct, l2_util_pct [%], mem_used_mib [MiB], log
 ///

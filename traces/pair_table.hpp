@@ -29,7 +29,7 @@
 ///                        Without this column and `gpu`: Lucid's time-slicing. With `gpu` only: not known
 ///     share_x            optional; feature sm_share_pct, above 0 to 100 [% of the SMs], linear
 ///     l2_util_x          optional; feature l2_util_pct [%], linear
-///     solo_rate_x        optional; feature of this name [1/s], log
+///     solo_rate_x        optional; feature of this name [samples/s], log
 ///   Gavel, one row per pair:
 ///     job_x              required; the job
 ///     gpu                required; v100, p100 or k80, the same in all rows

@@ -25,7 +25,8 @@
 /// large its batch: then excesses add up (X). w is the share of the first kind.
 ///
 /// kSlicingRule was chosen on the two groups of JRS Tables V and VI. kMpsRule adds excesses up by the second kind and
-/// knows nothing of the kinds: w = 1/2. kBuildUp is the value at which ParvaGPU's pairs are likeliest (saturation.hpp).
+/// knows nothing of the kinds: w = 1/2. kBuildUp was chosen on ParvaGPU's pairs, at which it makes them likeliest
+/// (interference/saturations.hpp).
 namespace corun {
 
 struct CoRunnerRule {

@@ -13,12 +13,11 @@ namespace corun {
 /// job that is not there, of fewer than three jobs, or with other than one speed per job, NaN or above 0.
 SpeedTable with_pairs_of_groups(const SpeedTable& table);
 
-/// The sharing mode of the table, the rule of each mode, and the saturations of its jobs (saturations.hpp). A rule is learnt from the table's groups if there are at
-/// least ten of its mode: the one of a small grid with the least mean absolute error of the excesses, if it is better
-/// than kCoRunnerRules beyond chance (Student's t, 97.5 %), where families of jobs are what is drawn. Its scatter is such
-/// that 90 % intervals hold 90 % of these groups. Copies of one job whose saturation pairs tell are not
-/// among the ten; they tell the scatter, too.
-/// Speeds of pairs are those of the model.
+/// The sharing mode of the table, the rule of each mode, and the saturations of its jobs (saturations.hpp), unless the
+/// model uses features only. A rule is learnt from the table's groups if there are at least ten of its mode of which pairs
+/// tell no saturation: the one of a small grid with the least mean absolute error of the excesses, if it is better than
+/// kCoRunnerRules beyond chance (Student's t, 97.5 %), where families of jobs are what is drawn. Its scatter is such that
+/// 90 % intervals hold 90 % of all groups of its mode, if there are ten. Speeds of pairs are those of the model.
 InterferenceModel::Groups learnt_groups(const InterferenceModel& model, const SpeedTable& table);
 
 }  // namespace corun

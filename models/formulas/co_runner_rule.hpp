@@ -13,33 +13,32 @@
 ///   s = (1 - w) / (1 + X) + w / (1 + Y)
 ///   X = max((sum_j x_j^p)^(1/p), sum_j x_j + min(e, 1) - 1)          all co-runners pooled
 ///   Y = X                            if e >= 1
-///   Y = ((1 + (m+1)^q z) / (1 + z))^(1/q) - 1,  z = ((1+e)^q - 1) / (2^q - (1+e)^q),  q = kBuildUp      else
+///   Y = ((1 + (m+1)^q z) / (1 + z))^(1/q) - 1,  z = ((1+e)^q - 1) / (2^q - (1+e)^q),  q = kKneeExponent      else
 ///
 /// e = sum_j x_j^2 / sum_j x_j is the excess of a typical co-runner, m = X / e the number of such co-runners.
 /// For two jobs X = Y = x_j. X is at least what the GPU's load needs: no co-runner costs more time than it uses the GPU,
 /// so m equal ones and the job need (m + 1) min(e, 1) of it; from e = 1 on excesses add up.
 ///
-/// A pair runs faster than two halves of a GPU for one of two reasons. Either each job alone leaves the GPU idle:
-/// then a group slows down little until its load reaches one GPU, and from there in proportion (Y: a soft maximum of 1
-/// and the load of m + 1 jobs that each need a share u = z^(1/q) of it). Or two jobs fill what one alone cannot, however
-/// large its batch: then excesses add up (X). w is the share of the first kind.
+/// Two jobs on one GPU do more per second than one for one of two reasons. Either one job alone leaves the GPU idle for
+/// a part of the time. Then a group slows down little until its load is one GPU, and in proportion from there on. Y is that:
+/// a soft maximum of 1 and of the load of m + 1 jobs, u = z^(1/q) each. Or one job alone keeps the GPU busy and cannot use
+/// all of its units, however large the batch. Then excesses add up: X. w is the probability of the first reason.
 ///
-/// kSlicingRule was chosen on the two groups of JRS Tables V and VI. kMpsRule adds excesses up by the second kind and
-/// knows nothing of the kinds: w = 1/2. kBuildUp was chosen on ParvaGPU's pairs, at which it makes them likeliest
-/// (interference/saturations.hpp).
+/// kSlicingRule was chosen on the two groups of JRS Tables V and VI. For kMpsRule excesses add up, and both reasons are
+/// equally likely. kKneeExponent is the exponent at which ParvaGPU's pairs are likeliest (interference/saturations.hpp).
 namespace corun {
 
 struct CoRunnerRule {
   double pooling = 1.25;  ///< p, at least 1
-  double idle = 0;        ///< w, 0 to 1
+  double idle = 0;        ///< w, probability that jobs alone leave the GPU idle, 0 to 1
   /// How far groups lie from the rule, relative to how far rules lie from each other (kLeastExcessRule); above 0.
   double scatter = 1;
 
   friend bool operator==(const CoRunnerRule&, const CoRunnerRule&) = default;
 };
 
-/// q: how sharp the bend is at which jobs that leave the GPU idle saturate it.
-inline constexpr double kBuildUp = 6;
+/// q: how sharp the knee of throughput is at which the load of a group reaches one GPU.
+inline constexpr double kKneeExponent = 6;
 
 inline constexpr CoRunnerRule kSlicingRule{};
 inline constexpr CoRunnerRule kMpsRule{1, 0.5};
@@ -71,11 +70,11 @@ class CoRunnerSpeed {
         math::max(power(pooled_, 1 / rule_.pooling), sum_ + math::min(typical, 1.0) - 1);
     const double added = 1 / (1 + pooled);
     if (rule_.idle == 0 || typical >= 1 || sum_ <= kLeastExcess) return added;
-    const double beside_one = power(1 + typical, kBuildUp);
-    const double load = (beside_one - 1) / (power(2, kBuildUp) - beside_one);
-    const double all = power(pooled / typical + 1, kBuildUp) * load;
+    const double beside_one = power(1 + typical, kKneeExponent);
+    const double load = (beside_one - 1) / (power(2, kKneeExponent) - beside_one);
+    const double all = power(pooled / typical + 1, kKneeExponent) * load;
     // Rounding must not make the group faster than its pooled pairs.
-    const double built_up = math::min(added, power((1 + load) / (1 + all), 1 / kBuildUp));
+    const double built_up = math::min(added, power((1 + load) / (1 + all), 1 / kKneeExponent));
     return (1 - rule_.idle) * added + rule_.idle * built_up;
   }
 
@@ -103,7 +102,7 @@ inline double speed_among_equals(double pair, std::size_t count, const CoRunnerR
 /// Of a group whose pairs leave each other alone, in log speed: what repetitions differ by.
 inline constexpr double kRepetition = 0.02;
 
-/// Standard deviation of a quantity that is equally likely anywhere between two ends `width` apart.
+/// Standard deviation of a uniform distribution of this width.
 inline double deviation_between(double width) {
   constexpr double kRootOf12 = 3.4641016151377544;
   return width / kRootOf12;

@@ -7,18 +7,18 @@
 #include "models/formulas/co_runner_rule.hpp"
 #include "sim/base/math.hpp"
 
-/// Speed of equal jobs of which it is known how much of the GPU's capacity each needs.
+/// Speed of copies of a job whose load is known: the share of the GPU's capacity that it uses alone.
 ///
-/// The pair of a job that leaves half of the GPU idle, and of one that leaves three quarters idle, runs at full speed;
-/// five of them do not. So the load of the job takes the place of its pair's excess (co_runner_rule.hpp):
+/// Two copies of a job of load 0.5 run at full speed, and so do two of load 0.25. Five copies of the first need 2.5 GPUs,
+/// five of the second 1.25. So the load takes the place of the pair's excess (co_runner_rule.hpp):
 ///
-///   log s_k = -(log(1 + (k u / c_k)^q) - log(1 + (u / c_k)^q)) / q,  q = kBuildUp
+///   log s_k = -(log(1 + (k u / c_k)^q) - log(1 + (u / c_k)^q)) / q,  q = kKneeExponent
 ///   c_k = k / ((1 + (k - 1) e) g),  e = 2 / g - 1
 ///
 /// u: the rate of the job alone over the capacity, the rate that two copies cannot exceed. g, 1 to 2: 1 / u of the job of
-/// the family with the highest rate on the same share of the GPU. That job is taken to leave nothing idle, so what it
-/// leaves is room of the other kind, and c_k, the capacity for k copies over that for two, is what excesses e that add up
-/// make of it; c_2 = 1. s_k is at most what kLeastExcessRule makes of the job's own pair.
+/// the family with the highest rate on the same share of the GPU. That job is assumed to keep the GPU busy, so its excesses
+/// e add up. c_k is the capacity for k copies over that for two; c_2 = 1. s_k is at most the speed by kLeastExcessRule from
+/// the job's own pair.
 namespace corun {
 
 struct Saturation {
@@ -40,13 +40,15 @@ struct Saturation {
 
 /// log(1 + u^q) by the logarithm of u.
 inline double log_with_load(double log_load) {
-  const double power = kBuildUp * log_load;
+  const double power = kKneeExponent * log_load;
   return math::max(power, 0.0) + math::log1p(math::exp(-math::max(power, -power)));
 }
 /// Its derivative by the logarithm of u, over q.
-inline double share_of_load(double log_load) { return 1 / (1 + math::exp(-kBuildUp * log_load)); }
+inline double share_of_load(double log_load) {
+  return 1 / (1 + math::exp(-kKneeExponent * log_load));
+}
 
-/// log c_k, for k = `count`, 2 or more. `rule`: how excesses of jobs that leave nothing idle combine.
+/// log c_k, for k = `count`, 2 or more. `rule`: how the excesses e combine.
 inline double log_capacity(const Saturation& job, std::size_t count,
                            const CoRunnerRule& rule = {1, 0}) {
   const double of_pair = job.gain() / 2;
@@ -54,7 +56,8 @@ inline double log_capacity(const Saturation& job, std::size_t count,
                    of_pair);
 }
 
-/// log s_k of one of `count` equal jobs, 2 or more, by their load alone, and its derivatives.
+/// log s_k of one of `count` copies, 2 or more, by their load alone, and its derivatives by log u and, where excesses add
+/// up, by log g.
 struct SpeedByLoad {
   double log_speed = 0;
   double by_log_load = 0, by_log_gain = 0;
@@ -63,16 +66,16 @@ inline SpeedByLoad speed_by_load(const Saturation& job, std::size_t count,
                                  const CoRunnerRule& rule = {1, 0}) {
   const double log_count = math::log(static_cast<double>(count));
   const double load = job.log_load - log_capacity(job, count, rule);
-  const double log_speed = -(log_with_load(load + log_count) - log_with_load(load)) / kBuildUp;
+  const double log_speed = -(log_with_load(load + log_count) - log_with_load(load)) / kKneeExponent;
   const double slope = share_of_load(load + log_count) - share_of_load(load);
-  // d log c_k / d log g = 2 (k - 1) / (g + (k - 1) (2 - g)) - 1 where excesses add up
+  // d log c_k / d log g = 2 (k - 1) / (g + (k - 1) (2 - g)) - 1
   const auto others = static_cast<double>(count - 1);
   const double of_gain = 2 * others / (job.gain() + others * (2 - job.gain())) - 1;
   return {log_speed, -slope, slope * of_gain};
 }
 
 /// log s_k and its standard deviation: from those of u and g, from what possible rules for c_k differ by, from
-/// repetitions, and from what the job's own pair contradicts. `pair`: its speed beside one copy, above 0.
+/// repetitions, and from the difference to the limit by the job's own pair. `pair`: its speed beside one copy, above 0.
 struct LogSpeed {
   double mean = 0;
   double sd = 0;
@@ -86,13 +89,13 @@ inline LogSpeed log_speed_among_equals(const Saturation& job, std::size_t count,
                             2 * found.by_log_load * found.by_log_gain * job.covariance;
   const double of_rule =
       deviation_between(found.log_speed - speed_by_load(job, count, kMostExcessRule).log_speed);
-  const double contradiction = found.log_speed - mean;
-  // At most as if all from an equal share of the GPU to full speed were equally likely.
+  const double over_limit = found.log_speed - mean;
+  // At most that of a uniform distribution from an equal share of the GPU to full speed.
   const double widest = deviation_between(math::log(static_cast<double>(count)));
   const double of_load =
       math::min(math::sqrt(math::max(of_numbers, 0.0) + of_rule * of_rule), widest);
-  return {mean, math::sqrt(of_load * of_load + kRepetition * kRepetition +
-                           contradiction * contradiction)};
+  return {mean,
+          math::sqrt(of_load * of_load + kRepetition * kRepetition + over_limit * over_limit)};
 }
 
 }  // namespace corun

@@ -92,8 +92,8 @@ class InterferenceModel {
   /// The same from the speeds of all pairs of residents by a rule (formulas/co_runner_rule.hpp). The ends of the
   /// intervals combine in the same way; the relative deviation is the largest of the pairs. The deviation of the rule
   /// is added to both. Copies of one job whose saturation is known go by that in place of the rule
-  /// (formulas/saturation.hpp); of the rule only the scatter counts then. `corun model eval` compares with sums, norms and products of
-  /// slowdowns.
+  /// (formulas/saturation.hpp); of the rule only the scatter counts then. `corun model eval` compares with sums, norms and
+  /// products of slowdowns.
   std::vector<SpeedPrediction> by_rule(std::span<const PairJob> residents,
                                        const CoRunnerRule& rule) const;
 

@@ -13,11 +13,11 @@
 ///                                                     b ~ Normal(0, 1), d ~ Normal(0, 0.2)
 ///   log s_k,n = speed_by_load(k) + e                  u_n = rate_n / capacity_n, e ~ Normal(0, 0.03) for each n and k
 ///
-/// So a pair that runs at full speed on one share is told apart by what its program reached on smaller shares, and by what
-/// other programs reached on its own. Where programs are not known, b is one number and d ~ Normal(0, 0.4). The mode is by
-/// Levenberg-Marquardt, the variances by the curvature there.
+/// So the load of a job whose pair runs at full speed is known from its program's rates on smaller shares, and from those
+/// of other programs on the same share. Where programs are not known, b is one number and d ~ Normal(0, 0.4). The fit is
+/// the posterior mode (Levenberg-Marquardt), with the covariance from the curvature there.
 ///
-/// Rates count samples, not batches: the job with the highest one is taken as one that leaves nothing idle.
+/// Rates count samples, not batches: the job with the highest one is assumed to keep the GPU busy.
 namespace corun {
 
 struct Saturations {

@@ -106,10 +106,10 @@ std::string told(std::string_view name, const SpeedTable& table, const Interfere
                         kSharingNames[mode], rule.pooling, rule.idle);
   }
   const std::size_t saturations = model.groups().saturations.jobs.size();
-  if (saturations > 0)
+  if (saturations > 0) {
     text += fmt::format(
-        "groups of equal jobs go by how far the job saturates the GPU, known of {} jobs\n",
-        saturations);
+        "groups of copies of one job: from its load on the GPU, known for {} jobs\n", saturations);
+  }
   return text;
 }
 

@@ -52,10 +52,12 @@ TEST(CoRunnerRule, MpsIsTheMeanOfBothKinds) {
   // A load of .6 each: two jobs need 1.2 GPUs, four 2.4. The bend is not sharp.
   const double load = 0.6;
   const double pair =
-      std::pow((1 + std::pow(2 * load, kBuildUp)) / (1 + std::pow(load, kBuildUp)), 1 / kBuildUp) -
+      std::pow((1 + std::pow(2 * load, kKneeExponent)) / (1 + std::pow(load, kKneeExponent)),
+               1 / kKneeExponent) -
       1;
   const double four =
-      std::pow((1 + std::pow(4 * load, kBuildUp)) / (1 + std::pow(load, kBuildUp)), 1 / kBuildUp) -
+      std::pow((1 + std::pow(4 * load, kKneeExponent)) / (1 + std::pow(load, kKneeExponent)),
+               1 / kKneeExponent) -
       1;
   EXPECT_NEAR(excess(kAllIdle, {pair, pair, pair}), four, 1e-9);
   EXPECT_NEAR(four, 4 * load - 1, 0.02);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "experiments/config/policy_reader.hpp"
+#include "models/interference/effort.hpp"
 #include "sim/base/text.hpp"
 
 namespace corun {
@@ -25,6 +26,7 @@ constexpr Within<double> kDuration{1e-9, 1e9};
 constexpr Within<double> kDurationOrNone{0, kDuration.max};
 constexpr Within<double> kFactor{1e-6, 1e6};
 constexpr Within<double> kShare{0, 1};
+constexpr Within<double> kEffort{kLeastEffort, 1};
 
 KeyText text(Slot<std::string> slot) { return {slot}; }
 KeyFlag flag(Slot<bool> slot) { return {slot}; }
@@ -131,6 +133,8 @@ void add(KeyList& keys, WorldConfig& c) {
        "the model for what was not measured: one of corun list models"},
       {"world.path", text(c.path),
        "*.corun.csv of measurements, a table of pairs or a model file; null: the papers' tables"},
+      {"world.effort", number(c.effort, kEffort),
+       "share of the work that the fit of the model takes; below 1 for trials, it errs more"},
       {"world.noise", flag(c.noise), "false: expected speeds"},
   };
   keys.insert(keys.end(), list.begin(), list.end());
@@ -147,6 +151,8 @@ void add(KeyList& keys, BeliefConfig& c) {
       {"belief.seed",
        seed(c.seed, std::numeric_limits<std::int64_t>::max()),  // as model fit --seed
        "of the random draws of a model's fit, the same in all replications"},
+      {"belief.effort", number(c.effort, kEffort),
+       "share of the work that the fit of the model takes; below 1 for trials, it errs more"},
       {"belief.overrides", text(c.overrides),
        "CSV of clusters and uncertainties of jobs in place of those of their profiles"},
   };

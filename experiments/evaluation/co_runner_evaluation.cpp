@@ -84,7 +84,7 @@ std::vector<double> group_times(
 
 std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
                                         std::span<const CorunMeasurement> groups,
-                                        std::span<const std::string_view> models) {
+                                        std::span<const std::string_view> models, double effort) {
   if (groups.empty()) return {};
   const SpeedTable table = speed_table(pairs, ImputedProfiles::kBelieved);
   struct Fitted {
@@ -94,7 +94,7 @@ std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
   std::vector<Fitted> fitted;
   for (const std::string_view name : models) {
     try {
-      fitted.push_back({name, find_interference_model(name)->fit(table, FitOptions{})});
+      fitted.push_back({name, find_interference_model(name)->fit(table, {.effort = effort})});
     } catch (const std::invalid_argument&) {
       continue;
     }

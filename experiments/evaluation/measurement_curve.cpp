@@ -183,7 +183,7 @@ class Trial {
     SpeedTable table = table_.speeds;
     table.rows.clear();
     for (const std::size_t r : rows) table.rows.push_back(table_.speeds.rows[r]);
-    return options_.model->fit(table, {.seed = seed_, .threads = 1});
+    return options_.model->fit(table, {.seed = seed_, .threads = 1, .effort = options_.effort});
   }
 
   std::vector<std::size_t> choose(std::size_t rule, const InterferenceModel& model,

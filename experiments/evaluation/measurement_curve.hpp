@@ -54,6 +54,7 @@ struct MeasurementCurveOptions {
   std::size_t known = 30;             ///< pairs known at the start
   std::vector<std::size_t> measured;  ///< points of the curve
   unsigned threads = 1;               ///< changes speed only
+  double effort = 1;                  ///< of the fits
 };
 
 /// InputError, naming the table, if it has too few measured pairs or if the model cannot be fitted on them.

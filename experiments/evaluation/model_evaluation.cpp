@@ -107,8 +107,10 @@ struct Judged {
   std::vector<const InterferenceModelEntry*> models;
   std::span<const FittedModel> fitted;
   bool timed = true;
+  double effort = 1;
 
-  Judged(const JudgedModels& asked, bool is_timed) : fitted(asked.fitted), timed(is_timed) {
+  Judged(const JudgedModels& asked, bool is_timed)
+      : fitted(asked.fitted), timed(is_timed), effort(asked.effort) {
     for (const std::string_view name : kAlways) models.push_back(find_interference_model(name));
     for (const InterferenceModelEntry* entry : asked.models) {
       if (std::ranges::find(models, entry) == models.end()) models.push_back(entry);
@@ -169,7 +171,7 @@ LeftOut leave_out(const EvaluationData& data, WorkloadKey job, const Judged& jud
   out.refused.resize(judged.size());
   for (const Predictor& simple : judged.simple) add(simple.fit(training));
   const SpeedTable table = speed_table(training, ImputedProfiles::kBelieved);
-  for (const FitOutcome& fit : fit_together(judged.models, table, {})) {
+  for (const FitOutcome& fit : fit_together(judged.models, table, {.effort = judged.effort})) {
     out.refused[out.predicted.size()] = fit.refused;
     if (fit.model) {
       add(prediction_of(fit.model, judged.timed));

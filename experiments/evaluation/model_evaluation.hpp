@@ -134,6 +134,7 @@ struct JudgedModels {
   std::vector<const InterferenceModelEntry*> models;  ///< fitted without each job in turn
   std::vector<FittedModel> fitted;  ///< on features of profiles; may have seen the pairs
   unsigned threads = 1;             ///< changes speed only
+  double effort = 1;                ///< of the fits
   /// Called after the fits without a job, one call at a time.
   std::function<void(std::size_t done, std::size_t jobs)> on_fitted = {};
 };

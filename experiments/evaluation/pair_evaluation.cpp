@@ -114,6 +114,7 @@ FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>
 
   FitOptions fit;
   fit.seed = options.seed;
+  fit.effort = options.effort;
   const auto judge = [&](const std::shared_ptr<const InterferenceModel>& model,
                          std::string& refused) {
     std::vector<RowPrediction>& of_model = out.predicted.emplace_back();

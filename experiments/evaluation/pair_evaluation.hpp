@@ -83,6 +83,7 @@ struct PairEvaluationOptions {
   std::uint64_t seed = 1;  ///< of folds, rows, probes and queues
   std::size_t queues = 40;
   unsigned threads = 1;                               ///< changes speed only
+  double effort = 1;                                  ///< of the fits
   std::vector<const InterferenceModelEntry*> models;  ///< fitted in each fold
   /// Predict as check_features() says. They are not fitted again, so they may have seen the scored pairs.
   std::vector<FittedModel> fitted;

@@ -13,6 +13,7 @@
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "experiments/inputs/observed_pairs.hpp"
+#include "experiments/knowledge/effort.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/knowledge_file.hpp"
 #include "experiments/knowledge/prefitted_model.hpp"
@@ -152,6 +153,12 @@ void BeliefBuilder::start_from_model(const Cluster& cluster) {
                      "belief.known is a share of measured pairs, and '" + printable(b.initial) +
                          "' is a model that is fitted already; leave it out");
   }
+  if (b.effort != 1) {
+    throw InputError(config_->place("belief.effort"),
+                     "belief.effort is of a fit, and '" + printable(b.initial) +
+                         "' is a model that is fitted already; leave it out");
+  }
+  note_effort(printable(b.initial), model_file_->model->effort());
   auto prior = std::make_shared<ModelBelief::Prior>();
   prior->table.features = model_file_->model->features();
   // Beliefs know no GPU types; those of a mixed cluster are of its first type.
@@ -162,12 +169,20 @@ void BeliefBuilder::start_from_model(const Cluster& cluster) {
   refuse_probing();
 }
 
+void BeliefBuilder::note_effort(const std::string& model, double effort) {
+  if (std::string told = told_of_effort(model, effort); !told.empty()) {
+    warnings_.push_back(std::move(told));
+  }
+}
+
 void BeliefBuilder::fit(SpeedTable table) {
   const BeliefConfig& b = config_->belief;
   refuse_overrides();
   const InterferenceModelEntry& entry = *find_interference_model(b.model.text());
   FitOptions options;  // of fits for which other replications do not wait
   options.seed = b.seed;
+  options.effort = b.effort;
+  if (entry.draws) note_effort("the belief's model", b.effort);
   FitOptions first = options;
   first.threads = models_->threads();
   try {

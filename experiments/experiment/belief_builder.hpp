@@ -58,7 +58,8 @@ class BeliefBuilder {
   bool by_clusters() const { return !prior_; }
   /// Whether the cluster labels of the trace's jobs number clusters of initial_knowledge().
   bool labels_hold() const { return labels_hold_; }
-  /// Sentences on knowledge that was measured on other GPUs or with another sharing mode.
+  /// Sentences on knowledge that was measured on other GPUs or with another sharing mode, and on a fit of an effort
+  /// below 1.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -73,6 +74,7 @@ class BeliefBuilder {
   /// Fits the model to the pairs of `table` that are known beforehand.
   void fit(SpeedTable table);
   void refuse_share() const;
+  void note_effort(const std::string& model, double effort);
   std::unique_ptr<Belief> cluster_belief(const Trace& trace, std::span<const JobView> views) const;
   /// `profile_of(j)`: what is known of the profile of job j.
   template <typename F>

@@ -124,6 +124,18 @@ Reason noise(const SettingsInUse& use) {
              : "";
 }
 
+/// Why the effort of the fit of `model` has no effect. `text`: the key and its value.
+Reason effort(const ModelName* model, const std::string& text) {
+  return model != nullptr && model->entry().draws ? "" : fmt::format("{} has no effort", text);
+}
+
+Reason world_effort(const SettingsInUse& use) {
+  const WorldConfig& world = use.config.world;
+  return world.model == WorldKind::kMeasured
+             ? effort(&world.fallback, fmt::format("world.fallback {}", world.fallback.text()))
+             : effort(world.model.model(), fmt::format("world.model {}", world.model.text()));
+}
+
 Reason belief_model(const SettingsInUse& use) {
   return some_policy(use, needs_belief) ? "" : "no policy has a belief";
 }
@@ -140,6 +152,12 @@ Reason belief_seed(const SettingsInUse& use) {
              ? ""
              : fmt::format("belief.model {} draws nothing at random",
                            use.config.belief.model.text());
+}
+
+Reason belief_effort(const SettingsInUse& use) {
+  if (Reason none = belief_data(use); !none.empty()) return none;
+  const BeliefModel& model = use.config.belief.model;
+  return effort(model.model(), fmt::format("belief.model {}", model.text()));
 }
 
 Reason estimates_of_time(const SettingsInUse& use) {
@@ -277,11 +295,13 @@ constexpr std::array kKeyRules{
     KeyRule{"cluster.oom.ramp_s", out_of_memory},
     KeyRule{"cluster.oom.retries", out_of_memory},
     KeyRule{"world.fallback", fallback},
+    KeyRule{"world.effort", world_effort},
     KeyRule{"world.noise", noise},
     KeyRule{"belief.model", belief_model},
     KeyRule{"belief.initial", belief_data},
     KeyRule{"belief.known", belief_data},
     KeyRule{"belief.seed", belief_seed},
+    KeyRule{"belief.effort", belief_effort},
     KeyRule{"belief.overrides", belief_data},
     KeyRule{"estimates.duration", estimates},
     KeyRule{"estimates.sigma", estimate_errors},

@@ -11,6 +11,7 @@
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/inputs/job_features.hpp"
+#include "experiments/knowledge/effort.hpp"
 #include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/types_world.hpp"
@@ -94,6 +95,8 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     model_file_ = find_model_file(config, "world.path", *w.path, files, tables_->keys());
   }
   if (model_file_) {
+    refuse_effort(config);
+    note_effort(printable(*w.path), model_file_->model->effort());
     const auto nothing = std::make_shared<MeasuredTable>();
     if (!is_of_several_campaigns(*model_file_->model)) {
       costs_.push_back({nothing, model_file_->model, false});
@@ -125,6 +128,7 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     return CoRunCosts{std::move(measured), fit(config, speeds, files.cache().models())};
   };
   const CoRunCosts reference = costs_of(read);
+  note_effort("the world's model", reference.model->effort());
   for (std::size_t t = 0; t < types.size(); ++t) {
     CoRunCosts costs = reference;
     // Gavel has rates of its own for each of its types.
@@ -155,6 +159,19 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
          measured_elsewhere(*read.pairs, cluster, "the world was measured")) {
       warnings_.push_back(std::move(sentence));
     }
+  }
+}
+
+void WorldBuilder::refuse_effort(const Config& config) {
+  if (config.world.effort == 1) return;
+  throw InputError(config.place("world.effort"),
+                   "world.effort is of a fit, and '" + printable(*config.world.path) +
+                       "' is a model that is fitted already; leave it out");
+}
+
+void WorldBuilder::note_effort(const std::string& model, double effort) {
+  if (std::string told = told_of_effort(model, effort); !told.empty()) {
+    warnings_.push_back(std::move(told));
   }
 }
 
@@ -202,6 +219,7 @@ std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
   try {
     FitOptions options;
     options.threads = models.threads();
+    options.effort = w.effort;
     fitted = models.fit(model.entry(), table, options);
   } catch (const std::invalid_argument& e) {
     throw InputError(config.place("world.path"),

@@ -57,6 +57,8 @@ class WorldBuilder {
   };
 
   void list_pairs(const Config& config, InputFiles& files);
+  void refuse_effort(const Config& config);
+  void note_effort(const std::string& model, double effort);
   std::shared_ptr<const InterferenceModel> fit(const Config& config, const SpeedTable& table,
                                                ModelCache& models);
   void note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster);

@@ -37,13 +37,14 @@ bool same(const SpeedTable& a, const SpeedTable& b) {
 }  // namespace
 
 bool ModelCache::FitQuery::operator==(const FitQuery& other) const {
-  return entry == other.entry && seed == other.seed && same(table, other.table);
+  return entry == other.entry && seed == other.seed && effort == other.effort &&
+         same(table, other.table);
 }
 
 std::shared_ptr<const InterferenceModel> ModelCache::fit(const InterferenceModelEntry& entry,
                                                          const SpeedTable& table,
                                                          const FitOptions& options) {
-  const FitQuery query{&entry, options.seed, table};
+  const FitQuery query{&entry, options.seed, options.effort, table};
   return fits_.get(
       query, table.rows.size() + kLeastWeight,
       [&]() -> std::shared_ptr<const InterferenceModel> { return entry.fit(table, options); });

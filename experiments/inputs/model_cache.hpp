@@ -31,7 +31,7 @@ class ModelCache {
   int threads() const { return threads_; }
 
   /// The model that entry.fit() gives; it is the same for tables that are equal in every bit, keys of
-  /// workloads included, and equal seeds. std::invalid_argument as entry.fit().
+  /// workloads included, and equal seeds and efforts. std::invalid_argument as entry.fit().
   std::shared_ptr<const InterferenceModel> fit(const InterferenceModelEntry& entry,
                                                const SpeedTable& table, const FitOptions& options);
 
@@ -48,6 +48,7 @@ class ModelCache {
   struct FitQuery {
     const InterferenceModelEntry* entry = nullptr;
     std::uint64_t seed = 0;
+    double effort = 1;
     SpeedTable table;
 
     bool operator==(const FitQuery& other) const;

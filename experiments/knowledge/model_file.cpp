@@ -15,6 +15,7 @@
 #include "experiments/base/checksum.hpp"
 #include "experiments/base/sealed_file.hpp"
 #include "experiments/knowledge/prefitted_model.hpp"
+#include "models/interference/effort.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/limited_json.hpp"
 #include "models/prefitted/prefitted.hpp"
@@ -31,6 +32,9 @@ constexpr SealedKind kModelKind{"speed model", kModelVersion,
 constexpr std::size_t kDigestDigits = 16;
 constexpr std::size_t kMostAbout = 400;
 constexpr std::size_t kSaturationNumbers = 5;
+constexpr std::size_t kKeys = 11;
+/// A key that a fit of effort 1 does not have.
+constexpr const char* kEffortKey = "effort";
 /// Fitted models are 7 deep and have some thousand values, as lists of numbers are one value each; more
 /// workloads need more.
 constexpr JsonLimits kModelLimits{16, std::size_t{1} << 20U};
@@ -92,7 +96,8 @@ InterferenceModel::Groups groups_of(const nlohmann::json& root,
 ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
                      std::span<const std::string> names) {
   using namespace model_state;
-  map_of(root, 11, "the model");
+  const bool has_effort = root.is_object() && root.contains(kEffortKey);
+  map_of(root, has_effort ? kKeys + 1 : kKeys, "the model");
   ModelFile file;
   file.name = text_of(root.at("model"), "model");
   const InterferenceModelEntry* entry = find_interference_model(file.name);
@@ -133,6 +138,13 @@ ModelFile content_of(const nlohmann::json& root, WorkloadKeys& keys,
   std::unique_ptr<InterferenceModel> model =
       entry->load(root.at("state"), std::move(features), std::move(workloads));
   model->set_groups(std::move(groups));
+  if (has_effort) {
+    const double effort = number_of(root.at(kEffortKey), kEffortKey);
+    if (!(effort >= kLeastEffort && effort < 1)) {
+      throw std::invalid_argument("the effort of the fit is not from 0.001 to below 1");
+    }
+    model->set_effort(effort);
+  }
   file.model = std::move(model);
   file.about = printable(text_of(root.at("about"), "about"), kMostAbout);
   return file;
@@ -207,20 +219,20 @@ std::string model_bytes(const ModelFile& file) {
       }
     }
   }
-  const nlohmann::json root{
-      {"about", printable(file.about, kMostAbout)},
-      {"model", file.name},
-      {"features", std::move(features)},
-      {"workloads", file.workloads},
-      {"sharing", kSharingNames[static_cast<std::size_t>(groups.campaign.sharing)]},
-      {"gpu", groups.campaign.gpu},
-      {"machine", model_state::packed(std::vector<double>{groups.campaign.bandwidth_gbs,
-                                                          groups.campaign.fp32_tflops, groups.level,
-                                                          groups.spread})},
-      {"co_runners", model_state::packed(rules)},
-      {"saturations", model_state::packed(saturations)},
-      {"saturated_gpu", groups.saturations.campaign.gpu},
-      {"state", file.model->save()}};
+  nlohmann::json root{{"about", printable(file.about, kMostAbout)},
+                      {"model", file.name},
+                      {"features", std::move(features)},
+                      {"workloads", file.workloads},
+                      {"sharing", kSharingNames[static_cast<std::size_t>(groups.campaign.sharing)]},
+                      {"gpu", groups.campaign.gpu},
+                      {"machine", model_state::packed(std::vector<double>{
+                                      groups.campaign.bandwidth_gbs, groups.campaign.fp32_tflops,
+                                      groups.level, groups.spread})},
+                      {"co_runners", model_state::packed(rules)},
+                      {"saturations", model_state::packed(saturations)},
+                      {"saturated_gpu", groups.saturations.campaign.gpu},
+                      {"state", file.model->save()}};
+  if (file.model->effort() != 1) root[kEffortKey] = file.model->effort();
   std::string content;
   nlohmann::json::to_cbor(root, content);
   return sealed_bytes(content, kModelKind);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "models/formulas/pair_formula.hpp"
+#include "models/interference/effort.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/refuse.hpp"
 #include "models/knowledge/boosting.hpp"
@@ -123,8 +124,21 @@ struct Task {
   const std::vector<Job>& jobs;
   const Holdout& holdout;
   double mean;
-  std::uint64_t seed;
+  const FitOptions& options;
 };
+
+/// The trees of an ensemble at an effort.
+BoostingShape shape_at(double effort) {
+  constexpr int kLeastRounds = 8;
+  constexpr double kFastestRate = 0.5;
+  BoostingShape shape = kShape;
+  shape.rounds = steps_at(effort, kShape.rounds, kLeastRounds);
+  if (shape.rounds < kShape.rounds) {
+    shape.learning_rate =
+        std::min(kFastestRate, kShape.learning_rate * kShape.rounds / shape.rounds);
+  }
+  return shape;
+}
 
 /// One ensemble and its predictions of the rows held out. It has no trees if all rows are held out.
 struct Bag {
@@ -159,7 +173,8 @@ Bag fit_bag(const Task& task, std::size_t number) {
       bag.held_out.push_back({unknown(o.of) + unknown(o.beside), 0, o.log_slowdown});
     } else {
       const std::vector<Effects>& effects = without_fold[task.holdout.fold_of_row(o.row)];
-      Rng rng(task.seed, Stream::kBoosting, (static_cast<std::uint64_t>(number) << 32U) + 1 + n);
+      Rng rng(task.options.seed, Stream::kBoosting,
+              (static_cast<std::uint64_t>(number) << 32U) + 1 + n);
       const bool hide_of = rng.uniform() < kHidden;
       const bool hide_beside = rng.uniform() < kHidden;
       add_row(train, of, beside, hide_of ? Effects{} : effects[o.of],
@@ -168,9 +183,10 @@ Bag fit_bag(const Task& task, std::size_t number) {
     }
   }
   if (target.empty()) return {};
-  BoostingShape shape = kShape;
+  BoostingShape shape = shape_at(task.options.effort);
   shape.seed =
-      Rng(task.seed, Stream::kBoosting, static_cast<std::uint64_t>(number) << 32U).next() >> 1U;
+      Rng(task.options.seed, Stream::kBoosting, static_cast<std::uint64_t>(number) << 32U).next() >>
+      1U;
   bag.trees = GradientBoosting(train, train.size() / target.size(), target, shape).trees();
   const std::vector<double> predicted = bag.trees.sums(test);
   for (std::size_t n = 0; n < predicted.size(); ++n) {
@@ -195,7 +211,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
   for (const Observation& o : all) model.mean_ += o.log_slowdown / static_cast<double>(all.size());
 
   const Holdout holdout(table, options.seed);
-  const Task task{all, jobs, holdout, model.mean_, options.seed};
+  const Task task{all, jobs, holdout, model.mean_, options};
   std::vector<Bag> bags(Holdout::kCount);
   parallel_for(bags.size(), options.threads, [&](std::size_t b) { bags[b] = fit_bag(task, b); });
 
@@ -224,6 +240,7 @@ BoostedTrees BoostedTrees::fit(const SpeedTable& table, const FitOptions& option
     model.values_.insert(model.values_.end(), table.of(j), table.of(j) + width);
   }
   model.index_ = JobIndex(model.workloads_, kBoostedTrees);
+  model.set_effort(options.effort);
   return model;
 }
 

@@ -147,6 +147,7 @@ std::unique_ptr<InterferenceModel> CampaignGroups::fit(const ModelKind& kind,
     model->groups_of_.push_back(std::move(group));
   }
   if (model->groups_of_.empty()) throw std::invalid_argument(refused);
+  model->set_effort(model->groups_of_.front().model->effort());
   model->list_workloads();
   return model;
 }

@@ -168,6 +168,7 @@ CampaignModel CampaignModel::fit(const ModelKind& kind, const SpeedTable& table,
     }
   }
   model.shared_ = kind.fit(standardised, options);
+  model.set_effort(model.shared_->effort());
   for (std::size_t c = 0; c < tables.size(); ++c) {
     const SpeedTable& rows = tables[c];
     Part& part = model.parts_[c];

@@ -27,15 +27,6 @@ std::unique_ptr<InterferenceModel> of_pairs(const SpeedTable& table, const FitOp
   return std::make_unique<Model>(Model::fit(table, options));
 }
 
-template <>
-std::unique_ptr<InterferenceModel> of_pairs<FactorModel>(const SpeedTable& table,
-                                                         const FitOptions& options) {
-  FactorOptions factors;
-  factors.seed = options.seed;
-  factors.threads = options.threads;
-  return std::make_unique<FactorModel>(FactorModel::fit(table, factors));
-}
-
 template <typename Model>
 std::unique_ptr<InterferenceModel> load_one(const nlohmann::json& state,
                                             std::vector<SpeedTable::Feature> features,

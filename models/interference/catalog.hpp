@@ -25,7 +25,7 @@ struct InterferenceModelEntry {
   std::unique_ptr<InterferenceModel> (*load)(const nlohmann::json& state,
                                              std::vector<SpeedTable::Feature> features,
                                              std::vector<WorkloadKey> workloads) = nullptr;
-  bool draws = false;  ///< fits depend on FitOptions::seed
+  bool draws = false;  ///< fits depend on FitOptions::seed and on FitOptions::effort
 };
 
 /// All models, the default first.

@@ -80,17 +80,13 @@ EnsembleModel EnsembleModel::of(
   model.new_family_factor_ = std::make_shared<NewFamilyFactor>(table, options);
   model.widest_ = constant_deviation_of_few(table);
   model.sigma_ = excess_scatter(model, table);
+  model.set_effort(options.effort);
   return model;
 }
 
 EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& options) {
   const std::array<std::function<std::unique_ptr<InterferenceModel>()>, kMembers> fits{
-      [&] {
-        FactorOptions factors;
-        factors.seed = options.seed;
-        factors.threads = options.threads;
-        return std::make_unique<FactorModel>(FactorModel::fit(table, factors));
-      },
+      [&] { return std::make_unique<FactorModel>(FactorModel::fit(table, options)); },
       [&] { return std::make_unique<GpModel>(GpModel::fit(table, options)); },
       [&] { return std::make_unique<BoostedTrees>(BoostedTrees::fit(table, options)); }};
   const auto policy = options.threads > 1 ? std::launch::async : std::launch::deferred;

@@ -43,6 +43,8 @@
 /// of the n families at a time: split conformal prediction (Lei et al. 2018) over families, with a prior of the
 /// factor 1 at the weight of four families. Two families or fewer have the factor 1.
 ///
+/// The effort of a fit is that of all these fits.
+///
 /// learn() reaches the members that learn (gp); the others wait for the next fit. Copies share those, and
 /// what they have predicted.
 namespace corun {

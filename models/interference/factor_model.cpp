@@ -25,7 +25,16 @@ constexpr double kHalfWidth = 1.62;
 FactorModel FactorModel::fit(const SpeedTable& table, const FactorOptions& options) {
   FactorModel model(factors::fit(table, options));
   model.state_.residual_sigma = excess_scatter(model, table);
+  model.set_effort(options.effort);
   return model;
+}
+
+FactorModel FactorModel::fit(const SpeedTable& table, const FitOptions& options) {
+  FactorOptions factors;
+  factors.seed = options.seed;
+  factors.threads = options.threads;
+  factors.effort = options.effort;
+  return fit(table, factors);
 }
 
 /// The factors of one job in all samples.

@@ -38,7 +38,8 @@
 /// (`chains_per_kind`).
 ///
 /// Errors: `corun model eval`, docs/models.md. The result has the same bytes at any number of threads. Cost:
-/// rows x rank^2 x sweeps x chains; about a second for any number of rows up to 1000.
+/// rows x rank^2 x sweeps x chains; about a second for any number of rows up to 1000. The effort of a fit scales
+/// sweeps, burn-in and chains.
 namespace corun {
 
 class FactorModel final : public InterferenceModel {
@@ -51,6 +52,8 @@ class FactorModel final : public InterferenceModel {
   /// feature infinite, beyond 1e100 or, on a log scale, not above 0; more than kMostFeatures features;
   /// options out of bounds.
   static FactorModel fit(const SpeedTable& table, const FactorOptions& options = {});
+  /// The same with the default options but the seed, the threads and the effort.
+  static FactorModel fit(const SpeedTable& table, const FitOptions& options);
   /// `saved`: from save(). std::invalid_argument if it is not a possible state.
   static FactorModel load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> features,
                           std::vector<WorkloadKey> workloads);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/formulas/pair_formula.hpp"
+#include "models/interference/effort.hpp"
 #include "models/interference/gp/refuse.hpp"
 #include "models/interference/lbfgs.hpp"
 #include "models/interference/observations.hpp"
@@ -36,17 +37,22 @@ GpModel::GpModel(gp::State state)
 
 GpModel GpModel::fit(const SpeedTable& table, const FitOptions& options) {
   gp::State state{gp::training_set_of(table, kMostFitted, options.seed), {}, {}};
-  const gp::Rows few = state.data.rows.some(kHyperRows, options.seed);
+  constexpr int kIterations = 40;
+  constexpr int kLeastRows = 60;
+  const auto hyper_rows =
+      static_cast<std::size_t>(steps_at(options.effort, static_cast<int>(kHyperRows), kLeastRows));
+  const gp::Rows few = state.data.rows.some(hyper_rows, options.seed);
   state.parameters = minimise(
       [&](const std::vector<double>& at, std::vector<double>& slope) {
         Evidence evidence = gp::evidence_of(few, at);
         slope = std::move(evidence.gradient);
         return evidence.value;
       },
-      gp::prior_medians(parameter_count(table.features)));
+      gp::prior_medians(parameter_count(table.features)), steps_at(options.effort, kIterations, 2));
   GpModel model(std::move(state));
-  model.state_.calibration =
-      gp::calibrate(model.state_.data.rows, model.state_.data.target, model.posterior_);
+  model.state_.calibration = gp::calibrate(model.state_.data.rows, model.state_.data.target,
+                                           model.posterior_, options.effort);
+  model.set_effort(options.effort);
   return model;
 }
 

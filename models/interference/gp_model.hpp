@@ -43,7 +43,8 @@
 /// The variances, r1, r2 and the lengths maximise the marginal likelihood times wide log-normal priors, which
 /// matter if there are few rows (MAP-II; Rasmussen and Williams, "Gaussian Processes for Machine Learning",
 /// 2006, section 5.4.1), by L-BFGS with analytic gradients, on at most kHyperRows directed rows, drawn by the
-/// seed.
+/// seed. The effort of a fit scales these rows, the iterations and the jobs of the calibration, not the rows that the
+/// posterior takes in.
 ///
 /// The predicted speed is exp(-mean of t), the median. Intervals are those of the posterior times a factor
 /// (gp/calibration.hpp), because the posterior of one set of parameters is too narrow far from the data.

@@ -56,6 +56,7 @@ inline constexpr double kFastest = 2;
 struct FitOptions {
   std::uint64_t seed = 1;  ///< of random draws, in models that draw
   int threads = 1;         ///< does not change the result
+  double effort = 1;       ///< share of the work, at most 1 (effort.hpp)
 };
 
 class InterferenceModel {
@@ -110,6 +111,10 @@ class InterferenceModel {
   const Groups& groups() const { return groups_; }
   void set_groups(Groups groups) { groups_ = std::move(groups); }
 
+  /// FitOptions::effort of the fit; 1 for models whose fit does not depend on it.
+  double effort() const { return effort_; }
+  void set_effort(double effort) { effort_ = effort; }
+
   /// As predict_co_runners(), for worlds: the speeds only, limited to (0, 1]; 1 for a job alone. `out`: one
   /// entry per resident.
   virtual void speeds(std::span<const PairJob> residents, std::span<double> out) const;
@@ -132,7 +137,7 @@ class InterferenceModel {
   /// as predict(), and for a speed not above 0.
   virtual void learn(const PairJob& a, const PairJob& b, double speed_a, double speed_b);
 
-  /// The data that predict() needs beside features(), workloads() and groups(), for files (model_state.hpp).
+  /// The data that predict() needs beside features(), workloads(), groups() and effort(), for files (model_state.hpp).
   virtual nlohmann::json save() const = 0;
 
  private:
@@ -140,6 +145,7 @@ class InterferenceModel {
   const Saturation* saturation_of(std::span<const PairJob> residents) const;
 
   Groups groups_;
+  double effort_ = 1;
 };
 
 /// Whether a table's job is one of those on which errors of a fit are measured: at most a hundred of the jobs in its rows,

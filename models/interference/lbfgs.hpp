@@ -15,11 +15,10 @@ namespace corun {
 /// BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989). A step is
 /// halved until it decreases the value sufficiently. `value(x, gradient)` returns the value at x and writes
 /// one derivative per element of x; a step to an infinite value is rejected. Returns x if the first value is
-/// not finite. Ends after 40 iterations, after three in a row that gain less than 0.001, or when no step
+/// not finite. Ends after `iterations`, after three in a row that gain less than 0.001, or when no step
 /// decreases the value.
 template <typename Function>
-std::vector<double> minimise(const Function& value, std::vector<double> x) {
-  constexpr int kIterations = 40;
+std::vector<double> minimise(const Function& value, std::vector<double> x, int iterations = 40) {
   constexpr std::size_t kMemory = 8;
   constexpr double kLongestStep = 2;  // in a log-parameter
   constexpr double kEnough = 1e-3;    // of a negative log-likelihood
@@ -32,7 +31,7 @@ std::vector<double> minimise(const Function& value, std::vector<double> x) {
   double at = value(x, slope);
   if (!std::isfinite(at)) return x;
   int small_steps = 0;
-  for (int iteration = 0; iteration < kIterations && small_steps < 3; ++iteration) {
+  for (int iteration = 0; iteration < iterations && small_steps < 3; ++iteration) {
     const Eigen::VectorXd gradient =
         Eigen::Map<const Eigen::VectorXd>(slope.data(), static_cast<Eigen::Index>(slope.size()));
     Eigen::VectorXd direction = -gradient;

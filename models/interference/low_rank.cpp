@@ -9,6 +9,7 @@
 
 #include <Eigen/Dense>
 
+#include "models/interference/effort.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/interference/refuse.hpp"
 #include "sim/rng.hpp"
@@ -29,7 +30,8 @@ constexpr double kStartDeviation = 0.5;
 
 }  // namespace
 
-LowRank::LowRank(std::span<const Observation> observations, std::size_t jobs, std::uint64_t seed)
+LowRank::LowRank(std::span<const Observation> observations, std::size_t jobs,
+                 const FitOptions& options)
     : of_(jobs), beside_(jobs) {
   for (const Observation& o : observations) see(o);
   const auto n = static_cast<double>(observations_.size());
@@ -42,12 +44,13 @@ LowRank::LowRank(std::span<const Observation> observations, std::size_t jobs, st
   slowed_.assign((jobs + 1) * kAll, 0);
   co_runner_.assign((jobs + 1) * kAll, 0);
   for (std::size_t job = 0; job < jobs; ++job) {
-    Rng rng(seed, Stream::kLowRank, job);
+    Rng rng(options.seed, Stream::kLowRank, job);
     for (std::size_t c = 0; c < kAll; ++c) {
       if (c % kOne != 0) co_runner_[job * kAll + c] = kStartDeviation * rng.normal();
     }
   }
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+  const int sweeps = steps_at(options.effort, kSweeps, kSweepsToLearn);
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
     for (const bool slowed : {true, false}) {
       for (std::size_t job = 0; job < jobs; ++job) {
         for (std::size_t start = 0; start < kStarts; ++start) solve(job, start, slowed);
@@ -128,7 +131,7 @@ LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
     std::vector<Observation> test;
     for (const Observation& o : all) (holdout.held(number, o) ? test : train).push_back(o);
     if (train.empty()) continue;
-    const LowRank without(train, jobs, options.seed);
+    const LowRank without(train, jobs, options);
     for (const Observation& o : test) {
       const auto unknown = [&](std::size_t j) {
         return without.of_[j].empty() && without.beside_[j].empty() ? 1U : 0U;
@@ -148,12 +151,13 @@ LowRank LowRank::fit(const SpeedTable& table, const FitOptions& options) {
     seen.push_back(table.jobs[j]);
   }
   for (Observation& o : all) o = {place[o.of], place[o.beside], 0, o.log_slowdown};
-  LowRank model(all, seen.size(), options.seed);
+  LowRank model(all, seen.size(), options);
   model.features_ = table.features;
   model.workloads_ = std::move(seen);
   model.index_ = JobIndex(model.workloads_, kLowRank);
   model.spreads_ = Spreads(held_out);
   model.sigma_ = excess_scatter_of(held_out);
+  model.set_effort(options.effort);
   return model;
 }
 

@@ -19,7 +19,8 @@
 /// job given all (b, v), then the reverse. The prediction is the mean over kStarts random starts.
 ///
 /// It uses keys, not features; an unseen job gets the mean (a, u) or (b, v) of the seen jobs. Intervals come
-/// from the errors of fits without a fifth of the pairs or of the jobs. learn() solves again for the two jobs
+/// from the errors of fits without a fifth of the pairs or of the jobs. The effort of a fit scales the sweeps of the
+/// least squares. learn() solves again for the two jobs
 /// only.
 namespace corun {
 
@@ -55,7 +56,7 @@ class LowRank final : public InterferenceModel {
   static constexpr std::size_t kAll = kStarts * kOne;
 
   /// Fits the factors of `jobs` jobs; observations have positions among them. No features, keys or intervals.
-  LowRank(std::span<const Observation> observations, std::size_t jobs, std::uint64_t seed);
+  LowRank(std::span<const Observation> observations, std::size_t jobs, const FitOptions& options);
   /// Solves for (a, u) of one job and start given all (b, v) if `slowed`, else the reverse; 0 for a job
   /// without observations.
   void solve(std::size_t job, std::size_t start, bool slowed);

@@ -24,6 +24,7 @@ struct CrossValidation {
   std::string figure;               ///< path of the figure; empty: none
   std::size_t queues = 0;
   std::uint64_t seed = 0;
+  double effort = 1;  ///< of the fits
 };
 int model_cross_validate(const CrossValidation& asked, const CommonOptions& common);
 
@@ -36,6 +37,7 @@ struct MeasurementCurveAsked {
   std::string figure;  ///< path of the figure; empty: none
   std::size_t queues = 0;
   std::uint64_t seed = 0;
+  double effort = 1;  ///< of the fits
 };
 int model_measurement_curve(const MeasurementCurveAsked& asked, const CommonOptions& common);
 

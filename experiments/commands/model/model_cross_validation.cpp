@@ -100,6 +100,8 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
     note_prefitted(models.files[m], *fitted.model, table.speeds, common);
   }
   options.seed = asked.seed;
+  options.effort = asked.effort;
+  note_fits(options.models, options.effort, common);
   options.queues = asked.queues;
   options.threads = common.threads;
   const std::string figure =

@@ -78,6 +78,7 @@ CommandLine model_eval_command_line() {
   add("queues", po::value<std::string>()->default_value("100"),
       "random queues per session; 1 to 100000");
   add("seed", po::value<std::string>()->default_value("1"), "which queues are drawn");
+  add_effort_option(add);
   return command;
 }
 
@@ -169,7 +170,8 @@ void check_profile_features(const FittedModel& fitted) {
 
 /// Leave-one-job-out evaluation. `given`: the values of --pairs; `models`: of --model.
 int evaluate_left_out(const std::vector<std::string>& given, const std::vector<std::string>& models,
-                      std::size_t queues, std::uint64_t seed, const CommonOptions& common) {
+                      std::size_t queues, std::uint64_t seed, double effort,
+                      const CommonOptions& common) {
   if (given.size() != 1) throw InputError("--pairs", "given twice, which goes with --split only");
   const std::string& pairs = given.front();
   const ModelsAsked asked = models_asked(models, common);
@@ -194,11 +196,14 @@ int evaluate_left_out(const std::vector<std::string>& given, const std::vector<s
     note_prefitted(asked.files[m], *fitted.model, table, common);
   }
   judged.threads = common.threads;
+  judged.effort = effort;
+  note_fits(judged.models, effort, common);
   Progress progress("fitting", common.quiet);
   judged.on_fitted = [&](std::size_t done, std::size_t jobs) { progress.update(done, jobs); };
   const ModelEvaluation evaluation = evaluate_models(data, queues, seed, judged);
   constexpr std::array<std::string_view, 3> kOfGroups{"default", "contention", "cluster-mean"};
-  const std::vector<GroupScore> groups = evaluate_groups(data.pairs, data.groups, kOfGroups);
+  const std::vector<GroupScore> groups =
+      evaluate_groups(data.pairs, data.groups, kOfGroups, effort);
   emit(common, common.format == Format::kJson
                    ? json_text(model_evaluation_json(evaluation, groups, seed))
                : common.format == Format::kCsv ? model_evaluation_csv(evaluation, groups)
@@ -218,6 +223,7 @@ int model_eval_command(const std::vector<std::string>& arguments) {
   const auto queues = static_cast<std::size_t>(whole_option(*values, "queues", 1, 100'000));
   const auto seed = static_cast<std::uint64_t>(
       whole_option(*values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
+  const double effort = effort_option(*values);
   if (values->count("measure") != 0) {
     for (const char* key : {"split", "rows", "probes"}) {
       if (values->count(key) != 0)
@@ -231,6 +237,7 @@ int model_eval_command(const std::vector<std::string>& arguments) {
     if (values->count("figure") != 0) asked.figure = (*values)["figure"].as<std::string>();
     asked.queues = queues;
     asked.seed = seed;
+    asked.effort = effort;
     return model_measurement_curve(asked, common);
   }
   if (!(*values)["known"].defaulted()) throw InputError("--known", "goes with --measure only");
@@ -239,6 +246,7 @@ int model_eval_command(const std::vector<std::string>& arguments) {
     asked.tables = tables;
     asked.queues = queues;
     asked.seed = seed;
+    asked.effort = effort;
     return model_cross_validate(asked, common);
   }
   for (const char* key : {"rows", "probes", "figure"}) {
@@ -248,7 +256,7 @@ int model_eval_command(const std::vector<std::string>& arguments) {
                            (key == std::string_view("figure") ? "or --measure only" : "only"));
     }
   }
-  return evaluate_left_out(tables, list_option(*values, "model"), queues, seed, common);
+  return evaluate_left_out(tables, list_option(*values, "model"), queues, seed, effort, common);
 }
 
 }  // namespace corun

@@ -54,6 +54,7 @@ CommandLine fit_command_line() {
   add("model", po::value<std::string>()->default_value("default"),
       "which, of `corun list models`; the default is the first of them");
   add("seed", po::value<std::string>()->default_value("1"), "of the fit's draws");
+  add_effort_option(add);
   return command;
 }
 
@@ -80,10 +81,7 @@ std::size_t measured_jobs(const SpeedTable& table) {
 
 std::shared_ptr<const InterferenceModel> fit(const InterferenceModelEntry& entry,
                                              const SpeedTable& table, const std::string& source,
-                                             std::int64_t seed, unsigned threads) {
-  FitOptions options;
-  options.seed = static_cast<std::uint64_t>(seed);
-  options.threads = static_cast<int>(threads);
+                                             const FitOptions& options) {
   try {
     return entry.fit(table, options);
   } catch (const std::invalid_argument& e) {
@@ -138,6 +136,10 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   check_outputs_differ({{"--out", output}}, inputs);
   const std::int64_t seed =
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max());
+  FitOptions options;
+  options.seed = static_cast<std::uint64_t>(seed);
+  options.threads = static_cast<int>(common.threads);
+  options.effort = effort_option(*parsed);
   if (std::ranges::find(pairs, "papers-published") != pairs.end()) {
     throw InputError("--pairs",
                      "papers-published says what `corun model eval --split` scores; what is "
@@ -147,10 +149,10 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   WorkloadKeys keys;
   const PairTable measured = read_pair_tables(pairs, common, keys, groups);
   const SpeedTable& table = measured.speeds;
-  const auto model = fit(entry, table, measured.source, seed, common.threads);
+  const auto model = fit(entry, table, measured.source, options);
   const std::size_t jobs = measured_jobs(table);
-  const std::string about =
-      fmt::format("{} rows of {} jobs, seed {}", table.rows.size(), jobs, seed);
+  std::string about = fmt::format("{} rows of {} jobs, seed {}", table.rows.size(), jobs, seed);
+  if (model->effort() != 1) about += fmt::format(", effort {}", model->effort());
   write_model_file(output, {std::string(entry.name), model, workload_digests(*model, keys), about},
                    "--out", common.existing);
   const auto both = std::ranges::count_if(table.rows, [](const SpeedTable::Row& row) {
@@ -159,10 +161,12 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   if (common.format == Format::kJson) {
     Json json{{"model", entry.name}, {"pairs", both}, {"jobs", jobs}};
     if (!groups.empty()) json["groups"] = table.groups.size();
+    if (model->effort() != 1) json["effort"] = model->effort();
     std::cout << json_text(json);
   } else {
     std::cout << told(entry.name, table, *model, static_cast<std::size_t>(both));
   }
+  note_effort(entry.name, model->effort(), common);
   note(common, "wrote " + printable(output, 200));
   return kDone;
 }

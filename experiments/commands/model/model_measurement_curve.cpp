@@ -35,6 +35,8 @@ int model_measurement_curve(const MeasurementCurveAsked& asked, const CommonOpti
   MeasurementCurveOptions options;
   options.model = models.models.front();
   options.seed = asked.seed;
+  options.effort = asked.effort;
+  note_fits({&options.model, 1}, options.effort, common);
   options.queues = asked.queues;
   options.known = asked.known;
   options.measured = asked.measured;

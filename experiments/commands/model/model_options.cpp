@@ -11,10 +11,13 @@
 
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/note.hpp"
+#include "experiments/commands/option_values.hpp"
 #include "experiments/evaluation/table_prediction.hpp"
 #include "experiments/inputs/file_kind.hpp"
+#include "experiments/knowledge/effort.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "experiments/knowledge/prefitted_model.hpp"
+#include "models/interference/effort.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/group_table.hpp"
@@ -79,6 +82,19 @@ void note_prefitted(const std::string& path, const InterferenceModel& model,
   note(common, told_of_prefitted(model, jobs.jobs(), table.campaigns));
 }
 
+void note_effort(std::string_view model, double effort, const CommonOptions& common) {
+  if (const std::string told = told_of_effort(model, effort); !told.empty()) note(common, told);
+}
+
+void add_effort_option(boost::program_options::options_description_easy_init& add) {
+  add("effort", boost::program_options::value<std::string>()->default_value("1"),
+      "share of the work that a fit takes, 0.001 to 1; below 1 for trials, the model errs more");
+}
+
+double effort_option(const boost::program_options::variables_map& values) {
+  return number_option(values, "effort", kLeastEffort, 1, "a share of the work");
+}
+
 ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOptions& common) {
   ModelsAsked asked;
   const auto add = [&](const InterferenceModelEntry* entry) {
@@ -108,6 +124,13 @@ ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOpt
   return asked;
 }
 
+void note_fits(std::span<const InterferenceModelEntry* const> models, double effort,
+               const CommonOptions& common) {
+  const auto draws = std::ranges::find(models, true, &InterferenceModelEntry::draws);
+  if (draws == models.end()) return;
+  note_effort(models.size() == 1 ? (*draws)->name : "each model", effort, common);
+}
+
 std::vector<FittedModel> read_fitted_models(const std::vector<std::string>& files,
                                             const CommonOptions& common, WorkloadKeys& keys) {
   std::vector<std::string> names;
@@ -125,6 +148,7 @@ std::vector<FittedModel> read_fitted_models(const std::vector<std::string>& file
       note(common, fmt::format("{} was fitted on {} of these {} jobs; it errs more on others", name,
                                known, names.size()));
     }
+    note_effort(name, file.model->effort(), common);
     fitted.push_back({name, std::move(file.model)});
   }
   return fitted;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/commands/cli.hpp"
@@ -30,6 +32,12 @@ std::vector<NamedFile> as_inputs(const std::vector<std::string>& models);
 void note_prefitted(const std::string& path, const InterferenceModel& model,
                     const SpeedTable& table, const CommonOptions& common);
 
+/// Notes that a model is of an effort below 1 (knowledge/effort.hpp). Nothing for 1.
+void note_effort(std::string_view model, double effort, const CommonOptions& common);
+/// --effort, the same for all commands that fit.
+void add_effort_option(boost::program_options::options_description_easy_init& add);
+double effort_option(const boost::program_options::variables_map& values);
+
 /// The values of --model: models of the catalogue, and files of `corun model fit`.
 struct ModelsAsked {
   std::vector<const InterferenceModelEntry*> models;  ///< each once
@@ -40,8 +48,12 @@ struct ModelsAsked {
 /// value that is neither a name nor a file.
 ModelsAsked models_asked(const std::vector<std::string>& values, const CommonOptions& common);
 
+/// A note if these models, some of which draw, are to be fitted at an effort below 1.
+void note_fits(std::span<const InterferenceModelEntry* const> models, double effort,
+               const CommonOptions& common);
+
 /// Reads the fitted models. `keys` knows the jobs that they will be asked for; a note says how many
-/// of these a model has seen. InputError as read_model_file().
+/// of these a model has seen, another one of its effort. InputError as read_model_file().
 std::vector<FittedModel> read_fitted_models(const std::vector<std::string>& files,
                                             const CommonOptions& common, WorkloadKeys& keys);
 

@@ -14,6 +14,7 @@
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "models/scoring/device.hpp"
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
 /// `corun model predict`: predicts a table of pairs with a fitted model.
@@ -85,6 +86,7 @@ Predicted predicted_pairs(const std::string& model, const std::string& path,
   const auto predictions = predict_table(read.file.model, table);
   note_features(read.file, table.speeds, table.source, common);
   note_prefitted(model, *read.file.model, table.speeds, common);
+  note_effort(printable(model), read.file.model->effort(), common);
   std::ostringstream text;
   write_predictions(text, table, predictions);
   return {std::move(text).str(),
@@ -101,6 +103,7 @@ Predicted predicted_groups(const std::string& model, const std::string& path,
   const auto predictions = predict_groups(read.file.model, table);
   note_features(read.file, table.speeds, table.source, common);
   note_prefitted(model, *read.file.model, table.speeds, common);
+  note_effort(printable(model), read.file.model->effort(), common);
   std::ostringstream text;
   write_predictions(text, table, predictions);
   return {std::move(text).str(),

@@ -215,6 +215,7 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
   }
   check_budget(budget, problem);
   suggested.plan = choose_measurements(problem, budget, {.seed = seed, .threads = common.threads});
+  note_effort(printable(model_path), file.model->effort(), common);
   const std::vector<WorkloadKey>& learnt = file.model->workloads();
   const auto knows = [&](WorkloadKey key) {
     return std::ranges::find(learnt, key) != learnt.end();

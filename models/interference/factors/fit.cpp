@@ -10,6 +10,7 @@
 
 #include <Eigen/Dense>
 
+#include "models/interference/effort.hpp"
 #include "models/interference/factors/basis.hpp"
 #include "models/interference/factors/refuse.hpp"
 #include "models/interference/gibbs_chain.hpp"
@@ -122,8 +123,14 @@ void draw_samples(const std::vector<GibbsChain::Observation>& observations,
                   const FactorOptions& options, FactorState& state) {
   const Eigen::MatrixXd basis = basis_matrix(state);
   // All chains of a kind together keep as many samples as a single chain would.
-  const int per_kind =
-      options.chains_per_kind > 0 ? options.chains_per_kind : chains_for(observations.size());
+  const int per_kind = steps_at(
+      options.effort,
+      options.chains_per_kind > 0 ? options.chains_per_kind : chains_for(observations.size()), 1);
+  FactorOptions scaled = options;
+  scaled.burn_in = steps_at(options.effort, options.burn_in, 1);
+  scaled.sweeps =
+      steps_at(options.effort, options.sweeps,
+               scaled.burn_in + FactorOptions::kLeastSamples * options.keep_every * per_kind);
   std::vector<FactorChain> chains;
   for (const FactorChain& chain : options.chains) {
     chains.insert(chains.end(), chain.predicts ? static_cast<std::size_t>(per_kind) : 1, chain);
@@ -131,7 +138,7 @@ void draw_samples(const std::vector<GibbsChain::Observation>& observations,
   std::vector<std::vector<FactorSample>> samples(chains.size());
   parallel_for(chains.size(), options.threads, [&](std::size_t c) {
     const int every = options.keep_every * (chains[c].predicts ? per_kind : 1);
-    samples[c] = GibbsChain(basis, observations, chains[c], options, c).run(every);
+    samples[c] = GibbsChain(basis, observations, chains[c], scaled, c).run(every);
   });
   for (std::size_t c = 0; c < chains.size(); ++c) {
     for (FactorSample& s : samples[c]) state.samples.push_back(std::move(s));

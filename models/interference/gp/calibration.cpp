@@ -8,6 +8,7 @@
 
 #include <Eigen/Dense>
 
+#include "models/interference/effort.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 
@@ -21,7 +22,8 @@ constexpr double kLargestExponent = 300;
 constexpr double kPriorScores = 20;
 /// At most this many jobs are left out, one after the other, to find factors. One kKinds-th of the jobs is a
 /// family, which is left out together.
-constexpr std::size_t kMostLeftOut = 26;
+constexpr int kMostLeftOut = 26;
+constexpr int kLeastLeftOut = 4;
 constexpr std::size_t kKinds = 8;
 
 struct Scores {
@@ -72,13 +74,14 @@ class Calibrator {
   Calibrator(const Rows& rows, const Moments& target, const Posterior& posterior)
       : rows_(rows), target_(target), posterior_(posterior) {}
 
-  Calibration run() const {
+  Calibration run(double effort) const {
     Calibration out;
     Scores known = every_row(out.residual_sigma);
     Scores fresh, strange;
     double worst = 1;
     const std::size_t n = rows_.places.size();
-    const std::size_t step = (n + kMostLeftOut - 1) / kMostLeftOut;
+    const auto most = static_cast<std::size_t>(steps_at(effort, kMostLeftOut, kLeastLeftOut));
+    const std::size_t step = (n + most - 1) / most;
     const std::size_t kind = std::max<std::size_t>(2, (n + kKinds - 1) / kKinds);
     for (std::size_t j = 0; j < n; j += step) {
       leave_out(j, 1, fresh);
@@ -210,8 +213,9 @@ class Calibrator {
 
 }  // namespace
 
-Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& posterior) {
-  return Calibrator(rows, target, posterior).run();
+Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& posterior,
+                      double effort) {
+  return Calibrator(rows, target, posterior).run(effort);
 }
 
 }  // namespace corun::gp

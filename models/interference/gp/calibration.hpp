@@ -31,7 +31,9 @@ struct Calibration {
   double residual_sigma = 0;
 };
 
-/// `target`: mean and deviation by which the targets are standardised; `posterior` has taken in all rows.
-Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& posterior);
+/// `target`: mean and deviation by which the targets are standardised; `posterior` has taken in all rows. `effort`: of
+/// the fit; it scales the number of jobs that are left out.
+Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& posterior,
+                      double effort);
 
 }  // namespace corun::gp

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace corun {
+
+/// A sentence for every output that rests on a model fitted at an effort (models/interference/effort.hpp) below 1;
+/// empty for 1. `model`: what the sentence begins with, such as a name or "the world's model".
+inline std::string told_of_effort(std::string_view model, double effort) {
+  return effort == 1
+             ? ""
+             : fmt::format(
+                   "{} is fitted at effort {}: it is for trials and errs more than at effort 1",
+                   model, effort);
+}
+
+}  // namespace corun

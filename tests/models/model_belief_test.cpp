@@ -8,6 +8,7 @@
 #include "models/formulas/overlap.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/measured_speeds.hpp"
+#include "tests/support/effort.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun::model_belief_test {
@@ -79,7 +80,9 @@ TEST(ModelBelief, KnowsNothingWithoutMeasurements) {
 TEST(ModelBelief, ExpectsWhatWasMeasuredBefore) {
   WorkloadKeys keys;
   const auto rows = paper_measurements(keys, kAllPapers);
-  const auto prior = prior_of(rows, *find_interference_model("factors"));
+  const auto prior =
+      ModelBelief::make_prior(speed_table(rows, ImputedProfiles::kUnknown),
+                              *find_interference_model("factors"), {.effort = test::kLittleEffort});
   // Over all measured pairs, the errors are far smaller than those of one mean for all.
   double error = 0;
   double constant = 0;

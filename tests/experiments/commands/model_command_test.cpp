@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/effort.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/public_data.hpp"
 #include "traces/csv_reader.hpp"
@@ -19,6 +20,12 @@ namespace corun::model_command_test {
 namespace {
 
 const std::string kSource = CORUN_SOURCE_DIR;
+
+/// A run of `corun model ...` whose fits take little effort.
+test::Outcome run_little(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--effort", test::kLittleEffortText});
+  return test::run_corun(arguments);
+}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -48,12 +55,47 @@ TEST(ModelCommand, FitsPredictsAndKeepsEveryRow) {
   EXPECT_EQ(test::read_file(model).find("resnet"), std::string::npos);
 }
 
+TEST(ModelCommand, AnEffortBelowOneIsKeptAndToldWherever) {
+  const test::TemporaryDirectory directory;
+  const std::string pairs = kSource + "/examples/mine.corun.csv";
+  const std::string model = directory.path("little.model");
+  const std::string text = "is fitted at effort 0.1: it is for trials";
+  const auto fit = run_little(
+      {"model", "fit", "--pairs", pairs, "--model", "gp", "--out", model, "--format", "json"});
+  ASSERT_EQ(fit.code, 0) << fit.err;
+  EXPECT_NE(fit.err.find("note: gp " + text), std::string::npos) << fit.err;
+  EXPECT_EQ(nlohmann::json::parse(fit.out).at("effort"), 0.1);
+  const std::string jobs = kSource + "/examples/jobs.csv";
+  const std::string belief = "belief.initial=" + model;
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"model", "predict", "--model", model, "--pairs", pairs, "--out",
+            directory.path("o.csv")},
+           {"model", "suggest", "--model", model, "--jobs", jobs, "--budget", "1"},
+           {"model", "eval", "--split", "pairs", "--pairs", pairs, "--model", model},
+           {"replay", "--set", belief, "--set", "replications=1", "--policies", "fcfs"},
+           {"replay", "--set", "world.path=" + model, "--set", "replications=1", "--policies",
+            "fcfs"}}) {
+    const auto run = test::run_corun(arguments);
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_NE(run.err.find("little.model " + text), std::string::npos)
+        << arguments[0] << " " << arguments[1] << "\n"
+        << run.err;
+  }
+  const auto eval = run_little(
+      {"model", "eval", "--split", "pairs", "--pairs", pairs, "--model", "gp", "--queues", "1"});
+  EXPECT_NE(eval.err.find("note: gp " + text), std::string::npos) << eval.err;
+  // The fit of contention is no search.
+  const auto none = run_little({"model", "fit", "--pairs", pairs, "--model", "contention", "--out",
+                                directory.path("none.model")});
+  EXPECT_EQ(none.err.find("effort"), std::string::npos) << none.err;
+}
+
 TEST(ModelCommand, FitsAndPredictsGroups) {
   const test::TemporaryDirectory directory;
   const std::string groups = kSource + "/examples/groups.csv";
   const std::string model = directory.path("g.model");
   const std::string out = directory.path("out.csv");
-  const auto fit = test::run_corun({"model", "fit", "--groups", groups, "--out", model});
+  const auto fit = run_little({"model", "fit", "--groups", groups, "--out", model});
   ASSERT_EQ(fit.code, 0) << fit.err;
   EXPECT_NE(fit.out.find("3 measured pairs and 2 larger groups of 2 jobs"), std::string::npos)
       << fit.out;
@@ -80,7 +122,7 @@ TEST(ModelCommand, FitsAndPredictsGroups) {
   const std::string pairs = kSource + "/examples/mine.corun.csv";
   const std::string joint = directory.path("b.model");
   const auto both =
-      test::run_corun({"model", "fit", "--groups", groups, "--pairs", pairs, "--out", joint});
+      run_little({"model", "fit", "--groups", groups, "--pairs", pairs, "--out", joint});
   ASSERT_EQ(both.code, 0) << both.err;
   EXPECT_NE(both.out.find("9 measured pairs and 2 larger groups of"), std::string::npos)
       << both.out;
@@ -146,8 +188,8 @@ TEST(ModelCommand, FitsTablesOfSeveralFormsGpuTypesAndModes) {
     SCOPED_TRACE(name);
     const std::string model = directory.path(name + ".model");
     const auto fit =
-        test::run_corun({"model", "fit", "--pairs", mps, "--pairs", time, "--pairs", gavel,
-                         "--pairs", newer, "--groups", groups, "--model", name, "--out", model});
+        run_little({"model", "fit", "--pairs", mps, "--pairs", time, "--pairs", gavel, "--pairs",
+                    newer, "--groups", groups, "--model", name, "--out", model});
     ASSERT_EQ(fit.code, 0) << fit.err;
     EXPECT_NE(fit.out.find("27 measured pairs"), std::string::npos) << fit.out;
     EXPECT_NE(fit.err.find("1 job of newer.csv has other features than that of the same name in "
@@ -178,7 +220,7 @@ TEST(ModelCommand, FitsTablesOfSeveralFormsGpuTypesAndModes) {
   }
   // A table without any feature of the model: of jobs that it has seen, and of others.
   const std::string model = directory.path("gavel.model");
-  ASSERT_EQ(test::run_corun({"model", "fit", "--pairs", gavel, "--out", model}).code, 0);
+  ASSERT_EQ(run_little({"model", "fit", "--pairs", gavel, "--out", model}).code, 0);
   const auto seen = test::run_corun(
       {"model", "predict", "--model", model, "--pairs", mps, "--out", out, "--force"});
   EXPECT_EQ(seen.code, 0) << seen.err;
@@ -201,9 +243,9 @@ TEST(ModelCommand, FitsTablesOfSeveralFormsGpuTypesAndModes) {
       << unseen.err;
   EXPECT_EQ(std::count(unseen.err.begin(), unseen.err.end(), '\n'), 1) << unseen.err;
 
-  const auto eval = test::run_corun({"model", "eval", "--split", "pairs", "--pairs", mps, "--pairs",
-                                     time, "--model", "gp", "--model", "measured", "--model", model,
-                                     "--queues", "2", "--format", "json"});
+  const auto eval = run_little({"model", "eval", "--split", "pairs", "--pairs", mps, "--pairs",
+                                time, "--model", "gp", "--model", "measured", "--model", model,
+                                "--queues", "2", "--format", "json"});
   ASSERT_EQ(eval.code, 0) << eval.err;
   EXPECT_EQ(nlohmann::json::parse(eval.out)[0]["pairs"], 20);
 }
@@ -218,8 +260,7 @@ TEST(ModelCommand, FeaturesWithoutAnyValueDoNoHarm) {
        {"default", "factors", "gp", "boosted-trees", "low-rank", "cluster-mean", "measured"}) {
     SCOPED_TRACE(name);
     const std::string model = directory.path(name + ".model");
-    const auto fit =
-        test::run_corun({"model", "fit", "--pairs", bare, "--model", name, "--out", model});
+    const auto fit = run_little({"model", "fit", "--pairs", bare, "--model", name, "--out", model});
     ASSERT_EQ(fit.code, 0) << fit.err;
     const auto predict = test::run_corun(
         {"model", "predict", "--model", model, "--pairs", bare, "--out", out, "--force"});
@@ -255,7 +296,7 @@ TEST(ModelCommand, EveryModelHasTheSameBytesWithoutFusedMultiplyAdd) {
   for (const auto& model : models) {
     const std::string name = model.at("name");
     const auto fit = [&](const std::string& file) {
-      const auto run = test::run_corun(
+      const auto run = run_little(
           {"model", "fit", "--pairs", "papers", "--model", name, "--out", directory.path(file)});
       EXPECT_EQ(run.code, 0) << name << run.err;
       return test::read_file(directory.path(file));
@@ -314,7 +355,8 @@ TEST(ModelCommand, PredictsHeldOutPairsOfLucid) {
   const std::string held_path = directory.write("held.csv", held);
   const std::string model = directory.path("m.model");
   const std::string out = directory.path("out.csv");
-  ASSERT_EQ(test::run_corun({"model", "fit", "--pairs", train_path, "--out", model}).code, 0);
+  // The error at effort 1 is judged by EnsembleAccuracy.PairsOfLucid.
+  ASSERT_EQ(run_little({"model", "fit", "--pairs", train_path, "--out", model}).code, 0);
   const auto run =
       test::run_corun({"model", "predict", "--model", model, "--pairs", held_path, "--out", out});
   ASSERT_EQ(run.code, 0) << run.err;
@@ -345,14 +387,27 @@ TEST(ModelCommand, PredictsHeldOutPairsOfLucid) {
 TEST(ModelCommand, CrossValidatesTables) {
   const char* file = "gavel/gavel_k80_pairs.csv";
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
-  const auto run = test::run_corun({"model", "eval", "--pairs", test::public_data(file), "--split",
-                                    "pairs", "--queues", "5", "--format", "json", "-q"});
-  ASSERT_EQ(run.code, 0) << run.err;
-  const auto json = nlohmann::json::parse(run.out);
-  std::map<std::string, double> mae;
-  for (const auto& p : json[0]["predictors"]) mae[p["predictor"]] = p["mae"];
+  const std::vector<std::string> arguments{
+      "model", "eval",     "--pairs", test::public_data(file), "--split", "pairs", "--queues", "5",
+      "-q",    "--format", "json"};
+  const auto mae_of = [](const test::Outcome& run) {
+    EXPECT_EQ(run.code, 0) << run.err;
+    std::map<std::string, double> mae;
+    const auto json = nlohmann::json::parse(run.out);
+    for (const auto& p : json[0]["predictors"]) mae[p["predictor"]] = p["mae"];
+    return mae;
+  };
+  // Without --model all models of the catalogue, with the mean and the median.
+  std::map<std::string, double> mae = mae_of(run_little(arguments));
+  EXPECT_GE(mae.size(), 9U);
+  EXPECT_LT(mae["ensemble"], 0.075);
   EXPECT_LT(mae["factors"], 0.075);
   EXPECT_GT(mae["cluster-mean"], 0.2);
+  std::vector<std::string> factors = arguments;
+  factors.insert(factors.end(), {"--model", "factors"});
+  mae = mae_of(test::run_corun(factors));
+  EXPECT_EQ(mae.size(), 3U);
+  EXPECT_LT(mae["factors"], 0.075);
 }
 
 TEST(ModelCommand, JudgesAFittedModelAsItIs) {
@@ -364,6 +419,7 @@ TEST(ModelCommand, JudgesAFittedModelAsItIs) {
   for (const bool split : {false, true}) {
     std::vector<std::string> arguments{"model", "eval",     "--model", "m.model",  "--model",
                                        "gp",    "--queues", "5",       "--format", "json"};
+    arguments.insert(arguments.end(), {"--effort", test::kLittleEffortText});
     if (split) arguments.insert(arguments.end(), {"--split", "pairs"});
     const auto run = test::run_corun(arguments, directory.path());
     ASSERT_EQ(run.code, 0) << run.err;
@@ -384,7 +440,7 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
   const test::TemporaryDirectory directory;
   const std::string pairs = kSource + "/examples/mine.corun.csv";
   const std::string model = directory.path("m.model");
-  ASSERT_EQ(test::run_corun({"model", "fit", "--pairs", pairs, "--out", model}).code, 0);
+  ASSERT_EQ(run_little({"model", "fit", "--pairs", pairs, "--out", model}).code, 0);
   const std::string other = directory.write(
       "gavel.csv",
       "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b\n"
@@ -401,6 +457,9 @@ TEST(ModelCommand, BadInputIsOneClearLine) {
            {{"model", "fit", "--out", out}, "give --pairs FILE"},
            {{"model", "fit", "--pairs", pairs}, "give --out MODEL"},
            {{"model", "fit", "--pairs", pairs, "--pairs", pairs, "--out", out}, "given twice"},
+           {{"model", "fit", "--pairs", pairs, "--out", out, "--effort", "0"},
+            "--effort: found '0', expected a share of the work from 0.001 to 1"},
+           {{"model", "eval", "--effort", "1.5"}, "--effort: found '1.5'"},
            {{"model", "fit", "--pairs", "nowhere.csv", "--out", out}, "no file 'nowhere.csv'"},
            {{"model", "fit", "--pairs", pairs, "--out", pairs}, "would be overwritten"},
            {{"model", "fit", "--pairs", pairs, "--model", "best", "--out", out},

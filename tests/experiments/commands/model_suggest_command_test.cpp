@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/effort.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/public_data.hpp"
 
@@ -19,8 +20,8 @@ const std::string kJobs = kSource + "/examples/jobs.csv";
 class ModelSuggest : public testing::Test {
  protected:
   void SetUp() override {
-    const auto fit =
-        test::run_corun({"model", "fit", "--pairs", kPairs, "--model", "factors", "--out", model});
+    const auto fit = test::run_corun({"model", "fit", "--pairs", kPairs, "--model", "factors",
+                                      "--effort", test::kLittleEffortText, "--out", model});
     ASSERT_EQ(fit.code, 0) << fit.err;
   }
   test::Outcome suggest(std::vector<std::string> more) const {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/results/results_identity.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/program.hpp"
 
@@ -74,8 +75,9 @@ TEST_F(OutputFile, IsReplacedByTheSameAloneInEveryCommand) {
               "kb.yaml");
   expect_rule({"kb", "show", "jrs", "--figure", "f.svg"},
               {"kb", "show", "prirect", "--figure", "f.svg"}, "f.svg");
-  expect_rule({"model", "fit", "--pairs", "papers", "--out", "m"},
-              {"model", "fit", "--pairs", pairs, "--out", "m"}, "m");
+  expect_rule(
+      {"model", "fit", "--pairs", "papers", "--out", "m", "--effort", test::kLittleEffortText},
+      {"model", "fit", "--pairs", pairs, "--out", "m", "--effort", test::kLittleEffortText}, "m");
   expect_rule({"recommend", "--argo", "w.yaml"}, {"recommend", "--argo", "w.yaml", "--gpus", "2"},
               "w.yaml");
 }
@@ -151,7 +153,8 @@ TEST_F(OutputFile, TheSuffixDecidesTheFormatOrIsRefused) {
   }
   ASSERT_EQ(run({"trace", "convert", "jobs.csv", "o.SWF"}), 0) << last_.err;
   EXPECT_TRUE(read("o.SWF").starts_with(";")) << read("o.SWF");
-  ASSERT_EQ(run({"model", "fit", "--pairs", "papers", "--out", "m.json"}), 0) << "any name";
+  ASSERT_EQ(run({"model", "fit", "--pairs", "papers", "--model", "measured", "--out", "m.json"}), 0)
+      << "any name";
   directory_.write("s.yaml", "replications: 1\nsweep: {grid: {cluster.nodes: [1]}}\n");
   for (const Arguments& arguments : {Arguments{"replay", "-q", "-o", "bad.csv"},
                                      {"replay", "-q", "--knowledge", "bad.json"},

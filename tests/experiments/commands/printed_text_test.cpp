@@ -49,7 +49,7 @@ const std::map<std::string, Arguments> kUsualPositionals = {
     {"kb show", {"jrs"}},
     {"kb assign", {"jrs"}},
     {"kb update", {"kb.yaml"}},
-    {"kb eval", {"features"}},
+    {"kb eval", {"synthetic"}},  // the quickest with all options
     {"trace info", {"jobs.csv"}},
     {"trace convert", {"jobs.csv", "out.csv"}},
     {"trace cut", {"jobs.csv", "out.csv"}},

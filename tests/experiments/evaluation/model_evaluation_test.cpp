@@ -25,6 +25,7 @@
 #include "policies/matching.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/public_data.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/lucid_pairs.hpp"
@@ -222,8 +223,9 @@ TEST(ModelEvaluation, JudgesModelsFittedAndToBeFittedAtAnyNumberOfThreads) {
   const InterferenceModelEntry& gp = *find_interference_model("gp");
   JudgedModels judged;
   judged.models = {&gp, find_interference_model("contention")};
-  judged.fitted = {
-      {"mine.model", gp.fit(speed_table(data.pairs, ImputedProfiles::kBelieved), FitOptions{})}};
+  judged.effort = test::kLittleEffort;
+  judged.fitted = {{"mine.model", gp.fit(speed_table(data.pairs, ImputedProfiles::kBelieved),
+                                         {.effort = test::kLittleEffort})}};
   const ModelEvaluation one = evaluate_models(data, 20, 1, judged);
   judged.threads = 3;
   const ModelEvaluation three = evaluate_models(data, 20, 1, judged);
@@ -349,10 +351,12 @@ int run(const std::vector<std::string>& arguments, std::string* out = nullptr) {
   return code;
 }
 
+/// The claims are on models whose fits have no effort.
 TEST(ModelCommand, EvalIsACheck) {
   std::string text;
   // Without --model all models of the catalogue are judged.
-  EXPECT_EQ(run({"eval", "--queues", "20"}, &text), kDone);
+  const std::string little = test::kLittleEffortText;
+  EXPECT_EQ(run({"eval", "--queues", "20", "--effort", little}, &text), kDone);
   for (const InterferenceModelEntry& entry : interference_model_catalog()) {
     EXPECT_NE(text.find("\n" + std::string(entry.name) + " "), std::string::npos) << entry.name;
   }
@@ -360,9 +364,13 @@ TEST(ModelCommand, EvalIsACheck) {
   EXPECT_EQ(text.find("nan"), std::string::npos);
   EXPECT_EQ(text.find(" \n"), std::string::npos);
   const std::string model = "cluster-mean";
-  EXPECT_EQ(run({"eval", "--model", model, "--queues", "20", "--format", "csv"}, &text), kDone);
+  const auto in_format = [&](const std::string& format) {
+    return run({"eval", "--model", model, "--queues", "20", "--effort", little, "--format", format},
+               &text);
+  };
+  EXPECT_EQ(in_format("csv"), kDone);
   EXPECT_EQ(text.rfind("predictor,metric,session,value,error\n", 0), 0u);
-  EXPECT_EQ(run({"eval", "--model", model, "--queues", "20", "--format", "json"}, &text), kDone);
+  EXPECT_EQ(in_format("json"), kDone);
   EXPECT_EQ(text.front(), '{');
   EXPECT_EQ(run({"eval", "--help"}, &text), kDone);
   EXPECT_NE(text.find("Examples:"), std::string::npos);
@@ -378,11 +386,16 @@ TEST(ModelCommand, EvalOfAFile) {
     write_corun_csv(out, file, keys);
   }
   std::string text;
-  EXPECT_EQ(run({"eval", "--pairs", path, "--queues", "20", "--model", "gp"}, &text), kDone);
+  EXPECT_EQ(run({"eval", "--pairs", path, "--queues", "20", "--model", "gp", "--effort",
+                 test::kLittleEffortText},
+                &text),
+            kDone);
   EXPECT_NE(text.find("32 measured pairs of 12 jobs"), std::string::npos) << text;
   const std::string results = testing::TempDir() + "/evaluation.txt";
   std::string rest;
-  EXPECT_EQ(run({"eval", "--pairs", path, "--queues", "20", "--model", "gp", "-o", results}, &rest),
+  EXPECT_EQ(run({"eval", "--pairs", path, "--queues", "20", "--model", "gp", "--effort",
+                 test::kLittleEffortText, "-o", results},
+                &rest),
             kDone);
   EXPECT_EQ(rest, "");
   std::ifstream in(results);

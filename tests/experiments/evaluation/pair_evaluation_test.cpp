@@ -10,7 +10,6 @@
 #include "models/interference/factor_model.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/public_data.hpp"
 
 namespace corun::pair_evaluation_test {
 namespace {
@@ -167,22 +166,6 @@ TEST(PairEvaluation, RefusesWhatCannotBeSplit) {
   EXPECT_THROW(evaluate_pairs(unscored, PairSplit::kPairs, options), InputError);
   PairTable lonely = planted(2, 0);  // holding out the only pair leaves none
   EXPECT_THROW(evaluate_pairs(lonely, PairSplit::kJob, options), InputError);
-}
-
-TEST(PairEvaluation, Lucid) {
-  const char* file = "lucid/lucid_pairs.csv";
-  if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
-  WorkloadKeys keys;
-  const PairTable table = read_pair_table(test::public_data(file), keys);
-  PairEvaluationOptions options;
-  options.threads = 2;
-  options.models = {find_interference_model("cluster-mean"), find_interference_model("factors")};
-  const PairEvaluation e = evaluate_pairs(table, PairSplit::kPairs, options);
-  EXPECT_LT(of(e, "factors").mae, 0.0450);
-  EXPECT_GT(of(e, "cluster-mean").mae, 0.09);
-  EXPECT_GT(of(e, "factors").spearman, 0.89);
-  EXPECT_GE(of(e, "factors").covered, 0.85);
-  EXPECT_LE(of(e, "factors").covered, 0.95);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/lucid_pairs.hpp"
 #include "tests/support/program.hpp"
 
@@ -27,8 +28,8 @@ const std::string kRates =
 std::string fitted(const test::TemporaryDirectory& folder, const std::string& pairs,
                    const std::string& model) {
   std::string path = folder.path(model + ".model");
-  const auto fit = test::run_corun(
-      {"model", "fit", "--pairs", pairs, "--model", model, "--out", path, "--quiet"});
+  const auto fit = test::run_corun({"model", "fit", "--pairs", pairs, "--model", model, "--effort",
+                                    test::kLittleEffortText, "--out", path, "--quiet"});
   EXPECT_EQ(fit.code, 0) << fit.err;
   return path;
 }
@@ -220,9 +221,11 @@ TEST(ModelFiles, RefusesModelsWhoseFeaturesTheJobsLack) {
 TEST(SharedFits, PointsThatLearnFromTheSameRowsFitOnceAndComeOutAsAlone) {
   const auto cache = std::make_shared<InputCache>(2);
   for (const char* nodes : {"2", "4", "8"}) {
-    const std::vector<std::string> settings{"workload={source: jrs-resampled, jobs: 12}",
-                                            "belief={model: default, initial: jrs}",
-                                            std::string("cluster.nodes=") + nodes, kPolicies};
+    const std::vector<std::string> settings{
+        "workload={source: jrs-resampled, jobs: 12}",
+        std::string("belief={model: default, initial: jrs, effort: ") + test::kLittleEffortText +
+            "}",
+        std::string("cluster.nodes=") + nodes, kPolicies};
     const Experiment sharing(configured(settings), "", {}, nullptr, cache);
     const Experiment alone(configured(settings), "");
     EXPECT_EQ(metrics_of(sharing, {0, 1}), metrics_of(alone, {0, 1})) << nodes;
@@ -241,8 +244,36 @@ TEST(SharedFits, OtherRowsSeedsAndModelsAreOtherFits) {
   EXPECT_EQ(fits_with("{model: low-rank, initial: jrs}"), 2U);
   EXPECT_EQ(fits_with("{model: low-rank, initial: jrs}"), 0U);
   EXPECT_EQ(fits_with("{model: low-rank, initial: jrs, seed: 2}"), 1U);
+  EXPECT_EQ(fits_with("{model: low-rank, initial: jrs, effort: 0.5}"), 1U);
   EXPECT_EQ(fits_with("{model: low-rank, initial: prirect}"), 1U);
   EXPECT_EQ(fits_with("{model: contention, initial: jrs}"), 1U);
+}
+
+TEST(Efforts, AreToldAndRefusedForAModelThatIsFitted) {
+  const auto told = [](const std::vector<std::string>& settings) {
+    std::vector<std::string> all = settings;
+    all.emplace_back(kPolicies);
+    const Experiment experiment(configured(all), "");
+    std::string text;
+    for (const std::string& warning : experiment.warnings()) text += warning + "\n";
+    return text;
+  };
+  const std::string rest = " is fitted at effort 0.2: it is for trials";
+  EXPECT_NE(told({"belief={model: low-rank, initial: jrs, effort: 0.2}"})
+                .find("the belief's model" + rest),
+            std::string::npos);
+  EXPECT_NE(told({"world={fallback: low-rank, effort: 0.2}"}).find("the world's model" + rest),
+            std::string::npos);
+  EXPECT_EQ(
+      told({"world={fallback: low-rank}", "belief={model: low-rank, initial: jrs}"}).find("effort"),
+      std::string::npos);
+  const test::TemporaryDirectory folder;
+  const std::string file = fitted(folder, "papers", "measured");
+  expect_error({"belief={initial: '" + file + "', effort: 0.2}"},
+               "belief.effort is of a fit, and '" + file + "' is a model that is fitted already");
+  expect_error({"world={path: '" + file + "', effort: 0.2}"},
+               "world.effort is of a fit, and '" + file + "' is a model that is fitted already");
+  expect_error({"belief.effort=0"}, "expected a number from 0.001 to 1");
 }
 
 TEST(SharedFits, ReplicationsWithTheSameKnownPairsShareTheirFit) {

@@ -14,6 +14,7 @@
 #include "experiments/replay/replay.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/lucid_pairs.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/public_data.hpp"
@@ -28,6 +29,10 @@ const std::string kGavel =
     "p100,x,X,y,Y,1,2,3,4,5,0,0,0.5,0.25\n"
     "p100,x,X,z,Z,1,2,3,9,8,7,0,0.75,0.8\n"
     "p100,y,Y,z,Z,4,5,0,9,8,7,1,0,0\n";
+
+const std::string kBeliefEffort = std::string("belief.effort=") + test::kLittleEffortText;
+/// The same in the map of `belief`.
+const std::string kLittle = std::string(", effort: ") + test::kLittleEffortText;
 
 std::vector<std::string> settings(const std::string& table, const std::string& gpu_type) {
   return {"workload={source: pairs, path: '" + table + "', jobs: 8}",
@@ -137,7 +142,7 @@ TEST(PairExperiment, ABeliefThatKnowsEveryPairPlansAsTheOracleWould) {
   const std::string table = folder.write("pairs.csv", test::lucid_pairs());
   const Experiment e =
       experiment_of(settings(table, "RTX-3090"),
-                    {"belief.model=factors", "workload.jobs=24", "replications=12",
+                    {"belief.model=factors", kBeliefEffort, "workload.jobs=24", "replications=12",
                      "policies=[{name: min-slowdown}, {name: random}, {name: oracle}]"});
   const ReplayResult result = replay(e, {});
   const auto isd = [&](std::size_t p) {
@@ -164,7 +169,8 @@ TEST(PairExperiment, KnownSubsetsAreKeyedByReplicationAndSharedByPolicies) {
   const std::string table = folder.write("pairs.csv", test::lucid_pairs());
   const std::vector<std::string> base = settings(table, "RTX-3090");
   const std::vector<std::string> known{
-      "belief={model: factors, initial: '" + table + "', known: 0.4}", "workload.jobs=16",
+      "belief={model: factors, initial: '" + table + "', known: 0.4" + kLittle + "}",
+      "workload.jobs=16",
       "policies=[{name: min-slowdown}, {name: min-slowdown, label: again}, {name: balance}]"};
   const std::vector<double> one = isd_of(experiment_of(base, known), 1);
   EXPECT_EQ(one, isd_of(experiment_of(base, known), 3)) << "threads change nothing";
@@ -189,7 +195,7 @@ TEST(PairExperiment, BeliefsLearnFromNothingByTheTablesFeatures) {
   for (const std::string model : {"factors", "cluster-mean", "contention"}) {
     const Experiment e =
         experiment_of(settings(table, "RTX-3090"),
-                      {"belief.model=" + model, "belief.known=0", "workload.jobs=60",
+                      {"belief.model=" + model, "belief.known=0", kBeliefEffort, "workload.jobs=60",
                        "policies=[{name: min-slowdown}, {name: random}]", "replications=2"});
     for (const double isd : isd_of(e, 2)) EXPECT_TRUE(std::isfinite(isd));
   }
@@ -198,7 +204,7 @@ TEST(PairExperiment, BeliefsLearnFromNothingByTheTablesFeatures) {
 /// Another belief.seed gives another fit in the same world with the same queue.
 TEST(PairExperiment, BeliefSeedDrawsTheFitAndNothingElse) {
   const auto isd = [](const std::string& model, const std::string& seed) {
-    return isd_of(experiment_of({"belief={model: " + model + ", seed: " + seed + "}",
+    return isd_of(experiment_of({"belief={model: " + model + ", seed: " + seed + kLittle + "}",
                                  "replications=2", "workload.source=jrs-resampled",
                                  "policies=[{name: min-slowdown}, {name: random}]"}),
                   2);
@@ -217,9 +223,11 @@ TEST(PairExperiment, BeliefOfFeaturesThatNoProfileHas) {
   const test::TemporaryDirectory folder;
   const std::string table = folder.write("pairs.csv", kGavel);
   for (const std::string model : {"factors", "cluster-mean"}) {
-    const Experiment e = experiment_of(
-        settings(table, "P100-16GB"),
-        {"belief.model=" + model, "world.fallback=factors", "policies=[{name: min-slowdown}]"});
+    const Experiment e =
+        experiment_of(settings(table, "P100-16GB"),
+                      {"belief.model=" + model, kBeliefEffort, "world.fallback=factors",
+                       std::string("world.effort=") + test::kLittleEffortText,
+                       "policies=[{name: min-slowdown}]"});
     for (const double isd : isd_of(e, 1)) EXPECT_TRUE(std::isfinite(isd));
   }
 }
@@ -291,8 +299,10 @@ TEST(PairExperiment, TheProgramTellsWhatWasMeasured) {
                    "workload: {source: pairs, path: pairs.csv, jobs: 10, load: 1.2}\n"
                    "cluster: {gpu_type: RTX-3090}\n"
                    "world: {path: pairs.csv}\n"
-                   "belief: {model: factors, initial: pairs.csv, known: 0.5}\n"
-                   "policies: [{name: min-slowdown}, {name: random}]\nreplications: 3\n");
+                   "belief: {model: factors, initial: pairs.csv, known: 0.5" +
+                       kLittle +
+                       "}\n"
+                       "policies: [{name: min-slowdown}, {name: random}]\nreplications: 3\n");
   const test::Outcome outcome = test::run_corun({"replay", config, "--format", "json", "-q"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out);

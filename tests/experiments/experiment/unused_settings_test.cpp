@@ -203,11 +203,13 @@ std::vector<KeyRow> key_rows() {
       {"world.model", "contention"},
       {"world.fallback", "gp"},
       {"world.path", kExamples + "mine.corun.csv"},
+      {"world.effort", "0.1", {"world.model=low-rank"}},
       {"world.noise", "false"},
       {"belief.model", "contention"},
       {"belief.initial", "none"},
       {"belief.known", "0.5", learnt},
       {"belief.seed", "2", learnt},
+      {"belief.effort", "0.1", learnt},
       {"belief.overrides", "overrides.csv"},
       {"estimates.duration", "exact", {"belief.model=contention"}},
       {"estimates.sigma", "1", {"estimates.duration=lognormal", "policies=[{name: sjf}]"}},
@@ -410,6 +412,10 @@ TEST_F(UnusedSettings, NotesGiveTheReason) {
                   "probing.seconds has no effect: probing.probes is 0"));
   EXPECT_TRUE(has(notes({"replications=1", "belief.seed=5"}),
                   "belief.seed has no effect: belief.model cluster-mean draws nothing at random"));
+  EXPECT_TRUE(has(notes({"replications=1", "belief.effort=0.5"}),
+                  "belief.effort has no effect: belief.model cluster-mean has no effort"));
+  EXPECT_TRUE(has(notes({"replications=1", "world.effort=0.5"}),
+                  "world.effort has no effect: world.fallback contention has no effort"));
   EXPECT_TRUE(
       has(notes({"replications=1", "policies=[{name: balance, explore: thompson, epsilon: 0.1}]"}),
           "epsilon of balance has no effect: explore is thompson"));

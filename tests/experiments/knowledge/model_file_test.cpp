@@ -26,6 +26,7 @@
 #include "models/interference/model_state.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/effort.hpp"
 
 namespace corun::model_file_test {
 namespace {
@@ -270,6 +271,32 @@ TEST(ModelFile, KeepsHowGroupsCombine) {
             "");
 }
 
+TEST(ModelFile, KeepsAnEffortBelowOneAlone) {
+  WorkloadKeys keys;
+  const SpeedTable table = table_of(keys);
+  ModelFile file = small_model(table, keys);
+  const auto model = std::dynamic_pointer_cast<FactorModel>(
+      std::shared_ptr<InterferenceModel>(file.model->clone()));
+  ASSERT_NE(model, nullptr);
+  const std::string whole = model_bytes(file);
+  EXPECT_EQ(whole.find("effort"), std::string::npos);
+  model->set_effort(0.1);
+  file.model = model;
+  const std::string little = model_bytes(file);
+  EXPECT_NE(little.find("effort"), std::string::npos);
+  const Reading read = reading(little, keys);
+  ASSERT_TRUE(read.file) << read.refusal;
+  EXPECT_EQ(read.file->model->effort(), 0.1);
+  EXPECT_EQ(model_bytes(*read.file), little);
+  for (const Json& bad : {Json(1), Json(1.0), Json(0), Json(-0.5), Json(2), Json(1e-9)}) {
+    EXPECT_EQ(refusal(changed([&](Json& root) { root["effort"] = bad; })),
+              "the file contradicts itself (the effort of the fit is not from 0.001 to below 1), "
+              "take another copy")
+        << bad;
+  }
+  EXPECT_NE(refusal(changed([](Json& root) { root["effort"] = "0.5"; })), "");
+}
+
 TEST(ModelFile, NamesNoWorkload) {
   EXPECT_EQ(good_bytes().find("secret"), std::string::npos);
   EXPECT_EQ(workload_digest("abc"), "ba7816bf8f01cfea");  // FIPS 180-4
@@ -417,7 +444,8 @@ TEST(ModelFile, NoContentDoesHarm) {
   Rng rng(3, Stream::kTest);
   for (const InterferenceModelEntry& entry : interference_model_catalog()) {
     SCOPED_TRACE(entry.name);
-    const std::shared_ptr<const InterferenceModel> model = entry.fit(table, FitOptions{});
+    const std::shared_ptr<const InterferenceModel> model =
+        entry.fit(table, {.effort = test::kLittleEffort});
     const std::string whole =
         model_bytes({std::string(entry.name), model, workload_digests(*model, keys), ""});
     const std::string content = whole.substr(whole.find('\n') + 1);
@@ -451,13 +479,15 @@ TEST_F(ModelFileOnDisk, EveryModelOfTheCatalogue) {
   SpeedTable table = table_of(keys);
   for (const InterferenceModelEntry& entry : interference_model_catalog()) {
     SCOPED_TRACE(entry.name);
-    const std::shared_ptr<const InterferenceModel> model = entry.fit(table, FitOptions{});
+    const std::shared_ptr<const InterferenceModel> model =
+        entry.fit(table, {.effort = test::kLittleEffort});
     write_model_file(path("m"),
                      {std::string(entry.name), model, workload_digests(*model, keys), "six"},
                      "--out");
     const ModelFile read = read_model_file(path("m"), keys, all_names());
     EXPECT_EQ(read.name, entry.name);
     EXPECT_EQ(read.model->save(), model->save());
+    EXPECT_EQ(read.model->effort(), model->effort());
     std::vector<PairJob> jobs;
     for (std::size_t j = 0; j < kJobs; ++j) jobs.push_back({table.jobs[j], {table.of(j), 2}});
     const std::vector<double> features{40, 3e4};

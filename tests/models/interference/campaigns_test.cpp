@@ -14,6 +14,7 @@
 
 #include "models/interference/catalog.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/effort.hpp"
 
 namespace corun::campaigns_test {
 namespace {
@@ -56,8 +57,9 @@ SpeedTable two_campaigns(std::size_t pairs, double level, double scale, std::uin
   return table;
 }
 
-std::shared_ptr<const InterferenceModel> fitted(const SpeedTable& table, const char* kind = "gp") {
-  return find_interference_model(kind)->fit(table, {});
+std::shared_ptr<const InterferenceModel> fitted(const SpeedTable& table, const char* kind = "gp",
+                                                double effort = 1) {
+  return find_interference_model(kind)->fit(table, {.effort = effort});
 }
 
 struct Judged {
@@ -98,7 +100,8 @@ TEST(Campaigns, TenPairsCalibrateAnotherMachine) {
 TEST(Campaigns, ManyPairsReplaceWhatOthersMeasured) {
   // Here heavy jobs are light ones: nothing carries over.
   const SpeedTable table = two_campaigns(300, 0.9, -0.8);
-  EXPECT_LT(judge(*on_campaign(fitted(table), kSlow), table, 0.9, -0.8).error, 0.02);
+  const auto model = fitted(table, "gp", test::kLittleEffort);
+  EXPECT_LT(judge(*on_campaign(model, kSlow), table, 0.9, -0.8).error, 0.02);
 }
 
 TEST(Campaigns, ANewMachineHasWiderIntervals) {
@@ -203,7 +206,7 @@ TEST(Campaigns, ComesBackFromItsState) {
       for (const double v : table.values) values.insert(values.end(), {100 * v, 10 * v, 50 * v});
       own.values = values;
     }
-    const auto model = entry.fit(own, {});
+    const auto model = entry.fit(own, {.effort = test::kLittleEffort});
     const nlohmann::json saved = model->save();
     ASSERT_TRUE(CampaignModel::is_state(saved)) << entry.name;
     const auto again = entry.load(saved, model->features(), model->workloads());
@@ -274,10 +277,11 @@ TEST(Campaigns, ACampaignWithoutMeasuredSpeedsIsANewOne) {
 
 TEST(Campaigns, SameBytesAtAnyNumberOfThreads) {
   const SpeedTable table = two_campaigns(12, 0.2, 0.6);
-  FitOptions four;
-  four.threads = 4;
-  const InterferenceModelEntry* const ensemble = find_interference_model("ensemble");
-  EXPECT_EQ(ensemble->fit(table, {})->save(), ensemble->fit(table, four)->save());
+  const auto saved = [&](int threads) {
+    const FitOptions options{.threads = threads, .effort = test::kLittleEffort};
+    return find_interference_model("ensemble")->fit(table, options)->save();
+  };
+  EXPECT_EQ(saved(1), saved(4));
 }
 
 }  // namespace

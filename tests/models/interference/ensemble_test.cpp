@@ -20,9 +20,12 @@
 #include "models/interference/observations.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/effort.hpp"
 
 namespace corun::ensemble_test {
 namespace {
+
+constexpr FitOptions kLittle{.effort = test::kLittleEffort};
 
 /// Sixteen jobs with two features. Some pairs are measured, none with the last two jobs.
 SpeedTable small_table() {
@@ -52,8 +55,8 @@ TEST(Ensemble, IsTheSameOfMembersFittedBesideItAndLearnsApartFromThem) {
   for (const char* name : {"ensemble", "boosted-trees", "gp", "factors"}) {
     entries.push_back(find_interference_model(name));
   }
-  std::vector<FitOutcome> fits = fit_together(entries, table, {});
-  const auto alone = entries[0]->fit(table, {});
+  std::vector<FitOutcome> fits = fit_together(entries, table, kLittle);
+  const auto alone = entries[0]->fit(table, kLittle);
   EXPECT_EQ(fits[0].model->save(), alone->save());
   EXPECT_EQ(fits[0].model->residual_sigma(), alone->residual_sigma());
   const auto gp = fits[2].model->save();
@@ -66,7 +69,7 @@ TEST(Ensemble, IsTheSameOfMembersFittedBesideItAndLearnsApartFromThem) {
 
 TEST(Ensemble, CopiesLearnApart) {
   const SpeedTable table = small_table();
-  const EnsembleModel model = EnsembleModel::fit(table, {});
+  const EnsembleModel model = EnsembleModel::fit(table, kLittle);
   const auto before = model.save();
   const PairJob a{table.jobs[0], {table.of(0), table.features.size()}};
   const PairJob b{table.jobs[1], {table.of(1), table.features.size()}};
@@ -81,14 +84,11 @@ TEST(Ensemble, CopiesLearnApart) {
 /// The ensemble of the table against the equations of its header. Jobs 0, 1, 3 and 7 must be measured, 14 and 15 not.
 void expect_averages(const SpeedTable& table) {
   const double bound = constant_deviation_of_few(table);
-  const FitOptions options;
-  const EnsembleModel ensemble = EnsembleModel::fit(table, options);
-  FactorOptions factors;
-  factors.seed = options.seed;
+  const EnsembleModel ensemble = EnsembleModel::fit(table, kLittle);
   std::array<std::unique_ptr<InterferenceModel>, 3> members{
-      std::make_unique<FactorModel>(FactorModel::fit(table, factors)),
-      std::make_unique<GpModel>(GpModel::fit(table, options)),
-      std::make_unique<BoostedTrees>(BoostedTrees::fit(table, options))};
+      std::make_unique<FactorModel>(FactorModel::fit(table, kLittle)),
+      std::make_unique<GpModel>(GpModel::fit(table, kLittle)),
+      std::make_unique<BoostedTrees>(BoostedTrees::fit(table, kLittle))};
   const auto job = [&](std::uint32_t j) {
     return PairJob{table.jobs[j], {table.of(j), table.features.size()}};
   };
@@ -163,10 +163,10 @@ TEST(Ensemble, AveragesItsMembersByWhatIsKnownOfThePair) { expect_averages(small
 TEST(Ensemble, OfFewSpeedsNoMemberIsLessSureThanAConstant) { expect_averages(few_speeds()); }
 
 TEST(Ensemble, TheBoundIsPartOfTheState) {
-  const EnsembleModel many = EnsembleModel::fit(small_table(), {});
+  const EnsembleModel many = EnsembleModel::fit(small_table(), kLittle);
   EXPECT_FALSE(many.save().contains("widest"));
   const SpeedTable table = few_speeds();
-  const EnsembleModel model = EnsembleModel::fit(table, {});
+  const EnsembleModel model = EnsembleModel::fit(table, kLittle);
   const nlohmann::json saved = model.save();
   EXPECT_EQ(saved.at("widest"), constant_deviation_of_few(table));
   const auto again = EnsembleModel::load(saved, model.features(), model.workloads());
@@ -212,7 +212,7 @@ double deviation_for(const InterferenceModel& model, const SpeedTable& table,
 // Features do not tell the families' costs, so held-out families are predicted worse than their deviations say.
 TEST(Ensemble, IntervalsOfNewFamiliesAreAsWideAsHeldOutFamiliesNeed) {
   const SpeedTable table = table_of_families(0.6);
-  const EnsembleModel model = EnsembleModel::fit(table, {});
+  const EnsembleModel model = EnsembleModel::fit(table, kLittle);
   EXPECT_GT(deviation_for(model, table, 77), 1.3 * deviation_for(model, table, 0));
   EXPECT_EQ(deviation_for(model, table, 2), deviation_for(model, table, 0)) << "a known family";
   const auto again = EnsembleModel::load(model.save(), model.features(), model.workloads());
@@ -229,11 +229,11 @@ TEST(Ensemble, IntervalsOfNewFamiliesAreAsWideAsHeldOutFamiliesNeed) {
 
 TEST(Ensemble, WithoutFamiliesNoFamilyIsNew) {
   const SpeedTable table = small_table();
-  const EnsembleModel model = EnsembleModel::fit(table, {});
+  const EnsembleModel model = EnsembleModel::fit(table, kLittle);
   EXPECT_EQ(deviation_for(model, table, 77), deviation_for(model, table, 0));
   SpeedTable wrong = table;
   wrong.families = {1};
-  EXPECT_THROW(EnsembleModel::fit(wrong, {}), std::invalid_argument);
+  EXPECT_THROW(EnsembleModel::fit(wrong, kLittle), std::invalid_argument);
 }
 
 }  // namespace

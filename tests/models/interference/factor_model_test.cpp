@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/rng.hpp"
+#include "tests/support/effort.hpp"
 
 namespace corun::factor_model_test {
 namespace {
@@ -315,9 +316,10 @@ TEST(FactorModel, WhatIsMeasuredOfAJobNarrowsItsInterval) {
 TEST(FactorModel, SameBytesForAnyNumberOfThreadsAndAgain) {
   const Planted p = planted({}, 5);
   FactorOptions options = quick();
+  options.effort = 0.25;
   options.chains = {{8, 0.03}, {8, 0.1}, {3, 0.1}, {1, 0.5}};
   const FactorModel::State once = FactorModel::fit(p.table, options).state();
-  EXPECT_EQ(once.samples.size(), 4U * 80U);
+  EXPECT_EQ(once.samples.size(), 4U * 20U);
   for (const int threads : {1, 2, 4}) {
     options.threads = threads;
     EXPECT_EQ(FactorModel::fit(p.table, options).state(), once) << threads;
@@ -378,6 +380,22 @@ TEST(FactorModel, TheFewerRowsTheMoreCopiesWhichShareTheSamples) {
     EXPECT_EQ(state(pairs, 0).predicting, 8U) << pairs;
   }
   EXPECT_FALSE(state(20, 0) == state(20, 1));
+}
+
+TEST(FactorModel, EffortScalesSweepsAndCopiesAndLeavesTwoSamplesOfAChain) {
+  const SpeedTable table = planted({}, 2).table;
+  const auto samples = [&](double effort) {
+    FactorOptions options;
+    options.effort = effort;
+    return FactorModel::fit(table, options).state();
+  };
+  FactorOptions usual;
+  usual.sweeps = 50;
+  usual.burn_in = 17;
+  usual.chains_per_kind = 1;
+  EXPECT_EQ(samples(0.1), FactorModel::fit(table, usual).state());
+  EXPECT_EQ(samples(0.001).samples.size(), 4U);
+  EXPECT_EQ(samples(0.001).predicting, 2U);
 }
 
 TEST(FactorModel, OrderOfRowsAndJobsDoesNotMatter) {
@@ -529,6 +547,7 @@ TEST(FactorModel, IsSoundWhereThereIsLittleToLearnFrom) {
     SCOPED_TRACE(name);
     for (const int rank : {1, 8, 20}) {
       FactorOptions options = quick();
+      options.effort = test::kLittleEffort;
       options.chains = {{rank, 0.03}, {rank, 1e-6}, {rank, 10}};
       expect_sound_everywhere(table, options);
     }

@@ -9,6 +9,7 @@
 
 #include "models/interference/catalog.hpp"
 #include "models/interference/lookup.hpp"
+#include "tests/support/effort.hpp"
 
 namespace corun::group_rules_test {
 namespace {
@@ -96,8 +97,9 @@ TEST(GroupRules, OneFamilyDoesNotSpeakForAll) {
 
 TEST(GroupRules, CopiesAndEnsemblesKeepThem) {
   const SpeedTable table = table_by({1, 0}, Sharing::kTimeSlicing, 8, true);
+  const FitOptions little{.effort = test::kLittleEffort};
   for (const char* name : {"ensemble", "gp", "measured"}) {
-    const auto model = find_interference_model(name)->fit(table, {});
+    const auto model = find_interference_model(name)->fit(table, little);
     EXPECT_EQ(model->clone()->groups().rules, model->groups().rules) << name;
   }
   const InterferenceModelEntry* const ensemble = find_interference_model("ensemble");
@@ -105,8 +107,8 @@ TEST(GroupRules, CopiesAndEnsemblesKeepThem) {
   for (const char* name : {"factors", "gp", "boosted-trees"}) {
     entries.push_back(find_interference_model(name));
   }
-  EXPECT_EQ(fit_together(entries, table, {})[0].model->groups().rules,
-            ensemble->fit(table, {})->groups().rules);
+  EXPECT_EQ(fit_together(entries, table, little)[0].model->groups().rules,
+            ensemble->fit(table, little)->groups().rules);
 }
 
 TEST(GroupRules, ImpossibleGroupsAreRefused) {

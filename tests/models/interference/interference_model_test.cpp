@@ -11,9 +11,12 @@
 
 #include "models/formulas/co_runner_rule.hpp"
 #include "models/formulas/overlap.hpp"
+#include "models/interference/campaigns.hpp"
 #include "models/interference/catalog.hpp"
+#include "models/interference/effort.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/effort.hpp"
 #include "traces/paper_workloads.hpp"
 
 /// Properties of every model of the catalogue, and the default methods of the interface.
@@ -73,10 +76,9 @@ bool same_bits(const SpeedPrediction& a, const SpeedPrediction& b) {
 
 class EveryModel : public ::testing::TestWithParam<InterferenceModelEntry> {
  protected:
-  static std::unique_ptr<InterferenceModel> fit(const SpeedTable& table, int threads = 1) {
-    FitOptions options;
-    options.threads = threads;
-    return GetParam().fit(table, options);
+  static std::unique_ptr<InterferenceModel> fit(const SpeedTable& table, int threads = 1,
+                                                double effort = test::kLittleEffort) {
+    return GetParam().fit(table, {.threads = threads, .effort = effort});
   }
 };
 
@@ -91,7 +93,7 @@ TEST_P(EveryModel, IsFoundByItsName) {
 
 TEST_P(EveryModel, PredictsSoundlyForJobsSeenAndNot) {
   const SpeedTable table = table_of(12, 80);
-  const auto model = fit(table);
+  const auto model = fit(table, 1, 1);
   EXPECT_EQ(model->features(), table.features);
   EXPECT_GE(model->residual_sigma(), 0);
   EXPECT_TRUE(std::isfinite(model->residual_sigma()));
@@ -115,6 +117,35 @@ TEST_P(EveryModel, PredictsSoundlyForJobsSeenAndNot) {
 TEST_P(EveryModel, SameBytesOnAnyNumberOfThreads) {
   const SpeedTable table = table_of(10, 60);
   EXPECT_EQ(fit(table)->save(), fit(table, 3)->save());
+}
+
+TEST_P(EveryModel, KnowsItsEffortWhereItHasOne) {
+  const SpeedTable table = table_of(8, 20);
+  const auto little = fit(table);
+  const auto whole = GetParam().fit(table, {});
+  EXPECT_EQ(whole->effort(), 1);
+  if (!GetParam().draws) {
+    EXPECT_EQ(little->effort(), 1);
+    EXPECT_EQ(little->save(), whole->save());
+    return;
+  }
+  EXPECT_EQ(little->effort(), test::kLittleEffort);
+  EXPECT_EQ(little->clone()->effort(), test::kLittleEffort);
+  EXPECT_NE(little->save(), whole->save());
+  SpeedTable campaigns = table;
+  campaigns.campaigns = {{"V100-16GB", Sharing::kMps, 900, 15.7}, {"K80", Sharing::kMps, 240, 4.1}};
+  for (std::size_t r = 0; r < campaigns.rows.size(); r += 2) campaigns.rows[r].campaign = 1;
+  const std::shared_ptr<const InterferenceModel> several = fit(campaigns);
+  EXPECT_EQ(several->effort(), test::kLittleEffort);
+  EXPECT_EQ(on_campaign(several, {"T4", Sharing::kMps, 320, 8.1})->effort(), test::kLittleEffort);
+  // The least effort still gives a model; others are refused.
+  const auto jobs = jobs_of(table);
+  for (const SpeedPrediction& p : fit(table, 1, kLeastEffort)->predict(jobs, all_pairs(8))) {
+    expect_sound(p);
+  }
+  for (const double bad : {0.0, -1.0, 0.0009, 1.0001, kNaN}) {
+    EXPECT_THROW(fit(table, 1, bad), std::invalid_argument) << bad;
+  }
 }
 
 TEST_P(EveryModel, ACopyIsTheSameAndLearnsOnItsOwn) {

@@ -25,6 +25,7 @@
 #include "models/scoring/trees_kernels.cuh"
 #include "models/vector_units/kernels.hpp"
 #include "sim/rng.hpp"
+#include "tests/support/effort.hpp"
 
 namespace corun::learned_kernels_test {
 namespace {
@@ -216,7 +217,7 @@ TYPED_TEST_SUITE(LearnedKernels, Models);
 
 TYPED_TEST(LearnedKernels, AnySizeAndAnyUnitHaveTheBitsOfPredict) {
   const SpeedTable table = table_of(30, 70);
-  const TypeParam model = TypeParam::fit(table, {});
+  const TypeParam model = TypeParam::fit(table, {.effort = test::kLittleEffort});
   for (const std::size_t n : {0, 1, 31, 32, 33, 1000, 10007}) {
     const Asked asked(table, n);
     const Range own{n / 2, std::min<std::size_t>(n - n / 2, n > 100 ? 5 : n)};
@@ -234,7 +235,7 @@ TYPED_TEST(LearnedKernels, AnySizeAndAnyUnitHaveTheBitsOfPredict) {
 
 TYPED_TEST(LearnedKernels, TilesAnywhereHaveTheSameBits) {
   const SpeedTable table = table_of(30, 70);
-  const TypeParam model = TypeParam::fit(table, {});
+  const TypeParam model = TypeParam::fit(table, {.effort = test::kLittleEffort});
   const Asked asked(table, 300);
   auto batch = model.batch(asked.jobs);
   for (const auto& [own, co_runner, tile] : {std::tuple{Range{0, 7}, Range{290, 10}, 1},

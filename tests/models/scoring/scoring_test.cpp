@@ -19,6 +19,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/emulated_gpu.hpp"
 
 namespace corun::scoring_test {
@@ -117,7 +118,7 @@ Batch batch_of(std::size_t n, std::size_t most_kinds) {
 }
 
 std::shared_ptr<const InterferenceModel> model_of(const std::string& name) {
-  return find_interference_model(name)->fit(table_of(20, 60, 3), {});
+  return find_interference_model(name)->fit(table_of(20, 60, 3), {.effort = test::kLittleEffort});
 }
 
 const std::vector<CostRule> kRules{{Objective::kMinSlowdown, 0}, {Objective::kMinSlowdown, 0.7},
@@ -188,6 +189,9 @@ class Scoring : public testing::Test {
 
 // ---- parity -------------------------------------------------------------------------------------
 
+/// From this number of jobs on, tests take only what is fast enough.
+constexpr std::size_t kMany = 500;
+
 /// Compares every way to compute: the vector sets, threads, the emulated GPU, the GPU.
 struct Way {
   std::string name;
@@ -202,7 +206,7 @@ std::vector<Way> ways(std::size_t jobs) {
   // Fibers are slow: many jobs only once, in tiles.
   const auto fibers = std::make_shared<Device>("cuda", &emulated_gpu());
   if (jobs < 100) all.push_back({"emulated", {.device = fibers}});
-  const std::size_t rows = jobs < 2000 ? 7 : 1234;
+  const std::size_t rows = jobs < kMany ? 7 : 123;
   all.push_back({"emulated, in tiles", {.device = fibers, .gpu = {.rows = rows, .streams = 3}}});
   if (probe_devices().cuda_devices > 0) {
     const auto device = choose_device("cuda");
@@ -230,20 +234,20 @@ class ScoringParity : public Scoring, public testing::WithParamInterface<std::si
 TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
   const std::size_t n = GetParam();
   for (const char* name : kModels) {
-    if (n > 2000 && std::string(name) != "contention") continue;
+    if (n > kMany && std::string(name) != "contention") continue;
     const auto model = model_of(name);
     // Fewer searches for many jobs and for expensive pairs.
     const bool many = n > 100 || (std::string(name) != "contention" && n > 2);
     // If jobs are few, each has its own kind; if many, some share a kind.
-    const Batch batch = batch_of(n, n > 2000 ? 64 : 120);
+    const Batch batch = batch_of(n, n > kMany ? 64 : 120);
     for (const CostRule& rule : kRules) {
       if (many && rule.objective != Objective::kBalance) continue;
-      if (n > 2000 && rule.risk > 0) continue;
+      if (n > kMany && rule.risk > 0) continue;
       for (const std::size_t k : {std::size_t{1}, std::size_t{5}, std::size_t{40}}) {
         if (many && k != 5) continue;
         const std::size_t each = n == 0 ? 0 : std::min(k, n - 1);
         std::vector<std::uint32_t> rows;
-        for (std::uint32_t i = 0; i<n; i += n> 2000 ? 611 : 1) rows.push_back(i);
+        for (std::uint32_t i = 0; i<n; i += n> kMany ? 61 : 1) rows.push_back(i);
         std::vector<double> prices;
         if (k != 40) {
           Rng rng(7, Stream::kWorldNoise, n);
@@ -286,12 +290,14 @@ TEST_P(ScoringParity, EveryWayGivesTheBitsOfPredict) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, ScoringParity, testing::Values(0, 1, 2, 31, 32, 33, 1000, 10007));
+// 260 is no multiple of a warp, of a block of threads, of a tile of the processor (64 and 256) or of a GPU's tile of 7
+// rows; 999 are four tiles of the processor, and nine of the GPU on three streams.
+INSTANTIATE_TEST_SUITE_P(Sizes, ScoringParity, testing::Values(0, 1, 2, 31, 32, 33, 260, 999));
 
 TEST_F(Scoring, AllPairsAreTheBitsOfPredict) {
   for (const char* name : kModels) {
     const auto model = model_of(name);
-    for (const std::size_t n : {0, 1, 33, 150}) {
+    for (const std::size_t n : {0, 1, 33, 130}) {
       const Batch batch = batch_of(n, n < 40 ? n : 37);
       for (const Way& way : ways(n)) {
         const PairScorer::Matrix all = scorer(*model, batch, way.options).all_pairs();
@@ -323,8 +329,9 @@ TEST_F(Scoring, BeliefsAnswerForAQueueAsPairByPair) {
     }
     ScoringOptions scoring;
     scoring.device = emulated();
-    const ModelBelief belief(
-        ModelBelief::make_prior(table, *find_interference_model(name), {}, scoring), jobs);
+    const ModelBelief belief(ModelBelief::make_prior(table, *find_interference_model(name),
+                                                     {.effort = test::kLittleEffort}, scoring),
+                             jobs);
     std::vector<JobId> queue;
     for (std::uint32_t j = 0; j < 60; j += j % 4 == 1 ? 2 : 1) queue.push_back(JobId{j});
     for (const CostRule& rule : kRules) {

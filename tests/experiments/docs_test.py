@@ -12,19 +12,28 @@ public data sets (NEEDS_DATA; the folder is CORUN_DATA) are skipped and named. S
 a GPU for minutes (NEEDS_GPU); tests/experiments/live/ runs them on a fake box.
 A command is any other line that begins with four spaces and `corun `, with its continuation lines after a
 backslash. It runs in a folder of its own with the program on the PATH and links to examples/ and
-experiments/, and must exit with 0. Exit code 1 if a block differs, a page has no block, or a command fails.
+experiments/, and must exit with 0; a long one runs with less work (cheaper()). Exit code 1 if a block differs, a page
+has no block, or a command fails.
+
+Each command runs once, however often the pages have it; those that a study's --check runs, by that alone
+(experiments/studies/program.py names them). As many run at a time as there are cores.
 """
-import concurrent.futures
+import dataclasses
 import difflib
+import functools
 import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "experiments" / "studies"))
+from program import CHECKED_BY_STUDIES, side_by_side  # noqa: E402
+
 PAGES = ["README.md", "docs/models.md", "docs/knowledge.md"]  # have blocks of output
 BLOCK = re.compile(r"(<!-- output of: corun (.*?) -->\n)\n?((?:(?:    .*)?\n)*?)(?=\S|\Z)")
 FIGURE = re.compile(r"<!-- figure of: corun (.*?) -->\n!\[[^\]]*\]\((.*?)\)")
@@ -49,7 +58,10 @@ NEEDS_DATA = {  # data that are not part of the repository
     "alnair/alnair_dataset.csv": "alnair/alnair_dataset.csv",
 }
 NEEDS_GPU = re.compile(r"live (corun|run|solo|validate|workload (?!--list))")
-LIMIT_S = 120
+# Those that take over a second of CPU time, the dearest first: begun last, one of them would keep a core idle at the end.
+DEAR = ["model eval --split all", "kb eval features", "model suggest", "model eval", "examples/beliefs.yaml"]
+LIMIT_S = 120  # of a command of a page
+RECORDED_LIMIT_S = 800  # of one whose output is recorded: it runs in full
 
 
 def cannot_run(command):
@@ -67,31 +79,85 @@ def cannot_run(command):
     return False
 
 
+@functools.cache
 def has_report():
     """Whether the program was built with the page of reports; else it says so before it reads a file."""
-    asked = subprocess.run([sys.argv[1], "report", "none.h5"], capture_output=True, text=True, check=False)
+    asked = subprocess.run([sys.argv[1], "report", "none.h5"], capture_output=True, text=True, check=False,
+                           timeout=LIMIT_S)
     return "without the page of reports" not in asked.stderr
 
 
-def check_figures(program, update):
+@dataclasses.dataclass
+class Done:
+    code: int  # exit code; None: the command ran out of time
+    out: str
+    err: str
+    figure: bytes = b""
+
+
+def run(arguments, limit_s, **given):
+    """Ends the command with all that it has started, should it run out of time: a shell's children keep its pipes open."""
+    process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, start_new_session=True, **given)
+    try:
+        out, err = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=limit_s)
+        return Done(None, "", "")
+    return Done(process.returncode, out, err)
+
+
+def run_recorded(program, command, has_figure):
+    """What it prints and draws: a figure leaves the output as it is, so that one run gives both."""
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = pathlib.Path(folder) / "figure.svg"
+        figure = ["--figure", str(drawn)] if has_figure else []
+        done = run([program, *shlex.split(command), *figure, *DATA_FLAG], RECORDED_LIMIT_S, cwd=ROOT)
+        if has_figure and done.code == 0:
+            done.figure = drawn.read_bytes()
+    return done
+
+
+def recorded():
+    """The commands whose output pages have -> whether one has its figure."""
+    found = {}
+    for page in PAGES:
+        text = (ROOT / page).read_text()
+        for match in BLOCK.finditer(text):
+            found.setdefault(match[2], False)
+        for command, _ in NUMBERS.findall(text):
+            found.setdefault(command, False)
+        for command, _ in FIGURE.findall(text):
+            found[command] = True
+    return found
+
+
+def check_recorded(results):
+    """Number of recorded commands that fail."""
+    wrong = 0
+    for command, done in results.items():
+        if done.code != 0:
+            wrong += 1
+            print(f"corun {command}: " + (f"took more than {RECORDED_LIMIT_S} s" if done.code is None else
+                                          f"exit {done.code}\n{done.err}"))
+    return wrong
+
+
+def check_figures(results, update):
     """Number of pictures that differ from the program's."""
     wrong = 0
     for page in PAGES:
         path = ROOT / page
         for command, picture in FIGURE.findall(path.read_text()):
-            if cannot_run(command):
+            if command not in results:
                 continue
             target = path.parent / picture
-            with tempfile.TemporaryDirectory() as folder:
-                drawn = pathlib.Path(folder) / "figure.svg"
-                arguments = [*shlex.split(command), "--figure", str(drawn), *DATA_FLAG]
-                subprocess.run([program, *arguments], capture_output=True, check=True, cwd=ROOT)
-                bytes_now = drawn.read_bytes()
-            if target.exists() and target.read_bytes() == bytes_now:
+            if target.exists() and target.read_bytes() == results[command].figure:
                 continue
             if update:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(bytes_now)
+                target.write_bytes(results[command].figure)
                 print(f"updated {target.relative_to(ROOT)}")
             else:
                 wrong += 1
@@ -99,7 +165,7 @@ def check_figures(program, update):
     return wrong
 
 
-def check_blocks(program, update):
+def check_blocks(results, update):
     """Number of pages whose blocks differ from the program's output or that have none."""
     wrong = 0
     for page in PAGES:
@@ -110,13 +176,9 @@ def check_blocks(program, update):
         def renewed(match):
             nonlocal checked
             checked += 1
-            if cannot_run(match[2]):
+            if match[2] not in results:
                 return match[0]
-            arguments = [*shlex.split(match[2]), *DATA_FLAG]
-            done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=ROOT)
-            if done.returncode != 0:
-                sys.exit(f"corun {match[2]}: exit {done.returncode}\n{done.stderr}")
-            lines = [("    " + line).rstrip() for line in done.stdout.rstrip("\n").split("\n")]
+            lines = [("    " + line).rstrip() for line in results[match[2]].out.rstrip("\n").split("\n")]
             return match[1] + "\n" + "\n".join(lines) + "\n\n"
 
         new = BLOCK.sub(renewed, text)
@@ -135,20 +197,16 @@ def check_blocks(program, update):
     return wrong
 
 
-def check_numbers(program):
+def check_numbers(results):
     """Number of tables and paragraphs with a number that the program does not print."""
     wrong = 0
-    printed = {}
     for page in PAGES:
         for command, passage in NUMBERS.findall((ROOT / page).read_text()):
-            if cannot_run(command):
+            if command not in results:
                 continue
-            if command not in printed:
-                done = subprocess.run([program, *shlex.split(command), *DATA_FLAG], capture_output=True, text=True,
-                                      check=True, cwd=ROOT)
-                printed[command] = set(NUMBER.findall(done.stdout))
+            printed = set(NUMBER.findall(results[command].out))
             numbers = NUMBER.findall(passage)
-            missing = [number for number in numbers if number not in printed[command]]
+            missing = [number for number in numbers if number not in printed]
             if not numbers or missing:
                 wrong += 1
                 found = ", ".join(missing) if missing else "no number at all"
@@ -165,11 +223,19 @@ def commands():
             yield f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}", match[1]
 
 
-def run_command(program, place, line):
-    """The failure of this line, or None."""
-    short = line
+def cheaper(line):
+    """The line with less work, for only whether it runs is tested: at most two replications of replays, and fits of a
+    tenth of the work."""
+    if "--coverage" in line:  # needs a thousand replications
+        return line
+    short = re.sub(r"\b(replications=|--replications )\d{2,}", r"\g<1>2", line)
     if re.match(r"corun replay\b", line) and "replications" not in line and "--dump-config" not in line:
-        short += " --set replications=2"  # only whether it runs is tested
+        short += " --set replications=2"
+    return re.sub(r"\bcorun model (fit|eval)\b", r"\g<0> --effort 0.1", short)
+
+
+def run_command(program, line):
+    """Runs a command of a page as a reader does, in a folder with examples/ and experiments/."""
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "bin").mkdir()
         (pathlib.Path(folder) / "bin/corun").symlink_to(program)
@@ -178,39 +244,55 @@ def run_command(program, place, line):
         for name in ["examples", "experiments"]:
             (here / name).symlink_to(ROOT / name)
         environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "CORUN_DATA": str(DATA)}
-        try:
-            done = subprocess.run(["bash", "-c", short], capture_output=True, text=True, cwd=here, env=environment,
-                                  timeout=LIMIT_S, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return f"{place}: {line}\n  took more than {LIMIT_S} s"
-    if done.returncode != 0:
-        return f"{place}: {line}\n  exit {done.returncode}: {(done.stderr or done.stdout).strip()[-1000:]}"
-    return None
+        return run(["bash", "-c", cheaper(line)], LIMIT_S, cwd=here, env=environment)
 
 
-def check_commands(program):
+def check_commands(results, places):
     """Number of commands that fail; 1 if there is none."""
-    seen = {}
-    for place, line in commands():
-        if line not in seen and not cannot_run(line.removeprefix("corun ")):
-            seen[line] = place
-    if not seen:
+    if not results:
         print("no command was found in any page")
         return 1
-    with concurrent.futures.ThreadPoolExecutor(max_workers=4) as pool:
-        results = pool.map(lambda item: run_command(program, item[1], item[0]), seen.items())
-        problems = [problem for problem in results if problem]
-    for problem in problems:
-        print(problem)
-    print(f"{len(seen)} commands ran, {len(problems)} failed")
-    return len(problems)
+    failed = 0
+    for line, done in results.items():
+        if done.code == 0:
+            continue
+        failed += 1
+        print(f"{places[line]}: {line}")
+        if done.code is None:
+            print(f"  took more than {LIMIT_S} s")
+        else:
+            print(f"  exit {done.code}: {(done.err or done.out).strip()[-1000:]}")
+    print(f"{len(results)} commands ran, {failed} failed")
+    return failed
+
+
+def run_all(program):
+    """What the recorded commands print, what the commands of pages do, and the places of these."""
+    kept = {command: figure for command, figure in recorded().items() if not cannot_run(command)}
+    places = {}
+    for place, line in commands():
+        command = line.removeprefix("corun ")
+        if line not in places and command not in kept and line not in CHECKED_BY_STUDIES and not cannot_run(command):
+            places[line] = place
+
+    def cost(line):
+        return next((i for i, words in enumerate(DEAR) if words in line), len(DEAR))
+
+    jobs = [(command, functools.partial(run_recorded, program, command, figure)) for command, figure in kept.items()]
+    jobs += [(line, functools.partial(run_command, program, line)) for line in places]
+    jobs.sort(key=lambda job: cost(job[0]))
+    results = dict(zip([name for name, _ in jobs], side_by_side(lambda job: job[1](), jobs)))
+    return {command: results[command] for command in kept}, {line: results[line] for line in places}, places
 
 
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     update = "--update" in sys.argv[2:]
-    wrong = (check_blocks(program, update) + check_figures(program, update) + check_numbers(program)
-             + check_commands(program))
+    kept, ran, places = run_all(program)
+    failed = check_recorded(kept)
+    good = {command: done for command, done in kept.items() if done.code == 0}
+    wrong = (failed + check_blocks(good, update) + check_figures(good, update) + check_numbers(good)
+             + check_commands(ran, places))
     sys.exit(1 if wrong else 0)
 
 

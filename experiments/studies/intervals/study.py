@@ -14,7 +14,6 @@ import io
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -22,6 +21,9 @@ import h5py
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from program import COVERAGE, run, side_by_side  # noqa: E402
+
 REPO = HERE.parents[2]
 PAGE = REPO / "docs" / "intervals.md"
 SIZES = ("3", "5", "10", "30")
@@ -29,12 +31,10 @@ SIZES = ("3", "5", "10", "30")
 
 def coverage(corun, name):
     """{metric: {n: [(held, approximate) of each policy]}}, in the order of the program."""
-    done = subprocess.run([corun, "replay", HERE / f"{name}.yaml", "--coverage", "--format", "csv", "--quiet"],
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(done.stderr)
+    # The first experiment is the page's command: run here as it stands there.
+    words = COVERAGE if name == "jrs-queue" else ["replay", HERE / f"{name}.yaml", "--coverage"]
     found = {}
-    for row in csv.DictReader(io.StringIO(done.stdout)):
+    for row in csv.DictReader(io.StringIO(run(corun, *words, "--format", "csv", "--quiet"))):
         found.setdefault(row["metric"], {}).setdefault(row["n"], []).append(
             (float(row["held"]), float(row["approximate"])))
     return found
@@ -104,8 +104,7 @@ def methods(corun):
     """Coverage by method, %: least and most over the policies and metrics of the default comparison."""
     with tempfile.TemporaryDirectory() as folder:
         results = pathlib.Path(folder) / "results.h5"
-        subprocess.run([corun, "replay", HERE / "jrs-queue.yaml", "--quiet", "--output", results], check=True,
-                       stdout=subprocess.DEVNULL)
+        run(corun, "replay", HERE / "jrs-queue.yaml", "--quiet", "--output", results)
         with h5py.File(results) as file:
             runs = file["metrics"][:]
     random = np.random.default_rng(1)
@@ -134,11 +133,13 @@ def main():
     options = arguments.parse_args()
     page = PAGE.read_text(encoding="utf-8")
     new = page
-    for name in re.findall(r"<!-- begin (\S+) -->", page):
+    names = re.findall(r"<!-- begin (\S+) -->", page)
+    if options.check:
+        names.remove("methods")  # two minutes, and no output of the program
+    texts = side_by_side(lambda name: methods(options.corun) if name == "methods" else
+                         table(coverage(options.corun, name)), names)
+    for name, text in zip(names, texts):
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-        if name == "methods" and options.check:
-            continue  # two minutes, and no output of the program
-        text = methods(options.corun) if name == "methods" else table(coverage(options.corun, name))
         head, rest = new.split(begin)
         new = f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}"
     if options.check:

@@ -18,13 +18,13 @@ import json
 import math
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from page import REPO, markdown, num, with_table  # noqa: E402
+from program import finished, side_by_side  # noqa: E402
 
 PAGE = REPO / "docs" / "interference-study.md"
 KEPT = REPO / "docs" / "interference-study"
@@ -72,14 +72,13 @@ class Corun:
         """The result of `use` on the results file; an empty list if a model does not apply."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "results.h5"
-            command = [self.program, "replay", str(HERE / f"{name}.yaml"), "--quiet", "--data", self.data,
-                       "--output", str(path), "--format", "json", "--threads", str(os.cpu_count())]
-            done = subprocess.run(command + [a for s in sets for a in ("--set", s)], capture_output=True, text=True)
+            done = finished(self.program, "replay", HERE / f"{name}.yaml", "--quiet", "--data", self.data, "--output",
+                            path, "--format", "json", *(a for s in sets for a in ("--set", s)))
             if done.returncode == 2 and "belief" in done.stderr:
                 print(f"does not apply: {done.stderr.strip()}", file=sys.stderr)
                 return []
             if done.returncode != 0:
-                sys.exit(f"{' '.join(command)} {sets}: exit {done.returncode}\n{done.stderr}")
+                sys.exit(f"corun replay {name}.yaml, {sets}: exit {done.returncode}\n{done.stderr}")
             import h5py
             with h5py.File(path) as file:
                 return use(file)
@@ -164,19 +163,23 @@ HEADERS = {"value": ["queue", "known", "who", "replication", "isd", "measured"],
 
 def run_value(corun, only=None, check=False, only_queue=None):
     """With `check` only the first replications of a few queues."""
-    rows = []
-    for (queue, known, who), (name, sets) in value_cells().items():
-        if only not in (None, who) or only_queue not in (None, queue):
-            continue
-        if check and (queue not in CHECKED_QUEUES or known not in ("", "0.1", "1, lengths")):
-            continue
+    cells = [((queue, known, who), *cell) for (queue, known, who), cell in value_cells().items()
+             if only in (None, who) and only_queue in (None, queue)
+             and (not check or (queue in CHECKED_QUEUES and known in ("", "0.1", "1, lengths")))]
+
+    def rows_of(cell):
+        (queue, known, who), name, sets = cell
         if queue == JRS_QUEUE and who in DRAWN:
             found = fit_anew(corun, name, sets, CHECKED if check else JRS_REPLICATIONS)
         else:
             found = corun.replay(name, sets + ([f"replications={CHECKED}"] if check else []), value_rows)
-        rows += [[queue, known, who] + row for row in found]
         print("value:", queue, known, who, len(found), file=sys.stderr, flush=True)
-    return rows
+        return [[queue, known, who] + row for row in found]
+
+    # The cells of one belief take about as long: the dearest beliefs first, for a better balance.
+    order = sorted(range(len(cells)), key=lambda i: cells[i][0][2] not in DRAWN)
+    done = dict(zip(order, side_by_side(rows_of, [cells[i] for i in order])))
+    return [row for i in range(len(cells)) for row in done[i]]
 
 
 def fit_anew(corun, name, sets, replications):

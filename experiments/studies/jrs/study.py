@@ -10,10 +10,10 @@ hand. Figures go to docs/jrs-study/. Needs only Python 3. The same binary gives 
 
 import argparse
 import csv
+import functools
 import json
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from page import (BLUE, FAINT, GREEN, GREY, INK, ORANGE, PALETTE, PURPLE, REPO, Svg, markdown, num, scale,  # noqa: E402
                   ticks, with_table, write_or_check)
+from program import run, side_by_side  # noqa: E402
 
 PAGE = REPO / "docs" / "jrs-study.md"
 FIGURES = REPO / "docs" / "jrs-study"
@@ -54,6 +55,7 @@ class Corun:
     def __init__(self, program):
         self.program = program
         self.known = {}
+        self.known_knowledge = {}
 
     def replay(self, name, sets=(), worlds=None):
         key = (name, tuple(sets), tuple(worlds or ()))
@@ -70,6 +72,8 @@ class Corun:
 
     def knowledge(self, name):
         """The knowledge bases of the first replication: policy -> metric -> pair -> [(n, rank, mean, count)]."""
+        if name in self.known_knowledge:
+            return self.known_knowledge[name]
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "ranking.csv"
             self.run(name, ["--set", "replications=1", "--knowledge", str(path)])
@@ -79,14 +83,16 @@ class Corun:
                     pairs = history.setdefault(row["policy"], {}).setdefault(row["metric"], {})
                     pairs.setdefault((int(row["cluster"]), int(row["partner"])), []).append(
                         (int(row["co_runs"]), int(row["rank"]), float(row["mean"]), int(row["count"])))
+            self.known_knowledge[name] = history
             return history
 
     def run(self, name, arguments):
-        command = [self.program, "replay", str(HERE / f"{name}.yaml"), "--quiet", "--format", "json"]
-        done = subprocess.run(command + arguments, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command + arguments)}: exit {done.returncode}\n{done.stderr}")
-        return done.stdout
+        return run(self.program, "replay", HERE / f"{name}.yaml", "--quiet", "--format", "json", *arguments)
+
+    def prepare(self, replays, histories):
+        """Runs side by side what the tables and figures ask for; what is missing here they run when they ask."""
+        side_by_side(lambda job: job(), [functools.partial(self.replay, *replay) for replay in replays]
+                     + [functools.partial(self.knowledge, name) for name in histories])
 
 
 class Result:
@@ -313,7 +319,7 @@ def ranking_table(corun):
     rows = []
     for metric, pair in RANKING_SHOWN:
         records = [start[metric][pair]]
-        records += [corun.known_knowledge[name][policy][metric][pair][-1][1:] for name, policy in histories]
+        records += [corun.knowledge(name)[policy][metric][pair][-1][1:] for name, policy in histories]
         rows.append([f"{metric.upper()}, {name_of(metric, pair)}"]
                     + [f"{rank}: {num(100 * mean)} ({count})" for rank, mean, count in records])
     return markdown(["cluster pair", "at first", "after the queue, min-slowdown", "after 500 jobs, min-slowdown",
@@ -322,7 +328,7 @@ def ranking_table(corun):
 
 def initial_ranks(corun):
     """Rank, mean and count before any co-run: the records of 0 co-runs."""
-    history = corun.known_knowledge["learning"]["min-slowdown"]
+    history = corun.knowledge("learning")["min-slowdown"]
     return {metric: {pair: records[0][1:] for pair, records in history[metric].items() if records[0][0] == 0}
             for metric in ("isd", "ps")}
 
@@ -472,7 +478,7 @@ def figure_entropy(corun):
 
 
 def figure_ranking(corun):
-    history = corun.known_knowledge["learning-long"]["min-slowdown"]
+    history = corun.knowledge("learning-long")["min-slowdown"]
     left, panel, gap, top, step = 62, 330, 185, 62, 32
     svg = Svg(left + 2 * panel + gap + 140, top + 9 * step + 50, "The ranking as the knowledge base learns")
     last = max(rec[0] for rec in next(iter(history["isd"].values())))
@@ -548,6 +554,19 @@ DRAWINGS = {"policies": figure_policies, "epsilon": figure_epsilon, "entropy": f
 
 # ---------------------------------------------------------------------------------------- page
 
+# All replays of the tables and figures: arguments of Corun.replay, the dearest first.
+REPLAYS = [
+    ("random-queues", (), QUEUE_WORLDS), ("main", (), WORLDS), ("packing", (), QUEUE_WORLDS),
+    *(("learning-long", (f"world.model={world}", f"belief.initial={initial}"))
+      for world in ("measured", "cluster-mean") for initial in ("jrs", "none")),
+    ("epsilon",), ("epsilon", ("world.model=contention",)), ("epsilon", ("belief.initial=prirect",)),
+    *(("knowledge", (f"belief.initial={initial}", f"workload.source={source}"))
+      for source in ("jrs-resampled", "jrs-queue") for initial in ("jrs", "prirect", "none")),
+    *(("joining", (f"control.start={start}",)) for start in ("group", "join")),
+    *((name,) for name in PRINTED),
+]
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
@@ -555,7 +574,7 @@ def main():
     options = arguments.parse_args()
 
     corun = Corun(options.corun)
-    corun.known_knowledge = {name: corun.knowledge(name) for name in ("learning", "learning-long")}
+    corun.prepare(REPLAYS, ("learning", "learning-long"))
     page = PAGE.read_text()
     for name, table in TABLES.items():
         page = with_table(page, name, table(corun))

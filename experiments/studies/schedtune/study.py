@@ -23,7 +23,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from page import BLUE, FAINT, GREY, ORANGE, REPO, Svg, markdown, num, scale, with_table, write_or_check  # noqa: E402
-from program import run  # noqa: E402
+from program import run, side_by_side  # noqa: E402
 
 PAGE = REPO / "docs" / "reproductions.md"
 KEPT = REPO / "docs" / "schedtune"
@@ -62,8 +62,11 @@ class Generator:
     """Times [s] and memory [MiB] of the jobs by GPU type."""
 
     def __init__(self, corun, batches=()):
-        self.train = {(m, b): predict(corun, m, b, "train") for m in MODELS for b in sorted({*BATCHES, *batches})}
-        self.inference = {m: predict(corun, m, 1, "inference") for m in MODELS}
+        wanted = [(m, b, "train") for m in MODELS for b in sorted({*BATCHES, *batches})]
+        wanted += [(m, 1, "inference") for m in MODELS]
+        told = dict(zip(wanted, side_by_side(lambda job: predict(corun, *job), wanted)))
+        self.train = {(m, b): told[m, b, phase] for m, b, phase in wanted if phase == "train"}
+        self.inference = {m: told[m, b, phase] for m, b, phase in wanted if phase == "inference"}
         anchor = self.train["resnet152", 32]
         spread = math.log(anchor[SLOWEST][1] / anchor[FASTEST][1])
         fast, slow = CALIBRATION["train_s"]

@@ -22,12 +22,11 @@ import random
 import statistics
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from page import BLUE, FAINT, GREY, INK, ORANGE, REPO, Svg, markdown, num, scale, with_table, write_or_check  # noqa: E402
-from program import run  # noqa: E402
+from program import run, side_by_side  # noqa: E402
 
 PAGE = REPO / "docs" / "reproductions.md"
 KEPT = REPO / "docs" / "util20"
@@ -56,16 +55,15 @@ PAPER = {  # Table 4 and the summary of section 6
 
 def kinds(corun):
     """(model, batch, utilisation [%], memory [MiB]) of the jobs of Table 1 that fit the GPU."""
-    found = []
     wanted = [(m, b, ["--pixels", 32]) for m in IMAGE_MODELS for b in IMAGE_BATCHES]
     wanted += [(m, b, ["--tokens", 200]) for m in TEXT_MODELS for b in TEXT_BATCHES]
-    for model, batch, size in wanted:
-        told = json.loads(run(corun, "predict", "--zoo", model, *size, "--batch", batch, "--gpu", GPU, "--quiet",
+
+    def predicted(kind):
+        model, batch, size = kind
+        return json.loads(run(corun, "predict", "--zoo", model, *size, "--batch", batch, "--gpu", GPU, "--quiet",
                               "--format", "json"))["gpu_types"][0]
-        if told["fits"]:
-            found.append((model, batch, round(told["gpu_util_pct"]["median"], 2),
-                          round(told["memory_mib"]["median"])))
-    return found
+    return [(model, batch, round(told["gpu_util_pct"]["median"], 2), round(told["memory_mib"]["median"]))
+            for (model, batch, _), told in zip(wanted, side_by_side(predicted, wanted)) if told["fits"]]
 
 
 def write_jobs(path, rows):
@@ -181,10 +179,10 @@ SWEEP = {
 }
 
 
-def sweep(corun, all_kinds, folder, pool, runs):
+def sweep(corun, all_kinds, folder, runs):
     rows = []
     for name, settings in SWEEP.items():
-        done = list(pool.map(lambda seed, s=settings: one_run(corun, all_kinds, seed, folder, s), range(1, runs + 1)))
+        done = side_by_side(lambda seed, s=settings: one_run(corun, all_kinds, seed, folder, s), range(1, runs + 1))
         base = [r["slot"]["makespan_s"] for r in done]
         for policy in POLICIES[1:]:
             change = [100 * (r[policy]["makespan_s"] / b - 1) for r, b in zip(done, base)]
@@ -298,11 +296,11 @@ def main():
     options = arguments.parse_args()
     tables = {name: kept(KEPT / f"{name}.csv") for name in ("table4", "figure5a", "sweep")} if options.check else {}
     all_kinds = kinds(options.corun)
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
 
         def runs(seeds, **rest):
-            return list(pool.map(lambda seed: one_run(options.corun, all_kinds, seed, folder, **rest), seeds))
+            return side_by_side(lambda seed: one_run(options.corun, all_kinds, seed, folder, **rest), seeds)
         five = table4("drawn anew", runs(range(1, 6)))
         if options.check:
             tables["table4"] = five + tables["table4"][len(five):]
@@ -316,7 +314,7 @@ def main():
             else:
                 print("without --data or CORUN_DATA: the measured pairs are as kept", file=sys.stderr)
             tables["figure5a"] = slowdowns(options.corun, all_kinds, folder) + measured
-            tables["sweep"] = sweep(options.corun, all_kinds, folder, pool, 100)
+            tables["sweep"] = sweep(options.corun, all_kinds, folder, 100)
     wanted = {KEPT / f"{name}.csv": as_csv(rows) for name, rows in tables.items()}
     wanted[KEPT / "util20.svg"] = figure(tables)
     wanted[PAGE] = page(tables)

@@ -32,6 +32,7 @@ import time
 
 CLEARED_WITHIN_S = 10.0
 STARTS_WITHIN_S = 60.0
+LIMIT_S = 600  # of a command that is not killed; a driver that hangs must not hang the check
 
 
 def environment_of(pid):
@@ -109,7 +110,7 @@ class Check:
 
     def probe(self):
         answer = subprocess.run(self.corun("live", "probe", *self.live, "--format", "json"),
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, timeout=LIMIT_S)
         try:
             return json.loads(answer.stdout)
         except ValueError:
@@ -168,7 +169,7 @@ class Check:
         ended = process.poll()
         if ended is None:
             process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(timeout=LIMIT_S)
         log.close()
         killed = time.monotonic()
         row = {"phase": phase, "kill": number, "after_s": round(killed - began, 3),
@@ -247,7 +248,8 @@ class Check:
         good = all([self.phase(*phase) for phase in phases])
         # A queue needs solo times.
         solo = subprocess.run(live("solo", "--repeats", "1", "--warm-up", "0", "--quiet", output=self.measured),
-                              env=dict(os.environ, TMPDIR=self.box.tmp), stdout=subprocess.DEVNULL, check=False)
+                              env=dict(os.environ, TMPDIR=self.box.tmp), stdout=subprocess.DEVNULL, check=False,
+                              timeout=LIMIT_S)
         if solo.returncode != 0:
             good = self.tell({"phase": "queue", "kill": 1, "end": "not killed",
                               "reason": f"corun live solo ended with exit code {solo.returncode}"}) and False

@@ -9,6 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["CORUN_PROGRAM"]
 DATA = os.environ.get("CORUN_DATA", "")
+LIMIT_S = 300  # for one run of a program
 
 # A short run with beliefs: the JRS queue on four GPUs.
 SHORT = {"replications": 3, "policies": ["fcfs", "min-slowdown"], "quiet": True}
@@ -16,7 +17,7 @@ SHORT = {"replications": 3, "policies": ["fcfs", "min-slowdown"], "quiet": True}
 
 def run(*arguments):
     """The program corun."""
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=LIMIT_S)
     if done.returncode != 0:
         raise AssertionError(f"corun {arguments}: {done.stderr}")
     return done.stdout

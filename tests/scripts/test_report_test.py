@@ -22,7 +22,8 @@ def report(cases, status=0):
         junit = pathlib.Path(folder) / "junit.xml"
         junit.write_text(f'<testsuite>{"".join(cases)}</testsuite>')
         script = pathlib.Path(sys.argv[1]) / "scripts/test_report.py"
-        done = subprocess.run([sys.executable, script, junit, str(status)], capture_output=True, text=True, check=True)
+        done = subprocess.run([sys.executable, script, junit, str(status)], capture_output=True, text=True, check=True,
+                              timeout=60)
     return done.stdout.splitlines()[1:]  # without the slowest test
 
 

@@ -2,7 +2,7 @@
 import subprocess
 import time
 
-from program import Result
+from program import TIMEOUT_S, Result
 from scenarios import scenarios
 
 
@@ -44,5 +44,5 @@ class Kills:
             return False
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.wait(timeout=TIMEOUT_S)
             return True

@@ -11,10 +11,12 @@ import argparse
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from program import run  # noqa: E402
+
 REPO = HERE.parents[2]
 PAGE = REPO / "docs" / "exploration.md"
 BELIEFS = ("low-rank", "measured")
@@ -23,12 +25,9 @@ HALVES = {"first half": "measure.skip_last=0.5", "second half": "measure.skip_fi
 
 def replay(options, belief, window):
     """label -> the policy's object of `corun replay --format json`."""
-    done = subprocess.run([options.corun, "replay", HERE / "lucid.yaml", "--data", options.data, "--quiet", "--format",
-                           "json", "--set", f"belief.model={belief}", "--set", window],
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(done.stderr)
-    return {p["label"]: p for p in json.loads(done.stdout)["policies"]}
+    printed = run(options.corun, "replay", HERE / "lucid.yaml", "--data", options.data, "--quiet", "--format", "json",
+                  "--set", f"belief.model={belief}", "--set", window)
+    return {p["label"]: p for p in json.loads(printed)["policies"]}
 
 
 def shown(interval):

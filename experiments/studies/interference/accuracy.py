@@ -18,6 +18,10 @@ import sys
 import tempfile
 
 REPO = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(REPO / "experiments" / "studies"))
+
+import program  # noqa: E402  (found by the path above)
+
 PAGE = REPO / "docs" / "models.md"
 FIGURES = REPO / "docs" / "models"
 
@@ -80,7 +84,8 @@ def evaluate(corun, data, path, kept, split="all", seed=1, model="all"):
     if not kept.exists():
         arguments = [corun, "model", "eval", "--split", split, "--pairs", path, "--model", model, "--seed", str(seed),
                      "--format", "json", "--quiet", "--data", data]
-        done = subprocess.run(arguments, stdout=subprocess.PIPE, check=False, text=True)
+        done = subprocess.run(arguments, stdout=subprocess.PIPE, check=False, text=True,
+                              timeout=program.LIMIT_S)
         if done.returncode != 0:
             sys.exit(f"failed: {' '.join(arguments)}")
         kept.write_text(done.stdout, encoding="utf-8")
@@ -117,7 +122,8 @@ def curve(corun, data, name, folder):
                      "--figure", str(figure), "--force", "--format", "json", "--quiet", "--data",
                      data]
         arguments += [a for m in models for a in ("--model", m)]
-        done = subprocess.run(arguments, stdout=subprocess.PIPE, check=False, text=True)
+        done = subprocess.run(arguments, stdout=subprocess.PIPE, check=False, text=True,
+                              timeout=program.LIMIT_S)
         if done.returncode != 0:
             sys.exit(f"failed: {' '.join(arguments)}")
         kept.write_text(done.stdout, encoding="utf-8")

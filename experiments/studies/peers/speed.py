@@ -15,10 +15,12 @@ import platform
 import re
 import subprocess
 import sys
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/performance.md"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
+LIMIT_S = 3600  # of one run
 LONG_S = 30  # from this on only the whole process is compared
 
 # case, configuration, overrides, jobs, the peer's CPU seconds
@@ -51,9 +53,12 @@ def cpu_seconds(program, config, settings, data, replications):
     for setting in settings:
         command += ["--set", setting]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    limit = threading.Timer(LIMIT_S, process.kill)  # os.wait4 takes no time limit
+    limit.start()
     process.stdout.read()
     err = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
+    limit.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{err.decode()}")

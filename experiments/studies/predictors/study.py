@@ -14,8 +14,11 @@ import itertools
 import pathlib
 import random
 import re
-import subprocess
+import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from program import run  # noqa: E402
 
 JOBS = "jobs"
 TIMM = f"{JOBS}/timm_memory_a100/timm_memory_clean.csv"
@@ -46,10 +49,6 @@ CALIBRATION = 20   # models of other families whose batch is known, for the soft
 CONTEXT_MIB = 1500
 BYTES_OF_WEIGHT = 12
 SAFE_STEPS = 1     # the step below is taken, so that fewer predictions are unsafe
-
-
-def run(corun, *arguments):
-    return subprocess.run([corun, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
 
 
 def family_of(name):

@@ -29,6 +29,7 @@ sweep:
     workload.load: [0.6, 0.9, 1.2]
 """
 MAGIC = b"corun sweep 1\n"
+LIMIT_S = 300  # of a sweep that takes seconds, under sanitizers on a busy machine
 
 
 def finished(journal):
@@ -62,7 +63,7 @@ class Sweep:
     def run(self):
         before = finished(self.journal)
         complete = self.results.exists()
-        subprocess.run(self.command, check=True)
+        subprocess.run(self.command, check=True, timeout=LIMIT_S)
         kept = json.loads(pathlib.Path(f"{self.results}.run.json").read_text()) if not complete else None
         if kept is not None:
             assert kept["replications_kept_from_before"] == before, (kept, before)
@@ -76,7 +77,7 @@ class Sweep:
             return False
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.wait(timeout=LIMIT_S)
             return True
 
 
@@ -124,7 +125,7 @@ def main():
                     break
                 time.sleep(0.002)
             process.send_signal(signal.SIGINT)
-            if process.wait() == 130 and finished(sweep.journal) > 0:
+            if process.wait(timeout=LIMIT_S) == 130 and finished(sweep.journal) > 0:
                 assert sweep.run() == expected, f"{sweep.results} differs from the undisturbed run"
                 break
         else:

@@ -40,8 +40,8 @@ def run(corun, *arguments):
 
 
 def side_by_side(function, items):
-    """The results of function(item), in the order of the items; as many run at a time as there are cores. The first that
-    fails ends all: those that have not begun never do."""
+    """The results of function(item), in the order of the items; as many run at a time as there are cores. If one fails,
+    those that have not begun never do."""
     with concurrent.futures.ThreadPoolExecutor(cores()) as pool:
         running = [pool.submit(function, item) for item in items]
         try:

@@ -58,7 +58,7 @@ NEEDS_DATA = {  # data that are not part of the repository
     "alnair/alnair_dataset.csv": "alnair/alnair_dataset.csv",
 }
 NEEDS_GPU = re.compile(r"live (corun|run|solo|validate|workload (?!--list))")
-# Those that take over a second of CPU time, the dearest first: begun last, one of them would keep a core idle at the end.
+# Those that take seconds of CPU time, the dearest first: begun last, one of them would keep a core idle at the end.
 DEAR = ["model eval --split all", "kb eval features", "model suggest", "model eval", "examples/beliefs.yaml"]
 LIMIT_S = 120  # of a command of a page
 RECORDED_LIMIT_S = 800  # of one whose output is recorded: it runs in full
@@ -96,7 +96,7 @@ class Done:
 
 
 def run(arguments, limit_s, **given):
-    """Ends the command with all that it has started, should it run out of time: a shell's children keep its pipes open."""
+    """Ends the command with all that it has started if it runs out of time: a shell's children keep its pipes open."""
     process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, start_new_session=True, **given)
     try:

@@ -59,7 +59,9 @@ NEEDS_DATA = {  # data that are not part of the repository
 }
 NEEDS_GPU = re.compile(r"live (corun|run|solo|validate|workload (?!--list))")
 # Those that take seconds of CPU time, the dearest first: begun last, one of them would keep a core idle at the end.
-DEAR = ["model eval --split all", "kb eval features", "model suggest", "model eval", "examples/beliefs.yaml"]
+DEAR = ["model eval --split all", "kb eval features", "prefitted", "window: 300", "studies/jct", "predictor eval",
+        "--split pairs", "model eval", "examples/beliefs.yaml"]
+FITS_BELIEF = re.compile(r"studies/interference/|examples/beliefs|belief\.model=default")  # for seconds
 LIMIT_S = 120  # of a command of a page
 RECORDED_LIMIT_S = 800  # of one whose output is recorded: it runs in full
 
@@ -224,14 +226,18 @@ def commands():
 
 
 def cheaper(line):
-    """The line with less work, for only whether it runs is tested: at most two replications of replays, and fits of a
-    tenth of the work."""
+    """The line with less work, for only whether it runs is tested: at most two replications of replays, fits of a tenth
+    of the work, and predictors without intervals."""
     if "--coverage" in line:  # needs a thousand replications
         return line
-    short = re.sub(r"\b(replications=|--replications )\d{2,}", r"\g<1>2", line)
-    if re.match(r"corun replay\b", line) and "replications" not in line and "--dump-config" not in line:
-        short += " --set replications=2"
-    return re.sub(r"\bcorun model (fit|eval)\b", r"\g<0> --effort 0.1", short)
+    short = re.sub(r"(\breplications=|--replications )\d{2,}", r"\g<1>2", line)
+    if re.match(r"corun replay\b", line) and "--dump-config" not in line:
+        if "replications" not in line:
+            short += " --set replications=2"
+        if FITS_BELIEF.search(line) and "prefitted" not in line:
+            short += " --set belief.effort=0.1"
+    short = re.sub(r"\bcorun model (fit|eval)\b", r"\g<0> --effort 0.1", short)
+    return re.sub(r"\bcorun predictor eval\b", r"\g<0> --medians", short)
 
 
 def run_command(program, line):

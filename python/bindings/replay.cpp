@@ -110,7 +110,8 @@ Answer run(const Asked& asked, std::span<const PolicyEntry> catalog,
 }
 
 /// Runs work() on a thread of its own while this one waits for it without the GIL, and looks for Ctrl-C. `stop` is
-/// then set, and the policies in Python are interrupted. Rethrows what work() throws; KeyboardInterrupt goes first.
+/// then set, and the policies in Python are interrupted until they have ended: code of theirs may catch one interrupt.
+/// Rethrows what work() throws; KeyboardInterrupt goes first.
 template <typename Work>
 void run_interruptibly(std::atomic<bool>& stop, PolicyHost& host, const Work& work) {
   std::mutex guard;
@@ -137,8 +138,8 @@ void run_interruptibly(std::atomic<bool>& stop, PolicyHost& host, const Work& wo
       if (PyErr_CheckSignals() != 0) {
         signal.emplace();
         stop = true;
-        host.interrupt();
       }
+      if (signal) host.interrupt();
       release.emplace();
       lock.lock();
     }

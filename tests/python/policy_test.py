@@ -419,28 +419,48 @@ class Raises(support.Case):
             self.one_line(caught.exception, part)
 
     def test_ctrl_c_ends_an_endless_decide(self):
-        """Of the policies that run, and of those that wait for Python's lock, in which they have not been called."""
+        """Of the policies that run, and of those that wait for Python's lock, in which they have not been called.
+
+        One whose code catches the first interrupt ends, too. CTRL_C_REPEATS=500 repeats it as often.
+        """
         script = textwrap.dedent("""
+            import os, sys
             import corun
             class Mine(corun.Policy):
                 def decide(self, view):
-                    print("in", flush=True)
+                    os.write(1, b"in\\n")  # at once: lines of print() from two threads may mix
+                    try:
+                        while True:
+                            pass
+                    except KeyboardInterrupt:
+                        if sys.argv[2] == "once":
+                            raise
                     while True:
                         pass
             try:
-                corun.replay(policies=[Mine], replications=16, threads=8, quiet=True)
+                corun.replay(policies=[Mine], replications=16, threads=int(sys.argv[1]), quiet=True)
             except KeyboardInterrupt:
                 print("interrupted", flush=True)
             """)
-        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
-            self.assertEqual(process.stdout.readline(), "in\n")
-            process.send_signal(signal.SIGINT)
+        for repeat in range(int(os.environ.get("CTRL_C_REPEATS", "1"))):
+            for threads, caught in (("1", "once"), ("2", "twice"), ("8", "once")):
+                with self.subTest(repeat=repeat, threads=threads, caught=caught):
+                    self.assertEqual(self.interrupted([sys.executable, "-c", script, threads, caught]),
+                                     ("interrupted", 0))
+
+    def interrupted(self, command):
+        """Last line and exit code of a command that gets Ctrl-C when it has printed a line; it has a minute for each."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            limit = threading.Timer(60, process.kill)
+            limit.start()
             try:
+                self.assertEqual(process.stdout.readline(), "in\n")
+                process.send_signal(signal.SIGINT)
                 rest = process.communicate(timeout=60)[0]
             finally:
+                limit.cancel()
                 process.kill()
-        self.assertEqual(rest.splitlines()[-1], "interrupted")
-        self.assertEqual(process.returncode, 0)
+        return rest.splitlines()[-1], process.returncode
 
 
 class Beliefs(support.Case):

@@ -49,7 +49,7 @@ if [[ -z $build ]]; then
   (
     cd "$ROOT"
     cmake --preset cuda -DCORUN_BENCH=ON
-    cmake --build --preset cuda --target corun gpu_bench models_test workloads_test
+    cmake --build --preset cuda --target corun gpu_bench scoring_test workloads_test
   ) >&2 || die 1 "the build failed"
 fi
 [[ -x $build/corun ]] || die 2 "--build: no program '$build/corun'; build it by ./run build cuda"
@@ -66,7 +66,7 @@ else
 fi
 mkdir -p -- "$into"/{bin,lib,scripts,bench,experiments/live} || die 2 "--output: '$output' cannot be made"
 
-for program in corun bench/gpu_bench tests/models_test tests/workloads_test; do
+for program in corun bench/gpu_bench tests/scoring_test tests/workloads_test; do
   if [[ ! -x $build/$program ]]; then
     printf 'gpu_bundle.sh: without %s, which %s does not have\n' "$program" "$build" >&2
     continue

@@ -26,7 +26,7 @@ usage: gpu_campaign.sh [options]
   --gpu N            NVML's number of the GPU (default: the first that may be used)
   --config FILE      live workloads and queue in place of the built-in ones
   --quick            a rehearsal: the smallest kernels and tests, few kills
-  --corun PROGRAM    and --bench PROGRAM, --tests DIR: corun, gpu_bench, models_test and workloads_test
+  --corun PROGRAM    and --bench PROGRAM, --tests DIR: corun, gpu_bench, scoring_test and workloads_test
                      (default: the bundle's, else those of build/cuda, else of build/release)
   --nvml LIBRARY     as of corun live
   --allow-others     use a GPU that somebody else is using
@@ -247,8 +247,8 @@ run_tests() {
     printf 'same-bits,skipped,,0,this build has no gpu_bench\n' >>"$dir/checks.csv"
   fi
   local binary filter
-  for binary in workloads_test models_test; do
-    [[ $binary == models_test ]] && filter=$kernels || filter=$workloads
+  for binary in workloads_test scoring_test; do
+    [[ $binary == scoring_test ]] && filter=$kernels || filter=$workloads
     if [[ -x $tests/$binary ]]; then
       check "$binary" 400 "$tests/$binary" --gtest_filter="$filter" --gtest_output="json:$dir/$binary.json"
     else

@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
-"""Report of the tests: the slowest, the reasons of skipped tests, and last a line with the counts.
+"""Report of the tests: where the seconds go, the reasons of skipped tests, and last a line with the counts.
 
-usage: test_report.py JUNIT STATUS
+usage: test_report.py PRESET JUNIT STATUS CASES [PRESET JUNIT STATUS CASES]...
 
-JUNIT is the output of `ctest --output-junit`, STATUS its exit status. A test that could not be started
-counts as failed; a test that is switched off or skipped itself does not. Tests skipped for the same reason
-share one line: `SKIPPED 63 tests: REASON`, or `SKIPPED NAME: REASON` for a single one. ctest has printed
-all names before.
+Four words for each run of ctest: the preset, the output of `ctest --output-junit`, its exit status, and the folder in
+which tests/run_cases.py has put the outcomes of GoogleTest cases, by the name of the test. A test without such a file is a
+case itself. A test that could not be started counts as failed; one that is switched off or skipped itself does not.
+Seconds are those of the cases, summed; two cases at a time take half of it. Cases skipped for the same reason share one
+line: `SKIPPED 63 tests: REASON`, or `SKIPPED NAME: REASON` for a single one.
 """
+import collections
+import json
 import pathlib
 import re
 import sys
 import xml.etree.ElementTree
 
+DEAREST = 20
+
 
 def skip_reason(output):
     """The first line of the text of GTEST_SKIP, else the last line of output."""
-    text = re.search(r"^\S*: Skipped\n(.*?)^\[", output, re.MULTILINE | re.DOTALL)
+    text = re.search(r"^\S*: Skipped\n(.*?)(?:^\[|\Z)", output, re.MULTILINE | re.DOTALL)
     lines = (text[1] if text else output).split("\n")
     lines = [line.strip() for line in lines if line.strip(" \t-")]
     if not lines:
@@ -24,31 +29,85 @@ def skip_reason(output):
     return lines[0 if text else -1]
 
 
+def outcome_of(test):
+    told = test.find("skipped")
+    if test.get("status") == "run":
+        return "passed"
+    if test.get("status") == "disabled":
+        return "off"
+    if told is not None and told.get("message", "").startswith(("SKIP_RETURN_CODE", "SKIP_REGULAR")):
+        return "skipped"
+    return "failed"
+
+
+def label_of(test):
+    """The label that says what it is, not which build runs it."""
+    labels = test.find("./properties/property[@name='cmake_labels']")
+    words = labels.get("value", "").split(";") if labels is not None else []
+    return next((word for word in words if word not in ("release", "sanitized", "threads")), "unit")
+
+
+class Seconds:
+    """Tables of seconds."""
+
+    def __init__(self):
+        self.of = {"label": collections.Counter(), "test program": collections.Counter()}
+        self.count = {"label": collections.Counter(), "test program": collections.Counter()}
+        self.cases = []
+
+    def add(self, preset, label, program, case, seconds):
+        for kind, key in (("label", label), ("test program", f"{program}, {preset}")):
+            self.of[kind][key] += seconds
+            self.count[kind][key] += 1
+        self.cases.append((seconds, f"{case}, {preset}"))
+
+    def show(self):
+        for kind, seconds in self.of.items():
+            print(f"seconds by {kind}:")
+            for key, sum_s in seconds.most_common():
+                print(f"{sum_s:8.1f}  {key} ({self.count[kind][key]} cases)")
+        print("the dearest cases:")
+        for seconds, case in sorted(self.cases, reverse=True)[:DEAREST]:
+            print(f"{seconds:8.1f}  {case}")
+
+
 def main():
-    junit, ctest_status = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-    tests = list(xml.etree.ElementTree.parse(junit).iter("testcase")) if junit.exists() else []
-    passed = failed = 0
+    words = sys.argv[1:]
+    counts = collections.Counter()
     skipped = {}  # names by reason, in the order of the tests
-    for test in tests:
-        told = test.find("skipped")
-        if test.get("status") == "run":
-            passed += 1
-        elif test.get("status") == "disabled":
-            skipped.setdefault("switched off in the source", []).append(test.get("name"))
-        elif told is not None and told.get("message", "").startswith(("SKIP_RETURN_CODE", "SKIP_REGULAR")):
-            skipped.setdefault(skip_reason(test.findtext("system-out", "")), []).append(test.get("name"))
-        else:
-            failed += 1
-    if ctest_status != 0 and failed == 0:
-        failed = 1
-        print(f"ctest itself failed (exit {ctest_status}, see above): counted as one failure")
-    if tests:
-        slowest = max(tests, key=lambda test: float(test.get("time", 0)))
-        print(f"slowest test: {slowest.get('name')} ({float(slowest.get('time', 0)):.2f} s)")
+    table = Seconds()
+    for preset, junit, status, folder in zip(*[iter(words)] * 4):
+        junit, folder = pathlib.Path(junit), pathlib.Path(folder)
+        tests = list(xml.etree.ElementTree.parse(junit).iter("testcase")) if junit.exists() else []
+        failed_before = counts["failed"]
+        for test in tests:
+            name, outcome, label = test.get("name"), outcome_of(test), label_of(test)
+            file = folder / f"{name}.json"
+            if outcome not in ("passed", "failed") or not file.exists():
+                cases = [{"case": name, "outcome": outcome, "seconds": float(test.get("time", 0)),
+                          "text": test.findtext("system-out", "")}]
+            else:
+                cases = json.loads(file.read_text())
+                if outcome == "failed" and not any(case["outcome"] == "failed" for case in cases):
+                    cases.append({"case": name, "outcome": "failed", "seconds": 0, "text": ""})
+            for case in cases:
+                if case["outcome"] == "off":
+                    skipped.setdefault("switched off in the source", []).append(case["case"])
+                elif case["outcome"] == "skipped":
+                    skipped.setdefault(skip_reason(case["text"]), []).append(case["case"])
+                elif case["outcome"] == "failed":
+                    print(f"FAILED, preset {preset}: {case['case']}")
+                counts[case["outcome"]] += 1
+                table.add(preset, label, name.split(".")[0], case["case"], case["seconds"])
+        if int(status) != 0 and counts["failed"] == failed_before:
+            counts["failed"] += 1
+            print(f"ctest itself failed (preset {preset}, exit {status}, see above): counted as one failure")
+    table.show()
     for reason, names in skipped.items():
         print(f"SKIPPED {names[0] if len(names) == 1 else f'{len(names)} tests'}: {reason}")
     count = sum(len(names) for names in skipped.values())
-    print(f"{passed} passed, {failed} failed" + (f", {count} skipped" if count else ""))
+    print(f"{counts['passed']} passed, {counts['failed']} failed" + (f", {count} skipped" if count else ""))
 
 
-main()
+if __name__ == "__main__":
+    main()

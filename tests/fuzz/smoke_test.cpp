@@ -13,7 +13,7 @@
 #include "sim/rng.hpp"
 #include "tests/fuzz/readers.hpp"
 #include "tests/support/gzip.hpp"
-#include "tests/support/program.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 /// What the fuzzers do for an hour, for some seconds and always the same: each reader over its
 /// corpus and over broken forms of it. Anything but a trace that is sound or an InputError of one

@@ -11,7 +11,6 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/config/config.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
 #include "tests/support/scenarios.hpp"
@@ -36,13 +35,6 @@ TEST(PolicyCatalog, NamesAndDescriptionsAreThereAndUnique) {
   }
   EXPECT_EQ(find_policy("no-such-policy"), nullptr);
   EXPECT_EQ(find_policy(""), nullptr);
-}
-
-/// Without `policies` a configuration runs these: they must exist.
-TEST(PolicyCatalog, HasThePoliciesOfTheDefaultComparison) {
-  const Config config = default_config();
-  EXPECT_EQ(config.policies.size(), 9U);
-  for (const PolicyConfig& p : config.policies) EXPECT_NE(find_policy(p.name), nullptr) << p.name;
 }
 
 TEST(PolicyCatalog, OnlyTheOracleReadsTheTruth) {

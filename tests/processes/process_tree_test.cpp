@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/experiments/live/run/live_box.hpp"
+#include "tests/support/eventually.hpp"
 
 namespace corun::test::process_tree_test {
 namespace {

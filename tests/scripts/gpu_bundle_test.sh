@@ -183,8 +183,8 @@ assert {(row["model"], row["size"], row["members"]) for row in box["groups"]} ==
     for size, members in ((3, 12), (4, 4))}, box["groups"]
 tests, rows = read("all", "tests")
 ran = {row["check"]: row for row in rows}
-assert ran["models_test"]["end"] == ran["workloads_test"]["end"] == "passed", ran
-assert int(ran["models_test"]["cases_passed"]) == 1 and int(ran["workloads_test"]["cases_passed"]) > 3, ran
+assert ran["scoring_test"]["end"] == ran["workloads_test"]["end"] == "passed", ran
+assert int(ran["scoring_test"]["cases_passed"]) == 1 and int(ran["workloads_test"]["cases_passed"]) > 3, ran
 _, rows = read("all", "kill")
 killed = [row["phase"] for row in rows if row["end"] == "clean"]
 assert killed == ["profile", "solo", "corun", "queue", "mps-solo", "mps-corun"], rows

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/temporary_directory.hpp"
+
 /// Runs the program as users do.
 namespace corun::test {
 
@@ -12,27 +14,10 @@ struct Outcome {
   std::string err;  ///< stderr
 };
 
-/// Runs corun with these arguments in `directory`, waits for it.
+/// Runs corun with these arguments in `directory` and waits for it, at most kProgramLimitSeconds: a program that
+/// runs longer is killed (code 137).
 Outcome run_corun(const std::vector<std::string>& arguments, const std::string& directory = ".");
 
-/// A directory of the test's own, removed with its contents.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  std::string path(const std::string& name = "") const {
-    return name.empty() ? path_ : path_ + "/" + name;
-  }
-  /// Writes a file and returns its path.
-  std::string write(const std::string& name, const std::string& bytes) const;
-
- private:
-  std::string path_;
-};
-
-/// All bytes of a file; the test fails if it cannot be read.
-std::string read_file(const std::string& path);
+constexpr int kProgramLimitSeconds = 300;
 
 }  // namespace corun::test

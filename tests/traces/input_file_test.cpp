@@ -11,7 +11,7 @@
 
 #include "sim/error.hpp"
 #include "tests/support/gzip.hpp"
-#include "tests/support/program.hpp"
+#include "tests/support/temporary_directory.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/pair_table.hpp"
 

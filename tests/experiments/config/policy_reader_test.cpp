@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "policies/catalog.hpp"
 #include "tests/experiments/config/config_test_support.hpp"
 
 namespace corun::policy_reader_test {
@@ -81,6 +82,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"command_of_lists", "policies: [{name: max-packing, command: [[a]]}]",
                 "c.yaml:1:42", "expected text"}),
     named);
+
+/// Without `policies` a configuration runs these: they must exist.
+TEST(PolicyCatalog, HasThePoliciesOfTheDefaultComparison) {
+  const Config config = default_config();
+  EXPECT_EQ(config.policies.size(), 9U);
+  for (const PolicyConfig& p : config.policies) EXPECT_NE(find_policy(p.name), nullptr) << p.name;
+}
 
 }  // namespace
 }  // namespace corun::policy_reader_test

@@ -215,15 +215,16 @@ TEST(AllPredictors, DamagedStatesDoNoHarm) {
     for (const PredictorEntry& entry : predictor_catalog().first(2)) {
       const nlohmann::json good = entry.fit(target, jobs, {})->save();
       const nlohmann::json flat = good.flatten();
+      nlohmann::json state = good;
       for (auto at = flat.begin(); at != flat.end(); ++at) {
-        const std::string& path = at.key();
+        nlohmann::json& damaged = state[nlohmann::json::json_pointer(at.key())];
+        const nlohmann::json kept = damaged;
         for (const nlohmann::json& bad :
              {nlohmann::json(), nlohmann::json(-1), nlohmann::json("x"), nlohmann::json(1e300),
               nlohmann::json::binary({1, 2, 3}), nlohmann::json::binary({}),
               nlohmann::json::binary(std::vector<std::uint8_t>(64, 0xff)), nlohmann::json::object(),
               nlohmann::json::array()}) {
-          nlohmann::json state = good;
-          state[nlohmann::json::json_pointer(path)] = bad;
+          damaged = bad;
           try {
             entry.load(target, state)->predict({&jobs[0].job, 1});
           } catch (const std::invalid_argument&) {
@@ -232,7 +233,9 @@ TEST(AllPredictors, DamagedStatesDoNoHarm) {
             ++refused;
           }
         }
+        damaged = kept;
       }
+      EXPECT_EQ(state, good);
     }
   }
   EXPECT_GT(refused, 300U);

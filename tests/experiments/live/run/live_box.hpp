@@ -10,7 +10,7 @@
 
 #include "tests/experiments/live/run/fake_box.hpp"
 #include "tests/support/eventually.hpp"
-#include "tests/support/program.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 /// A fake box in a directory of the test's own, and functions to wait for real processes.
 namespace corun::test {

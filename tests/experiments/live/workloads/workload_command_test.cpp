@@ -13,7 +13,7 @@
 #include "experiments/live/workloads/workload_run.hpp"
 #include "sim/error.hpp"
 #include "tests/support/eventually.hpp"
-#include "tests/support/program.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace corun::live::workload_command_test {
 namespace {

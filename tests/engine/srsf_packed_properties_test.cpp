@@ -11,6 +11,7 @@
 
 #include "sim/base/parallel_for.hpp"
 #include "tests/support/invariants.hpp"
+#include "tests/support/random_runs.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// Properties of srsf-packed on fuzzed workloads: gangs of 1 to 64, equal times, jobs of a nanosecond, parts of
@@ -209,7 +210,7 @@ TEST(SrsfPackedProperties, InvariantsHoldAndNothingIsGivenTwice) {
   int shared = 0;
   int parts = 0;
   std::set<Why> whys;
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(1500U); ++seed) {
     Case c = random_case(seed);
     if (seed % 3 == 0) c.loss = {.seconds = 3, .work = 0.25};
     const ShareWorld world(0.1 * static_cast<double>(seed % 9));
@@ -239,16 +240,16 @@ TEST(SrsfPackedProperties, InvariantsHoldAndNothingIsGivenTwice) {
       shared += e.reason->why == Why::kShares;
     }
   }
-  EXPECT_GT(preemptions, 1000);
-  EXPECT_GT(shared, 1000);
-  EXPECT_GT(parts, 1000);
+  EXPECT_GT(preemptions, random_finds(1000));
+  EXPECT_GT(shared, random_finds(1000));
+  EXPECT_GT(parts, random_finds(1000));
   EXPECT_EQ(whys.size(), 7U);
 }
 
 /// Without reservations no GPUs stay idle for which a waiting job has use, once an instant is over.
 TEST(SrsfPackedProperties, WorkIsConserved) {
   int preemptions = 0;
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(1500U); ++seed) {
     Case c = random_case(seed);
     c.patience = 0;
     c.reservations = 0;
@@ -264,7 +265,7 @@ TEST(SrsfPackedProperties, WorkIsConserved) {
                              << to_seconds(r.log[i].at) << " s, though it has room";
     }
   }
-  EXPECT_GT(preemptions, 1000);
+  EXPECT_GT(preemptions, random_finds(1000));
 }
 
 /// A stay of a job in the queue [s].
@@ -321,7 +322,7 @@ std::vector<Wait> waits_of(const Case& c, const RunResult& r) {
 TEST(SrsfPackedProperties, WaitsStayWithinTheStatedBoundWhateverArrives) {
   constexpr double kTie_s = 1e-6;  // times in seconds are rounded
   int overdue = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(300U); ++seed) {
     Rng rng(seed, Stream::kTest, 31);
     Case c;
     c.seed = seed;
@@ -378,14 +379,14 @@ TEST(SrsfPackedProperties, WaitsStayWithinTheStatedBoundWhateverArrives) {
           << "seed " << seed << ", job " << w.job << ", " << before << " before it";
     }
   }
-  EXPECT_GT(overdue, 1000);
+  EXPECT_GT(overdue, random_finds(1000));
 }
 
 /// A job that made room for another does not take the place back: until one of them has run or been preempted
 /// again, the other does not make room for it. Estimates are exact, and nobody shares.
 TEST(SrsfPackedProperties, PreemptionsDoNotGoBackAndForth) {
   int preemptions = 0;
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(1500U); ++seed) {
     Case c = random_case(seed, {.jobs = 40});
     c.preemptive = true;
     if (seed % 2 == 0) c.loss = {.seconds = static_cast<double>(seed % 7), .work = 0};
@@ -409,14 +410,14 @@ TEST(SrsfPackedProperties, PreemptionsDoNotGoBackAndForth) {
       }
     }
   }
-  EXPECT_GT(preemptions, 3000);
+  EXPECT_GT(preemptions, random_finds(3000));
 }
 
 /// Jobs of one GPU on one GPU, exact estimates, free preemption: as under shortest remaining time first, only an
 /// arrival preempts, and each at most once.
 TEST(SrsfPackedProperties, AnArrivalPreemptsAtMostOnceOnOneGpu) {
   int preemptions = 0;
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(500U); ++seed) {
     Case c = random_case(seed, {.jobs = 40, .parts = false, .gangs = false});
     c.cluster = cluster(1, 1, 1, 1000);
     c.preemptive = true;
@@ -431,13 +432,13 @@ TEST(SrsfPackedProperties, AnArrivalPreemptsAtMostOnceOnOneGpu) {
       ASSERT_EQ(++by[taker], 1) << "seed " << seed;
     }
   }
-  EXPECT_GT(preemptions, 300);
+  EXPECT_GT(preemptions, random_finds(300));
 }
 
 /// In another order of the jobs' numbers every job starts and ends as before, on the same GPUs, for the same reasons. Of
 /// jobs with equal submit times and equal service the first in the queue goes first, so times differ here.
 TEST(SrsfPackedProperties, RenumberingJobsChangesNothing) {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(400U); ++seed) {
     Case c = random_case(seed);
     Rng rng(seed, Stream::kTest, 32);
     for (JobSpec& j : c.workload.jobs) {

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/invariants.hpp"
+#include "tests/support/random_runs.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// Properties of every run, over thousands of random small traces and every policy of the catalogue.
@@ -144,7 +145,7 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
   std::map<LogKind, int> seen;
   int runs = 0, joined = 0;
   bool profiled = false, probed = false;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(3000U); ++seed) {
     Scenario s = random_scenario(seed);
     if (!can_run(entry, s)) continue;
     const bool plan_once = seed % 5 == 0;
@@ -174,17 +175,17 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
     ++runs;
   }
   // The traces cover the intended cases.
-  EXPECT_GT(runs, 2000);
-  EXPECT_GT(seen[LogKind::kFinish], 8000);
-  EXPECT_GT(seen[LogKind::kOom], 100);
-  EXPECT_GT(seen[LogKind::kFail], 50);
+  EXPECT_GT(runs, random_finds(2000));
+  EXPECT_GT(seen[LogKind::kFinish], random_finds(8000));
+  EXPECT_GT(seen[LogKind::kOom], random_finds(100));
+  EXPECT_GT(seen[LogKind::kFail], random_finds(50));
   if (is_exception(entry.name, Property::kSharesGpus)) {
     EXPECT_EQ(joined, 0) << entry.name << " shares GPUs: it is no exception from kSharesGpus";
   } else {
-    EXPECT_GT(joined, 200) << entry.name
-                           << " does not share GPUs. Where it is not meant to: kExceptions";
+    EXPECT_GT(joined, random_finds(200))
+        << entry.name << " does not share GPUs. Where it is not meant to: kExceptions";
   }
-  const auto happens = [&](LogKind kind) { return seen[kind] > 1000; };
+  const auto happens = [&](LogKind kind) { return seen[kind] > random_finds(1000); };
   const auto never = [&](LogKind kind) { return seen[kind] == 0; };
   const bool preempts = is_exception(entry.name, Property::kLetsJobsRun);
   EXPECT_TRUE(preempts ? happens(LogKind::kPreempt) : never(LogKind::kPreempt))
@@ -201,7 +202,7 @@ TEST_P(Properties, InvariantsHoldOnSeveralGpuTypes) {
   ScenarioLimits limits;
   limits.types = true;
   int runs = 0, restricted = 0, ran_out = 0, across = 0, probed = 0;
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(1500U); ++seed) {
     Scenario s = random_scenario(seed, limits);
     if (!can_run(entry, s)) continue;
     const bool plan_once = seed % 5 == 0;
@@ -225,9 +226,9 @@ TEST_P(Properties, InvariantsHoldOnSeveralGpuTypes) {
     }
     ++runs;
   }
-  EXPECT_GT(runs, 900);
-  EXPECT_GT(restricted, 1000);
-  EXPECT_GT(ran_out, 100);
+  EXPECT_GT(runs, random_finds(900));
+  EXPECT_GT(restricted, random_finds(1000));
+  EXPECT_GT(ran_out, random_finds(100));
   EXPECT_EQ(across > 0, !entry.traits.one_node) << across;
   EXPECT_EQ(probed > 0, entry.traits_for(Parameters(entry.parameters)).takes_probes) << probed;
 }
@@ -275,7 +276,7 @@ OrderCount count_orders(std::string_view name, StartMode mode) {
   ScenarioLimits limits;
   limits.gangs = limits.profiling = limits.rounding = false;
   OrderCount count;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < random_runs(300U); ++seed) {
     const Scenario s = random_scenario(seed, limits);
     if (s.cluster.max_jobs_per_gpu == 1) continue;  // no choice: by age
     const ErraticWorld world(seed);
@@ -312,14 +313,14 @@ class OrderOfTheQueue : public testing::TestWithParam<std::string_view> {};
 TEST_P(OrderOfTheQueue, DoesNotMatterToGroups) {
   const OrderCount count = count_orders(GetParam(), StartMode::kGroup);
   EXPECT_EQ(count.others, 0) << "seed " << count.seed << kOrderHint;
-  EXPECT_GT(count.decisions, 30);
+  EXPECT_GT(count.decisions, random_finds(30));
 }
 
 TEST_P(OrderOfTheQueue, DoesNotMatterToJoins) {
   if (is_exception(GetParam(), Property::kOrderOfJoins)) return;
   const OrderCount count = count_orders(GetParam(), StartMode::kJoin);
   EXPECT_EQ(count.others, 0) << "seed " << count.seed << kOrderHint;
-  EXPECT_GT(count.decisions, 30);
+  EXPECT_GT(count.decisions, random_finds(30));
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, OrderOfTheQueue,

@@ -15,6 +15,7 @@
 
 #include "models/knowledge/statistic.hpp"
 #include "sim/metrics.hpp"
+#include "tests/support/random_runs.hpp"
 #include "tests/support/scenarios.hpp"
 
 /// A job's number is the row of its file. It is no rank: with the same jobs in other rows every job runs as
@@ -179,7 +180,7 @@ TEST_P(Renumbering, ChangesNothing) {
   for (const Believed believed : {Believed::kClusters, Believed::kTruth}) {
     if (ties(entry, believed)) continue;
     int runs = 0;
-    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    for (std::uint64_t seed = 0; seed < random_runs(400U); ++seed) {
       const Scenario s = distinct_scenario(seed, seed % 4 == 3);
       if (!can_run(entry, s)) continue;
       const auto before = in_order(s.workload.jobs.size());
@@ -189,7 +190,7 @@ TEST_P(Renumbering, ChangesNothing) {
           << entry.name << ", seed " << seed;
       ++runs;
     }
-    EXPECT_GT(runs, 200);
+    EXPECT_GT(runs, random_finds(200));
   }
 }
 
@@ -197,7 +198,7 @@ TEST_P(Renumbering, ChangesNothing) {
 TEST_P(RenumberingOfDraws, KeepsTheDistribution) {
   const PolicyEntry& entry = *find_policy(GetParam());
   constexpr int kSeeds = 400;
-  for (std::uint64_t scenario = 0; scenario < 8; ++scenario) {
+  for (std::uint64_t scenario = 0; scenario < std::max(1U, random_runs(8U)); ++scenario) {
     const Scenario s = distinct_scenario(scenario);
     const auto before = in_order(s.workload.jobs.size());
     const auto after = shuffled(s.workload.jobs.size(), scenario);

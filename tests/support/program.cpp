@@ -21,7 +21,8 @@ Outcome run_corun(const std::vector<std::string>& arguments, const std::string& 
   // Where the tests run on another machine than they were built on, this names the program.
   const char* const elsewhere = std::getenv("CORUN_TEST_PROGRAM");
   const std::string program = elsewhere != nullptr ? elsewhere : CORUN_PROGRAM;
-  std::string command = "cd " + quoted(directory) + " && exec /usr/bin/timeout --foreground -s KILL " +
+  std::string command = "cd " + quoted(directory) +
+                        " && exec /usr/bin/timeout --foreground -s KILL " +
                         std::to_string(kProgramLimitSeconds) + " " + quoted(program);
   for (const std::string& a : arguments) command += " " + quoted(a);
   command +=

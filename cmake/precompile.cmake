@@ -5,7 +5,7 @@ function(corun_precompile target)
     return()
   endif()
   target_precompile_headers(${target} PRIVATE
-    <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fstream> <functional> <iomanip> <map> <memory> <numeric>
+    <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <numeric>
     <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility>
     <variant> <vector> ${ARGN})
 endfunction()

@@ -17,7 +17,7 @@ namespace corun {
 
 namespace {
 
-std::string quoted(const std::string& name) { return "'" + printable(name) + "'"; }
+std::string in_quotes(const std::string& name) { return "'" + printable(name) + "'"; }
 
 /// "3 of 24".
 std::string share_of(std::size_t some, const Trace& trace) {
@@ -95,7 +95,7 @@ GpuCounts gpu_counts(const Config& config, const Cluster& cluster, const Trace& 
     if (at == cluster.virtual_clusters.end()) {
       std::vector<std::string_view> known;
       for (const VirtualCluster& vc : cluster.virtual_clusters) known.push_back(vc.name);
-      counts.refusal = {place, "jobs of virtual cluster " + quoted(name) +
+      counts.refusal = {place, "jobs of virtual cluster " + in_quotes(name) +
                                    " have no nodes: " + did_you_mean(name, known)};
       return counts;
     }
@@ -125,7 +125,7 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
                                       const Trace& trace, std::size_t j,
                                       const GpuCounts::ByType& by_type, const std::string& queue) {
   const JobSpec& job = trace.workload.jobs[j];
-  const std::string name = "job " + quoted(trace.names[j]);
+  const std::string name = "job " + in_quotes(trace.names[j]);
   std::int64_t gpus = 0;
   std::string types;
   for (std::size_t t = 0; t < by_type.size(); ++t) {
@@ -183,7 +183,7 @@ std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& clus
     if (std::ranges::find(trace.names, o.job) != trace.names.end()) continue;
     const std::vector<std::string_view> known(trace.names.begin(), trace.names.end());
     return Refusal{o.place,
-                   "no job " + quoted(o.job) + " in the workload: " + did_you_mean(o.job, known)};
+                   "no job " + in_quotes(o.job) + " in the workload: " + did_you_mean(o.job, known)};
   }
   return std::nullopt;
 }
@@ -208,7 +208,7 @@ std::optional<Refusal> refusal_of_labels(const Config& config,
   return Refusal{by_labels->place,
                  "policy '" + by_labels->label + "' packs by labels, and " + share_of(some, trace) +
                      " jobs have none, the first is " +
-                     quoted(trace.names[static_cast<std::size_t>(first - jobs.begin())]) + "; " +
+                     in_quotes(trace.names[static_cast<std::size_t>(first - jobs.begin())]) + "; " +
                      cure + ", or set its label_sum to 4 (no label matters) or -1 (no job shares)"};
 }
 
@@ -381,7 +381,7 @@ std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluste
       const JobSpec& job = trace.workload.jobs[j];
       std::optional<NodeLack> lack = nodes.lack_of(job);
       if (!lack || (may_spread && nodes.is_too_wide(job))) continue;
-      lack->what = "job " + quoted(trace.names[j]) + " " + lack->what;
+      lack->what = "job " + in_quotes(trace.names[j]) + " " + lack->what;
       return lack;
     }
     return std::nullopt;

@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-std::string quoted(const char* key) { return std::string("'") + key + "'"; }
+std::string in_quotes(const char* key) { return std::string("'") + key + "'"; }
 
 template <typename Value>
 using Bits = std::conditional_t<sizeof(Value) == 8, std::uint64_t, std::uint32_t>;
@@ -35,10 +35,10 @@ Json pack(const std::vector<Value>& values) {
 template <typename Value>
 std::vector<Value> unpack(const Json& map, const char* key) {
   const auto at = map.find(key);
-  if (at == map.end()) refuse("there is no " + quoted(key));
-  if (!at->is_binary()) refuse(quoted(key) + " is not a byte string");
+  if (at == map.end()) refuse("there is no " + in_quotes(key));
+  if (!at->is_binary()) refuse(in_quotes(key) + " is not a byte string");
   const auto& bytes = at->get_binary();
-  if (bytes.size() % sizeof(Value) != 0) refuse(quoted(key) + " ends within a number");
+  if (bytes.size() % sizeof(Value) != 0) refuse(in_quotes(key) + " ends within a number");
   std::vector<Value> out;
   out.reserve(bytes.size() / sizeof(Value));
   for (std::size_t from = 0; from < bytes.size(); from += sizeof(Value)) {
@@ -66,11 +66,11 @@ std::vector<std::int32_t> integers(const Json& map, const char* key) {
 std::vector<double> finite_doubles(const Json& map, const char* key, std::size_t count) {
   std::vector<double> out = doubles(map, key);
   if (out.size() != count) {
-    refuse(quoted(key) + " has " + std::to_string(out.size()) + " numbers, expected " +
+    refuse(in_quotes(key) + " has " + std::to_string(out.size()) + " numbers, expected " +
            std::to_string(count));
   }
   for (const double x : out) {
-    if (!std::isfinite(x)) refuse(quoted(key) + " has a number that is not finite");
+    if (!std::isfinite(x)) refuse(in_quotes(key) + " has a number that is not finite");
   }
   return out;
 }
@@ -83,13 +83,13 @@ const Json& map_of(const Json& node, std::size_t keys, const char* what) {
 }
 
 const Json& list_of(const Json& node, const char* what) {
-  if (!node.is_array()) refuse(quoted(what) + " is not a list");
+  if (!node.is_array()) refuse(in_quotes(what) + " is not a list");
   return node;
 }
 
 double number_of(const Json& node, const char* what) {
   if (!node.is_number() || !std::isfinite(node.get<double>())) {
-    refuse(quoted(what) + " is not a finite number");
+    refuse(in_quotes(what) + " is not a finite number");
   }
   return node.get<double>();
 }
@@ -97,20 +97,20 @@ double number_of(const Json& node, const char* what) {
 std::int64_t whole_of(const Json& node, const char* what, std::int64_t least, std::int64_t most) {
   if (!node.is_number_integer() ||
       (node.is_number_unsigned() && node.get<std::uint64_t>() > (1ULL << 62U))) {
-    refuse(quoted(what) + " is not a whole number");
+    refuse(in_quotes(what) + " is not a whole number");
   }
   const auto value = node.get<std::int64_t>();
   if (value < least || value > most) {
-    refuse(quoted(what) + " is " + std::to_string(value) + ", expected " + std::to_string(least) +
+    refuse(in_quotes(what) + " is " + std::to_string(value) + ", expected " + std::to_string(least) +
            " to " + std::to_string(most));
   }
   return value;
 }
 
 std::string text_of(const Json& node, const char* what) {
-  if (!node.is_string()) refuse(quoted(what) + " is not text");
+  if (!node.is_string()) refuse(in_quotes(what) + " is not text");
   const auto& text = node.get_ref<const std::string&>();
-  if (find_bad_text(text, false) != text.size()) refuse(quoted(what) + " is not text of one line");
+  if (find_bad_text(text, false) != text.size()) refuse(in_quotes(what) + " is not text of one line");
   return text;
 }
 

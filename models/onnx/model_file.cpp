@@ -57,7 +57,7 @@ std::size_t bytes_of(int type) {
   throw std::invalid_argument(what + " " + problem);
 }
 
-std::string quoted(const std::string& name) { return "'" + printable(name) + "'"; }
+std::string in_quotes(const std::string& name) { return "'" + printable(name) + "'"; }
 
 Shape dims_of(const onnx::TensorProto& from, const std::string& what) {
   if (static_cast<std::size_t>(from.dims_size()) > kMostDimensions) {
@@ -151,7 +151,7 @@ void check_data(const onnx::TensorProto& from, const LeftOut& left_out, const st
 }
 
 Tensor tensor_of(const onnx::TensorProto& from, const LeftOut& left_out) {
-  const std::string what = "tensor " + quoted(from.name());
+  const std::string what = "tensor " + in_quotes(from.name());
   Tensor tensor;
   tensor.name = from.name();
   tensor.type = from.data_type();
@@ -325,7 +325,7 @@ Statement statement_of(const onnx::ValueInfoProto& from) {
     shape.push_back(std::move(dimension));
   }
   if (shape.size() > kMostDimensions) {
-    refuse("tensor " + quoted(result.name),
+    refuse("tensor " + in_quotes(result.name),
            fmt::format("has {} dimensions; at most {} are read", shape.size(), kMostDimensions));
   }
   result.shape = std::move(shape);
@@ -395,7 +395,7 @@ Model read_model(std::string_view bytes, std::size_t most_nodes, std::size_t mos
     Tensor dense = tensor_of(tensor.values(), {});
     onnx::TensorProto shape;
     *shape.mutable_dims() = tensor.dims();
-    dense.dims = dims_of(shape, "sparse tensor " + quoted(dense.name));
+    dense.dims = dims_of(shape, "sparse tensor " + in_quotes(dense.name));
     dense.values.reset();
     model.initialisers.push_back(std::move(dense));
   }

@@ -10,6 +10,7 @@
 #include "experiments/base/checksum.hpp"
 #include "experiments/base/time_unit.hpp"
 #include "experiments/charts/svg_chart.hpp"
+#include "experiments/replay/replay_view.hpp"
 #include "experiments/results/results_header.hpp"
 #include "experiments/statistics/metric_choice.hpp"
 

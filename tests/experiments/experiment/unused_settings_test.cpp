@@ -403,8 +403,8 @@ TEST_F(UnusedSettings, NoParameterIsSilentInTheDefaultConfiguration) {
 /// Rules that depend on other parameters or on the jobs.
 TEST_F(UnusedSettings, NotesGiveTheReason) {
   const auto notes = [&](const Settings& settings) { return outcome(settings).notes; };
-  const auto has = [](const std::vector<std::string>& notes, const std::string& sentence) {
-    return std::ranges::count(notes, sentence) == 1;
+  const auto has = [](const std::vector<std::string>& given, const std::string& sentence) {
+    return std::ranges::count(given, sentence) == 1;
   };
   EXPECT_TRUE(has(notes({"replications=1", "preemption.save_s=5"}),
                   "preemption.save_s has no effect: no policy preempts jobs"));

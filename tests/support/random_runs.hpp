@@ -1,10 +1,11 @@
 #pragma once
 
-/// How often a property is tried on random inputs: always in an optimised build; a tenth as often under sanitizers, where a
-/// run takes ten times as long and shows damaged memory at once. What is rare shows in the optimised build.
+/// How often a property is tried on random inputs: always in an optimised build; a tenth as often with assertions or
+/// sanitizers, where a run takes up to ten times as long and shows what is wrong at once. What is rare shows in the
+/// optimised build.
 namespace corun::test {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if !defined(NDEBUG)
 inline constexpr int kShareOfRuns = 10;
 #else
 inline constexpr int kShareOfRuns = 1;

@@ -244,6 +244,28 @@ TEST(ControlLoop, TheLogHasTheOrderOfTheInstant) {
   EXPECT_EQ(r.passes, 2U);
 }
 
+// Job 1 runs at half speed beside the job that fails at 30 s. With some nanoseconds of work left, it would end just after;
+// alone, it ends in the same instant.
+TEST(ControlLoop, ACompletionThatAFailureBringsForwardIsReportedFirst) {
+  ClusterSpec spec = cluster(1, 1, 10, 1000);
+  spec.oom = {30s, 0};
+  int at_once = 0;
+  for (int left_ns = 0; left_ns < 20; ++left_ns) {
+    const Workload w = workload({job(1000s).memory(2000), job(150s + std::chrono::nanoseconds(left_ns))});
+    ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
+    const RunResult r = run(spec, w, ShareWorld(1), policy);
+    const auto fail = std::ranges::find(r.log, LogKind::kFail, &LogEntry::kind);
+    const auto finish = std::ranges::find(r.log, LogKind::kFinish, &LogEntry::kind);
+    ASSERT_NE(fail, r.log.end());
+    ASSERT_NE(finish, r.log.end());
+    EXPECT_EQ(fail->at, Time{30s});
+    if (finish->at != fail->at) continue;
+    ++at_once;
+    EXPECT_LT(finish, fail) << left_ns << " ns left";
+  }
+  EXPECT_GT(at_once, 1);
+}
+
 TEST(ControlLoop, NoPassWithoutAWaitingJob) {
   const Workload w = workload({job(10s), job(10s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});

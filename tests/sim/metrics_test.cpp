@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -106,6 +107,16 @@ TEST(Metrics, FinishTimeFairnessByHand) {
   late.jobs[1].finish = 200s;
   EXPECT_DOUBLE_EQ(at(compute_metrics(late), Metric::kRhoAbove1), 1.0 / 3);
   EXPECT_DOUBLE_EQ(at(compute_metrics(late), Metric::kRhoMax), 200 / (395.0 / 3));
+}
+
+// Alone on the cluster, the fair share is the whole GPU: rho is the time that the job took over 100 s.
+TEST(Metrics, AFairShareToTheRoundingOfARecordIsFair) {
+  RunRecord run;
+  run.gpu_count = 1;
+  for (const auto& [took, unfair] : {std::pair<Duration, double>{100s, 0}, {100s + 1us, 0}, {100s + 1ms, 1}}) {
+    run.jobs = {record(0s, 0s, 0s, took, 100s, 100s)};
+    EXPECT_EQ(at(compute_metrics(run), Metric::kRhoAbove1), unfair) << to_seconds(took);
+  }
 }
 
 // Sorted JCT 90, 100, 130: p50 = 100, p95 at position 1.9, p99 at 1.98.

@@ -121,6 +121,18 @@ TEST(RoundBackend, JobsWithoutStepsCountTime) {
   expect_near(r.record.jobs[1].finish, 360 + 50);  // noticed at the end of the first round
 }
 
+// Both end in the first round, the second of them first.
+TEST(RoundBackend, EndsWithinARoundAreReportedInTheOrderOfTime) {
+  ScriptedPolicy policy = first_fit();
+  const Workload w = workload({stepped(300, 1), stepped(100, 1)});
+  const RunResult r = run_rounds(cluster(1, 2), w, ShareWorld(1), policy);
+  std::vector<JobId> ended;
+  for (const LogEntry& e : r.log) {
+    if (e.kind == LogKind::kFinish) ended.push_back(e.job);
+  }
+  EXPECT_EQ(ended, (std::vector<JobId>{J(1), J(0)}));
+}
+
 // Together both run at half speed. Job 0 is done in the second round: at 1000 s, the end of that
 // round, job 1 has done 400 steps and waits; alone it needs 600 s more.
 TEST(RoundBackend, AGroupEndsWithItsFirstMember) {

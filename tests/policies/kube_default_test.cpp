@@ -545,6 +545,8 @@ TEST(KubeDefaultChoice, NodesToFindAsUpstream) {
   EXPECT_EQ(kube_nodes_to_find(10, 40), 10U);
   EXPECT_EQ(kube_nodes_to_find(99, 5), 99U);
   EXPECT_EQ(kube_nodes_to_find(100, 0), 100U);
+  EXPECT_EQ(kube_nodes_to_find(150, 0), 100U);
+  EXPECT_EQ(kube_nodes_to_find(250, 0), 120U);
   EXPECT_EQ(kube_nodes_to_find(1000, 0), 420U);
   EXPECT_EQ(kube_nodes_to_find(1000, 40), 400U);
   EXPECT_EQ(kube_nodes_to_find(1000, 5), 100U);

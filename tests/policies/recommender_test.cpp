@@ -222,6 +222,26 @@ TEST(Recommender, PlansProbesOnlyForBeliefsThatLearnFromThem) {
   EXPECT_EQ(make_policy(*find_policy("oracle"), w, world, 1)->probe_planner(), nullptr);
 }
 
+// The least demanding jobs that fit one GPU together, by the sum of their utilisation, are a group if they are more than two.
+TEST(Recommender, ABinFitsOneGpu) {
+  const auto first = [](double util) {
+    const ParameterSpec* none = nullptr;
+    Recommender policy({.pack_bin = true},
+                       {Parameters(std::span(none, 0)), std::make_unique<TableBelief>(cheap_but_risky()), 1, false});
+    const Workload w = workload({job(seconds(10)).util(util), job(seconds(10)).util(util), job(seconds(10)).util(util),
+                                 job(seconds(10)).util(90)});
+    const std::vector<JobView> jobs = job_views(w);
+    const std::vector<JobId> waiting = {J(0), J(1), J(2), J(3)};
+    const ClusterSpec spec = cluster(1, 1);
+    const ClusterState state(spec);
+    std::vector<Decision> out;
+    policy.decide(ClusterView(seconds(1), StartMode::kGroup, waiting, jobs, state, 0, 1, 1), out);
+    return std::get<StartGroup>(out.at(0)).jobs;
+  };
+  EXPECT_EQ(first(33), (std::vector<JobId>{J(0), J(1), J(2)})) << "99 %";
+  EXPECT_EQ(first(34).size(), 2U) << "102 %";
+}
+
 // ---- Thompson sampling ---------------------------------------------------------------------------
 
 TEST(SampledCost, IsOneDrawFromEitherSide) {

@@ -72,9 +72,14 @@ def plant(number, path, right, wrong):
 
 
 def finds(program, number, limit_s=600):
-    """The first case that fails, if any."""
-    done = subprocess.run([program, "--gtest_fail_fast", "--gtest_brief=1"], env={**os.environ, "CORUN_FAULT": str(number)},
-                          capture_output=True, text=True, errors="replace", timeout=limit_s, cwd=ROOT)
+    """The first case that fails, if any. No end is no finding: a busy machine, or a fault that hangs."""
+    try:
+        done = subprocess.run([program, "--gtest_fail_fast", "--gtest_brief=1"],
+                              env={**os.environ, "CORUN_FAULT": str(number)},
+                              capture_output=True, text=True, errors="replace", timeout=limit_s, cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        print(f"fault {number}: {program.name} did not end in {limit_s} s", file=sys.stderr)
+        return None
     if done.returncode == 0:
         return None
     failed = [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")]

@@ -182,8 +182,8 @@ std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& clus
   for (const ClusterOverride& o : beliefs.overrides()) {
     if (std::ranges::find(trace.names, o.job) != trace.names.end()) continue;
     const std::vector<std::string_view> known(trace.names.begin(), trace.names.end());
-    return Refusal{o.place,
-                   "no job " + in_quotes(o.job) + " in the workload: " + did_you_mean(o.job, known)};
+    return Refusal{
+        o.place, "no job " + in_quotes(o.job) + " in the workload: " + did_you_mean(o.job, known)};
   }
   return std::nullopt;
 }

@@ -101,8 +101,8 @@ std::int64_t whole_of(const Json& node, const char* what, std::int64_t least, st
   }
   const auto value = node.get<std::int64_t>();
   if (value < least || value > most) {
-    refuse(in_quotes(what) + " is " + std::to_string(value) + ", expected " + std::to_string(least) +
-           " to " + std::to_string(most));
+    refuse(in_quotes(what) + " is " + std::to_string(value) + ", expected " +
+           std::to_string(least) + " to " + std::to_string(most));
   }
   return value;
 }
@@ -110,7 +110,8 @@ std::int64_t whole_of(const Json& node, const char* what, std::int64_t least, st
 std::string text_of(const Json& node, const char* what) {
   if (!node.is_string()) refuse(in_quotes(what) + " is not text");
   const auto& text = node.get_ref<const std::string&>();
-  if (find_bad_text(text, false) != text.size()) refuse(in_quotes(what) + " is not text of one line");
+  if (find_bad_text(text, false) != text.size())
+    refuse(in_quotes(what) + " is not text of one line");
   return text;
 }
 

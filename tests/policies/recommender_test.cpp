@@ -227,9 +227,10 @@ TEST(Recommender, ABinFitsOneGpu) {
   const auto first = [](double util) {
     const ParameterSpec* none = nullptr;
     Recommender policy({.pack_bin = true},
-                       {Parameters(std::span(none, 0)), std::make_unique<TableBelief>(cheap_but_risky()), 1, false});
-    const Workload w = workload({job(seconds(10)).util(util), job(seconds(10)).util(util), job(seconds(10)).util(util),
-                                 job(seconds(10)).util(90)});
+                       {Parameters(std::span(none, 0)),
+                        std::make_unique<TableBelief>(cheap_but_risky()), 1, false});
+    const Workload w = workload({job(seconds(10)).util(util), job(seconds(10)).util(util),
+                                 job(seconds(10)).util(util), job(seconds(10)).util(90)});
     const std::vector<JobView> jobs = job_views(w);
     const std::vector<JobId> waiting = {J(0), J(1), J(2), J(3)};
     const ClusterSpec spec = cluster(1, 1);

@@ -251,7 +251,8 @@ TEST(ControlLoop, ACompletionThatAFailureBringsForwardIsReportedFirst) {
   spec.oom = {30s, 0};
   int at_once = 0;
   for (int left_ns = 0; left_ns < 20; ++left_ns) {
-    const Workload w = workload({job(1000s).memory(2000), job(150s + std::chrono::nanoseconds(left_ns))});
+    const Workload w =
+        workload({job(1000s).memory(2000), job(150s + std::chrono::nanoseconds(left_ns))});
     ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
     const RunResult r = run(spec, w, ShareWorld(1), policy);
     const auto fail = std::ranges::find(r.log, LogKind::kFail, &LogEntry::kind);

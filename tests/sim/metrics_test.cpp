@@ -113,7 +113,8 @@ TEST(Metrics, FinishTimeFairnessByHand) {
 TEST(Metrics, AFairShareToTheRoundingOfARecordIsFair) {
   RunRecord run;
   run.gpu_count = 1;
-  for (const auto& [took, unfair] : {std::pair<Duration, double>{100s, 0}, {100s + 1us, 0}, {100s + 1ms, 1}}) {
+  for (const auto& [took, unfair] :
+       {std::pair<Duration, double>{100s, 0}, {100s + 1us, 0}, {100s + 1ms, 1}}) {
     run.jobs = {record(0s, 0s, 0s, took, 100s, 100s)};
     EXPECT_EQ(at(compute_metrics(run), Metric::kRhoAbove1), unfair) << to_seconds(took);
   }

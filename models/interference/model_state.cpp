@@ -110,8 +110,9 @@ std::int64_t whole_of(const Json& node, const char* what, std::int64_t least, st
 std::string text_of(const Json& node, const char* what) {
   if (!node.is_string()) refuse(in_quotes(what) + " is not text");
   const auto& text = node.get_ref<const std::string&>();
-  if (find_bad_text(text, false) != text.size())
+  if (find_bad_text(text, false) != text.size()) {
     refuse(in_quotes(what) + " is not text of one line");
+  }
   return text;
 }
 

@@ -194,7 +194,7 @@ std::string text_of(const std::vector<RenamedColumn>& columns) {
 
 /// "column 'a'" or "columns 'a', 'b'".
 template <typename Names>
-std::string in_quotes(const Names& names) {
+std::string column_list(const Names& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "'" : ", '") + printable(name) + "'";
   return (names.size() == 1 ? "column " : "columns ") + text;
@@ -224,13 +224,13 @@ void check_header(const CsvReader& csv, std::vector<RenamedColumn> renamed) {
   if (missing.empty()) {
     std::vector<std::string> names;
     for (const RenamedColumn& guess : guesses) names.push_back(guess.theirs);
-    throw InputError(csv.name() + ":1:1", "unknown " + in_quotes(names) + ", which may be " +
+    throw InputError(csv.name() + ":1:1", "unknown " + column_list(names) + ", which may be " +
                                               printable(text_of(guesses), kLongest) +
                                               "; rename or decide: " + advice);
   }
   std::string header;
   for (const std::string& name : csv.header()) header += (header.empty() ? "" : ", ") + name;
-  throw InputError(csv.name() + ":1:1", "the header has no " + in_quotes(missing) +
+  throw InputError(csv.name() + ":1:1", "the header has no " + column_list(missing) +
                                             ", expected at least submit_s, solo_s; it has " +
                                             printable(header, kLongest) + "; name yours: " +
                                             (guesses.empty() ? "" : "perhaps ") + advice);

@@ -9,7 +9,7 @@ namespace corun {
 namespace {
 
 /// A text quoted as one word of a shell.
-std::string in_quotes(const std::string& word) {
+std::string shell_word(const std::string& word) {
   std::string out = "'";
   for (const char c : word) {
     if (c == '\'') {
@@ -24,8 +24,8 @@ std::string in_quotes(const std::string& word) {
 }  // namespace
 
 std::vector<SlurmFile> slurm_files(const SlurmSweep& sweep) {
-  std::string command = in_quotes(sweep.program) + " sweep " + in_quotes(sweep.config);
-  for (const std::string& word : sweep.options) command += " " + in_quotes(word);
+  std::string command = shell_word(sweep.program) + " sweep " + shell_word(sweep.config);
+  for (const std::string& word : sweep.options) command += " " + shell_word(word);
   const std::string array = fmt::format(
       R"sh(#!/bin/bash
 #SBATCH --job-name=corun-sweep
@@ -59,7 +59,7 @@ exit $status
 #SBATCH --output=merge.log
 exec {} sweep --merge shard-{{1..{}}}.journal --output {}
 )sh",
-      in_quotes(sweep.program), sweep.tasks, in_quotes(sweep.output));
+      shell_word(sweep.program), sweep.tasks, shell_word(sweep.output));
   const std::string submit = R"sh(#!/bin/bash
 # usage: submit.sh [options of sbatch for both jobs, such as --partition=cpu --time=2:00:00]
 # Submits the array and, to follow it, the merge. Submitted again it goes on where it stopped.

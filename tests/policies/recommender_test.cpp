@@ -222,7 +222,7 @@ TEST(Recommender, PlansProbesOnlyForBeliefsThatLearnFromThem) {
   EXPECT_EQ(make_policy(*find_policy("oracle"), w, world, 1)->probe_planner(), nullptr);
 }
 
-// The least demanding jobs that fit one GPU together, by the sum of their utilisation, are a group if they are more than two.
+// Jobs join the bin from the lowest GPU utilisation up, while their sum is at most 100 %. More than two are a group.
 TEST(Recommender, ABinFitsOneGpu) {
   const auto first = [](double util) {
     const ParameterSpec* none = nullptr;

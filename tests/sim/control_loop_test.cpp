@@ -244,8 +244,8 @@ TEST(ControlLoop, TheLogHasTheOrderOfTheInstant) {
   EXPECT_EQ(r.passes, 2U);
 }
 
-// Job 1 runs at half speed beside the job that fails at 30 s. With some nanoseconds of work left, it would end just after;
-// alone, it ends in the same instant.
+// Job 1 runs at half speed beside the job that fails at 30 s. With some nanoseconds of work left, it would end just
+// after that; alone, it ends in the same instant.
 TEST(ControlLoop, ACompletionThatAFailureBringsForwardIsReportedFirst) {
   ClusterSpec spec = cluster(1, 1, 10, 1000);
   spec.oom = {30s, 0};

@@ -7,9 +7,10 @@ OUTCOMES is a JSON file: a list of {case, outcome, seconds, text}; outcome is pa
 the case printed, if it did not pass. Cases share a process, but those of --alone (a GoogleTest filter) have one each:
 they fork, set signal handlers, limits or the environment. Shard I of N has every N-th case, from I on. A case that
 ends its process, or that prints nothing for SECONDS, has failed; the cases behind it run in a new process.
-Exit code 1 if a case failed or there is none in the whole program.
+Exit code 1 if a case failed, or if no case of the whole program matches a pattern of the filter.
 """
 import argparse
+import fnmatch
 import json
 import os
 import pathlib
@@ -105,8 +106,9 @@ def main():
 
     every = cases_of(given.program, given.filter)
     alone = set(cases_of(given.program, given.alone)) if given.alone else set()
-    if not every:
-        sys.exit(f"{given.program} has no case that matches {given.filter}")
+    for pattern in given.filter.split("-")[0].split(":"):
+        if not fnmatch.filter(every, pattern or "*"):
+            sys.exit(f"{given.program} has no case that matches {pattern}")
     mine = every[shard::shards]
     outcomes = []
     for case in [case for case in mine if case in alone]:

@@ -261,5 +261,23 @@ TEST(Fastest, MakesRoomOnOneType) {
   EXPECT_EQ(ends(r)[4], 6);  // at twice the speed
 }
 
+// ---- srsf-packed ---------------------------------------------------------------------------------
+
+// Job 1 waits for both GPUs until 1000, its service is 200 GPU s. Job 2 needs 600 s of work: that would end before 1000
+// at the speed of type 0, and takes 1200 s on the idle GPU of type 1.
+TEST(SrsfPackedOnTypes, AReservationKnowsTheSpeedOfTheGpu) {
+  const auto with = [](double slow) {
+    const std::vector<OnType> speeds{{1, 10'000}, {slow, 10'000}};  // no two jobs fit one GPU
+    const TableOnTypes on_types({speeds, speeds, speeds});
+    return starts(simulate(
+        {"srsf-packed", {{"mode", std::string("non-preemptive")}}, StartMode::kGroup, &on_types},
+        two_types(1, 1),
+        {job(seconds(1000)), job(seconds(100)).gpus(2).at(seconds(1)),
+         job(seconds(600)).at(seconds(2))}));
+  };
+  EXPECT_EQ(with(0.8), (Seconds{0, 1000, 2}));  // ends at 752
+  EXPECT_GT(with(0.5)[2], 1000);
+}
+
 }  // namespace
 }  // namespace corun::test::gpu_types_test

@@ -72,3 +72,4 @@ expect(set.union(*shards) == set(wanted) and sum(map(len, shards)) == len(wanted
 status, cases = run("--filter", "Typed/0.*", "--alone", "*")
 expect(status == 0 and list(cases) == ["Typed/0.Last"], cases)
 expect(run("--filter", "None.*")[0] == 1, "a filter without a case passes")
+expect(run("--filter", "Typed/0.*:None.*")[0] == 1, "a pattern without a case passes")

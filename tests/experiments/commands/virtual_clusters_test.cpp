@@ -1,5 +1,7 @@
 #include "experiments/inputs/virtual_clusters.hpp"
 
+#include <array>
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -68,6 +70,29 @@ TEST_F(VirtualClusters, MeasurementsOfJobsFollowThem) {
   EXPECT_EQ(parts[0].trace.on_types[0].solo_s, std::vector<double>{20});
   EXPECT_EQ(parts[0].trace.on_types[0].memory_mib, std::vector<double>{200});
   EXPECT_EQ(parts[1].trace.on_types[0].solo_s, (std::vector<double>{10, 30}));
+}
+
+// Co-runs 0 (of three jobs: two rows) and 1 of each part, which alternate in time.
+TEST_F(VirtualClusters, CoRunsAreNumberedByTheirStart) {
+  const auto row = [](std::uint32_t co_run, std::int64_t start_s) {
+    CoRunRecord c;
+    c.co_run = co_run;
+    c.start = Time{std::chrono::seconds(start_s)};
+    c.pair = {JobId{0}, JobId{1}};
+    return c;
+  };
+  const TracePart first{{}, {JobId{0}, JobId{3}}};
+  const TracePart second{{}, {JobId{1}, JobId{2}}};
+  RunDetails whole;
+  add_details(whole, {{row(0, 10), row(0, 10), row(1, 30)}, {}, {}}, first, 0);
+  add_details(whole, {{row(0, 5), row(1, 20)}, {}, {}}, second, 4);
+  sort_details(whole, {100, 100, false});
+  std::vector<std::uint32_t> numbers;
+  for (const CoRunRecord& c : whole.co_runs) numbers.push_back(c.co_run);
+  EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 1, 2, 3}));
+  EXPECT_EQ(whole.co_runs[0].gpu, GpuId{4});
+  EXPECT_EQ(whole.co_runs[0].pair, (std::array{JobId{1}, JobId{2}}));
+  EXPECT_EQ(whole.co_runs[1].pair, (std::array{JobId{0}, JobId{3}}));
 }
 
 TEST_F(VirtualClusters, ShareNothing) {

@@ -22,7 +22,7 @@
 #endif
 
 /// Basics of all code for the GPU: checked calls, and owners of memory, streams and events. Files that
-/// include this are compiled by nvcc, and again by the tests, with tests/support/fiber_cuda.hpp in place of
+/// include this are compiled by nvcc, and again by the tests, with tests/helpers/fiber_cuda.hpp in place of
 /// the CUDA runtime. Each compilation has a namespace of its own.
 #if defined(CORUN_FIBER_CUDA)
 #define CORUN_GPU emulated

@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/builders.hpp"
-#include "tests/support/matrix_belief.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/builders.hpp"
+#include "tests/helpers/matrix_belief.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Details of runs in closed form, and against the event log and the sums of random runs.
 namespace corun::test::detail_recorder_test {

@@ -9,7 +9,7 @@
 #include "sim/error.hpp"
 #include "sim/metrics.hpp"
 #include "sim/round_backend.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Jobs whose speed and memory differ between GPU types: results computed by hand.
 namespace corun::test::gpu_types_test {

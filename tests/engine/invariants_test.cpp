@@ -1,4 +1,4 @@
-#include "tests/support/invariants.hpp"
+#include "tests/helpers/invariants.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/passing_backend.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/passing_backend.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Each invariant is shown to fail on a deliberately broken engine. A broken engine is a layer between the
 /// control loop and the simulated backend, simulates another cluster or world than that of the check, or

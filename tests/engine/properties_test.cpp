@@ -13,9 +13,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/invariants.hpp"
-#include "tests/support/random_runs.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/invariants.hpp"
+#include "tests/helpers/random_runs.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Properties of every run, over thousands of random small traces and every policy of the catalogue.
 /// invariants_test.cpp shows that each check can fail.

@@ -1,4 +1,4 @@
-#include "tests/support/reference_simulator.hpp"
+#include "tests/helpers/reference_simulator.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/random_runs.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/random_runs.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// The engine against a naive fixed-step simulator, first on traces whose every event lies on the grid of
 /// the steps, where the two must agree exactly, then on any traces, within a few steps.

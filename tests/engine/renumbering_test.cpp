@@ -15,8 +15,8 @@
 
 #include "models/knowledge/statistic.hpp"
 #include "sim/metrics.hpp"
-#include "tests/support/random_runs.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/random_runs.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// A job's number is the row of its file. It is no rank: with the same jobs in other rows every job runs as
 /// before. Ties may go by number, so all submit times, work and profiles differ here.

@@ -13,9 +13,9 @@
 #include "sim/error.hpp"
 #include "sim/metrics.hpp"
 #include "sim/simulated_backend.hpp"
-#include "tests/support/builders.hpp"
-#include "tests/support/featureless_model.hpp"
-#include "tests/support/run_times.hpp"
+#include "tests/helpers/builders.hpp"
+#include "tests/helpers/featureless_model.hpp"
+#include "tests/helpers/run_times.hpp"
 
 /// Cases computed by hand, compared to the nanosecond. Each test states system and expectation first; "does
 /// 40" means 40 s of work at speed 1.

@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "sim/base/parallel_for.hpp"
-#include "tests/support/invariants.hpp"
-#include "tests/support/random_runs.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/invariants.hpp"
+#include "tests/helpers/random_runs.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Properties of srsf-packed on fuzzed workloads: gangs of 1 to 64, equal times, jobs of a nanosecond, parts of
 /// GPUs, CPU and memory of nodes. The checks go by the event log alone.

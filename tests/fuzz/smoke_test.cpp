@@ -12,8 +12,8 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "tests/fuzz/readers.hpp"
-#include "tests/support/gzip.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/gzip.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 /// What the fuzzers do for an hour, for some seconds and always the same: each reader over its
 /// corpus and over broken forms of it. Anything but a trace that is sound or an InputError of one

@@ -5,7 +5,7 @@ usage: test_links_test.py ROOT LINKS
 
 LINKS has a line per program: its name, libraries, TRUE if it runs corun, and sources, between `|`; tests/CMakeLists.txt
 writes it. What a source includes, and what that includes, must lie in a folder of one of the libraries. The file that
-tells of running corun is tests/support/program.hpp. Exit code 1 with a line for each departure.
+tells of running corun is tests/helpers/program.hpp. Exit code 1 with a line for each departure.
 """
 import functools
 import pathlib
@@ -22,7 +22,7 @@ FOLDERS = {  # of each library; its own libraries are linked with it
     "corun_policies": {"policies", "models", "sim"},
     "corun_experiments": {"experiments", "policies", "processes", "models", "traces", "sim"},
 }
-RUNS = "tests/support/program.hpp"
+RUNS = "tests/helpers/program.hpp"
 
 
 def departures(root, lines):

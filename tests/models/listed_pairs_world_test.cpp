@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 namespace corun::listed_pairs_world_test {
 namespace {

@@ -8,7 +8,7 @@
 #include "models/formulas/overlap.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun::model_belief_test {

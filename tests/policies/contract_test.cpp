@@ -13,7 +13,7 @@
 
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Requirements of the rest of the program on every entry of the catalogue.
 namespace corun::test::contract_test {

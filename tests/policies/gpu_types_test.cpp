@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "policies/placement.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Jobs that name GPU types, and the placement on the fastest type: cases computed by hand. GPU 0 is the first of
 /// type 0.

@@ -9,8 +9,8 @@
 
 #include "policies/matching.hpp"
 #include "policies/recommender.hpp"
-#include "tests/support/matrix_belief.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/matrix_belief.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Policies over long queues: incremental-matching, and min-slowdown beyond 256 jobs.
 namespace corun::test::incremental_matching_test {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// lucid: choices of co-runners, computed by hand.
 namespace corun::test::lucid_test {

@@ -8,7 +8,7 @@
 
 #include "policies/matching.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/brute_force_matching.hpp"
+#include "tests/helpers/brute_force_matching.hpp"
 
 namespace corun::pairing_test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// fgd, best-fit, dot-product and gpu-packing: pods on parts of GPUs.
 namespace corun::test::pod_policies_test {

@@ -7,7 +7,7 @@
 
 #include "sim/base/text.hpp"
 #include "sim/metrics.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// fifo, sjf, srtf and las: starts computed by hand, and compared with the records of Lucid's simulator for
 /// the same traces.

@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "policies/least_certain_pairs.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// Risk aversion and Thompson sampling of the policies with a belief.
 namespace corun::test::recommender_test {

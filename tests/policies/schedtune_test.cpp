@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// schedtune: Algorithms 1 and 2 and equations 1 and 2, by hand.
 namespace corun::test::schedtune_test {

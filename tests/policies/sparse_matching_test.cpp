@@ -11,8 +11,8 @@
 
 #include "policies/candidate_graph.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/brute_force_matching.hpp"
-#include "tests/support/matrix_belief.hpp"
+#include "tests/helpers/brute_force_matching.hpp"
+#include "tests/helpers/matrix_belief.hpp"
 
 namespace corun::test::sparse_matching_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "policies/remaining_service.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// srsf-packed: placements, reservations, preemptions and the bound of a job's wait, computed by hand.
 namespace corun::test::srsf_packed_test {

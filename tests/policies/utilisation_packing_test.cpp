@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// proactive and reactive: first-fit-decreasing on utilisation, by hand.
 namespace corun::test::utilisation_packing_test {

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/eventually.hpp"
+#include "tests/helpers/eventually.hpp"
 
 namespace corun::test::process_tree_test {
 namespace {

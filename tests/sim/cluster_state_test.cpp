@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/rng.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 namespace corun::cluster_state_test {
 namespace {

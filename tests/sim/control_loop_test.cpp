@@ -13,8 +13,8 @@
 
 #include "sim/error.hpp"
 #include "sim/round_backend.hpp"
-#include "tests/support/builders.hpp"
-#include "tests/support/passing_backend.hpp"
+#include "tests/helpers/builders.hpp"
+#include "tests/helpers/passing_backend.hpp"
 
 namespace corun::test::control_loop_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 namespace corun::event_log_test {
 namespace {

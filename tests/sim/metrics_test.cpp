@@ -13,7 +13,7 @@
 
 #include "sim/base/summary.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 namespace corun::metrics_test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "sim/error.hpp"
 #include "sim/metrics.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 /// Probes computed by hand, compared to the nanosecond. A runs at 1/2 and B at 3/4 while they share a GPU,
 /// unless stated otherwise.

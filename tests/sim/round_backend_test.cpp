@@ -13,7 +13,7 @@
 
 #include "sim/control_loop.hpp"
 #include "sim/error.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 /// Rounds in closed form, and against a loop over single rounds.
 namespace corun::test::round_backend_test {

@@ -1,4 +1,4 @@
-#include "tests/support/run_times.hpp"
+#include "tests/helpers/run_times.hpp"
 
 #include <gtest/gtest.h>
 

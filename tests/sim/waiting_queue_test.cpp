@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/rng.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 namespace corun::waiting_queue_test {
 namespace {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/gavel_throughputs.hpp"
 #include "traces/gavel_trace.hpp"
 

@@ -10,8 +10,8 @@
 #include <zstd.h>
 
 #include "sim/error.hpp"
-#include "tests/support/gzip.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/gzip.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/pair_table.hpp"
 

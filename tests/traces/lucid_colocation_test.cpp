@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/public_data.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/public_data.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/lucid_pairs.hpp"
 #include "traces/pair_table.hpp"

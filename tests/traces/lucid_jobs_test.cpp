@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 #include "traces/lucid_pairs.hpp"
 
 namespace corun::lucid_jobs_test {

@@ -18,7 +18,7 @@
 
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/gpu_catalog.hpp"
 
 namespace corun::pair_table_test {

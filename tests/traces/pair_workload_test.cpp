@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/drawn_jobs.hpp"
 
 namespace corun::pair_workload_test {

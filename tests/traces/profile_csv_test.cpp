@@ -19,7 +19,7 @@
 
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 
 namespace corun::profile_csv_test {
 namespace {

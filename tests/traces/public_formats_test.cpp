@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/public_data.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/public_data.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 #include "traces/catalog.hpp"
 #include "traces/helios.hpp"
 #include "traces/muri.hpp"

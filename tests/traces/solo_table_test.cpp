@@ -17,7 +17,7 @@
 #include "sim/base/nan.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/apply_solo_table.hpp"
 #include "traces/job_csv.hpp"
 

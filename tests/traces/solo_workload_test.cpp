@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/job_csv.hpp"
 
 namespace corun::solo_workload_test {

@@ -14,7 +14,7 @@
 
 #include "experiments/evaluation/pair_evaluation.hpp"
 #include "models/interference/catalog.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/pair_table.hpp"
 
 namespace corun::ensemble_accuracy_test {

@@ -12,7 +12,7 @@
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 
 /// Gavel's own simulator (stanford-futuredata/gavel, commit c4fa400), case by case: its average JCT, its
 /// makespan, and every job's JCT, to 1 ms.

@@ -12,7 +12,7 @@
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/lucid_pairs.hpp"
 

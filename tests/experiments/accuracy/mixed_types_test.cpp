@@ -18,7 +18,7 @@
 
 #include "experiments/experiment/experiment.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 
 /// A cluster of V100, P100 and K80 with Gavel's rates, against a small simulator of its own: 200 random
 /// traces, gangs over types, jobs that do not run on every type, and pairs at the rates of their type.

@@ -8,8 +8,8 @@
 
 #include "experiments/knowledge/model_file.hpp"
 #include "models/prefitted/prefitted.hpp"
-#include "tests/support/program.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/program.hpp"
+#include "tests/helpers/public_data.hpp"
 
 /// The model that comes with corun.
 namespace corun::prefitted_model_test {

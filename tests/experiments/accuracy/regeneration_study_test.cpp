@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 
 namespace corun::regeneration_study_test {
 namespace {

@@ -23,7 +23,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::atomic_file_test {
 namespace {

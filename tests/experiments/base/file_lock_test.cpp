@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::file_lock_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 // Bad inputs of all kinds give one line that begins with the place, exit code 2 and no output.
 namespace corun::bad_input_test {

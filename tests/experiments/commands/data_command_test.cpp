@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/inputs/public_data_sets.hpp"
-#include "tests/support/program.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/program.hpp"
+#include "tests/helpers/public_data.hpp"
 
 namespace corun::data_command_test {
 namespace {

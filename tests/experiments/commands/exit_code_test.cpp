@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 /// Exit codes of the program that no other test covers (DESIGN section 6).
 namespace corun::exit_code_test {

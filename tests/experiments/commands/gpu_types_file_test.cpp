@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 /// GPU types of the user's own: the file, and what the program does with them.
 namespace corun::gpu_types_file_test {

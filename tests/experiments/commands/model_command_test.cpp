@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/effort.hpp"
-#include "tests/support/program.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/effort.hpp"
+#include "tests/helpers/program.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun::model_command_test {

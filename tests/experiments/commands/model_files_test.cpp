@@ -10,9 +10,9 @@
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/effort.hpp"
-#include "tests/support/lucid_pairs.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/effort.hpp"
+#include "tests/helpers/lucid_pairs.hpp"
+#include "tests/helpers/program.hpp"
 
 /// Fitted models as belief and as world, and fits that experiments share.
 namespace corun::model_files_test {

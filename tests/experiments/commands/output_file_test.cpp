@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "experiments/results/results_identity.hpp"
-#include "tests/support/effort.hpp"
-#include "tests/support/eventually.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/effort.hpp"
+#include "tests/helpers/eventually.hpp"
+#include "tests/helpers/program.hpp"
 
 /// What becomes of output files that exist, and what the suffix of a name decides (docs/results.md).
 namespace corun::output_file_test {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 // A job trace of one's own in one command, and files given in the place of others.
 namespace corun::own_trace_test {

@@ -14,10 +14,10 @@
 #include "experiments/replay/replay.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/effort.hpp"
-#include "tests/support/lucid_pairs.hpp"
-#include "tests/support/program.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/effort.hpp"
+#include "tests/helpers/lucid_pairs.hpp"
+#include "tests/helpers/program.hpp"
+#include "tests/helpers/public_data.hpp"
 
 /// Workload, world and belief from tables of measured pairs, through the whole program.
 namespace corun::pair_experiment_test {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 namespace corun::predict_command_test {
 namespace {

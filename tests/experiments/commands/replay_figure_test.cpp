@@ -12,7 +12,7 @@
 #include "experiments/replay/replay.hpp"
 #include "experiments/replay/replay_files.hpp"
 #include "policies/catalog.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 namespace corun::replay_figure_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 // Where a replay's input makes its figures mean less than they seem to, the output says so.
 namespace corun::replay_notes_test {

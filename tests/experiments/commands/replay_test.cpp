@@ -14,8 +14,8 @@
 #include "experiments/replay/replay_files.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/eventually.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/eventually.hpp"
+#include "tests/helpers/program.hpp"
 
 namespace corun::replay_test {
 namespace {

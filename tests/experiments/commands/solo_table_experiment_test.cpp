@@ -9,7 +9,7 @@
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 /// Jobs drawn from a table of solo times by GPU type, through the whole program.
 namespace corun::solo_table_experiment_test {

@@ -9,7 +9,7 @@
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 #include "traces/measured/paper_tables.hpp"
 #include "traces/workload_names.hpp"
 

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 /// The program where the shell has closed its streams or limits its files.
 namespace corun::standard_streams_test {

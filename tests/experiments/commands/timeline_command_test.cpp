@@ -11,7 +11,7 @@
 #include "experiments/base/atomic_file.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "tests/experiments/timeline/trace_rules.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 namespace corun::timeline_command_test {
 namespace {

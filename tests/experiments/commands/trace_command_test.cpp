@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/program.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/program.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/job_csv.hpp"
 
 namespace corun::trace_command_test {

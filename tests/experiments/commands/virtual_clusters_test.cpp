@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/error.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 #include "traces/job_csv.hpp"
 
 namespace corun::virtual_clusters_test {

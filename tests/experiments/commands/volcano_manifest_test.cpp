@@ -8,7 +8,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "sim/error.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 namespace corun::volcano_manifest_test {
 namespace {

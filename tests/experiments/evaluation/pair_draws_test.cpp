@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/featureless_model.hpp"
+#include "tests/helpers/featureless_model.hpp"
 
 namespace corun::pair_draws_test {
 namespace {

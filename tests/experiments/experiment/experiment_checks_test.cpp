@@ -9,7 +9,7 @@
 
 #include "experiments/config/config_yaml.hpp"
 #include "policies/catalog.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 namespace corun::experiment_checks_test {
 namespace {

@@ -9,7 +9,7 @@
 #include "experiments/config/config_yaml.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::experiment_test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 namespace corun::job_views_test {
 namespace {

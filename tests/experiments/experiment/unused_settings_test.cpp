@@ -18,7 +18,7 @@
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
 #include "sim/event_log.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 /// Every key of `corun list keys` and every parameter of `corun list policies` has a row here: a second
 /// value, and settings under which it must change a result. In the default configuration of this test

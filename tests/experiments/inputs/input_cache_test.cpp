@@ -14,7 +14,7 @@
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 /// Files of several experiments are read once, and results equal those without the cache.
 namespace corun::input_cache_test {

@@ -8,7 +8,7 @@
 
 #include "models/interference/measured_speeds.hpp"
 #include "sim/error.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::job_kinds_test {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/public_data.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/public_data.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::public_data_sets_test {
 namespace {

@@ -13,7 +13,7 @@
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::knowledge_file_test {
 namespace {

@@ -26,7 +26,7 @@
 #include "models/interference/model_state.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 
 namespace corun::model_file_test {
 namespace {

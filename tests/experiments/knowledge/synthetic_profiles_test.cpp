@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun::synthetic_profiles_test {

@@ -12,7 +12,7 @@
 #include "sim/control_loop.hpp"
 #include "sim/metrics.hpp"
 #include "sim/simulated_backend.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 #include "traces/measured/paper_tables.hpp"
 #include "traces/paper_workloads.hpp"
 

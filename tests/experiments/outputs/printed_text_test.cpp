@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/text.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 // What the program prints holds text of others, and no terminal obeys it: every option of every command gets
 // control characters in its value, in the name of a file and in the file.

@@ -6,7 +6,7 @@
 
 #include "experiments/predictors/job_table.hpp"
 #include "models/graph/zoo/zoo.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 
 /// corun's graphs beside the shape-only execution of others: timm's memory sweep has the bytes that PyTorch's fake
 /// tensors count.

@@ -10,7 +10,7 @@
 #include "models/predictors/catalog.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 /// Tables of measured jobs that are damaged: each is refused in one line, or its rows are sound and can be predicted.
 namespace corun::predictor_tables_fuzz_test {

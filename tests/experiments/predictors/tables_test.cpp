@@ -7,7 +7,7 @@
 #include "experiments/predictors/layer_list.hpp"
 #include "experiments/predictors/predictor_evaluation.hpp"
 #include "sim/error.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::predictor_tables_test {
 namespace {

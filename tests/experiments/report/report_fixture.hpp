@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/report/report.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 /// Results files for tests of reports, and the columns of the page.
 namespace corun::report_test {

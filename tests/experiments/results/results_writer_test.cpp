@@ -36,7 +36,7 @@
 #include "experiments/results/run_info.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/error.hpp"
-#include "tests/support/eventually.hpp"
+#include "tests/helpers/eventually.hpp"
 
 namespace corun::results_writer_test {
 namespace {

@@ -28,7 +28,7 @@
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
 #include "tests/experiments/sweep/failing_reads.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 namespace corun::sweep_test {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "models/knowledge/boosting.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 
 namespace corun::boosted_trees_test {
 namespace {

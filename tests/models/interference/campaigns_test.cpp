@@ -14,7 +14,7 @@
 
 #include "models/interference/catalog.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 
 namespace corun::campaigns_test {
 namespace {

@@ -20,7 +20,7 @@
 #include "models/interference/observations.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 
 namespace corun::ensemble_test {
 namespace {

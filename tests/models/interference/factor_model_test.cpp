@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/rng.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 
 namespace corun::factor_model_test {
 namespace {

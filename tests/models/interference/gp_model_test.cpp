@@ -21,7 +21,7 @@
 
 #include "models/interference/model_state.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 
 namespace corun::gp_model_test {
 namespace {

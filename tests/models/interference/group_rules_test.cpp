@@ -9,7 +9,7 @@
 
 #include "models/interference/catalog.hpp"
 #include "models/interference/lookup.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 
 namespace corun::group_rules_test {
 namespace {

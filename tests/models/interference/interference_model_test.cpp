@@ -16,7 +16,7 @@
 #include "models/interference/effort.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 #include "traces/paper_workloads.hpp"
 
 /// Properties of every model of the catalogue, and the default methods of the interface.

@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/featureless_model.hpp"
+#include "tests/helpers/featureless_model.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun::interference_world_test {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/knowledge/matrix_view.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
 /// The Futurewei mini-ML Workload Dataset for the tests of models/knowledge.

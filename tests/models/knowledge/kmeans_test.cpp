@@ -20,7 +20,7 @@
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/standardiser.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/public_data.hpp"
+#include "tests/helpers/public_data.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun::kmeans_test {

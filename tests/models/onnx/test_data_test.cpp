@@ -7,7 +7,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "models/onnx/onnx_import.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 /// The files that ONNX tests its own operators with (Debian: libonnx-testdata).
 namespace corun::onnx_test_data_test {

@@ -2,7 +2,7 @@
 // give the bits of predict() for all sizes and tiles.
 // The first include replaces the CUDA runtime.
 // clang-format off
-#include "tests/support/fiber_cuda.hpp"
+#include "tests/helpers/fiber_cuda.hpp"
 // clang-format on
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 #include "models/scoring/trees_kernels.cuh"
 #include "models/vector_units/kernels.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/effort.hpp"
+#include "tests/helpers/effort.hpp"
 
 namespace corun::learned_kernels_test {
 namespace {

@@ -19,8 +19,8 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"
-#include "tests/support/effort.hpp"
-#include "tests/support/emulated_gpu.hpp"
+#include "tests/helpers/effort.hpp"
+#include "tests/helpers/emulated_gpu.hpp"
 
 namespace corun::scoring_test {
 namespace {

@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/matrix_belief.hpp"
-#include "tests/support/program.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/matrix_belief.hpp"
+#include "tests/helpers/program.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// external: what a program gets if it wants it: residents, expected costs of pairs.
 namespace corun::test::external_pairs_test {

@@ -16,9 +16,9 @@
 
 #include "policies/external_process.hpp"
 #include "sim/error.hpp"
-#include "tests/support/eventually.hpp"
-#include "tests/support/program.hpp"
-#include "tests/support/scenarios.hpp"
+#include "tests/helpers/eventually.hpp"
+#include "tests/helpers/program.hpp"
+#include "tests/helpers/scenarios.hpp"
 
 /// external: a policy in a program of its own: its protocol, and the treatment of its mistakes.
 namespace corun::test::external_test {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::live::solo_csv_test {
 namespace {

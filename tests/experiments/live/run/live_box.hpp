@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "tests/experiments/live/run/fake_box.hpp"
-#include "tests/support/eventually.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/eventually.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 /// A fake box in a directory of the test's own, and functions to wait for real processes.
 namespace corun::test {

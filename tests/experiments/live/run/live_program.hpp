@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/experiments/live/run/live_box.hpp"
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 /// `corun live` on a fake box, as users run it.
 namespace corun::test {

@@ -15,7 +15,7 @@
 
 #include "processes/process_tree.hpp"
 #include "sim/error.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 /// The directory of a session, however the session ends.
 namespace corun::test::session_test {

@@ -14,7 +14,7 @@
 #include "experiments/live/session/session.hpp"
 #include "sim/error.hpp"
 #include "tests/experiments/live/run/live_box.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::test::supervisor_test {
 namespace {

@@ -12,8 +12,8 @@
 #include "experiments/commands/live/live_workload_command.hpp"
 #include "experiments/live/workloads/workload_run.hpp"
 #include "sim/error.hpp"
-#include "tests/support/eventually.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/eventually.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 namespace corun::live::workload_command_test {
 namespace {

@@ -7,7 +7,7 @@
 
 // The runtime must come before the kernels.
 // clang-format off
-#include "tests/support/fiber_cuda.hpp"
+#include "tests/helpers/fiber_cuda.hpp"
 #include "experiments/live/workloads/workload_kernels.cuh"
 // clang-format on
 

@@ -11,7 +11,7 @@
 #include "models/truth_belief.hpp"
 #include "policies/catalog.hpp"
 #include "sim/rng.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 /// Random small traces, and policies made by the catalogue.
 namespace corun::test {

@@ -1,4 +1,4 @@
-#include "tests/support/reference_simulator.hpp"
+#include "tests/helpers/reference_simulator.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/round_backend.hpp"
-#include "tests/support/builders.hpp"
+#include "tests/helpers/builders.hpp"
 
 /// Runs in closed form whose jobs are preempted, run out of memory, are probed and profiled, with J_c and
 /// J_a of one of their jobs (DESIGN section 3): for the records and for the results file.

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 /// Runs the program as users do.
 namespace corun::test {

@@ -19,7 +19,7 @@
 #include "sim/rng.hpp"
 #include "sim/simulated_backend.hpp"
 #include "sim/world.hpp"
-#include "tests/support/jobs_on_types.hpp"
+#include "tests/helpers/jobs_on_types.hpp"
 
 /// Small builders for the tests of the engine: jobs, clusters, worlds, a policy that follows a script, and
 /// one function that runs a simulation and returns all its results.

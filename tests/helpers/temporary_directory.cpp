@@ -1,4 +1,4 @@
-#include "tests/support/temporary_directory.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 
 #include <cstdlib>
 #include <filesystem>

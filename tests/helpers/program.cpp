@@ -1,4 +1,4 @@
-#include "tests/support/program.hpp"
+#include "tests/helpers/program.hpp"
 
 #include <cstdlib>
 

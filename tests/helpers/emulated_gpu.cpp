@@ -1,7 +1,7 @@
 // Reciprocals as computed by the GPU.
 #define CORUN_DIVIDE_BY_FMA
 
-#include "tests/support/emulated_gpu.hpp"
+#include "tests/helpers/emulated_gpu.hpp"
 
 #include "models/scoring/gpu_scorer.cuh"
 

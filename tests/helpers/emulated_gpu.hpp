@@ -1,7 +1,7 @@
 #pragma once
 
 #include "models/scoring/gpu_scorer.hpp"
-#include "tests/support/fiber_cuda.hpp"
+#include "tests/helpers/fiber_cuda.hpp"
 
 /// The GPU's batch scorer, kernels and driver from their own source, run by fibers on the processor.
 /// fiber_cuda::device sets the faults; reset it after use.

@@ -1,4 +1,4 @@
-#include "tests/support/invariants.hpp"
+#include "tests/helpers/invariants.hpp"
 
 #include <algorithm>
 #include <array>

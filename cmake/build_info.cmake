@@ -1,4 +1,4 @@
-# Writes OUTPUT from experiments/base/build_constants.hpp.in: VERSION, and the commit of SOURCE ("-dirty" when
+# Writes OUTPUT from support/build_constants.hpp.in: VERSION, and the commit of SOURCE ("-dirty" when
 # tracked files differ from it, "unknown" outside a git checkout).
 set(PROJECT_VERSION ${VERSION})
 set(CORUN_COMMIT unknown)
@@ -12,4 +12,4 @@ if(NOT failed)
     string(APPEND CORUN_COMMIT -dirty)
   endif()
 endif()
-configure_file(${SOURCE}/experiments/base/build_constants.hpp.in ${OUTPUT} @ONLY)
+configure_file(${SOURCE}/support/build_constants.hpp.in ${OUTPUT} @ONLY)

@@ -42,7 +42,7 @@ FAULTS = [
     ("policies/srsf_packed/placement.cpp", "if (rest / spot.speed > reservations_.free_by_s(g)) return;",
      "if (rest > reservations_.free_by_s(g)) return;", "policies_test engine_test"),
     ("processes/process_tree.cpp", "if (parent.threads == 1) {", "if (parent.threads == 2) {", "processes_test live_test"),
-    ("experiments/statistics/mean_interval.cpp", "if (values.size() < kFewestReplications) return kNaN;",
+    ("support/statistics/mean_interval.cpp", "if (values.size() < kFewestReplications) return kNaN;",
      "if (values.size() < kFewestReplications + 1) return kNaN;", "experiments_test"),
     ("experiments/config/config_checks.cpp", "if (config.measure.skip_first + config.measure.skip_last >= 1) {",
      "if (config.measure.skip_first + config.measure.skip_last > 1) {", "config_test experiments_test"),

@@ -7,12 +7,12 @@
 #include <iostream>
 #include <thread>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 
 namespace corun {
 

@@ -7,8 +7,8 @@
 
 #include <boost/program_options.hpp>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/config/config.hpp"
+#include "support/output_file.hpp"
 
 /// Shared by all sub-commands of `corun`: options, paths of data, exit codes.
 namespace corun {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/commands/option_values.hpp"
 #include "experiments/config/config_writer.hpp"
 #include "experiments/config/machines.hpp"
@@ -14,6 +13,7 @@
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/output_file.hpp"
 #include "traces/job_csv.hpp"
 
 namespace corun {

@@ -7,8 +7,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/json.hpp"
-#include "experiments/base/text_table.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/key_descriptions.hpp"
 #include "experiments/inputs/gpu_types_file.hpp"
@@ -20,6 +18,8 @@
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/json.hpp"
+#include "support/text_table.hpp"
 #include "traces/catalog.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/gpu_catalog.hpp"

@@ -11,12 +11,12 @@
 
 #include <fcntl.h>
 
-#include "experiments/base/build_info.hpp"
-#include "experiments/base/printable_stream.hpp"
 #include "experiments/commands/cli.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/build_info.hpp"
+#include "support/printable_stream.hpp"
 
 namespace {
 

@@ -14,9 +14,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
-#include "experiments/base/text_table.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
@@ -28,6 +25,9 @@
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
+#include "support/text_table.hpp"
 #include "traces/input_file.hpp"
 
 /// `corun predict`: what a model needs on GPU types before it has run.

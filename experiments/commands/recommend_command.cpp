@@ -8,8 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/key_options.hpp"
 #include "experiments/commands/note.hpp"
@@ -22,6 +20,8 @@
 #include "policies/pairing.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 
 /// `corun recommend`: plans a queue with the policy code that `replay` runs.
 namespace corun {

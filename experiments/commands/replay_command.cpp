@@ -7,9 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
-#include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/key_options.hpp"
 #include "experiments/config/config_yaml.hpp"
@@ -27,6 +24,9 @@
 #include "experiments/results/run_info.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
+#include "support/progress.hpp"
 
 /// `corun replay`: compares policies on a workload.
 namespace corun {

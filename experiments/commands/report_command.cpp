@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/report/report.hpp"
 #include "experiments/report/report_page.hpp"
 #include "sim/error.hpp"
+#include "support/output_file.hpp"
 
 /// `corun report`: results as one HTML page.
 namespace corun {

@@ -6,15 +6,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
-#include "experiments/base/progress.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/export/slurm_script.hpp"
 #include "experiments/inputs/file_kind.hpp"
-#include "experiments/statistics/metric_choice.hpp"
 #include "experiments/sweep/sweep.hpp"
 #include "experiments/sweep/sweep_answers.hpp"
 #include "experiments/sweep/sweep_journal.hpp"
@@ -26,6 +22,10 @@
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
+#include "support/progress.hpp"
+#include "support/statistics/metric_choice.hpp"
 
 /// `corun sweep`: runs many configurations and answers questions about the results.
 namespace corun {

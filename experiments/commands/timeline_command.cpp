@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/output_file.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/inputs/file_kind.hpp"
@@ -16,6 +14,8 @@
 #include "experiments/timeline/run_trace.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/output_file.hpp"
 
 /// `corun timeline`: writes a run as a Chrome trace, which Perfetto opens.
 namespace corun {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/yaml_values.hpp"
+#include "support/yaml_values.hpp"
 
 /// The list of the keys of a configuration: name, variable, permitted values and meaning. The
 /// reader, the writer, hints and `corun list keys` use it. Defaults are those of the structs. A

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/config/yaml_tree.hpp"
+#include "support/yaml_tree.hpp"
 
 /// Overrides of single keys of a configuration: "KEY.PATH=VALUE" ("policies[0].epsilon=0.5"), VALUE
 /// in one-line YAML ("{nodes: 2}", "[1, 2]", "null"). They are applied to the tree in order, after

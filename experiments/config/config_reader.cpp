@@ -15,8 +15,8 @@
 #include "experiments/config/config_overrides.hpp"
 #include "experiments/config/default_policies.hpp"
 #include "experiments/config/policy_reader.hpp"
-#include "experiments/config/yaml_values.hpp"
 #include "sim/error.hpp"
+#include "support/yaml_values.hpp"
 
 namespace corun {
 namespace {

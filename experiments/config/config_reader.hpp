@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/yaml_tree.hpp"
 #include "policies/catalog.hpp"
+#include "support/yaml_tree.hpp"
 
 /// Configurations in YAML, read strictly. Every mistake is an InputError of one line that begins
 /// with its place ("FILE:LINE:COLUMN: ", 1-based, or "--set KEY.PATH=VALUE: ") and names what was

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/json.hpp"
-#include "experiments/config/yaml_values.hpp"
 #include "sim/base/text.hpp"
+#include "support/json.hpp"
+#include "support/yaml_values.hpp"
 
 namespace corun {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/yaml_values.hpp"
 #include "policies/catalog.hpp"
+#include "support/yaml_values.hpp"
 
 /// Reads the list of policies of a configuration: names and parameters of a catalogue.
 namespace corun {

@@ -12,9 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/json.hpp"
-#include "experiments/base/text_table.hpp"
-#include "experiments/charts/svg_chart.hpp"
 #include "experiments/evaluation/measurement_choice.hpp"
 #include "experiments/evaluation/pair_draws.hpp"
 #include "policies/matching.hpp"
@@ -22,6 +19,9 @@
 #include "sim/base/summary.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "support/charts/svg_chart.hpp"
+#include "support/json.hpp"
+#include "support/text_table.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

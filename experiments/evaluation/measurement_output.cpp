@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/json.hpp"
-#include "experiments/base/text_table.hpp"
+#include "support/json.hpp"
+#include "support/text_table.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

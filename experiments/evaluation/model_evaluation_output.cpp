@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/build_info.hpp"
-#include "experiments/base/json.hpp"
 #include "sim/base/nan.hpp"
+#include "support/build_info.hpp"
+#include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/json.hpp"
-#include "experiments/charts/svg_chart.hpp"
+#include "support/charts/svg_chart.hpp"
+#include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

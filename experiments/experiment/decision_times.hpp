@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "experiments/statistics/log_histogram.hpp"
+#include "support/statistics/log_histogram.hpp"
 
 /// Wall-clock times of scheduling passes, never part of the results, and the losses of plans.
 namespace corun {

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/checksum.hpp"
 #include "experiments/inputs/job_features.hpp"
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "experiments/knowledge/prefitted_model.hpp"
@@ -18,6 +17,7 @@
 #include "models/prefitted/prefitted.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/checksum.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/paper_workloads.hpp"
 

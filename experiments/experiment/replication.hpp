@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "experiments/experiment/decision_times.hpp"
-#include "experiments/statistics/log_histogram.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 #include "sim/event_log.hpp"
 #include "sim/metrics.hpp"
 #include "sim/run_details.hpp"
 #include "sim/run_record.hpp"
+#include "support/statistics/log_histogram.hpp"
 #include "traces/trace.hpp"
 
 /// The result of running an experiment, and options for observing a run.

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/json.hpp"
-#include "experiments/base/text_table.hpp"
+#include "support/json.hpp"
+#include "support/text_table.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

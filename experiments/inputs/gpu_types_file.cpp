@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "experiments/config/yaml_tree.hpp"
-#include "experiments/config/yaml_values.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/yaml_tree.hpp"
+#include "support/yaml_values.hpp"
 
 namespace corun {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "experiments/base/checksum.hpp"
+#include "support/checksum.hpp"
 
 namespace corun {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/base/recent_values.hpp"
 #include "experiments/inputs/model_cache.hpp"
+#include "support/recent_values.hpp"
 #include "traces/catalog.hpp"
 
 /// A cache of input files for many experiments: the points of a sweep share a trace and the fit of a

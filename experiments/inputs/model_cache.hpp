@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/recent_values.hpp"
 #include "experiments/knowledge/model_file.hpp"
 #include "models/interference/catalog.hpp"
+#include "support/recent_values.hpp"
 #include "traces/workload_names.hpp"
 
 /// Interference models that several experiments share: the points of a sweep that learn from the same

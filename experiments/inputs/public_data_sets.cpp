@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "experiments/base/checksum.hpp"
+#include "support/checksum.hpp"
 
 namespace corun {
 namespace {

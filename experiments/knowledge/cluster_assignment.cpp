@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/json.hpp"
 #include "sim/base/text.hpp"
+#include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/checksum.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/checksum.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/paper_workloads.hpp"

@@ -15,12 +15,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/checksum.hpp"
-#include "experiments/base/file_lock.hpp"
-#include "experiments/config/yaml_tree.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/checksum.hpp"
+#include "support/file_lock.hpp"
+#include "support/yaml_tree.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/base/output_file.hpp"
 #include "models/knowledge/knowledge_base.hpp"
+#include "support/output_file.hpp"
 
 /// A knowledge base as a YAML file, version 1. `corun kb build` writes it; `belief: {initial:
 /// FILE}`, `corun recommend --kb FILE` and the other words of `corun kb` read it:

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/json.hpp"
-#include "experiments/charts/svg_chart.hpp"
 #include "sim/base/text.hpp"
+#include "support/charts/svg_chart.hpp"
+#include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

@@ -11,9 +11,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/checksum.hpp"
-#include "experiments/base/sealed_file.hpp"
 #include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/effort.hpp"
 #include "models/interference/model_state.hpp"
@@ -22,6 +19,9 @@
 #include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/checksum.hpp"
+#include "support/sealed_file.hpp"
 
 namespace corun {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/base/output_file.hpp"
 #include "models/interference/catalog.hpp"
+#include "support/output_file.hpp"
 #include "traces/workload_names.hpp"
 
 /// A fitted interference model as a file: a line of text,

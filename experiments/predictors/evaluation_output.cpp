@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/text_table.hpp"
 #include "sim/base/csv_text.hpp"
+#include "support/text_table.hpp"
 
 namespace corun {
 

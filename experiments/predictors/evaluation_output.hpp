@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "experiments/base/json.hpp"
 #include "experiments/predictors/predictor_evaluation.hpp"
+#include "support/json.hpp"
 
 /// A cross-validation of predictors as a table for people, as CSV and as JSON.
 namespace corun {

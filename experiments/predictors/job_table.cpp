@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/checksum.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/checksum.hpp"
 #include "traces/input_file.hpp"
 
 namespace corun {

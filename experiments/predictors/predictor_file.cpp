@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/sealed_file.hpp"
 #include "models/interference/model_state.hpp"
 #include "models/limited_json.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/sealed_file.hpp"
 
 namespace corun {
 

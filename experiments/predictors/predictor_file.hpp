@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/base/output_file.hpp"
 #include "models/predictors/catalog.hpp"
+#include "support/output_file.hpp"
 
 /// A fitted predictor as a file: a sealed file (base/sealed_file.hpp) of kind "predictor", version 2, whose
 /// content is CBOR (RFC 8949): a map of exactly these keys,

@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "experiments/base/json.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/results/replay_result.hpp"
-#include "experiments/statistics/interval_coverage.hpp"
+#include "support/json.hpp"
+#include "support/statistics/interval_coverage.hpp"
 
 /// What `corun replay --coverage` prints.
 namespace corun {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/text_table.hpp"
-#include "experiments/base/time_unit.hpp"
-#include "experiments/statistics/interval_output.hpp"
-#include "experiments/statistics/metric_choice.hpp"
+#include "support/statistics/interval_output.hpp"
+#include "support/statistics/metric_choice.hpp"
+#include "support/text_table.hpp"
+#include "support/time_unit.hpp"
 
 namespace corun {
 

@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/checksum.hpp"
-#include "experiments/base/time_unit.hpp"
-#include "experiments/charts/svg_chart.hpp"
 #include "experiments/replay/replay_view.hpp"
 #include "experiments/results/results_header.hpp"
-#include "experiments/statistics/metric_choice.hpp"
+#include "support/charts/svg_chart.hpp"
+#include "support/checksum.hpp"
+#include "support/statistics/metric_choice.hpp"
+#include "support/time_unit.hpp"
 
 namespace corun {
 

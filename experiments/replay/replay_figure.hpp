@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/results/replay_result.hpp"
+#include "support/output_file.hpp"
 
 /// `corun replay --figure FILE`: the completion times (JCT) of the jobs under each policy, and the mean
 /// metrics with their intervals, as SVG.

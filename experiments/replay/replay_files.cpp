@@ -10,13 +10,13 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/replay/knowledge_history.hpp"
 #include "experiments/replay/replay_figure.hpp"
 #include "experiments/replay/timeline.hpp"
 #include "experiments/replay/volcano_jobs.hpp"
 #include "experiments/results/results_identity.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 
 namespace corun {
 

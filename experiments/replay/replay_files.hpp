@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/results/replay_result.hpp"
 #include "experiments/results/results_writer.hpp"
+#include "support/output_file.hpp"
 
 /// The output files of a replay.
 namespace corun {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
-#include "experiments/base/build_info.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/results/results_header.hpp"
-#include "experiments/statistics/interval_output.hpp"
+#include "support/build_info.hpp"
+#include "support/statistics/interval_output.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

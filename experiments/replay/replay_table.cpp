@@ -12,9 +12,9 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/time_unit.hpp"
 #include "experiments/replay/replay_columns.hpp"
-#include "experiments/statistics/metric_choice.hpp"
+#include "support/statistics/metric_choice.hpp"
+#include "support/time_unit.hpp"
 #include "traces/paper_workloads.hpp"
 #include "traces/trace_statistics.hpp"
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/statistics/metric_choice.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/statistics/metric_choice.hpp"
 
 namespace corun {
 

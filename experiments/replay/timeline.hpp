@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/experiment/experiment.hpp"
+#include "support/output_file.hpp"
 
 /// `--timeline DIR`: the events of replication 0, one CSV per policy.
 namespace corun {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/json.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/results/replay_result.hpp"
+#include "support/json.hpp"
 
 /// `corun replay --worlds`: checks whether the ranking of policies by mean ISD is the same in
 /// several worlds.

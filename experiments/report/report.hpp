@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/base/json.hpp"
+#include "support/json.hpp"
 
 /// `corun report`: one HTML file from one results file (docs/report.md).
 namespace corun {

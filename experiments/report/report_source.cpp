@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "experiments/base/checksum.hpp"
-#include "experiments/statistics/metric_choice.hpp"
 #include "policies/catalog.hpp"
+#include "support/checksum.hpp"
+#include "support/statistics/metric_choice.hpp"
 
 namespace corun {
 

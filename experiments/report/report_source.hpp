@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/json.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "sim/error.hpp"
 #include "sim/metrics.hpp"
+#include "support/json.hpp"
 
 /// A results file, opened for a report. The caller holds hdf5_mutex().
 namespace corun {

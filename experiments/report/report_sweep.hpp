@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "experiments/base/json.hpp"
+#include "support/json.hpp"
 
 /// The part of a report on a sweep.
 namespace corun {

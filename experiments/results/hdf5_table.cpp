@@ -8,8 +8,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "experiments/base/checksum.hpp"
 #include "sim/error.hpp"
+#include "support/checksum.hpp"
 
 namespace corun::hdf5 {
 

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/file_lock.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/file_lock.hpp"
 
 namespace corun {
 

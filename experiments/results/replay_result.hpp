@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "experiments/experiment/experiment.hpp"
-#include "experiments/statistics/mean_interval.hpp"
+#include "support/statistics/mean_interval.hpp"
 
 /// The result of a replay, or of a live run as a replay of one replication: the source of tables,
 /// JSON and results file.

@@ -3,9 +3,9 @@
 #include <type_traits>
 #include <variant>
 
-#include "experiments/base/build_info.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/experiment/experiment.hpp"
+#include "support/build_info.hpp"
 
 namespace corun {
 

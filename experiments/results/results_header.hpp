@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/json.hpp"
+#include "support/json.hpp"
 
 /// The contents of a results file beside the replications. Wall-clock times, thread count, device
 /// and output path are in the run file (run_info.hpp) instead.

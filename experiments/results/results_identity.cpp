@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "experiments/base/json.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "models/limited_json.hpp"
+#include "support/json.hpp"
 
 namespace corun {
 

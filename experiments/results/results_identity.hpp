@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/results/results_header.hpp"
+#include "support/output_file.hpp"
 
 /// Which experiment an existing results file is of: a run may replace the results of the same
 /// experiment (effective configuration, with its seed, and inputs) and nothing else.

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/results/partial_directory.hpp"
 #include "experiments/results/result_rows.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 
 namespace corun {
 

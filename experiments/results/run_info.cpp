@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 
 namespace corun {
 

@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/json.hpp"
-#include "experiments/charts/svg_chart.hpp"
 #include "experiments/knowledge/profile_clustering.hpp"
 #include "experiments/studies/cluster_variants.hpp"
 #include "experiments/studies/paper_groups.hpp"
 #include "models/knowledge/kmeans.hpp"
+#include "support/charts/svg_chart.hpp"
+#include "support/json.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {

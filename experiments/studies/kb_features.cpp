@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/json.hpp"
-#include "experiments/base/progress.hpp"
-#include "experiments/charts/svg_chart.hpp"
 #include "experiments/studies/usable_profiles.hpp"
 #include "models/knowledge/feature_ranking.hpp"
 #include "sim/error.hpp"
+#include "support/charts/svg_chart.hpp"
+#include "support/json.hpp"
+#include "support/progress.hpp"
 
 namespace corun {
 

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/json.hpp"
 #include "experiments/knowledge/knowledge_report.hpp"
 #include "experiments/studies/leave_one_pair_out.hpp"
+#include "support/json.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun {

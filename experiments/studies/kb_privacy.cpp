@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/json.hpp"
 #include "experiments/knowledge/profile_samples.hpp"
 #include "experiments/studies/usable_profiles.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/reidentification.hpp"
 #include "sim/error.hpp"
+#include "support/json.hpp"
 
 namespace corun {
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/json.hpp"
-#include "experiments/charts/svg_chart.hpp"
 #include "experiments/studies/regeneration_study.hpp"
+#include "support/charts/svg_chart.hpp"
+#include "support/json.hpp"
 
 namespace corun {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <span>
 
-#include "experiments/statistics/mean_interval.hpp"
 #include "models/knowledge/knowledge_base.hpp"
+#include "support/statistics/mean_interval.hpp"
 
 /// Accuracy of the means of a knowledge base for a pair that it has not learnt from.
 namespace corun {

@@ -14,13 +14,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/build_info.hpp"
-#include "experiments/base/checksum.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/results/results_header.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/build_info.hpp"
+#include "support/checksum.hpp"
 
 namespace corun {
 

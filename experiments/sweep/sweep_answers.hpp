@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/statistics/mean_interval.hpp"
-#include "experiments/statistics/metric_choice.hpp"
 #include "experiments/sweep/sweep_results.hpp"
 #include "sim/base/nan.hpp"
+#include "support/statistics/mean_interval.hpp"
+#include "support/statistics/metric_choice.hpp"
 
 /// Answers from a sweep (docs/sweeps.md): the best configuration, the best policy, the main effects
 /// of keys, the Pareto front, significant differences. All are paired by replication: replication r has the same

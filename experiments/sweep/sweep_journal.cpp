@@ -16,12 +16,12 @@
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/file_lock.hpp"
-#include "experiments/base/json.hpp"
 #include "models/limited_json.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/file_lock.hpp"
+#include "support/json.hpp"
 
 namespace corun {
 

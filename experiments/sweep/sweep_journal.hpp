@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/base/file_descriptor.hpp"
 #include "sim/metrics.hpp"
+#include "support/file_descriptor.hpp"
 
 /// The journal of a sweep: an append-only file with one checksummed record per finished replication
 /// of a point. A kill at any instant leaves all written records and at most one torn record, which

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/json.hpp"
-#include "experiments/base/text_table.hpp"
-#include "experiments/charts/svg_chart.hpp"
-#include "experiments/statistics/interval_output.hpp"
+#include "support/charts/svg_chart.hpp"
+#include "support/json.hpp"
+#include "support/statistics/interval_output.hpp"
+#include "support/text_table.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

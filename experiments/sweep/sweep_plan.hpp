@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "experiments/config/config.hpp"
-#include "experiments/config/yaml_tree.hpp"
 #include "policies/catalog.hpp"
+#include "support/yaml_tree.hpp"
 
 /// The configurations of a sweep (docs/sweeps.md): an ordinary configuration with an additional
 /// section `sweep`. Every point is that configuration with some keys set, as by --set.

@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 
 namespace corun {
 

@@ -7,14 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/build_info.hpp"
-#include "experiments/base/json.hpp"
 #include "experiments/results/results_identity.hpp"
 #include "experiments/results/results_writer.hpp"
 #include "experiments/sweep/sweep_results.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/build_info.hpp"
+#include "support/json.hpp"
 
 namespace corun {
 

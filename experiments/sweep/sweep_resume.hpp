@@ -5,10 +5,10 @@
 #include <span>
 #include <string>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/sweep/sweep.hpp"
 #include "experiments/sweep/sweep_journal.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
+#include "support/output_file.hpp"
 
 /// Starts, resumes and finishes a sweep: the state that `--resume` finds, the journal during the
 /// run, and the results file that replaces the journal (docs/sweeps.md). All functions throw

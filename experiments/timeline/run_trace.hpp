@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/timeline/run_events.hpp"
+#include "support/atomic_file.hpp"
 
 /// A run as a Chrome trace (trace_event_writer.hpp):
 ///   process "cluster": threads "decisions" (starts, probes, preemptions), "submissions" and "failures" with instants;

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
 #include "sim/time.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 
 /// The Chrome trace-event format (JSON object form), which Perfetto and chrome://tracing open: one event a line, written
 /// as it comes. Times are microseconds with three digits after the point, so nanoseconds are exact. Every event has ph,

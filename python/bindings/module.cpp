@@ -1,9 +1,9 @@
 #include <pybind11/pybind11.h>
 
-#include "experiments/base/build_info.hpp"
 #include "python/bindings/policy_belief.hpp"
 #include "python/bindings/policy_view.hpp"
 #include "python/bindings/replay.hpp"
+#include "support/build_info.hpp"
 
 /// The compiled part of the Python package; its users import `corun` (python/corun/).
 PYBIND11_MODULE(_corun, module) {

@@ -15,7 +15,6 @@
 
 #include <pybind11/stl.h>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/commands/key_options.hpp"
 #include "experiments/config/config_reader.hpp"
 #include "experiments/config/config_writer.hpp"
@@ -31,6 +30,7 @@
 #include "python/bindings/policy_host.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/output_file.hpp"
 
 namespace corun::python {
 

@@ -56,9 +56,9 @@ set(allowed
     "sim/base/a.hpp|<span>"
     "sim/base/b.hpp|\"sim/base/a.hpp\""
     "sim/c.hpp|\"sim/base/a.hpp\""
-    "experiments/base/a.hpp|\"sim/base/a.hpp\""
-    "experiments/base/a.cpp|\"experiments/base/a.hpp\""
-    "experiments/replay/a.hpp|\"experiments/base/a.hpp\""
+    "support/a.hpp|\"sim/base/a.hpp\""
+    "support/a.cpp|\"support/a.hpp\""
+    "experiments/replay/a.hpp|\"support/a.hpp\""
     "experiments/live/session/a.hpp|\"experiments/replay/a.hpp\""
     "experiments/live/run/a.hpp|\"experiments/live/session/a.hpp\""
     "experiments/commands/a.cpp|\"experiments/live/run/a.hpp\""
@@ -140,14 +140,14 @@ set(forbidden
     "experiments/bad.cpp|<cuda_runtime_api.h>"
     "experiments/bad.cpp|<nvml.h>"
     "sim/base/bad.hpp|\"sim/a.hpp\""
-    "experiments/base/bad.cpp|\"experiments/replay/a.hpp\""
+    "support/bad.cpp|\"experiments/replay/a.hpp\""
     "experiments/results/bad.hpp|\"experiments/replay/a.hpp\""
     "experiments/replay/bad.cpp|\"experiments/commands/cli.hpp\""
     "experiments/replay/bad.cpp|\"../live/run/a.hpp\""
     "experiments/live/session/bad.hpp|\"experiments/live/run/a.hpp\""
     "experiments/live/gpu/bad.hpp|\"experiments/commands/a.hpp\""
     "experiments/replay/bad.cpp|\"experiments/somewhere/a.hpp\""
-    "experiments/somewhere/bad.cpp|\"experiments/base/a.hpp\"")
+    "experiments/somewhere/bad.cpp|\"support/a.hpp\"")
 
 # put(case): writes the file of one case, its include on line 4, after text that the test must ignore.
 function(put case)

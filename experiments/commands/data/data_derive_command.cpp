@@ -7,10 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/checksum.hpp"
-#include "experiments/base/json.hpp"
-#include "experiments/base/text_table.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/data/data_commands.hpp"
 #include "experiments/commands/note.hpp"
@@ -18,6 +14,10 @@
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/checksum.hpp"
+#include "support/json.hpp"
+#include "support/text_table.hpp"
 #include "traces/gavel_pairs.hpp"
 #include "traces/lucid_colocation.hpp"
 

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
-#include "experiments/base/text_table.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/data/data_commands.hpp"
 #include "experiments/inputs/public_data_sets.hpp"
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
+#include "support/text_table.hpp"
 
 /// `corun data list`: the public data sets, and which of them are present.
 namespace corun {

@@ -1,7 +1,5 @@
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/kb/kb_commands.hpp"
 #include "experiments/inputs/file_kind.hpp"
@@ -9,6 +7,8 @@
 #include "experiments/knowledge/knowledge_catalog.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 #include "traces/profile_csv.hpp"
 
 /// `corun kb assign`: the cluster and uncertainty of each profile.

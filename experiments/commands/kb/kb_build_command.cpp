@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/kb/kb_commands.hpp"
 #include "experiments/commands/kb/kb_options.hpp"
 #include "experiments/commands/note.hpp"
@@ -16,6 +15,7 @@
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 #include "traces/profile_csv.hpp"
 
 /// `corun kb build`: makes a knowledge base file from solo profiles and measured co-runs.

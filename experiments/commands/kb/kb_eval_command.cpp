@@ -7,8 +7,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/studies/kb_clusters.hpp"
 #include "experiments/studies/kb_features.hpp"
@@ -18,6 +16,8 @@
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 #include "traces/profile_csv.hpp"
 
 /// `corun kb eval`: evaluates each step of the knowledge base and checks the papers' claims about

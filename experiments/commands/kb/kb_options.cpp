@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/json.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/knowledge/corun_learning.hpp"
 #include "experiments/knowledge/knowledge_report.hpp"
+#include "support/json.hpp"
 
 namespace corun {
 

@@ -1,6 +1,5 @@
 #include <iostream>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/kb/kb_commands.hpp"
 #include "experiments/commands/kb/kb_options.hpp"
 #include "experiments/inputs/file_kind.hpp"
@@ -8,6 +7,7 @@
 #include "experiments/knowledge/knowledge_report.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 
 /// `corun kb show`: prints a knowledge base.
 namespace corun {

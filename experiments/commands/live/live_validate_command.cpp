@@ -2,7 +2,6 @@
 #include <iostream>
 #include <optional>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/live/live_command.hpp"
 #include "experiments/commands/note.hpp"
@@ -10,6 +9,7 @@
 #include "experiments/live/validation/validation_output.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 
 /// `corun live validate`: compares measurements of `corun live run` with the simulator.
 namespace corun::live {

@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/live/workloads/workload_list.hpp"
 #include "experiments/live/workloads/workload_run.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 
 namespace corun::live {
 

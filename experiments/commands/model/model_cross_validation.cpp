@@ -5,9 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
-#include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
@@ -15,6 +12,9 @@
 #include "experiments/evaluation/table_prediction.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
+#include "support/progress.hpp"
 
 /// `corun model eval --split ...`: cross-validation of interference models over tables of pairs.
 namespace corun {

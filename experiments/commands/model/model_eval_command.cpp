@@ -7,9 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
-#include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
@@ -19,6 +16,9 @@
 #include "models/interference/measured_speeds.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
+#include "support/progress.hpp"
 #include "traces/corun_csv.hpp"
 #include "traces/gpu_catalog.hpp"
 

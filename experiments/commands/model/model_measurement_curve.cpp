@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/progress.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/evaluation/measurement_curve.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/progress.hpp"
 
 /// `corun model eval --measure ...`: what the list of `corun model suggest` is worth.
 namespace corun {

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
 #include "experiments/evaluation/table_prediction.hpp"
@@ -20,6 +19,7 @@
 #include "models/interference/effort.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 #include "traces/group_table.hpp"
 
 namespace corun {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
@@ -16,6 +15,7 @@
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 
 /// `corun model predict`: predicts a table of pairs with a fitted model.
 namespace corun {

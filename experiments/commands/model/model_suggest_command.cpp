@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
@@ -20,6 +18,8 @@
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 
 /// `corun model suggest`: which pairs of a queue to measure next.
 namespace corun {

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/predictor/predictor_commands.hpp"
@@ -20,6 +19,7 @@
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 #include "traces/input_file.hpp"
 
 /// `corun predictor apply`: predicts the jobs of a table.

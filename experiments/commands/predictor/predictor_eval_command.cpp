@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/progress.hpp"
 #include "experiments/commands/option_values.hpp"
 #include "experiments/commands/predictor/predictor_commands.hpp"
 #include "experiments/commands/predictor/predictor_options.hpp"
 #include "experiments/predictors/evaluation_output.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/progress.hpp"
 
 /// `corun predictor eval`: cross-validation of predictors.
 namespace corun {

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/predictor/predictor_commands.hpp"
@@ -14,6 +12,8 @@
 #include "experiments/predictors/predictor_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 
 /// `corun predictor fit`: fits a predictor to tables of measured jobs.
 namespace corun {

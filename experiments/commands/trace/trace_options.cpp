@@ -6,12 +6,12 @@
 #include <sstream>
 #include <string_view>
 
-#include "experiments/base/json.hpp"
 #include "experiments/commands/key_options.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/json.hpp"
 #include "traces/catalog.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/inputs/trace_report.hpp"
+#include "support/atomic_file.hpp"
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/text_table.hpp"
 #include "sim/base/csv_text.hpp"
+#include "support/text_table.hpp"
 
 namespace corun::live {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "experiments/base/json.hpp"
 #include "experiments/live/gpu/box_probe.hpp"
+#include "support/json.hpp"
 
 /// Outputs of the probe of a box. A value that the driver does not report is "-" in the table, empty in CSV
 /// and null in JSON.

@@ -9,12 +9,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/json.hpp"
 #include "processes/process_tree.hpp"
 #include "processes/supervisor.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/json.hpp"
 
 namespace corun::live {
 

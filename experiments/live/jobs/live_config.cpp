@@ -8,10 +8,10 @@
 #include <set>
 
 #include "experiments/config/config_yaml.hpp"
-#include "experiments/config/yaml_tree.hpp"
 #include "policies/catalog.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/yaml_tree.hpp"
 
 namespace corun::live {
 

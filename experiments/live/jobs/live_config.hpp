@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/output_file.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/live/jobs/job_run.hpp"
+#include "support/output_file.hpp"
 
 /// The configuration of live work: commands instead of a trace, and the keys of other configurations
 /// (policies, belief, world, control, cluster.sharing, ...). docs/live.md lists the keys.

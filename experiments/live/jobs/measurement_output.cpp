@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/atomic_file.hpp"
-#include "experiments/base/text_table.hpp"
 #include "experiments/live/jobs/profile_fields.hpp"
 #include "models/formulas/overlap.hpp"
 #include "sim/base/csv_text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/text_table.hpp"
 #include "traces/column_rules.hpp"
 #include "traces/corun_csv.hpp"
 

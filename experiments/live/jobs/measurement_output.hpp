@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/base/json.hpp"
 #include "experiments/live/jobs/measurement.hpp"
+#include "support/json.hpp"
 
 /// Files and printed output of `corun live solo` and `corun live corun`.
 namespace corun::live {

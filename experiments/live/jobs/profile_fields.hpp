@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/base/json.hpp"
 #include "sim/profile.hpp"
+#include "support/json.hpp"
 
 /// A measured profile in the files and outputs of live mode, under the names of traces/profile_csv.hpp.
 namespace corun::live {

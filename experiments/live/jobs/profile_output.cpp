@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/text_table.hpp"
 #include "experiments/live/jobs/profile_fields.hpp"
 #include "sim/base/csv_text.hpp"
+#include "support/text_table.hpp"
 
 namespace corun::live {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "experiments/base/json.hpp"
 #include "experiments/live/jobs/profiling.hpp"
+#include "support/json.hpp"
 
 /// Outputs and files of a profiled command.
 namespace corun::live {

@@ -7,9 +7,9 @@
 
 #include "experiments/live/run/live_ledger.hpp"
 #include "experiments/live/run/queue_prediction.hpp"
-#include "experiments/statistics/mean_interval.hpp"
 #include "sim/event_log.hpp"
 #include "sim/run_details.hpp"
+#include "support/statistics/mean_interval.hpp"
 
 /// One policy's run of a queue on real GPUs, with the simulator's prediction of it.
 namespace corun::live {

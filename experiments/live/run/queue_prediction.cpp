@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/json.hpp"
 #include "experiments/experiment/model_files.hpp"
 #include "experiments/live/run/live_limits.hpp"
 #include "experiments/live/run/run_files.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/job_csv.hpp"

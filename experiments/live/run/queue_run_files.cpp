@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/live/run/run_files.hpp"
 #include "experiments/results/results_identity.hpp"
 #include "experiments/results/results_writer.hpp"
 #include "sim/base/csv_text.hpp"
+#include "support/atomic_file.hpp"
 #include "traces/corun_csv.hpp"
 
 namespace corun::live {

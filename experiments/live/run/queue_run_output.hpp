@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "experiments/base/json.hpp"
 #include "experiments/live/run/queue_run.hpp"
+#include "support/json.hpp"
 
 /// Printed output of `corun live run`: measured and predicted metrics of each policy.
 namespace corun::live {

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "experiments/base/file_lock.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/file_lock.hpp"
 
 namespace corun::live {
 

@@ -7,7 +7,7 @@
 
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/live/run/run_files.hpp"
-#include "experiments/statistics/mean_interval.hpp"
+#include "support/statistics/mean_interval.hpp"
 
 /// Measurements compared with two simulations of the same run:
 ///   predicted   before the run; the policy decides freely. If its decisions in the run differ, because times

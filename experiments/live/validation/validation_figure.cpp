@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "experiments/charts/svg_chart.hpp"
+#include "support/charts/svg_chart.hpp"
 
 namespace corun::live {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/base/text_table.hpp"
-#include "experiments/statistics/interval_output.hpp"
 #include "sim/base/csv_text.hpp"
+#include "support/statistics/interval_output.hpp"
+#include "support/text_table.hpp"
 
 namespace corun::live {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "experiments/base/json.hpp"
 #include "experiments/live/validation/run_validation.hpp"
+#include "support/json.hpp"
 
 /// Printed output of `corun live validate`: measured, predicted and replayed figures of each job.
 namespace corun::live {

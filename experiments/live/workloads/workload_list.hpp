@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "experiments/base/json.hpp"
+#include "support/json.hpp"
 
 /// Output of `corun live workload --list`: the table of built-in workloads (recipe.hpp).
 namespace corun::live {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/json.hpp"
+#include "support/json.hpp"
 
 namespace corun::live {
 

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/results/hdf5_table.hpp"
+#include "support/atomic_file.hpp"
 #include "tests/experiments/timeline/trace_rules.hpp"
 #include "tests/helpers/program.hpp"
 

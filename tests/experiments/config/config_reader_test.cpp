@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/config/yaml_tree.hpp"
+#include "support/yaml_tree.hpp"
 #include "tests/experiments/config/config_test_support.hpp"
 
 namespace corun::config_reader_test {

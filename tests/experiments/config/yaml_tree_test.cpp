@@ -1,4 +1,4 @@
-#include "experiments/config/yaml_tree.hpp"
+#include "support/yaml_tree.hpp"
 
 #include <cstddef>
 #include <string>

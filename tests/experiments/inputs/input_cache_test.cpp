@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/base/checksum.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "support/checksum.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 
 /// Files of several experiments are read once, and results equal those without the cache.

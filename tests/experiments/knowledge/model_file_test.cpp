@@ -21,11 +21,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/checksum.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/model_state.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "support/checksum.hpp"
 #include "tests/helpers/effort.hpp"
 
 namespace corun::model_file_test {

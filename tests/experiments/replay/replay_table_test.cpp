@@ -10,13 +10,13 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/base/time_unit.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/replay/replay.hpp"
 #include "experiments/replay/replay_columns.hpp"
 #include "experiments/replay/replay_output.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "support/time_unit.hpp"
 
 namespace corun::replay_table_test {
 namespace {

@@ -31,11 +31,11 @@
 #include <hdf5.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "experiments/results/run_info.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 #include "tests/helpers/eventually.hpp"
 
 namespace corun::results_writer_test {

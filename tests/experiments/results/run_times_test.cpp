@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/results/hdf5_table.hpp"
 #include "experiments/results/result_rows.hpp"
+#include "support/atomic_file.hpp"
 
 /// J_c, J_a and ISD in /runs of a results file.
 namespace corun::test::run_times_test {

@@ -18,7 +18,6 @@
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
-#include "experiments/base/atomic_file.hpp"
 #include "experiments/config/config_yaml.hpp"
 #include "experiments/export/slurm_script.hpp"
 #include "experiments/sweep/sweep_journal.hpp"
@@ -27,6 +26,7 @@
 #include "experiments/sweep/sweep_resume.hpp"
 #include "policies/catalog.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 #include "tests/experiments/sweep/failing_reads.hpp"
 #include "tests/helpers/program.hpp"
 

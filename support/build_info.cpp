@@ -1,0 +1,10 @@
+#include "support/build_info.hpp"
+
+#include "support/build_constants.hpp"  // written by cmake/build_info.cmake
+
+namespace corun {
+
+std::string version() { return kVersion; }
+std::string commit() { return kCommit; }
+
+}  // namespace corun

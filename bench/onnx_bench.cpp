@@ -5,7 +5,7 @@
 #include <benchmark/benchmark.h>
 #include <onnx/onnx_pb.h>
 
-#include "models/onnx/onnx_import.hpp"
+#include "predictors/onnx/onnx_import.hpp"
 
 /// Reading ONNX files: a chain of convolutions of 104 channels, each followed by an activation. The weights,
 /// 0.39 MB a convolution, are in the file.

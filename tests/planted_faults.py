@@ -32,7 +32,7 @@ FAULTS = [
     ("models/interference/novelty.cpp", "distance > limit_", "distance >= 2 * limit_", "models_test"),
     ("models/knowledge/kmeans.cpp", "if (sizes[at(assignment.labels[i])] < 2) continue;",
      "if (sizes[at(assignment.labels[i])] < 1) continue;", "models_test"),
-    ("models/graph/caching_allocator.cpp", "(!large || rest > kMebi)", "(!large || rest >= 2 * kMebi)", "predictors_test"),
+    ("predictors/graph/caching_allocator.cpp", "(!large || rest > kMebi)", "(!large || rest >= 2 * kMebi)", "predictors_test"),
     ("policies/kube_default.cpp", "if (nodes < kMinFeasibleNodes || percentage >= 100) return nodes;",
      "if (nodes <= kMinFeasibleNodes + 100 || percentage >= 100) return nodes;", "policies_test"),
     ("policies/lucid.cpp", "std::tie(a.length, a.submit, a.position) < std::tie(b.length, b.submit, b.position)",

@@ -34,7 +34,7 @@ struct MeasuredOnType {
 };
 
 /// The vectors are indexed by JobId and as long as `workload.jobs`.
-/// A job that names a model of the zoo (models/graph/zoo) and a batch in place of a profile.
+/// A job that names a model of the zoo (predictors/graph/zoo) and a batch in place of a profile.
 struct ZooRun {
   std::string model;
   double batch = 1;   ///< samples of a training step

@@ -10,7 +10,7 @@
 
 #include "experiments/experiment/gpu_model_fit.hpp"
 #include "experiments/inputs/file_kind.hpp"
-#include "experiments/predictors/zoo_profiles.hpp"
+#include "experiments/inputs/zoo_profiles.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"

@@ -13,8 +13,8 @@
 
 #include "experiments/knowledge/prefitted_model.hpp"
 #include "models/interference/effort.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/limited_json.hpp"
+#include "models/model_state.hpp"
 #include "models/prefitted/prefitted.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"

@@ -14,9 +14,9 @@
 
 #include "models/formulas/pair_formula.hpp"
 #include "models/interference/effort.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/interference/refuse.hpp"
 #include "models/knowledge/boosting.hpp"
+#include "models/model_state.hpp"
 #include "models/vector_units/kernels.hpp"
 #include "sim/base/math.hpp"
 #include "sim/base/nan.hpp"

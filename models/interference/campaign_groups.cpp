@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "models/interference/group_rules.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "models/model_state.hpp"
 
 namespace corun {
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "models/interference/campaign_groups.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/interference/moments.hpp"
 #include "models/interference/observations.hpp"
+#include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun {

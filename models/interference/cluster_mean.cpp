@@ -8,11 +8,11 @@
 #include <string>
 
 #include "models/formulas/pair_formula.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
 #include "models/interference/refuse.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/kmeans.hpp"
+#include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun {

@@ -9,8 +9,8 @@
 #include <Eigen/Dense>
 
 #include "models/formulas/pair_formula.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun {

@@ -18,8 +18,8 @@
 #include "models/interference/factor_model.hpp"
 #include "models/interference/few_speeds.hpp"
 #include "models/interference/gp_model.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "models/model_state.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "models/interference/model_state.hpp"
 #include "models/interference/refuse.hpp"
 #include "models/interference/residual_spread.hpp"
+#include "models/model_state.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 #include "sim/base/summary.hpp"

@@ -10,8 +10,8 @@
 #include <Eigen/Dense>
 
 #include "models/interference/effort.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/interference/refuse.hpp"
+#include "models/model_state.hpp"
 #include "sim/rng.hpp"
 
 namespace corun {

@@ -6,9 +6,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "models/interference/model_state.hpp"
 #include "models/interference/moments.hpp"
 #include "models/interference/observations.hpp"
+#include "models/model_state.hpp"
 
 namespace corun {
 

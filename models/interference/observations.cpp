@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "models/interference/model_state.hpp"
+#include "models/model_state.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "models/interference/model_state.hpp"
+#include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 #include "sim/base/summary.hpp"
 

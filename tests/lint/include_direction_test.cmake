@@ -55,7 +55,7 @@ set(lemon_home "^policies/matching[^/]*\\.cpp$")
 set(xgboost_headers "^xgboost/")
 set(xgboost_home "^models/knowledge/(boosting|forest|xgboost_library)\\.cpp$")
 set(onnx_headers "^(onnx|google/protobuf)/")
-set(onnx_home "^models/onnx/[^/]*\\.cpp$")
+set(onnx_home "^predictors/onnx/[^/]*\\.cpp$")
 set(pybind_headers "^(pybind11/.*|Python\\.h)$")
 set(pybind_home "^python/bindings/")
 

@@ -15,7 +15,7 @@
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/predictor/predictor_commands.hpp"
 #include "experiments/commands/predictor/predictor_options.hpp"
-#include "experiments/predictors/predictor_file.hpp"
+#include "predictors/tables/predictor_file.hpp"
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

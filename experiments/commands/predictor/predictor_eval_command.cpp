@@ -7,7 +7,7 @@
 #include "experiments/commands/option_values.hpp"
 #include "experiments/commands/predictor/predictor_commands.hpp"
 #include "experiments/commands/predictor/predictor_options.hpp"
-#include "experiments/predictors/evaluation_output.hpp"
+#include "predictors/tables/evaluation_output.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"

@@ -9,7 +9,7 @@
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/predictor/predictor_commands.hpp"
 #include "experiments/commands/predictor/predictor_options.hpp"
-#include "experiments/predictors/predictor_file.hpp"
+#include "predictors/tables/predictor_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"

@@ -65,7 +65,7 @@ std::vector<const PredictorEntry*> kinds_option(const po::variables_map& values,
 void add_constants_option(CommandLine& command) {
   command.own.add_options()("constants", po::value<std::string>(),
                             "constants of physics in place of the usual ones, as depth=3,length=2; "
-                            "models/predictors/physics_constants.hpp names them");
+                            "predictors/physics/physics_constants.hpp names them");
 }
 
 PhysicsConstants constants_option(const po::variables_map& values,

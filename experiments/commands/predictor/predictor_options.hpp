@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "experiments/commands/cli.hpp"
-#include "experiments/predictors/job_table.hpp"
-#include "models/predictors/catalog.hpp"
+#include "predictors/catalog.hpp"
+#include "predictors/tables/job_table.hpp"
 
 /// Options that the words of `corun predictor` share. All throw InputError that begins with the flag.
 namespace corun {

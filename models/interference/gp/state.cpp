@@ -9,8 +9,8 @@
 
 #include "models/interference/gp/covariance.hpp"
 #include "models/interference/gp/refuse.hpp"
-#include "models/interference/model_state.hpp"
 #include "models/interference/observations.hpp"
+#include "models/model_state.hpp"
 
 namespace corun::gp {
 

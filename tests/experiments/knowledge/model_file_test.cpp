@@ -22,7 +22,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/interference/factor_model.hpp"
-#include "models/interference/model_state.hpp"
+#include "models/model_state.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "support/checksum.hpp"

@@ -19,7 +19,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "models/interference/model_state.hpp"
+#include "models/model_state.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/effort.hpp"
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "predictors/onnx/model_file.hpp"
+
+namespace corun::onnx_file {
+
+/// Exporters write some layers as several operators. Where no other operator reads what lies between them,
+/// they become one again, as the layer is computed in training:
+/// - x * sigmoid(x): Swish; x * hard sigmoid(x): HardSwish
+/// - x * (1 + erf(x / c)) * 1/2 in any order: Gelu
+/// - (x - mean) / sqrt(mean of squares + c), with weights and bias: LayerNormalization
+void join_patterns(Model& model);
+
+}  // namespace corun::onnx_file

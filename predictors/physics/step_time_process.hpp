@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <Eigen/Dense>
+#include <nlohmann/json_fwd.hpp>
+
+#include "predictors/physics/time_terms.hpp"
+#include "predictors/predictor.hpp"
+
+/// The model of TimePredictor for one phase, training or inference.
+namespace corun {
+
+/// A job as the process sees it.
+struct StepRow {
+  static constexpr std::size_t kModelFigures = 8;
+  static constexpr std::size_t kGpuFigures = 4;
+  /// Terms, with Winograd's for three generations of cuDNN.
+  static constexpr std::size_t kTerms = kTimeTerms + 2;
+
+  JobGroups groups;
+  std::uint64_t library = 0;  ///< version of cuDNN; 0: not known
+  std::array<double, kTerms> terms{};
+  std::array<double, kModelFigures> model{};
+  std::array<double, kGpuFigures> gpu{};
+  double log_ms = kNaN;
+
+  /// Nothing if the job has no graph, or too little is known of the GPU type.
+  static std::optional<StepRow> of(const PredictorJob& job);
+};
+
+class StepTimeProcess {
+ public:
+  static constexpr std::size_t kKernels = 13;
+
+  /// `inference`: priors of the coefficients are a third, because there is no backward pass.
+  static StepTimeProcess fit(std::vector<StepRow> rows, bool inference,
+                             const PhysicsConstants& constants = {});
+  /// Without rows: coefficients as fitted to public measurements (catalog.hpp), variances as before a fit.
+  static StepTimeProcess built_in(bool inference);
+  /// The same with more rows; coefficients and variances stay.
+  StepTimeProcess with(std::span<const StepRow> more) const;
+
+  Prediction predict(const StepRow& row) const;
+
+  nlohmann::json save() const;
+  static StepTimeProcess load(const nlohmann::json& state);
+
+ private:
+  struct Inputs;  ///< of the kernels, for a list of rows
+
+  double physics(const StepRow& row) const;  ///< ln ms
+  std::array<double, 3> shares(const StepRow& row) const;
+  std::array<double, kKernels> kernels(const StepRow& a, const std::array<double, 3>& shares_a,
+                                       const StepRow& b,
+                                       const std::array<double, 3>& shares_b) const;
+  void fit_coefficients(bool inference, const PhysicsConstants& constants);
+  void fit_variances(const PhysicsConstants& constants);
+  void set_widths();
+  Eigen::MatrixXd covariance() const;
+  void solve();
+
+  std::vector<StepRow> rows_;
+  std::array<double, StepRow::kTerms> log_coefficients_{};
+  std::array<double, kKernels + 1> variances_{};  ///< the noise last
+  bool libraries_ = false;                        ///< versions of cuDNN are known
+  double width_of_new_gpu_ = 0;                   ///< in standard deviations
+  double width_of_new_family_ = 0;
+  // What solve() sets.
+  std::vector<std::array<double, 3>> shares_;
+  std::optional<Eigen::LLT<Eigen::MatrixXd>> factor_;  ///< none without rows
+  Eigen::VectorXd weights_;
+};
+
+}  // namespace corun

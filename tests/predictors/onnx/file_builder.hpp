@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+#include "predictors/graph/operation.hpp"
+
+/// Builds ONNX files piece by piece with the messages of the format itself.
+namespace corun::test::onnx_files {
+
+using Numbers = std::vector<std::int64_t>;
+using Setting = std::pair<std::string, std::variant<std::int64_t, double, std::string, Numbers>>;
+using Names = std::vector<std::string>;
+
+class FileBuilder {
+ public:
+  explicit FileBuilder(std::int64_t operator_set = 17) {
+    model_.set_ir_version(8);
+    auto* set = model_.add_opset_import();
+    set->set_domain("");
+    set->set_version(operator_set);
+    model_.mutable_graph()->set_name("test");
+  }
+
+  onnx::ModelProto& model() { return model_; }
+  onnx::GraphProto& graph() { return *model_.mutable_graph(); }
+  std::string bytes() const { return model_.SerializeAsString(); }
+
+  FileBuilder& input(const std::string& name, const Shape& shape,
+                     int type = onnx::TensorProto::FLOAT) {
+    state(*graph().add_input(), name, shape, type);
+    return *this;
+  }
+  /// Without a shape, the file says nothing of it.
+  FileBuilder& output(const std::string& name) {
+    graph().add_output()->set_name(name);
+    return *this;
+  }
+  FileBuilder& output(const std::string& name, const Shape& shape) {
+    state(*graph().add_output(), name, shape, onnx::TensorProto::FLOAT);
+    return *this;
+  }
+  FileBuilder& value_info(const std::string& name, const Shape& shape) {
+    state(*graph().add_value_info(), name, shape, onnx::TensorProto::FLOAT);
+    return *this;
+  }
+  /// The dimension gets a name in place of a number.
+  FileBuilder& open(int input, int dimension, const std::string& symbol) {
+    graph()
+        .mutable_input(input)
+        ->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(dimension)
+        ->set_dim_param(symbol);
+    return *this;
+  }
+
+  /// Zeros in single precision.
+  FileBuilder& weight(const std::string& name, const Shape& shape) {
+    auto* tensor = graph().add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(onnx::TensorProto::FLOAT);
+    for (const std::int64_t size : shape) tensor->add_dims(size);
+    tensor->set_raw_data(
+        std::string(static_cast<std::size_t>(4 * (shape.empty() ? 1 : elements_of(shape))), '\0'));
+    return *this;
+  }
+  FileBuilder& numbers(const std::string& name, const Numbers& values, bool scalar = false) {
+    auto* tensor = graph().add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(onnx::TensorProto::INT64);
+    if (!scalar) tensor->add_dims(static_cast<std::int64_t>(values.size()));
+    for (const std::int64_t value : values) tensor->add_int64_data(value);
+    return *this;
+  }
+  FileBuilder& reals(const std::string& name, const std::vector<float>& values) {
+    auto* tensor = graph().add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(onnx::TensorProto::FLOAT);
+    tensor->add_dims(static_cast<std::int64_t>(values.size()));
+    for (const float value : values) tensor->add_float_data(value);
+    return *this;
+  }
+
+  onnx::NodeProto& node(const std::string& operation, const Names& inputs, const Names& outputs,
+                        const std::vector<Setting>& settings = {}) {
+    auto* node = graph().add_node();
+    node->set_op_type(operation);
+    for (const std::string& name : inputs) node->add_input(name);
+    for (const std::string& name : outputs) node->add_output(name);
+    for (const Setting& setting : settings) add(*node, setting);
+    return *node;
+  }
+
+  static void add(onnx::NodeProto& node, const Setting& setting) {
+    auto* attribute = node.add_attribute();
+    attribute->set_name(setting.first);
+    if (const auto* i = std::get_if<std::int64_t>(&setting.second)) {
+      attribute->set_type(onnx::AttributeProto::INT);
+      attribute->set_i(*i);
+    } else if (const auto* f = std::get_if<double>(&setting.second)) {
+      attribute->set_type(onnx::AttributeProto::FLOAT);
+      attribute->set_f(static_cast<float>(*f));
+    } else if (const auto* s = std::get_if<std::string>(&setting.second)) {
+      attribute->set_type(onnx::AttributeProto::STRING);
+      attribute->set_s(*s);
+    } else {
+      attribute->set_type(onnx::AttributeProto::INTS);
+      for (const std::int64_t v : std::get<Numbers>(setting.second)) attribute->add_ints(v);
+    }
+  }
+
+ private:
+  static void state(onnx::ValueInfoProto& info, const std::string& name, const Shape& shape,
+                    int type) {
+    info.set_name(name);
+    auto* tensor = info.mutable_type()->mutable_tensor_type();
+    tensor->set_elem_type(type);
+    auto* dims = tensor->mutable_shape();
+    for (const std::int64_t size : shape) dims->add_dim()->set_dim_value(size);
+  }
+
+  onnx::ModelProto model_;
+};
+
+}  // namespace corun::test::onnx_files

@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 
 #include "bench/synthetic_belief.hpp"
-#include "experiments/experiment/decision_times.hpp"
 #include "policies/catalog.hpp"
 #include "policies/matching.hpp"
 #include "policies/sparse_matching.hpp"
+#include "results/decision_times.hpp"
 
 /// Policies over large queues: the loss of a sparse matching against the full one, and the time of a
 /// scheduling pass with thousands of waiting jobs. Prints the two tables of docs/performance.md

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "bench/synthetic_belief.hpp"
-#include "experiments/experiment/decision_times.hpp"
 #include "policies/catalog.hpp"
+#include "results/decision_times.hpp"
 #include "sim/control_loop.hpp"
 #include "sim/simulated_backend.hpp"
 

@@ -7,11 +7,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "evaluation/paper_sections/shipped_experiments.hpp"
 #include "experiments/commands/cli.hpp"
 #include "experiments/config/key_descriptions.hpp"
 #include "experiments/inputs/gpu_types_file.hpp"
-#include "experiments/knowledge/knowledge_catalog.hpp"
-#include "experiments/studies/shipped_experiments.hpp"
+#include "knowledge/knowledge_catalog.hpp"
 #include "models/interference/catalog.hpp"
 #include "policies/catalog.hpp"
 #include "predictors/catalog.hpp"

@@ -13,10 +13,10 @@
 #include "experiments/experiment/cluster_builder.hpp"
 #include "experiments/experiment/policy_instances.hpp"
 #include "experiments/experiment/policy_runner.hpp"
-#include "experiments/experiment/replication.hpp"
 #include "experiments/experiment/workload_source.hpp"
 #include "experiments/experiment/world_builder.hpp"
 #include "experiments/inputs/input_cache.hpp"
+#include "results/replication.hpp"
 #include "sim/cluster_view.hpp"
 
 /// A runnable configuration. Its parts (workload source, builders of cluster, world and belief,

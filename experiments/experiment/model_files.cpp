@@ -11,8 +11,8 @@
 #include <fmt/ranges.h>
 
 #include "experiments/inputs/job_features.hpp"
-#include "experiments/knowledge/knowledge_catalog.hpp"
-#include "experiments/knowledge/prefitted_model.hpp"
+#include "knowledge/knowledge_catalog.hpp"
+#include "knowledge/prefitted_model.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/prefitted/prefitted.hpp"
 #include "sim/base/text.hpp"

@@ -8,7 +8,7 @@
 #include "experiments/experiment/cluster_builder.hpp"
 #include "experiments/inputs/input_cache.hpp"
 #include "experiments/inputs/input_files.hpp"
-#include "experiments/knowledge/model_file.hpp"
+#include "knowledge/model_file.hpp"
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "experiments/experiment/replication.hpp"
+#include "results/replication.hpp"
 #include "sim/policy.hpp"
 
 /// A wrapper of a policy that measures decision times and reports its knowledge base.

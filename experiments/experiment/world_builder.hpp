@@ -10,7 +10,7 @@
 #include "experiments/experiment/types_of_jobs.hpp"
 #include "experiments/inputs/input_files.hpp"
 #include "experiments/inputs/measurement_tables.hpp"
-#include "experiments/knowledge/model_file.hpp"
+#include "knowledge/model_file.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/listed_pairs_world.hpp"
 #include "sim/world.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "experiments/config/config_keys.hpp"
-#include "experiments/knowledge/model_file.hpp"
+#include "knowledge/model_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"

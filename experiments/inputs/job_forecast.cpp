@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "experiments/inputs/queue_file.hpp"
-#include "experiments/knowledge/knowledge_catalog.hpp"
+#include "knowledge/knowledge_catalog.hpp"
 #include "models/knowledge/knowledge_base.hpp"
 
 namespace corun {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/knowledge/model_file.hpp"
+#include "knowledge/model_file.hpp"
 #include "models/interference/catalog.hpp"
 #include "support/recent_values.hpp"
 #include "traces/workload_names.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "experiments/experiment/experiment.hpp"
-#include "experiments/results/replay_result.hpp"
+#include "results/replay_result.hpp"
 #include "support/json.hpp"
 #include "support/statistics/interval_coverage.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/knowledge/knowledge_report.hpp"
+#include "knowledge/knowledge_report.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/experiment/experiment.hpp"
-#include "experiments/results/replay_result.hpp"
+#include "results/replay_result.hpp"
 
 /// Replays a workload under several policies and many seeds.
 namespace corun {

@@ -6,7 +6,7 @@
 
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/replay/replay_view.hpp"
-#include "experiments/results/replay_result.hpp"
+#include "results/replay_result.hpp"
 
 /// Columns of metrics in tables of a replay. All numbers of a metric have one unit and one number of
 /// digits after the point. Times have the unit that fits the column (time_unit()); completion times,

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "experiments/experiment/experiment.hpp"
-#include "experiments/results/replay_result.hpp"
+#include "results/replay_result.hpp"
 #include "support/output_file.hpp"
 
 /// `corun replay --figure FILE`: the completion times (JCT) of the jobs under each policy, and the mean

@@ -10,11 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "experiments/experiment/experiment_header.hpp"
 #include "experiments/replay/knowledge_history.hpp"
 #include "experiments/replay/replay_figure.hpp"
 #include "experiments/replay/timeline.hpp"
 #include "experiments/replay/volcano_jobs.hpp"
-#include "experiments/results/results_identity.hpp"
+#include "results/results_identity.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "experiments/experiment/experiment.hpp"
-#include "experiments/results/replay_result.hpp"
-#include "experiments/results/results_writer.hpp"
+#include "results/replay_result.hpp"
+#include "results/results_writer.hpp"
 #include "support/output_file.hpp"
 
 /// The output files of a replay.

@@ -4,7 +4,7 @@
 
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/replay/replay_view.hpp"
-#include "experiments/results/replay_result.hpp"
+#include "results/replay_result.hpp"
 #include "support/json.hpp"
 
 /// The result of a replay as JSON and CSV. For text tables: replay_table.hpp.

@@ -5,7 +5,7 @@
 
 #include "experiments/experiment/experiment.hpp"
 #include "experiments/replay/replay_view.hpp"
-#include "experiments/results/replay_result.hpp"
+#include "results/replay_result.hpp"
 
 /// The result of a replay as text.
 namespace corun {

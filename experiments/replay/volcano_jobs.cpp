@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "experiments/experiment/job_views.hpp"
-#include "experiments/export/volcano_manifest.hpp"
+#include "results/export/volcano_manifest.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "experiments/experiment/experiment.hpp"
-#include "experiments/export/container_csv.hpp"
+#include "results/export/container_csv.hpp"
 
 /// `--volcano FILE`: where the policy placed the jobs of replication 0, to hand to Kubernetes with Volcano.
 namespace corun {

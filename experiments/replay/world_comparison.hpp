@@ -9,7 +9,7 @@
 
 #include "experiments/config/config.hpp"
 #include "experiments/experiment/experiment.hpp"
-#include "experiments/results/replay_result.hpp"
+#include "results/replay_result.hpp"
 #include "support/json.hpp"
 
 /// `corun replay --worlds`: checks whether the ranking of policies by mean ISD is the same in

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/results/hdf5_table.hpp"
+#include "results/hdf5_table.hpp"
 #include "sim/error.hpp"
 #include "sim/metrics.hpp"
 #include "support/json.hpp"

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "experiments/results/hdf5_table.hpp"
 #include "policies/catalog.hpp"
+#include "results/hdf5_table.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/results/results_identity.hpp"
-#include "experiments/results/results_writer.hpp"
 #include "experiments/sweep/sweep_results.hpp"
+#include "results/results_identity.hpp"
+#include "results/results_writer.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"

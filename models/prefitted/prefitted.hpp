@@ -6,7 +6,7 @@
 /// program, so that no file has to be found.
 namespace corun {
 
-/// The bytes of models/prefitted/corun.model, a model file (experiments/knowledge/model_file.hpp).
+/// The bytes of models/prefitted/corun.model, a model file (knowledge/model_file.hpp).
 std::string_view prefitted_bytes();
 
 }  // namespace corun

@@ -141,7 +141,7 @@ set(forbidden
     "experiments/bad.cpp|<nvml.h>"
     "sim/base/bad.hpp|\"sim/a.hpp\""
     "support/bad.cpp|\"experiments/replay/a.hpp\""
-    "experiments/results/bad.hpp|\"experiments/replay/a.hpp\""
+    "results/bad.hpp|\"experiments/replay/a.hpp\""
     "experiments/replay/bad.cpp|\"experiments/commands/cli.hpp\""
     "experiments/replay/bad.cpp|\"../live/run/a.hpp\""
     "experiments/live/session/bad.hpp|\"experiments/live/run/a.hpp\""

@@ -7,12 +7,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "evaluation/paper_sections/kb_clusters.hpp"
+#include "evaluation/paper_sections/kb_features.hpp"
+#include "evaluation/paper_sections/kb_interference.hpp"
+#include "evaluation/paper_sections/kb_privacy.hpp"
+#include "evaluation/paper_sections/kb_synthetic.hpp"
 #include "experiments/commands/cli.hpp"
-#include "experiments/studies/kb_clusters.hpp"
-#include "experiments/studies/kb_features.hpp"
-#include "experiments/studies/kb_interference.hpp"
-#include "experiments/studies/kb_privacy.hpp"
-#include "experiments/studies/kb_synthetic.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

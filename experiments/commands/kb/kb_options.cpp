@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/commands/note.hpp"
-#include "experiments/knowledge/corun_learning.hpp"
-#include "experiments/knowledge/knowledge_report.hpp"
+#include "knowledge/corun_learning.hpp"
+#include "knowledge/knowledge_report.hpp"
 #include "support/json.hpp"
 
 namespace corun {

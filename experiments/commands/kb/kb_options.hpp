@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "experiments/commands/cli.hpp"
-#include "experiments/knowledge/knowledge_file.hpp"
+#include "knowledge/knowledge_file.hpp"
 
 /// Reading of co-runs and output of knowledge bases by the flags of `corun kb`.
 namespace corun {

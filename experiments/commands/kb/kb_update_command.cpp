@@ -3,8 +3,8 @@
 #include "experiments/commands/kb/kb_commands.hpp"
 #include "experiments/commands/kb/kb_options.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/knowledge/corun_learning.hpp"
-#include "experiments/knowledge/knowledge_catalog.hpp"
+#include "knowledge/corun_learning.hpp"
+#include "knowledge/knowledge_catalog.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/error.hpp"
 

@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evaluation/pair_evaluation_output.hpp"
+#include "evaluation/table_prediction.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/evaluation/pair_evaluation_output.hpp"
-#include "experiments/evaluation/table_prediction.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "evaluation/model_evaluation_output.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/evaluation/model_evaluation_output.hpp"
 #include "experiments/inputs/file_kind.hpp"
-#include "experiments/knowledge/prefitted_model.hpp"
+#include "knowledge/prefitted_model.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

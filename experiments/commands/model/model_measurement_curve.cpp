@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "evaluation/measurement_curve.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
-#include "experiments/evaluation/measurement_curve.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/progress.hpp"

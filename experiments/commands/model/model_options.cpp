@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "evaluation/table_prediction.hpp"
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
-#include "experiments/evaluation/table_prediction.hpp"
 #include "experiments/inputs/file_kind.hpp"
-#include "experiments/knowledge/effort.hpp"
-#include "experiments/knowledge/model_file.hpp"
-#include "experiments/knowledge/prefitted_model.hpp"
+#include "knowledge/effort.hpp"
+#include "knowledge/model_file.hpp"
+#include "knowledge/prefitted_model.hpp"
 #include "models/interference/effort.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

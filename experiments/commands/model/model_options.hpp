@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluation/pair_evaluation.hpp"
 #include "experiments/commands/cli.hpp"
-#include "experiments/evaluation/pair_evaluation.hpp"
-#include "experiments/knowledge/model_file.hpp"
+#include "knowledge/model_file.hpp"
 #include "traces/pair_table.hpp"
 
 /// Tables and files named by the flags of `corun model`.

@@ -6,15 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "evaluation/measurement_output.hpp"
+#include "evaluation/pair_draws.hpp"
 #include "experiments/commands/model/model_commands.hpp"
 #include "experiments/commands/model/model_options.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/evaluation/measurement_output.hpp"
-#include "experiments/evaluation/pair_draws.hpp"
 #include "experiments/inputs/file_kind.hpp"
 #include "experiments/inputs/job_kinds.hpp"
-#include "experiments/knowledge/model_file.hpp"
-#include "experiments/knowledge/prefitted_model.hpp"
+#include "knowledge/model_file.hpp"
+#include "knowledge/prefitted_model.hpp"
 #include "models/scoring/device.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

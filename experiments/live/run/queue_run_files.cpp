@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include "experiments/config/config_yaml.hpp"
+#include "experiments/experiment/experiment_header.hpp"
 #include "experiments/live/run/run_files.hpp"
-#include "experiments/results/results_identity.hpp"
-#include "experiments/results/results_writer.hpp"
+#include "results/results_identity.hpp"
+#include "results/results_writer.hpp"
 #include "sim/base/csv_text.hpp"
 #include "support/atomic_file.hpp"
 #include "traces/corun_csv.hpp"

@@ -9,7 +9,7 @@
 #include "experiments/live/run/policy_result.hpp"
 #include "experiments/live/run/queue_prediction.hpp"
 #include "experiments/live/run/solo_on_gpus.hpp"
-#include "experiments/results/results_header.hpp"
+#include "results/results_header.hpp"
 
 /// Writers of the results directory of `corun live run`; run_files.hpp names the files and reads them. All
 /// throw InputError if a file cannot be written.

@@ -7,8 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "experiments/knowledge/knowledge_catalog.hpp"
-#include "experiments/knowledge/prefitted_model.hpp"
+#include "knowledge/knowledge_catalog.hpp"
+#include "knowledge/prefitted_model.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/event_log.hpp"

@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/knowledge/corun_learning.hpp"
-#include "experiments/knowledge/knowledge_file.hpp"
-#include "experiments/knowledge/profile_clustering.hpp"
-#include "experiments/studies/cluster_variants.hpp"
-#include "experiments/studies/leave_one_pair_out.hpp"
-#include "experiments/studies/paper_groups.hpp"
+#include "evaluation/paper_sections/cluster_variants.hpp"
+#include "evaluation/paper_sections/leave_one_pair_out.hpp"
+#include "evaluation/paper_sections/paper_groups.hpp"
+#include "knowledge/corun_learning.hpp"
+#include "knowledge/knowledge_file.hpp"
+#include "knowledge/profile_clustering.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/gzip.hpp"
 #include "tests/helpers/program.hpp"

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/results/results_identity.hpp"
+#include "results/results_identity.hpp"
 #include "tests/helpers/effort.hpp"
 #include "tests/helpers/eventually.hpp"
 #include "tests/helpers/program.hpp"

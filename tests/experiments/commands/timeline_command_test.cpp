@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/results/hdf5_table.hpp"
+#include "results/hdf5_table.hpp"
 #include "support/atomic_file.hpp"
-#include "tests/experiments/timeline/trace_rules.hpp"
 #include "tests/helpers/program.hpp"
+#include "tests/results/timeline/trace_rules.hpp"
 
 namespace corun::timeline_command_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "experiments/export/volcano_manifest.hpp"
+#include "results/export/volcano_manifest.hpp"
 
 #include <stdexcept>
 #include <string>

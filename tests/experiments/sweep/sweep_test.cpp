@@ -19,12 +19,12 @@
 #include <zlib.h>
 
 #include "experiments/config/config_yaml.hpp"
-#include "experiments/export/slurm_script.hpp"
 #include "experiments/sweep/sweep_journal.hpp"
 #include "experiments/sweep/sweep_plan.hpp"
 #include "experiments/sweep/sweep_results.hpp"
 #include "experiments/sweep/sweep_resume.hpp"
 #include "policies/catalog.hpp"
+#include "results/export/slurm_script.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "tests/experiments/sweep/failing_reads.hpp"

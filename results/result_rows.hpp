@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/replay_result.hpp"
+#include "results/results_header.hpp"
+
+/// Builds the bytes of a results file: attributes of the root and the tables of result_columns.hpp.
+/// Equal contents give equal bytes.
+namespace corun {
+
+/// A reference to the data of a replication that the tables need.
+struct ReplicationView {
+  std::size_t number;
+  const std::vector<std::string>* names;  ///< names of its jobs
+  const std::vector<PolicyRun>* runs;     ///< in the order of ResultsHeader::policies
+  const std::vector<int>* clusters;       ///< Replication::clusters
+};
+
+struct ResultsContents {
+  const ResultsHeader& header;
+  std::span<const ReplicationView> replications;  ///< ascending by number
+  /// Comparison and coverage. Null makes a part file: incomplete, with these tables empty.
+  const ReplayResult* result = nullptr;
+};
+
+/// Throws std::runtime_error if HDF5 runs out of memory. Locks hdf5_mutex().
+std::string results_image(const ResultsContents& contents);
+
+}  // namespace corun

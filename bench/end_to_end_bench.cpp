@@ -8,7 +8,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "experiments/experiment/experiment.hpp"
+#include "runner/experiment/experiment.hpp"
 
 /// Whole simulations: jobs drawn from the measured JRS jobs, Poisson arrivals at a given load, 16 nodes
 /// with 4 GPUs each, groups start together. One iteration is one policy's run on a trace that was generated

@@ -44,11 +44,11 @@ FAULTS = [
     ("processes/process_tree.cpp", "if (parent.threads == 1) {", "if (parent.threads == 2) {", "processes_test live_test"),
     ("support/statistics/mean_interval.cpp", "if (values.size() < kFewestReplications) return kNaN;",
      "if (values.size() < kFewestReplications + 1) return kNaN;", "experiments_test"),
-    ("experiments/config/config_checks.cpp", "if (config.measure.skip_first + config.measure.skip_last >= 1) {",
+    ("runner/config/config_checks.cpp", "if (config.measure.skip_first + config.measure.skip_last >= 1) {",
      "if (config.measure.skip_first + config.measure.skip_last > 1) {", "config_test experiments_test"),
-    ("experiments/sweep/sweep_answers.cpp", "judged(metric).smaller_is_better ? a < b : a > b",
+    ("runner/sweep/sweep_answers.cpp", "judged(metric).smaller_is_better ? a < b : a > b",
      "judged(metric).smaller_is_better ? a > b : a > b", "sweep_test"),
-    ("experiments/inputs/virtual_clusters.cpp", "if (number[c.co_run] == kNoNumber)", "if (number[c.co_run] == 0)",
+    ("runner/inputs/virtual_clusters.cpp", "if (number[c.co_run] == kNoNumber)", "if (number[c.co_run] == 0)",
      "experiments_test commands_test"),
 ]
 

@@ -7,9 +7,9 @@
 #include <iostream>
 #include <thread>
 
-#include "experiments/config/config_yaml.hpp"
-#include "experiments/inputs/file_kind.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"

@@ -7,7 +7,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "experiments/config/config.hpp"
+#include "runner/config/config.hpp"
 #include "support/output_file.hpp"
 
 /// Shared by all sub-commands of `corun`: options, paths of data, exit codes.

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "experiments/commands/option_values.hpp"
-#include "experiments/config/config_writer.hpp"
-#include "experiments/config/machines.hpp"
-#include "experiments/inputs/file_kind.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_writer.hpp"
+#include "runner/config/machines.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/output_file.hpp"

@@ -6,7 +6,7 @@
 #include <boost/program_options.hpp>
 
 #include "experiments/commands/cli.hpp"
-#include "experiments/config/config.hpp"
+#include "runner/config/config.hpp"
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
 

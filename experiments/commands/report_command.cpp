@@ -4,9 +4,9 @@
 
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/inputs/file_kind.hpp"
 #include "experiments/report/report.hpp"
 #include "experiments/report/report_page.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/error.hpp"
 #include "support/output_file.hpp"
 

@@ -8,10 +8,10 @@
 
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/inputs/file_kind.hpp"
 #include "results/timeline/log_events.hpp"
 #include "results/timeline/results_events.hpp"
 #include "results/timeline/run_trace.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"

@@ -10,8 +10,8 @@
 #include "experiments/report/report_replay.hpp"
 #include "experiments/report/report_source.hpp"
 #include "experiments/report/report_sweep.hpp"
-#include "experiments/sweep/sweep_results.hpp"
 #include "results/results_header.hpp"
+#include "runner/sweep/sweep_results.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

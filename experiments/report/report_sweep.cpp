@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "experiments/report/report_source.hpp"
-#include "experiments/sweep/sweep_answers.hpp"
-#include "experiments/sweep/sweep_output.hpp"
-#include "experiments/sweep/sweep_results.hpp"
+#include "runner/sweep/sweep_answers.hpp"
+#include "runner/sweep/sweep_output.hpp"
+#include "runner/sweep/sweep_results.hpp"
 
 namespace corun {
 

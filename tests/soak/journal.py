@@ -1,5 +1,5 @@
 """The journal of a sweep: magic, then records (u32 size, u32 CRC-32, payload), little endian. The payload of a
-finished replication begins with 'R' (experiments/sweep/sweep_journal.hpp)."""
+finished replication begins with 'R' (runner/sweep/sweep_journal.hpp)."""
 import struct
 import zlib
 

@@ -10,7 +10,7 @@
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/data/data_commands.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/inputs/public_data_sets.hpp"
+#include "runner/inputs/public_data_sets.hpp"
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

@@ -2,10 +2,10 @@
 
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/kb/kb_commands.hpp"
-#include "experiments/inputs/file_kind.hpp"
 #include "knowledge/cluster_assignment.hpp"
 #include "knowledge/knowledge_catalog.hpp"
 #include "models/scoring/device.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"

@@ -2,10 +2,10 @@
 
 #include "experiments/commands/kb/kb_commands.hpp"
 #include "experiments/commands/kb/kb_options.hpp"
-#include "experiments/inputs/file_kind.hpp"
 #include "knowledge/knowledge_catalog.hpp"
 #include "knowledge/knowledge_report.hpp"
 #include "models/scoring/device.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 

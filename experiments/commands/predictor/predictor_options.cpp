@@ -9,7 +9,7 @@
 
 #include "experiments/commands/note.hpp"
 #include "experiments/commands/option_values.hpp"
-#include "experiments/inputs/gpu_types_file.hpp"
+#include "runner/inputs/gpu_types_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

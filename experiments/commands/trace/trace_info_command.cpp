@@ -4,7 +4,7 @@
 
 #include "experiments/commands/trace/trace_commands.hpp"
 #include "experiments/commands/trace/trace_options.hpp"
-#include "experiments/config/machines.hpp"
+#include "runner/config/machines.hpp"
 #include "sim/error.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/openb.hpp"

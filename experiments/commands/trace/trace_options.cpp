@@ -8,7 +8,7 @@
 
 #include "experiments/commands/key_options.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/inputs/file_kind.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/json.hpp"

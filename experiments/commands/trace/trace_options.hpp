@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/commands/cli.hpp"
-#include "experiments/inputs/trace_report.hpp"
+#include "experiments/commands/trace/trace_report.hpp"
 #include "support/atomic_file.hpp"
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"

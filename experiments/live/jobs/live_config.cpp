@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <set>
 
-#include "experiments/config/config_yaml.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/yaml_tree.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config.hpp"
 #include "experiments/live/jobs/job_run.hpp"
+#include "runner/config/config.hpp"
 #include "support/output_file.hpp"
 
 /// The configuration of live work: commands instead of a trace, and the keys of other configurations

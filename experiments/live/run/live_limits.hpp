@@ -1,7 +1,7 @@
 #pragma once
 
-#include "experiments/config/config.hpp"
-#include "experiments/experiment/experiment.hpp"
+#include "runner/config/config.hpp"
+#include "runner/experiment/experiment.hpp"
 
 /// Refusals of settings and policies that only a simulated cluster supports. All of these throw InputError.
 namespace corun::live {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/experiment/model_files.hpp"
 #include "experiments/live/run/live_limits.hpp"
 #include "experiments/live/run/run_files.hpp"
+#include "runner/builders/model_files.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/json.hpp"

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config.hpp"
-#include "experiments/experiment/experiment.hpp"
 #include "experiments/live/gpu/nvml.hpp"
 #include "experiments/live/jobs/live_config.hpp"
 #include "experiments/live/jobs/solo_csv.hpp"
+#include "runner/config/config.hpp"
+#include "runner/experiment/experiment.hpp"
 #include "sim/metrics.hpp"
 #include "sim/run_record.hpp"
 #include "traces/trace.hpp"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "experiments/experiment/engine_options.hpp"
-#include "experiments/experiment/job_views.hpp"
 #include "experiments/live/gpu/gpu_box.hpp"
 #include "experiments/live/run/live_backend.hpp"
 #include "experiments/live/run/live_limits.hpp"
@@ -12,6 +10,8 @@
 #include "experiments/live/run/recorded_backend.hpp"
 #include "experiments/live/run/run_files.hpp"
 #include "experiments/live/session/session.hpp"
+#include "runner/experiment/engine_options.hpp"
+#include "runner/experiment/job_views.hpp"
 #include "sim/control_loop.hpp"
 #include "sim/detail_recorder.hpp"
 #include "sim/error.hpp"

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "experiments/config/config_yaml.hpp"
-#include "experiments/experiment/experiment_header.hpp"
 #include "experiments/live/run/run_files.hpp"
 #include "results/results_identity.hpp"
 #include "results/results_writer.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/experiment/experiment_header.hpp"
 #include "sim/base/csv_text.hpp"
 #include "support/atomic_file.hpp"
 #include "traces/corun_csv.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/config.hpp"
 #include "experiments/live/run/recorded_policy.hpp"
 #include "experiments/live/run/solo_on_gpus.hpp"
+#include "runner/config/config.hpp"
 #include "traces/trace.hpp"
 
 /// Reads the results directory of `corun live run`; docs/live.md lists its files. Readers throw InputError,

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/config/config_yaml.hpp"
 #include "experiments/live/run/run_files.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"

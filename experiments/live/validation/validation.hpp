@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/experiment/experiment.hpp"
 #include "experiments/live/run/run_files.hpp"
+#include "runner/experiment/experiment.hpp"
 #include "support/statistics/mean_interval.hpp"
 
 /// Measurements compared with two simulations of the same run:

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/config/config_yaml.hpp"
-#include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/experiment/experiment.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/public_data.hpp"
 

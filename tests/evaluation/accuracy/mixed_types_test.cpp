@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/experiment/experiment.hpp"
+#include "runner/experiment/experiment.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/public_data.hpp"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/inputs/public_data_sets.hpp"
+#include "runner/inputs/public_data_sets.hpp"
 #include "tests/helpers/program.hpp"
 #include "tests/helpers/public_data.hpp"
 

@@ -1,4 +1,4 @@
-#include "experiments/inputs/gpu_types_file.hpp"
+#include "runner/inputs/gpu_types_file.hpp"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "experiments/experiment/model_files.hpp"
+#include "runner/builders/model_files.hpp"
 
 #include <cmath>
 #include <string>
@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/config/config_yaml.hpp"
-#include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/experiment/experiment.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/effort.hpp"
 #include "tests/helpers/lucid_pairs.hpp"

@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/config/config_yaml.hpp"
-#include "experiments/experiment/experiment.hpp"
-#include "experiments/replay/replay.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/experiment/experiment.hpp"
+#include "runner/replay/replay.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/effort.hpp"
 #include "tests/helpers/lucid_pairs.hpp"

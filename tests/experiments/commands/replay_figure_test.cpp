@@ -1,4 +1,4 @@
-#include "experiments/replay/replay_figure.hpp"
+#include "runner/replay/replay_figure.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/config/config_yaml.hpp"
-#include "experiments/replay/replay.hpp"
-#include "experiments/replay/replay_files.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/replay/replay.hpp"
+#include "runner/replay/replay_files.hpp"
 #include "tests/helpers/program.hpp"
 
 namespace corun::replay_figure_test {

@@ -1,4 +1,4 @@
-#include "experiments/replay/replay.hpp"
+#include "runner/replay/replay.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/config/config_yaml.hpp"
-#include "experiments/replay/replay_files.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/replay/replay_files.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/eventually.hpp"
 #include "tests/helpers/program.hpp"

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/config/config_yaml.hpp"
-#include "experiments/experiment/experiment.hpp"
 #include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/experiment/experiment.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/program.hpp"
 #include "traces/measured/paper_tables.hpp"

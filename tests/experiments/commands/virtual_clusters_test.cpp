@@ -1,4 +1,4 @@
-#include "experiments/inputs/virtual_clusters.hpp"
+#include "runner/inputs/virtual_clusters.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runner/config/config.hpp"
+#include "runner/inputs/input_files.hpp"
+#include "runner/inputs/virtual_clusters.hpp"
+#include "sim/cluster_spec.hpp"
+#include "traces/gpu_catalog.hpp"
+#include "traces/pair_table.hpp"
+
+/// Builds the machines of the simulation from `cluster` of a configuration.
+namespace corun {
+
+/// The machines, their virtual clusters and warnings.
+struct Cluster {
+  ClusterSpec spec;
+  GpuTypes types;  ///< the types that corun knows, and those of cluster.gpu_types
+  std::vector<VirtualCluster> virtual_clusters;  ///< may be empty; their nodes follow one another
+  std::vector<std::string> warnings;             ///< on nodes of a list that were left out
+
+  /// The GPU types as text, separated by commas.
+  std::string gpu_types() const;
+};
+
+/// The configuration with the catalogue's name of cluster.gpu_type in place of an alias (v100); unchanged if it
+/// has GPU types of its own.
+Config with_standard_gpu_type(Config config);
+
+/// Reads the node list, the virtual clusters and the GPU types, if named. InputError at the wrong key or line of a
+/// file.
+Cluster build_cluster(const Config& config, InputFiles& files);
+
+/// One sentence if `pairs` were measured on another GPU type than the cluster's, one if with
+/// another sharing mode. `subject` begins each: "the world was measured".
+std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluster& cluster,
+                                            const std::string& subject);
+
+}  // namespace corun

@@ -1,0 +1,323 @@
+#include "runner/builders/workload_source.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runner/builders/gpu_model_fit.hpp"
+#include "runner/inputs/file_kind.hpp"
+#include "runner/inputs/zoo_profiles.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "traces/apply_solo_table.hpp"
+#include "traces/job_csv.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+
+namespace {
+
+/// Gives each job without any profile that of a measured JRS job, drawn by (seed, job), and counts
+/// it as imputed. For this run it is the job's true profile, which world and policies use.
+void draw_profiles(Trace& trace, std::uint64_t seed) {
+  const std::vector<Profile>& measured = jrs_profiles();
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    Profile& profile = trace.workload.jobs[j].profile;
+    if (profile.gpu_util_pct || profile.mem_alloc_pct || profile.mem_time_pct) continue;
+    const auto memory = profile.mem_used_mib;
+    const auto label = profile.packing_label;
+    Rng rng(seed, Stream::kTraceProfiles, j);
+    profile = measured[rng.below(static_cast<std::uint32_t>(measured.size()))];
+    if (memory) profile.mem_used_mib = memory;
+    profile.packing_label = label;
+    ++trace.imputed_profiles;
+  }
+}
+
+const TraceEntry& find_source(const Config& config) {
+  const std::string& name = config.workload.source;
+  if (const TraceEntry* entry = find_trace(name)) return *entry;
+  std::vector<std::string_view> known;
+  for (const TraceEntry& e : trace_catalog()) known.push_back(e.name);
+  throw InputError(config.place("workload.source"),
+                   "unknown workload source '" + name + "': " + did_you_mean(name, known));
+}
+
+/// Refuses keys that the source does not use.
+void refuse_useless_keys(const Config& config, const TraceEntry& source, bool given) {
+  const WorkloadConfig& w = config.workload;
+  if (w.columns && w.source != "csv") {
+    throw InputError(config.place("workload.columns"),
+                     "workload.columns is for source csv, found " + w.source + "; leave it out");
+  }
+  if (w.labels && w.source != "lucid") {
+    throw InputError(
+        config.place("workload.labels"),
+        "workload.labels is for source lucid, found source " + w.source + "; leave it out");
+  }
+  if (given || source.generates) return;
+  // Default values are accepted because a dumped configuration contains them.
+  const bool jobs = w.jobs != WorkloadConfig{}.jobs;
+  if (!jobs && !w.load) return;
+  const std::string key = jobs ? "workload.jobs" : "workload.load";
+  throw InputError(config.place(key), key + " is for sources that generate jobs, and '" + w.source +
+                                          "' does not; leave it out, or make a trace of that "
+                                          "size and load: corun trace generate --like FILE");
+}
+
+/// The order of arrival by one permutation per seed, the same for all policies; submit times stay
+/// in order.
+std::vector<JobId> shuffled(const Trace& jobs, std::uint64_t seed) {
+  std::vector<JobId> order = jobs.workload.arrivals;
+  Rng rng(seed, Stream::kQueueOrder);
+  rng.shuffle(std::span(order));
+  const auto submit = [&](JobId j) { return jobs.workload.jobs[index(j)].submit; };
+  if (!std::ranges::is_sorted(order, {}, submit)) std::ranges::stable_sort(order, {}, submit);
+  return order;
+}
+
+}  // namespace
+
+WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Cluster& cluster,
+                               std::optional<Trace> queue, InputFiles& files)
+    : config_(std::move(config)),
+      tables_(std::make_shared<MeasurementTables>()),
+      entry_(&find_source(*config_)),
+      cluster_(&cluster),
+      types_(*config_, cluster),
+      shares_keys_(!queue),
+      given_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {
+  const WorkloadConfig& w = config_->workload;
+  refuse_useless_keys(*config_, *entry_, is_given());
+  if (is_given()) {
+    note_units(*given_);
+    return;
+  }
+  if (!entry_->reads_file) {
+    if (w.path) {
+      throw InputError(config_->place("workload.path"),
+                       "source '" + w.source + "' reads no file; remove workload.path");
+    }
+    read_solo_times(files);
+    return;
+  }
+  if (!w.path) {
+    throw InputError(config_->place("workload.source"),
+                     "source '" + w.source + "' reads a file: set workload.path");
+  }
+  if (entry_->draws_from_solo_table) {
+    drawn_from_solo_ = &tables_->solo(files.find(*w.path, config_->place("workload.path")));
+    for (const std::string& file : drawn_from_solo_->files_beside) files.add(file);
+  } else if (entry_->generates) {
+    drawn_from_ = &tables_->pairs(files.find(*w.path, config_->place("workload.path")));
+  } else {
+    read_file(cluster, files);
+  }
+  if (entry_->generates) read_solo_times(files);
+}
+
+/// The name of workload.gpu_type in the table from which jobs are drawn; nothing if it is not told.
+std::optional<std::string> WorkloadSource::reference_of_draws() const {
+  const std::optional<std::string>& told = config_->workload.gpu_type;
+  if (!told || drawn_from_solo_ == nullptr) return told;
+  for (const std::string& type : drawn_from_solo_->types) {
+    if (cluster_->types.same(type, *told)) return type;
+  }
+  return told;
+}
+
+/// After the trace: its keys come first.
+void WorkloadSource::read_solo_times(InputFiles& files) {
+  const std::optional<std::string>& path = config_->workload.solo_times;
+  if (!path) return;
+  solo_times_ = &tables_->solo(files.find(*path, config_->place("workload.solo_times")));
+  for (const std::string& file : solo_times_->files_beside) files.add(file);
+}
+
+void WorkloadSource::predict_profiles(Trace& trace) {
+  if (trace.zoo_runs.empty()) return;
+  const std::string reference = types_.reference(trace);
+  const std::string name = reference.empty() ? config_->cluster.gpu_type : reference;
+  const GpuSpec* type = cluster_->types.find(name);
+  if (type == nullptr) {
+    throw InputError(trace.zoo_runs.begin()->second.place,
+                     "a job names a model of the zoo, but nothing is known of the GPU type '" +
+                         printable(name) + "', on which its profile would be predicted; " +
+                         cluster_->types.advice(name));
+  }
+  const std::size_t predicted = predict_zoo_profiles(trace, *type);
+  warnings_.push_back(
+      fmt::format("the profiles of {} jobs that name a model of the zoo are "
+                  "predicted, on {}, by built-in formulas (docs/predictors.md)",
+                  predicted, type->name));
+}
+
+void WorkloadSource::fit_types(Trace& trace) const {
+  if (solo_times_ != nullptr) {
+    const std::string reference = types_.reference(trace);
+    const std::string place = config_->place("workload.solo_times");
+    const std::vector<std::string>& types = solo_times_->types;
+    const auto same = [&](std::string_view a, std::string_view b) {
+      return cluster_->types.same(a, b);
+    };
+    if (std::ranges::none_of(types, [&](const std::string& t) { return same(t, reference); })) {
+      throw InputError(
+          place,
+          (reference.empty() ? std::string("the GPU type of the run times is not known")
+                             : "the run times are of GPU type '" + printable(reference) + "'") +
+              ", expected one of the table's types " +
+              printable(fmt::format("{}", fmt::join(types, ", ")), 200) +
+              ", from which the others follow; set workload.gpu_type");
+    }
+    if (apply_solo_table(trace, *solo_times_, reference, same) == 0) {
+      throw InputError(place, "no job has a workload of " + printable(solo_times_->source) +
+                                  ", expected names such as '" +
+                                  printable(solo_times_->names.front()) +
+                                  "' in the trace's column workload; name another table");
+    }
+  }
+  if (restricts_gpu_models(*cluster_, trace)) fit_gpu_models(*config_, *cluster_, trace);
+}
+
+void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
+  const WorkloadConfig& w = config_->workload;
+  TraceQuery query;
+  query.source = entry_;
+  query.path = files.find(*w.path, config_->place("workload.path"));
+  check_kind(query.path, {FileKind::kJobs, FileKind::kProfiles}, "a job trace");
+  if (entry_->reads_rates) {
+    RatesFile rates = find_rates(*config_, files);
+    query.rates = std::move(rates.path);
+    query.gpu = std::move(rates.gpu);
+  }
+  if (w.columns) {
+    query.columns = parse_renamed_columns(*w.columns, config_->place("workload.columns"));
+  }
+  if (w.labels) query.labels = files.find(*w.labels, config_->place("workload.labels"));
+  const std::shared_ptr<const TraceFile> read = files.cache().trace(query);
+  // A shared trace was read with its own keys, so the experiment's keys must begin with the same
+  // names.
+  for (std::size_t k = 0; k < read->keys.size(); ++k) {
+    tables_->keys().of(read->keys.text(static_cast<WorkloadKey>(k)));
+  }
+  tables_->take_rates(read->rates, query.rates);
+  note_file(read->trace, cluster, files);
+  given_ = {read, &read->trace};
+  read_solo_times(files);
+  if (solo_times_ == nullptr && !restricts_gpu_models(cluster, read->trace) &&
+      read->trace.zoo_runs.empty()) {
+    return;
+  }
+  auto fitted = std::make_shared<Trace>(read->trace);
+  predict_profiles(*fitted);
+  fit_types(*fitted);
+  given_ = std::move(fitted);
+}
+
+void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, InputFiles& files) {
+  for (const std::string& skipped : trace.skipped) {
+    warnings_.push_back("left out " + skipped + " of " + printable(trace.source));
+  }
+  if (!trace.unread_columns.empty()) {
+    warnings_.push_back(
+        fmt::format("left out columns of {} that corun does not know: {}", printable(trace.source),
+                    printable(fmt::format("{}", fmt::join(trace.unread_columns, ", ")), 200)));
+    if (std::ranges::all_of(trace.workload.jobs,
+                            [](const JobSpec& job) { return job.gpus == 1; })) {
+      warnings_.back() += "; every job takes one GPU";
+    }
+  }
+  for (const std::string& file : trace.files_beside) files.add(file);
+  note_units(trace);
+  for (auto type = trace.on_types.begin(); type != trace.on_types.end(); ++type) {
+    for (auto other = trace.on_types.begin(); other != type; ++other) {
+      if (!cluster.types.same(type->gpu_type, other->gpu_type)) continue;
+      throw InputError(config_->place("workload.path"),
+                       printable(trace.source) + " has times on '" + printable(other->gpu_type) +
+                           "' and on '" + printable(type->gpu_type) +
+                           "', which are one GPU type, expected each once; join the columns");
+    }
+  }
+  if (trace.virtual_clusters.size() > 1 && cluster.virtual_clusters.empty()) {
+    warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
+                        " virtual clusters; without cluster.virtual_clusters they are one queue");
+  }
+  const auto named = std::ranges::count_if(trace.workload.jobs,
+                                           [](const JobSpec& j) { return j.gpu_models != 0; });
+  if (named == 0 || config_->cluster.path || config_->cluster.machines) return;
+  warnings_.push_back(std::to_string(named) + " of " + std::to_string(trace.names.size()) +
+                      " jobs name GPU models; the cluster is of one type, " +
+                      config_->cluster.gpu_type + ", and they run on it");
+}
+
+/// Questions each percentage of the profiles that lies between 0 and 1 in all jobs.
+void WorkloadSource::note_units(const Trace& trace) {
+  struct Column {
+    const char* name;
+    std::optional<double> Profile::*value;
+  };
+  for (const Column& column : {Column{"gpu_util_pct", &Profile::gpu_util_pct},
+                               Column{"mem_alloc_pct", &Profile::mem_alloc_pct},
+                               Column{"mem_time_pct", &Profile::mem_time_pct}}) {
+    std::size_t known = 0;
+    double largest = 0;
+    for (const JobSpec& job : trace.workload.jobs) {
+      if (!(job.profile.*column.value)) continue;
+      ++known;
+      largest = std::max(largest, *(job.profile.*column.value));
+    }
+    if (largest == 0 || largest > 1) continue;  // 0 % is 0 in any unit
+    warnings_.push_back("all " + std::to_string(known) + " known values of " + column.name +
+                        " lie between 0 and 1, expected percent (50 for a half); they are read as "
+                        "percent: are they fractions?");
+  }
+}
+
+std::shared_ptr<const Trace> WorkloadSource::jobs(std::size_t replication) const {
+  const WorkloadConfig& w = config_->workload;
+  const bool draws = w.profiles == MissingProfiles::kJrs;
+  if (given_ && !draws) return given_;
+  const std::uint64_t seed = seed_of(*config_, replication);
+  Trace trace;
+  if (given_) {
+    trace = *given_;
+  } else {
+    TraceRequest request;
+    request.jobs = static_cast<int>(w.jobs);
+    request.load = w.load;
+    request.gpus = cluster_->spec.gpu_count();
+    request.seed = seed;
+    request.pairs = drawn_from_;
+    request.solo = drawn_from_solo_;
+    request.reference_type = reference_of_draws();
+    const std::lock_guard lock(keys_mutex_);
+    try {
+      trace = entry_->make(request, tables_->keys());
+    } catch (const InputError& e) {
+      throw InputError(config_->place(w.load ? "workload.load" : "workload.source"), e.what());
+    }
+    fit_types(trace);
+  }
+  if (draws) draw_profiles(trace, seed);
+  return std::make_shared<const Trace>(std::move(trace));
+}
+
+bool WorkloadSource::shuffles(const Trace& jobs) const {
+  const std::optional<QueueOrder>& order = config_->workload.order;
+  return order ? *order == QueueOrder::kShuffled : jobs.shuffled_by_default;
+}
+
+std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) const {
+  std::shared_ptr<const Trace> all = jobs(replication);
+  if (!shuffles(*all)) return all;
+  auto trace = std::make_shared<Trace>(*all);
+  trace->workload.arrivals = shuffled(*all, seed_of(*config_, replication));
+  return trace;
+}
+
+}  // namespace corun

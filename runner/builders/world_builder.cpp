@@ -1,0 +1,290 @@
+#include "runner/builders/world_builder.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "knowledge/effort.hpp"
+#include "knowledge/prefitted_model.hpp"
+#include "models/interference/measured_speeds.hpp"
+#include "models/types_world.hpp"
+#include "runner/builders/model_files.hpp"
+#include "runner/inputs/file_kind.hpp"
+#include "runner/inputs/job_features.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "traces/lucid_pairs.hpp"
+#include "traces/paper_workloads.hpp"
+
+namespace corun {
+
+namespace {
+
+/// The measurements of a world: a table of pairs, or rows of groups of any size.
+struct WorldMeasurements {
+  const PairTable* pairs = nullptr;
+  const GavelThroughputs* rates = nullptr;  ///< source of `pairs`, if they are rates
+  std::vector<CorunMeasurement> rows;
+
+  std::set<WorkloadKey> workloads() const {
+    if (pairs) return {pairs->speeds.jobs.begin(), pairs->speeds.jobs.end()};
+    std::set<WorkloadKey> keys;
+    for (const CorunMeasurement& row : rows) {
+      for (const CorunMember& member : row.members) keys.insert(member.workload);
+    }
+    return keys;
+  }
+  std::vector<std::string> gpu_types(const GpuTypes& known) const {
+    std::set<std::string> types;
+    if (pairs) {
+      for (const SpeedTable::Campaign& campaign : pairs->speeds.campaigns) {
+        types.insert(campaign.gpu.empty() ? "a GPU type that is not stated"
+                                          : known.standard_name(campaign.gpu));
+      }
+      return {types.begin(), types.end()};
+    }
+    for (const CorunMeasurement& row : rows) types.insert(known.standard_name(row.gpu_type));
+    return {types.begin(), types.end()};
+  }
+  SpeedTable speeds() const {
+    return pairs ? pairs->speeds : speed_table(rows, ImputedProfiles::kBelieved);
+  }
+};
+
+WorldMeasurements read_measurements(const Config& config, InputFiles& files,
+                                    MeasurementTables& tables) {
+  WorldMeasurements read;
+  if (!config.world.path) {
+    read.rows = paper_measurements(tables.keys());
+    return read;
+  }
+  const std::string path = files.find(*config.world.path, config.place("world.path"));
+  if (has_throughputs(path)) {
+    read.rates = &tables.rates(config, files);
+    read.pairs = &read.rates->pairs;
+  } else if (has_row_per_pair(path)) {
+    read.pairs = &tables.pairs(path);
+  } else {
+    read.rows = tables.coruns(path);
+  }
+  return read;
+}
+
+/// The measured groups of a measured world.
+MeasuredTable measured_table(const WorldMeasurements& read, const SpeedTable& speeds) {
+  return read.pairs ? MeasuredTable(speeds) : MeasuredTable(read.rows);
+}
+
+}  // namespace
+
+WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
+                           std::shared_ptr<MeasurementTables> tables)
+    : tables_(std::move(tables)), types_of_jobs_(config, cluster) {
+  const WorldConfig& w = config.world;
+  const std::vector<std::string> types = cluster.spec.models();
+  by_type_.assign(types.size(), 0);
+  if (w.model == WorldKind::kNone || w.model == WorldKind::kListedPairs) {
+    list_pairs(config, files);
+    return;
+  }
+  if (w.path) {
+    model_file_ = find_model_file(config, "world.path", *w.path, files, tables_->keys());
+  }
+  if (model_file_) {
+    refuse_effort(config);
+    note_effort(printable(*w.path), model_file_->model->effort());
+    const auto nothing = std::make_shared<MeasuredTable>();
+    if (!is_of_several_campaigns(*model_file_->model)) {
+      costs_.push_back({nothing, model_file_->model, false});
+      return;
+    }
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      by_type_[t] = costs_.size();
+      costs_.push_back(
+          {nothing, model_on(model_file_->model, types[t], cluster.spec.sharing), false});
+    }
+    return;
+  }
+  const WorldMeasurements read = read_measurements(config, files, *tables_);
+  measured_on_ = read.gpu_types(cluster.types);
+  if (w.model == WorldKind::kMeasured) {
+    workloads_ = std::make_unique<const std::set<WorkloadKey>>(read.workloads());
+    otherwise_ =
+        "the model " + std::string(w.fallback.text()) + " gives the costs of their co-runs";
+  }
+  const auto costs_of = [&](const WorldMeasurements& from) {
+    const SpeedTable speeds = from.speeds();
+    MeasuredTable groups =
+        w.model == WorldKind::kMeasured ? measured_table(from, speeds) : MeasuredTable();
+    if (from.rates != nullptr) {
+      const std::vector<WorkloadKey>& jobs = from.pairs->speeds.jobs;
+      for (const auto& [a, b] : from.rates->misfits) groups.add_misfit(jobs[a], jobs[b]);
+    }
+    auto measured = std::make_shared<const MeasuredTable>(std::move(groups));
+    return CoRunCosts{std::move(measured), fit(config, speeds, files.cache().models())};
+  };
+  const CoRunCosts reference = costs_of(read);
+  note_effort("the world's model", reference.model->effort());
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    CoRunCosts costs = reference;
+    // Gavel has rates of its own for each of its types.
+    const GavelThroughputs* rates =
+        read.rates != nullptr && types.size() > 1 ? tables_->rates_on(types[t]) : nullptr;
+    if (rates != nullptr && rates != read.rates) {
+      costs = costs_of({&rates->pairs, rates, {}});
+    } else if (read.pairs != nullptr) {
+      costs.extrapolated = !cluster.types.same(read.pairs->gpu, types[t]);
+    } else {
+      costs.extrapolated = std::ranges::none_of(read.rows, [&](const CorunMeasurement& r) {
+        return cluster.types.same(r.gpu_type, types[t]) && r.sharing == cluster.spec.sharing;
+      });
+    }
+    if (read.pairs != nullptr && !read.pairs->sharing.empty()) {
+      costs.extrapolated |= read.pairs->sharing != cluster.spec.sharing;
+    }
+    const auto known = std::ranges::find(costs_, costs);
+    by_type_[t] = static_cast<std::size_t>(known - costs_.begin());
+    if (known == costs_.end()) costs_.push_back(std::move(costs));
+  }
+  if (types.size() > 1) {
+    note_extrapolated(types);
+  } else if (read.pairs == nullptr) {
+    note_origin(read.rows, cluster);
+  } else {
+    for (std::string& sentence :
+         measured_elsewhere(*read.pairs, cluster, "the world was measured")) {
+      warnings_.push_back(std::move(sentence));
+    }
+  }
+}
+
+void WorldBuilder::refuse_effort(const Config& config) {
+  if (config.world.effort == 1) return;
+  throw InputError(config.place("world.effort"),
+                   "world.effort is of a fit, and '" + printable(*config.world.path) +
+                       "' is a model that is fitted already; leave it out");
+}
+
+void WorldBuilder::note_effort(const std::string& model, double effort) {
+  if (std::string told = told_of_effort(model, effort); !told.empty()) {
+    warnings_.push_back(std::move(told));
+  }
+}
+
+/// Names the types of a mixed cluster on which co-run costs are extrapolated.
+void WorldBuilder::note_extrapolated(const std::vector<std::string>& types) {
+  std::vector<std::string> elsewhere;
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    if (costs_[by_type_[t]].extrapolated) elsewhere.push_back(types[t]);
+  }
+  if (elsewhere.empty()) return;
+  warnings_.push_back(
+      fmt::format("the world was measured on {}: co-run costs on {} are extrapolated",
+                  printable(fmt::format("{}", fmt::join(measured_on_, ", ")), 200),
+                  printable(fmt::format("{}", fmt::join(elsewhere, ", ")), 200)));
+}
+
+void WorldBuilder::list_pairs(const Config& config, InputFiles& files) {
+  const WorldConfig& w = config.world;
+  auto listed = std::make_shared<ListedPairs>();
+  std::set<WorkloadKey> workloads;
+  if (w.model == WorldKind::kListedPairs) {
+    if (!w.path) {
+      throw InputError(config.place("world.model"),
+                       "the world listed-pairs reads a file: set world.path");
+    }
+    const std::string path = files.find(*w.path, config.place("world.path"));
+    for (const LucidRates& row : read_lucid_rates(path, tables_->keys())) {
+      listed->add(row.workloads[0], row.workloads[1], row.speeds[0], row.speeds[1]);
+      workloads.insert(row.workloads.begin(), row.workloads.end());
+    }
+    workloads_ = std::make_unique<const std::set<WorkloadKey>>(std::move(workloads));
+    otherwise_ = "they lose nothing by sharing";
+  } else if (w.path) {
+    throw InputError(config.place("world.path"), "the world none reads no file; leave it out");
+  }
+  listed_ = std::move(listed);
+}
+
+std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
+                                                           const SpeedTable& table,
+                                                           ModelCache& models) {
+  const WorldConfig& w = config.world;
+  const ModelName& model = w.model == WorldKind::kMeasured ? w.fallback : *w.model.model();
+  std::shared_ptr<const InterferenceModel> fitted;
+  try {
+    FitOptions options;
+    options.threads = models.threads();
+    options.effort = w.effort;
+    fitted = models.fit(model.entry(), table, options);
+  } catch (const std::invalid_argument& e) {
+    throw InputError(config.place("world.path"),
+                     std::string(e.what()) + (w.model == WorldKind::kMeasured
+                                                  ? "; set world.fallback to another model, such "
+                                                    "as factors, or take other measurements"
+                                                  : "; take another model or other measurements"));
+  }
+  constexpr std::size_t kFew = 20;
+  if (w.path && table.rows.size() < kFew) {
+    warnings_.push_back("the model " + std::string(model.text()) + " is fitted on " +
+                        std::to_string(table.rows.size()) + " pairs of " + *w.path +
+                        ": too few to trust it where nothing was "
+                        "measured (corun model eval --pairs FILE says how far off it is)");
+  }
+  return fitted;
+}
+
+void WorldBuilder::note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster) {
+  if (!costs_.front().extrapolated) return;
+  const std::string here = cluster.gpu_types();
+  warnings_.push_back("the world was measured on " + rows.front().gpu_type + " with " +
+                      rows.front().sharing + ", not on " + here + " with " + cluster.spec.sharing +
+                      ": all co-run costs are extrapolated");
+}
+
+std::string WorldBuilder::unmeasured_workloads(const Trace& trace) const {
+  constexpr std::size_t kNamed = 3;
+  if (!workloads_) return "";
+  std::set<WorkloadKey> unknown;
+  std::string names;
+  std::size_t jobs = 0;
+  for (const WorkloadKey key : trace.keys) {
+    if (key == kUnknownWorkload || workloads_->contains(key)) continue;
+    ++jobs;
+    if (!unknown.insert(key).second || unknown.size() > kNamed) continue;
+    names += (names.empty() ? "'" : ", '") + printable(tables_->keys().text(key)) + "'";
+  }
+  if (jobs == 0) return "";
+  if (unknown.size() > kNamed) names += " and " + std::to_string(unknown.size() - kNamed) + " more";
+  return std::to_string(jobs) + " of " + std::to_string(trace.names.size()) +
+         " jobs name workloads that no measurement of the world has (" + names + "): " + otherwise_;
+}
+
+std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {
+  std::vector<std::unique_ptr<World>> worlds;
+  if (listed_) worlds.push_back(std::make_unique<ListedPairsWorld>(listed_, trace.keys));
+  for (const CoRunCosts& costs : costs_) worlds.push_back(world_of(trace, costs));
+  std::shared_ptr<const JobTypeTable> on_types = types_of_jobs_.table(trace);
+  if (worlds.size() == 1 && !on_types) return std::move(worlds.front());
+  return std::make_unique<TypesWorld>(std::move(worlds), by_type_, std::move(on_types));
+}
+
+std::unique_ptr<World> WorldBuilder::world_of(const Trace& trace, const CoRunCosts& costs) const {
+  std::vector<double> features;
+  features.reserve(trace.names.size() * costs.model->features().size());
+  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+    const Profile& profile = trace.workload.jobs[j].profile;
+    for (const double x :
+         features_of(trace, j, profile, costs.model->features(), ImputedProfiles::kBelieved)) {
+      features.push_back(x);
+    }
+  }
+  return std::make_unique<InterferenceWorld>(costs.measured, costs.model, trace.keys,
+                                             std::move(features), costs.extrapolated);
+}
+
+}  // namespace corun

@@ -1,0 +1,170 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runner/config/config_enums.hpp"
+#include "runner/config/model_choice.hpp"
+
+/// The configuration of an experiment as typed structs with their defaults. config_keys.hpp lists
+/// the keys, docs/configuration.md documents them, config_yaml.hpp reads and writes them. Keys end
+/// in their unit. An empty optional is `null` in YAML.
+namespace corun {
+
+struct PolicyEntry;
+
+struct WorkloadConfig {
+  std::string source = "jrs-queue";  ///< a name from `corun list traces`
+  std::optional<std::string> path;   ///< file, for sources that read one
+  /// Names of columns of the file, for source csv: parse_renamed_columns() (traces/job_csv.hpp).
+  std::optional<std::string> columns;
+  std::optional<std::string> labels;  ///< CSV of packing labels by workload, for source lucid
+  /// GPU type of the solo times; null: that of the file, else the first of cluster.machines.
+  std::optional<std::string> gpu_type;
+  std::optional<std::string> solo_times;  ///< table of solo times by workload and GPU type
+  std::optional<QueueOrder> order;        ///< null: the source's own default
+  std::int64_t jobs = 24;                 ///< how many jobs a generated source makes
+  std::optional<double> load;             ///< offered work over capacity; null: all jobs at time 0
+  MissingProfiles profiles = MissingProfiles::kNone;
+};
+
+struct OomConfig {
+  double ramp_s = 30;
+  std::int64_t retries = 3;
+};
+
+/// GPUs of a node where only the number of all GPUs is given (corun replay --gpus).
+inline constexpr std::int64_t kNodeGpus = 8;
+
+struct ClusterConfig {
+  std::optional<std::string> path;  ///< node list (openb); null: nodes, gpus_per_node, gpu_type ...
+  std::optional<std::string> machines;  ///< nodes of several GPU types: parse_machines()
+  std::int64_t nodes = 4;
+  std::int64_t gpus_per_node = 1;
+  std::string gpu_type = "V100-16GB";
+  std::optional<std::string> gpu_types;  ///< YAML file of own GPU types (gpu_types_file.hpp)
+  std::optional<double> gpu_memory_mib;  ///< null: that of the GPU type
+  double gpu_speed = 1;                  ///< relative to the trace's reference GPU type
+  std::int64_t cpu_milli_per_node = 32000;
+  std::int64_t memory_mib_per_node = 131072;
+  SharingMode sharing = SharingMode::kTimeSlicing;
+  std::optional<std::int64_t> max_jobs_per_gpu;
+  std::optional<std::string> virtual_clusters;  ///< CSV of virtual clusters and their nodes
+  OomConfig oom;
+};
+
+struct WorldConfig {
+  WorldModel model = WorldKind::kMeasured;
+  ModelName fallback{"contention"};  ///< of kMeasured, for co-runs without a measurement
+  std::optional<std::string> path;   ///< *.corun.csv or a pair table; null: the papers' tables
+  double effort = 1;                 ///< of the fit of the model (models/interference/effort.hpp)
+  bool noise = true;
+};
+
+struct BeliefConfig {
+  BeliefModel model = BeliefKind::kClusterMean;
+  std::string initial = "jrs";  ///< a name of `corun list knowledge`, or FILE: a
+                                ///< knowledge base, *.corun.csv or a pair table
+  double known = 1;             ///< share of the measured pairs known beforehand
+  std::uint64_t seed = 1;  ///< of the random draws of a model's fit, the same in all replications
+  double effort = 1;       ///< of the fit (models/interference/effort.hpp)
+  std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties by job
+};
+
+struct EstimatesConfig {
+  EstimateKind duration = EstimateKind::kNone;
+  double sigma = 0.5;                          ///< of lognormal, in log units
+  EstimateKind memory = EstimateKind::kExact;  ///< Profile::mem_used_mib
+  double memory_sigma = 0.1;
+  EstimateKind utilisation = EstimateKind::kExact;  ///< Profile::gpu_util_pct
+  double utilisation_sigma = 0.15;
+};
+
+struct ProfilingConfig {
+  ProfilingMode mode = ProfilingMode::kNone;
+  bool keeps_progress = false;
+};
+
+struct ProbingConfig {
+  std::int64_t probes = 0;  ///< per job, before the policy may start it; 0: none
+  double seconds = 120;     ///< length of one
+  bool keeps_progress = false;
+};
+
+struct PreemptionConfig {
+  double save_s = 0;     ///< overhead to save a preempted job's state
+  double restore_s = 0;  ///< overhead to load it when the job starts again
+  double lost_work = 0;  ///< share (0 to 1) of the run's progress that is lost
+};
+
+struct ControlConfig {
+  ControlMode mode = ControlMode::kEvents;
+  StartMode start = StartMode::kGroup;
+  PlanMode plan = PlanMode::kOnline;
+  std::optional<double> round_s;       ///< rounds: length of one; events: passes at multiples of it
+  std::optional<double> reallocate_s;  ///< least time between two passes
+  std::optional<double> tick_s;
+  TickRule tick_rule = TickRule::kNotice;
+};
+
+/// What results have. Shares (0 to 1) are of all jobs in order of submission, and metrics leave these jobs out.
+struct MeasureConfig {
+  double skip_first = 0;  ///< warm-up
+  double skip_last = 0;   ///< cool-down
+  /// Results files have what happened within runs; figures do not depend on it.
+  bool details = true;
+};
+
+/// Value of a policy's parameter: monostate is null, pairs are cluster pairs, a list of strings has
+/// job names or texts, depending on the parameter's kind.
+using PolicySetting =
+    std::variant<std::monostate, double, std::int64_t, std::string,
+                 std::vector<std::pair<int, int>>, std::vector<std::string>, std::vector<double>>;
+
+struct PolicyConfig {
+  std::string name;
+  std::optional<std::string> label;               ///< its name in the output; null: `name`
+  std::map<std::string, PolicySetting> settings;  ///< only those given
+  /// Its entry in the catalogue with which the configuration was read, which must outlive this; null: the one of
+  /// policy_catalog().
+  const PolicyEntry* entry = nullptr;
+};
+
+struct Config {
+  WorkloadConfig workload;
+  ClusterConfig cluster;
+  WorldConfig world;
+  BeliefConfig belief;
+  EstimatesConfig estimates;
+  ProfilingConfig profiling;
+  ProbingConfig probing;
+  PreemptionConfig preemption;
+  ControlConfig control;
+  MeasureConfig measure;
+  std::vector<PolicyConfig> policies;  ///< never empty once read
+  std::int64_t replications = 200;
+  std::uint64_t seed = 1;
+
+  /// Place of each key's value: "world.path" -> "FILE:LINE:COLUMN" (or "--set world.path=...").
+  /// Keys of policies are "policies[0].epsilon". A key with its default value is absent.
+  std::map<std::string, std::string> places;
+  /// Directory in which relative paths are looked up first; empty: the working directory.
+  std::string directory;
+
+  /// The place of a key for an error message; "the default of KEY" if it has its default value.
+  std::string place(const std::string& key) const {
+    const auto it = places.find(key);
+    return it == places.end() ? "the default of " + key : it->second;
+  }
+};
+
+/// The embedded default: fcfs, random, kube-default, balance, min-slowdown, max-packing, opposites,
+/// exclusive, oracle on the JRS queue.
+Config default_config();
+
+}  // namespace corun

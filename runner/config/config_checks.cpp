@@ -1,0 +1,101 @@
+#include "runner/config/config_checks.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/error.hpp"
+
+namespace corun {
+namespace {
+
+constexpr std::int64_t kGpusMax = 1'000'000;  // far beyond any experiment
+
+/// Checks the keys that `control.mode: rounds` requires and those that it excludes.
+void check_rounds(const Config& config) {
+  constexpr double kShortestRound = 1e-3;  // shorter rounds are so many that their number overflows
+  if (!config.control.round_s || *config.control.round_s < kShortestRound) {
+    throw InputError(
+        config.place(config.control.round_s ? "control.round_s" : "control.mode"),
+        fmt::format("control.mode: rounds, found control.round_s: {}, expected their length, 0.001 "
+                    "or more; Gavel's is 360",
+                    config.control.round_s ? fmt::format("{}", *config.control.round_s) : "null"));
+  }
+  const auto refuse = [&](const std::string& key, std::string_view found,
+                          std::string_view expected) {
+    throw InputError(
+        config.place(key),
+        fmt::format("{}: found {}, expected {} with control.mode: rounds", key, found, expected));
+  };
+  if (config.control.start != StartMode::kGroup) {
+    refuse("control.start", name_of(config.control.start), name_of(StartMode::kGroup));
+  }
+  if (config.control.tick_s) {
+    refuse("control.tick_s", fmt::format("{}", *config.control.tick_s), "null");
+  }
+  if (config.profiling.mode != ProfilingMode::kNone &&
+      config.profiling.mode != ProfilingMode::kPredictor) {
+    refuse("profiling.mode", name_of(config.profiling.mode), "none or predictor");
+  }
+  if (config.probing.probes > 0) {
+    refuse("probing.probes", std::to_string(config.probing.probes), "0");
+  }
+  const PreemptionConfig& costs = config.preemption;
+  for (const auto& [key, value] : {std::pair{"preemption.save_s", costs.save_s},
+                                   {"preemption.restore_s", costs.restore_s},
+                                   {"preemption.lost_work", costs.lost_work}}) {
+    if (value != 0) refuse(key, fmt::format("{}", value), "0");
+  }
+}
+
+}  // namespace
+
+void check_together(const Config& config) {
+  // Neither factor is above a million, so the product fits.
+  const std::int64_t gpus = config.cluster.nodes * config.cluster.gpus_per_node;
+  if (gpus > kGpusMax) {
+    const bool by_nodes = config.places.contains("cluster.nodes");
+    const std::string key = by_nodes ? "cluster.nodes" : "cluster.gpus_per_node";
+    throw InputError(
+        config.place(key),
+        fmt::format("{}: found {} nodes of {} GPUs, expected at most {} GPUs in all", key,
+                    config.cluster.nodes, config.cluster.gpus_per_node, kGpusMax));
+  }
+  if (config.control.mode == ControlMode::kRounds) check_rounds(config);
+  if (config.control.tick_rule == TickRule::kProgress && !config.control.tick_s) {
+    throw InputError(config.place("control.tick_rule"),
+                     "control.tick_rule: found progress without ticks, expected control.tick_s "
+                     "beside it; set the length of a tick");
+  }
+  if (config.measure.skip_first + config.measure.skip_last >= 1) {
+    const bool by_first = config.places.contains("measure.skip_first");
+    const std::string key = by_first ? "measure.skip_first" : "measure.skip_last";
+    throw InputError(config.place(key),
+                     fmt::format("{}: skip_first {} and skip_last {} leave no job, expected less "
+                                 "than 1 together",
+                                 key, config.measure.skip_first, config.measure.skip_last));
+  }
+  if (config.probing.probes > 0) {
+    const auto refuse = [&](const std::string& found) {
+      throw InputError(
+          config.place("probing.probes"),
+          fmt::format("probing.probes: a probe is a pair on an empty GPU that returns to "
+                      "the queue, found {}",
+                      found));
+    };
+    if (config.control.start != StartMode::kGroup) {
+      refuse(fmt::format("control.start: {}, expected group", name_of(config.control.start)));
+    }
+    if (config.control.plan != PlanMode::kOnline) {
+      refuse(fmt::format("control.plan: {}, expected online", name_of(config.control.plan)));
+    }
+    if (config.cluster.max_jobs_per_gpu == 1) {
+      refuse("cluster.max_jobs_per_gpu: 1, expected 2 or more, or null");
+    }
+  }
+}
+
+}  // namespace corun

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "policies/catalog.hpp"
+#include "runner/config/config.hpp"
+#include "support/yaml_values.hpp"
+
+/// Reads the list of policies of a configuration: names and parameters of a catalogue.
+namespace corun {
+
+/// The permitted value in messages and lists.
+inline constexpr const char* kPoliciesText =
+    "a list of policies such as [{name: fcfs}, {name: random}]";
+
+/// Reads `policies`: `- fcfs`, or `- {name: fcfs, label: ..., PARAMETER: ...}`. Notes the place of
+/// each value in `places` under "policies[0]", "policies[0].epsilon". Throws InputError (place,
+/// found, expected).
+std::vector<PolicyConfig> read_policies(const YamlValue& at, std::span<const PolicyEntry> catalog,
+                                        KeyPlaces& places);
+
+}  // namespace corun

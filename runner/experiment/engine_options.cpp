@@ -1,0 +1,65 @@
+#include "runner/experiment/engine_options.hpp"
+
+#include <optional>
+
+#include "sim/time.hpp"
+
+namespace corun {
+
+namespace {
+
+Duration seconds_or_zero(const std::optional<double>& seconds) {
+  return seconds ? from_seconds(*seconds) : Duration::zero();
+}
+
+std::optional<std::uint64_t> noise_seed(const Config& config, std::uint64_t seed) {
+  return config.world.noise ? std::optional(seed) : std::nullopt;
+}
+
+}  // namespace
+
+bool runs_in_rounds(const Config& config) { return config.control.mode == ControlMode::kRounds; }
+
+ControlOptions control_options(const Config& config) {
+  ControlOptions options;
+  options.start = config.control.start;
+  options.profiling = config.profiling.mode;
+  if (!runs_in_rounds(config)) options.round = seconds_or_zero(config.control.round_s);
+  options.reallocate = seconds_or_zero(config.control.reallocate_s);
+  options.oom_retries = static_cast<int>(config.cluster.oom.retries);
+  options.probes = static_cast<int>(config.probing.probes);
+  options.probe_length = from_seconds(config.probing.seconds);
+  return options;
+}
+
+SimulationOptions simulation_options(const Config& config, std::uint64_t seed) {
+  SimulationOptions options;
+  options.noise_seed = noise_seed(config, seed);
+  options.profile_epoch = config.profiling.mode == ProfilingMode::kEpoch;
+  options.profiling_keeps_progress = config.profiling.keeps_progress;
+  options.probes_keep_progress = config.probing.keeps_progress;
+  options.preemption = {from_seconds(config.preemption.save_s),
+                        from_seconds(config.preemption.restore_s), config.preemption.lost_work};
+  options.tick = seconds_or_zero(config.control.tick_s);
+  options.tick_rule = config.control.tick_rule;
+  return options;
+}
+
+RoundOptions round_options(const Config& config, std::uint64_t seed) {
+  return {from_seconds(config.control.round_s.value()), noise_seed(config, seed)};
+}
+
+DetailLimits detail_limits(const Config& config, std::size_t replication) {
+  constexpr std::size_t kReplications = 20;
+  constexpr std::size_t kCoRuns = 5'000;
+  constexpr std::size_t kEvents = 400'000;
+  DetailLimits limits;
+  if (!config.measure.details || replication >= kReplications) return limits;
+  limits.co_runs = kCoRuns;
+  if (replication > 0) return limits;
+  limits.events = kEvents;
+  limits.slices = true;
+  return limits;
+}
+
+}  // namespace corun

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runner/config/config.hpp"
+#include "sim/control_loop.hpp"
+#include "sim/round_backend.hpp"
+#include "sim/run_details.hpp"
+#include "sim/simulated_backend.hpp"
+
+/// Translates a configuration into options of the engine, for replays and live queues.
+namespace corun {
+
+/// Whether control.mode is rounds.
+bool runs_in_rounds(const Config& config);
+
+/// Options from control, profiling, probing and cluster.oom.retries. In rounds every round has a
+/// pass, so `round` stays 0.
+ControlOptions control_options(const Config& config);
+
+/// Options from world.noise, profiling, probing, preemption and control.tick_*. `seed` is the
+/// replication's.
+SimulationOptions simulation_options(const Config& config, std::uint64_t seed);
+
+/// Options from control.round_s and world.noise. Throws std::bad_optional_access without
+/// control.round_s, which check_together() requires in this mode.
+RoundOptions round_options(const Config& config, std::uint64_t seed);
+
+/// What results have of a replication: measure.details, and the bounds of docs/results.md.
+DetailLimits detail_limits(const Config& config, std::size_t replication);
+
+}  // namespace corun

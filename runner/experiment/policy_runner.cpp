@@ -1,0 +1,243 @@
+#include "runner/experiment/policy_runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/truth_belief.hpp"
+#include "runner/experiment/engine_options.hpp"
+#include "runner/experiment/job_views.hpp"
+#include "runner/experiment/observed_policy.hpp"
+#include "sim/control_loop.hpp"
+#include "sim/error.hpp"
+#include "sim/round_backend.hpp"
+#include "sim/simulated_backend.hpp"
+
+namespace corun {
+
+namespace {
+
+/// Solo times of the jobs on a GPU type.
+std::vector<Duration> solo_times(const Workload& workload, const World& world,
+                                 const GpuType& type) {
+  const JobsOnTypes* on_types = world.on_types();
+  std::vector<Duration> solo;
+  solo.reserve(workload.jobs.size());
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    const double speed = on_types == nullptr
+                             ? type.speed
+                             : on_types->alone(static_cast<JobId>(j), type, std::nullopt).speed;
+    solo.push_back(
+        Duration{std::llround(static_cast<double>(workload.jobs[j].work.count()) / speed)});
+  }
+  return solo;
+}
+
+/// The nodes of one virtual cluster.
+ClusterSpec nodes_of(const ClusterSpec& whole, std::size_t first, std::int64_t count) {
+  ClusterSpec part = whole;
+  const auto begin = whole.nodes.begin() + static_cast<std::ptrdiff_t>(first);
+  part.nodes.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+  return part;
+}
+
+/// Shows the records of a finished run to a sink, jobs by JobId.
+void show(const RunRecord& record, RunSink& sink) {
+  for (std::size_t j = 0; j < record.jobs.size(); ++j) {
+    sink.job(static_cast<JobId>(j), record.jobs[j]);
+  }
+  for (const EpisodeRecord& episode : record.episodes) sink.episode(episode);
+}
+
+}  // namespace
+
+PolicyRunner::PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
+                           const BeliefBuilder& beliefs, std::string trace_place)
+    : config_(config),
+      cluster_(cluster),
+      worlds_(worlds),
+      beliefs_(beliefs),
+      trace_place_(std::move(trace_place)) {}
+
+std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
+                                                  const PolicyInstance& policy, const World& world,
+                                                  const std::atomic<bool>* stop) const {
+  const Trace& trace = shared.trace;
+  PolicyContext context{
+      parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters()),
+      nullptr,
+      shared.seed,
+      config_.control.plan == PlanMode::kOnce,
+      stop,
+      {config_.preemption.save_s + config_.preemption.restore_s, config_.preemption.lost_work}};
+  if (policy.granted_truth) {
+    context.belief = std::make_unique<TruthBelief>(
+        world, solo_times(trace.workload, world, cluster_.spec.nodes.front().gpu),
+        config_.world.noise);
+  } else if (policy.needs == PolicyNeeds::kBelief) {
+    context.belief =
+        beliefs_.belief(trace, shared.prior, job_views(estimates(shared, policy), trace));
+  }
+  return policy.entry->make(std::move(context));
+}
+
+JobEstimates PolicyRunner::estimates(const SharedRun& shared, const PolicyInstance& policy) const {
+  JobEstimates all{config_.estimates, shared.seed};
+  const ProfilingMode mode = config_.profiling.mode;
+  const bool alone_first = mode == ProfilingMode::kEpoch || mode == ProfilingMode::kMinute;
+  const bool by_clusters =
+      policy.needs == PolicyNeeds::kBelief && !policy.granted_truth && beliefs_.by_clusters();
+  return alone_first && (policy.traits.measures_profiles || by_clusters)
+             ? with_measured_profiles(all)
+             : all;
+}
+
+SubmitWindow PolicyRunner::measured_window(const Workload& workload) const {
+  const auto jobs = static_cast<double>(workload.arrivals.size());
+  const auto submit = [&](std::size_t place) {
+    return workload.jobs[index(workload.arrivals[place])].submit;
+  };
+  SubmitWindow window;
+  if (const double first = std::floor(config_.measure.skip_first * jobs); first > 0) {
+    window.from = submit(static_cast<std::size_t>(first));
+  }
+  if (const double last = std::floor(config_.measure.skip_last * jobs); last > 0) {
+    window.to = submit(workload.arrivals.size() - 1 - static_cast<std::size_t>(last));
+  }
+  return window;
+}
+
+PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& policy,
+                            const RunObservation& observation) const {
+  const SubmitWindow window = measured_window(shared.trace.workload);
+  // Records of virtual clusters must be kept until they are combined.
+  const bool collects = !observation.keep_records && cluster_.virtual_clusters.empty();
+  MetricsCollector collector(shared.trace.names.size(), window);
+  const Workload& workload = shared.trace.workload;
+  LevelSlices slices(
+      workload.arrivals.empty() ? Time{0} : workload.jobs[index(workload.arrivals[0])].submit,
+      cluster_.spec.gpu_count());
+  PolicyRun run = cluster_.virtual_clusters.empty()
+                      ? run_cluster(cluster_.spec, shared, policy, {observation, slices},
+                                    collects ? &collector : nullptr)
+                      : run_parts(shared, policy, {observation, slices});
+  if (observation.details.slices) run.details.slices = slices.records();
+  if (!collects) show(run.record, collector);
+  if (observation.count_jct) {
+    for (const double jct : collector.jct()) {
+      if (!std::isnan(jct)) run.jct.add(jct);
+    }
+  }
+  run.metrics = std::move(collector).finish(run.record);
+  if (!observation.keep_records) {
+    run.record.jobs = {};
+    run.record.episodes = {};
+    run.record.probes = {};
+  }
+  return run;
+}
+
+PolicyRun PolicyRunner::run_parts(const SharedRun& shared, const PolicyInstance& policy,
+                                  const Watched& watched) const {
+  const RunObservation& observation = watched.observation;
+  PolicyRun run;
+  run.record.jobs.resize(shared.trace.names.size());
+  const std::vector<TracePart> parts =
+      split_by_virtual_cluster(shared.trace, cluster_.virtual_clusters);
+  std::size_t first_node = 0;
+  for (std::size_t v = 0; v < parts.size(); ++v) {
+    const std::int64_t nodes = cluster_.virtual_clusters[v].nodes;
+    const ClusterSpec cluster = nodes_of(cluster_.spec, first_node, nodes);
+    first_node += static_cast<std::size_t>(nodes);
+    EventLog log;
+    RunObservation observed = observation;
+    if (observation.log != nullptr) observed.log = &log;
+    const SharedRun part_of{parts[v].trace, shared.seed, shared.prior};
+    PolicyRun part = run_cluster(cluster, part_of, policy, {observed, watched.slices}, nullptr);
+    if (observation.log != nullptr) {
+      renumber(log, parts[v], run.record.gpu_count);
+      observation.log->insert(observation.log->end(), log.begin(), log.end());
+    }
+    add_details(run.details, std::move(part.details), parts[v], run.record.gpu_count);
+    add_part(run.record, std::move(part.record), parts[v]);
+    run.decide_s += part.decide_s;
+    run.longest_decision_s = std::max(run.longest_decision_s, part.longest_decision_s);
+    run.pass_times.add(part.pass_times);
+    run.losses.add(part.losses);
+  }
+  sort_by_end(run.record);
+  sort_details(run.details, observation.details);
+  if (observation.log != nullptr) std::ranges::stable_sort(*observation.log, {}, &LogEntry::at);
+  return run;
+}
+
+void PolicyRunner::refuse_colocating(const PolicyInstance& policy) const {
+  if (!runs_in_rounds(config_) || !policy.traits.always_colocates) return;
+  throw InputError(policy.place, "policy '" + policy.label +
+                                     "' places jobs beside running ones, and control.mode: rounds "
+                                     "starts whole groups on empty GPUs; leave it out");
+}
+
+PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun& shared,
+                                    const PolicyInstance& policy, const Watched& watched,
+                                    RunSink* sink) const {
+  const RunObservation& observation = watched.observation;
+  refuse_colocating(policy);
+  const Trace& trace = shared.trace;
+  const std::unique_ptr<World> world = worlds_.world(trace);
+  const std::unique_ptr<Policy> inner = make_policy(shared, policy, *world, observation.stop);
+  PolicyRun run;
+  ObservedPolicy observed(*inner, run, observation);
+
+  const auto run_on = [&](auto backend) {
+    JobSource jobs =
+        job_source(estimates(shared, policy), trace, world->on_types(), cluster_.spec.types());
+    ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs),
+                     control_options(config_));
+    std::optional<DetailRecorder> details;
+    if (observation.details.any()) {
+      details.emplace(cluster, trace.workload, inner->belief(), observation.details,
+                      observation.details.slices ? &watched.slices : nullptr);
+    }
+    const std::size_t passes = loop.run(observation.log, details ? &*details : nullptr);
+    observed.end_of_run();
+    if (details) run.details = details->take();
+    run.record = backend.take_record();
+    run.record.passes = passes;
+  };
+  try {
+    if (runs_in_rounds(config_)) {
+      run_on(RoundBackend(cluster, trace.workload, *world, round_options(config_, shared.seed)));
+      if (sink != nullptr) show(run.record, *sink);
+    } else {
+      SimulationOptions options = simulation_options(config_, shared.seed);
+      options.sink = sink;
+      run_on(SimulatedBackend(cluster, trace.workload, *world, options));
+    }
+  } catch (const PolicyError& e) {
+    throw InputError(policy.place, e.what());
+  } catch (const InputError& e) {
+    throw InputError(trace_place_, e.what());
+  }
+  return run;
+}
+
+void PolicyRunner::check(const SharedRun& shared, const PolicyInstance& policy) const {
+  refuse_colocating(policy);
+  const auto check_part = [&](const SharedRun& part) {
+    const std::unique_ptr<World> world = worlds_.world(part.trace);
+    make_policy(part, policy, *world, nullptr);
+  };
+  if (cluster_.virtual_clusters.empty()) {
+    check_part(shared);
+    return;
+  }
+  for (const TracePart& part : split_by_virtual_cluster(shared.trace, cluster_.virtual_clusters)) {
+    check_part({part.trace, shared.seed, shared.prior});
+  }
+}
+
+}  // namespace corun

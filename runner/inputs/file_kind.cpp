@@ -1,0 +1,111 @@
+#include "runner/inputs/file_kind.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "knowledge/model_file.hpp"
+#include "runner/config/config_keys.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "traces/catalog.hpp"
+#include "traces/group_table.hpp"
+#include "traces/input_file.hpp"
+#include "traces/pair_table.hpp"
+#include "traces/solo_table.hpp"
+
+namespace corun {
+
+namespace {
+
+/// The words before ':' of the lines that are not indented.
+std::vector<std::string_view> top_keys(std::string_view text) {
+  std::vector<std::string_view> keys;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || line.find_first_of(" \t#'\"{,") < colon) continue;
+    keys.push_back(line.substr(0, colon));
+  }
+  return keys;
+}
+
+FileKind kind_of_yaml(std::string_view text) {
+  const std::vector<std::string_view> found = top_keys(text);
+  if (std::ranges::find(found, "kind") != found.end()) return FileKind::kKnowledgeBase;
+  if (std::ranges::find(found, "sweep") != found.end()) return FileKind::kSweep;
+  Config any;
+  const std::vector<ConfigKey> keys = config_keys(any);
+  const std::vector<std::string_view> known = names_below(keys, "");
+  const bool is_config = std::ranges::any_of(
+      found, [&](std::string_view key) { return std::ranges::find(known, key) != known.end(); });
+  return is_config ? FileKind::kConfiguration : FileKind::kUnknown;
+}
+
+struct KindText {
+  FileKind kind;
+  std::string_view is;
+  std::string_view use;  ///< with the path for {0}
+};
+
+constexpr KindText kTexts[] = {
+    {FileKind::kConfiguration, "a configuration", "run it: corun replay {0}"},
+    {FileKind::kSweep, "a sweep", "run it: corun sweep {0}"},
+    {FileKind::kJobs, "a job trace", "run it: corun replay {0}"},
+    {FileKind::kPairs, "a table of pairs of jobs",
+     "set world.path or belief.initial to it, or fit a model: corun model fit --pairs {0} --out "
+     "MODEL"},
+    {FileKind::kGroups, "a table of groups of jobs",
+     "fit a model: corun model fit --groups {0} --out MODEL"},
+    {FileKind::kSoloTimes, "a table of solo times by GPU type",
+     "draw jobs from it: corun replay --set workload.source=solo-table --set workload.path={0}"},
+    {FileKind::kProfiles, "a table of profiles",
+     "recommend pairs of its jobs: corun recommend --queue {0}"},
+    {FileKind::kKnowledgeBase, "a knowledge base",
+     "set belief.initial to it, or show it: corun kb show {0}"},
+    {FileKind::kModel, "a fitted model",
+     "set world.path or belief.initial to it, or judge it: corun model eval --model {0}"},
+    {FileKind::kHdf5, "an HDF5 file, as corun writes results",
+     "a sweep's are shown by corun sweep --answers {0}"},
+};
+
+}  // namespace
+
+FoundKind kind_of_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  TraceHead head{path, {}};
+  try {
+    head.text = first_bytes(path, "a file");
+  } catch (const InputError&) {
+    return {};
+  }
+  if (head.text.starts_with("\x89HDF\r\n")) return {FileKind::kHdf5};
+  if (has_model_header(path)) return {FileKind::kModel};
+  for (const TraceEntry& entry : trace_catalog()) {
+    if (entry.looks_like != nullptr && entry.looks_like(head)) return {FileKind::kJobs, entry.name};
+  }
+  if (has_group_header(path)) return {FileKind::kGroups};
+  if (has_pair_header(path)) return {FileKind::kPairs};
+  if (looks_like_solo_table(head)) return {FileKind::kSoloTimes};
+  if (has_columns(head, {"job", "gpu_util_pct", "mem_alloc_pct", "mem_time_pct"})) {
+    return {FileKind::kProfiles};
+  }
+  return {kind_of_yaml(head.text)};
+}
+
+void check_kind(const std::string& path, std::initializer_list<FileKind> expected,
+                std::string_view what) {
+  const FileKind kind = kind_of_file(path).kind;
+  if (kind == FileKind::kUnknown || std::ranges::find(expected, kind) != expected.end()) return;
+  const auto* const text = std::ranges::find(kTexts, kind, &KindText::kind);
+  throw InputError(shown_path(path),
+                   fmt::format("is {}, expected {}; {}", text->is, what,
+                               fmt::format(fmt::runtime(text->use), shown_path(path))));
+}
+
+}  // namespace corun

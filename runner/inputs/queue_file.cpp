@@ -1,0 +1,35 @@
+#include "runner/inputs/queue_file.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "runner/inputs/file_kind.hpp"
+#include "traces/csv_reader.hpp"
+#include "traces/job_csv.hpp"
+#include "traces/profile_csv.hpp"
+
+namespace corun {
+
+Trace read_queue(const std::string& path, const std::vector<RenamedColumn>& renamed) {
+  check_kind(path, {FileKind::kJobs, FileKind::kProfiles, FileKind::kPairs},
+             "a job trace or a table of profiles");
+  WorkloadKeys keys;
+  const std::vector<std::string> header = CsvReader(path, {}, {.ignore_unknown = true}).header();
+  if (!renamed.empty() || std::find(header.begin(), header.end(), "solo_s") != header.end()) {
+    return read_job_csv(path, keys, renamed);
+  }
+  const ProfileTable table = read_profile_csv(path);
+  Trace trace;
+  trace.source = path;
+  for (std::size_t i = 0; i < table.jobs.size(); ++i) {
+    JobSpec job;
+    job.work = std::chrono::seconds(1);
+    job.profile = table.profiles[i];
+    add_job(trace, job, table.jobs[i], kUnknownWorkload, kUnknownCluster, kUnknownUncertainty);
+  }
+  order_arrivals(trace);
+  return trace;
+}
+
+}  // namespace corun

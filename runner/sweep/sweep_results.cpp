@@ -1,0 +1,396 @@
+#include "runner/sweep/sweep_results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "policies/catalog.hpp"
+#include "results/hdf5_table.hpp"
+#include "sim/base/nan.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+
+namespace corun {
+
+namespace {
+
+using namespace hdf5;  // NOLINT: all of this file uses it
+
+/// Location of a replication in a journal.
+struct Found {
+  const SweepJournalIndex* journal = nullptr;
+  std::size_t offset = 0;
+};
+
+/// Contents of the file except the runs, which are read point by point.
+struct Contents {
+  SweepPlan plan;
+  SweepIdentity identity;
+  std::set<std::string> inputs;
+  std::map<SweepUnit, Found> units;
+  std::vector<std::size_t> points;                 ///< points with all replications
+  std::vector<std::vector<SweepPolicy>> policies;  ///< of these
+  std::size_t missing = 0;                         ///< replications
+};
+
+Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bool allow_missing,
+                const SweepPlan* plan) {
+  const SweepJournalIndex& first = *journals.front();
+  const std::string& config = first.identity().config;
+  Contents c{plan ? *plan : SweepPlan::parse(config, first.path(), {}, policy_catalog()),
+             first.identity(),
+             {},
+             {},
+             {},
+             {},
+             0};
+  std::map<std::string, std::string> input_of;
+  std::map<std::uint64_t, std::vector<SweepPolicy>> policies;
+  for (const auto& journal : journals) {
+    if (journal->identity() != first.identity()) {
+      throw InputError(journal->path(), "is part of another sweep than " + first.path() +
+                                            " (its configuration, points or corun differ); merge "
+                                            "parts of one sweep");
+    }
+    if (!journal->damage().empty()) {
+      throw InputError(journal->path(), journal->damage_text() +
+                                            "; the command that wrote it repairs it: run it again");
+    }
+    for (const SweepInput& input : journal->inputs()) {
+      const std::string file = input.entry.substr(input.entry.find(' ') + 1);
+      const auto [at, fresh] = input_of.emplace(file, input.entry);
+      if (at->second != input.entry) {
+        throw InputError(journal->path(),
+                         "read another '" + printable(file) + "' than the other parts (" +
+                             input.entry.substr(0, 20) + "... here, " + at->second.substr(0, 20) +
+                             "... there); run that part again");
+      }
+      c.inputs.insert(input.entry);
+    }
+    for (const auto& [point, rows] : journal->policies()) policies.emplace(point, rows);
+    for (const auto& [unit, offset] : journal->units()) {
+      const auto [at, fresh] = c.units.emplace(unit, Found{journal.get(), offset});
+      if (fresh) continue;
+      const auto here = journal->read(offset);
+      const auto there = at->second.journal->read(at->second.offset);
+      const bool same = here.size() == there.size() &&
+                        std::memcmp(here.data(), there.data(), here.size() * sizeof(SweepRun)) == 0;
+      if (!same) {
+        throw InputError(
+            journal->path(),
+            fmt::format("disagrees with {} on {}, replication {}; run both again",
+                        at->second.journal->path(), c.plan.describe(unit.point), unit.replication));
+      }
+    }
+  }
+  if (c.plan.points() != c.identity.points) {
+    throw InputError(first.path(), "has a header that contradicts its configuration; begin anew");
+  }
+  std::size_t first_missing = c.plan.points();
+  for (std::size_t p = 0; p < c.plan.points(); ++p) {
+    std::size_t here = 0;
+    for (std::size_t r = 0; r < c.plan.replications(p); ++r) here += c.units.count({p, r});
+    c.missing += c.plan.replications(p) - here;
+    if (here == c.plan.replications(p) && policies.contains(p)) {
+      c.points.push_back(p);
+      c.policies.push_back(policies.at(p));
+    } else {
+      first_missing = std::min(first_missing, p);
+    }
+  }
+  if (first_missing < c.plan.points() && !allow_missing) {
+    throw InputError(
+        first.path(),
+        fmt::format("{} of {} replications are missing{}, the first of {}; run the other "
+                    "shards, continue them, or give --partial",
+                    c.missing, c.plan.total_replications(),
+                    journals.size() > 1 ? " in these parts" : "",
+                    printable(c.plan.describe(first_missing), 200)));
+  }
+  return c;
+}
+
+class Layout {
+ public:
+  Layout(hid_t file, const Contents& contents) : file_(file), c_(contents) {
+    for (const auto& rows : c_.policies) {
+      labels_ = std::max(labels_, width_of(rows, [](const auto& r) { return r.label; }));
+    }
+  }
+
+  void write() const {
+    attributes();
+    points();
+    policies();
+    runs();
+  }
+
+ private:
+  void attributes() const {
+    const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose, "open the root");
+    write_attribute(root, "kind", std::string(kSweepResultsKind));
+    write_attribute(root, "schema_version", std::int64_t{kSweepSchemaVersion});
+    write_attribute(root, "corun_version", c_.identity.corun_version);
+    write_attribute(root, "commit", c_.identity.commit);
+    write_attribute(root, "config", c_.identity.config);
+    write_attribute(root, "seed", c_.identity.seed);
+    write_attribute(root, "points", static_cast<std::int64_t>(c_.points.size()));
+    write_attribute(root, "replications",
+                    static_cast<std::int64_t>(c_.identity.replications - c_.missing));
+    write_attribute(root, "complete", std::int64_t{c_.missing == 0 ? 1 : 0});
+    write_attribute(root, "inputs", std::vector<std::string>(c_.inputs.begin(), c_.inputs.end()));
+  }
+
+  static Column point_column() {
+    return {"point", Kind::kInt64, "1", "number of the point, from 0, in the order of the sweep"};
+  }
+  static Column policy_column() {
+    return {"policy", Kind::kInt32, "1", "index of the policy within its point"};
+  }
+  Column label_column() const { return {"label", Kind::kText, "", "label of the policy", labels_}; }
+  static void add_metrics(std::vector<Column>& columns) {
+    for (std::size_t m = 0; m < kMetricCount; ++m) {
+      const MetricInfo& info = metric_info(static_cast<Metric>(m));
+      columns.push_back({std::string(info.name), Kind::kReal, std::string(info.unit),
+                         std::string(info.description)});
+    }
+    for (const auto* what : {"measured", "modelled", "extrapolated"}) {
+      columns.push_back({std::string(what) + "_s", Kind::kReal, "GPU s",
+                         std::string("time with co-runners whose cost was ") + what});
+    }
+    for (std::size_t s = 0; s < kSoloSources; ++s) {
+      const std::string source(name_of(static_cast<SoloSource>(s)));
+      columns.push_back({"solo_" + source + "_s", Kind::kReal, "GPU s",
+                         "jobs on GPUs whose speed alone there was: " + source});
+    }
+  }
+
+  /// One column per swept key, of numbers if all its values are numbers.
+  void points() const {
+    const auto& keys = c_.plan.keys();
+    std::vector<Column> columns{
+        point_column(), {"point_replications", Kind::kInt64, "1", "replications of the point"}};
+    std::vector<bool> numeric;
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      bool all_numbers = true;
+      std::size_t width = 1;
+      for (const std::size_t p : c_.points) {
+        const std::string& text = c_.plan.text(p, k);
+        all_numbers = all_numbers && (text.empty() || parse_number(text));
+        width = std::max(width, text.size());
+      }
+      numeric.push_back(all_numbers);
+      const std::string what = "value of the swept key; ";
+      if (all_numbers) {
+        columns.push_back(
+            {keys[k], Kind::kReal, "as the key says", what + "NaN: that of the configuration"});
+      } else {
+        columns.push_back(
+            {keys[k], Kind::kText, "", what + "empty: that of the configuration", width});
+      }
+    }
+    Table table(file_, "points", "one row per point", std::move(columns));
+    for (const std::size_t p : c_.points) {
+      table.integer(static_cast<std::int64_t>(p))
+          .integer(static_cast<std::int64_t>(c_.plan.replications(p)));
+      for (std::size_t k = 0; k < keys.size(); ++k) {
+        const std::string& text = c_.plan.text(p, k);
+        if (numeric[k]) {
+          table.real(parse_number(text).value_or(kNaN));
+        } else {
+          table.text(text);
+        }
+      }
+    }
+    table.finish();
+  }
+
+  void policies() const {
+    std::size_t names = 1;
+    std::size_t parameters = 1;
+    for (const auto& rows : c_.policies) {
+      names = std::max(names, width_of(rows, [](const auto& r) { return r.name; }));
+      parameters = std::max(parameters, width_of(rows, [](const auto& r) { return r.parameters; }));
+    }
+    Table table(file_, "policies", "one row per policy of a point",
+                {point_column(),
+                 policy_column(),
+                 label_column(),
+                 {"name", Kind::kText, "", "name of the policy in the catalogue", names},
+                 {"parameters", Kind::kText, "", "parameters, JSON", parameters},
+                 {"granted_truth", Kind::kInt32, "1",
+                  "1: it decides from the true costs: a bound, not a policy one could run"}});
+    for (std::size_t i = 0; i < c_.points.size(); ++i) {
+      for (std::size_t q = 0; q < c_.policies[i].size(); ++q) {
+        const SweepPolicy& row = c_.policies[i][q];
+        start(table, c_.points[i], q, row.label)
+            .text(row.name)
+            .text(row.parameters)
+            .integer(row.granted_truth ? 1 : 0);
+      }
+    }
+    table.finish();
+  }
+
+  static Table& start(Table& table, std::size_t point, std::size_t policy,
+                      const std::string& label) {
+    return table.integer(static_cast<std::int64_t>(point))
+        .integer(static_cast<std::int64_t>(policy))
+        .text(label);
+  }
+
+  /// Writes /metrics and /means in one pass over the journals.
+  void runs() const {
+    std::vector<Column> each{point_column(),
+                             policy_column(),
+                             label_column(),
+                             {"replication", Kind::kInt64, "1",
+                              "number of the replication; its seed is the point's seed + this"}};
+    std::vector<Column> mean{
+        point_column(),
+        policy_column(),
+        label_column(),
+        {"replications", Kind::kInt64, "1", "how many replications the means are over"}};
+    add_metrics(each);
+    add_metrics(mean);
+    Table metrics(
+        file_, "metrics",
+        "one row per run (a policy in a replication of a point); NaN where a run does not "
+        "define a metric",
+        std::move(each), false);
+    Table means(file_, "means",
+                "one row per policy of a point: means over the replications that define a metric",
+                std::move(mean), false);
+    for (std::size_t i = 0; i < c_.points.size(); ++i) {
+      const std::size_t p = c_.points[i];
+      const std::size_t count = c_.plan.replications(p);
+      std::vector<std::vector<SweepRun>> runs;
+      for (std::size_t r = 0; r < count; ++r) {
+        const Found& found = c_.units.at({p, r});
+        runs.push_back(found.journal->read(found.offset));
+        if (runs.back().size() != c_.policies[i].size()) {
+          throw InputError(found.journal->path(),
+                           "holds runs of other policies than it names; begin anew");
+        }
+      }
+      for (std::size_t q = 0; q < c_.policies[i].size(); ++q) {
+        const std::string& label = c_.policies[i][q].label;
+        SweepRun sum{};
+        SweepRun defined{};
+        for (std::size_t r = 0; r < count; ++r) {
+          start(metrics, p, q, label).integer(static_cast<std::int64_t>(r));
+          for (std::size_t m = 0; m < kSweepReals; ++m) {
+            const double value = runs[r][q][m];
+            metrics.real(value);
+            if (std::isnan(value)) continue;
+            sum[m] += value;
+            defined[m] += 1;
+          }
+        }
+        start(means, p, q, label).integer(static_cast<std::int64_t>(count));
+        for (std::size_t m = 0; m < kSweepReals; ++m) {
+          means.real(defined[m] > 0 ? sum[m] / defined[m] : kNaN);
+        }
+      }
+    }
+    metrics.finish();
+    means.finish();
+  }
+
+  hid_t file_;
+  const Contents& c_;
+  std::size_t labels_ = 1;
+};
+
+}  // namespace
+
+std::size_t write_sweep_results(const std::string& path,
+                                std::span<const std::unique_ptr<SweepJournalIndex>> journals,
+                                bool allow_missing, const SweepPlan* plan) {
+  const Contents contents = gather(journals, allow_missing, plan);
+  write_file_atomically(path, file_image([&](hid_t file) { Layout(file, contents).write(); }));
+  return contents.missing;
+}
+
+SweepResults read_sweep_results(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    const std::string journal = path + ".journal";
+    throw InputError(path,
+                     std::filesystem::exists(journal, error)
+                         ? "no such file, but " + journal +
+                               " is of a sweep that was stopped: run it again to continue"
+                         : "no such file, expected the results of corun sweep; check the path");
+  }
+  const std::lock_guard lock(hdf5_mutex());
+  silence_hdf5();
+  try {
+    const Handle file = open_file(path);
+    const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, "open the root");
+    const std::string kind = read_text_attribute(root, "kind");
+    if (kind != kSweepResultsKind) {
+      throw InputError(path, "holds '" + printable(kind) +
+                                 "', expected the results of corun sweep ('corun sweep')");
+    }
+    const std::int64_t schema = read_integer_attribute(root, "schema_version");
+    if (schema != kSweepSchemaVersion) {
+      throw InputError(path, fmt::format("has schema version {}, this corun reads {}", schema,
+                                         kSweepSchemaVersion));
+    }
+    SweepResults results{
+        SweepPlan::parse(read_text_attribute(root, "config"), path, {}, policy_catalog()),
+        read_integer_attribute(root, "complete") == 1,
+        {}};
+    std::map<std::string, std::size_t> column_of;
+    const auto damaged = [&] {
+      return InputError(path, "its tables do not fit its configuration; was it changed by hand?");
+    };
+    {
+      const TableReader table(file, "policies");
+      const auto labels = table.texts("label");
+      const auto truths = table.integers("granted_truth");
+      for (std::size_t row = 0; row < table.rows(); ++row) {
+        const auto [at, fresh] = column_of.emplace(labels[row], results.policies.size());
+        if (fresh) results.policies.push_back({labels[row], false, {}});
+        if (truths[row] != 0) results.policies[at->second].granted_truth = true;
+      }
+    }
+    for (auto& column : results.policies) column.values.resize(results.plan.points());
+    const TableReader table(file, "metrics");
+    const auto point = table.integers("point");
+    const auto label = table.texts("label");
+    const auto replication = table.integers("replication");
+    MetricValues undefined;
+    undefined.fill(kNaN);
+    std::vector<MetricValues*> rows;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      const auto at = column_of.find(label[row]);
+      if (at == column_of.end() || point[row] < 0 || replication[row] < 0) throw damaged();
+      const auto p = static_cast<std::size_t>(point[row]);
+      const auto r = static_cast<std::size_t>(replication[row]);
+      if (p >= results.plan.points() || r >= results.plan.replications(p)) throw damaged();
+      auto& values = results.policies[at->second].values[p];
+      values.resize(results.plan.replications(p), undefined);
+      rows.push_back(&values[r]);
+    }
+    for (std::size_t m = 0; m < kMetricCount; ++m) {
+      const auto values = table.reals(std::string(metric_info(static_cast<Metric>(m)).name));
+      for (std::size_t row = 0; row < rows.size(); ++row) (*rows[row])[m] = values[row];
+    }
+    return results;
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::runtime_error& e) {
+    std::string why = e.what();
+    why = why.substr(0, why.find(" of the results"));  // the rest concerns writing
+    throw InputError(path, "cannot be read as the results of corun sweep (" + why + ")");
+  }
+}
+
+}  // namespace corun

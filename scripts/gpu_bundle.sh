@@ -64,7 +64,7 @@ else
     die 2 "--output: '$output' is there already; name another folder, or a file of .tar.gz"
   into=$output
 fi
-mkdir -p -- "$into"/{bin,lib,scripts,bench,experiments/live} || die 2 "--output: '$output' cannot be made"
+mkdir -p -- "$into"/{bin,lib,scripts,bench,live} || die 2 "--output: '$output' cannot be made"
 
 for program in corun bench/gpu_bench tests/scoring_test tests/workloads_test; do
   if [[ ! -x $build/$program ]]; then

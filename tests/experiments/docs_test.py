@@ -9,7 +9,7 @@ marked `<!-- figure of: corun ... -->`, for which the command is run with --figu
 A table or paragraph right after `<!-- numbers of: corun ... -->` is written by hand: the command must print
 each of its numbers, with the same digits. Commands that need missing
 public data sets (NEEDS_DATA; the folder is CORUN_DATA) are skipped and named. So are commands that measure on
-a GPU for minutes (NEEDS_GPU); tests/experiments/live/ runs them on a fake box.
+a GPU for minutes (NEEDS_GPU); tests/live/ runs them on a fake box.
 A command is any other line that begins with four spaces and `corun `, with its continuation lines after a
 backslash. It runs in a folder of its own with the program on the PATH and links to examples/ and
 experiments/, and must exit with 0; a long one runs with less work (cheaper()). Exit code 1 if a block differs, a page

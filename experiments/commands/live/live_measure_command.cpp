@@ -5,8 +5,8 @@
 
 #include "experiments/commands/live/live_command.hpp"
 #include "experiments/commands/live/live_options.hpp"
-#include "experiments/live/gpu/gpu_box.hpp"
-#include "experiments/live/jobs/measurement_output.hpp"
+#include "live/gpu/gpu_box.hpp"
+#include "live/jobs/measurement_output.hpp"
 
 /// `corun live solo` and `corun live corun`: measure workloads alone and together.
 namespace corun::live {

@@ -6,8 +6,8 @@
 #include <boost/program_options.hpp>
 
 #include "experiments/commands/cli.hpp"
-#include "experiments/live/gpu/nvml.hpp"
-#include "experiments/live/jobs/live_config.hpp"
+#include "live/gpu/nvml.hpp"
+#include "live/jobs/live_config.hpp"
 #include "support/atomic_file.hpp"
 
 /// The options shared by the words of `corun live`.

@@ -1,6 +1,6 @@
 #include "experiments/commands/live/live_command.hpp"
 #include "experiments/commands/live/live_options.hpp"
-#include "experiments/live/gpu/box_probe_output.hpp"
+#include "live/gpu/box_probe_output.hpp"
 #include "sim/error.hpp"
 
 /// `corun live probe`: describes the GPUs of this machine.

@@ -6,9 +6,9 @@
 
 #include "experiments/commands/live/live_command.hpp"
 #include "experiments/commands/live/live_options.hpp"
-#include "experiments/live/gpu/gpu_box.hpp"
-#include "experiments/live/jobs/profile_output.hpp"
-#include "experiments/live/jobs/profiling.hpp"
+#include "live/gpu/gpu_box.hpp"
+#include "live/jobs/profile_output.hpp"
+#include "live/jobs/profiling.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

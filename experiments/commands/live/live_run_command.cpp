@@ -6,9 +6,9 @@
 #include "experiments/commands/live/live_command.hpp"
 #include "experiments/commands/live/live_options.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/live/gpu/gpu_box.hpp"
-#include "experiments/live/run/live_limits.hpp"
-#include "experiments/live/run/queue_run_output.hpp"
+#include "live/gpu/gpu_box.hpp"
+#include "live/run/live_limits.hpp"
+#include "live/run/queue_run_output.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "experiments/commands/cli.hpp"
-#include "experiments/live/workloads/workload_list.hpp"
-#include "experiments/live/workloads/workload_run.hpp"
+#include "live/workloads/workload_list.hpp"
+#include "live/workloads/workload_run.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"

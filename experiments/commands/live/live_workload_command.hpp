@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/live/workloads/device.hpp"
+#include "live/workloads/device.hpp"
 
 /// `corun live workload NAME`: runs a job of the papers' classes, for machines without PyTorch.
 namespace corun::live {

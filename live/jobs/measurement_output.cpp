@@ -1,0 +1,222 @@
+#include "live/jobs/measurement_output.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "live/jobs/profile_fields.hpp"
+#include "models/formulas/overlap.hpp"
+#include "sim/base/csv_text.hpp"
+#include "sim/error.hpp"
+#include "support/atomic_file.hpp"
+#include "support/text_table.hpp"
+#include "traces/column_rules.hpp"
+#include "traces/corun_csv.hpp"
+
+namespace corun::live {
+
+std::string runs_csv(const MeasuredSession& session, const LiveConfig& config) {
+  std::ostringstream out;
+  out << "number,company,job,end,why,start_s,length_s,cpu_s,samples,temperature_min_c,"
+         "temperature_max_c,sm_clock_min_mhz,sm_clock_max_mhz,mem_used_mib,left_behind,steady_"
+         "steps_per_s\n";
+  std::optional<Time> origin;
+  for (const MeasuredCoRunners& c : session.sets) {
+    const std::string name = co_runner_names(c.members, config);
+    if (!c.refused.empty()) {
+      out << c.number << ',' << name << ",,refused," << csv_text(c.refused) << ",,,,,,,,,,,\n";
+    }
+    for (std::size_t m = 0; m < c.outcomes.size(); ++m) {
+      const RunOutcome& o = c.outcomes[m];
+      if (!origin) origin = o.ending.start;
+      // The memory in use is one job's only if it ran alone or the driver reports memory by process.
+      const bool own_memory = o.attributed || c.members.size() == 1;
+      out << c.number << ',' << name << ',' << config.workloads[c.members[m]].name << ','
+          << name_of(o.end) << ',' << csv_text(o.why) << ','
+          << csv_number(to_seconds(o.ending.start - *origin)) << ','
+          << csv_number(to_seconds(o.length())) << ',' << csv_number(o.ending.cpu_s) << ','
+          << o.samples << ',' << csv_number(o.temperature_c.min) << ','
+          << csv_number(o.temperature_c.max) << ',' << csv_number(o.sm_clock_mhz.min) << ','
+          << csv_number(o.sm_clock_mhz.max) << ','
+          << (own_memory ? csv_number(o.profile.mem_used_mib) : "") << ',' << o.ending.left_behind
+          << ',' << csv_number(o.steady_steps_per_s) << '\n';
+    }
+  }
+  return out.str();
+}
+
+namespace {
+
+/// The co-runs whose members all finished and have solo times.
+CorunFile coruns_of(const MeasuredSession& session, const LiveConfig& config, WorkloadKeys& keys) {
+  const std::vector<SoloRow> alone = session.solo(config);
+  CorunFile file;
+  for (const MeasuredCoRunners& c : session.sets) {
+    if (c.members.size() < 2 || !c.finished()) continue;
+    CorunMeasurement measurement;
+    measurement.gpu_type = session.gpu_name;
+    measurement.sharing = session.sharing;
+    measurement.source = "corun live, run " + std::to_string(c.number);
+    for (std::size_t m = 0; m < c.members.size(); ++m) {
+      const SoloRow* row = find_solo(alone, config.workloads[c.members[m]].name);
+      if (row == nullptr) break;
+      CorunMember member;
+      member.workload = keys.of(row->job);
+      member.profile = row->profile;
+      member.solo_s = row->solo_s;
+      member.corun_s = to_seconds(c.outcomes[m].length());
+      measurement.members.push_back(member);
+    }
+    if (measurement.members.size() != c.members.size()) continue;
+    file.measurements.push_back(std::move(measurement));
+    file.groups.push_back(std::to_string(c.number));
+    file.sessions.emplace_back();
+  }
+  return file;
+}
+
+/// Speeds of the members relative to those alone while all of them are resident; nullopt if the times fit no speed that
+/// a table of groups may have.
+std::optional<std::vector<double>> full_speeds(const CorunMeasurement& measurement) {
+  std::vector<double> speeds;
+  try {
+    for (const double excess : overlap_excess(measurement)) {
+      speeds.push_back(1 / (1 + excess * static_cast<double>(measurement.members.size() - 1)));
+      if (speeds.back() < kSlowestSpeed || speeds.back() > kFastestSpeed) return std::nullopt;
+    }
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+  return speeds;
+}
+
+}  // namespace
+
+std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config) {
+  WorkloadKeys keys;
+  const CorunFile file = coruns_of(session, config, keys);
+  if (file.measurements.empty()) return "";
+  std::ostringstream out;
+  write_corun_csv(out, file, keys);
+  return out.str();
+}
+
+std::string measured_groups_csv(const MeasuredSession& session, const LiveConfig& config) {
+  WorkloadKeys keys;
+  const CorunFile file = coruns_of(session, config, keys);
+  if (std::ranges::none_of(file.measurements, [](const CorunMeasurement& measurement) {
+        return measurement.members.size() > 2;
+      })) {
+    return "";
+  }
+  std::ostringstream out;
+  out << "group,gpu,sharing,job,norm,solo_gpu_util,solo_gmem_util,solo_gmem_mib\n";
+  for (std::size_t i = 0; i < file.measurements.size(); ++i) {
+    const CorunMeasurement& measurement = file.measurements[i];
+    const auto speeds = full_speeds(measurement);
+    for (std::size_t m = 0; m < measurement.members.size(); ++m) {
+      const CorunMember& member = measurement.members[m];
+      out << file.groups[i] << ',' << csv_text(measurement.gpu_type) << ',' << measurement.sharing
+          << ',' << csv_text(keys.text(member.workload)) << ','
+          << (speeds ? csv_number((*speeds)[m]) : "") << ','
+          << csv_number(member.profile.gpu_util_pct) << ','
+          << csv_number(member.profile.mem_time_pct) << ','
+          << csv_number(member.profile.mem_used_mib) << '\n';
+    }
+  }
+  return out.str();
+}
+
+namespace {
+
+constexpr const char* kWorkloadsFile = "workloads.json";
+
+/// What is measured: equal texts mean the same experiment.
+std::string workloads_json(const LiveConfig& config, const std::string& gpu_name) {
+  Json json{{"gpu", gpu_name},
+            {"sharing", name_of(config.config.cluster.sharing)},
+            {"workloads", Json::array()}};
+  for (const LiveWorkload& w : config.workloads) {
+    json["workloads"].push_back(
+        {{"name", w.name}, {"command", w.command.argv}, {"directory", w.command.directory}});
+  }
+  return json_text(json);
+}
+
+}  // namespace
+
+void check_measured_before(const LiveConfig& config, const std::string& gpu_name) {
+  for (const char* name : {"runs.csv", "solo.csv", "measured.corun.csv", "measured.groups.csv"}) {
+    const std::string path = config.output + "/" + name;
+    if (config.existing == Existing::kReplace || !is_filled(path)) continue;
+    const std::string commands = config.output + "/" + kWorkloadsFile;
+    if (!is_filled(commands)) refuse_existing(path, "live.output", "is of unknown commands");
+    check_outputs(
+        std::vector<OutputText>{{"live.output", commands, workloads_json(config, gpu_name)}},
+        config.existing);
+  }
+}
+
+std::vector<std::string> write_measurement(const MeasuredSession& session,
+                                           const LiveConfig& config) {
+  std::vector<std::string> written;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    write_file_atomically(config.output + "/" + name, text);
+    written.push_back(name);
+  };
+  write(kWorkloadsFile, workloads_json(config, session.gpu_name));
+  write("runs.csv", runs_csv(session, config));
+  const std::vector<SoloRow> alone = session.solo(config);
+  if (!alone.empty()) write("solo.csv", solo_csv(alone));
+  const std::string coruns = measured_corun_csv(session, config);
+  if (!coruns.empty()) write("measured.corun.csv", coruns);
+  const std::string groups = measured_groups_csv(session, config);
+  if (!groups.empty()) write("measured.groups.csv", groups);
+  return written;
+}
+
+Json measurement_json(const MeasuredSession& session, const LiveConfig& config) {
+  Json json{{"gpu", session.gpu_name},
+            {"sharing", session.sharing},
+            {"interrupted", session.interrupted},
+            {"solo", Json::array()},
+            {"together", Json::array()}};
+  for (const SoloRow& r : session.solo(config)) {
+    Json row{{"job", r.job}, {"solo_s", r.solo_s}, {"solo_sd_s", r.sd_s}, {"runs", r.runs}};
+    row.update(profile_json(r.profile));
+    json["solo"].push_back(std::move(row));
+  }
+  for (const MeasuredTogether& r : session.together(config)) {
+    Json names = Json::array();
+    for (const std::size_t w : r.members) names.push_back(config.workloads[w].name);
+    json["together"].push_back(
+        {{"jobs", std::move(names)}, {"runs", r.runs}, {"isd", r.isd}, {"ps", r.ps}});
+  }
+  return json;
+}
+
+std::string measurement_table(const MeasuredSession& session, const LiveConfig& config,
+                              const std::vector<std::string>& files) {
+  std::vector<std::vector<std::string>> rows{
+      {"alone", "runs", "J_a s", "+-", "util %", "alloc %", "mem time %", "MiB"}};
+  for (const SoloRow& r : session.solo(config)) {
+    rows.push_back({r.job, std::to_string(r.runs), shown(r.solo_s, 3), shown(r.sd_s, 3),
+                    shown(r.profile.gpu_util_pct, 0), shown(r.profile.mem_alloc_pct, 1),
+                    shown(r.profile.mem_time_pct, 0), shown(r.profile.mem_used_mib, 0)});
+  }
+  std::string text = session.gpu_name + ", " + session.sharing + "\n\n" + aligned(rows);
+  rows = {{"together", "runs", "ISD %", "PS %"}};
+  for (const MeasuredTogether& r : session.together(config)) {
+    std::string isd;
+    for (const double x : r.isd) isd += (isd.empty() ? "" : " / ") + shown(100 * x, 1);
+    rows.push_back(
+        {co_runner_names(r.members, config), std::to_string(r.runs), isd, shown(100 * r.ps, 1)});
+  }
+  if (rows.size() > 1) text += "\n" + aligned(rows);
+  return text + fmt::format("\nwritten to {}: {}\n", config.output, fmt::join(files, ", "));
+}
+
+}  // namespace corun::live

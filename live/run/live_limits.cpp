@@ -1,0 +1,52 @@
+#include "live/run/live_limits.hpp"
+
+#include <string>
+
+#include "sim/error.hpp"
+
+namespace corun::live {
+
+void check_live_cluster(const Config& config) {
+  for (const char* key :
+       {"cluster.nodes", "cluster.gpus_per_node", "cluster.gpu_type", "cluster.gpu_types",
+        "cluster.gpu_memory_mib", "cluster.gpu_speed", "cluster.path", "cluster.machines",
+        "cluster.virtual_clusters", "workload.source", "workload.path", "workload.gpu_type"}) {
+    if (config.places.contains(key)) {
+      throw InputError(
+          config.place(key),
+          std::string(key) +
+              " follows from the machine and the queue in live mode (live.gpus, queue); "
+              "leave it out");
+    }
+  }
+  const auto refuse = [&](const char* key, const std::string& why) {
+    throw InputError(config.place(key), why);
+  };
+  if (config.profiling.mode != ProfilingMode::kNone) {
+    refuse("profiling.mode",
+           "a live queue does not profile on its own: run corun live solo before "
+           "and leave it out");
+  }
+  if (config.probing.probes > 0) {
+    refuse("probing.probes",
+           "a command cannot be probed and go on: leave it out, and measure pairs "
+           "with corun live corun");
+  }
+  if (config.control.mode == ControlMode::kRounds) {
+    refuse("control.mode", "rounds need jobs that can be stopped and go on; leave it out");
+  }
+}
+
+void check_live_policy(const PolicyInstance& policy) {
+  if (!policy.granted_truth) return;
+  throw InputError(policy.place, "policy '" + policy.label +
+                                     "' knows true costs, unknown in live runs; leave it out");
+}
+
+void refuse_preemption(const PolicyInstance& policy) {
+  throw InputError(policy.place, "policy '" + policy.label +
+                                     "' moves running jobs, and a command cannot be taken up "
+                                     "again; leave it out");
+}
+
+}  // namespace corun::live

@@ -1,4 +1,4 @@
-# The page of `corun report` (experiments/report/web): sets CORUN_REPORT_PAGE to the source file that holds it.
+# The page of `corun report` (report/web): sets CORUN_REPORT_PAGE to the source file that holds it.
 #
 # Node.js makes it with the packages of web/package-lock.json (Apache ECharts and esbuild), which npm fetches once into
 # CORUN_WEB_PACKAGES; no script of a package runs then. All presets share that folder. Without Node.js, or if npm

@@ -4,8 +4,8 @@
 
 #include "experiments/commands/cli.hpp"
 #include "experiments/commands/note.hpp"
-#include "experiments/report/report.hpp"
-#include "experiments/report/report_page.hpp"
+#include "report/report.hpp"
+#include "report/report_page.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "sim/error.hpp"
 #include "support/output_file.hpp"

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/report/report.hpp"
 #include "live/jobs/job_run.hpp"
 #include "live/jobs/measurement.hpp"
 #include "live/run/recorded_backend.hpp"
+#include "report/report.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/builders.hpp"
 #include "tests/helpers/public_data.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/report/report_sharing.hpp"
+#include "report/report_sharing.hpp"
 
 /// The timeline of GPU occupancy: replication 0 (the first that the file has) of each policy.
 namespace corun {

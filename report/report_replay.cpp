@@ -1,4 +1,4 @@
-#include "experiments/report/report_replay.hpp"
+#include "report/report_replay.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "experiments/report/report_sharing.hpp"
-#include "experiments/report/report_timeline.hpp"
+#include "report/report_sharing.hpp"
+#include "report/report_timeline.hpp"
 #include "sim/base/nan.hpp"
 
 namespace corun {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/report/report.hpp"
+#include "report/report.hpp"
 #include "tests/helpers/program.hpp"
 
 /// Results files for tests of reports, and the columns of the page.

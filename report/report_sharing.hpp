@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/report/report.hpp"
-#include "experiments/report/report_source.hpp"
+#include "report/report.hpp"
+#include "report/report_source.hpp"
 
 /// The parts of a report that need single jobs.
 namespace corun {

@@ -1,6 +1,6 @@
 // The data of a report: what the program writes into the page, and how the page reads it.
 //
-// The program (experiments/report/report.hpp) writes one JSON object into
+// The program (report/report.hpp) writes one JSON object into
 // <script type="application/json" id="data">. Numbers that are not known are null. Times are seconds, shares and
 // slowdowns fractions. `Interval` is [mean, lo, hi]; lo and hi are null where there are too few replications.
 // `Packed` is base64 of little-endian numbers, for columns that are long.

@@ -1,4 +1,4 @@
-#include "experiments/report/report_sharing.hpp"
+#include "report/report_sharing.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "experiments/report/packed_column.hpp"
+#include "report/packed_column.hpp"
 
 #include <algorithm>
 #include <cstddef>

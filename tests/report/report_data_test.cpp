@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "policies/catalog.hpp"
-#include "tests/experiments/report/report_fixture.hpp"
+#include "tests/report/report_fixture.hpp"
 
 // The data of a report beside what the program prints of the same run.
 namespace corun::report_test {

@@ -1,4 +1,4 @@
-#include "experiments/report/report.hpp"
+#include "report/report.hpp"
 
 #include <filesystem>
 #include <mutex>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/report/report_replay.hpp"
-#include "experiments/report/report_source.hpp"
-#include "experiments/report/report_sweep.hpp"
+#include "report/report_replay.hpp"
+#include "report/report_source.hpp"
+#include "report/report_sweep.hpp"
 #include "results/results_header.hpp"
 #include "runner/sweep/sweep_results.hpp"
 #include "sim/base/text.hpp"

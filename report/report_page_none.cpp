@@ -1,4 +1,4 @@
-#include "experiments/report/report_page.hpp"
+#include "report/report_page.hpp"
 
 /// In place of the page that web/build.mjs makes, where it could not be made.
 namespace corun {

@@ -80,7 +80,7 @@ if (cpp) {
     pieces.push(`R"corun(${piece})corun"`);
   }
   mkdirSync(dirname(resolve(cpp)), {recursive: true});
-  writeFileSync(resolve(cpp), '#include "experiments/report/report_page.hpp"\n\n' +
+  writeFileSync(resolve(cpp), '#include "report/report_page.hpp"\n\n' +
     'namespace corun {\n\nstd::string_view report_page() {\n  // An array: a compiler need not count its letters.\n' +
     `  static constexpr char kPage[] =\n${pieces.join('\n')};\n  return {kPage, sizeof(kPage) - 1};\n}\n\n}  // namespace corun\n`);
 }

@@ -1,4 +1,4 @@
-#include "experiments/report/report_source.hpp"
+#include "report/report_source.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "experiments/report/report.hpp"
-#include "experiments/report/report_source.hpp"
+#include "report/report.hpp"
+#include "report/report_source.hpp"
 
 /// The parts of a report on a replay or a live run: policies, intervals, distributions, use over time.
 namespace corun {

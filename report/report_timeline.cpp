@@ -1,4 +1,4 @@
-#include "experiments/report/report_timeline.hpp"
+#include "report/report_timeline.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/report/packed_column.hpp"
+#include "report/packed_column.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/event_log.hpp"
 

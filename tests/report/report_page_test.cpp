@@ -1,4 +1,4 @@
-#include "experiments/report/report_page.hpp"
+#include "report/report_page.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 #include <openssl/sha.h>
 
-#include "experiments/report/packed_column.hpp"
 #include "policies/catalog.hpp"
+#include "report/packed_column.hpp"
 #include "sim/error.hpp"
-#include "tests/experiments/report/report_fixture.hpp"
+#include "tests/report/report_fixture.hpp"
 
 // The HTML file, and the command that writes it.
 namespace corun::report_test {

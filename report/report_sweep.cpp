@@ -1,4 +1,4 @@
-#include "experiments/report/report_sweep.hpp"
+#include "report/report_sweep.hpp"
 
 #include <array>
 #include <mutex>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/report/report_source.hpp"
+#include "report/report_source.hpp"
 #include "runner/sweep/sweep_answers.hpp"
 #include "runner/sweep/sweep_output.hpp"
 #include "runner/sweep/sweep_results.hpp"

@@ -1,4 +1,4 @@
-#include "experiments/report/packed_column.hpp"
+#include "report/packed_column.hpp"
 
 #include <cstdint>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/experiments/report/report_fixture.hpp"
+#include "tests/report/report_fixture.hpp"
 
 namespace corun::report_test {
 namespace {

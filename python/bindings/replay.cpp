@@ -15,7 +15,7 @@
 
 #include <pybind11/stl.h>
 
-#include "experiments/commands/key_options.hpp"
+#include "cli/key_options.hpp"
 #include "models/scoring/device.hpp"
 #include "policies/catalog.hpp"
 #include "python/bindings/policy_host.hpp"

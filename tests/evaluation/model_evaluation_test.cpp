@@ -17,9 +17,9 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/cli.hpp"
 #include "evaluation/matching_survey.hpp"
 #include "evaluation/model_evaluation_output.hpp"
-#include "experiments/commands/cli.hpp"
 #include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "policies/matching.hpp"

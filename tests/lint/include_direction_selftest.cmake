@@ -61,8 +61,8 @@ set(allowed
     "runner/replay/a.hpp|\"support/a.hpp\""
     "live/session/a.hpp|\"runner/replay/a.hpp\""
     "live/run/a.hpp|\"live/session/a.hpp\""
-    "experiments/commands/a.cpp|\"live/run/a.hpp\""
-    "python/bindings/a.hpp|\"experiments/commands/a.hpp\""
+    "cli/a.cpp|\"live/run/a.hpp\""
+    "python/bindings/a.hpp|\"cli/a.hpp\""
     "python/bindings/a.cpp|\"python/bindings/a.hpp\""
     "python/bindings/b.cpp|<pybind11/pybind11.h>")
 
@@ -129,7 +129,7 @@ set(forbidden
     "policies/matching.hpp|<lemon/matching.h>"
     "sim/bad.cpp|\"python/bindings/a.hpp\""
     "policies/bad.cpp|\"python/bindings/a.hpp\""
-    "experiments/commands/bad.cpp|\"python/bindings/a.hpp\""
+    "cli/bad.cpp|\"python/bindings/a.hpp\""
     "policies/bad.cpp|<pybind11/pybind11.h>"
     "experiments/bad.cpp|<Python.h>"
     "python/bindings/bad.cpp|<hdf5.h>"
@@ -142,10 +142,10 @@ set(forbidden
     "sim/base/bad.hpp|\"sim/a.hpp\""
     "support/bad.cpp|\"runner/replay/a.hpp\""
     "results/bad.hpp|\"runner/replay/a.hpp\""
-    "runner/replay/bad.cpp|\"experiments/commands/cli.hpp\""
+    "runner/replay/bad.cpp|\"cli/cli.hpp\""
     "runner/replay/bad.cpp|\"../live/run/a.hpp\""
     "live/session/bad.hpp|\"live/run/a.hpp\""
-    "live/gpu/bad.hpp|\"experiments/commands/a.hpp\""
+    "live/gpu/bad.hpp|\"cli/a.hpp\""
     "runner/replay/bad.cpp|\"experiments/somewhere/a.hpp\""
     "experiments/somewhere/bad.cpp|\"support/a.hpp\"")
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/commands/live/live_workload_command.hpp"
+#include "cli/live/live_workload_command.hpp"
 #include "live/workloads/workload_run.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/eventually.hpp"

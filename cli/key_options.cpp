@@ -1,0 +1,204 @@
+#include "cli/key_options.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/option_values.hpp"
+#include "policies/catalog.hpp"
+#include "runner/config/config_writer.hpp"
+#include "runner/config/machines.hpp"
+#include "runner/inputs/file_kind.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+#include "support/output_file.hpp"
+#include "traces/job_csv.hpp"
+
+namespace corun {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::int64_t kMostCounted = 1'000'000;
+
+/// The overrides of --gpus and --cluster, of which at least one is given.
+std::vector<KeyOverride> cluster_overrides(const po::variables_map& values) {
+  const auto alike = [](const std::string& flag, std::int64_t nodes, std::int64_t gpus_per_node) {
+    return std::vector<KeyOverride>{{flag, fmt::format("cluster.nodes={}", nodes)},
+                                    {flag, fmt::format("cluster.gpus_per_node={}", gpus_per_node)}};
+  };
+  std::vector<Machines> machines;
+  std::int64_t all = 0;
+  std::string text;
+  if (values.count("cluster") != 0) {
+    text = values["cluster"].as<std::string>();
+    machines = parse_machines(text, "--cluster");
+    for (const Machines& m : machines) all += m.nodes * m.gpus_per_node;
+  }
+  if (values.count("gpus") != 0) {
+    const std::int64_t gpus = whole_option(values, "gpus", 1, kMostCounted);
+    if (!machines.empty() && all != gpus) {
+      throw InputError(
+          "--gpus",
+          fmt::format("found {}, but --cluster {} has {}; leave one of them out", gpus, text, all));
+    }
+    if (machines.empty() && gpus <= kNodeGpus) return alike("--gpus", 1, gpus);
+    if (machines.empty() && gpus % kNodeGpus == 0) {
+      return alike("--gpus", gpus / kNodeGpus, kNodeGpus);
+    }
+    if (machines.empty()) {
+      const std::int64_t of_node = gpus % 4 == 0 ? 4 : gpus % 2 == 0 ? 2 : 1;
+      throw InputError(
+          "--gpus", fmt::format("found {}, expected up to {}, or a multiple of {} for nodes of {} "
+                                "GPUs; other nodes by --cluster {}x{}",
+                                gpus, kNodeGpus, kNodeGpus, kNodeGpus, gpus / of_node, of_node));
+    }
+  }
+  if (!machines.front().gpu_type.empty())
+    return {{"--cluster", "cluster.machines=" + yaml_word(text)}};
+  const std::string flag = values.count("gpus") != 0 ? "--gpus" : "--cluster";
+  return alike(flag, machines.front().nodes, machines.front().gpus_per_node);
+}
+
+/// "[{name: 'fifo'}, {name: 'sjf'}]"
+std::string policy_list(const std::string& text) {
+  std::vector<std::string_view> known;
+  for (const PolicyEntry& entry : policy_catalog()) {
+    known.push_back(entry.name);
+    if (!entry.alias.empty()) known.push_back(entry.alias);
+  }
+  if (text.find_first_of("[{:") != std::string::npos) {
+    throw InputError("--policies",
+                     fmt::format("found '{}', expected names such as fifo,sjf; parameters go by "
+                                 "--set policies='[{{name: fifo, blocking: backfill}}]'",
+                                 printable(text)));
+  }
+  std::string list;
+  for (const std::string& part : split_text(text, ',')) {
+    const std::string name(trimmed(part));
+    if (find_policy(name) == nullptr) {
+      throw InputError("--policies",
+                       fmt::format("found '{}': {}", printable(name), did_you_mean(name, known)));
+    }
+    list += (list.empty() ? "" : ", ") + yaml_word(name);
+  }
+  return "[" + list + "]";
+}
+
+}  // namespace
+
+void add_columns_option(CommandLine& command) {
+  command.own.add_options()(
+      "columns", po::value<std::string>(),
+      "names of the trace's columns: THEIRS=OURS,..., such as arrival=submit_s,minutes=solo_s*60; "
+      "THEIRS= leaves one out. Ours: docs/formats.md");
+}
+
+std::vector<RenamedColumn> columns_option(const po::variables_map& values) {
+  if (values.count("columns") == 0) return {};
+  return parse_renamed_columns(values["columns"].as<std::string>(), "--columns");
+}
+
+void add_key_options(CommandLine& command) {
+  add_columns_option(command);
+  auto add = command.own.add_options();
+  add("policies", po::value<std::string>(), "names of corun list policies, such as fifo,sjf");
+  add("gpus", po::value<std::string>(), "GPUs of the cluster, on nodes of 8");
+  add("cluster", po::value<std::string>(),
+      "NODESxGPUS: nodes and GPUs of each, such as 4x8, or of several types 4x8:V100-16GB+2x4:T4");
+  add("replications", po::value<std::string>(), "the same as --set replications=N");
+}
+
+std::vector<KeyOverride> key_overrides(const po::variables_map& values,
+                                       const std::vector<std::string>& set) {
+  std::vector<KeyOverride> overrides;
+  if (values.count("columns") != 0) {
+    (void)columns_option(values);  // its errors name the flag
+    overrides.push_back(
+        {"--columns", "workload.columns=" + yaml_word(values["columns"].as<std::string>())});
+  }
+  if (values.count("policies") != 0) {
+    overrides.push_back(
+        {"--policies", "policies=" + policy_list(values["policies"].as<std::string>())});
+  }
+  if (values.count("gpus") != 0 || values.count("cluster") != 0) {
+    for (KeyOverride& option : cluster_overrides(values)) overrides.push_back(std::move(option));
+  }
+  if (values.count("replications") != 0) {
+    overrides.push_back(
+        {"--replications",
+         fmt::format("replications={}", whole_option(values, "replications", 1, kMostCounted))});
+  }
+  const auto key_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
+  for (const KeyOverride& option : overrides) {
+    for (const std::string& text : set) {
+      const std::string key = key_of(text);
+      if (key_of(option.text) != key && !key_of(option.text).starts_with(key + ".")) continue;
+      throw InputError(option.flag, fmt::format("--set {} gives {}, too; leave one of them out",
+                                                printable(text), key_of(option.text)));
+    }
+  }
+  return overrides;
+}
+
+bool is_job_trace(const std::string& path, bool with_columns) {
+  if (format_of_name(path) == "yaml") return false;
+  const FileKind kind = kind_of_file(path).kind;
+  if (kind == FileKind::kJobs || kind == FileKind::kProfiles) return true;
+  const bool csv =
+      path.ends_with(".csv") || path.ends_with(".csv.gz") || path.ends_with(".csv.zst");
+  return kind == FileKind::kUnknown && (csv || with_columns);
+}
+
+std::vector<KeyOverride> trace_overrides(const std::string& path, const po::variables_map& values) {
+  const FoundKind found = kind_of_file(path);
+  const bool known = found.kind == FileKind::kJobs && values.count("columns") == 0;
+  const std::string_view format = known ? found.format : "csv";
+  return {{"TRACE", fmt::format("workload.source={}", format)},
+          {"TRACE", "workload.path=" + yaml_word(path)}};
+}
+
+InputError with_flag(const InputError& error, const std::vector<KeyOverride>& overrides) {
+  const std::string_view text = error.what();
+  for (const KeyOverride& option : overrides) {
+    const std::string place = "--set " + option.text + ": ";
+    if (text.starts_with(place)) {
+      return {option.flag, std::string(text.substr(place.size()))};
+    }
+  }
+  return error;
+}
+
+std::string give_needs(Config& config) {
+  const auto names_with = [&](bool PolicyTraits::*need) {
+    std::string names;
+    for (const PolicyConfig& policy : config.policies) {
+      const PolicyEntry* entry = policy.entry != nullptr ? policy.entry : find_policy(policy.name);
+      if (!(entry->traits.*need)) continue;
+      names += (names.empty() ? "" : ", ") + policy.name;
+    }
+    return names;
+  };
+  std::string told;
+  if (const std::string names = names_with(&PolicyTraits::needs_estimates);
+      !names.empty() && !config.places.contains("estimates.duration")) {
+    config.estimates.duration = EstimateKind::kExact;
+    told = fmt::format(
+        "exact run times are told to {} (estimates.duration: exact); real estimates have errors: "
+        "--set estimates.duration=lognormal",
+        names);
+  }
+  if (const std::string names = names_with(&PolicyTraits::measures_profiles);
+      !names.empty() && !config.places.contains("profiling.mode")) {
+    config.profiling.mode = ProfilingMode::kMinute;
+    told +=
+        fmt::format("{}each job runs alone for a minute first under {} (profiling.mode: minute)",
+                    told.empty() ? "" : "; ", names);
+  }
+  return told;
+}
+
+}  // namespace corun

@@ -1,0 +1,229 @@
+#include "cli/trace/trace_report.hpp"
+
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/text.hpp"
+#include "support/json.hpp"
+#include "traces/csv_reader.hpp"
+#include "traces/trace_statistics.hpp"
+
+namespace corun {
+
+namespace {
+
+constexpr std::array<std::string_view, std::size(kWorkQuantiles)> kQuantileNames{
+    "min", "p5", "p25", "median", "p75", "p95", "p99", "max"};
+
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
+}
+
+std::string summary_of(const TraceReport& report, const TraceStatistics& s) {
+  std::string out;
+  const auto line = [&](std::string_view what, const std::string& value) {
+    out += fmt::format("{:<22}{}\n", what, value);
+  };
+  line("trace", printable(report.file, 300) + " (" + report.format + ")");
+  line("jobs", std::to_string(s.jobs));
+  for (const std::string& skipped : report.trace->skipped) line("left out", skipped);
+  line("GPUs asked for", fmt::format("{:.6g} in all, {:.4g} per job; {} jobs ask for a part of one",
+                                     s.gpus, s.gpus / static_cast<double>(s.jobs), s.sharing));
+  line("work", fmt::format("{:.6g} GPU-hours", s.gpu_s / 3600));
+  if (s.arrivals_per_hour) {
+    line("submitted",
+         fmt::format("over {:.4g} hours, {:.4g} per hour; gaps vary by {:.3g} (Poisson: 1)",
+                     (s.last_submit_s - s.first_submit_s) / 3600, *s.arrivals_per_hour,
+                     *s.arrival_variation));
+  } else {
+    line("submitted", fmt::format("all at {:.6g} s", s.first_submit_s));
+  }
+  if (report.gpus) {
+    const auto load = offered_load(s, *report.gpus);
+    line("offered load",
+         load ? fmt::format("{:.3g} of {} GPUs{}", *load, *report.gpus,
+                            *load > 1 ? ": more than they can do without sharing" : "")
+              : "none: all are submitted at once");
+    if (s.gangs.back().gpus > *report.gpus) {
+      line("does not fit", fmt::format("a job asks for {} GPUs at once, the cluster has {}",
+                                       s.gangs.back().gpus, *report.gpus));
+    }
+  }
+  line("profiles",
+       fmt::format("{} jobs have one, {} a known demand of memory", s.with_profile, s.with_memory));
+  if (s.with_model > 0) {
+    line("GPU models", fmt::format("{} jobs name some of {}", s.with_model,
+                                   fmt::join(report.trace->gpu_models, ", ")));
+  }
+  return out;
+}
+
+std::string work_table(const TraceStatistics& s) {
+  std::string out = "\nrun time alone [s]\n";
+  for (std::size_t i = 0; i < s.work_quantiles_s.size(); ++i) {
+    out += fmt::format("  {:<8}{:>14.6g}\n", kQuantileNames[i], s.work_quantiles_s[i]);
+  }
+  out += fmt::format("  {:<8}{:>14.6g}\n", "mean", s.mean_work_s);
+  return out;
+}
+
+std::string gangs_table(const TraceStatistics& s) {
+  std::string out = fmt::format("\n{:>8}  {:>10}  {:>9}  {:>13}  {:>9}\n", "gang", "jobs",
+                                "of jobs", "GPU-hours", "of work");
+  const auto jobs = static_cast<double>(s.jobs);
+  for (const GangStatistics& g : s.gangs) {
+    out += fmt::format("{:>8}  {:>10}  {:>9}  {:>13.6g}  {:>9}\n", g.gpus, g.jobs,
+                       percent(static_cast<double>(g.jobs), jobs), g.gpu_s / 3600,
+                       percent(g.gpu_s, s.gpu_s));
+  }
+  return out;
+}
+
+std::string virtual_clusters_table(const TraceStatistics& s) {
+  if (s.virtual_clusters.empty()) return "";
+  const auto jobs = static_cast<double>(s.jobs);
+  std::string out = fmt::format("\n{:<24}  {:>10}  {:>9}  {:>13}  {:>9}\n", "virtual cluster",
+                                "jobs", "of jobs", "GPU-hours", "of work");
+  for (const VirtualClusterStatistics& v : s.virtual_clusters) {
+    out += fmt::format("{:<24}  {:>10}  {:>9}  {:>13.6g}  {:>9}\n",
+                       v.name.empty() ? "(none)" : printable(v.name), v.jobs,
+                       percent(static_cast<double>(v.jobs), jobs), v.gpu_s / 3600,
+                       percent(v.gpu_s, s.gpu_s));
+  }
+  return out;
+}
+
+/// Statistics of a GPU type and its load.
+struct TypeRow {
+  GpuTypeStatistics jobs;
+  std::optional<double> gpus;  ///< of the cluster
+  std::optional<double> load;  ///< of the type's GPUs if all jobs that may run there did
+};
+
+std::vector<TypeRow> rows_by_type(const TraceReport& report, const TraceStatistics& s) {
+  std::vector<std::string> names;
+  for (const GpusOfType& type : report.types) names.push_back(type.gpu_type);
+  std::vector<TypeRow> rows;
+  for (GpuTypeStatistics& type : gpu_type_statistics(*report.trace, names)) {
+    TypeRow row{std::move(type), std::nullopt, std::nullopt};
+    if (!report.types.empty()) {
+      row.gpus = report.types[rows.size()].gpus;
+      if (const auto all = offered_load(s, *row.gpus)) {
+        row.load = s.gpu_s > 0 ? *all * row.jobs.gpu_s / s.gpu_s : 0;
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string types_table(const TraceReport& report, const TraceStatistics& s) {
+  const std::vector<TypeRow> rows = rows_by_type(report, s);
+  if (rows.empty()) return "";
+  std::string out = fmt::format(
+      "\njobs that may run on each GPU type, and their work if all of them ran there\n{:<24}  "
+      "{:>7}  {:>10}  {:>10}  {:>10}  {:>13}  {:>9}\n",
+      "GPU type", "GPUs", "jobs", "only there", "measured", "GPU-hours", "load");
+  for (const TypeRow& row : rows) {
+    out += fmt::format("{:<24}  {:>7}  {:>10}  {:>10}  {:>10}  {:>13.6g}  {:>9}\n",
+                       printable(row.jobs.gpu_type, 24),
+                       row.gpus ? fmt::format("{:g}", *row.gpus) : "-", row.jobs.jobs,
+                       row.jobs.only_here, row.jobs.measured, row.jobs.gpu_s / 3600,
+                       row.load ? fmt::format("{:.3g}", *row.load) : "-");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string trace_report_table(const TraceReport& report) {
+  const TraceStatistics s = trace_statistics(*report.trace);
+  return summary_of(report, s) + work_table(s) + gangs_table(s) + virtual_clusters_table(s) +
+         types_table(report, s);
+}
+
+nlohmann::ordered_json trace_report_json(const TraceReport& report) {
+  const TraceStatistics s = trace_statistics(*report.trace);
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  Json json{{"file", report.file},
+            {"format", report.format},
+            {"jobs", s.jobs},
+            {"skipped", report.trace->skipped},
+            {"gpus_asked", s.gpus},
+            {"jobs_on_a_share", s.sharing},
+            {"jobs_with_profile", s.with_profile},
+            {"jobs_with_known_memory", s.with_memory},
+            {"jobs_with_gpu_models", s.with_model},
+            {"gpu_models", report.trace->gpu_models},
+            {"gpu_hours", s.gpu_s / 3600},
+            {"first_submit_s", s.first_submit_s},
+            {"last_submit_s", s.last_submit_s},
+            {"arrivals_per_hour", or_null(s.arrivals_per_hour)},
+            {"arrival_variation", or_null(s.arrival_variation)}};
+  json["solo_s"] = {{"mean", s.mean_work_s}};
+  for (std::size_t i = 0; i < s.work_quantiles_s.size(); ++i) {
+    json["solo_s"][std::string(kQuantileNames[i])] = s.work_quantiles_s[i];
+  }
+  json["gangs"] = Json::array();
+  for (const GangStatistics& g : s.gangs) {
+    json["gangs"].push_back({{"gpus", g.gpus}, {"jobs", g.jobs}, {"gpu_hours", g.gpu_s / 3600}});
+  }
+  json["virtual_clusters"] = Json::array();
+  for (const VirtualClusterStatistics& v : s.virtual_clusters) {
+    json["virtual_clusters"].push_back(
+        {{"name", v.name}, {"jobs", v.jobs}, {"gpu_hours", v.gpu_s / 3600}});
+  }
+  json["gpu_types"] = Json::array();
+  for (const TypeRow& row : rows_by_type(report, s)) {
+    json["gpu_types"].push_back({{"name", row.jobs.gpu_type},
+                                 {"jobs", row.jobs.jobs},
+                                 {"jobs_only_there", row.jobs.only_here},
+                                 {"jobs_measured", row.jobs.measured},
+                                 {"gpu_hours", row.jobs.gpu_s / 3600},
+                                 {"cluster_gpus", or_null(row.gpus)},
+                                 {"offered_load", or_null(row.load)}});
+  }
+  json["cluster_gpus"] = or_null(report.gpus);
+  json["offered_load"] = report.gpus ? or_null(offered_load(s, *report.gpus)) : Json(nullptr);
+  return json;
+}
+
+std::string trace_report_csv(const TraceReport& report) {
+  const Json json = trace_report_json(report);
+  std::string text = "figure,value\n";
+  const auto value_of = [](const Json& value) {
+    return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  const auto row = [&](const std::string& figure, const Json& value) {
+    text.append(csv_text(figure)).append(",").append(csv_text(value_of(value))).append("\n");
+  };
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_object()) {
+      for (const auto& [inner, figure] : value.items())
+        row(fmt::format("{}.{}", key, inner), figure);
+    } else if (value.is_array()) {
+      for (const Json& item : value) {
+        if (!item.is_object()) {
+          row(key, item);
+          continue;
+        }
+        const std::string name = key + "[" + value_of(item.begin().value()) + "]";
+        for (auto field = std::next(item.begin()); field != item.end(); ++field) {
+          row(name + "." + field.key(), field.value());
+        }
+      }
+    } else {
+      row(key, value);
+    }
+  }
+  return text;
+}
+
+}  // namespace corun
